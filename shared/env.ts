@@ -1,0 +1,43 @@
+import { type LimitName, parseLimit } from './limits.ts';
+
+/**
+ * Every variable a function may find in its environment; the stack sets them, by grant. Only `shared/aws/`, the
+ * middleware and the functions' wiring read them; domain code takes values.
+ */
+export const VARIABLES = {
+  STAGE: '`prod` or `dev`; decides the prefix of API keys',
+  ACCOUNTS_TABLE: 'name of the accounts table',
+  FILES_TABLE: 'name of the files table',
+  API_KEYS_TABLE: 'name of the API keys table',
+  SESSIONS_TABLE: 'name of the sessions table',
+  RATE_LIMITS_TABLE: 'name of the rate limits table',
+  IDEMPOTENCY_TABLE: 'name of the idempotency table',
+  UPLOADS_BUCKET: 'name of the bucket that holds the files',
+  CDN_URL: 'address files are served from, without a trailing slash',
+  APP_URL_PARAMETER: 'name of the SSM parameter with the address of API and dashboard, without a trailing slash',
+  LOGIN_PROVIDER_SECRET: 'name of the secret with the OAuth client (see shared/login/provider.ts)',
+  ORIGIN_SECRET: 'name of the secret that only our edge knows',
+  ALLOWED_EMAIL_DOMAINS: 'comma-separated; when set, only these may log in',
+  ALLOWED_EMAILS: 'comma-separated; when set, only these may log in',
+} as const;
+
+export type VariableName = keyof typeof VARIABLES;
+
+/** @throws Error naming the variable when it is absent or empty, so that a function with a gap fails when it loads. */
+export function required(name: VariableName): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`environment variable ${name} is not set (${VARIABLES[name]})`);
+  return value;
+}
+
+/** The items of a comma-separated variable, trimmed and lower-cased; none when it is absent. */
+export function list(name: VariableName): string[] {
+  return (process.env[name] ?? '').toLowerCase().split(',').flatMap((item) => item.trim() || []);
+}
+
+/** @throws Error naming the limit when the stack did not set it or it is out of bounds. */
+export function limit(name: LimitName): number {
+  const text = process.env[name];
+  if (!text) throw new Error(`environment variable ${name} is not set`);
+  return parseLimit(name, text);
+}

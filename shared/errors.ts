@@ -1,0 +1,45 @@
+/**
+ * Every error the service answers with, once. The body is exactly `{"error": "<code>"}` (contract, section 7); codes are
+ * never renamed. The README's error table is generated from this object.
+ */
+export const ERRORS = {
+  invalid_request: { status: 400, meaning: 'The request is malformed: body, parameter, header or form.' },
+  unauthorized: { status: 401, meaning: 'No valid API key or session came with the request.' },
+  storage_limit_exceeded: { status: 403, meaning: 'The upload would exceed the storage limit of the account.' },
+  forbidden: { status: 403, meaning: 'A cookie request that changes state came from another site.' },
+  api_key_limit_exceeded: { status: 403, meaning: 'The account has as many API keys as it may have.' },
+  not_found: { status: 404, meaning: 'Unknown route, unknown id, or an id of another account.' },
+  method_not_allowed: { status: 405, meaning: 'The route exists, but not with this method; `Allow` lists the ones it has.' },
+  upload_incomplete: { status: 409, meaning: 'The bytes of a direct upload have not arrived yet.' },
+  idempotency_conflict: { status: 409, meaning: 'The `Idempotency-Key` was used for another file.' },
+  length_required: { status: 411, meaning: 'Only a multipart body may come without a `Content-Length`.' },
+  file_too_large: { status: 413, meaning: 'The file is larger than `MAX_UPLOAD_SIZE_BYTES`.' },
+  unsupported_media_type: { status: 415, meaning: 'The `Content-Type` of the body is not one this route takes.' },
+  rate_limit_exceeded: { status: 429, meaning: 'Too many requests in a minute; `Retry-After` says how long to wait.' },
+  internal_error: { status: 500, meaning: 'Our fault; the cause is in the log under `X-Request-Id`.' },
+  service_unavailable: {
+    status: 503,
+    meaning: 'A dependency is down or busy; try again after `Retry-After` seconds.',
+  },
+  timeout: { status: 504, meaning: 'The request took longer than it may.' },
+} as const satisfies Record<string, { status: number; meaning: string }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** An error the client is told of, by its code alone; `message` and `cause` go to the log only. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  /** Response headers that belong to this error, such as `Retry-After` or `Allow`. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, options: { headers?: Record<string, string>; cause?: unknown; detail?: string } = {}) {
+    super(options.detail ?? code, { cause: options.cause });
+    this.name = 'ApiError';
+    this.code = code;
+    this.headers = options.headers ?? {};
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+}

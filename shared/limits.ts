@@ -1,0 +1,90 @@
+/**
+ * Every limit of the service, once: the contract's numbers (section 8) and what follows from them.
+ * The limits an operator may change are in {@link CONFIGURABLE_LIMITS}; `infra/` reads them from the environment of the
+ * same names when it synthesizes the stack, and the functions from their own environment.
+ */
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** What an operator may set, with its default and bounds (both inclusive). */
+export const CONFIGURABLE_LIMITS = {
+  MAX_UPLOAD_SIZE_BYTES: { default: 100 * MIB, min: 1, max: 5_000 * MIB, meaning: 'Largest file, in bytes of content' },
+  STORAGE_LIMIT_BYTES: {
+    default: 2_048 * MIB,
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    meaning: 'Storage of one account, in bytes',
+  },
+  RATE_LIMIT_UPLOADS_PER_MINUTE: { default: 60, min: 1, max: 1_000_000, meaning: '`POST /files`, per account' },
+  RATE_LIMIT_LISTS_PER_MINUTE: { default: 120, min: 1, max: 1_000_000, meaning: '`GET /files`, per account' },
+  RATE_LIMIT_REQUESTS_PER_MINUTE: {
+    default: 240,
+    min: 1,
+    max: 1_000_000,
+    meaning: 'Every other authenticated route, per account',
+  },
+  RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: {
+    default: 20,
+    min: 1,
+    max: 1_000_000,
+    meaning: '`GET /auth/google`, per client address',
+  },
+} as const satisfies Record<string, { default: number; min: number; max: number; meaning: string }>;
+
+export type LimitName = keyof typeof CONFIGURABLE_LIMITS;
+
+/**
+ * The value of a configurable limit.
+ * @param text  as it stands in the environment; absent or empty means the default.
+ * @throws Error naming the variable when it is not a whole number within its bounds.
+ */
+export function parseLimit(name: LimitName, text: string | undefined): number {
+  const { default: fallback, min, max } = CONFIGURABLE_LIMITS[name];
+  if (text === undefined || text === '') return fallback;
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= min && value <= max)) throw new Error(`${name} must be a whole number from ${min} to ${max}, not "${text}"`);
+  return value;
+}
+
+/** Rate limits count the requests of any span of this many seconds. */
+export const RATE_WINDOW_SECONDS = 60;
+
+/**
+ * The longest multipart body that goes through the gateway. A Lambda event holds 6 MiB; a body grows by 4/3 as base64, so
+ * 4 MiB becomes 5.33 MiB and leaves room for the headers. Source: Lambda quotas, "Invocation payload".
+ */
+export const INLINE_BODY_MAX_BYTES = 4 * MIB;
+
+/** What a multipart body may hold besides the file: part headers, text fields, preamble. */
+export const MULTIPART_FRAMING_MAX_BYTES = 1 * MIB;
+
+/** The longest JSON body; the longest legitimate one (a ticket with a 255-byte name, escaped) is under 2 KiB. */
+export const JSON_BODY_MAX_BYTES = 64 * KIB;
+
+export const FILE_NAME_MAX_BYTES = 255;
+export const PAGE_LIMIT_DEFAULT = 50;
+export const PAGE_LIMIT_MAX = 100;
+export const PAGE_MAX = 2 ** 31 - 1;
+export const API_KEY_NAME_MAX_CODE_POINTS = 100;
+export const API_KEYS_PER_ACCOUNT_MAX = 100;
+export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
+
+/** How long an `Idempotency-Key` is remembered. */
+export const IDEMPOTENCY_TTL_SECONDS = 24 * 3600;
+
+/** A pending inline upload is given up after this long: more than a Lambda of the gateway may run (29 s). */
+export const INLINE_LEASE_SECONDS = 60;
+/** A streaming upload renews its lease while bytes arrive; without renewal it is given up after this long. */
+export const STREAMING_LEASE_SECONDS = 60;
+/** A direct upload's URL lives this long … */
+export const DIRECT_URL_TTL_SECONDS = 15 * 60;
+/** … and its ticket this much longer, because S3 checks the expiry of a URL only when the PUT starts. */
+export const DIRECT_TICKET_TTL_SECONDS = DIRECT_URL_TTL_SECONDS + 5 * 60;
+
+/** A session ends after this long without a request … */
+export const SESSION_IDLE_SECONDS = 7 * 24 * 3600;
+/** … and at the latest this long after login. */
+export const SESSION_MAX_SECONDS = 30 * 24 * 3600;
+/** A login that was started must be finished within this long. */
+export const LOGIN_ATTEMPT_SECONDS = 10 * 60;

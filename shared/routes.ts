@@ -1,0 +1,130 @@
+/**
+ * THE table of routes: the stack makes a gateway resource, a function and a role of each row, the README's table is
+ * generated from it, and the tests walk it. (The local environment knows only the synthesized template.)
+ */
+
+/** `key-or-session`: an API key or a session cookie. `session`: the cookie alone, so that a leaked key cannot make keys. */
+export type Access = 'public' | 'session' | 'key-or-session';
+
+/** What a request is counted against: per account, or per client address for `login-starts`. */
+export type RateClass = 'uploads' | 'lists' | 'requests' | 'login-starts';
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** As API Gateway spells it: a parameter is `{id}`. */
+  readonly path: string;
+  readonly access: Access;
+  /** Absent: the route is not counted. */
+  readonly rateClass?: RateClass;
+  /** The module whose `handler` answers, from the project's root. */
+  readonly entry: string;
+  readonly purpose: string;
+}
+
+export const ROUTES = {
+  health: {
+    method: 'GET',
+    path: '/health',
+    access: 'public',
+    entry: 'functions/health.ts',
+    purpose: 'Health of the service, its database and its storage',
+  },
+  startLogin: {
+    method: 'GET',
+    path: '/api/v1/auth/google',
+    access: 'public',
+    rateClass: 'login-starts',
+    entry: 'functions/start-login.ts',
+    purpose: 'Start the Google login in a browser',
+  },
+  finishLogin: {
+    method: 'GET',
+    path: '/api/v1/auth/google/callback',
+    access: 'public',
+    rateClass: 'login-starts',
+    entry: 'functions/finish-login.ts',
+    purpose: 'Where Google sends the browser back to',
+  },
+  getMe: {
+    method: 'GET',
+    path: '/api/v1/auth/me',
+    access: 'session',
+    rateClass: 'requests',
+    entry: 'functions/get-me.ts',
+    purpose: 'Profile and storage of the logged-in user',
+  },
+  logout: {
+    method: 'POST',
+    path: '/api/v1/auth/logout',
+    access: 'session',
+    rateClass: 'requests',
+    entry: 'functions/logout.ts',
+    purpose: 'End the session',
+  },
+  listFiles: {
+    method: 'GET',
+    path: '/api/v1/files',
+    access: 'key-or-session',
+    rateClass: 'lists',
+    entry: 'functions/list-files.ts',
+    purpose: 'List files, newest first',
+  },
+  uploadFile: {
+    method: 'POST',
+    path: '/api/v1/files',
+    access: 'key-or-session',
+    rateClass: 'uploads',
+    entry: 'functions/upload-file.ts',
+    purpose: 'Upload a file (multipart), or ask for a direct-upload ticket (JSON)',
+  },
+  getFile: {
+    method: 'GET',
+    path: '/api/v1/files/{id}',
+    access: 'key-or-session',
+    rateClass: 'requests',
+    entry: 'functions/get-file.ts',
+    purpose: 'Details of one file',
+  },
+  deleteFile: {
+    method: 'DELETE',
+    path: '/api/v1/files/{id}',
+    access: 'key-or-session',
+    rateClass: 'requests',
+    entry: 'functions/delete-file.ts',
+    purpose: 'Delete a file, or cancel a direct upload',
+  },
+  completeUpload: {
+    method: 'POST',
+    path: '/api/v1/files/{id}/complete',
+    access: 'key-or-session',
+    rateClass: 'requests',
+    entry: 'functions/complete-upload.ts',
+    purpose: 'Finish a direct upload once its bytes are stored',
+  },
+  listApiKeys: {
+    method: 'GET',
+    path: '/api/v1/api-keys',
+    access: 'session',
+    rateClass: 'requests',
+    entry: 'functions/list-api-keys.ts',
+    purpose: 'List API keys',
+  },
+  createApiKey: {
+    method: 'POST',
+    path: '/api/v1/api-keys',
+    access: 'session',
+    rateClass: 'requests',
+    entry: 'functions/create-api-key.ts',
+    purpose: 'Create an API key; the key is shown once',
+  },
+  revokeApiKey: {
+    method: 'DELETE',
+    path: '/api/v1/api-keys/{id}',
+    access: 'session',
+    rateClass: 'requests',
+    entry: 'functions/revoke-api-key.ts',
+    purpose: 'Revoke an API key',
+  },
+} as const satisfies Record<string, Route>;
+
+export type RouteName = keyof typeof ROUTES;
