@@ -32,7 +32,10 @@ export function required(name: VariableName): string {
 
 /** The items of a comma-separated variable, trimmed and lower-cased; none when it is absent. */
 export function list(name: VariableName): string[] {
-  return (process.env[name] ?? '').toLowerCase().split(',').flatMap((item) => item.trim() || []);
+  return (process.env[name] ?? '')
+    .toLowerCase()
+    .split(',')
+    .flatMap((item) => item.trim() || []);
 }
 
 /** @throws Error naming the limit when the stack did not set it or it is out of bounds. */

@@ -9,7 +9,10 @@ export const ERRORS = {
   forbidden: { status: 403, meaning: 'A cookie request that changes state came from another site.' },
   api_key_limit_exceeded: { status: 403, meaning: 'The account has as many API keys as it may have.' },
   not_found: { status: 404, meaning: 'Unknown route, unknown id, or an id of another account.' },
-  method_not_allowed: { status: 405, meaning: 'The route exists, but not with this method; `Allow` lists the ones it has.' },
+  method_not_allowed: {
+    status: 405,
+    meaning: 'The route exists, but not with this method; `Allow` lists the ones it has.',
+  },
   upload_incomplete: { status: 409, meaning: 'The bytes of a direct upload have not arrived yet.' },
   idempotency_conflict: { status: 409, meaning: 'The `Idempotency-Key` was used for another file.' },
   length_required: { status: 411, meaning: 'Only a multipart body may come without a `Content-Length`.' },

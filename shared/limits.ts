@@ -43,7 +43,8 @@ export function parseLimit(name: LimitName, text: string | undefined): number {
   const { default: fallback, min, max } = CONFIGURABLE_LIMITS[name];
   if (text === undefined || text === '') return fallback;
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= min && value <= max)) throw new Error(`${name} must be a whole number from ${min} to ${max}, not "${text}"`);
+  if (!(value >= min && value <= max))
+    throw new Error(`${name} must be a whole number from ${min} to ${max}, not "${text}"`);
   return value;
 }
 

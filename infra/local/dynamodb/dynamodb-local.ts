@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+
+export interface DynamoDbLocal {
+  /** Without a trailing slash. */
+  readonly endpoint: string;
+  /** Ends the engine and waits until all it acknowledged is on disk. */
+  close(): Promise<void>;
+}
+
+/** Where npm put Amazon's jar (DynamoDB Local 1.25; it comes inside the Amplify simulator's package). */
+const EMULATOR = join(
+  dirname(createRequire(import.meta.url).resolve('amplify-dynamodb-simulator/package.json')),
+  'emulator',
+);
+const START_DEADLINE_MS = 30_000;
+
+/**
+ * Starts Amazon's DynamoDB Local and resolves once it answers.
+ *
+ * The engine acknowledges a transaction a few milliseconds before it is on disk, and it stands here for a durable service.
+ * So it runs in a session of its own, where a Ctrl-C or `kill -9` meant for us does not reach it, under a shell that ends
+ * it by SIGTERM when our end of the pipe closes: however we die, what was acknowledged gets written.
+ * @param dataDir  where the data lives over restarts; absent: in memory.
+ * @throws Error in one sentence when there is no Java runtime, or the engine does not come up.
+ */
+export async function startDynamoDbLocal({ dataDir }: { dataDir?: string } = {}): Promise<DynamoDbLocal> {
+  if (dataDir !== undefined) await mkdir(dataDir, { recursive: true });
+  const port = await freePort();
+  const java = [
+    'java',
+    '-Xmx512m',
+    '-Djava.library.path=./DynamoDBLocal_lib',
+    '-jar',
+    'DynamoDBLocal.jar',
+    '-disableTelemetry',
+    '-sharedDb',
+    ...(dataDir === undefined ? ['-inMemory'] : ['-dbPath', dataDir]),
+    '-port',
+    String(port),
+  ];
+  // `exec 3<&0`: a shell gives background jobs an empty stdin, so the pipe is kept on a descriptor of its own.
+  const script =
+    'exec 3<&0; "$@" <&- & engine=$!; { cat <&3 >/dev/null; kill -TERM $engine 2>/dev/null; } & wait $engine';
+  const child = spawn('sh', ['-c', script, 'dynamodb-local', ...java], {
+    cwd: EMULATOR,
+    detached: true,
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  let complaint = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    complaint = (complaint + chunk).slice(-2_000);
+  });
+  const endpoint = `http://127.0.0.1:${port}`;
+  await answering(endpoint, child, () => complaint);
+  return { endpoint, close: () => end(child) };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const exited = once(child, 'exit');
+  child.stdin?.end();
+  await exited;
+}
+
+async function answering(endpoint: string, child: ChildProcess, complaint: () => string): Promise<void> {
+  const deadline = Date.now() + START_DEADLINE_MS;
+  while (Date.now() < deadline) {
+    if (child.exitCode !== null) {
+      throw new Error(
+        child.exitCode === 127
+          ? 'No Java runtime was found: install one, version 17 or newer (for example the package default-jre-headless).'
+          : `DynamoDB Local ended with code ${child.exitCode}: ${complaint().trim()}`,
+      );
+    }
+    // Any HTTP answer will do: an unsigned GET is answered 400.
+    const up = await fetch(endpoint).then(
+      () => true,
+      () => false,
+    );
+    if (up) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  await end(child);
+  throw new Error(`DynamoDB Local did not answer within ${START_DEADLINE_MS / 1000} s: ${complaint().trim()}`);
+}
+
+/** A port nobody listens on now. Another process may take it before we do; then the engine fails to start and says so. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { CreateTableCommand, type CreateTableCommandInput, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { inject } from 'vitest';
+import { TABLES, type TableDefinition, type TableName } from '../../shared/aws/tables.ts';
+
+/** A client of the run's DynamoDB Local, whose credentials the engine ignores. */
+export function dynamoDbClient(): DynamoDBClient {
+  return new DynamoDBClient({
+    endpoint: inject('dynamoDbEndpoint'),
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+  });
+}
+
+/** Creates every table under names of this call alone, and sets the variables the stores read them from. */
+export async function createTables(client: DynamoDBClient): Promise<Record<TableName, string>> {
+  const suffix = randomUUID();
+  const names = {} as Record<TableName, string>;
+  for (const [name, table] of Object.entries(TABLES) as [TableName, TableDefinition][]) {
+    names[name] = `${name}-${suffix}`;
+    process.env[table.variable] = names[name];
+    await client.send(new CreateTableCommand(createTableInput(names[name], table)));
+  }
+  return names;
+}
+
+function createTableInput(tableName: string, table: TableDefinition): CreateTableCommandInput {
+  const indexes = { ...table.localIndexes, ...table.globalIndexes };
+  const keys = [table, ...Object.values(indexes)].flatMap(({ partitionKey, sortKey }) => [partitionKey, sortKey ?? []]);
+  const attributes = new Map(keys.flat().map(({ name, type }) => [name, type]));
+  return {
+    TableName: tableName,
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: [...attributes].map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType })),
+    KeySchema: keySchema(table),
+    LocalSecondaryIndexes: indexInputs(table.localIndexes),
+    GlobalSecondaryIndexes: indexInputs(table.globalIndexes),
+  };
+}
+
+function keySchema({ partitionKey, sortKey }: Pick<TableDefinition, 'partitionKey' | 'sortKey'>) {
+  const partition = { AttributeName: partitionKey.name, KeyType: 'HASH' as const };
+  return sortKey ? [partition, { AttributeName: sortKey.name, KeyType: 'RANGE' as const }] : [partition];
+}
+
+function indexInputs(indexes: TableDefinition['localIndexes']) {
+  if (!indexes) return undefined;
+  return Object.entries(indexes).map(([IndexName, index]) => ({
+    IndexName,
+    KeySchema: keySchema(index),
+    Projection:
+      index.include === 'ALL'
+        ? { ProjectionType: 'ALL' as const }
+        : index.include.length === 0
+          ? { ProjectionType: 'KEYS_ONLY' as const }
+          : { ProjectionType: 'INCLUDE' as const, NonKeyAttributes: [...index.include] },
+  }));
+}
