@@ -1,0 +1,27 @@
+import { mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { bundleFunctions } from './bundle/bundle.ts';
+import { ApiStack } from './stacks/api-stack.ts';
+import { DataStack } from './stacks/data-stack.ts';
+import { EdgeStack } from './stacks/edge-stack.ts';
+import { StreamingStack } from './stacks/streaming-stack.ts';
+import { readStageConfig } from './stage.ts';
+
+/** Synthesizes the service. Limits come from the environment (shared/limits.ts), the stage from context. */
+const recommendedFlags = createRequire(import.meta.url)('aws-cdk-lib/recommended-feature-flags.json');
+const app = new App({ outdir: process.env.CDK_OUTDIR ?? 'cdk.out', context: recommendedFlags, autoSynth: false });
+const stage = readStageConfig(app);
+const bundles = join(app.outdir, 'bundles');
+mkdirSync(bundles, { recursive: true });
+await bundleFunctions(bundles);
+
+const name = (part: string) => `FileHosting-${stage.name}-${part}`;
+const data = new DataStack(app, name('Data'), stage);
+const api = new ApiStack(app, name('Api'), { stage, resources: data.resources, bundles });
+const streaming = stage.streamingUploads
+  ? new StreamingStack(app, name('Streaming'), { stage, resources: data.resources, bundles, data })
+  : undefined;
+new EdgeStack(app, name('Edge'), { stage, resources: data.resources, api: api.restApi, streaming });
+app.synth();

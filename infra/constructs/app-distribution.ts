@@ -1,0 +1,125 @@
+import { join } from 'node:path';
+import { Duration } from 'aws-cdk-lib';
+import type * as apigateway from 'aws-cdk-lib/aws-apigateway';
+import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
+import * as origins from 'aws-cdk-lib/aws-cloudfront-origins';
+import type * as s3 from 'aws-cdk-lib/aws-s3';
+import * as s3deploy from 'aws-cdk-lib/aws-s3-deployment';
+import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
+import { Construct } from 'constructs';
+import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES, parseLimit } from '../../shared/limits.ts';
+import { EdgeFunction } from './edge-function.ts';
+import { StaticFiles } from './static-files.ts';
+
+export interface AppDistributionProps {
+  readonly api: apigateway.RestApi;
+  /** Absent: multipart bodies over 4 MiB are refused at the edge. */
+  readonly streamingDomain: string | undefined;
+  readonly originSecret: secretsmanager.Secret;
+  readonly uploads: s3.Bucket;
+  readonly cdnUrl: string;
+}
+
+const DASHBOARD = join(import.meta.dirname, '../../dashboard');
+
+/** The "app" distribution: API and dashboard on one origin, so that the cookie API needs no CORS. */
+export class AppDistribution extends Construct {
+  readonly distribution: cloudfront.Distribution;
+
+  constructor(scope: Construct, id: string, props: AppDistributionProps) {
+    super(scope, id);
+    const customHeaders = { 'x-origin-secret': props.originSecret.secretValueFromJson('current').unsafeUnwrap() };
+    const viewerRequest = new EdgeFunction(this, 'ViewerRequest', {
+      file: 'app-viewer-request.js',
+      constants: {
+        MAX_UPLOAD_SIZE_BYTES: parseLimit('MAX_UPLOAD_SIZE_BYTES', process.env.MAX_UPLOAD_SIZE_BYTES),
+        INLINE_BODY_MAX_BYTES,
+        MULTIPART_FRAMING_MAX_BYTES,
+        STREAMING_UPLOADS: props.streamingDomain !== undefined,
+      },
+    });
+    const common = {
+      viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+      functionAssociations: [
+        { function: viewerRequest.function, eventType: cloudfront.FunctionEventType.VIEWER_REQUEST },
+      ],
+    };
+    const toApi = {
+      ...common,
+      allowedMethods: cloudfront.AllowedMethods.ALLOW_ALL,
+      cachePolicy: cloudfront.CachePolicy.CACHING_DISABLED,
+      originRequestPolicy: this.allButHost(),
+      compress: false,
+    };
+    const site = new StaticFiles(this, 'Site', { sources: [s3deploy.Source.asset(DASHBOARD)], cacheSeconds: 60 });
+    this.distribution = new cloudfront.Distribution(this, 'Distribution', {
+      comment: 'API and dashboard',
+      httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,
+      defaultBehavior: {
+        ...toApi,
+        origin: new origins.RestApiOrigin(props.api, {
+          originId: 'api',
+          customHeaders,
+          readTimeout: Duration.seconds(30),
+        }),
+      },
+      additionalBehaviors: {
+        'dashboard*': {
+          ...common,
+          origin: origins.S3BucketOrigin.withOriginAccessControl(site.bucket),
+          cachePolicy: cloudfront.CachePolicy.CACHING_OPTIMIZED,
+          responseHeadersPolicy: this.dashboardHeaders(props),
+        },
+        // No request matches this path: the edge function selects the origin by its id, and an origin is only deployed
+        // when a behaviour uses it.
+        ...(props.streamingDomain !== undefined && {
+          'upload-stream-origin': {
+            ...toApi,
+            origin: new origins.HttpOrigin(props.streamingDomain, {
+              originId: 'upload-stream',
+              customHeaders,
+              readTimeout: Duration.seconds(120),
+            }),
+          },
+        }),
+      },
+    });
+  }
+
+  /**
+   * All the viewer's headers but two. `Host` must be the origin's own; `Expect` makes a Web Function answer 417. It cannot
+   * be a list of those allowed: `Authorization` may not be on one.
+   */
+  private allButHost(): cloudfront.OriginRequestPolicy {
+    return new cloudfront.OriginRequestPolicy(this, 'AllButHost', {
+      headerBehavior: cloudfront.OriginRequestHeaderBehavior.denyList('Host', 'Expect'),
+      queryStringBehavior: cloudfront.OriginRequestQueryStringBehavior.all(),
+      cookieBehavior: cloudfront.OriginRequestCookieBehavior.all(),
+    });
+  }
+
+  private dashboardHeaders(props: AppDistributionProps): cloudfront.ResponseHeadersPolicy {
+    const bucket = `https://${props.uploads.bucketRegionalDomainName}`;
+    return new cloudfront.ResponseHeadersPolicy(this, 'DashboardHeaders', {
+      securityHeadersBehavior: {
+        contentTypeOptions: { override: true },
+        strictTransportSecurity: { accessControlMaxAge: Duration.days(730), includeSubdomains: true, override: true },
+        referrerPolicy: { referrerPolicy: cloudfront.HeadersReferrerPolicy.SAME_ORIGIN, override: true },
+        frameOptions: { frameOption: cloudfront.HeadersFrameOption.DENY, override: true },
+        contentSecurityPolicy: {
+          contentSecurityPolicy: [
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self'",
+            `img-src 'self' ${props.cdnUrl}`,
+            `connect-src 'self' ${bucket}`,
+            "base-uri 'none'",
+            "form-action 'self'",
+            "frame-ancestors 'none'",
+          ].join('; '),
+          override: true,
+        },
+      },
+    });
+  }
+}

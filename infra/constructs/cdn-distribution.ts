@@ -1,0 +1,92 @@
+import { Duration, Validations } from 'aws-cdk-lib';
+import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
+import * as origins from 'aws-cdk-lib/aws-cloudfront-origins';
+import type * as s3 from 'aws-cdk-lib/aws-s3';
+import { Construct } from 'constructs';
+import { EdgeFunction } from './edge-function.ts';
+import { errorBodies, errorResponses, StaticFiles } from './static-files.ts';
+
+/** The edge asks S3 again after this long, so a deleted link is dead within it, without a purge. */
+const CACHE_SECONDS = 60;
+
+/**
+ * The "cdn" distribution: uploaded bytes and nothing else, on a host that shares no cookie with the dashboard. The bucket
+ * is private; the distribution may read it and, so that an unknown link is 404 and not 403, list it.
+ */
+export class CdnDistribution extends Construct {
+  readonly distribution: cloudfront.Distribution;
+
+  constructor(scope: Construct, id: string, props: { uploads: s3.Bucket }) {
+    super(scope, id);
+    const cachePolicy = new cloudfront.CachePolicy(this, 'CachePolicy', {
+      minTtl: Duration.seconds(0),
+      defaultTtl: Duration.seconds(CACHE_SECONDS),
+      maxTtl: Duration.seconds(CACHE_SECONDS),
+      // Compression on the fly breaks Content-Length and ranges.
+      enableAcceptEncodingGzip: false,
+      enableAcceptEncodingBrotli: false,
+    });
+    const request = new EdgeFunction(this, 'ViewerRequest', { file: 'cdn-viewer-request.js' });
+    const response = new EdgeFunction(this, 'ViewerResponse', { file: 'cdn-viewer-response.js' });
+    const errors = new StaticFiles(this, 'Errors', {
+      sources: errorBodies(['invalid_request', 'not_found', 'method_not_allowed', 'service_unavailable', 'timeout']),
+      cacheSeconds: CACHE_SECONDS,
+    });
+    this.distribution = new cloudfront.Distribution(this, 'Distribution', {
+      comment: 'Uploaded files',
+      httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,
+      defaultBehavior: {
+        origin: origins.S3BucketOrigin.withOriginAccessControl(props.uploads, {
+          originAccessLevels: [cloudfront.AccessLevel.READ, cloudfront.AccessLevel.LIST],
+        }),
+        allowedMethods: cloudfront.AllowedMethods.ALLOW_ALL, // the function answers 405 with our body
+        cachePolicy,
+        compress: false,
+        viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+        responseHeadersPolicy: this.responseHeaders(),
+        functionAssociations: [
+          { function: request.function, eventType: cloudfront.FunctionEventType.VIEWER_REQUEST },
+          { function: response.function, eventType: cloudfront.FunctionEventType.VIEWER_RESPONSE },
+        ],
+      },
+      additionalBehaviors: {
+        'errors/*': {
+          origin: origins.S3BucketOrigin.withOriginAccessControl(errors.bucket),
+          cachePolicy,
+          compress: false,
+          viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+        },
+      },
+      errorResponses: [
+        ...errorResponses(
+          { 400: 'invalid_request', 403: 'not_found', 404: 'not_found', 416: 'invalid_request' },
+          Duration.seconds(1),
+        ),
+        ...errorResponses(
+          { 500: 'service_unavailable', 502: 'service_unavailable', 503: 'service_unavailable', 504: 'timeout' },
+          Duration.seconds(0),
+        ),
+      ],
+    });
+    Validations.of(this.distribution).acknowledge({
+      id: 'Annotation::@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk',
+      reason:
+        'The viewer-request function lets nothing through but /uploads/<token>, so no request can list the bucket',
+    });
+  }
+
+  private responseHeaders(): cloudfront.ResponseHeadersPolicy {
+    return new cloudfront.ResponseHeadersPolicy(this, 'ResponseHeaders', {
+      securityHeadersBehavior: {
+        contentTypeOptions: { override: true },
+        strictTransportSecurity: { accessControlMaxAge: Duration.days(730), includeSubdomains: true, override: true },
+        referrerPolicy: { referrerPolicy: cloudfront.HeadersReferrerPolicy.NO_REFERRER, override: true },
+      },
+      customHeadersBehavior: {
+        customHeaders: [{ header: 'Cross-Origin-Resource-Policy', value: 'cross-origin', override: true }],
+      },
+      // Ids of ours and of S3 that no reader of a link has use for.
+      removeHeaders: ['x-amz-meta-file', 'x-amz-version-id', 'x-amz-server-side-encryption'],
+    });
+  }
+}

@@ -1,0 +1,52 @@
+import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
+import { ERRORS, type ErrorCode } from '../../shared/errors.ts';
+
+/**
+ * What the gateway answers when no function does. The status is ours where AWS documents one of its own for the type;
+ * on the two defaults it is left alone, because there it would change a whole class.
+ */
+const RESPONSES: readonly { type: ResponseType; code: ErrorCode; keepStatus?: boolean }[] = [
+  { type: ResponseType.ACCESS_DENIED, code: 'forbidden' },
+  { type: ResponseType.API_CONFIGURATION_ERROR, code: 'service_unavailable' },
+  { type: ResponseType.AUTHORIZER_CONFIGURATION_ERROR, code: 'service_unavailable' },
+  { type: ResponseType.AUTHORIZER_FAILURE, code: 'service_unavailable' },
+  { type: ResponseType.BAD_REQUEST_BODY, code: 'invalid_request' },
+  { type: ResponseType.BAD_REQUEST_PARAMETERS, code: 'invalid_request' },
+  { type: ResponseType.EXPIRED_TOKEN, code: 'not_found' },
+  // Sent when the gateway reads an Authorization header of ours as a signature, which it does on unknown routes only.
+  { type: ResponseType.INVALID_SIGNATURE, code: 'not_found' },
+  { type: ResponseType.MISSING_AUTHENTICATION_TOKEN, code: 'not_found' },
+  { type: ResponseType.RESOURCE_NOT_FOUND, code: 'not_found' },
+  { type: ResponseType.INTEGRATION_FAILURE, code: 'service_unavailable' },
+  { type: ResponseType.INTEGRATION_TIMEOUT, code: 'timeout' },
+  { type: ResponseType.INVALID_API_KEY, code: 'forbidden' },
+  { type: ResponseType.QUOTA_EXCEEDED, code: 'rate_limit_exceeded' },
+  { type: ResponseType.REQUEST_TOO_LARGE, code: 'file_too_large' },
+  { type: ResponseType.THROTTLED, code: 'rate_limit_exceeded' },
+  { type: ResponseType.UNAUTHORIZED, code: 'unauthorized' },
+  { type: ResponseType.UNSUPPORTED_MEDIA_TYPE, code: 'unsupported_media_type' },
+  { type: ResponseType.WAF_FILTERED, code: 'forbidden' },
+  { type: ResponseType.DEFAULT_4XX, code: 'invalid_request', keepStatus: true },
+  { type: ResponseType.DEFAULT_5XX, code: 'service_unavailable', keepStatus: true },
+];
+
+/** What a client is told to wait, in seconds, when the gateway itself throttles or cannot reach a function. */
+const RETRY_AFTER_SECONDS = 1;
+
+/** Gives every answer of the gateway itself our body, request id and headers. */
+export function addGatewayResponses(api: RestApi): void {
+  for (const { type, code, keepStatus } of RESPONSES) {
+    const { status } = ERRORS[code];
+    api.addGatewayResponse(`Response-${type.responseType}`, {
+      type,
+      ...(!keepStatus && { statusCode: String(status) }),
+      responseHeaders: {
+        'Cache-Control': "'no-store'",
+        'X-Content-Type-Options': "'nosniff'",
+        'X-Request-Id': 'context.requestId',
+        ...((status === 429 || status === 503) && { 'Retry-After': `'${RETRY_AFTER_SECONDS}'` }),
+      },
+      templates: { 'application/json': JSON.stringify({ error: code }) },
+    });
+  }
+}

@@ -1,0 +1,107 @@
+import { Stack } from 'aws-cdk-lib';
+import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import type * as s3 from 'aws-cdk-lib/aws-s3';
+import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
+import { TABLES, type TableName } from '../../shared/aws/tables.ts';
+import type { VariableName } from '../../shared/env.ts';
+import { type LimitName, parseLimit } from '../../shared/limits.ts';
+
+/** A DynamoDB action without its prefix. A transaction needs the action of each of its items. */
+export type TableAction =
+  | 'GetItem'
+  | 'BatchGetItem'
+  | 'Query'
+  | 'Scan'
+  | 'PutItem'
+  | 'UpdateItem'
+  | 'DeleteItem'
+  | 'BatchWriteItem'
+  | 'ConditionCheckItem';
+
+export interface TableUse {
+  readonly table: TableName;
+  readonly actions: readonly TableAction[];
+  /** Indexes it queries, besides the table. */
+  readonly indexes?: readonly string[];
+}
+
+export interface BucketUse {
+  /** Without the `s3:` prefix. */
+  readonly actions: readonly string[];
+  /** Key prefixes the actions reach, such as `uploads/*`. Absent: actions on the bucket itself. */
+  readonly keys?: readonly string[];
+}
+
+/** What the functions use, made by the data stack. */
+export interface SharedResources {
+  readonly tables: Readonly<Record<TableName, dynamodb.TableV2>>;
+  readonly uploads: s3.Bucket;
+  readonly loginProvider: secretsmanager.Secret;
+  readonly originSecret: secretsmanager.Secret;
+  readonly appUrlParameterName: string;
+  readonly cdnUrl: string;
+}
+
+/** What one function needs: read once, granted and put into its environment by the same call, so they cannot drift. */
+export interface Needs {
+  readonly tables?: readonly TableUse[];
+  readonly uploads?: readonly BucketUse[];
+  readonly limits?: readonly LimitName[];
+  readonly secrets?: readonly ('loginProvider' | 'originSecret')[];
+  readonly values?: readonly ('cdnUrl' | 'appUrl' | 'stage')[];
+  /** Passed through from the operator's environment when set there. */
+  readonly optional?: readonly VariableName[];
+}
+
+/**
+ * Grants a role exactly what `needs` says, and returns the environment in which the function finds it.
+ * @throws Error naming a limit in the operator's environment that is out of bounds.
+ */
+export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResources, stage: string) {
+  const environment: Record<string, string> = {};
+  for (const use of needs.tables ?? []) {
+    const table = resources.tables[use.table];
+    environment[TABLES[use.table].variable] = table.tableName;
+    allow(
+      role,
+      use.actions.map((action) => `dynamodb:${action}`),
+      [table.tableArn, ...(use.indexes ?? []).map((index) => `${table.tableArn}/index/${index}`)],
+    );
+  }
+  for (const use of needs.uploads ?? []) {
+    environment.UPLOADS_BUCKET = resources.uploads.bucketName;
+    allow(
+      role,
+      use.actions.map((action) => `s3:${action}`),
+      use.keys ? use.keys.map((key) => resources.uploads.arnForObjects(key)) : [resources.uploads.bucketArn],
+    );
+  }
+  for (const name of needs.limits ?? []) environment[name] = String(parseLimit(name, process.env[name]));
+  for (const name of needs.secrets ?? []) {
+    environment[name === 'loginProvider' ? 'LOGIN_PROVIDER_SECRET' : 'ORIGIN_SECRET'] = resources[name].secretArn;
+    allow(role, ['secretsmanager:GetSecretValue'], [resources[name].secretArn]);
+  }
+  for (const name of needs.values ?? []) {
+    if (name === 'cdnUrl') environment.CDN_URL = resources.cdnUrl;
+    if (name === 'stage') environment.STAGE = stage;
+    if (name === 'appUrl') {
+      environment.APP_URL_PARAMETER = resources.appUrlParameterName;
+      const resourceName = resources.appUrlParameterName.slice(1);
+      allow(
+        role,
+        ['ssm:GetParameter'],
+        [Stack.of(role).formatArn({ service: 'ssm', resource: 'parameter', resourceName })],
+      );
+    }
+  }
+  for (const name of needs.optional ?? []) {
+    const value = process.env[name];
+    if (value) environment[name] = value;
+  }
+  return environment;
+}
+
+function allow(role: iam.Role, actions: string[], resources: string[]): void {
+  role.addToPolicy(new iam.PolicyStatement({ actions, resources }));
+}

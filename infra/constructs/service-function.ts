@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import * as logs from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import type { StageConfig } from '../stage.ts';
+import { bindNeeds, type Needs, type SharedResources } from './needs.ts';
+
+export interface ServiceFunctionProps {
+  readonly stage: StageConfig;
+  readonly resources: SharedResources;
+  /** The folder that holds a folder for each bundle. */
+  readonly bundles: string;
+  readonly bundle: string;
+  readonly needs: Needs;
+  /** MB; CPU comes in proportion (1,769 MB is one vCPU). */
+  readonly memoryMb: number;
+  readonly timeoutSeconds: number;
+}
+
+/** One Lambda function with a role and a log group of its own, granted exactly what it needs. */
+export class ServiceFunction extends Construct {
+  readonly function: lambda.Function;
+
+  constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
+    super(scope, id);
+    const logGroup = new logs.LogGroup(this, 'Logs', {
+      retention: logs.RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const role = new iam.Role(this, 'Role', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
+    logGroup.grantWrite(role);
+    this.function = new lambda.Function(this, 'Function', {
+      runtime: lambda.Runtime.NODEJS_24_X,
+      architecture: lambda.Architecture.ARM_64,
+      code: lambda.Code.fromAsset(join(props.bundles, props.bundle)),
+      handler: 'index.handler',
+      memorySize: props.memoryMb,
+      timeout: Duration.seconds(props.timeoutSeconds),
+      role,
+      logGroup,
+      environment: bindNeeds(role, props.needs, props.resources, props.stage.name),
+    });
+  }
+}

@@ -1,0 +1,120 @@
+import { type CfnResource, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import * as s3 from 'aws-cdk-lib/aws-s3';
+import * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
+import type { Construct } from 'constructs';
+import { TABLES, type TableDefinition, type TableName } from '../../shared/aws/tables.ts';
+import { CdnDistribution } from '../constructs/cdn-distribution.ts';
+import type { SharedResources } from '../constructs/needs.ts';
+import type { StageConfig } from '../stage.ts';
+
+/**
+ * What must outlive every deployment: the tables, the files, the secrets, and the distribution whose address is in every
+ * link. Nothing here points at another stack, so a failed deployment of the others cannot touch it.
+ */
+export class DataStack extends Stack {
+  readonly resources: SharedResources;
+
+  constructor(scope: Construct, id: string, stage: StageConfig, props: StackProps = {}) {
+    super(scope, id, props);
+    const keep = stage.name === 'prod';
+    const tables = Object.fromEntries(
+      Object.entries(TABLES).map(([name, table]) => [name, this.table(name, table, keep)]),
+    ) as Record<TableName, dynamodb.TableV2>;
+    const uploads = this.uploadsBucket(keep);
+    const cdn = new CdnDistribution(this, 'Cdn', { uploads });
+    const removalPolicy = keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
+    this.resources = {
+      tables,
+      uploads,
+      cdnUrl: `https://${cdn.distribution.distributionDomainName}`,
+      loginProvider: this.loginProvider(removalPolicy),
+      originSecret: new secretsmanager.Secret(this, 'OriginSecret', {
+        description: 'What only our edge knows; functions trust its headers by it',
+        generateSecretString: {
+          secretStringTemplate: '{}',
+          generateStringKey: 'current',
+          passwordLength: 43,
+          excludePunctuation: true,
+        },
+        removalPolicy,
+      }),
+      appUrlParameterName: `/file-hosting/${stage.name}/app-url`,
+    };
+  }
+
+  private table(name: string, table: TableDefinition, keep: boolean): dynamodb.TableV2 {
+    const indexes = (of: TableDefinition['localIndexes']) => Object.entries(of ?? {});
+    return new dynamodb.TableV2(this, `${name[0]?.toUpperCase()}${name.slice(1)}Table`, {
+      partitionKey: attribute(table.partitionKey),
+      ...(table.sortKey && { sortKey: attribute(table.sortKey) }),
+      ...(table.ttl !== undefined && { timeToLiveAttribute: table.ttl }),
+      localSecondaryIndexes: indexes(table.localIndexes).map(([indexName, index]) => ({
+        indexName,
+        sortKey: attribute(index.sortKey),
+        ...projection(index.include),
+      })),
+      globalSecondaryIndexes: indexes(table.globalIndexes).map(([indexName, index]) => ({
+        indexName,
+        partitionKey: attribute(index.partitionKey),
+        sortKey: attribute(index.sortKey),
+        ...projection(index.include),
+      })),
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      deletionProtection: keep,
+      removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    });
+  }
+
+  private loginProvider(removalPolicy: RemovalPolicy): secretsmanager.Secret {
+    const secret = new secretsmanager.Secret(this, 'LoginProvider', {
+      description: 'OAuth client of the Google login: {"client_id", "client_secret"}; the operator fills it in',
+      removalPolicy,
+    });
+    // On one machine nobody fills it in: the local environment finds it by this and names its own identity provider.
+    (secret.node.defaultChild as CfnResource).addMetadata('local:secret', 'login-provider');
+    return secret;
+  }
+
+  private uploadsBucket(keep: boolean): s3.Bucket {
+    return new s3.Bucket(this, 'Uploads', {
+      blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
+      encryption: s3.BucketEncryption.S3_MANAGED,
+      enforceSSL: true,
+      // Events go by EventBridge: a direct notification would make this stack point at the function's.
+      eventBridgeEnabled: true,
+      objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+      lifecycleRules: [
+        { id: 'incoming-expires', prefix: 'incoming/', expiration: Duration.days(1) },
+        { id: 'abandoned-parts', abortIncompleteMultipartUploadAfter: Duration.days(1) },
+      ],
+      // Direct uploads come from browsers, on the dashboard's origin; the signature is what admits them, not the origin.
+      cors: [
+        {
+          allowedMethods: [s3.HttpMethods.PUT],
+          allowedOrigins: ['*'],
+          allowedHeaders: [
+            'content-type',
+            'if-none-match',
+            'x-amz-checksum-sha256',
+            'x-amz-meta-file',
+            'content-disposition',
+          ],
+          exposedHeaders: ['ETag'],
+          maxAge: 3_600,
+        },
+      ],
+      removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    });
+  }
+}
+
+function attribute({ name, type }: { name: string; type: 'S' | 'N' }): dynamodb.Attribute {
+  return { name, type: type === 'S' ? dynamodb.AttributeType.STRING : dynamodb.AttributeType.NUMBER };
+}
+
+function projection(include: readonly string[] | 'ALL') {
+  if (include === 'ALL') return { projectionType: dynamodb.ProjectionType.ALL };
+  if (include.length === 0) return { projectionType: dynamodb.ProjectionType.KEYS_ONLY };
+  return { projectionType: dynamodb.ProjectionType.INCLUDE, nonKeyAttributes: [...include] };
+}

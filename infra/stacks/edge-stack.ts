@@ -1,0 +1,40 @@
+import { CfnOutput, Stack } from 'aws-cdk-lib';
+import type * as apigateway from 'aws-cdk-lib/aws-apigateway';
+import * as ssm from 'aws-cdk-lib/aws-ssm';
+import type { Construct } from 'constructs';
+import { AppDistribution } from '../constructs/app-distribution.ts';
+import type { SharedResources } from '../constructs/needs.ts';
+import type { StageConfig } from '../stage.ts';
+import type { StreamingStack } from './streaming-stack.ts';
+
+export interface EdgeStackProps {
+  readonly stage: StageConfig;
+  readonly resources: SharedResources;
+  readonly api: apigateway.RestApi;
+  /** Absent when streaming uploads are off. */
+  readonly streaming: StreamingStack | undefined;
+}
+
+/** The "app" distribution, in front of API and dashboard. No state. */
+export class EdgeStack extends Stack {
+  constructor(scope: Construct, id: string, props: EdgeStackProps) {
+    super(scope, id);
+    const app = new AppDistribution(this, 'App', {
+      api: props.api,
+      streamingDomain: props.streaming?.webFunction.endpoint.domainName,
+      originSecret: props.resources.originSecret,
+      uploads: props.resources.uploads,
+      cdnUrl: props.resources.cdnUrl,
+    });
+    const appUrl = `https://${app.distribution.distributionDomainName}`;
+    // The functions cannot import this address: their stack is deployed before the distribution that points at it.
+    new ssm.StringParameter(this, 'AppUrl', {
+      parameterName: props.resources.appUrlParameterName,
+      stringValue: appUrl,
+      description: 'Address of API and dashboard',
+    });
+    new CfnOutput(this, 'BaseUrl', { value: `${appUrl}/api/v1` });
+    new CfnOutput(this, 'DashboardUrl', { value: appUrl });
+    new CfnOutput(this, 'CdnUrl', { value: props.resources.cdnUrl });
+  }
+}

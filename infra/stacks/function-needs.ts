@@ -1,0 +1,150 @@
+import type { RouteName } from '../../shared/routes.ts';
+import type { BACKGROUND_ENTRIES } from '../bundle/entries.ts';
+import type { Needs, TableUse } from '../constructs/needs.ts';
+
+/** Who asks, and may they now: one read of the credential, one write of the window. */
+const BY_SESSION: readonly TableUse[] = [
+  { table: 'sessions', actions: ['GetItem', 'UpdateItem'] },
+  { table: 'rateLimits', actions: ['UpdateItem'] },
+];
+const BY_KEY_OR_SESSION: readonly TableUse[] = [
+  { table: 'apiKeys', actions: ['GetItem', 'UpdateItem'] },
+  ...BY_SESSION,
+];
+
+/** Every function that authenticates knows the app's own origin (cross-site check) and the stage (prefix of keys). */
+const AUTHENTICATED: Needs = { values: ['appUrl', 'stage'], limits: ['RATE_LIMIT_REQUESTS_PER_MINUTE'] };
+
+/** Storing bytes and settling them, shared by the inline and the streaming lane. */
+const STORING: readonly TableUse[] = [
+  { table: 'files', actions: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'] },
+  { table: 'accounts', actions: ['GetItem', 'UpdateItem'] },
+  { table: 'idempotency', actions: ['GetItem', 'PutItem'] },
+];
+const UPLOAD_LIMITS = ['MAX_UPLOAD_SIZE_BYTES', 'STORAGE_LIMIT_BYTES', 'RATE_LIMIT_UPLOADS_PER_MINUTE'] as const;
+
+export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
+  health: {
+    tables: [{ table: 'accounts', actions: ['GetItem'] }],
+    uploads: [{ actions: ['ListBucket'] }],
+  },
+  startLogin: {
+    tables: [{ table: 'rateLimits', actions: ['UpdateItem'] }],
+    secrets: ['loginProvider', 'originSecret'],
+    values: ['appUrl'],
+    limits: ['RATE_LIMIT_LOGIN_STARTS_PER_MINUTE'],
+  },
+  finishLogin: {
+    tables: [
+      { table: 'rateLimits', actions: ['UpdateItem'] },
+      { table: 'accounts', actions: ['UpdateItem'] },
+      { table: 'sessions', actions: ['PutItem', 'DeleteItem'] },
+    ],
+    secrets: ['loginProvider', 'originSecret'],
+    values: ['appUrl'],
+    limits: ['RATE_LIMIT_LOGIN_STARTS_PER_MINUTE'],
+    optional: ['ALLOWED_EMAIL_DOMAINS', 'ALLOWED_EMAILS'],
+  },
+  getMe: {
+    ...AUTHENTICATED,
+    tables: [...BY_SESSION, { table: 'accounts', actions: ['GetItem'] }],
+    limits: ['RATE_LIMIT_REQUESTS_PER_MINUTE', 'STORAGE_LIMIT_BYTES'],
+  },
+  logout: {
+    ...AUTHENTICATED,
+    tables: [...BY_SESSION, { table: 'sessions', actions: ['DeleteItem'] }],
+  },
+  listFiles: {
+    tables: [
+      ...BY_KEY_OR_SESSION,
+      { table: 'accounts', actions: ['GetItem'] },
+      { table: 'files', actions: ['Query'], indexes: ['by_seq'] },
+    ],
+    values: ['appUrl', 'stage', 'cdnUrl'],
+    limits: ['RATE_LIMIT_LISTS_PER_MINUTE'],
+  },
+  uploadFile: {
+    tables: [...BY_KEY_OR_SESSION, ...STORING],
+    uploads: [
+      { actions: ['PutObject', 'DeleteObject', 'AbortMultipartUpload'], keys: ['uploads/*'] },
+      { actions: ['PutObject'], keys: ['incoming/*'] },
+    ],
+    values: ['appUrl', 'stage', 'cdnUrl'],
+    limits: UPLOAD_LIMITS,
+  },
+  getFile: {
+    tables: [...BY_KEY_OR_SESSION, { table: 'files', actions: ['GetItem'] }],
+    values: ['appUrl', 'stage', 'cdnUrl'],
+    limits: ['RATE_LIMIT_REQUESTS_PER_MINUTE'],
+  },
+  deleteFile: {
+    ...AUTHENTICATED,
+    tables: [
+      ...BY_KEY_OR_SESSION,
+      { table: 'files', actions: ['GetItem', 'UpdateItem', 'DeleteItem'] },
+      { table: 'accounts', actions: ['UpdateItem'] },
+    ],
+    uploads: [{ actions: ['DeleteObject'], keys: ['uploads/*', 'incoming/*'] }],
+  },
+  completeUpload: {
+    tables: [...BY_KEY_OR_SESSION, ...STORING],
+    uploads: [
+      { actions: ['GetObject', 'DeleteObject'], keys: ['incoming/*'] },
+      { actions: ['PutObject', 'DeleteObject'], keys: ['uploads/*'] },
+      { actions: ['ListBucket'] },
+    ],
+    values: ['appUrl', 'stage', 'cdnUrl'],
+    limits: ['RATE_LIMIT_REQUESTS_PER_MINUTE', 'STORAGE_LIMIT_BYTES'],
+  },
+  listApiKeys: {
+    ...AUTHENTICATED,
+    tables: [...BY_SESSION, { table: 'apiKeys', actions: ['Query', 'BatchGetItem'] }],
+  },
+  createApiKey: {
+    ...AUTHENTICATED,
+    tables: [...BY_SESSION, { table: 'apiKeys', actions: ['PutItem'] }, { table: 'accounts', actions: ['UpdateItem'] }],
+  },
+  revokeApiKey: {
+    ...AUTHENTICATED,
+    tables: [
+      ...BY_SESSION,
+      { table: 'apiKeys', actions: ['GetItem', 'DeleteItem'] },
+      { table: 'accounts', actions: ['UpdateItem'] },
+    ],
+  },
+};
+
+export const BACKGROUND_NEEDS: Readonly<Record<keyof typeof BACKGROUND_ENTRIES, Needs>> = {
+  settleUpload: {
+    tables: STORING,
+    uploads: [
+      { actions: ['GetObject', 'DeleteObject'], keys: ['incoming/*'] },
+      { actions: ['PutObject', 'DeleteObject'], keys: ['uploads/*'] },
+      { actions: ['ListBucket'] },
+    ],
+    limits: ['STORAGE_LIMIT_BYTES'],
+  },
+  sweep: {
+    tables: [
+      {
+        table: 'files',
+        actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
+        indexes: ['unfinished'],
+      },
+      { table: 'accounts', actions: ['UpdateItem'] },
+    ],
+    uploads: [
+      { actions: ['GetObject', 'DeleteObject', 'AbortMultipartUpload'], keys: ['uploads/*', 'incoming/*'] },
+      { actions: ['ListBucket', 'ListBucketMultipartUploads'] },
+    ],
+  },
+};
+
+/** The streaming server takes `POST /files` alone, with the same checks as the function of that route. */
+export const UPLOAD_STREAM_NEEDS: Needs = {
+  tables: [...BY_KEY_OR_SESSION, ...STORING],
+  uploads: [{ actions: ['PutObject', 'DeleteObject', 'AbortMultipartUpload'], keys: ['uploads/*'] }],
+  secrets: ['originSecret'],
+  values: ['appUrl', 'stage', 'cdnUrl'],
+  limits: UPLOAD_LIMITS,
+};

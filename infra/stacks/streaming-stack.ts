@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { Duration, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import * as logs from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import { bindNeeds } from '../constructs/needs.ts';
+import type { ApiStackProps } from './api-stack.ts';
+import type { DataStack } from './data-stack.ts';
+import { UPLOAD_STREAM_NEEDS } from './function-needs.ts';
+
+/** The streaming upload server: a Lambda Web Function, which takes bodies that no Lambda event can hold. No state. */
+export class StreamingStack extends Stack {
+  readonly webFunction: lambda.WebFunction;
+
+  constructor(scope: Construct, id: string, props: ApiStackProps & { data: DataStack }) {
+    super(scope, id);
+    const logGroup = new logs.LogGroup(this, 'Logs', {
+      retention: logs.RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const role = new iam.Role(this, 'Role', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
+    logGroup.grantWrite(role);
+    this.webFunction = new lambda.WebFunction(this, 'UploadStream', {
+      code: lambda.WebFunctionCode.fromAssetToManagedBucket(join(props.bundles, 'uploadStream')),
+      runtime: lambda.WebFunctionRuntime.NODEJS_24_X,
+      // Open to all, so the function checks the origin secret and then the caller: signed endpoints need the hash of the
+      // whole body in a header, which no form upload can send.
+      defaultEndpointAuth: lambda.WebFunctionAuthType.APPLICATION_MANAGED,
+      // An environment has 2 GB and 1 Gbit/s, shared by its uploads.
+      maxConcurrencyPerEnvironment: 8,
+      defaultEndpoint: { maxEnvironments: 20, rateLimit: 100 },
+      timeout: Duration.seconds(900),
+      role,
+      logGroup,
+      environment: exported(bindNeeds(role, UPLOAD_STREAM_NEEDS, props.resources, props.stage.name), props.data),
+    });
+    Validations.of(this.webFunction).acknowledge({
+      id: 'Annotation::@aws-cdk/aws-lambda:webFunctionPublicEndpoint',
+      reason: 'The server refuses every request without the origin secret, then authenticates the caller itself',
+    });
+  }
+}
+
+/**
+ * The values as explicit imports. The construct copies its revision's configuration into a custom resource after CDK has
+ * made cross-stack references into imports, so a plain reference would stay one to a resource of another stack.
+ */
+function exported(environment: Record<string, string>, from: Stack): Record<string, string> {
+  const token = /\$\{Token\[[^\]]*\]\}/g;
+  return Object.fromEntries(
+    Object.entries(environment).map(([name, value]) => [
+      name,
+      value.replace(token, (reference) => from.exportValue(reference)),
+    ]),
+  );
+}
