@@ -51,7 +51,11 @@ export class AppDistribution extends Construct {
       originRequestPolicy: this.allButHost(),
       compress: false,
     };
-    const site = new StaticFiles(this, 'Site', { sources: [s3deploy.Source.asset(DASHBOARD)], cacheSeconds: 60 });
+    const site = new StaticFiles(this, 'Site', {
+      sources: [s3deploy.Source.asset(DASHBOARD)],
+      prefix: 'dashboard',
+      cacheSeconds: 60,
+    });
     this.distribution = new cloudfront.Distribution(this, 'Distribution', {
       comment: 'API and dashboard',
       httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,

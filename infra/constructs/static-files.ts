@@ -8,7 +8,11 @@ import { ERRORS, type ErrorCode } from '../../shared/errors.ts';
 export class StaticFiles extends Construct {
   readonly bucket: s3.Bucket;
 
-  constructor(scope: Construct, id: string, props: { sources: s3deploy.ISource[]; cacheSeconds: number }) {
+  constructor(
+    scope: Construct,
+    id: string,
+    props: { sources: s3deploy.ISource[]; cacheSeconds: number; prefix?: string },
+  ) {
     super(scope, id);
     this.bucket = new s3.Bucket(this, 'Bucket', {
       blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
@@ -20,6 +24,7 @@ export class StaticFiles extends Construct {
     new s3deploy.BucketDeployment(this, 'Deployment', {
       sources: props.sources,
       destinationBucket: this.bucket,
+      ...(props.prefix !== undefined && { destinationKeyPrefix: props.prefix }),
       cacheControl: [s3deploy.CacheControl.maxAge(Duration.seconds(props.cacheSeconds))],
     });
   }

@@ -1,0 +1,49 @@
+import { ERRORS } from '../shared/errors.ts';
+import { CONFIGURABLE_LIMITS } from '../shared/limits.ts';
+import { ROUTES, type Route } from '../shared/routes.ts';
+
+/** The README's tables, each from the object the code itself reads, so that no figure in it is typed by hand. */
+export const TABLES_OF_README: Readonly<Record<string, () => string>> = {
+  routes: () =>
+    table(
+      ['Method', 'Path', 'Credential', 'Counted as', 'Purpose'],
+      Object.values<Route>(ROUTES).map(({ method, path, access, rateClass, purpose }) => [
+        method,
+        `\`${path}\``,
+        { public: 'none', session: 'session', 'key-or-session': 'API key or session' }[access],
+        rateClass ? `\`${rateClass}\`` : 'not counted',
+        purpose,
+      ]),
+    ),
+  errors: () =>
+    table(
+      ['Status', '`error`', 'Meaning'],
+      Object.entries(ERRORS).map(([code, { status, meaning }]) => [String(status), `\`${code}\``, meaning]),
+    ),
+  limits: () =>
+    table(
+      ['Variable', 'Default', 'Meaning'],
+      Object.entries(CONFIGURABLE_LIMITS).map(([name, limit]) => [
+        `\`${name}\``,
+        limit.default.toLocaleString('en-US'),
+        limit.meaning,
+      ]),
+    ),
+};
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+/**
+ * A document with every `<!-- table: name -->` … `<!-- end -->` block filled in anew.
+ * @throws Error when it names a table there is none of.
+ */
+export function fillTables(document: string): string {
+  return document.replaceAll(/(<!-- table: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g, (_block, open, name, close) => {
+    const make = TABLES_OF_README[name];
+    if (!make) throw new Error(`there is no table "${name}"`);
+    return `${open}${make()}\n${close}`;
+  });
+}
