@@ -78,6 +78,8 @@ export const IDEMPOTENCY_TTL_SECONDS = 24 * 3600;
 export const INLINE_LEASE_SECONDS = 60;
 /** A streaming upload renews its lease while bytes arrive; without renewal it is given up after this long. */
 export const STREAMING_LEASE_SECONDS = 60;
+/** One account may stream this many uploads at once: enough for a folder, too few to hold every server. */
+export const STREAMS_PER_ACCOUNT_MAX = 16;
 /** A direct upload's URL lives this long … */
 export const DIRECT_URL_TTL_SECONDS = 15 * 60;
 /** … and its ticket this much longer, because S3 checks the expiry of a URL only when the PUT starts. */

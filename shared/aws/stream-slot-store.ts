@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { type AttributeValue, ConditionalCheckFailedException, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { required } from '../env.ts';
+import { STREAMING_LEASE_SECONDS, STREAMS_PER_ACCOUNT_MAX } from '../limits.ts';
+import { dynamoDb } from './dynamodb.ts';
+
+/**
+ * How many uploads an account streams at once, over all servers: one row an account in the rate limits table,
+ * `streams#<account>`, whose map `slots` holds a lease (epoch milliseconds of its end) for each open stream.
+ *
+ * A server that dies leaves its leases behind; they end by themselves and the next taker removes them.
+ */
+
+const table = required('RATE_LIMITS_TABLE');
+/** An idle row outlives its last lease by this long, then TTL removes it. */
+const IDLE_SECONDS = 3_600;
+
+export interface StreamSlot {
+  /** Says that the stream is still alive; to be called more often than a lease lasts. */
+  renew(): Promise<void>;
+  /** Makes room for another. Harmless twice, and when it fails the lease ends by itself. */
+  release(): Promise<void>;
+}
+
+/** Takes a slot, in one write when there is room. @returns undefined when the account has as many streams as it may. */
+export async function takeStreamSlot(accountId: string, now: () => number = Date.now): Promise<StreamSlot | undefined> {
+  const id = randomUUID();
+  // Each turn that finds the row full removes leases that have ended; another taker may be quicker, so a few turns.
+  for (let turn = 0; turn < 4; turn++) {
+    const found = await claim(accountId, id, now());
+    if (found === 'taken') return slot(accountId, id, now);
+    if (found === 'absent') await create(accountId, now());
+    else if (!(await removeEnded(accountId, found, now()))) return undefined;
+  }
+  return undefined;
+}
+
+type Slots = Record<string, AttributeValue>;
+
+async function claim(accountId: string, id: string, now: number): Promise<'taken' | 'absent' | Slots> {
+  try {
+    await update(accountId, {
+      UpdateExpression: 'SET slots.#id = :end, expires_at = :ttl',
+      ConditionExpression: 'size(slots) < :max',
+      ExpressionAttributeNames: { '#id': id },
+      ExpressionAttributeValues: {
+        ...lease(now),
+        ':max': { N: String(STREAMS_PER_ACCOUNT_MAX) },
+      },
+    });
+    return 'taken';
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    return error.Item?.slots?.M ?? 'absent';
+  }
+}
+
+/** Two takers may create the row at once: the second leaves the first one's map alone. */
+async function create(accountId: string, now: number): Promise<void> {
+  await update(accountId, {
+    UpdateExpression: 'SET slots = if_not_exists(slots, :none), expires_at = :ttl',
+    ExpressionAttributeValues: { ':none': { M: {} }, ':ttl': lease(now)[':ttl'] },
+  });
+}
+
+/** @returns false when no lease has ended, so there is no room. */
+async function removeEnded(accountId: string, slots: Slots, now: number): Promise<boolean> {
+  const ended = Object.entries(slots).filter(([, end]) => Number(end.N) <= now);
+  if (ended.length === 0) return false;
+  const each = (render: (index: number) => string, glue: string) => ended.map((_, index) => render(index)).join(glue);
+  try {
+    await update(accountId, {
+      UpdateExpression: `REMOVE ${each((index) => `slots.#s${index}`, ', ')}`,
+      // A lease that was renewed meanwhile is alive after all.
+      ConditionExpression: each((index) => `slots.#s${index} = :e${index}`, ' AND '),
+      ExpressionAttributeNames: Object.fromEntries(ended.map(([id], index) => [`#s${index}`, id])),
+      ExpressionAttributeValues: Object.fromEntries(ended.map(([, end], index) => [`:e${index}`, end])),
+    });
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+  }
+  return true;
+}
+
+function slot(accountId: string, id: string, now: () => number): StreamSlot {
+  const ExpressionAttributeNames = { '#id': id };
+  return {
+    async renew() {
+      await update(accountId, {
+        UpdateExpression: 'SET slots.#id = :end, expires_at = :ttl',
+        ExpressionAttributeNames,
+        ExpressionAttributeValues: lease(now()),
+      });
+    },
+    async release() {
+      await update(accountId, { UpdateExpression: 'REMOVE slots.#id', ExpressionAttributeNames });
+    },
+  };
+}
+
+function lease(now: number): { ':end': AttributeValue; ':ttl': AttributeValue } {
+  return {
+    ':end': { N: String(now + STREAMING_LEASE_SECONDS * 1_000) },
+    ':ttl': { N: String(Math.floor(now / 1_000) + IDLE_SECONDS) },
+  };
+}
+
+function update(
+  accountId: string,
+  expression: Omit<ConstructorParameters<typeof UpdateItemCommand>[0], 'TableName' | 'Key'>,
+) {
+  return dynamoDb.send(
+    new UpdateItemCommand({
+      TableName: table,
+      Key: { id: { S: `streams#${accountId}` } },
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      ...expression,
+    }),
+  );
+}

@@ -1,0 +1,39 @@
+import { beforeAll, expect, test } from 'vitest';
+import { STREAMING_LEASE_SECONDS, STREAMS_PER_ACCOUNT_MAX } from '../../../shared/limits.ts';
+import { startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
+import { createTables, dynamoDbClient } from '../../support/tables.ts';
+
+let takeStreamSlot: typeof import('../../../shared/aws/stream-slot-store.ts').takeStreamSlot;
+
+beforeAll(async () => {
+  await startDynamoDbProxy();
+  await createTables(dynamoDbClient());
+  ({ takeStreamSlot } = await import('../../../shared/aws/stream-slot-store.ts'));
+});
+
+const NOW = Date.now();
+const taken = (slots: unknown[]) => slots.filter((slot) => slot !== undefined).length;
+const takeMany = (account: string, count: number, now: number) =>
+  Promise.all(Array.from({ length: count }, () => takeStreamSlot(account, () => now)));
+
+test('of many takers at once exactly the limit get a slot, also on the first use of the row', async () => {
+  expect(taken(await takeMany('a', STREAMS_PER_ACCOUNT_MAX + 10, NOW))).toBe(STREAMS_PER_ACCOUNT_MAX);
+  expect(await takeStreamSlot('a', () => NOW)).toBeUndefined();
+  expect(await takeStreamSlot('other', () => NOW)).toBeDefined();
+});
+
+test('a released slot can be taken again, and releasing twice frees one', async () => {
+  const [first] = await takeMany('b', STREAMS_PER_ACCOUNT_MAX, NOW);
+  await first?.release();
+  await first?.release();
+  expect(taken(await takeMany('b', 2, NOW))).toBe(1);
+});
+
+test('the slots of a server that died are free when their leases end, and a renewed one is not', async () => {
+  const [alive] = await Promise.all([takeStreamSlot('c', () => NOW + 1_000)]);
+  await takeMany('c', STREAMS_PER_ACCOUNT_MAX - 1, NOW);
+  expect(await takeStreamSlot('c', () => NOW + STREAMING_LEASE_SECONDS * 1_000 - 1)).toBeUndefined();
+  await alive?.renew();
+  const later = NOW + STREAMING_LEASE_SECONDS * 1_000;
+  expect(taken(await takeMany('c', STREAMS_PER_ACCOUNT_MAX, later))).toBe(STREAMS_PER_ACCOUNT_MAX - 1);
+});
