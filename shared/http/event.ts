@@ -1,0 +1,57 @@
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import type { Caller } from '../caller.ts';
+
+/**
+ * What the gateway sends a function (REST proxy event 1.0), as far as we read it. The streaming server makes the same of
+ * its requests, with the bytes still on their way in `stream` instead of `body`, so both run the one middleware stack.
+ */
+export interface ApiEvent
+  extends Pick<
+    APIGatewayProxyEvent,
+    | 'httpMethod'
+    | 'path'
+    | 'multiValueHeaders'
+    | 'multiValueQueryStringParameters'
+    | 'pathParameters'
+    | 'body'
+    | 'isBase64Encoded'
+  > {
+  readonly requestContext: {
+    readonly requestId: string;
+    /** The gateway's own client, which is a node of our edge or someone who called the gateway directly. */
+    readonly identity: { readonly sourceIp: string };
+  };
+  readonly stream?: AsyncIterable<Uint8Array>;
+  /** Set by the `authenticate` middleware alone: the gateway's events have no such field, so a client cannot. */
+  caller?: Caller;
+}
+
+export type ApiResult = APIGatewayProxyResult;
+
+/** Every value of a header, in the order sent; none when it is absent. */
+export function headerValues(event: ApiEvent, name: string): string[] {
+  const wanted = name.toLowerCase();
+  return Object.entries(event.multiValueHeaders ?? {}).flatMap(([key, values]) =>
+    key.toLowerCase() === wanted ? (values ?? []) : [],
+  );
+}
+
+/** The value of a header that may be sent once; repeated, its values are joined by a comma as RFC 9110, 5.3 says. */
+export function header(event: ApiEvent, name: string): string | undefined {
+  const values = headerValues(event, name);
+  return values.length > 0 ? values.join(', ') : undefined;
+}
+
+/** The bytes of the body: the stream of a streaming upload, else what the gateway buffered. */
+export function bodyStream(event: ApiEvent): AsyncIterable<Uint8Array> {
+  return event.stream ?? once(bodyBytes(event));
+}
+
+/** The body the gateway buffered; empty when there is none. */
+export function bodyBytes(event: ApiEvent): Buffer {
+  return Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (bytes.length > 0) yield bytes;
+}
