@@ -3,11 +3,11 @@ import { translateFailures } from './failures.ts';
 
 /**
  * The one DynamoDB client of a function. Single-digit milliseconds are usual, so a call that takes two seconds is lost:
- * better to retry within the route's own deadline.
+ * better to retry within the route's own deadline. (Without `throwOnRequestTimeout` the SDK only prints a warning and waits.)
  */
 export const dynamoDb = new DynamoDBClient({
   maxAttempts: 3,
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000 },
+  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
 });
 translateFailures(dynamoDb);
 
@@ -17,6 +17,6 @@ translateFailures(dynamoDb);
  */
 export const dynamoDbOnce = new DynamoDBClient({
   maxAttempts: 1,
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000 },
+  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
 });
 translateFailures(dynamoDbOnce);
