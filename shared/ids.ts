@@ -1,0 +1,61 @@
+import { createHash, randomBytes } from 'node:crypto';
+
+/** Digits of base 62, in the order of their values. */
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const BITS_PER_CHARACTER = Math.log2(BASE62.length);
+/** Bytes at or above this are thrown away: 248 is the largest multiple of 62, so what is left is uniform. */
+const FAIR_BYTES = 256 - (256 % BASE62.length);
+
+/**
+ * A token nobody can guess, of letters and digits only: at least `bits` bits from the system's random source, uniform and
+ * of fixed length (22 characters for 128 bits, 43 for 256).
+ */
+export function randomToken(bits: number): string {
+  const length = Math.ceil(bits / BITS_PER_CHARACTER);
+  let token = '';
+  while (token.length < length) {
+    for (const byte of randomBytes(length - token.length)) {
+      if (byte < FAIR_BYTES) token += BASE62[byte % BASE62.length];
+    }
+  }
+  return token;
+}
+
+/** `value` (a whole number ≥ 0) in base 62, padded with zeros on the left to `width` characters. */
+export function toBase62(value: number, width: number): string {
+  let text = '';
+  for (let rest = value; rest > 0; rest = Math.floor(rest / BASE62.length)) text = BASE62[rest % BASE62.length] + text;
+  return text.padStart(width, '0');
+}
+
+/**
+ * An id whose text sorts by the time it was made (to the millisecond). 74 bits are random: unique, but no secret.
+ * Source: RFC 9562, section 5.7.
+ * @param now  epoch milliseconds.
+ */
+export function uuidv7(now: number = Date.now()): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(now, 0, 6);
+  return formatUuid(bytes, 7);
+}
+
+/**
+ * The id that belongs to a name, always the same. Source: RFC 9562, section 5.5.
+ * @param namespace  a UUID that tells this use of names from others.
+ */
+export function uuidv5(namespace: string, name: string): string {
+  const namespaceBytes = Buffer.from(namespace.replaceAll('-', ''), 'hex');
+  return formatUuid(createHash('sha1').update(namespaceBytes).update(name).digest().subarray(0, 16), 5);
+}
+
+/** True for a UUID as we write them: lower-case, with hyphens. */
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text);
+}
+
+/** Puts the version and RFC 9562's variant into 16 bytes. */
+function formatUuid(bytes: Buffer, version: number): string {
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | (version << 4), 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}

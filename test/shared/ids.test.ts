@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isUuid, randomToken, toBase62, uuidv5, uuidv7 } from '../../shared/ids.ts';
+
+describe('a token', () => {
+  test.each([
+    [128, 22],
+    [256, 43],
+    [1, 1],
+  ])('of %i bits has %i letters and digits', (bits, length) => {
+    expect(randomToken(bits)).toMatch(new RegExp(`^[0-9A-Za-z]{${length}}$`));
+  });
+
+  test('is never the same twice', () => {
+    expect(new Set(Array.from({ length: 1_000 }, () => randomToken(128))).size).toBe(1_000);
+  });
+
+  test('has every character equally often', () => {
+    const counts = new Map<string, number>();
+    for (let i = 0; i < 2_000; i++) {
+      for (const character of randomToken(256)) counts.set(character, (counts.get(character) ?? 0) + 1);
+    }
+    const expected = (2_000 * 43) / 62;
+    const chiSquare = [...counts.values()].reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);
+    expect(counts.size).toBe(62);
+    // 61 degrees of freedom: a fair source exceeds 150 once in a billion runs; taking each byte modulo 62 gives over 900.
+    expect(chiSquare).toBeLessThan(150);
+  });
+});
+
+test.each([
+  [0, 6, '000000'],
+  [61, 1, 'z'],
+  [62, 2, '10'],
+  [2 ** 32 - 1, 6, '4gfFC3'],
+])('%i in base 62 with %i digits is %s', (value, width, text) => {
+  expect(toBase62(value, width)).toBe(text);
+});
+
+describe('a version 7 UUID', () => {
+  test('carries its time, version and variant', () => {
+    // RFC 9562, appendix A.6: 0x017F22E279B0 is 2022-02-22T19:22:22Z.
+    expect(uuidv7(0x017f22e279b0)).toMatch(/^017f22e2-79b0-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  });
+
+  test('sorts by its time', () => {
+    const time = fc.integer({ min: 0, max: 2 ** 48 - 1 });
+    fc.assert(fc.property(time, time, (a, b) => a === b || uuidv7(a) < uuidv7(b) === a < b));
+  });
+});
+
+test('a version 5 UUID is the same as everybody else makes of the name', () => {
+  // The example of Python's documentation of `uuid`.
+  expect(uuidv5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'python.org')).toBe('886313e1-3b8a-5372-9b90-0c9aee199e5d');
+});
+
+test.each([
+  [uuidv7(), true],
+  ['', false],
+  ['886313E1-3B8A-5372-9B90-0C9AEE199E5D', false],
+  ['886313e1-3b8a-5372-9b90-0c9aee199e5d\n', false],
+  ['../etc/passwd', false],
+])('%j is a UUID: %s', (text, expected) => {
+  expect(isUuid(text)).toBe(expected);
+});
