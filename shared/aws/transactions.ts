@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type CancellationReason,
+  TransactionCanceledException,
+  type TransactWriteItem,
+  TransactWriteItemsCommand,
+} from '@aws-sdk/client-dynamodb';
+import { dynamoDb } from './dynamodb.ts';
+import { serviceUnavailable } from './failures.ts';
+
+const FIRST_DELAY_MS = 25;
+const LONGEST_DELAY_MS = 500;
+
+/** Reasons of a cancellation that pass by themselves: two writers met, or a partition was too busy. */
+const PASSING = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
+
+/**
+ * Writes all items or none, trying again when DynamoDB cancels because another writer touched one of them. The SDK does
+ * not retry that, and under 60 writers of one item its absence loses half of them.
+ *
+ * All attempts carry one request token, so that an attempt whose answer was lost is not applied a second time by the next.
+ * When the answer of the last one is lost, the caller gets `service_unavailable` although the items may be written: what
+ * it wrote must be harmless then, or be found by the sweeper.
+ * @param deadlineAt  epoch milliseconds after which no further attempt starts.
+ * @throws TransactionCanceledException when a condition failed: the caller knows what that means.
+ * @throws ApiError `service_unavailable` when the conflict lasted until the deadline.
+ */
+export async function transact(items: TransactWriteItem[], { deadlineAt }: { deadlineAt: number }): Promise<void> {
+  const command = { TransactItems: items, ClientRequestToken: randomUUID() };
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await dynamoDb.send(new TransactWriteItemsCommand(command));
+      return;
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      const delayMs = jitter(attempt);
+      if (Date.now() + delayMs >= deadlineAt) throw serviceUnavailable(error);
+      await sleep(delayMs);
+    }
+  }
+}
+
+/** Why each item of a cancelled transaction was refused, in the order of the items; none when it was not cancelled. */
+export function cancellationReasons(error: unknown): CancellationReason[] {
+  return error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
+}
+
+function isPassing(error: unknown): boolean {
+  const codes = cancellationReasons(error).flatMap(({ Code }) => (Code === undefined || Code === 'None' ? [] : Code));
+  return codes.length > 0 && codes.every((code) => PASSING.has(code));
+}
+
+/** Full jitter: any wait up to a bound that doubles. Writers that met once are then unlikely to meet again. */
+function jitter(attempt: number): number {
+  return Math.random() * Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** attempt);
+}

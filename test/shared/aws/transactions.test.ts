@@ -1,0 +1,101 @@
+import { GetItemCommand, TransactionCanceledException, type TransactWriteItem } from '@aws-sdk/client-dynamodb';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { cancellationReasons, transact } from '../../../shared/aws/transactions.ts';
+import { cancelled, dynamoDbError, type Fault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
+import { createTables, dynamoDbClient } from '../../support/tables.ts';
+
+const engine = dynamoDbClient();
+const tables = await createTables(engine);
+const proxy = await startDynamoDbProxy();
+
+beforeEach(() => {
+  proxy.calls.length = 0;
+  proxy.fault = () => undefined;
+});
+
+/** Adds one to a counter: applied twice, it would show. */
+const addOne = (id: string): TransactWriteItem => ({
+  Update: {
+    TableName: tables.accounts,
+    Key: { id: { S: id } },
+    UpdateExpression: 'ADD key_count :one',
+    ExpressionAttributeValues: { ':one': { N: '1' } },
+  },
+});
+
+const ifAbsent = (id: string): TransactWriteItem => ({
+  Put: { TableName: tables.accounts, Item: { id: { S: id } }, ConditionExpression: 'attribute_not_exists(id)' },
+});
+
+async function count(id: string): Promise<string | undefined> {
+  const { Item } = await engine.send(new GetItemCommand({ TableName: tables.accounts, Key: { id: { S: id } } }));
+  return Item?.key_count?.N;
+}
+
+const inTime = () => ({ deadlineAt: Date.now() + 20_000 });
+
+function first(times: number, fault: Fault): void {
+  let left = times;
+  proxy.fault = () => (left-- > 0 ? fault : undefined);
+}
+
+describe('a transaction', () => {
+  test.each([
+    ['meets another writer', cancelled('None', 'TransactionConflict')],
+    ['meets a busy partition', cancelled('ThrottlingError', 'TransactionConflict')],
+  ])('that %s three times is written at the fourth attempt', async (_, fault) => {
+    const id = crypto.randomUUID();
+    first(3, fault);
+    await transact([addOne(id)], inTime());
+    expect(proxy.calls).toHaveLength(4);
+    expect(await count(id)).toBe('1');
+  });
+
+  test('whose answer is lost is written once', async () => {
+    const id = crypto.randomUUID();
+    first(1, 'cut after');
+    await transact([addOne(id)], inTime());
+    expect(proxy.calls).toHaveLength(2);
+    expect(await count(id)).toBe('1');
+  });
+
+  test('that meets other writers until its deadline is service_unavailable, and is not written', async () => {
+    const id = crypto.randomUUID();
+    proxy.fault = () => cancelled('TransactionConflict');
+    await expect(transact([addOne(id)], { deadlineAt: Date.now() + 200 })).rejects.toMatchObject({
+      code: 'service_unavailable',
+      headers: { 'Retry-After': '1' },
+    });
+    expect(await count(id)).toBeUndefined();
+  });
+
+  test.each([
+    ['throttled as a whole', dynamoDbError('ThrottlingException')],
+    ['cut off', 'cut before'],
+  ] as const)('that is %s at every attempt of the SDK is service_unavailable', async (_, fault) => {
+    proxy.fault = () => fault;
+    await expect(transact([addOne(crypto.randomUUID())], inTime())).rejects.toMatchObject({
+      code: 'service_unavailable',
+    });
+  });
+
+  test('with a failed condition is not tried again, and says which', async () => {
+    const id = crypto.randomUUID();
+    await transact([ifAbsent(id)], inTime());
+    proxy.calls.length = 0;
+    const error: unknown = await transact([addOne('other'), ifAbsent(id)], inTime()).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(TransactionCanceledException);
+    expect(cancellationReasons(error).map(({ Code }) => Code)).toEqual(['None', 'ConditionalCheckFailed']);
+    expect(proxy.calls).toHaveLength(1);
+  });
+
+  test('with a failed condition beside a conflict is not tried again', async () => {
+    proxy.fault = () => cancelled('TransactionConflict', 'ConditionalCheckFailed');
+    await expect(transact([addOne('a'), addOne('b')], inTime())).rejects.toBeInstanceOf(TransactionCanceledException);
+    expect(proxy.calls).toHaveLength(1);
+  });
+});
+
+test('an error that is no cancellation has no reasons', () => {
+  expect(cancellationReasons(new Error('x'))).toEqual([]);
+});
