@@ -1,0 +1,159 @@
+/**
+ * The door of the "app" distribution (dashboard and API on one origin). It decides which origin gets a body, refuses
+ * what no origin can take, and tells the API who the viewer is. CloudFront Functions runtime 2.0: ES 5.1 and the few
+ * newer features it documents, no `?.`, `??`, spread, destructuring or `for...of`.
+ */
+import cf from 'cloudfront';
+
+// Filled in when the stack is synthesized (render.ts); what stands here are the defaults.
+const MAX_UPLOAD_SIZE_BYTES = 104857600;
+const MULTIPART_FRAMING_MAX_BYTES = 1048576;
+const INLINE_BODY_MAX_BYTES = 4194304;
+const STREAMING_UPLOADS = true;
+
+/** Status of each error this function answers with; the codes are those of shared/errors.ts. */
+const ERRORS = {
+  invalid_request: 400,
+  unauthorized: 401,
+  not_found: 404,
+  method_not_allowed: 405,
+  length_required: 411,
+  file_too_large: 413,
+};
+
+/**
+ * @param {import('cloudfront').ViewerRequestEvent} event
+ * @returns {import('cloudfront').FunctionRequest | import('cloudfront').FunctionResponse}
+ */
+function handler(event) {
+  const request = event.request;
+  // The API believes `x-viewer-address` only beside `x-origin-secret`, which CloudFront adds; a viewer may set neither.
+  request.headers['x-viewer-address'] = { value: event.viewer.ip };
+  delete request.headers['x-origin-secret'];
+
+  const path = canonicalPath(request.uri);
+  if (path === '') return errorAnswer(event, 'not_found');
+  request.uri = path;
+
+  const reads = request.method === 'GET' || request.method === 'HEAD';
+  if (path === '/' || path === '/dashboard') return reads ? redirectToDashboard(event) : request;
+  if (path.indexOf('/dashboard/') === 0) {
+    if (!reads) return errorAnswer(event, 'method_not_allowed', { allow: 'GET, HEAD' });
+    request.uri = dashboardFile(path);
+    return request;
+  }
+  return routeBody(event);
+}
+
+/**
+ * The one spelling of a path: percent-encoded letters, digits and `-._~` mean themselves (RFC 3986, 6.2.2.2), so they are
+ * decoded. Empty and dot segments, which CloudFront, the gateway and S3 each read in their own way, are no route of ours.
+ * @param {string} uri
+ * @returns {string} '' when the path has no canonical spelling.
+ */
+function canonicalPath(uri) {
+  const path = uri.replace(/%[0-9A-Fa-f]{2}/g, decodeUnreserved);
+  if (path.charAt(0) !== '/') return '';
+  if (path.indexOf('//') !== -1 || /\/\.\.?(\/|$)/.test(path)) return '';
+  const trailingSlash = path.length > 1 && path.charAt(path.length - 1) === '/';
+  return trailingSlash && path.indexOf('/dashboard/') !== 0 ? '' : path;
+}
+
+/** @param {string} encoded  `%xx` */
+function decodeUnreserved(encoded) {
+  const character = String.fromCharCode(parseInt(encoded.slice(1), 16));
+  return /[A-Za-z0-9._~-]/.test(character) ? character : encoded;
+}
+
+/**
+ * The dashboard is one page: a path whose last segment has no extension is one of its views.
+ * @param {string} path
+ */
+function dashboardFile(path) {
+  const lastSegment = path.slice(path.lastIndexOf('/') + 1);
+  return lastSegment.indexOf('.') === -1 ? '/dashboard/index.html' : path;
+}
+
+/**
+ * Sends a multipart upload that the gateway cannot carry to the streaming origin, and refuses every other body that the
+ * gateway or a Lambda event cannot carry. Smaller ones go on, so that the API checks in its order: route, credential,
+ * rate limit, then the body.
+ * @param {import('cloudfront').ViewerRequestEvent} event
+ */
+function routeBody(event) {
+  const request = event.request;
+  const headers = request.headers;
+  // With both headers the length is not to be believed (RFC 9112, 6.3): the body is as long as its chunks.
+  const chunked = headers['transfer-encoding'] !== undefined;
+  const contentLength = chunked ? undefined : headers['content-length'];
+  if (contentLength && !/^[0-9]+$/.test(contentLength.value)) return errorAnswer(event, 'invalid_request');
+  const length = contentLength ? Number(contentLength.value) : undefined;
+
+  if (STREAMING_UPLOADS && isMultipartUpload(request)) {
+    const longest = MAX_UPLOAD_SIZE_BYTES + MULTIPART_FRAMING_MAX_BYTES;
+    if (length !== undefined && length > longest) return refuseBody(event, 'file_too_large');
+    if (length === undefined || length > INLINE_BODY_MAX_BYTES) cf.selectRequestOriginById('upload-stream');
+    return request;
+  }
+  if (chunked) return refuseBody(event, 'length_required');
+  if (length !== undefined && length > INLINE_BODY_MAX_BYTES) return refuseBody(event, 'file_too_large');
+  return request;
+}
+
+/** @param {import('cloudfront').FunctionRequest} request */
+function isMultipartUpload(request) {
+  if (request.method !== 'POST' || request.uri !== '/api/v1/files') return false;
+  const contentType = request.headers['content-type'];
+  return contentType !== undefined && /^\s*multipart\/form-data\s*(;|$)/i.test(contentType.value);
+}
+
+/**
+ * What must not reach an origin is refused here, in the service's order as far as the edge can tell: a path outside the
+ * API is unknown, a request without any credential is unauthorized, and only then is its body too long.
+ * @param {import('cloudfront').ViewerRequestEvent} event
+ * @param {'length_required' | 'file_too_large'} code
+ */
+function refuseBody(event, code) {
+  const request = event.request;
+  if (request.uri.indexOf('/api/v1/') !== 0) return errorAnswer(event, 'not_found');
+  const cookie = request.cookies.session || request.cookies['__Host-session'];
+  if (!request.headers.authorization && !cookie) return errorAnswer(event, 'unauthorized');
+  return errorAnswer(event, code);
+}
+
+/**
+ * @param {import('cloudfront').ViewerRequestEvent} event
+ * @param {keyof typeof ERRORS} code
+ * @param {{ allow: string }} [extra]
+ * @returns {import('cloudfront').FunctionResponse}
+ */
+function errorAnswer(event, code, extra) {
+  const headers = answerHeaders(event);
+  headers['content-type'] = { value: 'application/json' };
+  if (extra) headers.allow = { value: extra.allow };
+  return { statusCode: ERRORS[code], headers: headers, body: JSON.stringify({ error: code }) };
+}
+
+/**
+ * @param {import('cloudfront').ViewerRequestEvent} event
+ * @returns {import('cloudfront').FunctionResponse}
+ */
+function redirectToDashboard(event) {
+  const headers = answerHeaders(event);
+  headers.location = { value: '/dashboard/' };
+  return { statusCode: 302, headers: headers };
+}
+
+/**
+ * Every header of an answer is set here: whether a response headers policy applies to it is not documented.
+ * @param {import('cloudfront').ViewerRequestEvent} event
+ * @returns {Record<string, import('cloudfront').Value>}
+ */
+function answerHeaders(event) {
+  return {
+    'cache-control': { value: 'no-store' },
+    'x-request-id': { value: event.context.requestId },
+    'x-content-type-options': { value: 'nosniff' },
+    'strict-transport-security': { value: 'max-age=31536000; includeSubDomains' },
+  };
+}

@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+
+/** CloudFront takes no larger function. Source: CloudFront quotas, "Maximum function size". */
+export const EDGE_FUNCTION_MAX_BYTES = 10 * 1024;
+
+export type EdgeFunctionFile = 'app-viewer-request.js' | 'cdn-viewer-request.js' | 'cdn-viewer-response.js';
+
+/** The block of constants in a function's file: the comment that opens it, then one `const` a line. */
+const BLOCK = /^\/\/ Filled in when the stack is synthesized.*\n((?:const \w+ = .*;\n)+)/m;
+const CONSTANT = /^const (\w+) = (.*);$/gm;
+
+/**
+ * The code of an edge function with its constants filled in; CloudFront Functions have no environment variables.
+ * @param constants  exactly those of the file's block.
+ * @throws Error naming a constant that is missing or that the file does not have, or when the code is too large.
+ */
+export function renderEdgeFunction(
+  file: EdgeFunctionFile,
+  constants: Readonly<Record<string, number | boolean | string>> = {},
+): string {
+  const source = readFileSync(new URL(file, import.meta.url), 'utf8');
+  const unused = new Set(Object.keys(constants));
+  const code = source.replace(BLOCK, (block) =>
+    block.replace(CONSTANT, (_line, name: string) => {
+      if (!unused.delete(name)) throw new Error(`${file} needs the constant ${name}`);
+      return `const ${name} = ${JSON.stringify(constants[name])};`;
+    }),
+  );
+  if (unused.size > 0) throw new Error(`${file} has no constant ${[...unused].join(', ')}`);
+  const bytes = Buffer.byteLength(code);
+  if (bytes > EDGE_FUNCTION_MAX_BYTES)
+    throw new Error(`${file} is ${bytes} bytes; CloudFront takes ${EDGE_FUNCTION_MAX_BYTES}`);
+  return code;
+}

@@ -1,0 +1,80 @@
+import { createContext, Script } from 'node:vm';
+import type { ViewerRequestEvent, ViewerResponseEvent } from 'cloudfront';
+
+/** What one run of a function gave. */
+export interface FunctionOutcome {
+  /** What the handler returned; its shape is not checked yet. */
+  readonly result: unknown;
+  /** The argument of `selectRequestOriginById`, if it was called. */
+  readonly selectedOriginId?: string;
+}
+
+export interface FunctionRuntime {
+  /** @throws Error when the code throws, does not end or leaves a promise pending: CloudFront's "FunctionExecutionError". */
+  run(event: ViewerRequestEvent | ViewerResponseEvent): FunctionOutcome;
+}
+
+/** CloudFront allows less than a millisecond of CPU; this only has to end a loop without an end. */
+const TIMEOUT_MILLISECONDS = 1_000;
+
+const CLOUDFRONT_IMPORT = /^\s*import\s+(\w+)\s+from\s+(['"])cloudfront\2;?[ \t]*$/m;
+
+/** The `cloudfront` module, made inside the function's own world. */
+const CLOUDFRONT_MODULE = `({
+  selectRequestOriginById(originId) { selectedOriginId = originId; },
+})`;
+
+/**
+ * Event in and result out as JSON text, so that no object is shared with the code. The context runs its promise jobs
+ * before `runInContext` returns: an async handler is settled by then, as nothing here could settle it later.
+ */
+const INVOKE = new Script(`
+  selectedOriginId = outcome = failure = undefined;
+  try {
+    const returned = handler(JSON.parse(event));
+    if (returned && typeof returned.then === 'function') {
+      returned.then((value) => { outcome = JSON.stringify(value) || 'null'; }, (error) => { failure = String(error); });
+    } else {
+      outcome = JSON.stringify(returned) || 'null';
+    }
+  } catch (error) {
+    failure = String(error);
+  }
+`);
+
+/**
+ * Loads the code of a CloudFront Function (runtime 2.0) into a context with the language and nothing else: no Node
+ * globals, no code from strings. Its global state lives as long as the distribution, one event at a time.
+ * @throws SyntaxError or whatever its top level throws.
+ */
+export function loadFunction(code: string): FunctionRuntime {
+  const world: Record<string, string | undefined> = {
+    event: undefined,
+    outcome: undefined,
+    failure: undefined,
+    selectedOriginId: undefined,
+  };
+  const context = createContext(world, {
+    codeGeneration: { strings: false, wasm: false },
+    microtaskMode: 'afterEvaluate',
+  });
+  new Script('globalThis.console = { log() {} };').runInContext(context);
+  new Script(
+    code.replace(CLOUDFRONT_IMPORT, (_line, name: string) => `const ${name} = ${CLOUDFRONT_MODULE};`),
+    {
+      filename: 'cloudfront-function.js',
+    },
+  ).runInContext(context, { timeout: TIMEOUT_MILLISECONDS });
+
+  return {
+    run(event) {
+      world.event = JSON.stringify(event);
+      INVOKE.runInContext(context, { timeout: TIMEOUT_MILLISECONDS });
+      if (world.failure !== undefined) throw new Error(`the function threw ${world.failure}`);
+      if (world.outcome === undefined) throw new Error('the function left a promise pending');
+      const result: unknown = JSON.parse(world.outcome);
+      const selectedOriginId = world.selectedOriginId;
+      return selectedOriginId === undefined ? { result } : { result, selectedOriginId };
+    },
+  };
+}

@@ -1,0 +1,205 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES } from '../../../shared/limits.ts';
+import { APP_CONSTANTS, edgeFunction, summary, viewerRequestEvent } from './run-edge-function.ts';
+
+const app = edgeFunction('app-viewer-request.js', APP_CONSTANTS);
+const LONGEST = APP_CONSTANTS.MAX_UPLOAD_SIZE_BYTES + MULTIPART_FRAMING_MAX_BYTES;
+const KEY = { authorization: 'Bearer svc_test_x' };
+const FORM = { ...KEY, 'content-type': 'multipart/form-data; boundary=b' };
+const JSON_BODY = { ...KEY, 'content-type': 'application/json' };
+
+function decide(method: string, uri: string, headers: Record<string, string> = {}): string {
+  return summary(app.run(viewerRequestEvent(method, uri, headers)));
+}
+
+describe('POST /api/v1/files', () => {
+  test.each([
+    ['an empty form', { ...FORM, 'content-length': '0' }, 'default: /api/v1/files'],
+    ['the longest inline form', { ...FORM, 'content-length': `${INLINE_BODY_MAX_BYTES}` }, 'default: /api/v1/files'],
+    ['one byte more', { ...FORM, 'content-length': `${INLINE_BODY_MAX_BYTES + 1}` }, 'upload-stream: /api/v1/files'],
+    ['the longest form', { ...FORM, 'content-length': `${LONGEST}` }, 'upload-stream: /api/v1/files'],
+    ['one byte more than that', { ...FORM, 'content-length': `${LONGEST + 1}` }, '413 {"error":"file_too_large"}'],
+    ['a length beyond numbers', { ...FORM, 'content-length': '9'.repeat(400) }, '413 {"error":"file_too_large"}'],
+    ['a form without a length', { ...FORM, 'transfer-encoding': 'chunked' }, 'upload-stream: /api/v1/files'],
+    ['a form without any framing header', FORM, 'upload-stream: /api/v1/files'],
+    [
+      'both framing headers',
+      { ...FORM, 'content-length': '10', 'transfer-encoding': 'chunked' },
+      'upload-stream: /api/v1/files',
+    ],
+    [
+      'an oddly written type',
+      { ...KEY, 'content-type': ' Multipart/Form-DATA ;boundary=b', 'content-length': '5000000' },
+      'upload-stream: /api/v1/files',
+    ],
+    [
+      'a form without a boundary',
+      { ...KEY, 'content-type': 'multipart/form-data', 'content-length': '5000000' },
+      'upload-stream: /api/v1/files',
+    ],
+    [
+      'another multipart type',
+      { ...KEY, 'content-type': 'multipart/form-database', 'content-length': '5000000' },
+      '413 {"error":"file_too_large"}',
+    ],
+    ['a ticket', { ...JSON_BODY, 'content-length': '80' }, 'default: /api/v1/files'],
+    [
+      'JSON longer than a Lambda event',
+      { ...JSON_BODY, 'content-length': '4194305' },
+      '413 {"error":"file_too_large"}',
+    ],
+    ['JSON without a length', { ...JSON_BODY, 'transfer-encoding': 'chunked' }, '411 {"error":"length_required"}'],
+    ['no type, long', { ...KEY, 'content-length': '5000000' }, '413 {"error":"file_too_large"}'],
+    ['no type, short', { ...KEY, 'content-length': '5' }, 'default: /api/v1/files'],
+    ['a length that is no number', { ...FORM, 'content-length': '1e3' }, '400 {"error":"invalid_request"}'],
+    ['a negative length', { ...FORM, 'content-length': '-1' }, '400 {"error":"invalid_request"}'],
+  ])('%s', (_name, headers, expected) => {
+    expect(decide('POST', '/api/v1/files', headers)).toBe(expected);
+  });
+
+  test.each([
+    ['no credential', {}, '401 {"error":"unauthorized"}'],
+    ['another cookie', { cookie: 'theme=dark' }, '401 {"error":"unauthorized"}'],
+    ['a session', { cookie: '__Host-session=x' }, '413 {"error":"file_too_large"}'],
+    ['a local session', { cookie: 'session=x' }, '413 {"error":"file_too_large"}'],
+    ['an authorization', KEY, '413 {"error":"file_too_large"}'],
+  ])('too long, with %s', (_name, headers, expected) => {
+    const form = { 'content-type': 'multipart/form-data; boundary=b', 'content-length': `${LONGEST + 1}` };
+    expect(decide('POST', '/api/v1/files', { ...form, ...headers })).toBe(expected);
+  });
+
+  test.each([
+    [{ 'content-length': `${INLINE_BODY_MAX_BYTES}` }, 'default: /api/v1/files'],
+    [{ 'content-length': `${INLINE_BODY_MAX_BYTES + 1}` }, '413 {"error":"file_too_large"}'],
+    [{ 'transfer-encoding': 'chunked' }, '411 {"error":"length_required"}'],
+  ])('without streaming uploads, %o', (headers, expected) => {
+    const inlineOnly = edgeFunction('app-viewer-request.js', { ...APP_CONSTANTS, STREAMING_UPLOADS: false });
+    expect(summary(inlineOnly.run(viewerRequestEvent('POST', '/api/v1/files', { ...FORM, ...headers })))).toBe(
+      expected,
+    );
+  });
+});
+
+describe('other requests', () => {
+  const LONG = { ...FORM, 'content-length': `${INLINE_BODY_MAX_BYTES + 1}` };
+  test.each([
+    ['GET', '/api/v1/files', {}, 'default: /api/v1/files'],
+    ['GET', '/health', {}, 'default: /health'],
+    ['GET', '/nothing', {}, 'default: /nothing'],
+    ['POST', '/', {}, 'default: /'],
+    ['POST', '/api/v1/auth/logout', {}, 'default: /api/v1/auth/logout'],
+    ['POST', '/api/v1/api-keys', { ...JSON_BODY, 'content-length': '4194304' }, 'default: /api/v1/api-keys'],
+    ['POST', '/api/v1/api-keys', LONG, '413 {"error":"file_too_large"}'],
+    ['POST', '/api/v1/api-keys', { ...FORM, 'transfer-encoding': 'chunked' }, '411 {"error":"length_required"}'],
+    ['POST', '/nothing', LONG, '404 {"error":"not_found"}'],
+    ['PUT', '/api/v1/files', LONG, '413 {"error":"file_too_large"}'],
+    ['POST', '/api/v1/files/0/complete', LONG, '413 {"error":"file_too_large"}'],
+  ])('%s %s %o', (method, uri, headers, expected) => {
+    expect(decide(method, uri, headers)).toBe(expected);
+  });
+});
+
+describe('a path in another spelling is the same route or none', () => {
+  const STREAMED = { ...FORM, 'content-length': '50000000' };
+  test.each([
+    ['/api/v1/%66iles', 'upload-stream: /api/v1/files'],
+    ['/%61pi/v1/f%69les', 'upload-stream: /api/v1/files'],
+    ['/api/v1/files/', '404 {"error":"not_found"}'],
+    ['/api/v1//files', '404 {"error":"not_found"}'],
+    ['//api/v1/files', '404 {"error":"not_found"}'],
+    ['/api/v1/./files', '404 {"error":"not_found"}'],
+    ['/api/v1/%2e/files', '404 {"error":"not_found"}'],
+    ['/api/v1/x/../files', '404 {"error":"not_found"}'],
+    ['/api/v1/x/%2E%2e/files', '404 {"error":"not_found"}'],
+    ['/dashboard/../api/v1/files', '404 {"error":"not_found"}'],
+    ['/api/v1/files/..', '404 {"error":"not_found"}'],
+    ['/api/v1%2ffiles', '404 {"error":"not_found"}'],
+    ['/api/v1/FILES', '413 {"error":"file_too_large"}'],
+    ['/api/v1/files%00', '413 {"error":"file_too_large"}'],
+    ['/api/v1/%2566iles', '413 {"error":"file_too_large"}'],
+    ['api/v1/files', '404 {"error":"not_found"}'],
+  ])('%s', (uri, expected) => {
+    expect(decide('POST', uri, STREAMED)).toBe(expected);
+  });
+
+  test('an id with an escaped letter reaches the API as the id', () => {
+    expect(decide('GET', '/api/v1/files/%30193-a%7e%20')).toBe('default: /api/v1/files/0193-a~%20');
+  });
+});
+
+describe('the dashboard', () => {
+  test.each([
+    ['GET', '/', '302 /dashboard/'],
+    ['HEAD', '/', '302 /dashboard/'],
+    ['GET', '/dashboard', '302 /dashboard/'],
+    ['GET', '/dashboard/', 'default: /dashboard/index.html'],
+    ['GET', '/dashboard/login', 'default: /dashboard/index.html'],
+    ['GET', '/dashboard/api-keys/', 'default: /dashboard/index.html'],
+    ['GET', '/dashboard/assets/app-1a2b.js', 'default: /dashboard/assets/app-1a2b.js'],
+    ['GET', '/dashboard/%61pp.js', 'default: /dashboard/app.js'],
+    ['GET', '/dashboards', 'default: /dashboards'],
+    ['GET', '/dashboard//x', '404 {"error":"not_found"}'],
+    ['POST', '/dashboard/login', '405 {"error":"method_not_allowed"}'],
+  ])('%s %s', (method, uri, expected) => {
+    expect(decide(method, uri)).toBe(expected);
+  });
+});
+
+test('the viewer cannot set what the API trusts', () => {
+  const event = viewerRequestEvent('GET', '/health', { 'x-viewer-address': '10.0.0.1', 'x-origin-secret': 'guess' });
+  expect(app.run(event).result).toMatchObject({ headers: { 'x-viewer-address': { value: '198.51.100.7' } } });
+  expect(app.run(event).result).not.toHaveProperty(['headers', 'x-origin-secret']);
+});
+
+test('an answer of the edge is marked as every answer of the API is', () => {
+  expect(app.run(viewerRequestEvent('DELETE', '/dashboard/x')).result).toEqual({
+    statusCode: 405,
+    headers: {
+      allow: { value: 'GET, HEAD' },
+      'cache-control': { value: 'no-store' },
+      'content-type': { value: 'application/json' },
+      'strict-transport-security': { value: 'max-age=31536000; includeSubDomains' },
+      'x-content-type-options': { value: 'nosniff' },
+      'x-request-id': { value: 'request-1' },
+    },
+    body: '{"error":"method_not_allowed"}',
+  });
+});
+
+test('no request makes it throw, and what it lets through keeps its method and body headers', () => {
+  const headerName = fc.constantFrom('content-length', 'content-type', 'transfer-encoding', 'authorization', 'x-other');
+  const piece = fc.constantFrom(
+    '/',
+    '//',
+    '.',
+    '..',
+    '%',
+    '%2e',
+    '%66',
+    '%zz',
+    'api',
+    'v1',
+    'files',
+    'dashboard',
+    '\\',
+    '\u0000',
+    'é',
+  );
+  const uri = fc.oneof(
+    fc.string(),
+    fc.array(piece).map((pieces) => `/${pieces.join('')}`),
+  );
+  const headers = fc.dictionary(headerName, fc.oneof(fc.string(), fc.nat().map(String)));
+  fc.assert(
+    fc.property(fc.constantFrom('GET', 'POST', 'PUT', 'X'), uri, headers, (method, path, given) => {
+      const { result } = app.run(viewerRequestEvent(method, path, given));
+      if (!('statusCode' in (result as object)))
+        expect(result).toMatchObject({
+          method,
+          headers: Object.fromEntries(Object.entries(given).map(([name, value]) => [name, { value }])),
+        });
+    }),
+    { numRuns: 1_000 },
+  );
+});

@@ -1,0 +1,60 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { edgeFunction, summary, viewerRequestEvent } from './run-edge-function.ts';
+
+const cdn = edgeFunction('cdn-viewer-request.js');
+const TOKEN = 'aB3dE6gH9jK2mN5pQ8sT1v';
+const OBJECT = `default: /uploads/${TOKEN}`;
+const NOT_FOUND = '404 {"error":"not_found"}';
+
+test.each([
+  ['GET', `/uploads/${TOKEN}/photo.jpg`, OBJECT],
+  ['HEAD', `/uploads/${TOKEN}/photo.jpg`, OBJECT],
+  ['GET', `/uploads/${TOKEN}/%E2%98%83%2F..%00`, OBJECT],
+  ['GET', `/uploads/${TOKEN}`, OBJECT],
+  ['GET', `/uploads/${TOKEN}/`, OBJECT],
+  ['GET', `/uploads/${TOKEN}/a/b`, NOT_FOUND],
+  ['GET', `/uploads/${TOKEN}//`, NOT_FOUND],
+  ['GET', `/uploads/${TOKEN.slice(1)}/photo.jpg`, NOT_FOUND],
+  ['GET', `/uploads/${TOKEN}-x/photo.jpg`, NOT_FOUND],
+  ['GET', `/uploads/${'a'.repeat(65)}/photo.jpg`, NOT_FOUND],
+  ['GET', `/incoming/${TOKEN}`, NOT_FOUND],
+  ['GET', `//uploads/${TOKEN}`, NOT_FOUND],
+  ['GET', `/uploads/../incoming/${TOKEN}`, NOT_FOUND],
+  ['GET', '/', NOT_FOUND],
+  ['POST', '/', NOT_FOUND],
+  ['PUT', `/uploads/${TOKEN}/photo.jpg`, '405 {"error":"method_not_allowed"}'],
+  ['OPTIONS', `/uploads/${TOKEN}`, '405 {"error":"method_not_allowed"}'],
+])('%s %s', (method, uri, expected) => {
+  expect(summary(cdn.run(viewerRequestEvent(method, uri)))).toBe(expected);
+});
+
+test('a query is dropped, so it can neither miss the cache nor reach S3', () => {
+  const event = viewerRequestEvent('GET', `/uploads/${TOKEN}/a.html`);
+  event.request.querystring = { 'response-content-type': { value: 'text/html' } };
+  expect(cdn.run(event).result).toMatchObject({ querystring: {} });
+});
+
+test('a wrong method is told the right ones', () => {
+  expect(cdn.run(viewerRequestEvent('DELETE', `/uploads/${TOKEN}`)).result).toMatchObject({
+    headers: { allow: { value: 'GET, HEAD' }, 'content-type': { value: 'application/json' } },
+  });
+});
+
+test('no request makes it throw or leave uploads/', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom('GET', 'PUT'),
+      fc.oneof(
+        fc.string(),
+        fc.string().map((text) => `/uploads/${text}`),
+      ),
+      (method, uri) => {
+        expect(summary(cdn.run(viewerRequestEvent(method, uri)))).toMatch(
+          /^(404|405) |^default: \/uploads\/[0-9A-Za-z]+$/,
+        );
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+});

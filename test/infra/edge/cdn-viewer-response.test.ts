@@ -1,0 +1,71 @@
+import type { FunctionResponse, ViewerResponseEvent } from 'cloudfront';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { edgeFunction, viewerRequestEvent } from './run-edge-function.ts';
+
+const cdn = edgeFunction('cdn-viewer-response.js');
+const INERT = "sandbox; default-src 'none'";
+const MEDIA =
+  "sandbox allow-same-origin; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
+
+function run(response: FunctionResponse): FunctionResponse {
+  const event: ViewerResponseEvent = { ...viewerRequestEvent('GET', '/uploads/x'), response };
+  return cdn.run(event).result as FunctionResponse;
+}
+
+function policyFor(contentType: string): string | undefined {
+  const response = run({ statusCode: 200, headers: { 'content-type': { value: contentType } } });
+  return response.headers?.['content-security-policy']?.value;
+}
+
+describe('the Content-Security-Policy by type', () => {
+  test.each([
+    ['image/png', MEDIA],
+    ['IMAGE/JPEG', MEDIA],
+    ['video/mp4; codecs="avc1"', MEDIA],
+    ['audio/mpeg', MEDIA],
+    ['image/vnd.microsoft.icon', MEDIA],
+    ['image/svg+xml', INERT],
+    ['image/SVG+XML; charset=utf-8', INERT],
+    ['image/anything+xml', INERT],
+    ['text/html', INERT],
+    ['text/plain; charset=utf-8', INERT],
+    ['application/pdf', INERT],
+    ['application/xhtml+xml', INERT],
+    ['application/octet-stream', INERT],
+    ['image/', INERT],
+    ['text/html;image/png', INERT],
+    ['', INERT],
+  ])('%s', (contentType, policy) => {
+    expect(policyFor(contentType)).toBe(policy);
+  });
+});
+
+test('a part gets the policy of its type, an answer without a type the strict one', () => {
+  const part = run({ statusCode: 206, headers: { 'content-type': { value: 'video/mp4' } } });
+  expect(part.headers?.['content-security-policy']).toEqual({ value: MEDIA });
+  expect(run({ statusCode: 200 }).headers).toEqual({ 'content-security-policy': { value: INERT } });
+});
+
+test('a 304 is left alone, so that the browser keeps the policy it has', () => {
+  const notModified = { statusCode: 304, headers: { etag: { value: '"1"' } } };
+  expect(run(notModified)).toEqual(notModified);
+});
+
+test('a policy that came with the object is replaced', () => {
+  const own = { 'content-type': { value: 'text/html' }, 'content-security-policy': { value: 'script-src *' } };
+  expect(run({ statusCode: 200, headers: own }).headers?.['content-security-policy']).toEqual({ value: INERT });
+});
+
+test('no type makes it throw or allows a script', () => {
+  const type = fc.oneof(
+    fc.string(),
+    fc.tuple(fc.constantFrom('image', 'text', 'video'), fc.string()).map(([kind, rest]) => `${kind}/${rest}`),
+  );
+  fc.assert(
+    fc.property(type, (contentType) => {
+      expect([INERT, MEDIA]).toContain(policyFor(contentType));
+    }),
+    { numRuns: 1_000 },
+  );
+});

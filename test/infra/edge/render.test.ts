@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { transform } from 'esbuild';
+import { describe, expect, test } from 'vitest';
+import { EDGE_FUNCTION_MAX_BYTES, type EdgeFunctionFile, renderEdgeFunction } from '../../../infra/edge/render.ts';
+import { APP_CONSTANTS } from './run-edge-function.ts';
+
+const FILES: [EdgeFunctionFile, Record<string, number | boolean>][] = [
+  ['app-viewer-request.js', APP_CONSTANTS],
+  ['cdn-viewer-request.js', {}],
+  ['cdn-viewer-response.js', {}],
+];
+
+function source(file: EdgeFunctionFile): string {
+  return readFileSync(new URL(`../../../infra/edge/${file}`, import.meta.url), 'utf8');
+}
+
+describe.each(FILES)('%s', (file, constants) => {
+  test('is as it stands with the default limits', () => {
+    expect(renderEdgeFunction(file, constants)).toBe(source(file));
+  });
+
+  test('fits into a CloudFront function', () => {
+    expect(Buffer.byteLength(renderEdgeFunction(file, constants))).toBeLessThanOrEqual(EDGE_FUNCTION_MAX_BYTES);
+  });
+
+  test('is written in what runtime 2.0 documents: ES 5.1, const, let, arrows, templates, rest parameters', async () => {
+    // What esbuild would have to lower makes a difference. (It prints object shorthands of its own.)
+    const documented = { 'const-and-let': true, arrow: true, 'template-literal': true, 'rest-argument': true };
+    const supported = { ...documented, 'object-extensions': true };
+    const newest = await transform(source(file), { target: 'esnext' });
+    const lowered = await transform(source(file), { target: 'es5', supported });
+    expect(lowered.code).toBe(newest.code);
+  });
+
+  test('uses no method the runtime lacks', () => {
+    expect(source(file)).not.toMatch(
+      /\b(setTimeout|eval|Function\(|structuredClone|URL|TextEncoder|Map|Set)\b|\.(at|flatMap|matchAll)\(/,
+    );
+  });
+});
+
+test('fills in what the stack was synthesized with', () => {
+  const code = renderEdgeFunction('app-viewer-request.js', {
+    ...APP_CONSTANTS,
+    MAX_UPLOAD_SIZE_BYTES: 7,
+    STREAMING_UPLOADS: false,
+  });
+  expect(code).toContain('const MAX_UPLOAD_SIZE_BYTES = 7;');
+  expect(code).toContain('const STREAMING_UPLOADS = false;');
+});
+
+test('a constant that is missing or unknown is an error that names it', () => {
+  const { STREAMING_UPLOADS: _left, ...rest } = APP_CONSTANTS;
+  expect(() => renderEdgeFunction('app-viewer-request.js', rest)).toThrow('needs the constant STREAMING_UPLOADS');
+  expect(() => renderEdgeFunction('app-viewer-request.js', { ...APP_CONSTANTS, MAX_BYTES: 1 })).toThrow(
+    'no constant MAX_BYTES',
+  );
+  expect(() => renderEdgeFunction('cdn-viewer-request.js', { LINK: 1 })).toThrow('no constant LINK');
+});
