@@ -1,0 +1,110 @@
+import {
+  type AttributeValue,
+  ConditionalCheckFailedException,
+  PutItemCommand,
+  UpdateItemCommand,
+  type UpdateItemCommandInput,
+} from '@aws-sdk/client-dynamodb';
+import { required } from '../env.ts';
+import { RATE_WINDOW_SECONDS } from '../limits.ts';
+import type { RatePolicy } from '../rate-limit/policy.ts';
+import type { RateLimitStore } from '../rate-limit/rate-limiter.ts';
+import type { Step, Window } from '../rate-limit/window.ts';
+import { dynamoDbOnce } from './dynamodb.ts';
+
+/**
+ * A row of the table: `l` the stamps of the slots, oldest first; with shared slots also `u`, their sizes in the same order,
+ * and `c`, the uses left in the newest. The names are short because a row of 120 stamps must fit in 1 KB, one write unit.
+ */
+type Row = Record<string, AttributeValue>;
+type Slotted = Extract<Step, { kind: 'open' | 'use' }>;
+
+/** A row may go once all its stamps are old; a generous while later, as TTL goes by a clock of its own. */
+const KEPT_SECONDS = 10 * RATE_WINDOW_SECONDS;
+
+const tableName = required('RATE_LIMITS_TABLE');
+
+/** {@link RateLimitStore} in DynamoDB: one conditional write a step, never retried by the SDK. */
+export const rateLimitStore: RateLimitStore = {
+  async attempt(key, policy, step) {
+    try {
+      if (step.kind === 'create') {
+        await dynamoDbOnce.send(new PutItemCommand(creation(key, step.window)));
+        return { done: true, window: step.window };
+      }
+      const update = step.kind === 'use' ? use(policy, step) : open(policy, step);
+      const { Attributes } = await dynamoDbOnce.send(
+        new UpdateItemCommand({
+          TableName: tableName,
+          Key: { id: { S: key } },
+          ReturnValues: 'ALL_NEW',
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+          ...update,
+        }),
+      );
+      return { done: true, window: toWindow(Attributes) };
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      return { done: false, window: toWindow(error.Item) };
+    }
+  },
+};
+
+type Update = Pick<UpdateItemCommandInput, 'ConditionExpression' | 'UpdateExpression' | 'ExpressionAttributeValues'>;
+
+/** Of two first requests at once one creates the row; the other finds it and goes on from there. */
+function creation(key: string, { stamps, sizes, left }: Window) {
+  const shared = sizes && { u: numbers(sizes), c: number(left) };
+  return {
+    TableName: tableName,
+    Item: { id: { S: key }, l: numbers(stamps), ...shared, expires_at: expiry() },
+    ConditionExpression: 'attribute_not_exists(id)',
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+  };
+}
+
+/** The oldest slot leaves the front and comes back at the end, where DynamoDB appends an index past it. */
+function open({ limit, slots }: RatePolicy, { stamp, expired }: Slotted): Update {
+  const values = { ':stamp': number(stamp), ':expired': number(expired), ':expiry': expiry() };
+  if (slots === limit) {
+    return {
+      ConditionExpression: 'l[0] <= :expired',
+      UpdateExpression: `SET l[${slots}] = :stamp, expires_at = :expiry REMOVE l[0]`,
+      ExpressionAttributeValues: values,
+    };
+  }
+  return {
+    // What is left in a newest slot that is still in use must be used first, or it would be lost.
+    ConditionExpression: `l[0] <= :expired AND (c = :zero OR l[${slots - 1}] <= :expired)`,
+    UpdateExpression: `SET l[${slots}] = :stamp, u[${slots}] = u[0], c = u[0] - :one, expires_at = :expiry REMOVE l[0], u[0]`,
+    ExpressionAttributeValues: { ...values, ':zero': number(0), ':one': number(1) },
+  };
+}
+
+/** The newest slot, if it is still in use, has uses left, and its stamp would not go back. */
+function use({ slots }: RatePolicy, { stamp, expired }: Slotted): Update {
+  const newest = `l[${slots - 1}]`;
+  return {
+    ConditionExpression: `c > :zero AND ${newest} > :expired AND ${newest} <= :stamp`,
+    UpdateExpression: `SET ${newest} = :stamp, c = c - :one, expires_at = :expiry`,
+    ExpressionAttributeValues: {
+      ':stamp': number(stamp),
+      ':expired': number(expired),
+      ':expiry': expiry(),
+      ':zero': number(0),
+      ':one': number(1),
+    },
+  };
+}
+
+function toWindow(row: Row | undefined): Window | undefined {
+  if (!row) return undefined;
+  const left = Number(row.c?.N ?? 0);
+  const stamps = toNumbers(row.l);
+  return row.u ? { stamps, sizes: toNumbers(row.u), left } : { stamps, left };
+}
+
+const expiry = () => number(Math.ceil(Date.now() / 1_000) + KEPT_SECONDS);
+const number = (value: number) => ({ N: String(value) });
+const numbers = (values: readonly number[]) => ({ L: values.map(number) });
+const toNumbers = (list: AttributeValue | undefined) => (list?.L ?? []).map(({ N }) => Number(N));

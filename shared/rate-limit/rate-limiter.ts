@@ -1,0 +1,85 @@
+import { ApiError } from '../errors.ts';
+import { RATE_WINDOW_SECONDS } from '../limits.ts';
+import type { RatePolicy } from './policy.ts';
+import type { Rejections } from './rejections.ts';
+import { firstStep, moreAt, nextStep, remainingIn, type Step, type Window } from './window.ts';
+
+export interface RateDecision {
+  readonly admitted: boolean;
+  /** Admissions that any {@link RATE_WINDOW_SECONDS} may hold. */
+  readonly limit: number;
+  /** Further requests that would be admitted now. */
+  readonly remaining: number;
+  /** Until there is more than `remaining`: 0 to {@link RATE_WINDOW_SECONDS}. */
+  readonly resetSeconds: number;
+  /** Until a rejected client is admitted again, ≥ 1; 0 when admitted. */
+  readonly retryAfterSeconds: number;
+}
+
+/** Where the windows are. Every method is one write, done or refused as a whole. */
+export interface RateLimitStore {
+  /**
+   * Tries a step on the row of `key`.
+   * @returns whether the step's condition held, and the row: after the step when it did, else as it is (undefined: absent).
+   * @throws ApiError `service_unavailable` when the store cannot be asked, or its answer is lost. Then the step may have
+   *   been done, so it is not tried again: the request would count twice.
+   */
+  attempt(
+    key: string,
+    policy: RatePolicy,
+    step: Exclude<Step, { kind: 'reject' }>,
+  ): Promise<{ readonly done: boolean; readonly window: Window | undefined }>;
+}
+
+/**
+ * Tries that others may spoil before we give up. A limit with slots of its own takes three at most (absent, created by
+ * another, opened); shared slots may be used up between two tries, by as many clients as ask at one moment.
+ */
+const ATTEMPTS_MAX = 100;
+
+/**
+ * Counts one request against the window of `key`, in one write in the usual case, and says whether it may pass.
+ * @param now  epoch milliseconds.
+ * @throws ApiError `service_unavailable` when the store fails: what cannot be counted is not admitted.
+ */
+export async function admit(
+  { store, rejections }: { readonly store: RateLimitStore; readonly rejections: Rejections },
+  { key, policy, now }: { readonly key: string; readonly policy: RatePolicy; readonly now: number },
+): Promise<RateDecision> {
+  const known = rejections.lasting(key, now);
+  if (known !== undefined) return rejected(policy, known, now);
+  let step = firstStep(policy, now);
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    if (step.kind === 'reject') {
+      rejections.remember(key, step.until);
+      return rejected(policy, step.until, now);
+    }
+    const { done, window } = await store.attempt(key, policy, step);
+    if (done && window) return admitted(policy, window, now);
+    step = nextStep(policy, window, now);
+  }
+  throw new ApiError('service_unavailable', {
+    headers: { 'Retry-After': '1' },
+    detail: 'rate limit row too contended',
+  });
+}
+
+function admitted({ limit }: RatePolicy, window: Window, now: number): RateDecision {
+  return {
+    admitted: true,
+    limit,
+    remaining: remainingIn(window, now),
+    resetSeconds: secondsUntil(moreAt(window, now), now),
+    retryAfterSeconds: 0,
+  };
+}
+
+function rejected({ limit }: RatePolicy, until: number, now: number): RateDecision {
+  const seconds = Math.max(1, secondsUntil(until, now));
+  return { admitted: false, limit, remaining: 0, resetSeconds: seconds, retryAfterSeconds: seconds };
+}
+
+/** Rounded up, but never above the window: its tolerance passes while the answer travels. */
+function secondsUntil(time: number, now: number): number {
+  return Math.min(RATE_WINDOW_SECONDS, Math.max(0, Math.ceil((time - now) / 1_000)));
+}

@@ -1,0 +1,99 @@
+import { RATE_WINDOW_SECONDS } from '../limits.ts';
+import { type RatePolicy, slotSizes } from './policy.ts';
+
+/**
+ * The sliding window, and why no 60 seconds hold more than the limit N.
+ *
+ * A row holds S slots in a queue. A slot is a stamp, the time of its last use, and a size, the number of its uses; the
+ * sizes add up to N. An admission either *uses* the newest slot, while it has uses left, or *opens* a slot: the oldest one
+ * leaves the front, if its stamp is 60 s old, and comes back at the end with its size and the stamp of now. (Up to a few
+ * hundred, N = S and every admission opens a slot of size one.)
+ *
+ * So the admissions fall into S chains, each the lives of one slot one after the other. A life has at most `size` uses,
+ * and the next one begins 60 s after its last use. Hence any span of 60 s, its start excluded, meets at most one life of
+ * each chain, and the sizes add up to N. This needs no order among the stamps, and every change is one conditional write.
+ *
+ * Whose clock? Each admission is stamped by the process that made it, and compared with the clock of another. Two clocks
+ * that differ by d could shorten the 60 s by d: stamps are rounded up, `now` is rounded down, and
+ * {@link TOLERANCE_MS} is added, which is more than Lambda's clocks differ (Amazon Time Sync keeps them within a
+ * millisecond or so). A clock further behind must not turn a shared slot's stamp back: it stays at the later time. One
+ * further ahead makes the others wait, not admit.
+ */
+export interface Window {
+  /** Last use of each slot, from the one that leaves next to the newest; in stamps (see {@link stampOf}). */
+  readonly stamps: readonly number[];
+  /** Uses each slot stands for, in the same order; absent when each stands for one. */
+  readonly sizes?: readonly number[];
+  /** Uses left in the newest slot. */
+  readonly left: number;
+}
+
+/** The write that would admit a request, or the moment (epoch ms) until which there is none. */
+export type Step =
+  | { readonly kind: 'create'; readonly window: Window }
+  | { readonly kind: 'open' | 'use'; readonly stamp: number; readonly expired: number }
+  | { readonly kind: 'reject'; readonly until: number };
+
+/** Stamps count units of 10 ms since 2026: their eleven digits take seven bytes of a row until the year 2057. */
+const STAMP_MS = 10;
+const STAMP_EPOCH_MS = Date.UTC(2026, 0, 1);
+const TOLERANCE_MS = 20;
+const WINDOW_STAMPS = (RATE_WINDOW_SECONDS * 1_000 + TOLERANCE_MS) / STAMP_MS;
+/** The stamp of a slot that was never used. */
+const NEVER = 0;
+
+/** What to try when nothing is known of the row yet: the write that is right most of the time. */
+export function firstStep({ limit, slots }: RatePolicy, now: number): Step {
+  return { kind: limit === slots ? 'open' : 'use', stamp: stampOf(now), expired: expiredAt(now) };
+}
+
+/** What to try when the row was seen to be `window` (undefined: absent). */
+export function nextStep(policy: RatePolicy, window: Window | undefined, now: number): Step {
+  if (!window) return { kind: 'create', window: firstWindow(policy, now) };
+  const expired = expiredAt(now);
+  const [oldest, newest] = [window.stamps[0] ?? NEVER, window.stamps.at(-1) ?? NEVER];
+  const step = { stamp: window.sizes ? Math.max(stampOf(now), newest) : stampOf(now), expired };
+  if (window.left > 0 && newest > expired) return { kind: 'use', ...step };
+  if (oldest <= expired) return { kind: 'open', ...step };
+  return { kind: 'reject', until: freeAt(oldest) };
+}
+
+/** How many more requests `window` would admit now. */
+export function remainingIn({ stamps, sizes, left }: Window, now: number): number {
+  const expired = expiredAt(now);
+  const live = stamps.findIndex((stamp) => stamp > expired);
+  const free = live === -1 ? stamps.length : live;
+  // The newest slot is either among the free ones, or open with what is left of it.
+  const open = free < stamps.length ? left : 0;
+  return open + (sizes ? sizes.slice(0, free).reduce((sum, size) => sum + size, 0) : free);
+}
+
+/** When the next of the slots in use is free again, in epoch milliseconds; now, when none is in use. */
+export function moreAt({ stamps }: Window, now: number): number {
+  const expired = expiredAt(now);
+  const live = stamps.find((stamp) => stamp > expired);
+  return live === undefined ? now : freeAt(live);
+}
+
+/** The row of a subject's first request, which it has already admitted. */
+function firstWindow(policy: RatePolicy, now: number): Window {
+  const stamps = [...new Array<number>(policy.slots - 1).fill(NEVER), stampOf(now)];
+  if (policy.slots === policy.limit) return { stamps, left: 0 };
+  const sizes = slotSizes(policy);
+  return { stamps, sizes, left: (sizes.at(-1) ?? 1) - 1 };
+}
+
+/** `now` (epoch ms) as a stamp, rounded up. */
+function stampOf(now: number): number {
+  return Math.ceil((now - STAMP_EPOCH_MS) / STAMP_MS);
+}
+
+/** The latest stamp whose slot is free again. */
+function expiredAt(now: number): number {
+  return Math.floor((now - STAMP_EPOCH_MS) / STAMP_MS) - WINDOW_STAMPS;
+}
+
+/** When a slot with this stamp is free again, in epoch milliseconds. */
+function freeAt(stamp: number): number {
+  return (stamp + WINDOW_STAMPS) * STAMP_MS + STAMP_EPOCH_MS;
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { CONFIGURABLE_LIMITS } from '../../../shared/limits.ts';
+import { RATE_LIMIT_OF_CLASS, rateKey, ratePolicy, slotSizes } from '../../../shared/rate-limit/policy.ts';
+import { ROUTES } from '../../../shared/routes.ts';
+
+test.each([1, 2, 60, 499, 500, 501, 1_000, 999_983, 1_000_000])('the slots of %i add up to it', (limit) => {
+  const policy = ratePolicy(limit);
+  const sizes = slotSizes(policy);
+  expect(sizes).toHaveLength(policy.slots);
+  expect(sizes.reduce((sum, size) => sum + size)).toBe(limit);
+  expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
+});
+
+test('every class of the routes has a limit an operator may set', () => {
+  for (const route of Object.values(ROUTES)) {
+    if ('rateClass' in route) expect(CONFIGURABLE_LIMITS).toHaveProperty(RATE_LIMIT_OF_CLASS[route.rateClass]);
+  }
+});
+
+test('a key tells classes, limits and subjects apart', () => {
+  const keys = [
+    rateKey('uploads', 60, 'a'),
+    rateKey('lists', 60, 'a'),
+    rateKey('uploads', 61, 'a'),
+    rateKey('uploads', 60, 'b'),
+  ];
+  expect(new Set(keys).size).toBe(keys.length);
+});

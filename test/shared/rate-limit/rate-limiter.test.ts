@@ -1,0 +1,225 @@
+import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import fc from 'fast-check';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type RatePolicy, rateKey, ratePolicy } from '../../../shared/rate-limit/policy.ts';
+import { admit, type RateDecision } from '../../../shared/rate-limit/rate-limiter.ts';
+import { Rejections } from '../../../shared/rate-limit/rejections.ts';
+import { dynamoDbError, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
+import { createTables, dynamoDbClient } from '../../support/tables.ts';
+
+const engine = dynamoDbClient();
+const tables = await createTables(engine);
+const proxy = await startDynamoDbProxy();
+const { rateLimitStore: store } = await import('../../../shared/aws/rate-limit-store.ts');
+
+const MINUTE_MS = 60_000;
+/** What two clocks may differ without harm, and so what a slot stays in use longer. */
+const TOLERANCE_MS = 20;
+const START = Date.UTC(2026, 10, 21, 12, 0, 0, 3);
+
+beforeEach(() => {
+  proxy.calls.length = 0;
+  proxy.fault = () => undefined;
+});
+
+/** Requests of one fresh subject, each asked of a process that remembers nothing. */
+function subject(policy: RatePolicy): (now: number) => Promise<RateDecision> {
+  const key = rateKey('uploads', policy.limit, crypto.randomUUID());
+  return (now) => admit({ store, rejections: new Rejections() }, { key, policy, now });
+}
+
+/** Sends `count` requests at once and says how many were admitted. */
+async function burst(request: (now: number) => Promise<RateDecision>, count: number, now: number): Promise<number> {
+  const decisions = await Promise.all(Array.from({ length: count }, () => request(now)));
+  return decisions.filter(({ admitted }) => admitted).length;
+}
+
+/** The most of `times` that any span of `spanMs` holds, its end excluded. */
+function busiest(times: readonly number[], spanMs: number): number {
+  const sorted = times.toSorted((a, b) => a - b);
+  return Math.max(0, ...sorted.map((from) => sorted.filter((time) => time >= from && time < from + spanMs).length));
+}
+
+const OWN_SLOTS: RatePolicy = { limit: 4, slots: 4 };
+const SHARED_SLOTS: RatePolicy = { limit: 7, slots: 3 };
+
+describe.each([
+  ['a slot for each admission', OWN_SLOTS],
+  ['shared slots', SHARED_SLOTS],
+])('with %s', (_, policy) => {
+  /** Time since the request before: at once, soon, or about when slots become free. */
+  const gapMs = fc.oneof(
+    { weight: 3, arbitrary: fc.integer({ min: 0, max: 30 }) },
+    { weight: 2, arbitrary: fc.integer({ min: 1_000, max: 25_000 }) },
+    { weight: 1, arbitrary: fc.integer({ min: MINUTE_MS - 40, max: MINUTE_MS + 40 }) },
+  );
+
+  test('no 60 seconds admit more than the limit, whenever requests come', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(gapMs, { minLength: 5, maxLength: 40 }), async (gaps) => {
+        const request = subject(policy);
+        const admitted: number[] = [];
+        let now = START;
+        for (const gap of gaps) {
+          now += gap;
+          if ((await request(now)).admitted) admitted.push(now);
+        }
+        expect(busiest(admitted, MINUTE_MS)).toBeLessThanOrEqual(policy.limit);
+        // However it spent its requests: after a pause a client may spend all of them at once.
+        now += MINUTE_MS + TOLERANCE_MS + 10;
+        expect(await burst(request, policy.limit + 2, now)).toBe(policy.limit);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  test.each([TOLERANCE_MS / 2, 5_000])(
+    'clocks %i ms off admit no more than the limit in 60 seconds less what they differ beyond the tolerance',
+    async (offMs) => {
+      const arrival = fc.record({ gap: gapMs, off: fc.integer({ min: -offMs, max: offMs }) });
+      await fc.assert(
+        fc.asyncProperty(fc.array(arrival, { minLength: 5, maxLength: 30 }), async (arrivals) => {
+          const request = subject(policy);
+          const admitted: number[] = [];
+          let now = START;
+          for (const { gap, off } of arrivals) {
+            now += gap;
+            if ((await request(now + off)).admitted) admitted.push(now);
+          }
+          expect(busiest(admitted, MINUTE_MS - 2 * offMs + TOLERANCE_MS)).toBeLessThanOrEqual(policy.limit);
+        }),
+        { numRuns: 12 },
+      );
+    },
+  );
+
+  test('what an answer says remains is what is admitted, and no more', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(gapMs, { minLength: 1, maxLength: 10 }), async (gaps) => {
+        const request = subject(policy);
+        let now = START;
+        let last: RateDecision | undefined;
+        for (const gap of gaps) {
+          now += gap;
+          last = await request(now);
+        }
+        expect(await burst(request, (last?.remaining ?? 0) + 2, now)).toBe(last?.remaining);
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  test('a rejected client that waits as told is admitted, and one second earlier it is not', async () => {
+    const request = subject(policy);
+    for (let i = 0; i < policy.limit; i++) expect((await request(START + 7_000 * i)).admitted).toBe(true);
+    const now = START + 7_000 * policy.limit;
+    const { admitted, remaining, retryAfterSeconds, resetSeconds } = await request(now);
+    expect({ admitted, remaining }).toEqual({ admitted: false, remaining: 0 });
+    expect(resetSeconds).toBe(retryAfterSeconds);
+    expect((await request(now + (retryAfterSeconds - 1) * 1_000)).admitted).toBe(false);
+    expect((await request(now + retryAfterSeconds * 1_000)).admitted).toBe(true);
+  });
+});
+
+describe('of 200 requests at once', () => {
+  test.each([20, 60, 120, 240])('a limit of %i admits exactly as many', async (limit) => {
+    expect(await burst(subject(ratePolicy(limit)), 200, START)).toBe(Math.min(limit, 200));
+  });
+
+  test('shared slots admit exactly the limit, also when it is no multiple of them', async () => {
+    expect(await burst(subject({ limit: 97, slots: 5 }), 200, START)).toBe(97);
+  });
+
+  test('a limit of 1,000,000 admits all, and counts them', async () => {
+    const request = subject(ratePolicy(1_000_000));
+    expect(await burst(request, 200, START)).toBe(200);
+    expect((await request(START)).remaining).toBe(1_000_000 - 201);
+  });
+});
+
+describe('a request costs', () => {
+  test.each([1, 60, 500])('one write when it is admitted against a limit of %i', async (limit) => {
+    const request = subject(ratePolicy(limit));
+    await request(START);
+    proxy.calls.length = 0;
+    await request(START + MINUTE_MS + 100);
+    expect(proxy.calls).toEqual(['UpdateItem']);
+  });
+
+  test('one write in a shared slot, and one more to open the next', async () => {
+    const request = subject(SHARED_SLOTS);
+    await request(START);
+    proxy.calls.length = 0;
+    for (let i = 1; i < 7; i++) await request(START + i);
+    // Sizes 3, 2, 2, the first request in the last: one more there, then open (two tries) and use, twice.
+    expect(proxy.calls).toHaveLength(1 + (2 + 2) + (2 + 1));
+  });
+
+  test('one write when it is rejected, and none while the process remembers that', async () => {
+    const policy = ratePolicy(1);
+    const key = rateKey('uploads', 1, crypto.randomUUID());
+    const process = { store, rejections: new Rejections() };
+    await admit(process, { key, policy, now: START });
+    proxy.calls.length = 0;
+    const seconds = [];
+    for (const now of [START + 10, START + 30_500, START + 60_000]) {
+      const { admitted, retryAfterSeconds } = await admit(process, { key, policy, now });
+      seconds.push([admitted, retryAfterSeconds]);
+    }
+    expect(seconds).toEqual([
+      [false, 60],
+      [false, 30],
+      [false, 1],
+    ]);
+    expect(proxy.calls).toEqual(['UpdateItem']);
+    expect((await admit(process, { key, policy, now: START + 60_040 })).admitted).toBe(true);
+  });
+
+  test.each([
+    [60, 1],
+    [120, 1],
+    [240, 2],
+    [500, 4],
+    [501, 1],
+    [1_000_000, 1],
+  ])('with a limit of %i used up, at most that many write units: %i', async (limit, units) => {
+    const key = rateKey('lists', limit, crypto.randomUUID());
+    const policy = ratePolicy(limit);
+    const process = { store, rejections: new Rejections() };
+    // A minute between the requests: each opens a slot, until no stamp is the zero it began with.
+    for (let i = 0; i < policy.slots; i++) await admit(process, { key, policy, now: START + i * 2 * MINUTE_MS });
+    const { ConsumedCapacity } = await engine.send(
+      new UpdateItemCommand({
+        TableName: tables.rateLimits,
+        Key: { id: { S: key } },
+        UpdateExpression: 'SET expires_at = :soon',
+        ExpressionAttributeValues: { ':soon': { N: '1800000000' } },
+        ReturnConsumedCapacity: 'TOTAL',
+      }),
+    );
+    expect(ConsumedCapacity?.CapacityUnits).toBe(units);
+  });
+});
+
+describe('when the store fails', () => {
+  test.each([
+    ['is throttled', dynamoDbError('ThrottlingException')],
+    ['is broken', { status: 500, body: { __type: 'InternalServerError' } }],
+    ['cannot be reached', 'cut before'],
+    ['answers and the answer is lost', 'cut after'],
+  ] as const)('because it %s, the request is refused and not asked again', async (_, fault) => {
+    const request = subject(OWN_SLOTS);
+    await request(START);
+    proxy.calls.length = 0;
+    proxy.fault = () => fault;
+    await expect(request(START + 1)).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(proxy.calls).toHaveLength(1);
+  });
+});
+
+test('a row says when it may be thrown away: not before its stamps are old', async () => {
+  const key = rateKey('lists', 5, crypto.randomUUID());
+  await admit({ store, rejections: new Rejections() }, { key, policy: ratePolicy(5), now: Date.now() });
+  const { Item } = await engine.send(new GetItemCommand({ TableName: tables.rateLimits, Key: { id: { S: key } } }));
+  expect(Number(Item?.expires_at?.N) * 1_000).toBeGreaterThan(Date.now() + MINUTE_MS);
+});

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { Rejections } from '../../../shared/rate-limit/rejections.ts';
+
+test('a rejection lasts until its end and no longer', () => {
+  const rejections = new Rejections();
+  rejections.remember('a', 1_000);
+  expect([999, 1_000, 999].map((now) => rejections.lasting('a', now))).toEqual([1_000, undefined, undefined]);
+});
+
+test('a later rejection of the same subject replaces the earlier one', () => {
+  const rejections = new Rejections();
+  rejections.remember('a', 1_000);
+  rejections.remember('a', 2_000);
+  expect(rejections.lasting('a', 1_500)).toBe(2_000);
+});
+
+test('subjects without number cost no memory without bound: the first are forgotten', () => {
+  const rejections = new Rejections();
+  for (let i = 0; i < 1_500; i++) rejections.remember(`subject ${i}`, 1_000);
+  const remembered = Array.from({ length: 1_500 }, (_, i) => rejections.lasting(`subject ${i}`, 0) !== undefined);
+  expect(remembered.filter(Boolean)).toHaveLength(1_000);
+  expect([remembered.at(0), remembered.at(499), remembered.at(500), remembered.at(-1)]).toEqual([
+    false,
+    false,
+    true,
+    true,
+  ]);
+});
