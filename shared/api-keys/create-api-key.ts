@@ -1,0 +1,45 @@
+import { ApiError } from '../errors.ts';
+import { uuidv7 } from '../ids.ts';
+import { API_KEY_NAME_MAX_CODE_POINTS, API_KEYS_PER_ACCOUNT_MAX } from '../limits.ts';
+import { type ApiKey, toApiKey } from './api-key.ts';
+import type { ApiKeyStore } from './api-key-store.ts';
+import { generateKey, hashKey, type KeyKind, prefixOf } from './key-format.ts';
+
+export interface KeyRequest {
+  readonly accountId: string;
+  /** The `name` of the request's body, whatever it is. */
+  readonly name: unknown;
+  readonly kind: KeyKind;
+  readonly deadlineAt: number;
+}
+
+/**
+ * Makes a key and returns it with its secret, which is kept nowhere and cannot be shown again.
+ *
+ * If the answer is lost, the key exists and nobody knows its secret: it stands in the list, where its owner can revoke it.
+ * @throws ApiError `invalid_request` for the name, `api_key_limit_exceeded`.
+ */
+export async function createApiKey(
+  keys: ApiKeyStore,
+  { accountId, name, kind, deadlineAt }: KeyRequest,
+  clock: () => number = Date.now,
+): Promise<ApiKey & { key: string }> {
+  if (!isKeyName(name)) throw new ApiError('invalid_request', { detail: 'API key name' });
+  const key = generateKey(kind);
+  const createdAt = clock();
+  const stored = { id: uuidv7(createdAt), accountId, name, keyPrefix: prefixOf(key), createdAt };
+  const limit = API_KEYS_PER_ACCOUNT_MAX;
+  const outcome = await keys.add({ ...stored, keyHash: hashKey(key) }, { limit, deadlineAt });
+  if (outcome === 'limit reached') throw new ApiError('api_key_limit_exceeded');
+  return { ...toApiKey(stored), key };
+}
+
+/**
+ * 1 to 100 code points, kept exactly as they came. Control characters, line breaks and halves of surrogate pairs are
+ * refused: a name is shown on one line.
+ */
+function isKeyName(name: unknown): name is string {
+  if (typeof name !== 'string' || /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) return false;
+  const { length } = [...name];
+  return length >= 1 && length <= API_KEY_NAME_MAX_CODE_POINTS;
+}

@@ -1,0 +1,285 @@
+import { DeleteItemCommand, GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { authenticateKey } from '../../../shared/api-keys/authenticate-key.ts';
+import { createApiKey } from '../../../shared/api-keys/create-api-key.ts';
+import { generateKey, hashKey } from '../../../shared/api-keys/key-format.ts';
+import { listApiKeys } from '../../../shared/api-keys/list-api-keys.ts';
+import { revokeApiKey } from '../../../shared/api-keys/revoke-api-key.ts';
+import { uuidv7 } from '../../../shared/ids.ts';
+import { cancelled, dynamoDbError, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
+import { createTables, dynamoDbClient } from '../../support/tables.ts';
+
+const engine = dynamoDbClient();
+const tables = await createTables(engine);
+const proxy = await startDynamoDbProxy();
+const { apiKeyStore: keys } = await import('../../../shared/aws/api-key-store.ts');
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+const MINUTE_MS = 60_000;
+
+beforeEach(() => {
+  proxy.calls.length = 0;
+  proxy.fault = () => undefined;
+});
+
+async function newAccount(): Promise<string> {
+  const id = crypto.randomUUID();
+  await engine.send(new PutItemCommand({ TableName: tables.accounts, Item: { id: { S: id } } }));
+  return id;
+}
+
+async function keyCount(id: string): Promise<number> {
+  const { Item } = await engine.send(new GetItemCommand({ TableName: tables.accounts, Key: { id: { S: id } } }));
+  return Number(Item?.key_count?.N ?? 0);
+}
+
+const inTime = () => Date.now() + 20_000;
+const createNamed = (accountId: string, name: unknown, now = NOW) =>
+  createApiKey(keys, { accountId, name, kind: 'test', deadlineAt: inTime() }, () => now);
+const create = (accountId: string) => createNamed(accountId, 'laptop');
+const revoke = (accountId: string, id: string) => revokeApiKey(keys, { accountId, id, deadlineAt: inTime() });
+const authenticate = (key: string, now = NOW) => authenticateKey(keys, key, () => now);
+
+describe('creating a key', () => {
+  test('answers with the key and what the list will show', async () => {
+    const accountId = await newAccount();
+    const { key, ...shown } = await createNamed(accountId, 'laptop');
+    expect(key).toMatch(/^svc_test_/);
+    expect(shown).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{14}7[0-9a-f-]{21}$/),
+      name: 'laptop',
+      key_prefix: key.slice(0, 12),
+      created_at: '2026-11-21T12:00:00.000Z',
+      last_used_at: null,
+    });
+    expect(await listApiKeys(keys, accountId)).toEqual({ items: [shown] });
+  });
+
+  test('stores the hash of the key and never the key', async () => {
+    const accountId = await newAccount();
+    const { key } = await create(accountId);
+    const { Items } = await engine.send(new ScanCommand({ TableName: tables.apiKeys }));
+    const stored = JSON.stringify(Items);
+    expect(stored).toContain(hashKey(key));
+    expect(stored).not.toContain(key.slice(12));
+  });
+
+  test.each([
+    ['one character', 'k'],
+    ['100 characters', 'k'.repeat(100)],
+    ['100 code points in 200 code units', '😀'.repeat(100)],
+    ['spaces around it, which it keeps', ' my key '],
+    ['markup, which is text', '<script>alert(1)</script>'],
+  ])('takes a name of %s', async (_, name) => {
+    expect((await createNamed(await newAccount(), name)).name).toBe(name);
+  });
+
+  test.each([
+    ['missing', undefined],
+    ['null', null],
+    ['empty', ''],
+    ['of 101 characters', 'k'.repeat(101)],
+    ['of 101 code points', '😀'.repeat(101)],
+    ['a number', 5],
+    ['a list', ['laptop']],
+    ['an object', { toString: 'laptop' }],
+    ['with a line break', 'a\nb'],
+    ['with NUL', 'a\0b'],
+    ['with a colour code', '\u001b[31mred'],
+    ['with a line separator', 'a\u2028b'],
+    ['with half a surrogate pair', 'a\ud800'],
+  ])('refuses a name that is %s, and writes nothing', async (_, name) => {
+    await expect(createNamed(await newAccount(), name)).rejects.toMatchObject({ code: 'invalid_request' });
+    expect(proxy.calls).toEqual([]);
+  });
+
+  test('the 100th key is made, the 101st refused, and one more after a revocation', async () => {
+    const accountId = await newAccount();
+    const made = [];
+    for (let i = 0; i < 100; i++) made.push(await createNamed(accountId, `key ${i}`, NOW + i));
+    await expect(create(accountId)).rejects.toMatchObject({ code: 'api_key_limit_exceeded' });
+    expect((await listApiKeys(keys, accountId)).items.map(({ name }) => name)).toEqual(
+      made.map(({ name }) => name).reverse(),
+    );
+    expect(await keyCount(accountId)).toBe(100);
+    await revoke(accountId, made[50]?.id ?? '');
+    await create(accountId);
+    expect(await keyCount(accountId)).toBe(100);
+  });
+
+  test('ten at once, with room for three, make three', async () => {
+    const accountId = await newAccount();
+    for (let i = 0; i < 97; i++) await create(accountId);
+    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => create(accountId)));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+    expect((await listApiKeys(keys, accountId)).items).toHaveLength(100);
+  });
+
+  test('meets other writers of the account, and waits', async () => {
+    const accountId = await newAccount();
+    let conflicts = 3;
+    proxy.fault = () => (conflicts-- > 0 ? cancelled('None', 'None', 'TransactionConflict') : undefined);
+    await create(accountId);
+    expect(proxy.calls).toHaveLength(4);
+    expect(await keyCount(accountId)).toBe(1);
+  });
+
+  test('whose first answer is lost makes one key', async () => {
+    const accountId = await newAccount();
+    let lost = 1;
+    proxy.fault = () => (lost-- > 0 ? 'cut after' : undefined);
+    const { key } = await create(accountId);
+    proxy.fault = () => undefined;
+    expect((await listApiKeys(keys, accountId)).items).toHaveLength(1);
+    expect(await authenticate(key)).toEqual({ accountId });
+  });
+
+  test('for an account that is gone fails, and leaves no account behind', async () => {
+    const accountId = crypto.randomUUID();
+    await expect(create(accountId)).rejects.toThrow();
+    const { Item } = await engine.send(
+      new GetItemCommand({ TableName: tables.accounts, Key: { id: { S: accountId } } }),
+    );
+    expect(Item).toBeUndefined();
+    expect((await listApiKeys(keys, accountId)).items).toEqual([]);
+  });
+});
+
+describe('the list', () => {
+  test('of an account without keys is empty', async () => {
+    expect(await listApiKeys(keys, await newAccount())).toEqual({ items: [] });
+  });
+
+  test('shows no key of another account', async () => {
+    const [mine, theirs] = [await newAccount(), await newAccount()];
+    await create(theirs);
+    expect(await listApiKeys(keys, mine)).toEqual({ items: [] });
+  });
+
+  test('shows a use at once', async () => {
+    const accountId = await newAccount();
+    const { key } = await create(accountId);
+    await authenticate(key, NOW + 5_000);
+    const { items } = await listApiKeys(keys, accountId);
+    expect(items[0]?.last_used_at).toBe('2026-11-21T12:00:05.000Z');
+  });
+
+  test('that is throttled in part is no shorter list but service_unavailable', async () => {
+    const accountId = await newAccount();
+    await create(accountId);
+    proxy.fault = (operation) =>
+      operation === 'BatchGetItem'
+        ? {
+            status: 200,
+            body: {
+              Responses: {},
+              UnprocessedKeys: { [tables.apiKeys]: { Keys: [{ pk: { S: 'a' }, sk: { S: 'b' } }] } },
+            },
+          }
+        : undefined;
+    await expect(listApiKeys(keys, accountId)).rejects.toMatchObject({ code: 'service_unavailable' });
+  });
+});
+
+describe('revoking a key', () => {
+  test('refuses it from the next request on, and takes it off the list and the count', async () => {
+    const accountId = await newAccount();
+    const { id, key } = await create(accountId);
+    expect(await revoke(accountId, id)).toEqual({ id, deleted: true });
+    expect(await authenticate(key)).toBeUndefined();
+    expect(await listApiKeys(keys, accountId)).toEqual({ items: [] });
+    expect(await keyCount(accountId)).toBe(0);
+  });
+
+  test.each([
+    ['of another account', async () => (await create(await newAccount())).id],
+    ['that never was', async () => uuidv7()],
+    ['that is no UUID', async () => 'laptop'],
+    ['that is empty', async () => ''],
+    ['that is a path', async () => '../key'],
+    ['that is endless', async () => 'a'.repeat(5_000)],
+  ])('with an id %s is not_found, and takes nothing', async (_, idOf) => {
+    const accountId = await newAccount();
+    const { key } = await create(accountId);
+    await expect(revoke(accountId, await idOf())).rejects.toMatchObject({ code: 'not_found' });
+    expect(await authenticate(key)).toEqual({ accountId });
+    expect(await keyCount(accountId)).toBe(1);
+  });
+
+  test('of another account leaves that key valid', async () => {
+    const [mine, theirs] = [await newAccount(), await newAccount()];
+    const { id, key } = await create(theirs);
+    await expect(revoke(mine, id)).rejects.toMatchObject({ code: 'not_found' });
+    expect(await authenticate(key)).toEqual({ accountId: theirs });
+  });
+
+  test('five times at once succeeds once and counts once', async () => {
+    const accountId = await newAccount();
+    await create(accountId);
+    const { id } = await create(accountId);
+    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => revoke(accountId, id)));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await keyCount(accountId)).toBe(1);
+  });
+
+  test('succeeds although the count is wrong', async () => {
+    const accountId = await newAccount();
+    const { id, key } = await create(accountId);
+    await engine.send(new DeleteItemCommand({ TableName: tables.accounts, Key: { id: { S: accountId } } }));
+    await revoke(accountId, id);
+    expect(await authenticate(key)).toBeUndefined();
+  });
+});
+
+describe('authenticating by a key', () => {
+  test('costs one read, and one write a minute', async () => {
+    const { key } = await create(await newAccount());
+    const costs = [];
+    for (const later of [0, 1_000, MINUTE_MS - 1, MINUTE_MS, MINUTE_MS + 1]) {
+      proxy.calls.length = 0;
+      await authenticate(key, NOW + later);
+      costs.push(proxy.calls.join(' '));
+    }
+    expect(costs).toEqual(['GetItem UpdateItem', 'GetItem', 'GetItem', 'GetItem UpdateItem', 'GetItem']);
+  });
+
+  test.each([
+    ['that was mistyped', (key: string) => `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`, 0],
+    ['that is none', () => 'hunter2', 0],
+    ['that nobody made', () => generateKey('test'), 1],
+    ['of the other kind', (key: string) => key.replace('svc_test_', 'svc_live_'), 1],
+  ])('%s finds nobody', async (_, change, reads) => {
+    const { key } = await create(await newAccount());
+    proxy.calls.length = 0;
+    expect(await authenticate(change(key))).toBeUndefined();
+    expect(proxy.calls).toHaveLength(reads);
+  });
+
+  test('notes no use of a key revoked meanwhile, which would bring it back', async () => {
+    const accountId = await newAccount();
+    const { id, key } = await create(accountId);
+    await revoke(accountId, id);
+    await keys.noteUse(hashKey(key), NOW, NOW - MINUTE_MS);
+    expect(await authenticate(key)).toBeUndefined();
+    const { Item } = await engine.send(
+      new GetItemCommand({ TableName: tables.apiKeys, Key: { pk: { S: `hash#${hashKey(key)}` }, sk: { S: 'key' } } }),
+    );
+    expect(Item).toBeUndefined();
+  });
+
+  test.each([
+    ['is throttled', dynamoDbError('ThrottlingException')],
+    ['meets a revocation', dynamoDbError('TransactionConflictException')],
+  ])('succeeds although the note of its use %s', async (_, fault) => {
+    const accountId = await newAccount();
+    const { key } = await create(accountId);
+    proxy.fault = (operation) => (operation === 'UpdateItem' ? fault : undefined);
+    expect(await authenticate(key)).toEqual({ accountId });
+  });
+
+  test('is service_unavailable, not unauthorized, when keys cannot be read', async () => {
+    const { key } = await create(await newAccount());
+    proxy.fault = () => dynamoDbError('ThrottlingException');
+    await expect(authenticate(key)).rejects.toMatchObject({ code: 'service_unavailable' });
+  });
+});
