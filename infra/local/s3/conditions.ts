@@ -1,0 +1,56 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { StoredObject } from './object-store.ts';
+import { S3Error } from './s3-error.ts';
+
+/** Whether one of the entity tags in the header is the object's; quotes are optional, as S3 has them. */
+function names(header: string, object: StoredObject): boolean {
+  if (header.trim() === '*') return true;
+  return header.split(',').some((tag) => tag.trim().replace(/^W\//, '').replace(/^"|"$/g, '') === object.etag);
+}
+
+// HTTP dates have no milliseconds, so both sides are compared in whole seconds. A malformed date is ignored.
+const isModifiedSince = (header: string, object: StoredObject): boolean | undefined => {
+  const since = Date.parse(header);
+  return Number.isNaN(since) ? undefined : Math.floor(object.lastModified / 1000) > Math.floor(since / 1000);
+};
+
+/**
+ * Checks the conditions of a read: `fresh` means that the caller already has this version (304).
+ * @param prefix  `x-amz-copy-source-` for the source of a copy, where a version that the caller has is a failed condition.
+ * @throws S3Error `PreconditionFailed`.
+ * Source: RFC 9110, section 13.2.2, whose order of precedence S3 keeps.
+ */
+export function checkRead(headers: IncomingHttpHeaders, object: StoredObject, prefix = ''): 'fresh' | 'send' {
+  const header = (name: string) => headers[prefix + name] as string | undefined;
+  const [ifMatch, ifNoneMatch] = [header('if-match'), header('if-none-match')];
+  const [ifModifiedSince, ifUnmodifiedSince] = [header('if-modified-since'), header('if-unmodified-since')];
+  const fail = (condition: string) => new S3Error('PreconditionFailed', { details: { Condition: condition } });
+  if (ifMatch !== undefined) {
+    if (!names(ifMatch, object)) throw fail('If-Match');
+  } else if (ifUnmodifiedSince !== undefined && isModifiedSince(ifUnmodifiedSince, object)) {
+    throw fail('If-Unmodified-Since');
+  }
+  const fresh =
+    ifNoneMatch !== undefined
+      ? names(ifNoneMatch, object)
+      : ifModifiedSince !== undefined && isModifiedSince(ifModifiedSince, object) === false;
+  if (fresh && prefix !== '') throw fail('If-None-Match');
+  return fresh ? 'fresh' : 'send';
+}
+
+/**
+ * Checks the conditions of a write against the object it would replace.
+ * @throws S3Error `PreconditionFailed`; `NoSuchKey` when `If-Match` names a version of an object that is not there.
+ */
+export function checkWrite(headers: IncomingHttpHeaders, current: StoredObject | undefined): void {
+  const { 'if-none-match': ifNoneMatch, 'if-match': ifMatch } = headers;
+  if (ifNoneMatch !== undefined && ifNoneMatch !== '*') {
+    throw new S3Error('NotImplemented', { details: { Header: 'If-None-Match' } });
+  }
+  if (ifNoneMatch === '*' && current) {
+    throw new S3Error('PreconditionFailed', { details: { Condition: 'If-None-Match' } });
+  }
+  if (ifMatch === undefined) return;
+  if (!current) throw new S3Error('NoSuchKey');
+  if (!names(ifMatch, current)) throw new S3Error('PreconditionFailed', { details: { Condition: 'If-Match' } });
+}

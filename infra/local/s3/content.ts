@@ -1,0 +1,53 @@
+import { digestOf } from './checksums.ts';
+import { expectedDigests, type VerifiedDigests } from './content-digests.ts';
+import { S3Error } from './s3-error.ts';
+import type { Bucket, S3Request } from './s3-request.ts';
+import { type Draft, discardDraft } from './sealed-file.ts';
+import { parseXml, type XmlNode } from './xml.ts';
+
+/** The most one PUT may hold. Source: S3 quotas. */
+const CONTENT_MAX_BYTES = 5 * 1024 ** 3;
+
+/**
+ * Takes the content of a request in and checks it against all that the request says of it.
+ * @throws S3Error `MissingContentLength`, `EntityTooLarge`, `IncompleteBody`, `BadDigest` and others; then nothing is kept.
+ */
+export async function receiveContent(
+  bucket: Bucket,
+  request: S3Request,
+): Promise<{ draft: Draft; digests: VerifiedDigests }> {
+  const { contentLength } = request;
+  if (contentLength === undefined) throw new S3Error('MissingContentLength');
+  if (contentLength > CONTENT_MAX_BYTES) throw new S3Error('EntityTooLarge');
+  const { algorithms, verify } = expectedDigests(request);
+  const draft = await bucket.objects.receive(request.content, algorithms);
+  try {
+    if (draft.size !== contentLength) throw new S3Error('IncompleteBody');
+    return { draft, digests: verify(draft.digests) };
+  } catch (error) {
+    await discardDraft(draft);
+    throw error;
+  }
+}
+
+/** The longest document that S3's limits make possible: 1,000 keys of 1,024 bytes, escaped, in DeleteObjects. */
+const DOCUMENT_MAX_BYTES = 8 * 1024 * 1024;
+
+/**
+ * The XML document that is the content of a request, checked against what the request says of it.
+ * @throws S3Error `MalformedXML`, also when the root has another name; `BadDigest` and others.
+ */
+export async function readDocument(request: S3Request, root: string): Promise<XmlNode> {
+  const { algorithms, verify } = expectedDigests(request);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.content) {
+    size += chunk.length;
+    if (size > DOCUMENT_MAX_BYTES) throw new S3Error('MalformedXML');
+    chunks.push(chunk);
+  }
+  verify(new Map(algorithms.map((algorithm) => [algorithm, digestOf(algorithm, ...chunks)])));
+  const document = parseXml(Buffer.concat(chunks).toString('utf8'));
+  if (document?.name !== root) throw new S3Error('MalformedXML');
+  return document;
+}

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream, renameSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Checksum } from './object-store.ts';
+import { type Draft, discardDraft, readRecord, sealDraft } from './sealed-file.ts';
+
+export interface Part {
+  readonly partNumber: number;
+  readonly size: number;
+  readonly etag: string;
+  readonly lastModified: number;
+  readonly checksum?: Checksum;
+}
+
+/** An upload as it was begun. */
+export interface UploadRecord {
+  readonly key: string;
+  readonly initiated: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly checksumAlgorithm?: Checksum['algorithm'];
+}
+
+export interface Upload extends UploadRecord {
+  readonly id: string;
+  readonly parts: ReadonlyMap<number, Part>;
+}
+
+interface MutableUpload extends Upload {
+  readonly parts: Map<number, Part>;
+}
+
+const RECORD_NAME = 'upload.json';
+
+/**
+ * The unfinished multipart uploads of one bucket, on disk: a directory each, with a sealed file a part. An upload whose
+ * client never came back stays until someone aborts it, as on S3.
+ */
+export class MultipartStore {
+  readonly #uploads: string;
+  readonly #trash: string;
+  readonly #index: Map<string, MutableUpload>;
+
+  private constructor(directory: string, index: Map<string, MutableUpload>) {
+    this.#uploads = join(directory, 'uploads');
+    this.#trash = join(directory, 'trash');
+    this.#index = index;
+  }
+
+  static async open(directory: string): Promise<MultipartStore> {
+    const uploads = join(directory, 'uploads');
+    await rm(join(directory, 'trash'), { recursive: true, force: true });
+    await mkdir(join(directory, 'trash'), { recursive: true });
+    await mkdir(uploads, { recursive: true });
+    const index = new Map<string, MutableUpload>();
+    for (const id of await readdir(uploads)) index.set(id, await readUpload(uploads, id));
+    return new MultipartStore(directory, index);
+  }
+
+  /** The id of a new upload. If we die here, a directory without a name anyone knows is left in the trash. */
+  async begin(record: UploadRecord): Promise<string> {
+    const id = randomUUID();
+    const directory = join(this.#trash, id);
+    await mkdir(directory);
+    await writeFile(join(directory, RECORD_NAME), JSON.stringify(record));
+    renameSync(directory, join(this.#uploads, id));
+    this.#index.set(id, { ...record, id, parts: new Map() });
+    return id;
+  }
+
+  /** The upload of that id, if it is one of that key. */
+  find(id: string, key: string): Upload | undefined {
+    const upload = this.#index.get(id);
+    return upload?.key === key ? upload : undefined;
+  }
+
+  /** All uploads by key, and those of one key by age. */
+  list(): Upload[] {
+    const byKey = (upload: Upload) => Buffer.from(upload.key);
+    return [...this.#index.values()].sort((a, b) => byKey(a).compare(byKey(b)) || a.initiated - b.initiated);
+  }
+
+  /** Makes a draft that part of the upload, in place of any other. `undefined` when the upload ended meanwhile. */
+  async putPart(id: string, draft: Draft, fields: Omit<Part, 'size' | 'lastModified'>): Promise<Part | undefined> {
+    const part: Part = { ...fields, size: draft.size, lastModified: Date.now() };
+    await sealDraft(draft, part);
+    const upload = this.#index.get(id);
+    if (!upload) {
+      await discardDraft(draft);
+      return undefined;
+    }
+    renameSync(draft.path, this.#partPath(id, part.partNumber));
+    upload.parts.set(part.partNumber, part);
+    return part;
+  }
+
+  /** The content of those parts, one after the other. @throws Error when the upload ends meanwhile. */
+  async *content(id: string, parts: readonly Part[]): AsyncGenerator<Buffer> {
+    for (const { partNumber, size } of parts) {
+      if (size === 0) continue;
+      yield* createReadStream(this.#partPath(id, partNumber), { end: size - 1, highWaterMark: 1024 * 1024 });
+    }
+  }
+
+  /**
+   * Ends the upload, finished or aborted; its files go afterwards. After a finished one there is a moment in which the
+   * object is there and the upload still is: if we die in it, the upload is listed again and has to be aborted.
+   */
+  end(id: string): void {
+    this.#index.delete(id);
+    const trash = join(this.#trash, id);
+    renameSync(join(this.#uploads, id), trash);
+    // Nothing waits for this, and what it leaves behind the next start removes.
+    rm(trash, { recursive: true, force: true }).catch(() => {});
+  }
+
+  #partPath(id: string, partNumber: number): string {
+    return join(this.#uploads, id, String(partNumber));
+  }
+}
+
+async function readUpload(uploads: string, id: string): Promise<MutableUpload> {
+  const directory = join(uploads, id);
+  const record = JSON.parse(await readFile(join(directory, RECORD_NAME), 'utf8')) as UploadRecord;
+  const names = (await readdir(directory)).filter((name) => name !== RECORD_NAME);
+  const parts = (await Promise.all(names.map((name) => readRecord(join(directory, name))))) as (Part | undefined)[];
+  return { ...record, id, parts: new Map(parts.flatMap((part) => (part ? [[part.partNumber, part] as const] : []))) };
+}

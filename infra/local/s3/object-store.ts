@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, mkdirSync, openSync, renameSync, unlinkSync } from 'node:fs';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import type { Algorithm, ChecksumAlgorithm } from './checksums.ts';
+import { type Draft, discardDraft, readRecord, sealDraft, writeDraft } from './sealed-file.ts';
+
+export interface Checksum {
+  readonly algorithm: ChecksumAlgorithm;
+  /** Base64; of a multipart object `<base64 of the checksum of the parts' checksums>-<parts>`. */
+  readonly value: string;
+}
+
+export interface StoredObject {
+  readonly key: string;
+  /** Bytes of content. */
+  readonly size: number;
+  /** Without quotes. */
+  readonly etag: string;
+  /** Milliseconds since 1970. */
+  readonly lastModified: number;
+  /** What comes back with the content: `content-type`, `content-disposition`, `x-amz-meta-*` and the like. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly checksum?: Checksum;
+}
+
+/** First and last byte, both inclusive. */
+export interface ByteRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * The objects of one bucket, on disk.
+ *
+ * A file is named after the SHA-256 of its key: any key fits, none can leave the directory, and keys that differ only in
+ * case stay apart on file systems that fold it. An index of all objects is read when the store opens and kept in memory.
+ * Every change is one synchronous step (check, rename or unlink, index), so two requests cannot come between each other,
+ * and whoever dies before the rename has changed nothing: only a draft is left, which the next start removes. There is no
+ * fsync: what was acknowledged survives the end of the process, not that of the machine.
+ */
+export class ObjectStore {
+  readonly #objects: string;
+  readonly #drafts: string;
+  readonly #index: Map<string, StoredObject>;
+  #sortedKeys: string[] | undefined;
+
+  private constructor(directory: string, index: Map<string, StoredObject>) {
+    this.#objects = join(directory, 'objects');
+    this.#drafts = join(directory, 'drafts');
+    this.#index = index;
+  }
+
+  /** Opens the store in that directory, which is made when absent. Only one process at a time may have it open. */
+  static async open(directory: string): Promise<ObjectStore> {
+    await rm(join(directory, 'drafts'), { recursive: true, force: true });
+    await mkdir(join(directory, 'drafts'), { recursive: true });
+    await mkdir(join(directory, 'objects'), { recursive: true });
+    return new ObjectStore(directory, await readIndex(join(directory, 'objects')));
+  }
+
+  find(key: string): StoredObject | undefined {
+    return this.#index.get(key);
+  }
+
+  /**
+   * The content of an object that is there, or a part of it. It is opened at once: what is read stays the same when the
+   * object is replaced or deleted meanwhile.
+   */
+  content(key: string, range?: ByteRange): Readable {
+    const { first, last } = range ?? { first: 0, last: (this.#index.get(key)?.size ?? 0) - 1 };
+    if (last < first) return Readable.from([]);
+    const path = this.#path(key);
+    return createReadStream(path, { fd: openSync(path, 'r'), start: first, end: last, highWaterMark: 256 * 1024 });
+  }
+
+  /** Takes content in, visible to nobody until {@link publish}; the caller publishes the draft or discards it. */
+  receive(content: AsyncIterable<Uint8Array>, algorithms: readonly Algorithm[]): Promise<Draft> {
+    return writeDraft(this.#drafts, content, algorithms);
+  }
+
+  /**
+   * Makes a draft the object of that key, in place of any other.
+   * @param step  `before` and `after` run in the same step as the change; when `before` throws, nothing has changed and
+   *   the draft is gone.
+   */
+  async publish(
+    draft: Draft,
+    fields: Omit<StoredObject, 'size' | 'lastModified'>,
+    step: { before?: () => void; after?: () => void } = {},
+  ): Promise<StoredObject> {
+    const object: StoredObject = { ...fields, size: draft.size, lastModified: Date.now() };
+    try {
+      await sealDraft(draft, object);
+      step.before?.();
+      const path = this.#path(object.key);
+      mkdirSync(dirname(path), { recursive: true });
+      renameSync(draft.path, path);
+    } catch (error) {
+      await discardDraft(draft);
+      throw error;
+    }
+    if (!this.#index.has(object.key)) this.#sortedKeys = undefined;
+    this.#index.set(object.key, object);
+    step.after?.();
+    return object;
+  }
+
+  /** Removes the object if there is one. */
+  delete(key: string): void {
+    if (!this.#index.has(key)) return;
+    unlinkSync(this.#path(key));
+    this.#index.delete(key);
+    this.#sortedKeys = undefined;
+  }
+
+  /** All keys in the order S3 lists them: by their UTF-8 bytes. */
+  keys(): readonly string[] {
+    this.#sortedKeys ??= sortByBytes([...this.#index.keys()]);
+    return this.#sortedKeys;
+  }
+
+  #path(key: string): string {
+    const name = createHash('sha256').update(key).digest('hex');
+    return join(this.#objects, name.slice(0, 2), name);
+  }
+}
+
+async function readIndex(objects: string): Promise<Map<string, StoredObject>> {
+  const index = new Map<string, StoredObject>();
+  for (const shard of await readdir(objects)) {
+    const names = await readdir(join(objects, shard));
+    const records = await Promise.all(names.map((name) => readRecord(join(objects, shard, name))));
+    for (const object of records as (StoredObject | undefined)[]) if (object) index.set(object.key, object);
+  }
+  return index;
+}
+
+/** Sorted by UTF-8 bytes, which is not how JavaScript compares strings once there are surrogates. */
+export function sortByBytes(keys: readonly string[]): string[] {
+  return keys
+    .map((key) => ({ key, bytes: Buffer.from(key).toString('latin1') }))
+    .sort((a, b) => (a.bytes < b.bytes ? -1 : 1))
+    .map(({ key }) => key);
+}

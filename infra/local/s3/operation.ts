@@ -1,0 +1,120 @@
+import { S3Error } from './s3-error.ts';
+
+interface OperationDefinition {
+  readonly method: string;
+  readonly target: 'bucket' | 'key';
+  /** Query parameters that make it this operation. */
+  readonly marks?: readonly string[];
+  readonly isCopy?: true;
+  /** Further query parameters it takes. */
+  readonly takes?: readonly string[];
+}
+
+/** What the server can do; the first definition that fits a request is the one meant. */
+const OPERATIONS = {
+  HeadBucket: { method: 'HEAD', target: 'bucket' },
+  ListObjectsV2: {
+    method: 'GET',
+    target: 'bucket',
+    marks: ['list-type'],
+    takes: ['prefix', 'delimiter', 'start-after', 'continuation-token', 'max-keys', 'encoding-type', 'fetch-owner'],
+  },
+  ListMultipartUploads: {
+    method: 'GET',
+    target: 'bucket',
+    marks: ['uploads'],
+    takes: ['prefix', 'key-marker', 'upload-id-marker', 'max-uploads', 'encoding-type'],
+  },
+  DeleteObjects: { method: 'POST', target: 'bucket', marks: ['delete'] },
+  CreateMultipartUpload: { method: 'POST', target: 'key', marks: ['uploads'] },
+  CompleteMultipartUpload: { method: 'POST', target: 'key', marks: ['uploadId'] },
+  UploadPart: { method: 'PUT', target: 'key', marks: ['partNumber', 'uploadId'] },
+  AbortMultipartUpload: { method: 'DELETE', target: 'key', marks: ['uploadId'] },
+  ListParts: {
+    method: 'GET',
+    target: 'key',
+    marks: ['uploadId'],
+    takes: ['part-number-marker', 'max-parts', 'encoding-type'],
+  },
+  CopyObject: { method: 'PUT', target: 'key', isCopy: true },
+  PutObject: { method: 'PUT', target: 'key' },
+  GetObject: { method: 'GET', target: 'key' },
+  HeadObject: { method: 'HEAD', target: 'key' },
+  DeleteObject: { method: 'DELETE', target: 'key' },
+} as const satisfies Record<string, OperationDefinition>;
+
+export type S3Operation = keyof typeof OPERATIONS;
+
+/**
+ * Headers that say something to an operation or its signature; in a presigned URL they may stand in the query. One that is
+ * not here would be silently ignored, so it is refused.
+ */
+const KNOWN_HEADERS = new RegExp(
+  `^x-amz-(${[
+    'algorithm|credential|date|expires|signedheaders|signature|content-sha256|security-token|user-agent',
+    'decoded-content-length|trailer|sdk-checksum-algorithm',
+    'checksum-(crc32|sha1|sha256|mode|algorithm|type)',
+    'meta-.+|metadata-directive|mp-object-size',
+    'copy-source(-if-(none-)?match|-if-(un)?modified-since)?',
+  ].join('|')})$`,
+  'i',
+);
+/** `x-id` is the SDK's, for people who read logs. */
+const isAside = (parameter: string) => parameter === 'x-id' || KNOWN_HEADERS.test(parameter);
+
+export interface S3Target {
+  readonly operation: S3Operation;
+  readonly bucket: string;
+  /** Decoded; the empty string for an operation on the bucket. */
+  readonly key: string;
+  readonly query: URLSearchParams;
+}
+
+/** S3's limit, in bytes of UTF-8. */
+const KEY_MAX_BYTES = 1024;
+
+/**
+ * What a path-style request asks for.
+ * @param url  as it stands in the request line.
+ * @throws S3Error `InvalidURI`, `KeyTooLongError`, or `NotImplemented` for what the server does not know: an operation, a
+ *   parameter or an `x-amz-` header is never taken for something it is not.
+ */
+export function recogniseOperation(method: string, url: string, headers: Readonly<Record<string, unknown>>): S3Target {
+  const { bucket, key, query } = splitUrl(url);
+  const target = key === '' ? 'bucket' : 'key';
+  const parameters = [...query.keys()].filter((name) => !isAside(name));
+  const found = Object.entries<OperationDefinition>(OPERATIONS).find(
+    ([, definition]) =>
+      definition.method === method &&
+      definition.target === target &&
+      (definition.marks ?? []).every((mark) => query.has(mark)) &&
+      (definition.isCopy ?? false) === 'x-amz-copy-source' in headers &&
+      parameters.every((name) => definition.marks?.includes(name) || definition.takes?.includes(name)),
+  );
+  const strange = Object.keys(headers).find((name) => name.startsWith('x-amz-') && !KNOWN_HEADERS.test(name));
+  if (bucket === '' || !found || strange) {
+    throw new S3Error('NotImplemented', {
+      details: { Request: `${method} ${url}`, ...(strange && { Header: strange }) },
+    });
+  }
+  return { operation: found[0] as S3Operation, bucket, key, query };
+}
+
+/** Bucket and key of a request's URL, decoded. */
+export function splitUrl(url: string): { bucket: string; key: string; query: URLSearchParams } {
+  const [path = '', search = ''] = url.split(/\?(.*)/s);
+  const [, bucket = '', key = ''] = /^\/([^/]*)\/?(.*)$/s.exec(path) ?? [];
+  return { bucket, key: decodeKey(key), query: new URLSearchParams(search) };
+}
+
+/** @throws S3Error `InvalidURI`, `KeyTooLongError`. */
+export function decodeKey(encoded: string): string {
+  let key: string;
+  try {
+    key = decodeURIComponent(encoded);
+  } catch {
+    throw new S3Error('InvalidURI', { details: { URI: encoded } });
+  }
+  if (Buffer.byteLength(key) > KEY_MAX_BYTES) throw new S3Error('KeyTooLongError');
+  return key;
+}

@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { completeMultipartUpload } from './complete-upload.ts';
+import { copyObject } from './copy-object.ts';
+import { deleteObjects } from './delete-objects.ts';
+import { listObjects } from './list-objects.ts';
+import { listMultipartUploads, listParts } from './list-uploads.ts';
+import { MultipartStore } from './multipart-store.ts';
+import { deleteObject, getObject, headObject, putObject } from './object-operations.ts';
+import { ObjectStore } from './object-store.ts';
+import type { S3Operation } from './operation.ts';
+import { S3Error } from './s3-error.ts';
+import type { Bucket, Handler, ObjectCreated, S3Request, S3Response } from './s3-request.ts';
+import { abortMultipartUpload, createMultipartUpload, uploadPart } from './upload-operations.ts';
+
+export interface S3Server {
+  hasBucket(name: string): boolean;
+  /** Carries out a request. @throws S3Error for every answer that is an error. */
+  handle(request: S3Request): Promise<S3Response>;
+}
+
+/**
+ * An S3 server whose data is in a directory: it stands for Amazon S3 where its operations go (those of the table below),
+ * and answers `NotImplemented` to the rest. It knows no keys and no policies: whoever calls it has checked them.
+ * @param options  `directory` is used by one process at a time; a bucket that is not named stays in it, out of reach.
+ */
+export async function openS3Server(options: {
+  directory: string;
+  buckets: readonly string[];
+  onObjectCreated?: (event: ObjectCreated) => void;
+}): Promise<S3Server> {
+  const { directory, onObjectCreated } = options;
+  const buckets = new Map<string, Bucket>();
+  for (const name of options.buckets) {
+    const objects = await ObjectStore.open(join(directory, name));
+    const uploads = await MultipartStore.open(join(directory, name));
+    const created: Bucket['created'] = ({ key, size, etag }, reason) =>
+      onObjectCreated?.({ bucket: name, key, size, etag, reason });
+    buckets.set(name, { name, objects, uploads, created });
+  }
+  const handlers: Record<S3Operation, Handler> = {
+    HeadBucket: () => ({ status: 200 }),
+    ListObjectsV2: listObjects,
+    ListMultipartUploads: listMultipartUploads,
+    DeleteObjects: deleteObjects,
+    CreateMultipartUpload: createMultipartUpload,
+    CompleteMultipartUpload: completeMultipartUpload,
+    UploadPart: uploadPart,
+    AbortMultipartUpload: abortMultipartUpload,
+    ListParts: listParts,
+    CopyObject: copyObject(buckets),
+    PutObject: putObject,
+    GetObject: getObject,
+    HeadObject: headObject,
+    DeleteObject: deleteObject,
+  };
+  return {
+    hasBucket: (name) => buckets.has(name),
+    async handle(request) {
+      const bucket = buckets.get(request.bucket);
+      if (!bucket) throw new S3Error('NoSuchBucket', { details: { BucketName: request.bucket } });
+      return handlers[request.operation](bucket, request);
+    },
+  };
+}
