@@ -1,0 +1,118 @@
+import { join } from 'node:path';
+import type { CorsRule } from '../s3/cors.ts';
+import type { ObjectCreated } from '../s3/s3-request.ts';
+import { openS3Server } from '../s3/s3-server.ts';
+import { requireSupportedKeys } from './access/condition-keys.ts';
+import { createGate, type Grant } from './access/gate.ts';
+import { createPolicyEvaluator } from './access/policy-evaluator.ts';
+import { answer } from './answer.ts';
+import { createFaults, type Faults } from './faults.ts';
+import { startHttpServer } from './http-server.ts';
+import { createMeter, type Meter, type MeteredCall } from './meter.ts';
+import type { Account, PolicyDocument, Principal } from './principals.ts';
+import { createRouter } from './route.ts';
+import { connectDynamoDb } from './services/dynamodb-engine.ts';
+import { createDynamoDbService } from './services/dynamodb-service.ts';
+import { jsonProtocol } from './services/json-protocol.ts';
+import { createParameterService, type Parameters } from './services/parameter-service.ts';
+import { s3Protocol } from './services/s3-protocol.ts';
+import { createSecretsManagerService, type Secrets } from './services/secrets-manager-service.ts';
+import type { Credentials } from './signature/sign-request.ts';
+
+export interface BucketOptions {
+  readonly name: string;
+  readonly policy?: PolicyDocument;
+  readonly cors?: readonly CorsRule[];
+}
+
+export interface AwsFrontOptions extends Account {
+  /** A free one by default. */
+  readonly port?: number;
+  /** Objects are kept in its folder `s3`. */
+  readonly dataDir: string;
+  readonly principals?: readonly Principal[];
+  readonly buckets: readonly BucketOptions[];
+  readonly dynamoDbEndpoint: string;
+  /** For an engine that checks them; DynamoDB Local takes any. */
+  readonly dynamoDbCredentials?: Credentials;
+  /** Secrets Manager: value by name. */
+  readonly secrets?: Readonly<Record<string, string>>;
+  /** SSM: value by name. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly onObjectCreated?: (event: ObjectCreated) => void;
+  /** Hears of every permission that a call lacked. */
+  readonly onDenied?: (denied: Grant) => void;
+  /** Hears of every call once it is answered. */
+  readonly onCall?: (call: MeteredCall) => void;
+  /** Hears of our own mistakes, which callers see as a 500; `console.error` by default. */
+  readonly onUnexpected?: (error: unknown) => void;
+}
+
+export interface AwsFront {
+  /** What `AWS_ENDPOINT_URL` is set to: `http://127.0.0.1:<port>`. */
+  readonly endpoint: string;
+  readonly meter: Meter;
+  readonly faults: Faults;
+  readonly secrets: Secrets;
+  readonly parameters: Parameters;
+  /** @throws Error for a policy it cannot judge, or an access key that is taken. */
+  addPrincipal(principal: Principal): void;
+  /** Every permission used so far, once. */
+  grantsUsed(): Grant[];
+  close(): Promise<void>;
+}
+
+/**
+ * AWS on one machine, as far as the service uses it: S3, DynamoDB, Secrets Manager and SSM on one address. It proves who
+ * calls, judges whether the caller's policies and the bucket's allow it, counts what it costs, and lets tests break it.
+ */
+export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront> {
+  const { region, accountId, buckets, onObjectCreated } = options;
+  const account = { region, accountId };
+  const policies = buckets.flatMap(({ name, policy }) => (policy ? [[name, policy] as const] : []));
+  const gate = createGate(account, createPolicyEvaluator(account, new Map(policies)), options.onDenied);
+  const s3 = await openS3Server({
+    directory: join(options.dataDir, 's3'),
+    buckets: buckets.map(({ name }) => name),
+    ...(onObjectCreated && { onObjectCreated }),
+  });
+  const engine = connectDynamoDb({
+    endpoint: options.dynamoDbEndpoint,
+    region,
+    ...(options.dynamoDbCredentials && { credentials: options.dynamoDbCredentials }),
+  });
+  const { service: secretsManager, secrets } = createSecretsManagerService(options.secrets ?? {}, account);
+  const { service: parameterStore, parameters } = createParameterService(options.parameters ?? {}, account);
+  const principals = new Map<string, Principal>();
+  const addPrincipal = (principal: Principal) => {
+    if (principals.has(principal.accessKeyId)) throw new Error(`access key ${principal.accessKeyId} is taken`);
+    for (const policy of principal.policies) requireSupportedKeys(policy, principal.name);
+    principals.set(principal.accessKeyId, principal);
+  };
+  for (const principal of options.principals ?? []) addPrincipal(principal);
+
+  const meter = createMeter();
+  const faults = createFaults();
+  const onUnexpected = options.onUnexpected ?? console.error;
+  const jsonServices = [createDynamoDbService(engine, account), secretsManager, parameterStore];
+  const corsRules = new Map(buckets.map(({ name, cors = [] }) => [name, cors]));
+  const protocolOf = createRouter(
+    s3Protocol({ server: s3, gate, corsRules, onUnexpected }),
+    new Map(jsonServices.map((service) => [service.name, jsonProtocol(service, onUnexpected)])),
+  );
+  const parts = { account, principals, gate, meter, faults, onCall: options.onCall ?? (() => {}) };
+  const server = await startHttpServer(options.port ?? 0, (message) => answer(parts, protocolOf(message), message));
+  return {
+    endpoint: server.endpoint,
+    meter,
+    faults,
+    secrets,
+    parameters,
+    addPrincipal,
+    grantsUsed: gate.grantsUsed,
+    async close() {
+      await server.close();
+      engine.close();
+    },
+  };
+}

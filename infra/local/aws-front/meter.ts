@@ -1,0 +1,119 @@
+import type { Consumption, ServiceName } from './call.ts';
+
+/** One call of AWS that has been answered, or cut off (then its `status` is 0). */
+export interface MeteredCall {
+  readonly service: ServiceName;
+  readonly operation: string;
+  /** DynamoDB tables it touched, each once. */
+  readonly tables: readonly string[];
+  /** Name of the principal. */
+  readonly principal: string;
+  /** The `Root` of its `X-Amzn-Trace-Id`, which the SDK sends inside a Lambda function. */
+  readonly traceId?: string;
+  readonly status: number;
+  readonly consumed: readonly Consumption[];
+  /** Sums over `consumed`. */
+  readonly readUnits: number;
+  readonly writeUnits: number;
+  /** Places in the one order of all beginnings and ends: a call that started after another ended has waited for it. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+export interface MeterReading {
+  readonly calls: readonly MeteredCall[];
+  readonly readUnits: number;
+  readonly writeUnits: number;
+  /** How many calls had to wait for each other, one after the other: the longest chain. */
+  readonly rounds: number;
+}
+
+export interface Meter {
+  /** The calls of one request, which the meter then forgets; without a trace id all calls that had none. */
+  take(traceId?: string): MeterReading;
+  /** A point in time for {@link since}. */
+  mark(): number;
+  /** All calls that started after the mark. @throws Error when there were more than the meter keeps. */
+  since(mark: number): MeterReading;
+}
+
+export interface MeterWriter extends Meter {
+  begin(): number;
+  end(startedAt: number, call: Omit<MeteredCall, 'startedAt' | 'endedAt' | 'readUnits' | 'writeUnits'>): MeteredCall;
+}
+
+/** Calls that the meter keeps for {@link Meter.since}, and requests for {@link Meter.take}: the oldest go. */
+const CALLS_MAX = 100_000;
+const TRACES_MAX = 1_000;
+
+export function createMeter(): MeterWriter {
+  let order = 0;
+  let calls: MeteredCall[] = [];
+  let forgottenUntil = 0;
+  let untracedTakenUntil = 0;
+  const byTrace = new Map<string, MeteredCall[]>();
+
+  const remember = (call: MeteredCall) => {
+    calls.push(call);
+    if (calls.length >= 2 * CALLS_MAX) {
+      forgottenUntil = Math.max(...calls.slice(0, CALLS_MAX).map(({ startedAt }) => startedAt));
+      calls = calls.slice(CALLS_MAX);
+    }
+    if (call.traceId === undefined) return;
+    const trace = byTrace.get(call.traceId);
+    if (trace) trace.push(call);
+    else byTrace.set(call.traceId, [call]);
+    if (byTrace.size > TRACES_MAX) byTrace.delete(byTrace.keys().next().value ?? '');
+  };
+
+  return {
+    take(traceId) {
+      if (traceId !== undefined) {
+        const taken = byTrace.get(traceId) ?? [];
+        byTrace.delete(traceId);
+        return readingOf(taken);
+      }
+      const untraced = calls.filter((call) => call.traceId === undefined && call.endedAt > untracedTakenUntil);
+      untracedTakenUntil = order;
+      return readingOf(untraced);
+    },
+    mark: () => order,
+    since(mark) {
+      if (mark < forgottenUntil) throw new Error(`the meter keeps ${CALLS_MAX} calls, and there were more since`);
+      return readingOf(calls.filter(({ startedAt }) => startedAt > mark));
+    },
+    begin: () => ++order,
+    end(startedAt, call) {
+      const metered = { ...call, ...sumOf(call.consumed), startedAt, endedAt: ++order };
+      remember(metered);
+      return metered;
+    },
+  };
+}
+
+function sumOf(consumed: readonly { readonly readUnits: number; readonly writeUnits: number }[]) {
+  return {
+    readUnits: consumed.reduce((sum, { readUnits }) => sum + readUnits, 0),
+    writeUnits: consumed.reduce((sum, { writeUnits }) => sum + writeUnits, 0),
+  };
+}
+
+const readingOf = (calls: readonly MeteredCall[]): MeterReading => ({
+  calls,
+  ...sumOf(calls),
+  rounds: countRounds(calls),
+});
+
+/** The longest chain of calls each of which started after the one before had ended. */
+export function countRounds(calls: readonly Pick<MeteredCall, 'startedAt' | 'endedAt'>[]): number {
+  const byEnd = [...calls].sort((a, b) => a.endedAt - b.endedAt);
+  let rounds = 0;
+  let lastEnd = Number.NEGATIVE_INFINITY;
+  // The chain that always takes the call that ends first is a longest one.
+  for (const { startedAt, endedAt } of byEnd) {
+    if (startedAt <= lastEnd) continue;
+    rounds += 1;
+    lastEnd = endedAt;
+  }
+  return rounds;
+}

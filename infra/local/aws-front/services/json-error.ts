@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import type { Reply } from '../message.ts';
+import { Problem, type ProblemKind } from '../problem.ts';
+
+/** An error as DynamoDB, Secrets Manager and SSM answer it. */
+export class JsonError extends Error {
+  /** May have a namespace before a `#`; SDKs read what follows it. */
+  readonly type: string;
+  readonly status: number;
+  readonly fields: Readonly<Record<string, unknown>>;
+
+  constructor(
+    type: string,
+    message: string,
+    { status = 400, ...fields }: { status?: number; [field: string]: unknown } = {},
+  ) {
+    super(message);
+    this.name = 'JsonError';
+    this.type = type;
+    this.status = status;
+    this.fields = fields;
+  }
+}
+
+const CORAL = 'com.amazon.coral.service#';
+
+/** How these services word a refusal that comes before them. */
+const PROBLEMS: Record<ProblemKind, readonly [type: string, message: string, status?: number]> = {
+  'access-denied': [`${CORAL}AccessDeniedException`, 'Access denied.'],
+  'expired-token': [`${CORAL}ExpiredTokenException`, 'The security token included in the request is expired'],
+  'expired-url': [`${CORAL}InvalidSignatureException`, 'Signature expired.'],
+  'incomplete-signature': [`${CORAL}IncompleteSignatureException`, 'Authorization header is incomplete.'],
+  'internal-error': [`${CORAL}InternalServerError`, 'Internal server error', 500],
+  'invalid-token': [`${CORAL}UnrecognizedClientException`, 'The security token included in the request is invalid.'],
+  'malformed-query-signature': [
+    `${CORAL}IncompleteSignatureException`,
+    'Query parameters of the signature are malformed.',
+  ],
+  'missing-signature': [`${CORAL}MissingAuthenticationTokenException`, 'Request is missing Authentication Token'],
+  'payload-hash-missing': [`${CORAL}InvalidSignatureException`, 'The hash of the payload is invalid.'],
+  'payload-mismatch': [`${CORAL}InvalidSignatureException`, 'The hash of the payload does not match.'],
+  'signature-mismatch': [
+    `${CORAL}InvalidSignatureException`,
+    'The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and signing method.',
+  ],
+  throttled: [`${CORAL}ThrottlingException`, 'Rate exceeded'],
+  'time-skewed': [`${CORAL}InvalidSignatureException`, 'Signature expired.'],
+  'unknown-access-key': [
+    `${CORAL}UnrecognizedClientException`,
+    'The security token included in the request is invalid.',
+  ],
+  'unknown-operation': [`${CORAL}UnknownOperationException`, 'The operation is not known here.'],
+  'unsigned-header': [`${CORAL}InvalidSignatureException`, 'A header that must be signed is not.'],
+  'wrong-scope': [`${CORAL}InvalidSignatureException`, 'Credential should be scoped to a valid region.'],
+};
+
+/** The canonical request says too much for an answer, and these services do not tell it. */
+const TELLS_DETAIL = new Set<ProblemKind>([
+  'access-denied',
+  'incomplete-signature',
+  'unknown-operation',
+  'wrong-scope',
+]);
+
+export function toJsonError(error: unknown): JsonError {
+  if (error instanceof JsonError) return error;
+  const { kind, message: detail } = error instanceof Problem ? error : new Problem('internal-error');
+  const [type, message, status = 400] = PROBLEMS[kind];
+  return new JsonError(type, TELLS_DETAIL.has(kind) && detail ? detail : message, { status });
+}
+
+export function jsonReply(status: number, body: object): Reply {
+  return {
+    status,
+    headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amzn-requestid': randomUUID() },
+    body: JSON.stringify(body),
+  };
+}
+
+export function renderJsonError(error: unknown): Reply {
+  const { type, message, status, fields } = toJsonError(error);
+  return jsonReply(status, { __type: type, message, ...fields });
+}
