@@ -1,0 +1,150 @@
+import type { IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { type Cache, type CacheEntry, cacheKey, LARGEST_ENTRY_BYTES } from './cache.ts';
+import type { CacheBehavior } from './cache-behaviors.ts';
+import type { Distribution } from './distribution.ts';
+import { answerFromEntry } from './entry-answer.ts';
+import { type HeaderMap, header } from './header-map.ts';
+import { DEFAULT_ERROR_CACHING_SECONDS, errorLifetimeSeconds, lifetimeSeconds } from './lifetime.ts';
+import { type OriginAnswer, type OriginClient, OriginFailure } from './origin-client.ts';
+import { type OriginRequest, originRequest } from './origin-request.ts';
+import type { Origin } from './origins.ts';
+import { ownError } from './own-answers.ts';
+import type { ViewerRequest } from './viewer-request.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: HeaderMap;
+  readonly body: Buffer | IncomingMessage;
+  /** How it came about, in the words of `X-Cache`. */
+  readonly source: 'Hit' | 'Miss' | 'RefreshHit' | 'Error' | 'FunctionGeneratedResponse';
+  /** Why CloudFront itself made an error. */
+  readonly failure?: string;
+}
+
+export interface FetchContext {
+  readonly distribution: Distribution;
+  readonly cache: Cache;
+  readonly client: OriginClient;
+  readonly now: () => Date;
+}
+
+/** Answers from the cache, or from the origin through the cache; an origin that cannot be reached gives 502 or 504. */
+export async function cachingFetch(
+  context: FetchContext,
+  viewer: ViewerRequest,
+  behavior: CacheBehavior,
+  origin: Origin,
+): Promise<Answer> {
+  const request = originRequest(viewer, behavior, origin);
+  if (viewer.method !== 'GET' && viewer.method !== 'HEAD') return relay(context, viewer, origin, request);
+
+  const key = cacheKey(viewer, behavior, origin);
+  const entry = context.cache.get(key);
+  const now = context.now();
+  if (entry && now < entry.freshUntil) {
+    return { ...answerFromEntry(entry, viewer, now), source: entry.status < 400 ? 'Hit' : 'Error' };
+  }
+  const isValidating = entry !== undefined && addValidators(request, entry);
+  const answer = await relay(context, viewer, origin, request);
+  if (isValidating && answer.status === 304) return refreshed(context, key, entry, answer, viewer, behavior);
+  return keep(context, key, answer, { viewer, behavior, isPart: request.headers.has('range') });
+}
+
+async function relay(
+  context: FetchContext,
+  viewer: ViewerRequest,
+  origin: Origin,
+  request: OriginRequest,
+): Promise<Answer> {
+  try {
+    const answer: OriginAnswer = await context.client.send(origin, request, viewer.body);
+    return { ...answer, source: answer.status < 400 ? 'Miss' : 'Error' };
+  } catch (error) {
+    const status = error instanceof OriginFailure ? error.status : 502;
+    return { ...ownError(status, viewer.id), source: 'Error', failure: describe(error) };
+  }
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause ? `${error.message}: ${describe(error.cause)}` : error.message;
+}
+
+/** @returns false when the entry has nothing to validate it by. */
+function addValidators(request: OriginRequest, entry: CacheEntry): boolean {
+  const etag = header(entry.headers, 'etag');
+  const modified = header(entry.headers, 'last-modified');
+  if (entry.status !== 200 || (etag === undefined && modified === undefined)) return false;
+  // A range that holds only for the viewer's version cannot be asked for together with our own condition.
+  if (request.headers.has('if-range')) request.headers.delete('range');
+  for (const name of ['if-range', 'if-none-match', 'if-modified-since']) request.headers.delete(name);
+  if (etag !== undefined) request.headers.set('if-none-match', [etag]);
+  else request.headers.set('if-modified-since', [modified as string]);
+  return true;
+}
+
+function refreshed(
+  context: FetchContext,
+  key: string,
+  entry: CacheEntry,
+  answer: Answer,
+  viewer: ViewerRequest,
+  behavior: CacheBehavior,
+): Answer {
+  if (!Buffer.isBuffer(answer.body)) answer.body.resume();
+  const now = context.now();
+  // RFC 9111, 3.2: the fields of a 304 replace the kept ones, except those that describe the body.
+  const headers: HeaderMap = new Map(entry.headers);
+  for (const [name, values] of answer.headers) {
+    if (name !== 'content-length' && name !== 'content-type') headers.set(name, values);
+  }
+  const seconds = lifetimeSeconds(200, headers, behavior.cachePolicy, now);
+  const fresh = { ...entry, headers, storedAt: now, freshUntil: later(now, seconds ?? 0) };
+  if (seconds === undefined) context.cache.delete(key);
+  else context.cache.set(key, fresh);
+  return { ...answerFromEntry(fresh, viewer, now), source: 'RefreshHit' };
+}
+
+/** Keeps an answer if it may be kept, is small and is the answer to a whole GET. */
+async function keep(
+  context: FetchContext,
+  key: string,
+  answer: Answer,
+  request: { viewer: ViewerRequest; behavior: CacheBehavior; isPart: boolean },
+): Promise<Answer> {
+  const now = context.now();
+  const { viewer, behavior } = request;
+  const seconds =
+    answer.status < 400
+      ? lifetimeSeconds(answer.status, answer.headers, behavior.cachePolicy, now)
+      : errorSeconds(context, answer, now);
+  const length = Number(header(answer.headers, 'content-length'));
+  const isKept = seconds !== undefined && viewer.method === 'GET' && length <= LARGEST_ENTRY_BYTES;
+  if (!isKept || (request.isPart && answer.status < 400)) {
+    // What was kept is out of date, and nothing takes its place.
+    if (viewer.method === 'GET' && !request.isPart && answer.status !== 304) context.cache.delete(key);
+    return answer;
+  }
+  const body = Buffer.isBuffer(answer.body) ? answer.body : await buffer(answer.body).catch(() => undefined);
+  if (!body) return { ...ownError(502, viewer.id), source: 'Error', failure: 'the origin cut its answer' };
+  const entry = {
+    status: answer.status,
+    headers: answer.headers,
+    body,
+    storedAt: now,
+    freshUntil: later(now, seconds),
+  };
+  context.cache.set(key, entry);
+  return { ...answer, ...answerFromEntry(entry, viewer, now) };
+}
+
+function errorSeconds({ distribution }: FetchContext, { status, headers }: Answer, now: Date): number | undefined {
+  const rule = distribution.errorRules.get(status);
+  const minTtlSeconds = rule?.cachingMinTtlSeconds ?? DEFAULT_ERROR_CACHING_SECONDS;
+  return errorLifetimeSeconds({ status, headers, minTtlSeconds, hasPage: rule?.page !== undefined }, now);
+}
+
+function later(date: Date, seconds: number): Date {
+  return new Date(date.getTime() + seconds * 1_000);
+}

@@ -1,0 +1,126 @@
+import type { CacheBehavior } from './cache-behaviors.ts';
+import { type HeaderMap, header, removeHopByHop } from './header-map.ts';
+import type { Origin } from './origins.ts';
+import type { Selection } from './policies.ts';
+import type { ViewerRequest } from './viewer-request.ts';
+
+/** What is sent to an origin, except its body. */
+export interface OriginRequest {
+  readonly method: string;
+  /** Origin path, path and query. */
+  readonly target: string;
+  readonly headers: HeaderMap;
+}
+
+/**
+ * Headers that go to the origin whatever the policies say: they describe the body, or are CloudFront's own business of
+ * ranges and validation. Source: CloudFront Developer Guide, "Request and response behavior for custom origins".
+ */
+const ALWAYS_FORWARDED = [
+  'content-encoding',
+  'content-language',
+  'content-length',
+  'content-type',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
+  'if-range',
+  'if-unmodified-since',
+  'range',
+];
+
+/** Never believed from a viewer: CloudFront adds these itself, or takes them away. Source: as above. */
+const NEVER_FORWARDED = /^(cloudfront-.*|expect|x-amz-cf-.*|x-edge-.*|x-forwarded-proto|x-real-ip)$/;
+
+/** Only these requests lose `Authorization` when no policy names it. */
+const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Makes the request for the origin from the viewer's, as the behavior's policies say. */
+export function originRequest(viewer: ViewerRequest, behavior: CacheBehavior, origin: Origin): OriginRequest {
+  const query = selectQuery(viewer.query, behavior);
+  return {
+    method: viewer.method,
+    target: `${origin.path}${viewer.path}${query === '' ? '' : `?${query}`}`,
+    headers: originHeaders(viewer, behavior, origin),
+  };
+}
+
+function originHeaders(viewer: ViewerRequest, behavior: CacheBehavior, origin: Origin): HeaderMap {
+  const given: HeaderMap = new Map(viewer.headers);
+  removeHopByHop(given);
+
+  const headers: HeaderMap = new Map([
+    ['host', [origin.domainName]],
+    ['user-agent', ['Amazon CloudFront']],
+  ]);
+  for (const [name, values] of given) {
+    if (name !== 'cookie' && !NEVER_FORWARDED.test(name) && isForwarded(name, viewer.method, behavior))
+      headers.set(name, values);
+  }
+  const cookies = selectCookies(given.get('cookie') ?? [], behavior);
+  if (cookies !== '') headers.set('cookie', [cookies]);
+  if (behavior.cachePolicy.encodings.length > 0) setAcceptEncoding(headers, given, behavior);
+
+  headers.set('x-forwarded-for', [[...(given.get('x-forwarded-for') ?? []), viewer.ip].join(', ')]);
+  headers.set('via', [...(given.get('via') ?? []), '1.1 local.cloudfront.net (CloudFront)']);
+  headers.set('x-amz-cf-id', [viewer.id]);
+  // Last, so that no viewer can send one of these names.
+  for (const [name, value] of origin.customHeaders) headers.set(name, [value]);
+  return headers;
+}
+
+function isForwarded(name: string, method: string, { cachePolicy, originRequestPolicy }: CacheBehavior): boolean {
+  if (ALWAYS_FORWARDED.includes(name)) return true;
+  if (name === 'authorization' && !READS.has(method)) return true;
+  return (
+    selects(cachePolicy.headers, name) ||
+    (originRequestPolicy !== undefined && selects(originRequestPolicy.headers, name))
+  );
+}
+
+/** The origin sees only the encodings that the cache keeps apart. */
+function setAcceptEncoding(headers: HeaderMap, given: HeaderMap, { cachePolicy }: CacheBehavior): void {
+  const accepted = acceptedEncodings(header(given, 'accept-encoding'), cachePolicy.encodings);
+  if (accepted.length > 0) headers.set('accept-encoding', [accepted.join(',')]);
+  else headers.delete('accept-encoding');
+}
+
+/** Those of `offered` that the viewer takes, in the order of preference. */
+export function acceptedEncodings<T extends string>(acceptEncoding: string | undefined, offered: readonly T[]): T[] {
+  const taken = (acceptEncoding ?? '')
+    .toLowerCase()
+    .split(',')
+    .filter((item) => !/;\s*q=0(\.0*)?\s*$/.test(item))
+    .map((item) => item.split(';')[0]?.trim());
+  return offered.filter((encoding) => taken.includes(encoding));
+}
+
+export function selects(selection: Selection, name: string): boolean {
+  if (selection.behavior === 'all') return true;
+  if (selection.behavior === 'none') return false;
+  return selection.names.has(name) === (selection.behavior === 'whitelist');
+}
+
+function selectQuery(query: string, { cachePolicy, originRequestPolicy }: CacheBehavior): string {
+  return query
+    .split('&')
+    .filter((parameter) => {
+      const name = parameter.split('=')[0] ?? '';
+      return (
+        selects(cachePolicy.queryStrings, name) ||
+        (originRequestPolicy && selects(originRequestPolicy.queryStrings, name))
+      );
+    })
+    .join('&');
+}
+
+function selectCookies(lines: readonly string[], { cachePolicy, originRequestPolicy }: CacheBehavior): string {
+  return lines
+    .flatMap((line) => line.split(/;\s*/))
+    .filter((cookie) => {
+      const name = cookie.split('=')[0]?.trim() ?? '';
+      if (name === '') return false;
+      return selects(cachePolicy.cookies, name) || (originRequestPolicy && selects(originRequestPolicy.cookies, name));
+    })
+    .join('; ');
+}

@@ -1,0 +1,136 @@
+import { asBoolean, asNumber, type Properties, readStrictly } from './strict.ts';
+
+/** Which headers, cookies or query parameters a policy names. */
+export interface Selection {
+  readonly behavior: 'none' | 'whitelist' | 'allExcept' | 'all';
+  /** Header names in lower case; the others as written. */
+  readonly names: ReadonlySet<string>;
+}
+
+export interface CachePolicy {
+  readonly minTtlSeconds: number;
+  readonly defaultTtlSeconds: number;
+  readonly maxTtlSeconds: number;
+  readonly headers: Selection;
+  readonly cookies: Selection;
+  readonly queryStrings: Selection;
+  /** The encodings CloudFront may compress to and keeps apart in the cache. */
+  readonly encodings: readonly ('br' | 'gzip')[];
+}
+
+export interface OriginRequestPolicy {
+  readonly headers: Selection;
+  readonly cookies: Selection;
+  readonly queryStrings: Selection;
+}
+
+export interface ResponseHeadersPolicy {
+  readonly set: readonly { readonly name: string; readonly value: string; readonly override: boolean }[];
+  readonly remove: readonly string[];
+}
+
+export const NOTHING: Selection = { behavior: 'none', names: new Set() };
+
+/** @param properties  of an `AWS::CloudFront::CachePolicy`, resolved. */
+export function readCachePolicy(properties: Properties): CachePolicy {
+  const config = properties.CachePolicyConfig as Properties;
+  return readStrictly(
+    'CachePolicyConfig',
+    config,
+    (take) => {
+      const parameters = take<Properties>('ParametersInCacheKeyAndForwardedToOrigin');
+      const ttl = {
+        minTtlSeconds: asNumber(take('MinTTL', 0)),
+        defaultTtlSeconds: asNumber(take('DefaultTTL', 86_400)),
+        maxTtlSeconds: asNumber(take('MaxTTL', 31_536_000)),
+      };
+      return { ...ttl, ...readCacheKeyParameters(parameters) };
+    },
+    ['Name', 'Comment'],
+  );
+}
+
+function readCacheKeyParameters(parameters: Properties) {
+  return readStrictly('ParametersInCacheKeyAndForwardedToOrigin', parameters, (take) => {
+    const brotli = asBoolean(take('EnableAcceptEncodingBrotli', false));
+    const gzip = asBoolean(take('EnableAcceptEncodingGzip', false));
+    const encodings = [...(brotli ? ['br' as const] : []), ...(gzip ? ['gzip' as const] : [])];
+    return { ...readSelections(take), encodings };
+  });
+}
+
+/** @param properties  of an `AWS::CloudFront::OriginRequestPolicy`, resolved. */
+export function readOriginRequestPolicy(properties: Properties): OriginRequestPolicy {
+  const config = properties.OriginRequestPolicyConfig as Properties;
+  return readStrictly('OriginRequestPolicyConfig', config, (take) => readSelections(take), ['Name', 'Comment']);
+}
+
+function readSelections(take: <V>(name: string, fallback?: V) => V) {
+  return {
+    headers: readSelection('Header', 'Headers', take('HeadersConfig', {}), (name) => name.toLowerCase()),
+    cookies: readSelection('Cookie', 'Cookies', take('CookiesConfig', {})),
+    queryStrings: readSelection('QueryString', 'QueryStrings', take('QueryStringsConfig', {})),
+  };
+}
+
+function readSelection(kind: string, list: string, config: Properties, spell = (name: string) => name): Selection {
+  return readStrictly(`${list}Config`, config, (take) => {
+    const behavior = take<string>(`${kind}Behavior`, 'none');
+    const names = new Set(take<string[]>(list, []).map(spell));
+    if (behavior === 'allViewer') return { behavior: 'all', names };
+    if (behavior === 'none' || behavior === 'whitelist' || behavior === 'allExcept' || behavior === 'all') {
+      return { behavior, names };
+    }
+    throw new Error(`${kind}Behavior: the local CloudFront does not implement ${behavior}`);
+  });
+}
+
+/** @param properties  of an `AWS::CloudFront::ResponseHeadersPolicy`, resolved. */
+export function readResponseHeadersPolicy(properties: Properties): ResponseHeadersPolicy {
+  const config = properties.ResponseHeadersPolicyConfig as Properties;
+  return readStrictly(
+    'ResponseHeadersPolicyConfig',
+    config,
+    (take) => {
+      const custom = take<{ Items?: Properties[] }>('CustomHeadersConfig', {}).Items ?? [];
+      const removed = take<{ Items?: { Header: string }[] }>('RemoveHeadersConfig', {}).Items ?? [];
+      return {
+        set: [...readSecurityHeaders(take('SecurityHeadersConfig', {})), ...custom.map(readCustomHeader)],
+        remove: removed.map((item) => item.Header.toLowerCase()),
+      };
+    },
+    ['Name', 'Comment'],
+  );
+}
+
+function readCustomHeader(item: Properties) {
+  return readStrictly('CustomHeadersConfig', item, (take) => ({
+    name: take<string>('Header').toLowerCase(),
+    value: take<string>('Value'),
+    override: asBoolean(take('Override')),
+  }));
+}
+
+type SecurityHeader = Properties & { readonly Override: boolean | string };
+
+function readSecurityHeaders(config: Properties) {
+  const set: { name: string; value: string; override: boolean }[] = [];
+  readStrictly('SecurityHeadersConfig', config, (take) => {
+    const add = (property: string, name: string, value: (header: SecurityHeader) => string) => {
+      const header = take<SecurityHeader | null>(property, null);
+      if (header) set.push({ name, value: value(header), override: asBoolean(header.Override) });
+    };
+    add('ContentTypeOptions', 'x-content-type-options', () => 'nosniff');
+    add('ContentSecurityPolicy', 'content-security-policy', (header) => String(header.ContentSecurityPolicy));
+    add('FrameOptions', 'x-frame-options', (header) => String(header.FrameOption));
+    add('ReferrerPolicy', 'referrer-policy', (header) => String(header.ReferrerPolicy));
+    add('StrictTransportSecurity', 'strict-transport-security', strictTransportSecurity);
+  });
+  return set;
+}
+
+function strictTransportSecurity(header: SecurityHeader): string {
+  const subdomains = asBoolean((header.IncludeSubdomains ?? false) as boolean) ? '; includeSubDomains' : '';
+  const preload = asBoolean((header.Preload ?? false) as boolean) ? '; preload' : '';
+  return `max-age=${header.AccessControlMaxAgeSec}${subdomains}${preload}`;
+}

@@ -1,0 +1,101 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { answerRequest, type Outcome } from './answer-request.ts';
+import type { FetchContext } from './caching-fetch.ts';
+import { compressor } from './compression.ts';
+import { drain } from './drain.ts';
+import { headersForNode } from './header-map.ts';
+import { ownError } from './own-answers.ts';
+import { readViewerRequest, type ViewerRequest } from './viewer-request.ts';
+
+/** One request that was answered, for the log. It holds nothing secret: no query, no header. */
+export interface AnsweredRequest {
+  readonly method: string;
+  readonly path: string;
+  /** 0 when the viewer left before it was answered. */
+  readonly status: number;
+  /** Of head and body, as they were sent. */
+  readonly bytes: number;
+  readonly milliseconds: number;
+  /** Why CloudFront itself made an error, when it did. */
+  readonly failure?: string;
+}
+
+/** Answers one request and reports it once the last byte is sent or the viewer has gone. Never throws. */
+export async function serveRequest(
+  context: FetchContext,
+  message: IncomingMessage,
+  response: ServerResponse,
+  options: { readonly expectsContinue: boolean; readonly log: ((request: AnsweredRequest) => void) | undefined },
+): Promise<void> {
+  const viewer = readViewerRequest(message);
+  let outcome: Outcome | undefined;
+  if (options.log) logWhenClosed(message, response, options.log, () => outcome?.answer.failure);
+
+  const isContinued = options.expectsContinue ? continueWhenRead(viewer, response) : () => true;
+  outcome = viewer && (await answerRequest(context, viewer));
+  // A viewer that still waits for its 100 sends nothing: it needs no draining, but a new connection.
+  if (isContinued()) drain(message);
+  else response.setHeader('connection', 'close');
+
+  if (viewer && outcome) {
+    await send(viewer, outcome, response);
+  } else {
+    const { status, headers, body } = ownError(400);
+    response.writeHead(status, { ...headersForNode(headers), connection: 'close' }).end(body);
+  }
+}
+
+function logWhenClosed(
+  message: IncomingMessage,
+  response: ServerResponse,
+  log: (request: AnsweredRequest) => void,
+  failure: () => string | undefined,
+): void {
+  const { socket } = message;
+  const started = performance.now();
+  const bytesBefore = socket.bytesWritten;
+  response.once('close', () => {
+    const reason = failure();
+    log({
+      method: message.method ?? '',
+      path: (message.url ?? '').replace(/\?.*/s, ''),
+      status: response.headersSent ? response.statusCode : 0,
+      bytes: socket.bytesWritten - bytesBefore,
+      milliseconds: performance.now() - started,
+      ...(reason && { failure: reason }),
+    });
+  });
+}
+
+/** CloudFront answers `Expect: 100-continue` itself; here when the body is first read, so that a refusal spares the upload. */
+function continueWhenRead(viewer: ViewerRequest | undefined, response: ServerResponse): () => boolean {
+  let isContinued = false;
+  viewer?.body?.once('resume', () => {
+    // Node reads on by itself once there is an answer.
+    if (response.headersSent) return;
+    isContinued = true;
+    response.writeContinue();
+  });
+  return () => isContinued;
+}
+
+async function send(viewer: ViewerRequest, { answer, behavior }: Outcome, response: ServerResponse): Promise<void> {
+  const { status, headers, body } = answer;
+  const compress = compressor(viewer, behavior, answer);
+  response.writeHead(status, headersForNode(headers));
+  if (viewer.method === 'HEAD' || status === 304) {
+    // Neither has a body to come; reading to its end gives the connection back.
+    if (!Buffer.isBuffer(body)) body.resume();
+    compress?.destroy();
+    response.end();
+    return;
+  }
+  if (Buffer.isBuffer(body) && !compress) {
+    response.end(body);
+    return;
+  }
+  const source = Buffer.isBuffer(body) ? [body] : body;
+  // Fails when the viewer leaves or the origin cuts its answer; then both sides are closed, as a pipeline does.
+  await (compress ? pipeline(source, compress, response) : pipeline(source, response)).catch(() => response.destroy());
+}

@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { type HeaderMap, header, headersFromRaw } from './header-map.ts';
+
+/** A request as it came from a viewer, or as a function rewrote it. */
+export interface ViewerRequest {
+  readonly id: string;
+  readonly method: string;
+  /** Raw path, still percent-encoded. */
+  readonly path: string;
+  /** Raw query without its `?`; '' when there is none. */
+  readonly query: string;
+  readonly headers: HeaderMap;
+  readonly ip: string;
+  /** Absent when the request has none. */
+  readonly body?: IncomingMessage;
+}
+
+/** @returns undefined when the request names no path or no host. */
+export function readViewerRequest(message: IncomingMessage): ViewerRequest | undefined {
+  const target = pathAndQuery(message.url ?? '');
+  if (target === undefined || !message.headers.host) return undefined;
+  const headers = headersFromRaw(message.rawHeaders);
+  const hasBody = headers.has('transfer-encoding') || Number(header(headers, 'content-length') ?? 0) > 0;
+  const question = target.indexOf('?');
+  return {
+    id: randomBytes(42).toString('base64url'),
+    method: message.method ?? '',
+    path: question === -1 ? target : target.slice(0, question),
+    query: question === -1 ? '' : target.slice(question + 1),
+    headers,
+    ip: (message.socket.remoteAddress ?? '').replace(/^::ffff:/, ''),
+    ...(hasBody && { body: message }),
+  };
+}
+
+/** A proxy's client may send the whole URL (RFC 9112, 3.2.2). */
+function pathAndQuery(target: string): string | undefined {
+  if (target.startsWith('/')) return target;
+  const absolute = /^https?:\/\/[^/?]*(.*)$/i.exec(target)?.[1];
+  if (absolute === undefined) return undefined;
+  return absolute.startsWith('/') ? absolute : `/${absolute}`;
+}

@@ -1,0 +1,201 @@
+import type { RequestListener } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { ask, CACHE_BEHAVIOR, MINUTE_CACHE_POLICY, ORIGIN, PASS_BEHAVIOR, startRig } from './rig.ts';
+
+describe('a response headers policy', () => {
+  const policy = {
+    ResponseHeadersPolicyConfig: {
+      Name: 'x',
+      SecurityHeadersConfig: {
+        ContentTypeOptions: { Override: true },
+        ContentSecurityPolicy: { ContentSecurityPolicy: "default-src 'none'", Override: false },
+        FrameOptions: { FrameOption: 'DENY', Override: true },
+        ReferrerPolicy: { ReferrerPolicy: 'no-referrer', Override: true },
+        StrictTransportSecurity: { AccessControlMaxAgeSec: 31536000, IncludeSubdomains: true, Override: true },
+      },
+      CustomHeadersConfig: {
+        Items: [
+          { Header: 'Cross-Origin-Resource-Policy', Value: 'cross-origin', Override: true },
+          { Header: 'X-Kept', Value: 'policy', Override: false },
+        ],
+      },
+      RemoveHeadersConfig: { Items: [{ Header: 'x-amz-meta-file' }] },
+    },
+  };
+  const listener: RequestListener = (request, response) => {
+    const status = Number(new URL(request.url ?? '', 'http://x').searchParams.get('status') ?? 200);
+    response
+      .writeHead(status, { 'x-amz-meta-file': 'account/file', 'X-Frame-Options': 'ALLOWALL', 'x-kept': 'origin' })
+      .end('body');
+  };
+  const options = {
+    config: { DefaultCacheBehavior: { ...PASS_BEHAVIOR, ResponseHeadersPolicyId: 'headers' } },
+    resources: { responseHeadersPolicies: { headers: policy } },
+  };
+
+  test.each([200, 404])('sets, keeps and removes headers of a %i', async (status) => {
+    const { headers } = await ask(await startRig(listener, options), `/?status=${status}`);
+    expect(headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none'",
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'strict-transport-security': 'max-age=31536000; includeSubDomains',
+      'cross-origin-resource-policy': 'cross-origin',
+      'x-kept': 'origin',
+      via: '1.1 local.cloudfront.net (CloudFront)',
+    });
+    expect(headers).not.toHaveProperty('x-amz-meta-file');
+  });
+});
+
+describe('CustomErrorResponses', () => {
+  const listener: RequestListener = (request, response) => {
+    if (request.url === '/errors/not-found.json') {
+      response
+        .writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+        .end('{"error":"not_found"}');
+    } else {
+      response.writeHead(403, { 'content-type': 'application/xml' }).end('<Error>AccessDenied</Error>');
+    }
+  };
+  const errors = (path: string) => ({
+    CustomErrorResponses: [{ ErrorCode: 403, ResponseCode: 404, ResponsePagePath: path, ErrorCachingMinTTL: 10 }],
+  });
+
+  test('a page of the distribution stands in for the origin’s error, with its own status', async () => {
+    const rig = await startRig(listener, { config: errors('/errors/not-found.json') });
+    for (const _time of [1, 2]) {
+      const reply = await ask(rig, '/uploads/gone', { headers: { range: 'bytes=0-1' } });
+      expect(reply).toMatchObject({ status: 404, text: '{"error":"not_found"}' });
+      expect(reply.headers).toMatchObject({ 'content-type': 'application/json', 'x-cache': 'Error from cloudfront' });
+    }
+  });
+
+  test('a page that cannot be had shows its own error', async () => {
+    const rig = await startRig(listener, { config: errors('/errors/gone.json') });
+    expect(await ask(rig, '/x')).toMatchObject({ status: 403, text: '<Error>AccessDenied</Error>' });
+  });
+});
+
+describe('errors that CloudFront makes are JSON', () => {
+  test('an origin that nobody answers for: 502', async () => {
+    const rig = await startRig(() => {}, {
+      config: { Origins: [{ ...ORIGIN, DomainName: 'down.example.com' }] },
+      origins: { 'down.example.com': { host: '127.0.0.1', port: 1 } },
+    });
+    const reply = await ask(rig, '/');
+    expect(reply).toMatchObject({ status: 502, text: '{"error":"service_unavailable"}' });
+    expect(reply.headers).toMatchObject({
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'retry-after': '1',
+    });
+    expect(rig.log[0]?.failure).toContain('ECONNREFUSED');
+  });
+
+  test('an origin that hangs up: 502', async () => {
+    const rig = await startRig((request) => request.socket.destroy());
+    expect(await ask(rig, '/', { method: 'POST', body: 'x' })).toMatchObject({
+      status: 502,
+      text: '{"error":"service_unavailable"}',
+    });
+  });
+
+  test('an origin that does not answer in its time: 504', async () => {
+    const slow = { ...ORIGIN, CustomOriginConfig: { OriginReadTimeout: 0.05 } };
+    const rig = await startRig(() => {}, { config: { Origins: [slow] } });
+    expect(await ask(rig, '/')).toMatchObject({ status: 504, text: '{"error":"timeout"}' });
+  });
+
+  test('a URL longer than CloudFront takes: 414', async () => {
+    expect(await ask(await startRig(() => {}), `/${'a'.repeat(8_192)}`)).toMatchObject({
+      status: 414,
+      text: '{"error":"invalid_request"}',
+    });
+  });
+
+  test.each([
+    ['no HTTP at all', 'nonsense\r\n\r\n'],
+    ['a header without a colon', 'GET / HTTP/1.1\r\nHost: x\r\nbad\r\n\r\n'],
+    ['both framings', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
+    ['no Host', 'GET / HTTP/1.1\r\n\r\n'],
+    ['a head of more than 32 KiB', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`],
+    ['a target without a path', 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
+    ['a chunk that is none', 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'],
+  ])('%s: 400', async (_name, bytes) => {
+    const { port } = await startRig(() => {});
+    const socket = connect(port, '127.0.0.1');
+    socket.write(bytes);
+    const reply = await text(socket);
+    expect(reply).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(reply).toContain('\r\n\r\n{"error":"invalid_request"}');
+  });
+});
+
+test('a target with scheme and host, as proxies get it, is its path', async () => {
+  const rig = await startRig((request, response) => response.end(request.url));
+  expect((await ask(rig, 'http://elsewhere/a?b=1')).text).toBe('/a?b=1');
+});
+
+test('the log has one line a request, and no query in it', async () => {
+  const rig = await startRig((_request, response) => response.writeHead(201).end('hello'));
+  await ask(rig, '/a/b?token=secret', { method: 'POST' });
+  expect(rig.log).toEqual([
+    { method: 'POST', path: '/a/b', status: 201, bytes: expect.any(Number), milliseconds: expect.any(Number) },
+  ]);
+  expect(rig.log[0]?.bytes).toBeGreaterThan(100);
+});
+
+describe('compression', () => {
+  const body = 'a'.repeat(2_000);
+  const base = MINUTE_CACHE_POLICY.CachePolicyConfig.ParametersInCacheKeyAndForwardedToOrigin;
+  const parameters = { ...base, EnableAcceptEncodingGzip: true, EnableAcceptEncodingBrotli: true };
+  const cachePolicies = {
+    minute: { CachePolicyConfig: { MaxTTL: 60, ParametersInCacheKeyAndForwardedToOrigin: parameters } },
+  };
+  const rigFor = (headers: Record<string, string | number>, compress = true) =>
+    startRig(
+      (_request, response) =>
+        response.writeHead(200, { 'content-length': body.length, etag: '"1"', ...headers }).end(body),
+      {
+        config: { DefaultCacheBehavior: { ...CACHE_BEHAVIOR, Compress: compress } },
+        resources: { cachePolicies },
+      },
+    );
+  const ACCEPT = { headers: { 'accept-encoding': 'gzip;q=0.5, br' } };
+
+  test('a text is compressed as the viewer likes best, from the cache too', async () => {
+    const rig = await rigFor({ 'content-type': 'text/css; charset=utf-8' });
+    for (const source of ['Miss', 'Hit']) {
+      const reply = await ask(rig, '/', ACCEPT);
+      expect(reply.headers).toMatchObject({
+        'content-encoding': 'br',
+        etag: 'W/"1"',
+        vary: 'accept-encoding',
+        'x-cache': `${source} from cloudfront`,
+      });
+      expect(brotliDecompressSync(reply.body).toString()).toBe(body);
+    }
+    const gzipped = await ask(rig, '/', { headers: { 'accept-encoding': 'gzip, br;q=0' } });
+    expect(gunzipSync(gzipped.body).toString()).toBe(body);
+  });
+
+  test.each([
+    ['the viewer takes none', { 'content-type': 'text/css' }, {}, true],
+    ['the behavior says no', { 'content-type': 'text/css' }, ACCEPT, false],
+    ['the type is compressed in itself', { 'content-type': 'image/png' }, ACCEPT, true],
+    ['it is encoded already', { 'content-type': 'text/css', 'content-encoding': 'identity' }, ACCEPT, true],
+    ['it is a part', { 'content-type': 'text/css' }, { headers: { ...ACCEPT.headers, range: 'bytes=0-1999' } }, true],
+  ])('not when %s', async (_name, headers, request, compress) => {
+    const rig = await rigFor(headers, compress);
+    await ask(rig, '/', ACCEPT);
+    const reply = await ask(rig, '/', request);
+    expect(reply.headers['content-length']).toBe('2000');
+    expect(reply.text).toBe(body);
+  });
+});

@@ -1,0 +1,239 @@
+import type { IncomingHttpHeaders, RequestListener } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
+import {
+  ask,
+  CACHE_BEHAVIOR,
+  ORIGIN,
+  PASS_BEHAVIOR,
+  portOf,
+  RESOURCES,
+  type RigOptions,
+  startOrigin,
+  startRig,
+  withFunction,
+} from './rig.ts';
+
+/** An origin that answers with what it got. */
+const echo: RequestListener = async (request, response) => {
+  const body = await text(request);
+  response.end(JSON.stringify({ method: request.method, url: request.url, headers: request.headers, body }));
+};
+
+async function received(
+  path: string,
+  options: Parameters<typeof ask>[2] = {},
+  rigOptions: RigOptions = {},
+): Promise<{ method: string; url: string; headers: IncomingHttpHeaders; body: string }> {
+  return JSON.parse((await ask(await startRig(echo, rigOptions), path, options)).text);
+}
+
+describe('what CloudFront itself adds', () => {
+  test('the origin sees its own name, the way and the addresses on it', async () => {
+    const { headers } = await received('/', { headers: { 'x-forwarded-for': '203.0.113.9', via: '1.1 proxy' } });
+    expect(headers).toMatchObject({
+      host: 'origin.example.com',
+      'x-forwarded-for': '203.0.113.9, 127.0.0.1',
+      via: '1.1 proxy, 1.1 local.cloudfront.net (CloudFront)',
+      'x-amz-cf-id': expect.stringMatching(/^[\w-]{56}$/),
+    });
+  });
+
+  test('custom headers and the origin path are the distribution’s, whatever the viewer sends', async () => {
+    const origin = {
+      ...ORIGIN,
+      OriginPath: '/prod',
+      OriginCustomHeaders: [{ HeaderName: 'X-Origin-Secret', HeaderValue: 'real' }],
+    };
+    const { url, headers } = await received(
+      '/health?a=1',
+      { headers: { 'x-origin-secret': 'forged' } },
+      { config: { Origins: [origin] } },
+    );
+    expect(url).toBe('/prod/health?a=1');
+    expect(headers['x-origin-secret']).toBe('real');
+  });
+
+  test('headers only CloudFront may set are dropped when a viewer sends them', async () => {
+    const forged = {
+      'CloudFront-Viewer-Address': '10.0.0.1:1',
+      'X-Amz-Cf-Id': 'forged',
+      'X-Edge-Location': 'x',
+      'X-Forwarded-Proto': 'ftp',
+      'X-Real-IP': '10.0.0.1',
+      Connection: 'x-named, close',
+      'X-Named': 'hop',
+      TE: 'trailers',
+    };
+    const { headers } = await received('/', { headers: forged });
+    for (const name of [
+      'cloudfront-viewer-address',
+      'x-edge-location',
+      'x-forwarded-proto',
+      'x-real-ip',
+      'x-named',
+      'te',
+    ]) {
+      expect(headers).not.toHaveProperty(name);
+    }
+    expect(headers['x-amz-cf-id']).not.toBe('forged');
+  });
+});
+
+describe('what the policies let through', () => {
+  const VIEWER = {
+    headers: {
+      authorization: 'Bearer k',
+      cookie: 'a=1; b=2',
+      'x-other': 'o',
+      'user-agent': 'curl',
+      range: 'bytes=0-1',
+    },
+  };
+
+  test('all except Host: everything of the viewer but that', async () => {
+    const { url, headers } = await received('/p?a=1&b=2', VIEWER);
+    expect(url).toBe('/p?a=1&b=2');
+    expect(headers).toMatchObject({ ...VIEWER.headers, host: 'origin.example.com' });
+  });
+
+  test('no origin request policy: neither query, cookies, credentials nor other headers', async () => {
+    const { url, headers } = await received('/p?a=1', VIEWER, { config: { DefaultCacheBehavior: CACHE_BEHAVIOR } });
+    expect(url).toBe('/p');
+    expect(headers).toMatchObject({ 'user-agent': 'Amazon CloudFront', range: 'bytes=0-1' });
+    for (const name of ['authorization', 'cookie', 'x-other']) expect(headers).not.toHaveProperty(name);
+  });
+
+  test('lists: the named ones, of either policy', async () => {
+    const cachePolicy = {
+      CachePolicyConfig: {
+        MaxTTL: 60,
+        ParametersInCacheKeyAndForwardedToOrigin: {
+          HeadersConfig: { HeaderBehavior: 'whitelist', Headers: ['Authorization'] },
+          CookiesConfig: { CookieBehavior: 'whitelist', Cookies: ['a'] },
+          QueryStringsConfig: { QueryStringBehavior: 'allExcept', QueryStrings: ['secret'] },
+        },
+      },
+    };
+    const originPolicy = {
+      OriginRequestPolicyConfig: {
+        HeadersConfig: { HeaderBehavior: 'whitelist', Headers: ['X-Other'] },
+        CookiesConfig: { CookieBehavior: 'none' },
+        QueryStringsConfig: { QueryStringBehavior: 'none' },
+      },
+    };
+    const rigOptions = {
+      config: { DefaultCacheBehavior: { ...CACHE_BEHAVIOR, CachePolicyId: 'c', OriginRequestPolicyId: 'o' } },
+      resources: { ...RESOURCES, cachePolicies: { c: cachePolicy }, originRequestPolicies: { o: originPolicy } },
+    };
+    const { url, headers } = await received('/p?x=1&secret=2&x=3', VIEWER, rigOptions);
+    expect(url).toBe('/p?x=1&x=3');
+    expect(headers).toMatchObject({ authorization: 'Bearer k', 'x-other': 'o', cookie: 'a=1' });
+  });
+});
+
+describe('bodies', () => {
+  test.each([
+    ['with a length', { 'content-length': '5' }],
+    ['without one', { 'transfer-encoding': 'chunked' }],
+  ])('%s arrive as they were sent', async (_name, framing) => {
+    const { body, headers } = await received('/', {
+      method: 'POST',
+      body: 'hello',
+      headers: { ...framing, 'content-type': 'x/y' },
+    });
+    expect(body).toBe('hello');
+    expect(headers).toMatchObject({ ...framing, 'content-type': 'x/y' });
+  });
+
+  test('Expect is answered here and not passed on', async () => {
+    const { body, headers } = await received('/', {
+      method: 'POST',
+      body: 'hello',
+      headers: { expect: '100-continue', 'content-length': '5' },
+    });
+    expect(body).toBe('hello');
+    expect(headers).not.toHaveProperty('expect');
+  });
+
+  test.each(['GET', 'HEAD'])('a %s with a body is refused', async (method) => {
+    const rig = await startRig(echo);
+    const reply = await ask(rig, '/', { method, body: 'x', headers: { 'content-length': '1' } });
+    expect(reply.status).toBe(403);
+    expect(rig.log[0]).toMatchObject({ method, status: 403 });
+  });
+});
+
+test('a method the behavior does not allow is refused before any function or origin', async () => {
+  const behavior = { ...PASS_BEHAVIOR, AllowedMethods: ['GET', 'HEAD'] };
+  const reply = await ask(await startRig(echo, { config: { DefaultCacheBehavior: behavior } }), '/', {
+    method: 'DELETE',
+  });
+  expect(reply).toMatchObject({ status: 403, text: '{"error":"forbidden"}' });
+});
+
+test('a function sends a request to another origin, with that origin’s path and headers', async () => {
+  const other = await startOrigin(echo);
+  const { association, resources } = withFunction(
+    'viewer-request',
+    `import cf from 'cloudfront';
+     function handler(event) { cf.selectRequestOriginById('other'); return event.request; }`,
+  );
+  const otherOrigin = { ...ORIGIN, Id: 'other', DomainName: 'other.example.com', OriginPath: '/o' };
+  const { url, headers } = await received(
+    '/x',
+    {},
+    {
+      config: { Origins: [ORIGIN, otherOrigin], DefaultCacheBehavior: { ...PASS_BEHAVIOR, ...association } },
+      resources,
+      origins: { 'other.example.com': { host: '127.0.0.1', port: portOf(other) } },
+    },
+  );
+  expect(url).toBe('/o/x');
+  expect(headers.host).toBe('other.example.com');
+});
+
+test('the default root object stands for the root alone', async () => {
+  const config = { DefaultRootObject: 'index.html' };
+  expect((await received('/', {}, { config })).url).toBe('/index.html');
+  expect((await received('/x/', {}, { config })).url).toBe('/x/');
+});
+
+describe('an origin access control', () => {
+  const withSigning = (SigningBehavior: string): RigOptions => ({
+    config: { Origins: [{ ...ORIGIN, S3OriginConfig: { OriginAccessIdentity: '' }, OriginAccessControlId: 'oac' }] },
+    resources: {
+      originAccessControls: {
+        oac: {
+          OriginAccessControlConfig: {
+            Name: 'x',
+            OriginAccessControlOriginType: 's3',
+            SigningProtocol: 'sigv4',
+            SigningBehavior,
+          },
+        },
+      },
+    },
+    sign: { accessKeyId: 'EDGE', secretAccessKey: 'secret', sessionToken: 'token', region: 'us-east-1' },
+  });
+  const VIEWER = { headers: { authorization: 'Bearer viewer' } };
+
+  test('always: signs in place of the viewer’s credentials', async () => {
+    const { headers } = await received('/uploads/x', VIEWER, withSigning('always'));
+    expect(headers.authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=EDGE\/20261121\/us-east-1\/s3\/aws4_request, /);
+    expect(headers).toMatchObject({
+      host: 'origin.example.com',
+      'x-amz-security-token': 'token',
+      'x-amz-date': '20261121T120000Z',
+    });
+  });
+
+  test('no-override: signs only where the viewer sent none', async () => {
+    expect((await received('/', VIEWER, withSigning('no-override'))).headers.authorization).toBe('Bearer viewer');
+    expect((await received('/', {}, withSigning('no-override'))).headers.authorization).toMatch(/^AWS4-HMAC-SHA256 /);
+  });
+
+  test('never: passes on what the viewer sent', async () => {
+    expect((await received('/', VIEWER, withSigning('never'))).headers.authorization).toBe('Bearer viewer');
+  });
+});

@@ -1,0 +1,194 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { ask, PASS_BEHAVIOR, type Rig, startRig, withFunction } from './rig.ts';
+
+const MIB = 1024 * 1024;
+const CHUNK = Buffer.alloc(64 * 1024, 'x');
+
+function* chunks(bytes: number): Generator<Buffer> {
+  for (let left = bytes; left > 0; left -= CHUNK.length) yield CHUNK.subarray(0, Math.min(left, CHUNK.length));
+}
+
+/** An upload that writes only as fast as it is read. */
+function upload({ port }: Rig, headers: Record<string, string> = {}) {
+  const request = httpRequest({ host: '127.0.0.1', port, path: '/', method: 'POST', headers, agent: false });
+  request.on('error', () => {});
+  return request;
+}
+
+/** Writes until the other side takes no more for now; gives the number of bytes. */
+async function writeUntilFull(out: { write(chunk: Buffer): boolean; writableNeedDrain: boolean }): Promise<number> {
+  let bytes = 0;
+  for (let idle = 0; idle < 200; idle++) {
+    while (!out.writableNeedDrain) {
+      out.write(CHUNK);
+      bytes += CHUNK.length;
+      idle = 0;
+    }
+    await setImmediate();
+  }
+  return bytes;
+}
+
+async function count(body: AsyncIterable<Buffer>): Promise<number> {
+  let bytes = 0;
+  for await (const chunk of body) bytes += chunk.length;
+  return bytes;
+}
+
+test('100 MiB pass through in both directions', async () => {
+  const rig = await startRig(async (request, response) => {
+    response.setHeader('x-received', await count(request));
+    Readable.from(chunks(100 * MIB)).pipe(response);
+  });
+  const request = upload(rig, { 'transfer-encoding': 'chunked' });
+  Readable.from(chunks(100 * MIB)).pipe(request);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  expect(response.headers['x-received']).toBe(`${100 * MIB}`);
+  expect(await count(response)).toBe(100 * MIB);
+});
+
+test('an origin that does not read holds the viewer back', async () => {
+  const rig = await startRig(() => {});
+  expect(await writeUntilFull(upload(rig))).toBeLessThan(32 * MIB);
+});
+
+test('a viewer that does not read holds the origin back', async () => {
+  const written = Promise.withResolvers<number>();
+  const rig = await startRig(async (_request, response) => written.resolve(await writeUntilFull(response)));
+  const socket = connect(rig.port, '127.0.0.1');
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  expect(await written.promise).toBeLessThan(32 * MIB);
+  socket.destroy();
+});
+
+test('an upload that is cut reaches the origin as cut, not as complete', async () => {
+  const seen = Promise.withResolvers<string>();
+  const rig = await startRig((request) => {
+    request.once('data', () => cut());
+    request.on('end', () => seen.resolve('end'));
+    request.on('error', () => seen.resolve('cut'));
+  });
+  const request = upload(rig, { 'content-length': '1000' });
+  const cut = () => request.destroy();
+  request.write('part');
+  expect(await seen.promise).toBe('cut');
+});
+
+test('a download the viewer leaves is ended at the origin', async () => {
+  const left = Promise.withResolvers<void>();
+  const rig = await startRig((_request, response) => {
+    response.on('close', left.resolve);
+    Readable.from(chunks(1024 * MIB)).pipe(response);
+  });
+  const request = httpRequest({ host: '127.0.0.1', port: rig.port, agent: false }).end();
+  request.on('error', () => {});
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  response.destroy();
+  await left.promise;
+});
+
+test('a download the origin cuts is cut for the viewer', async () => {
+  const rig = await startRig((_request, response) => {
+    response.writeHead(200, { 'content-length': '1000' });
+    response.write('part', () => response.destroy());
+  });
+  await expect(ask(rig, '/')).rejects.toThrow();
+});
+
+/** A client that reads nothing before it has sent everything, as many do. */
+async function sendThenRead({ port }: Rig, head: string, bytes: number): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(head);
+  for (const chunk of chunks(bytes)) {
+    if (!socket.write(chunk)) await once(socket, 'drain');
+  }
+  const [reply] = (await once(socket, 'data')) as [Buffer];
+  socket.destroy();
+  return reply.toString();
+}
+
+const REFUSING = withFunction('viewer-request', 'function handler() { return { statusCode: 413, body: "{}" }; }');
+const refusingRig = () =>
+  startRig(() => {}, {
+    config: { DefaultCacheBehavior: { ...PASS_BEHAVIOR, ...REFUSING.association } },
+    resources: REFUSING.resources,
+  });
+
+test('what a function refuses is drained, so that the client reads the answer', async () => {
+  const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${101 * MIB}\r\n\r\n`;
+  expect(await sendThenRead(await refusingRig(), head, 101 * MIB)).toMatch(/^HTTP\/1\.1 413 /);
+});
+
+test('what an origin refuses before it has read everything is drained too', async () => {
+  const rig = await startRig((_request, response) => {
+    response.writeHead(413).end('{"error":"file_too_large"}');
+  });
+  const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${50 * MIB}\r\n\r\n`;
+  expect(await sendThenRead(rig, head, 50 * MIB)).toMatch(/^HTTP\/1\.1 413 .*"file_too_large"/s);
+});
+
+test('a body without an end is cut in the end', async () => {
+  const rig = await refusingRig();
+  const socket = connect(rig.port, '127.0.0.1');
+  const closed = new Promise((resolve) => socket.on('error', () => {}).on('close', resolve));
+  socket.resume();
+  socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${2 ** 40}\r\n\r\n`);
+  const flood = Readable.from(chunks(2 ** 40));
+  flood.pipe(socket);
+  await closed;
+  flood.destroy();
+});
+
+test('after a refused upload the connection serves the next request', async () => {
+  const rig = await refusingRig();
+  const socket = connect(rig.port, '127.0.0.1');
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc');
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  expect((await text(socket)).match(/HTTP\/1\.1 413/g)).toHaveLength(2);
+});
+
+test('an upload that waits for 100 gets it when its body is wanted', async () => {
+  const rig = await startRig(async (request, response) => response.end(await text(request)));
+  const request = upload(rig, { expect: '100-continue', 'content-length': '4' });
+  request.flushHeaders();
+  await once(request, 'continue');
+  request.end('body');
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  expect(await text(response)).toBe('body');
+});
+
+test('an upload that waits for 100 and is refused is spared the sending', async () => {
+  const rig = await refusingRig();
+  const request = upload(rig, { expect: '100-continue', 'content-length': '1000000' });
+  request.on('continue', () => expect.unreachable());
+  request.flushHeaders();
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  expect(response).toMatchObject({ statusCode: 413, headers: { connection: 'close' } });
+  response.resume();
+});
+
+test('a kept connection that the origin closed meanwhile is replaced unnoticed', async () => {
+  const sockets = new Set<ServerResponse['socket']>();
+  const rig = await startRig((request, response) => {
+    sockets.add(request.socket);
+    response.end('ok');
+  });
+  await ask(rig, '/');
+  for (const socket of sockets) socket?.destroy();
+  for (const _time of [1, 2, 3]) expect((await ask(rig, '/')).text).toBe('ok');
+});
+
+test('a closed distribution lets nobody wait', async () => {
+  const rig = await startRig(() => {});
+  const waiting = ask(rig, '/').catch((error: Error) => error);
+  await setImmediate();
+  expect(rig.log).toEqual([]);
+  await rig.close();
+  expect(await waiting).toBeInstanceOf(Error);
+});
