@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { cookieName, parseCookies, setCookie, soleCookie } from '../../../shared/http/cookies.ts';
+
+describe('the cookies of a request', () => {
+  test.each([
+    [['a=1'], [['a', '1']]],
+    [
+      ['a=1; b=2'],
+      [
+        ['a', '1'],
+        ['b', '2'],
+      ],
+    ],
+    [
+      ['a=1;b=2 ;  c=3'],
+      [
+        ['a', '1'],
+        ['b', '2'],
+        ['c', '3'],
+      ],
+    ],
+    [
+      ['a=1', 'b=2'],
+      [
+        ['a', '1'],
+        ['b', '2'],
+      ],
+    ],
+    [
+      ['a=1; a=2'],
+      [
+        ['a', '1'],
+        ['a', '2'],
+      ],
+    ],
+    [['a='], [['a', '']]],
+    [['a=b=c'], [['a', 'b=c']]],
+    [['__Host-session=x'], [['__Host-session', 'x']]],
+    [['__proto__=x'], [['__proto__', 'x']]],
+  ])('in %j are %j', (headers, expected) => {
+    expect(parseCookies(headers).map(({ name, value }) => [name, value])).toEqual(expected);
+  });
+
+  test.each(['', ';', '; ;', 'a', '=a', ' =a', 'a b=1', 'a="1"', 'a=1,2', 'a=\\1', 'ä=1', 'a=ä', 'a=\u0001', 'a=1 2'])(
+    'in %j are none',
+    (header) => {
+      expect(parseCookies([header])).toEqual([]);
+    },
+  );
+
+  test('beside a malformed one are still found', () => {
+    expect(parseCookies(['"; session=x; a="b c"'])).toEqual([{ name: 'session', value: 'x' }]);
+  });
+});
+
+test.each([
+  ['once', 'session=x; other=y', 'x'],
+  ['never', 'other=y', undefined],
+  ['in another case only', 'Session=x; SESSION=y', undefined],
+  ['twice: one of them was planted', 'session=x; session=y', undefined],
+  ['twice and equal', 'session=x; session=x', undefined],
+  ['once, and once as a prefix', 'session=x; session2=y', 'x'],
+])('a cookie that is there %s', (_, header, value) => {
+  expect(soleCookie(parseCookies([header]), 'session')).toBe(value);
+});
+
+describe('a cookie is set', () => {
+  test('for this host alone, over TLS, out of reach of scripts and foreign requests', () => {
+    expect(setCookie({ name: '__Host-a', value: 'x' }, { maxAgeSeconds: 600, isSecure: true })).toBe(
+      '__Host-a=x; Path=/; Max-Age=600; HttpOnly; SameSite=Lax; Secure',
+    );
+  });
+
+  test('without Secure where there is no TLS', () => {
+    expect(setCookie({ name: 'a', value: '' }, { maxAgeSeconds: 0, isSecure: false })).toBe(
+      'a=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax',
+    );
+  });
+});
+
+test('a name binds the cookie to this host where browsers allow it', () => {
+  expect([cookieName('a', true), cookieName('a', false)]).toEqual(['__Host-a', 'a']);
+});
