@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { SESSION_IDLE_SECONDS, SESSION_MAX_SECONDS } from '../limits.ts';
+
+/** One browser that is logged in. Times are epoch seconds, the unit of DynamoDB's TTL. */
+export interface Session {
+  /** SHA-256 of the token, in hexadecimal; the token itself only the browser has. */
+  readonly tokenHash: string;
+  readonly accountId: string;
+  readonly createdAt: number;
+  /** When its idle time last began anew. */
+  readonly refreshedAt: number;
+  /** From then on it is no session, whether its row is still there or not. */
+  readonly expiresAt: number;
+}
+
+/** Where sessions are kept. Reads are strongly consistent, so that a logout holds from the next request. */
+export interface SessionStore {
+  add(session: Session): Promise<void>;
+  /** The row, also when it has expired; undefined when there is none. */
+  find(tokenHash: string): Promise<Session | undefined>;
+  /** Begins the idle time anew, if the session is still there: a late refresh does not bring it back. */
+  refresh(session: Pick<Session, 'tokenHash' | 'refreshedAt' | 'expiresAt'>): Promise<void>;
+  /** Harmless when it is gone already. */
+  remove(tokenHash: string): Promise<void>;
+}
+
+/** A token has 256 random bits: it cannot be guessed, so a plain hash is enough. */
+export const SESSION_TOKEN_BITS = 256;
+const TOKEN_FORMAT = /^[0-9A-Za-z]{43}$/;
+
+/** The hash a token is kept under; undefined for what cannot be a token. */
+export function hashToken(token: string): string | undefined {
+  return TOKEN_FORMAT.test(token) ? createHash('sha256').update(token).digest('hex') : undefined;
+}
+
+/** A session ends when it was idle too long, and in any case some time after login. */
+export function expiryOf({ createdAt, refreshedAt }: Pick<Session, 'createdAt' | 'refreshedAt'>): number {
+  return Math.min(refreshedAt + SESSION_IDLE_SECONDS, createdAt + SESSION_MAX_SECONDS);
+}

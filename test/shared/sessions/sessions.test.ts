@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { endSession } from '../../../shared/sessions/end-session.ts';
+import { findSession } from '../../../shared/sessions/find-session.ts';
+import { startSession } from '../../../shared/sessions/start-session.ts';
+import { dynamoDbError, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
+import { createTables, dynamoDbClient } from '../../support/tables.ts';
+
+const engine = dynamoDbClient();
+const tables = await createTables(engine);
+const proxy = await startDynamoDbProxy();
+const { sessionStore: sessions } = await import('../../../shared/aws/session-store.ts');
+
+const LOGIN = Date.UTC(2026, 10, 21, 12);
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+beforeEach(() => {
+  proxy.calls.length = 0;
+  proxy.fault = () => undefined;
+});
+
+const start = (accountId = crypto.randomUUID()) => startSession(sessions, accountId, () => LOGIN);
+const find = (token: string, now = LOGIN) => findSession(sessions, token, () => now);
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+test('a login makes a token of 256 random bits, of which only the hash is stored', async () => {
+  const token = await start();
+  expect(token).toMatch(/^[0-9A-Za-z]{43}$/);
+  const { Items } = await engine.send(new ScanCommand({ TableName: tables.sessions }));
+  expect(JSON.stringify(Items)).toContain(sha256(token));
+  expect(JSON.stringify(Items)).not.toContain(token);
+});
+
+test('every login has a token of its own', async () => {
+  const accountId = crypto.randomUUID();
+  const [a, b] = [await start(accountId), await start(accountId)];
+  await endSession(sessions, a);
+  expect(await find(a)).toBeUndefined();
+  expect(await find(b)).toMatchObject({ accountId, tokenHash: sha256(b) });
+});
+
+describe('a session ends', () => {
+  test.each([
+    ['7 days after login without a request', [], 7 * DAY_MS],
+    ['7 days after its last refresh', [3 * DAY_MS, 9 * DAY_MS], 16 * DAY_MS],
+    ['30 days after login, however busy', [5, 10, 15, 20, 25, 29.9].map((days) => days * DAY_MS), 30 * DAY_MS],
+    ['counted from the refresh when requests within an hour bring none', [HOUR_MS - 1_000], 7 * DAY_MS],
+    ['later by an hour when a request comes after one', [HOUR_MS], 7 * DAY_MS + HOUR_MS],
+  ])('%s', async (_, requests, end) => {
+    const token = await start();
+    for (const after of requests) expect(await find(token, LOGIN + after)).toBeDefined();
+    // Looked at only, so that looking does not refresh: the row's own end.
+    expect((await sessions.find(sha256(token)))?.expiresAt).toBe((LOGIN + end) / 1_000);
+    expect(await find(token, LOGIN + end)).toBeUndefined();
+    expect(await find(token, LOGIN + end - 1_000)).toBeDefined();
+  });
+
+  test('by the time, although its row is still there', async () => {
+    const token = await start();
+    expect(await find(token, LOGIN + 8 * DAY_MS)).toBeUndefined();
+    expect(await sessions.find(sha256(token))).toBeDefined();
+  });
+
+  test('at logout, on the server', async () => {
+    const token = await start();
+    await endSession(sessions, token);
+    expect(await find(token)).toBeUndefined();
+  });
+
+  test('once and for all: a refresh that comes late does not bring it back', async () => {
+    const token = await start();
+    await endSession(sessions, token);
+    await sessions.refresh({ tokenHash: sha256(token), refreshedAt: LOGIN, expiresAt: LOGIN + DAY_MS });
+    expect(await sessions.find(sha256(token))).toBeUndefined();
+  });
+});
+
+test('an earlier refresh that comes late does not shorten the session', async () => {
+  const token = await start();
+  const tokenHash = sha256(token);
+  await find(token, LOGIN + 2 * DAY_MS);
+  await sessions.refresh({ tokenHash, refreshedAt: LOGIN / 1_000 + 60, expiresAt: LOGIN / 1_000 + 120 });
+  expect((await sessions.find(tokenHash))?.expiresAt).toBe((LOGIN + 9 * DAY_MS) / 1_000);
+});
+
+test('a request costs one read, and at most once an hour a write', async () => {
+  const token = await start();
+  const costs = [];
+  for (const after of [0, HOUR_MS - 1_000, HOUR_MS, HOUR_MS + 1_000, 2 * HOUR_MS]) {
+    proxy.calls.length = 0;
+    await find(token, LOGIN + after);
+    costs.push(proxy.calls.join(' '));
+  }
+  expect(costs).toEqual(['GetItem', 'GetItem', 'GetItem UpdateItem', 'GetItem', 'GetItem UpdateItem']);
+});
+
+test('on its last days, which no request prolongs, a request costs no write', async () => {
+  const token = await start();
+  for (const days of [6, 12, 18, 24]) await find(token, LOGIN + days * DAY_MS);
+  proxy.calls.length = 0;
+  await find(token, LOGIN + 29 * DAY_MS);
+  await find(token, LOGIN + 29.5 * DAY_MS);
+  expect(proxy.calls).toEqual(['GetItem', 'GetItem']);
+});
+
+test.each(['', 'x', 'a'.repeat(44), `${'a'.repeat(42)}-`, `${'a'.repeat(43)}\n`, '__proto__', 'a'.repeat(100_000)])(
+  'what cannot be a token (%j) is known without a read',
+  async (text) => {
+    expect(await find(text)).toBeUndefined();
+    await endSession(sessions, text);
+    expect(proxy.calls).toEqual([]);
+  },
+);
+
+test('a token nobody has been given finds nobody', async () => {
+  expect(await find('a'.repeat(43))).toBeUndefined();
+});
+
+test('a good session stays good although its refresh is throttled', async () => {
+  const token = await start();
+  proxy.fault = (operation) => (operation === 'UpdateItem' ? dynamoDbError('ThrottlingException') : undefined);
+  expect(await find(token, LOGIN + DAY_MS)).toBeDefined();
+});
+
+test('sessions that cannot be read are service_unavailable, not logged out', async () => {
+  const token = await start();
+  proxy.fault = () => dynamoDbError('ThrottlingException');
+  await expect(find(token)).rejects.toMatchObject({ code: 'service_unavailable' });
+});
