@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { Provider } from 'oidc-provider';
+import { type Accounts, accountsOf, emailFrom } from './accounts.ts';
+import { errorPage, loginPage, picture } from './pages.ts';
+import { openIdProvider, type RegisteredClient } from './provider.ts';
+
+export interface IdentityProvider {
+  /** `http://127.0.0.1:<port>`: another site than `localhost`, as Google is another site than ours. */
+  readonly issuer: string;
+  readonly authorizationEndpoint: string;
+  readonly tokenEndpoint: string;
+  readonly jwksUri: string;
+  close(): Promise<void>;
+}
+
+/** The form holds one address. */
+const FORM_MAX_CHARACTERS = 4_096;
+
+/**
+ * Starts an OpenID provider where any e-mail address logs in. It is a real one (`oidc-provider`), so codes, PKCE, nonce,
+ * signatures and client authentication are checked as Google checks them.
+ * @param options  `port` absent or 0: a free one.
+ */
+export async function startIdentityProvider(
+  options: RegisteredClient & { readonly port?: number },
+): Promise<IdentityProvider> {
+  const server = createServer();
+  server.listen(options.port ?? 0, '127.0.0.1');
+  await once(server, 'listening');
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  const accounts = accountsOf(issuer);
+  const provider = await openIdProvider(issuer, options, accounts);
+  const answer = provider.callback();
+  server.on('request', (request, response) => {
+    const { pathname } = new URL(request.url ?? '/', issuer);
+    if (pathname.startsWith('/login/')) void login({ provider, accounts }, request, response);
+    else if (pathname.startsWith('/picture/')) sendPicture(pathname, response);
+    else void answer(request, response);
+  });
+  return {
+    issuer,
+    authorizationEndpoint: `${issuer}/auth`,
+    tokenEndpoint: `${issuer}/token`,
+    jwksUri: `${issuer}/jwks`,
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** Shows the form, or takes it: an address logs in, Cancel goes back with `access_denied`. */
+async function login(
+  { provider, accounts }: { provider: Provider; accounts: Accounts },
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    const { uid } = await provider.interactionDetails(request, response);
+    if (request.method !== 'POST') {
+      sendHtml(response, 200, loginPage(`/login/${uid}`));
+      return;
+    }
+    const form = new URLSearchParams((await text(request)).slice(0, FORM_MAX_CHARACTERS));
+    const email = emailFrom(form.get('email'));
+    if (form.get('choice') === 'cancel') {
+      await provider.interactionFinished(request, response, {
+        error: 'access_denied',
+        error_description: 'The person went back',
+      });
+    } else if (email) {
+      await provider.interactionFinished(request, response, {
+        login: { accountId: accounts.add(email), remember: false },
+      });
+    } else {
+      sendHtml(response, 400, loginPage(`/login/${uid}`, 'That is not an e-mail address.'));
+    }
+  } catch (error) {
+    // The login took too long, or its cookie is gone.
+    sendHtml(response, 400, errorPage('This login is over', error instanceof Error ? error.message : ''));
+  }
+}
+
+function sendHtml(response: ServerResponse, status: number, html: string): void {
+  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }).end(html);
+}
+
+function sendPicture(pathname: string, response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'image/svg+xml', 'cross-origin-resource-policy': 'cross-origin' });
+  response.end(picture(pathname.slice('/picture/'.length)));
+}

@@ -1,0 +1,64 @@
+import { type CookieJar, cookieJar } from './cookie-jar.ts';
+
+export interface LoggedIn {
+  /** The `Cookie` header that a browser then sends to the service: the session, if the login succeeded. */
+  readonly cookies: string;
+  /** Where the service sends the browser at the end. */
+  readonly location: string;
+}
+
+const STEPS_MAX = 20;
+
+/**
+ * Logs in as a person does: opens the service's login, fills in the provider's form and follows every redirect by hand,
+ * until the service sends the browser on after the provider sent it back.
+ * @param options.startUrl  `{base_url}/auth/google`.
+ * @param options.choice  the button that is pressed; `continue` unless told.
+ * @throws Error with status and body of the page where it got stuck.
+ */
+export async function logIn(options: {
+  startUrl: string;
+  email: string;
+  choice?: 'continue' | 'cancel';
+}): Promise<LoggedIn> {
+  const start = new URL(options.startUrl);
+  const jar = cookieJar();
+  let isFormSent = false;
+  let next: Step = { url: start };
+  for (let step = 0; step < STEPS_MAX; step++) {
+    const { url } = next;
+    const response = await open(jar, next);
+    const target = response.headers.get('location');
+    if (target !== null) {
+      if (isFormSent && url.origin === start.origin)
+        return { cookies: jar.header(new URL('/', start)), location: target };
+      next = { url: new URL(target, url) };
+      continue;
+    }
+    const page = await response.text();
+    const action = /<form[^>]* action="([^"]+)"/.exec(page)?.[1];
+    if (!response.ok || action === undefined || isFormSent) {
+      throw new Error(`the login stops at ${url.origin}${url.pathname}: ${response.status} ${page}`);
+    }
+    const form = new URLSearchParams({ email: options.email, choice: options.choice ?? 'continue' });
+    next = { url: new URL(action, url), form };
+    isFormSent = true;
+  }
+  throw new Error(`the login does not end within ${STEPS_MAX} steps`);
+}
+
+interface Step {
+  readonly url: URL;
+  readonly form?: URLSearchParams;
+}
+
+async function open(jar: CookieJar, { url, form }: Step): Promise<Response> {
+  const cookie = jar.header(url);
+  const response = await fetch(url, {
+    redirect: 'manual',
+    headers: cookie === '' ? {} : { cookie },
+    ...(form && { method: 'POST', body: form }),
+  });
+  jar.store(url, response);
+  return response;
+}
