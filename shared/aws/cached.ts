@@ -1,0 +1,30 @@
+/**
+ * A reader that keeps what it read for a while. Callers at one time share one read; a failed read is not kept. Once there
+ * is a value, a failure to renew it leaves it in use: a minute without the dependency need not be a minute without us.
+ * @param keepMs  how long a value is used before it is read again; `Infinity` keeps it.
+ */
+export function cached<Value>(
+  read: () => Promise<Value>,
+  { keepMs, clock = Date.now }: { keepMs: number; clock?: () => number },
+): () => Promise<Value> {
+  let kept: { readonly value: Value; readonly readAt: number } | undefined;
+  let reading: Promise<Value> | undefined;
+
+  async function renew(): Promise<Value> {
+    try {
+      kept = { value: await read(), readAt: clock() };
+      return kept.value;
+    } catch (error) {
+      if (!kept) throw error;
+      return kept.value;
+    } finally {
+      reading = undefined;
+    }
+  }
+
+  return async () => {
+    if (kept && clock() - kept.readAt < keepMs) return kept.value;
+    reading ??= renew();
+    return reading;
+  };
+}

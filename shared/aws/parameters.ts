@@ -1,0 +1,25 @@
+import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
+import { required } from '../env.ts';
+import { cached } from './cached.ts';
+import { translateFailures } from './failures.ts';
+
+const ssm = new SSMClient({
+  maxAttempts: 3,
+  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
+});
+translateFailures(ssm);
+
+/**
+ * The origin of API and dashboard, such as `https://app.example.org`, read once in the life of a process: it exists only
+ * after the functions do, so no variable can hold it.
+ * @throws Error when the parameter is not set to an address; ApiError `service_unavailable`.
+ */
+export const appUrl = cached(readAppUrl, { keepMs: Number.POSITIVE_INFINITY });
+
+async function readAppUrl(): Promise<string> {
+  const name = required('APP_URL_PARAMETER');
+  const { Parameter } = await ssm.send(new GetParameterCommand({ Name: name }));
+  const url = URL.parse(Parameter?.Value ?? '');
+  if (!url || !['http:', 'https:'].includes(url.protocol)) throw new Error(`parameter ${name} is not an address`);
+  return url.origin;
+}

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest';
+import { cached } from '../../../shared/aws/cached.ts';
+
+/** A dependency that answers 1, 2, 3 …, and fails while `isDown`. */
+function dependency() {
+  const state = { isDown: false, reads: 0, now: 0 };
+  const read = async () => {
+    state.reads++;
+    if (state.isDown) throw new Error('down');
+    return state.reads;
+  };
+  return { state, value: cached(read, { keepMs: 1_000, clock: () => state.now }) };
+}
+
+describe('a cached value', () => {
+  test('is read once until its time is over', async () => {
+    const { state, value } = dependency();
+    const seen = [];
+    for (state.now of [0, 500, 999, 1_000, 1_999, 2_000]) seen.push(await value());
+    expect(seen).toEqual([1, 1, 1, 2, 2, 3]);
+  });
+
+  test('is read once for all who ask at one time', async () => {
+    const { value } = dependency();
+    expect(await Promise.all([value(), value(), value()])).toEqual([1, 1, 1]);
+  });
+
+  test('that could not be read is asked for again by the next', async () => {
+    const { state, value } = dependency();
+    state.isDown = true;
+    await expect(value()).rejects.toThrow('down');
+    await expect(value()).rejects.toThrow('down');
+    state.isDown = false;
+    expect(await value()).toBe(3);
+  });
+
+  test('that cannot be renewed stays in use, and is renewed once it can be', async () => {
+    const { state, value } = dependency();
+    expect(await value()).toBe(1);
+    state.now = 5_000;
+    state.isDown = true;
+    expect(await value()).toBe(1);
+    state.isDown = false;
+    expect(await value()).toBe(3);
+  });
+});

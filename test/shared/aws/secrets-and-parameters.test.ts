@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+
+/** Both services as they are on the wire: a name asked for, a value or an error answered. */
+const values = new Map<string, string>();
+const asked: string[] = [];
+const server = createServer(async (request, response) => {
+  const { Name, SecretId } = JSON.parse(await text(request));
+  const name = Name ?? SecretId;
+  asked.push(name);
+  const value = values.get(name);
+  response.writeHead(value === undefined ? 400 : 200, { 'Content-Type': 'application/x-amz-json-1.1' });
+  if (value === undefined) response.end(JSON.stringify({ __type: 'ThrottlingException', message: 'slow down' }));
+  else response.end(JSON.stringify(SecretId ? { SecretString: value } : { Parameter: { Value: value } }));
+});
+server.listen(0, '127.0.0.1').unref();
+await once(server, 'listening');
+const endpoint = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+Object.assign(process.env, {
+  AWS_REGION: 'us-east-1',
+  AWS_ACCESS_KEY_ID: 'test',
+  AWS_SECRET_ACCESS_KEY: 'test',
+  AWS_ENDPOINT_URL_SSM: endpoint,
+  AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoint,
+  APP_URL_PARAMETER: '/app-url',
+  LOGIN_PROVIDER_SECRET: 'login',
+  ORIGIN_SECRET: 'origin',
+});
+
+/** As a new process would load them. */
+async function load() {
+  vi.resetModules();
+  const { appUrl } = await import('../../../shared/aws/parameters.ts');
+  const { loginProviderSecret, originSecret } = await import('../../../shared/aws/secrets.ts');
+  return { appUrl, loginProviderSecret, originSecret };
+}
+
+beforeEach(() => {
+  values.clear();
+  asked.length = 0;
+});
+
+describe('the address of the app', () => {
+  test.each([
+    ['https://app.example.org', 'https://app.example.org'],
+    ['https://app.example.org/', 'https://app.example.org'],
+    ['HTTPS://App.Example.org:443', 'https://app.example.org'],
+    ['http://localhost:8787', 'http://localhost:8787'],
+  ])('stored as %s is %s', async (stored, url) => {
+    values.set('/app-url', stored);
+    expect(await (await load()).appUrl()).toBe(url);
+  });
+
+  test('is read once', async () => {
+    values.set('/app-url', 'https://app.example.org');
+    const { appUrl } = await load();
+    await appUrl();
+    await appUrl();
+    expect(asked).toEqual(['/app-url']);
+  });
+
+  test.each(['', 'app.example.org', 'javascript:alert(1)', '-'])('is not %j', async (stored) => {
+    values.set('/app-url', stored);
+    await expect((await load()).appUrl()).rejects.toThrow('parameter /app-url is not an address');
+  });
+
+  test('is service_unavailable while it cannot be read', async () => {
+    await expect((await load()).appUrl()).rejects.toMatchObject({ code: 'service_unavailable' });
+  });
+});
+
+describe('a secret', () => {
+  test('is its JSON object, each under its own name', async () => {
+    values.set('login', '{"client_id":"a"}').set('origin', '{"current":"b"}');
+    const { loginProviderSecret, originSecret } = await load();
+    expect([await loginProviderSecret(), await originSecret()]).toEqual([{ client_id: 'a' }, { current: 'b' }]);
+    await loginProviderSecret();
+    expect(asked).toEqual(['login', 'origin']);
+  });
+
+  test.each(['hunter2', '"hunter2"', '', 'null', '{"a":hunter2}'])(
+    'that is %j fails without saying what it holds',
+    async (stored) => {
+      values.set('login', stored);
+      const error = await (await load()).loginProviderSecret().catch((thrown) => thrown);
+      expect(error.message).toBe('secret login is not a JSON object');
+      expect(error.cause).toBeUndefined();
+    },
+  );
+
+  test('is service_unavailable while it cannot be read', async () => {
+    await expect((await load()).originSecret()).rejects.toMatchObject({ code: 'service_unavailable' });
+  });
+});
