@@ -36,9 +36,12 @@ function handler(event) {
   request.uri = path;
 
   const reads = request.method === 'GET' || request.method === 'HEAD';
-  if (path === '/' || path === '/dashboard') return reads ? redirectToDashboard(event) : request;
-  if (path.indexOf('/dashboard/') === 0) {
+  if (path === '/' && reads) return redirectToDashboard(event);
+  // The cache behavior of the dashboard takes every path that starts so, and its origin answers strangers with XML.
+  if (path.indexOf('/dashboard') === 0) {
+    if (!/^\/dashboard(\/|$)/.test(path)) return errorAnswer(event, 'not_found');
     if (!reads) return errorAnswer(event, 'method_not_allowed', { allow: 'GET, HEAD' });
+    if (path === '/dashboard') return redirectToDashboard(event);
     request.uri = dashboardFile(path);
     return request;
   }

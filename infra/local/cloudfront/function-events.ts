@@ -123,9 +123,8 @@ function fromValues(values: Record<string, Value>, given: HeaderMap): HeaderMap 
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) throw new InvalidFunctionResult(`header name "${name}"`);
     if (HIDDEN.test(name)) throw new InvalidFunctionResult(`a function may not set ${name}`);
     const texts = value ? all(value).map((item) => item.value) : [];
-    if (texts.length === 0 || !texts.every((text) => typeof text === 'string')) {
-      throw new InvalidFunctionResult(`${name} has no value`);
-    }
+    const isWritable = (text: unknown) => typeof text === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
+    if (texts.length === 0 || !texts.every(isWritable)) throw new InvalidFunctionResult(`the value of ${name}`);
     headers.set(name, texts);
   }
   return headers;

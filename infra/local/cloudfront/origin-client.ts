@@ -72,8 +72,9 @@ export function originClient(resolveOrigin: (domainName: string) => OriginAddres
       });
       out.on('error', (error) => {
         body?.unpipe(out);
-        const stale = out.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET';
-        if (stale && retry) resolve(sendOnce(origin, request, undefined, false));
+        const isStale =
+          out.reusedSocket && ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
+        if (isStale && retry) resolve(sendOnce(origin, request, undefined, false));
         else reject(error instanceof OriginFailure ? error : new OriginFailure(502, error));
       });
       if (!body) {

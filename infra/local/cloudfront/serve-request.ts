@@ -38,12 +38,19 @@ export async function serveRequest(
   if (isContinued()) drain(message);
   else response.setHeader('connection', 'close');
 
-  if (viewer && outcome) {
-    await send(viewer, outcome, response);
-  } else {
-    const { status, headers, body } = ownError(400);
-    response.writeHead(status, { ...headersForNode(headers), connection: 'close' }).end(body);
+  try {
+    if (viewer && outcome) await send(viewer, outcome, response);
+    else refuse(response, 400);
+  } catch {
+    // What Node will not write, such as a header value with a line break from an origin.
+    if (response.headersSent) response.destroy();
+    else refuse(response, 502);
   }
+}
+
+function refuse(response: ServerResponse, reason: 400 | 502): void {
+  const { status, headers, body } = ownError(reason);
+  response.writeHead(status, { ...headersForNode(headers), connection: 'close' }).end(body);
 }
 
 function logWhenClosed(

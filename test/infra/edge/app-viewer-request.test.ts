@@ -138,8 +138,9 @@ describe('the dashboard', () => {
     ['GET', '/dashboard/api-keys/', 'default: /dashboard/index.html'],
     ['GET', '/dashboard/assets/app-1a2b.js', 'default: /dashboard/assets/app-1a2b.js'],
     ['GET', '/dashboard/%61pp.js', 'default: /dashboard/app.js'],
-    ['GET', '/dashboards', 'default: /dashboards'],
+    ['GET', '/dashboards', '404 {"error":"not_found"}'],
     ['GET', '/dashboard//x', '404 {"error":"not_found"}'],
+    ['POST', '/dashboard', '405 {"error":"method_not_allowed"}'],
     ['POST', '/dashboard/login', '405 {"error":"method_not_allowed"}'],
   ])('%s %s', (method, uri, expected) => {
     expect(decide(method, uri)).toBe(expected);

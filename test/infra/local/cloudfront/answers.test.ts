@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ask, CACHE_BEHAVIOR, MINUTE_CACHE_POLICY, ORIGIN, PASS_BEHAVIOR, startRig } from './rig.ts';
 
@@ -135,6 +136,43 @@ describe('errors that CloudFront makes are JSON', () => {
     expect(reply).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
     expect(reply).toContain('\r\n\r\n{"error":"invalid_request"}');
   });
+});
+
+test('no bytes of a viewer end the server', async () => {
+  const rig = await startRig((request, response) => void request.resume().on('end', () => response.end('ok')));
+  const piece = fc.constantFrom(
+    'GET ',
+    'POST ',
+    '/',
+    '/%',
+    '?',
+    ' HTTP/1.1',
+    '\r\n',
+    '\r\n\r\n',
+    'Host: x',
+    'Content-Length: 3',
+    'Expect: 100-continue',
+    'Range: bytes=5-1',
+    'Transfer-Encoding: chunked',
+    '3\r\nabc\r\n',
+    '0\r\n\r\n',
+    'Cookie: ;=;',
+    'Connection: x,close',
+  );
+  const bytes = fc
+    .array(fc.oneof(piece, fc.string()), { maxLength: 12 })
+    .map((pieces) => `GET / HTTP/1.1\r\nHost: x\r\n${pieces.join('')}\r\n`);
+  await fc.assert(
+    fc.asyncProperty(bytes, async (sent) => {
+      const socket = connect(rig.port, '127.0.0.1');
+      socket.on('error', () => {});
+      socket.end(sent, 'latin1');
+      const reply = await text(socket).catch(() => '');
+      expect(reply).toMatch(/^(|HTTP\/1\.1 [1-5]\d\d .*)$/s);
+    }),
+    { numRuns: 300 },
+  );
+  expect((await ask(rig, '/')).text).toBe('ok');
 });
 
 test('a target with scheme and host, as proxies get it, is its path', async () => {

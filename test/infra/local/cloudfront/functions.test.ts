@@ -108,6 +108,12 @@ describe('a viewer-request function', () => {
     ['changes Host', 'event.request.headers.host = { value: "evil" }; return event.request', 502],
     ['adds a forbidden header', 'event.request.headers["x-amz-cf-id"] = { value: "1" }; return event.request', 502],
     ['writes a header in capitals', 'event.request.headers["X-A"] = { value: "1" }; return event.request', 502],
+    [
+      'writes a line break into a header',
+      'event.request.headers["x-a"] = { value: "1\\r\\nb: 2" }; return event.request',
+      502,
+    ],
+    ['writes a space into the path', 'event.request.uri = "/a b"; return event.request', 502],
     ['gives a header no value', 'event.request.headers["x-a"] = {}; return event.request', 502],
     ['gives a path without a slash', 'event.request.uri = "x"; return event.request', 502],
     ['answers with an impossible status', 'return { statusCode: 900 }', 502],
