@@ -29,6 +29,14 @@ export interface FetchContext {
   readonly now: () => Date;
 }
 
+/** One request that may be answered from the cache. */
+interface Lookup {
+  readonly context: FetchContext;
+  readonly key: string;
+  readonly viewer: ViewerRequest;
+  readonly behavior: CacheBehavior;
+}
+
 /** Answers from the cache, or from the origin through the cache; an origin that cannot be reached gives 502 or 504. */
 export async function cachingFetch(
   context: FetchContext,
@@ -47,8 +55,9 @@ export async function cachingFetch(
   }
   const isValidating = entry !== undefined && addValidators(request, entry);
   const answer = await relay(context, viewer, origin, request);
-  if (isValidating && answer.status === 304) return refreshed(context, key, entry, answer, viewer, behavior);
-  return keep(context, key, answer, { viewer, behavior, isPart: request.headers.has('range') });
+  const lookup = { context, key, viewer, behavior };
+  if (isValidating && answer.status === 304) return refresh(lookup, entry, answer);
+  return keep(lookup, answer, request.headers.has('range'));
 }
 
 async function relay(
@@ -84,14 +93,8 @@ function addValidators(request: OriginRequest, entry: CacheEntry): boolean {
   return true;
 }
 
-function refreshed(
-  context: FetchContext,
-  key: string,
-  entry: CacheEntry,
-  answer: Answer,
-  viewer: ViewerRequest,
-  behavior: CacheBehavior,
-): Answer {
+/** The origin says that what is kept still holds. */
+function refresh({ context, key, viewer, behavior }: Lookup, entry: CacheEntry, answer: Answer): Answer {
   if (!Buffer.isBuffer(answer.body)) answer.body.resume();
   const now = context.now();
   // RFC 9111, 3.2: the fields of a 304 replace the kept ones, except those that describe the body.
@@ -106,24 +109,21 @@ function refreshed(
   return { ...answerFromEntry(fresh, viewer, now), source: 'RefreshHit' };
 }
 
-/** Keeps an answer if it may be kept, is small and is the answer to a whole GET. */
-async function keep(
-  context: FetchContext,
-  key: string,
-  answer: Answer,
-  request: { viewer: ViewerRequest; behavior: CacheBehavior; isPart: boolean },
-): Promise<Answer> {
+/**
+ * Keeps an answer if it may be kept and is small.
+ * @param isPart  whether the origin was asked for a range.
+ */
+async function keep({ context, key, viewer, behavior }: Lookup, answer: Answer, isPart: boolean): Promise<Answer> {
   const now = context.now();
-  const { viewer, behavior } = request;
   const seconds =
     answer.status < 400
       ? lifetimeSeconds(answer.status, answer.headers, behavior.cachePolicy, now)
       : errorSeconds(context, answer, now);
   const length = Number(header(answer.headers, 'content-length'));
   const isKept = seconds !== undefined && viewer.method === 'GET' && length <= LARGEST_ENTRY_BYTES;
-  if (!isKept || (request.isPart && answer.status < 400)) {
+  if (!isKept || (isPart && answer.status < 400)) {
     // What was kept is out of date, and nothing takes its place.
-    if (viewer.method === 'GET' && !request.isPart && answer.status !== 304) context.cache.delete(key);
+    if (viewer.method === 'GET' && !isPart && answer.status !== 304) context.cache.delete(key);
     return answer;
   }
   const body = Buffer.isBuffer(answer.body) ? answer.body : await buffer(answer.body).catch(() => undefined);

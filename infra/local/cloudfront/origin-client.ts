@@ -1,4 +1,4 @@
-import { Agent, type IncomingMessage, request as sendRequest } from 'node:http';
+import { Agent, type ClientRequest, type IncomingMessage, request as sendRequest } from 'node:http';
 import { type HeaderMap, headersForNode, headersFromRaw, removeHopByHop } from './header-map.ts';
 import type { OriginRequest } from './origin-request.ts';
 import type { Origin } from './origins.ts';
@@ -41,57 +41,77 @@ export interface OriginClient {
 
 export function originClient(resolveOrigin: (domainName: string) => OriginAddress, now: () => Date): OriginClient {
   const kept = new Agent({ keepAlive: true, keepAliveMsecs: 1_000, maxFreeSockets: 64 });
-  const sendOnce = (origin: Origin, request: OriginRequest, body: IncomingMessage | undefined, retry: boolean) =>
-    new Promise<OriginAnswer>((resolve, reject) => {
-      const address = resolveOrigin(origin.domainName);
-      sign(origin, request, address, body !== undefined, now());
-      const out = sendRequest({
-        host: address.host,
-        port: address.port,
-        method: request.method,
-        path: request.target,
-        // Never "close": an origin that answers early and then closes would take its own answer away by a reset.
-        headers: { ...headersForNode(request.headers), connection: 'keep-alive' },
-        // A body cannot be sent twice, so it never meets a kept connection that the origin is just closing.
-        agent: body ? false : kept,
-        setHost: false,
-      });
-      let answered = false;
-      // Counts silence, in both directions, until the answer starts; a slow viewer may take its time after that.
-      out.setTimeout(origin.readTimeoutSeconds * 1_000, () => {
-        if (!answered) out.destroy(new OriginFailure(504, undefined));
-      });
-      out.on('response', (answer) => {
-        answered = true;
-        body?.unpipe(out);
-        const headers = headersFromRaw(answer.rawHeaders);
-        removeHopByHop(headers);
-        // Ends an exchange whose body was not taken to its end; a kept connection is not touched by this.
-        if (body) answer.once('close', () => out.destroy());
-        resolve({ status: answer.statusCode ?? 502, headers, body: answer });
-      });
-      out.on('error', (error) => {
-        body?.unpipe(out);
-        const isStale =
-          out.reusedSocket && ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
-        if (isStale && retry) resolve(sendOnce(origin, request, undefined, false));
-        else reject(error instanceof OriginFailure ? error : new OriginFailure(502, error));
-      });
-      if (!body) {
-        out.end();
-        return;
-      }
-      body.pipe(out);
-      // The viewer went away: the origin has to see a body that is cut, not one that waits.
-      body.once('close', () => {
-        if (!body.complete) out.destroy();
-      });
+  const start = (origin: Origin, request: OriginRequest, hasBody: boolean): ClientRequest => {
+    const address = resolveOrigin(origin.domainName);
+    sign(origin, request, address, hasBody, now());
+    return sendRequest({
+      host: address.host,
+      port: address.port,
+      method: request.method,
+      path: request.target,
+      // Never "close": an origin that answers early and then closes would take its own answer away by a reset.
+      headers: { ...headersForNode(request.headers), connection: 'keep-alive' },
+      // A body cannot be sent twice, so it never meets a kept connection that the origin is just closing.
+      agent: hasBody ? false : kept,
+      setHost: false,
     });
-
+  };
   return {
-    send: (origin, request, body) => sendOnce(origin, request, body, body === undefined),
+    async send(origin, request, body) {
+      const timeoutSeconds = origin.readTimeoutSeconds;
+      const out = start(origin, request, body !== undefined);
+      try {
+        return await exchange(out, { body, timeoutSeconds });
+      } catch (error) {
+        const isStale = !body && out.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(codeOf(error));
+        if (isStale) return await exchange(start(origin, request, false), { timeoutSeconds });
+        throw error;
+      }
+    },
     close: () => kept.destroy(),
   };
+}
+
+/** Sends what is to be sent and waits for the head of the answer. */
+function exchange(
+  out: ClientRequest,
+  { body, timeoutSeconds }: { body?: IncomingMessage | undefined; timeoutSeconds: number },
+): Promise<OriginAnswer> {
+  return new Promise((resolve, reject) => {
+    let isAnswered = false;
+    // Counts silence, in both directions, until the answer starts; a slow viewer may take its time after that.
+    out.setTimeout(timeoutSeconds * 1_000, () => {
+      if (!isAnswered) out.destroy(new OriginFailure(504, undefined));
+    });
+    out.on('response', (answer) => {
+      isAnswered = true;
+      body?.unpipe(out);
+      // Ends an exchange whose body was not taken to its end.
+      if (body) answer.once('close', () => out.destroy());
+      const headers = headersFromRaw(answer.rawHeaders);
+      removeHopByHop(headers);
+      resolve({ status: answer.statusCode ?? 502, headers, body: answer });
+    });
+    out.on('error', (error) => {
+      body?.unpipe(out);
+      reject(error instanceof OriginFailure ? error : new OriginFailure(502, error));
+    });
+    if (body) forward(body, out);
+    else out.end();
+  });
+}
+
+function forward(body: IncomingMessage, out: ClientRequest): void {
+  body.pipe(out);
+  // The viewer went away: the origin has to see a body that is cut, not one that waits.
+  body.once('close', () => {
+    if (!body.complete) out.destroy();
+  });
+}
+
+function codeOf(error: unknown): string {
+  const cause = error instanceof OriginFailure ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
+  return cause?.code ?? '';
 }
 
 function sign(origin: Origin, request: OriginRequest, { sign }: OriginAddress, hasBody: boolean, now: Date): void {

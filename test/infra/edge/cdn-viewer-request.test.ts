@@ -32,7 +32,7 @@ test.each([
 test('a query is dropped, so it can neither miss the cache nor reach S3', () => {
   const event = viewerRequestEvent('GET', `/uploads/${TOKEN}/a.html`);
   event.request.querystring = { 'response-content-type': { value: 'text/html' } };
-  expect(cdn.run(event).result).toMatchObject({ querystring: {} });
+  expect(cdn.run(event).result).toHaveProperty('querystring', {});
 });
 
 test('a wrong method is told the right ones', () => {
