@@ -5,7 +5,7 @@ import type { Needs, TableUse } from '../constructs/needs.ts';
 /** Who asks, and may they now: one read of the credential, one write of the window. */
 const BY_SESSION: readonly TableUse[] = [
   { table: 'sessions', actions: ['GetItem', 'UpdateItem'] },
-  { table: 'rateLimits', actions: ['UpdateItem'] },
+  { table: 'rateLimits', actions: ['PutItem', 'UpdateItem'] },
 ];
 const BY_KEY_OR_SESSION: readonly TableUse[] = [
   { table: 'apiKeys', actions: ['GetItem', 'UpdateItem'] },
@@ -29,14 +29,14 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
     uploads: [{ actions: ['ListBucket'] }],
   },
   startLogin: {
-    tables: [{ table: 'rateLimits', actions: ['UpdateItem'] }],
+    tables: [{ table: 'rateLimits', actions: ['PutItem', 'UpdateItem'] }],
     secrets: ['loginProvider', 'originSecret'],
     values: ['appUrl'],
     limits: ['RATE_LIMIT_LOGIN_STARTS_PER_MINUTE'],
   },
   finishLogin: {
     tables: [
-      { table: 'rateLimits', actions: ['UpdateItem'] },
+      { table: 'rateLimits', actions: ['PutItem', 'UpdateItem'] },
       { table: 'accounts', actions: ['UpdateItem'] },
       { table: 'sessions', actions: ['PutItem', 'DeleteItem'] },
     ],

@@ -54,3 +54,8 @@ export function setCookie(
 export function cookieName(name: string, isSecure: boolean): string {
   return isSecure ? `__Host-${name}` : name;
 }
+
+/** True where cookies can be `Secure`: everywhere but on one's own machine. */
+export function isSecureUrl(appUrl: string): boolean {
+  return appUrl.startsWith('https:');
+}

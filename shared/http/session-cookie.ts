@@ -1,12 +1,11 @@
 import { SESSION_MAX_SECONDS } from '../limits.ts';
-import { type Cookie, cookieName, setCookie, soleCookie } from './cookies.ts';
+import { type Cookie, cookieName, isSecureUrl, setCookie, soleCookie } from './cookies.ts';
 
 /**
  * The session cookie of an app at a given address: `__Host-session` over https, `session` over http. It outlives the idle
  * time on purpose: when a session ends the server decides.
  */
-const nameAt = (appUrl: string) => cookieName('session', isSecure(appUrl));
-const isSecure = (appUrl: string) => new URL(appUrl).protocol === 'https:';
+const nameAt = (appUrl: string) => cookieName('session', isSecureUrl(appUrl));
 
 /** The session token among a request's cookies. */
 export function sessionTokenIn(cookies: readonly Cookie[], appUrl: string): string | undefined {
@@ -17,11 +16,11 @@ export function sessionTokenIn(cookies: readonly Cookie[], appUrl: string): stri
 export function sessionCookie(token: string, appUrl: string): string {
   return setCookie(
     { name: nameAt(appUrl), value: token },
-    { maxAgeSeconds: SESSION_MAX_SECONDS, isSecure: isSecure(appUrl) },
+    { maxAgeSeconds: SESSION_MAX_SECONDS, isSecure: isSecureUrl(appUrl) },
   );
 }
 
 /** The `Set-Cookie` that makes a browser forget its session. */
 export function noSessionCookie(appUrl: string): string {
-  return setCookie({ name: nameAt(appUrl), value: '' }, { maxAgeSeconds: 0, isSecure: isSecure(appUrl) });
+  return setCookie({ name: nameAt(appUrl), value: '' }, { maxAgeSeconds: 0, isSecure: isSecureUrl(appUrl) });
 }

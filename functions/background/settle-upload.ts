@@ -1,0 +1,25 @@
+import type { Context, EventBridgeEvent } from 'aws-lambda';
+import { accountStore } from '../../shared/aws/account-store.ts';
+import { fileStore } from '../../shared/aws/file-store.ts';
+import { objectStore } from '../../shared/aws/object-store.ts';
+import { settlementStore } from '../../shared/aws/settlement-store.ts';
+import { settleUploadedObject } from '../../shared/files/settle-uploaded-object.ts';
+import { describeError, log } from '../../shared/log.ts';
+
+const stores = { accounts: accountStore, files: fileStore, objects: objectStore, settlements: settlementStore };
+/** Retries of ours stop this long before the function is ended. */
+const MARGIN_MS = 2_000;
+
+type ObjectCreated = EventBridgeEvent<'Object Created', { readonly object: { readonly key: string } }>;
+
+/** The bytes of a direct upload are in the bucket. Throws when they could not be settled now: then the event comes again. */
+export async function handler({ detail }: ObjectCreated, context: Context): Promise<void> {
+  const deadlineAt = Date.now() + context.getRemainingTimeInMillis() - MARGIN_MS;
+  try {
+    const outcome = await settleUploadedObject(stores, detail.object.key, { deadlineAt });
+    log('info', 'upload arrived', { request_id: context.awsRequestId, outcome });
+  } catch (error) {
+    log('error', 'upload arrived, not settled', { request_id: context.awsRequestId, ...describeError(error) });
+    throw error;
+  }
+}

@@ -1,0 +1,29 @@
+import type { Context } from 'aws-lambda';
+import { fileStore } from '../../shared/aws/file-store.ts';
+import { objectInventory } from '../../shared/aws/object-inventory.ts';
+import { objectStore } from '../../shared/aws/object-store.ts';
+import { releaseStore } from '../../shared/aws/release-store.ts';
+import { workStore } from '../../shared/aws/work-store.ts';
+import { type SweepReport, sweep } from '../../shared/files/sweep.ts';
+import { log } from '../../shared/log.ts';
+
+const stores = {
+  files: fileStore,
+  objects: objectStore,
+  inventory: objectInventory,
+  releases: releaseStore,
+  work: workStore,
+};
+/** Rows of one run; the next comes in a minute. */
+const ROWS = 1_000;
+/** Nothing new is begun this long before the function is ended. */
+const MARGIN_MS = 15_000;
+
+/** Every minute: finishes what uploads and deletions left unfinished, and returns what it did. */
+export async function handler(_event: unknown, context: Context): Promise<SweepReport> {
+  const now = Date.now();
+  const deadlineAt = now + context.getRemainingTimeInMillis() - MARGIN_MS;
+  const report = await sweep(stores, { now, budget: { rows: ROWS, deadlineAt } });
+  log(report.failed > 0 ? 'warn' : 'info', 'swept', { request_id: context.awsRequestId, ...report });
+  return report;
+}

@@ -1,0 +1,15 @@
+import { createApiKey } from '../shared/api-keys/create-api-key.ts';
+import { apiKeyStore } from '../shared/aws/api-key-store.ts';
+import { required } from '../shared/env.ts';
+import { apiHandler } from '../shared/http/api-handler.ts';
+import { jsonBody } from '../shared/http/json-body.ts';
+import { created } from '../shared/http/response.ts';
+
+const kind = required('STAGE') === 'prod' ? 'live' : 'test';
+
+/** POST /api-keys: 201 and the key with its secret, for the only time; 400 for the name; 403 `api_key_limit_exceeded`. */
+export const handler = apiHandler('createApiKey', async ({ event, caller: { accountId }, deadlineAt }) => {
+  const { name } = jsonBody(event);
+  const key = await createApiKey(apiKeyStore, { accountId, name, kind, deadlineAt });
+  return created(key, `/api/v1/api-keys/${key.id}`);
+});

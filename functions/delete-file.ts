@@ -1,0 +1,15 @@
+import { fileStore } from '../shared/aws/file-store.ts';
+import { objectStore } from '../shared/aws/object-store.ts';
+import { releaseStore } from '../shared/aws/release-store.ts';
+import { deleteFile } from '../shared/files/delete-file.ts';
+import { apiHandler } from '../shared/http/api-handler.ts';
+import { ok } from '../shared/http/response.ts';
+
+const stores = { files: fileStore, objects: objectStore, releases: releaseStore };
+
+/** DELETE /files/{id}: 200 `{id, deleted}`, of a file or a pending ticket; 404 when it is absent or not the caller's. */
+export const handler = apiHandler('deleteFile', async ({ caller: { accountId }, param, deadlineAt }) => {
+  const id = param('id');
+  await deleteFile(stores, { accountId, id }, { deadlineAt });
+  return ok({ id, deleted: true });
+});

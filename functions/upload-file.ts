@@ -1,0 +1,55 @@
+import { accountStore } from '../shared/aws/account-store.ts';
+import { fileStore } from '../shared/aws/file-store.ts';
+import { idempotencyStore } from '../shared/aws/idempotency-store.ts';
+import { releaseStore } from '../shared/aws/release-store.ts';
+import { settlementStore } from '../shared/aws/settlement-store.ts';
+import { signUpload } from '../shared/aws/sign-upload.ts';
+import { limit, required } from '../shared/env.ts';
+import { createTicket } from '../shared/files/create-ticket.ts';
+import { toFileRecord } from '../shared/files/file-record.ts';
+import { parseTicketRequest } from '../shared/files/ticket-request.ts';
+import { type ApiRequest, apiHandler } from '../shared/http/api-handler.ts';
+import type { ApiResult } from '../shared/http/event.ts';
+import { idempotencyKey, replayedHeader } from '../shared/http/idempotency-key.ts';
+import { isJson, jsonBody } from '../shared/http/json-body.ts';
+import { receiveUpload } from '../shared/http/receive-upload.ts';
+import { accepted, created } from '../shared/http/response.ts';
+
+const stores = {
+  accounts: accountStore,
+  files: fileStore,
+  idempotency: idempotencyStore,
+  settlements: settlementStore,
+  releases: releaseStore,
+  signUpload,
+};
+const maxBytes = limit('MAX_UPLOAD_SIZE_BYTES');
+const storageLimitBytes = limit('STORAGE_LIMIT_BYTES');
+const cdnUrl = required('CDN_URL');
+
+/**
+ * POST /files: with a form, 201 and the file's record; with JSON, 202 and the ticket of a direct upload. 400, 403
+ * `storage_limit_exceeded`, 409 `idempotency_conflict`, 413, 415.
+ */
+export const handler = apiHandler('uploadFile', (request) =>
+  isJson(request.event) ? issueTicket(request) : receiveUpload(request),
+);
+
+async function issueTicket({ event, caller, deadlineAt }: ApiRequest): Promise<ApiResult> {
+  const answer = await createTicket(stores, {
+    accountId: caller.accountId,
+    request: parseTicketRequest(jsonBody(event), maxBytes),
+    storageLimitBytes,
+    idempotencyKey: idempotencyKey(event),
+    deadlineAt,
+  });
+  if (answer.kind === 'file') {
+    return created(toFileRecord(answer.file, cdnUrl), `/api/v1/files/${answer.file.id}`, replayedHeader(true));
+  }
+  const { id, put, expiresAt } = answer.ticket;
+  return accepted(
+    { id, upload: { method: 'PUT', ...put }, expires_at: new Date(expiresAt).toISOString() },
+    `/api/v1/files/${id}`,
+    replayedHeader(answer.isReplay),
+  );
+}

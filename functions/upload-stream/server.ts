@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Context } from 'aws-lambda';
+import { takeStreamSlot } from '../../shared/aws/stream-slot-store.ts';
+import { limit } from '../../shared/env.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { type ApiRequest, apiHandler } from '../../shared/http/api-handler.ts';
+import type { ApiEvent, ApiResult } from '../../shared/http/event.ts';
+import { receiveUpload } from '../../shared/http/receive-upload.ts';
+import { isFromOurEdge } from '../../shared/http/viewer.ts';
+import { MULTIPART_FRAMING_MAX_BYTES, STREAMING_LEASE_SECONDS } from '../../shared/limits.ts';
+import { describeError, log } from '../../shared/log.ts';
+import { handler as unknownRoute } from '../unknown-route.ts';
+import { PacedBody } from './paced-body.ts';
+
+/**
+ * The streaming lane: a Lambda Web Function, that is a plain HTTP server, for multipart bodies too large for a Lambda
+ * event or of unknown length. It runs the very stack of `POST /files`, over a body that is still arriving.
+ *
+ * The path to it is half-duplex: no answer reaches the client before its whole body was read. So a refused body is
+ * drained first, within the bounds of {@link PacedBody}; one that breaks them is cut.
+ */
+
+/** Of the 900 s a Web Function's request may take; the rest is for settling and answering. */
+const BODY_DEADLINE_MS = 870_000;
+const REQUEST_DEADLINE_MS = 895_000;
+/** 100 MiB at this rate take 13 minutes, within the deadline above. */
+const MIN_BYTES_PER_SECOND = 128 * 1024;
+
+const maxBodyBytes = limit('MAX_UPLOAD_SIZE_BYTES') + MULTIPART_FRAMING_MAX_BYTES;
+const uploadFile = apiHandler('uploadFile', uploadInSlot);
+
+const server = createServer(
+  { requestTimeout: 0, headersTimeout: 20_000, keepAliveTimeout: 65_000 },
+  (request, response) => {
+    answer(request, response).catch((error) => {
+      log('error', 'streaming request failed', describeError(error));
+      request.destroy();
+    });
+  },
+);
+// `Expect: 100-continue` is answered by Node itself; a client error is a broken socket, with nobody left to tell.
+server.on('clientError', (_error, socket) => socket.destroy());
+
+const [host, port] = endpoint();
+server.listen(port, host);
+process.on('SIGTERM', () => server.close(() => process.exit(0)));
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = new PacedBody(request, {
+    maxBytes: maxBodyBytes,
+    minBytesPerSecond: MIN_BYTES_PER_SECOND,
+    deadlineAt: Date.now() + BODY_DEADLINE_MS,
+  });
+  const event = toEvent(request, body);
+  // Somebody who found the endpoint's own address: costs us nothing more than this.
+  if (!(await isFromOurEdge(event))) return void request.destroy();
+  const isUpload = event.httpMethod === 'POST' && event.path === '/api/v1/files';
+  const result = await (isUpload ? uploadFile : unknownRoute)(event, contextOf(event));
+  if (!(await body.drain())) return void request.destroy();
+  send(response, result);
+}
+
+/** @throws ApiError `rate_limit_exceeded` when the account has as many streams open as it may. */
+async function uploadInSlot(request: ApiRequest): Promise<ApiResult> {
+  const slot = await takeStreamSlot(request.caller.accountId);
+  if (!slot) throw new ApiError('rate_limit_exceeded', { headers: { 'Retry-After': '5' }, detail: 'too many streams' });
+  const unkept = (error: unknown) => log('warn', 'stream slot not kept', describeError(error));
+  const renewal = setInterval(() => slot.renew().catch(unkept), (STREAMING_LEASE_SECONDS * 1_000) / 3);
+  try {
+    return await receiveUpload(request);
+  } finally {
+    clearInterval(renewal);
+    await slot.release().catch(unkept);
+  }
+}
+
+function toEvent(request: IncomingMessage, stream: PacedBody): ApiEvent {
+  const multiValueHeaders: Record<string, string[]> = {};
+  for (const [name, values] of Object.entries(request.headersDistinct)) multiValueHeaders[name] = values ?? [];
+  return {
+    httpMethod: request.method ?? '',
+    path: (request.url ?? '/').split('?', 1)[0] ?? '/',
+    multiValueHeaders,
+    multiValueQueryStringParameters: null,
+    pathParameters: null,
+    body: null,
+    isBase64Encoded: false,
+    requestContext: { requestId: randomUUID(), identity: { sourceIp: request.socket.remoteAddress ?? '' } },
+    stream,
+  };
+}
+
+/** What the stack reads of a Lambda context. */
+function contextOf(event: ApiEvent): Context {
+  const endsAt = Date.now() + REQUEST_DEADLINE_MS;
+  return {
+    awsRequestId: event.requestContext.requestId,
+    getRemainingTimeInMillis: () => endsAt - Date.now(),
+  } as Context;
+}
+
+function send(response: ServerResponse, { statusCode, headers, multiValueHeaders, body }: ApiResult): void {
+  for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, String(value));
+  for (const [name, values] of Object.entries(multiValueHeaders ?? {})) response.setHeader(name, values.map(String));
+  response.writeHead(statusCode, { 'Content-Length': Buffer.byteLength(body) });
+  response.end(body);
+}
+
+/** `AWS_LAMBDA_HTTP_ENDPOINT`, where the runtime expects us, is `host:port`. */
+function endpoint(): [host: string, port: number] {
+  const value = process.env.AWS_LAMBDA_HTTP_ENDPOINT ?? '';
+  const colon = value.lastIndexOf(':');
+  if (colon < 1) throw new Error('environment variable AWS_LAMBDA_HTTP_ENDPOINT is not set to host:port');
+  return [value.slice(0, colon), Number(value.slice(colon + 1))];
+}
