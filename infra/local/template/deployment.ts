@@ -1,0 +1,182 @@
+import type { Account } from '../aws-front/principals.ts';
+import type { Assembly, Asset, Template, TemplateResource } from './assembly.ts';
+import { resolveDynamicReferences, type SecretValue } from './dynamic-references.ts';
+import { type Identity, identify } from './identities.ts';
+import { evaluateCondition, resolveIntrinsics, type Scope } from './intrinsics.ts';
+import { type LocalAddresses, useLocalAddresses } from './local-addresses.ts';
+import { checkResourceType } from './resource-types.ts';
+
+/** Properties of a resource, or a part of them, resolved. */
+export type Properties = Readonly<Record<string, unknown>>;
+
+export interface Resource {
+  readonly stack: string;
+  readonly logicalId: string;
+  readonly type: string;
+  readonly metadata: Properties;
+  /** The value of `Ref`. */
+  readonly ref: string;
+  /** The value of `Fn::GetAtt`. */
+  attribute(name: string): string;
+  /** Everything resolved: intrinsics, secrets, and addresses of this machine. */
+  properties(): Properties;
+}
+
+/** What a deployment of the assembly would consist of. */
+export interface Deployment {
+  readonly account: Account;
+  /** All resources of any of these types, in the order of the templates. */
+  resources(...types: string[]): readonly Resource[];
+  /** Where the asset is that this bucket and key would hold. @throws Error when there is none. */
+  assetPath(bucket: string, key: string): string;
+}
+
+export interface DeploymentOptions {
+  readonly assembly: Assembly;
+  readonly account: Account;
+  /** Asked when properties with a dynamic reference are read, not before. */
+  readonly secretValue: SecretValue;
+  /** Known when properties are read. */
+  readonly addresses: LocalAddresses;
+}
+
+/** @throws Error naming a resource type that is not known here; the rest is checked when it is read. */
+export function resolveDeployment(options: DeploymentOptions): Deployment {
+  const { assembly, account } = options;
+  const stacks = new Map<string, Stack>();
+  const findStack = (name: string): Stack => {
+    const stack = stacks.get(name);
+    if (!stack) throw new Error(`there is no stack "${name}"`);
+    return stack;
+  };
+  const exported = (name: string): unknown => {
+    for (const stack of stacks.values()) {
+      const value = stack.exported(name);
+      if (value !== undefined) return value;
+    }
+    throw new Error(`no stack exports "${name}"`);
+  };
+  for (const [name, template] of Object.entries(assembly.templates)) {
+    const output = (stack: string, output: string) => findStack(stack).output(output);
+    stacks.set(name, new Stack(name, template, account, { exported, output }));
+  }
+  const resources = [...stacks.values()].flatMap((stack) => stack.resources(options));
+  return {
+    account,
+    resources: (...types) => resources.filter(({ type }) => types.includes(type)),
+    assetPath: (bucket, key) => assetPath(assembly.assets, account, bucket, key),
+  };
+}
+
+function assetPath(assets: readonly Asset[], account: Account, bucket: string, key: string): string {
+  const concrete = (text: string) =>
+    text.replaceAll(`\${AWS::AccountId}`, account.accountId).replaceAll(`\${AWS::Region}`, account.region);
+  const found = assets.find((asset) => asset.key === key && concrete(asset.bucket) === bucket);
+  if (!found) throw new Error(`the assembly has no asset "${key}" for the bucket ${bucket}`);
+  return found.path;
+}
+
+/** One template, its references resolved as they are asked for. */
+class Stack {
+  readonly #name: string;
+  readonly #template: Template;
+  readonly #account: Account;
+  readonly #scope: Scope;
+  readonly #identities = new Map<string, Identity | 'being identified'>();
+
+  constructor(name: string, template: Template, account: Account, others: Pick<Scope, 'exported' | 'output'>) {
+    this.#name = name;
+    this.#template = template;
+    this.#account = account;
+    this.#scope = {
+      ...others,
+      ref: (of) => this.#pseudoParameter(of) ?? (template.Resources[of] && this.identity(of).ref),
+      attribute: (logicalId, attribute) => this.attribute(logicalId, attribute),
+      condition: (of) => this.#condition(of),
+    };
+  }
+
+  resources(options: DeploymentOptions): Resource[] {
+    return Object.entries(this.#template.Resources)
+      .filter(([, { Condition }]) => Condition === undefined || this.#condition(Condition))
+      .map(([logicalId, resource]) => this.#resource(logicalId, resource, options));
+  }
+
+  output(name: string): unknown {
+    const output = this.#template.Outputs?.[name];
+    if (!output) throw new Error(`the stack ${this.#name} has no output "${name}"`);
+    return resolveIntrinsics(output.Value, this.#scope);
+  }
+
+  exported(name: string): unknown {
+    const outputs = Object.values(this.#template.Outputs ?? {});
+    const found = outputs.find(({ Export }) => Export && resolveIntrinsics(Export.Name, this.#scope) === name);
+    return found && resolveIntrinsics(found.Value, this.#scope);
+  }
+
+  identity(logicalId: string): Identity {
+    const known = this.#identities.get(logicalId);
+    if (known === 'being identified') throw new Error(`${logicalId} in ${this.#name} refers to itself`);
+    if (known) return known;
+    const resource = this.#template.Resources[logicalId];
+    if (!resource) throw new Error(`there is no resource "${logicalId}" in ${this.#name}`);
+    this.#identities.set(logicalId, 'being identified');
+    const identity = identify(resource.Type, {
+      ...this.#account,
+      stack: this.#name,
+      logicalId,
+      property: (name) => resolveIntrinsics(resource.Properties?.[name], this.#scope),
+    });
+    this.#identities.set(logicalId, identity);
+    return identity;
+  }
+
+  attribute(logicalId: string, name: string): string {
+    const value = this.identity(logicalId).attributes[name];
+    if (value === undefined) throw new Error(`${logicalId} in ${this.#name} has no attribute "${name}" here`);
+    return value;
+  }
+
+  #resource(logicalId: string, { Type, Properties = {}, Metadata = {} }: TemplateResource, options: DeploymentOptions) {
+    checkResourceType(Type, logicalId);
+    const stack = this;
+    const localize = (text: string) =>
+      useLocalAddresses(resolveDynamicReferences(text, options.secretValue), options.addresses);
+    return {
+      stack: this.#name,
+      logicalId,
+      type: Type,
+      metadata: Metadata,
+      get ref() {
+        return stack.identity(logicalId).ref;
+      },
+      attribute: (name: string) => this.attribute(logicalId, name),
+      properties: () => mapTexts(resolveIntrinsics(Properties, this.#scope), localize) as Properties,
+    };
+  }
+
+  #condition(name: string): boolean {
+    const condition = this.#template.Conditions?.[name];
+    if (condition === undefined) throw new Error(`there is no condition "${name}" in ${this.#name}`);
+    return evaluateCondition(condition, this.#scope);
+  }
+
+  #pseudoParameter(name: string): string | undefined {
+    const { region, accountId } = this.#account;
+    const values: Record<string, string> = {
+      'AWS::AccountId': accountId,
+      'AWS::Partition': 'aws',
+      'AWS::Region': region,
+      'AWS::StackName': this.#name,
+      'AWS::URLSuffix': 'amazonaws.com',
+    };
+    return values[name];
+  }
+}
+
+function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, mapTexts(item, change)]));
+}

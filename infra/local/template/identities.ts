@@ -1,0 +1,122 @@
+import { secretArn } from '../aws-front/services/secrets-manager-service.ts';
+import { physicalName, type ResourceKey, stableId } from './physical-names.ts';
+
+/** What other parts of a template see of a resource. */
+export interface Identity {
+  /** The value of `Ref`. */
+  readonly ref: string;
+  /** The values of `Fn::GetAtt`, by attribute name. */
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+/** A resource while it is being identified. */
+export interface Unidentified extends ResourceKey {
+  /** A property of it, resolved; undefined when the template does not give it. */
+  property(name: string): unknown;
+}
+
+type Identify = (resource: Unidentified) => Identity;
+
+/** Every type that something may refer to. Attributes that nothing here needs are left out: asking for one is an error. */
+const IDENTITIES: Readonly<Record<string, Identify>> = {
+  'AWS::ApiGateway::Deployment': (resource) => byId(stableId(resource, 6, 'lower'), 'DeploymentId'),
+  'AWS::ApiGateway::Resource': (resource) => byId(stableId(resource, 6, 'lower'), 'ResourceId'),
+  'AWS::ApiGateway::RestApi': (resource) => {
+    const ref = stableId(resource, 10, 'lower');
+    return { ref, attributes: { RestApiId: ref, RootResourceId: `${ref.slice(0, 8)}rt` } };
+  },
+  'AWS::ApiGateway::Stage': (resource) => named(String(resource.property('StageName'))),
+  'AWS::CloudFront::CachePolicy': (resource) => byId(uuidLike(resource), 'Id'),
+  'AWS::CloudFront::Distribution': (resource) => {
+    const ref = `E${stableId(resource, 13, 'upper')}`;
+    return { ref, attributes: { Id: ref, DomainName: `d${stableId(resource, 13, 'lower')}.cloudfront.net` } };
+  },
+  'AWS::CloudFront::Function': (resource) => {
+    const ref = `arn:aws:cloudfront::${resource.accountId}:function/${nameOf(resource, 'Name', 64)}`;
+    return { ref, attributes: { FunctionARN: ref } };
+  },
+  'AWS::CloudFront::OriginAccessControl': (resource) => byId(`E${stableId(resource, 13, 'upper')}`, 'Id'),
+  'AWS::CloudFront::OriginRequestPolicy': (resource) => byId(uuidLike(resource), 'Id'),
+  'AWS::CloudFront::ResponseHeadersPolicy': (resource) => byId(uuidLike(resource), 'Id'),
+  'AWS::DynamoDB::GlobalTable': (resource) => table(resource),
+  'AWS::DynamoDB::Table': (resource) => table(resource),
+  'AWS::Events::Rule': (resource) => {
+    const ref = nameOf(resource, 'Name', 64);
+    return { ref, attributes: { Arn: arn(resource, 'events', `rule/${ref}`) } };
+  },
+  'AWS::IAM::ManagedPolicy': (resource) =>
+    named(`arn:aws:iam::${resource.accountId}:policy/${nameOf(resource, 'ManagedPolicyName', 128)}`),
+  'AWS::IAM::Role': (resource) => {
+    const ref = nameOf(resource, 'RoleName', 64);
+    return { ref, attributes: { Arn: `arn:aws:iam::${resource.accountId}:role/${ref}` } };
+  },
+  'AWS::Lambda::Function': (resource) => {
+    const ref = nameOf(resource, 'FunctionName', 64);
+    return { ref, attributes: { Arn: arn(resource, 'lambda', `function:${ref}`) } };
+  },
+  'AWS::Lambda::LayerVersion': (resource) =>
+    named(arn(resource, 'lambda', `layer:${nameOf(resource, 'LayerName', 64)}:1`)),
+  'AWS::Lambda::WebFunction': (resource) => {
+    const ref = nameOf(resource, 'FunctionName', 64);
+    return { ref, attributes: { FunctionArn: arn(resource, 'lambda', `web-function/${ref}`) } };
+  },
+  'AWS::Lambda::WebFunctionEndpoint': (resource) => {
+    const id = stableId(resource, 16, 'lower');
+    return { ref: id, attributes: { DomainName: `${id}.lambda-web.${resource.region}.on.aws` } };
+  },
+  'AWS::Lambda::WebFunctionRevision': (resource) => byId(stableId(resource, 16, 'lower'), 'RevisionId'),
+  'AWS::Logs::LogGroup': (resource) => {
+    const ref = nameOf(resource, 'LogGroupName', 512);
+    return { ref, attributes: { Arn: arn(resource, 'logs', `log-group:${ref}:*`) } };
+  },
+  'AWS::S3::Bucket': (resource) => {
+    const ref = nameOf(resource, 'BucketName', 63).toLowerCase();
+    const attributes = {
+      Arn: `arn:aws:s3:::${ref}`,
+      DomainName: `${ref}.s3.amazonaws.com`,
+      RegionalDomainName: `${ref}.s3.${resource.region}.amazonaws.com`,
+    };
+    return { ref, attributes };
+  },
+  'AWS::SSM::Parameter': (resource) => named(nameOf(resource, 'Name', 1_011)),
+  'AWS::SecretsManager::Secret': (resource) => byId(secretArn(nameOf(resource, 'Name', 512), resource), 'Id'),
+  // Copies an asset into a bucket; the object keeps the name it has in the asset bucket, so that it can be found again.
+  'Custom::S3ObjectCopy': (resource) => ({
+    ref: stableId(resource, 16, 'lower'),
+    attributes: {
+      Bucket: String(resource.property('SourceBucketName')),
+      Key: String(resource.property('SourceObjectKey')),
+      VersionId: stableId(resource, 32, 'lower'),
+    },
+  }),
+};
+
+/** @throws Error when the type has no identity here. */
+export function identify(type: string, resource: Unidentified): Identity {
+  const identity = IDENTITIES[type];
+  if (!identity) throw new Error(`nothing on one machine can refer to a ${type} (${resource.logicalId})`);
+  return identity(resource);
+}
+
+const named = (ref: string): Identity => ({ ref, attributes: {} });
+
+const byId = (ref: string, attribute: string): Identity => ({ ref, attributes: { [attribute]: ref } });
+
+function table(resource: Unidentified): Identity {
+  const ref = nameOf(resource, 'TableName', 255);
+  return { ref, attributes: { Arn: arn(resource, 'dynamodb', `table/${ref}`) } };
+}
+
+function nameOf(resource: Unidentified, property: string, maxLength: number): string {
+  const given = resource.property(property);
+  return given === undefined ? physicalName(resource, maxLength) : String(given);
+}
+
+function arn({ region, accountId }: ResourceKey, service: string, resource: string): string {
+  return `arn:aws:${service}:${region}:${accountId}:${resource}`;
+}
+
+function uuidLike(resource: ResourceKey): string {
+  const id = stableId(resource, 32, 'lower');
+  return [id.slice(0, 8), id.slice(8, 12), id.slice(12, 16), id.slice(16, 20), id.slice(20)].join('-');
+}
