@@ -1,0 +1,159 @@
+import { Worker } from 'node:worker_threads';
+import { functionVariables, type Surroundings } from './environment-variables.ts';
+import type { FunctionConfig } from './function-config.ts';
+import { failure, type Invocation, type InvocationResult, RESULT_MAX_BYTES } from './invocation.ts';
+import { forwardLines, type LogListener } from './log-lines.ts';
+import type { WorkerEvent, WorkerMessage, WorkerStart } from './worker-messages.ts';
+
+/** Lambda gives a function this long to load before its timeout starts to count. Source: Lambda quotas, "Init phase". */
+const INIT_SECONDS = 10;
+
+const WORKER = new URL('./worker.ts', import.meta.url);
+
+/**
+ * One execution environment of a function: a thread with memory and variables of its own, that carries out one event at a
+ * time. Whatever the function does, only this thread ends.
+ */
+export class ExecutionEnvironment {
+  readonly #fn: FunctionConfig;
+  readonly #onLog: LogListener;
+  readonly #worker: Worker;
+  #isAlive = true;
+  #isReady = false;
+  #settle: ((result: InvocationResult) => void) | undefined;
+  #whenReady: (() => void) | undefined;
+
+  constructor(fn: FunctionConfig, surroundings: Surroundings, onLog: LogListener) {
+    this.#fn = fn;
+    this.#onLog = onLog;
+    const { codeDirectory, handler, memoryMb } = fn;
+    const start: WorkerStart = { codeDirectory, handler, memoryMb, functionName: fn.name, functionArn: fn.arn };
+    this.#worker = new Worker(WORKER, {
+      workerData: start,
+      env: { ...functionVariables(fn, surroundings), ...lambdaVariables(fn) },
+      // The heap alone: buffers are outside of it, so a function may hold more here than on AWS.
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+      execArgv: [],
+      stdout: true,
+      stderr: true,
+    });
+    forwardLines(this.#worker.stdout, fn.label, onLog);
+    forwardLines(this.#worker.stderr, fn.label, onLog);
+    this.#worker.on('message', (message: WorkerMessage) => this.#onMessage(message));
+    this.#worker.on('error', (error) => this.#onError(error));
+    this.#worker.on('exit', (code) => this.#onExit(code));
+  }
+
+  /** False once the thread has ended or is ending; a failed event ends it in some cases and not in others. */
+  get isAlive(): boolean {
+    return this.#isAlive;
+  }
+
+  /** Carries out an event; never rejects. Nothing else may be running in this environment. */
+  async run(invocation: Invocation): Promise<InvocationResult> {
+    const { timeoutSeconds } = this.#fn;
+    let timer: NodeJS.Timeout | undefined;
+    const settled = new Promise<InvocationResult>((resolve) => {
+      this.#settle = resolve;
+      const startTimer = (seconds: number) => {
+        clearTimeout(timer);
+        timer = setTimeout(() => this.#timedOut(invocation.requestId), seconds * 1_000);
+      };
+      const begin = () => {
+        startTimer(timeoutSeconds);
+        const { requestId, payload, traceId } = invocation;
+        const deadline = Date.now() + timeoutSeconds * 1_000;
+        this.#worker.postMessage({ requestId, payload, traceId, deadline } satisfies WorkerEvent);
+      };
+      if (this.#isReady) begin();
+      else {
+        startTimer(INIT_SECONDS + timeoutSeconds);
+        this.#whenReady = begin;
+      }
+    });
+    const result = await settled;
+    clearTimeout(timer);
+    if (result.functionError) this.#log(`${invocation.requestId} ERROR ${result.payload}`);
+    return result;
+  }
+
+  /** Ends the thread, and with it what it is doing. */
+  async kill(): Promise<void> {
+    this.#isAlive = false;
+    this.#finish(failure('Runtime.ExitError', 'Error: Runtime exited with error: signal: killed'));
+    await this.#worker.terminate();
+  }
+
+  #onMessage(message: WorkerMessage): void {
+    if (message.type === 'ready') {
+      this.#isReady = true;
+      this.#whenReady?.();
+    } else if (message.type === 'failed') {
+      this.#finish(failure(message.errorType, message.errorMessage, message.trace));
+      // What did not load once is loaded afresh for the next event.
+      if (!this.#isReady) void this.kill();
+    } else {
+      const bytes = Buffer.byteLength(message.payload);
+      this.#finish(
+        bytes > RESULT_MAX_BYTES
+          ? failure(
+              'Function.ResponseSizeTooLarge',
+              `Response payload size (${bytes} bytes) exceeded maximum allowed payload size (${RESULT_MAX_BYTES} bytes).`,
+            )
+          : { payload: message.payload },
+      );
+    }
+  }
+
+  /** An exception or rejection that nothing caught, or no memory left. */
+  #onError(error: unknown): void {
+    const { code, name, message, stack } = error as Partial<NodeJS.ErrnoException>;
+    this.#end(
+      code === 'ERR_WORKER_OUT_OF_MEMORY'
+        ? failure('Runtime.OutOfMemory', 'Error: Runtime exited with error: signal: killed')
+        : failure(name ?? 'Error', message ?? String(error), stack?.split('\n')),
+    );
+  }
+
+  #onExit(code: number): void {
+    this.#end(failure('Runtime.ExitError', `Error: Runtime exited with error: exit status ${code}`));
+  }
+
+  #timedOut(requestId: string): void {
+    const seconds = this.#fn.timeoutSeconds.toFixed(2);
+    this.#end(failure('Sandbox.Timedout', `RequestId: ${requestId} Error: Task timed out after ${seconds} seconds`));
+    void this.#worker.terminate();
+  }
+
+  #end(result: InvocationResult): void {
+    const wasIdle = this.#isAlive && !this.#settle;
+    this.#isAlive = false;
+    // Nobody waits for a result, so the log is the only place to learn of it.
+    if (wasIdle) this.#log(`between two events: ${result.payload}`);
+    this.#finish(result);
+  }
+
+  #finish(result: InvocationResult): void {
+    const settle = this.#settle;
+    this.#settle = undefined;
+    this.#whenReady = undefined;
+    settle?.(result);
+  }
+
+  #log(line: string): void {
+    this.#onLog({ function: this.#fn.label, line });
+  }
+}
+
+function lambdaVariables({ name, handler, memoryMb }: FunctionConfig): Record<string, string> {
+  return {
+    AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMb),
+    AWS_LAMBDA_FUNCTION_NAME: name,
+    AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+    AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+    AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${name}`,
+    AWS_LAMBDA_LOG_STREAM_NAME: 'local',
+    _HANDLER: handler,
+  };
+}

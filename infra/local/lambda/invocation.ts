@@ -1,0 +1,41 @@
+/** One event on its way through a function. */
+export interface Invocation {
+  readonly requestId: string;
+  /** JSON. */
+  readonly payload: string;
+  /** `Root=…` of X-Ray; the SDK sends it on with every call, so that the AWS front knows what it serves. */
+  readonly traceId: string;
+}
+
+/** What became of an event: the function's result, or how the function failed. */
+export interface InvocationResult {
+  /** JSON: the result, or `{errorType, errorMessage, trace?}`. */
+  readonly payload: string;
+  /** Set when the function failed: by throwing, by ending, or by taking too long. */
+  readonly functionError?: 'Unhandled';
+}
+
+/** Lambda did not run the function at all. */
+export class InvocationRefused extends Error {
+  readonly code: 'AccessDenied' | 'RequestTooLarge' | 'ResourceNotFound' | 'TooManyRequests';
+
+  constructor(code: InvocationRefused['code'], message: string) {
+    super(message);
+    this.name = 'InvocationRefused';
+    this.code = code;
+  }
+}
+
+/**
+ * The longest event and result of a synchronous invocation, in bytes.
+ * Source: Lambda quotas; the 100 bytes were measured on AWS by others.
+ */
+export const PAYLOAD_MAX_BYTES = 6 * 1024 * 1024;
+export const RESULT_MAX_BYTES = PAYLOAD_MAX_BYTES + 100;
+
+/** The longest event of an asynchronous invocation, in bytes. Source: Lambda quotas. */
+export const ASYNC_PAYLOAD_MAX_BYTES = 1024 * 1024;
+
+export function failure(errorType: string, errorMessage: string, trace?: readonly string[]): InvocationResult {
+  return { payload: JSON.stringify({ errorType, errorMessage, trace }), functionError: 'Unhandled' };
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse, request as sendRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { finished, pipeline } from 'node:stream/promises';
+import type { Surroundings } from './environment-variables.ts';
+import type { LogListener } from './log-lines.ts';
+import { NoPlace, type Place, WebEnvironments } from './web-environments.ts';
+import type { WebFunctionConfig } from './web-function-config.ts';
+
+export interface WebFunctionEndpoint {
+  readonly port: number;
+  /** Ends the environments, also those at work; the next request starts one. */
+  stopEnvironments(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Never reach the application. Source: Lambda Developer Guide, "Web function HTTP behavior". */
+const REMOVED =
+  /^(connection|keep-alive|upgrade|expect|te|trailer|proxy-.*|x-real-ip|x-http-method-override|lambda-web-.*)$/i;
+const HOP_BY_HOP = /^(connection|keep-alive|proxy-connection|transfer-encoding|upgrade)$/i;
+
+/**
+ * The HTTP endpoint of a Web Function. As AWS's it is half-duplex: the whole request body goes to the application before
+ * anything of its answer is read, so an application that answers early and reads no further makes its client wait.
+ */
+export async function startWebFunctionEndpoint(
+  fn: WebFunctionConfig,
+  surroundings: Surroundings,
+  onLog: LogListener,
+): Promise<WebFunctionEndpoint> {
+  const environments = new WebEnvironments(fn, surroundings, onLog);
+  // No limit of Node's own: an upload may take as long as the function's timeout.
+  const server = createServer({ requestTimeout: 0 }, (request, response) => {
+    void answer(fn, environments, request, response);
+  });
+  server.on('checkContinue', (_request: IncomingMessage, response: ServerResponse) => refuse(response, 417, 'Expect'));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    stopEnvironments: () => environments.stop(),
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await environments.close();
+    },
+  };
+}
+
+async function answer(
+  fn: WebFunctionConfig,
+  environments: WebEnvironments,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (request.headers.host?.replace(/:\d+$/, '') !== fn.domainName) return refuse(response, 404, 'UnknownEndpoint');
+  let place: Place;
+  try {
+    place = await environments.take();
+  } catch (error) {
+    const isFull = error instanceof NoPlace && error.reason === 'full';
+    return isFull ? refuse(response, 429, 'TooManyRequests') : refuse(response, 502, 'Runtime.Crashed');
+  }
+  const timedOut = AbortSignal.timeout(fn.timeoutSeconds * 1_000);
+  try {
+    await relay(place.port, request, response, timedOut);
+  } catch {
+    if (response.headersSent) response.destroy();
+    else if (timedOut.aborted) refuse(response, 504, 'Runtime.RequestTimeout');
+    else refuse(response, 502, 'Runtime.Crashed');
+  } finally {
+    place.release();
+  }
+}
+
+/** Sends the request to the application, then its answer to the caller. Rejects when either side goes away, or in time. */
+async function relay(
+  port: number,
+  request: IncomingMessage,
+  response: ServerResponse,
+  timedOut: AbortSignal,
+): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const out = sendRequest({
+    host: '127.0.0.1',
+    port,
+    method: request.method,
+    path: request.url,
+    headers: [...keptHeaders(request.rawHeaders, REMOVED), 'lambda-web-request-id', randomUUID()],
+    setHost: false,
+    agent: false,
+    signal: AbortSignal.any([timedOut, gone.signal]),
+  });
+  const answered = new Promise<IncomingMessage>((resolve, reject) => {
+    out.once('response', resolve);
+    out.once('error', reject);
+  });
+  await Promise.all([pipeline(request, out), answered]);
+  const applications = await answered;
+  response.writeHead(applications.statusCode ?? 502, keptHeaders(applications.rawHeaders, HOP_BY_HOP));
+  await pipeline(applications, response);
+}
+
+function keptHeaders(raw: readonly string[], removed: RegExp): string[] {
+  return raw.filter((_item, index) => !removed.test(raw[index - (index % 2)] ?? ''));
+}
+
+/** An answer of the service itself: no body, and in a header why. The caller may still be sending. */
+function refuse(response: ServerResponse, status: number, reason: string): void {
+  response.writeHead(status, { 'lambda-web-error-type': reason, 'content-length': 0, connection: 'close' }).end();
+  response.req.resume();
+  void finished(response.req).catch(() => {});
+}

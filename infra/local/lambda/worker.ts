@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import type { WorkerEvent, WorkerMessage, WorkerStart } from './worker-messages.ts';
+
+/** Runs inside a worker: Lambda's Node runtime. It loads the handler once, then carries out one event after the other. */
+
+type Handler = (event: unknown, context: object) => unknown;
+
+const start = workerData as WorkerStart;
+const parent = parentPort as MessagePort;
+const tell = (message: WorkerMessage) => parent.postMessage(message);
+
+try {
+  const handler = await loadHandler();
+  parent.on('message', (event: WorkerEvent) => void carryOut(handler, event));
+  tell({ type: 'ready' });
+} catch (error) {
+  tell(failed(error, 'Runtime.ImportModuleError'));
+}
+
+/** @throws Error when there is no such module or export, as Lambda's runtime does. */
+async function loadHandler(): Promise<Handler> {
+  const [, moduleName = '', exportName = ''] = /^(.*)\.([^.]+)$/.exec(start.handler) ?? [];
+  const file = ['.js', '.mjs', '.cjs'].map((end) => join(start.codeDirectory, moduleName + end)).find(existsSync);
+  if (file === undefined) throw new Error(`Cannot find module '${moduleName}'`);
+  const loaded = await import(pathToFileURL(file).href);
+  const handler = loaded[exportName] ?? loaded.default?.[exportName];
+  if (typeof handler !== 'function') throw new Error(`${start.handler} is undefined or not exported`);
+  return handler as Handler;
+}
+
+async function carryOut(handler: Handler, event: WorkerEvent): Promise<void> {
+  // Read by the SDK at every call.
+  process.env._X_AMZN_TRACE_ID = event.traceId;
+  try {
+    const result = await handler(JSON.parse(event.payload), contextOf(event));
+    tell({ type: 'result', payload: JSON.stringify(result) ?? 'null' });
+  } catch (error) {
+    tell(failed(error, 'Error'));
+  }
+}
+
+/** Source: Lambda Developer Guide, "Using the Lambda context object to retrieve Node.js function information". */
+function contextOf({ requestId, deadline }: WorkerEvent): object {
+  return {
+    awsRequestId: requestId,
+    callbackWaitsForEmptyEventLoop: true,
+    functionName: start.functionName,
+    functionVersion: '$LATEST',
+    invokedFunctionArn: start.functionArn,
+    memoryLimitInMB: String(start.memoryMb),
+    logGroupName: process.env.AWS_LAMBDA_LOG_GROUP_NAME,
+    logStreamName: process.env.AWS_LAMBDA_LOG_STREAM_NAME,
+    getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
+  };
+}
+
+function failed(error: unknown, fallbackType: string): WorkerMessage {
+  if (!(error instanceof Error)) {
+    return { type: 'failed', errorType: typeof error, errorMessage: String(error), trace: [] };
+  }
+  const errorType = error.name === 'Error' ? fallbackType : error.name;
+  return { type: 'failed', errorType, errorMessage: error.message, trace: (error.stack ?? '').split('\n') };
+}
