@@ -1,4 +1,4 @@
-import type { ApiKeyStore } from './api-keys/api-key-store.ts';
+import type { ApiKeyCredentials } from './api-keys/api-key-store.ts';
 import { authenticateKey } from './api-keys/authenticate-key.ts';
 import type { Caller } from './caller.ts';
 import { ApiError } from './errors.ts';
@@ -15,7 +15,7 @@ export interface CredentialHeaders {
 }
 
 export interface CredentialStores {
-  readonly keys: ApiKeyStore;
+  readonly keys: ApiKeyCredentials;
   readonly sessions: SessionStore;
   /** The app's public address, which decides the cookie's name; asked only when a cookie matters. */
   readonly appUrl: () => Promise<string>;

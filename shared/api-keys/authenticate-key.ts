@@ -1,5 +1,5 @@
 import { ApiError } from '../errors.ts';
-import type { ApiKeyStore } from './api-key-store.ts';
+import type { ApiKeyCredentials } from './api-key-store.ts';
 import { hashKey, isWellFormedKey } from './key-format.ts';
 
 /** The use of a key is noted at most this often. */
@@ -9,7 +9,7 @@ const USE_NOTED_EVERY_MS = 60_000;
  * Whose key this is; undefined when it is nobody's. One read, none for what cannot be a key, and once a minute a write.
  */
 export async function authenticateKey(
-  keys: ApiKeyStore,
+  keys: ApiKeyCredentials,
   text: string,
   clock: () => number = Date.now,
 ): Promise<{ accountId: string } | undefined> {

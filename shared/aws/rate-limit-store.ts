@@ -10,13 +10,9 @@ import { RATE_WINDOW_SECONDS } from '../limits.ts';
 import type { RatePolicy } from '../rate-limit/policy.ts';
 import type { RateLimitStore } from '../rate-limit/rate-limiter.ts';
 import type { Step, Window } from '../rate-limit/window.ts';
+import { type Item, number, text } from './attributes.ts';
 import { dynamoDbOnce } from './dynamodb.ts';
 
-/**
- * A row of the table: `l` the stamps of the slots, oldest first; with shared slots also `u`, their sizes in the same order,
- * and `c`, the uses left in the newest. The names are short because a row of 120 stamps must fit in 1 KB, one write unit.
- */
-type Row = Record<string, AttributeValue>;
 type Slotted = Extract<Step, { kind: 'open' | 'use' }>;
 
 /** A row may go once all its stamps are old; a generous while later, as TTL goes by a clock of its own. */
@@ -24,7 +20,12 @@ const KEPT_SECONDS = 10 * RATE_WINDOW_SECONDS;
 
 const tableName = required('RATE_LIMITS_TABLE');
 
-/** {@link RateLimitStore} in DynamoDB: one conditional write a step, never retried by the SDK. */
+/**
+ * {@link RateLimitStore} in DynamoDB: one conditional write a step, never retried by the SDK.
+ *
+ * A row holds `l`, the stamps of the slots, oldest first; with shared slots also `u`, their sizes in the same order, and
+ * `c`, the uses left in the newest. The names are short because a row of 120 stamps must fit in 1 KB, one write unit.
+ */
 export const rateLimitStore: RateLimitStore = {
   async attempt(key, policy, step) {
     try {
@@ -36,7 +37,7 @@ export const rateLimitStore: RateLimitStore = {
       const { Attributes } = await dynamoDbOnce.send(
         new UpdateItemCommand({
           TableName: tableName,
-          Key: { id: { S: key } },
+          Key: { id: text(key) },
           ReturnValues: 'ALL_NEW',
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
           ...update,
@@ -57,7 +58,7 @@ function creation(key: string, { stamps, sizes, left }: Window) {
   const shared = sizes && { u: numbers(sizes), c: number(left) };
   return {
     TableName: tableName,
-    Item: { id: { S: key }, l: numbers(stamps), ...shared, expires_at: expiry() },
+    Item: { id: text(key), l: numbers(stamps), ...shared, expires_at: expiry() },
     ConditionExpression: 'attribute_not_exists(id)',
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
   };
@@ -97,7 +98,7 @@ function use({ slots }: RatePolicy, { stamp, expired }: Slotted): Update {
   };
 }
 
-function toWindow(row: Row | undefined): Window | undefined {
+function toWindow(row: Item | undefined): Window | undefined {
   if (!row) return undefined;
   const left = Number(row.c?.N ?? 0);
   const stamps = toNumbers(row.l);
@@ -105,6 +106,5 @@ function toWindow(row: Row | undefined): Window | undefined {
 }
 
 const expiry = () => number(Math.ceil(Date.now() / 1_000) + KEPT_SECONDS);
-const number = (value: number) => ({ N: String(value) });
 const numbers = (values: readonly number[]) => ({ L: values.map(number) });
 const toNumbers = (list: AttributeValue | undefined) => (list?.L ?? []).map(({ N }) => Number(N));

@@ -7,6 +7,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { required } from '../env.ts';
 import type { SessionStore } from '../sessions/session.ts';
+import { number, readNumber, readText, text } from './attributes.ts';
 import { dynamoDb } from './dynamodb.ts';
 
 const tableName = required('SESSIONS_TABLE');
@@ -18,11 +19,11 @@ export const sessionStore: SessionStore = {
       new PutItemCommand({
         TableName: tableName,
         Item: {
-          token_hash: { S: tokenHash },
-          account_id: { S: accountId },
-          created_at: { N: String(createdAt) },
-          refreshed_at: { N: String(refreshedAt) },
-          expires_at: { N: String(expiresAt) },
+          token_hash: text(tokenHash),
+          account_id: text(accountId),
+          created_at: number(createdAt),
+          refreshed_at: number(refreshedAt),
+          expires_at: number(expiresAt),
         },
       }),
     );
@@ -30,15 +31,15 @@ export const sessionStore: SessionStore = {
 
   async find(tokenHash) {
     const { Item } = await dynamoDb.send(
-      new GetItemCommand({ TableName: tableName, Key: { token_hash: { S: tokenHash } }, ConsistentRead: true }),
+      new GetItemCommand({ TableName: tableName, Key: { token_hash: text(tokenHash) }, ConsistentRead: true }),
     );
     return (
       Item && {
         tokenHash,
-        accountId: Item.account_id?.S ?? '',
-        createdAt: Number(Item.created_at?.N),
-        refreshedAt: Number(Item.refreshed_at?.N),
-        expiresAt: Number(Item.expires_at?.N),
+        accountId: readText(Item, 'account_id'),
+        createdAt: readNumber(Item, 'created_at'),
+        refreshedAt: readNumber(Item, 'refreshed_at'),
+        expiresAt: readNumber(Item, 'expires_at'),
       }
     );
   },
@@ -48,13 +49,13 @@ export const sessionStore: SessionStore = {
       await dynamoDb.send(
         new UpdateItemCommand({
           TableName: tableName,
-          Key: { token_hash: { S: tokenHash } },
+          Key: { token_hash: text(tokenHash) },
           UpdateExpression: 'SET refreshed_at = :refreshed, expires_at = :expires',
           // Logged out meanwhile, or refreshed by a later request: then this one has nothing to add.
           ConditionExpression: 'attribute_exists(token_hash) AND refreshed_at < :refreshed',
           ExpressionAttributeValues: {
-            ':refreshed': { N: String(refreshedAt) },
-            ':expires': { N: String(expiresAt) },
+            ':refreshed': number(refreshedAt),
+            ':expires': number(expiresAt),
           },
         }),
       );
@@ -64,6 +65,6 @@ export const sessionStore: SessionStore = {
   },
 
   async remove(tokenHash) {
-    await dynamoDb.send(new DeleteItemCommand({ TableName: tableName, Key: { token_hash: { S: tokenHash } } }));
+    await dynamoDb.send(new DeleteItemCommand({ TableName: tableName, Key: { token_hash: text(tokenHash) } }));
   },
 };

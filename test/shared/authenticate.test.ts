@@ -9,7 +9,8 @@ import { createTables, dynamoDbClient } from '../support/tables.ts';
 const engine = dynamoDbClient();
 const tables = await createTables(engine);
 const proxy = await startDynamoDbProxy();
-const { apiKeyStore: keys } = await import('../../shared/aws/api-key-store.ts');
+const { apiKeyStore } = await import('../../shared/aws/api-key-store.ts');
+const { apiKeyCredentials: keys } = await import('../../shared/aws/api-key-credentials.ts');
 const { sessionStore: sessions } = await import('../../shared/aws/session-store.ts');
 
 const keyOwner = crypto.randomUUID();
@@ -20,7 +21,7 @@ let token: string;
 beforeAll(async () => {
   await engine.send(new PutItemCommand({ TableName: tables.accounts, Item: { id: { S: keyOwner } } }));
   const request = { accountId: keyOwner, name: 'ci', kind: 'live' as const, deadlineAt: Date.now() + 20_000 };
-  ({ key } = await createApiKey(keys, request));
+  ({ key } = await createApiKey(apiKeyStore, request));
   token = await startSession(sessions, browserOwner);
 });
 

@@ -13,6 +13,7 @@ const engine = dynamoDbClient();
 const tables = await createTables(engine);
 const proxy = await startDynamoDbProxy();
 const { apiKeyStore: keys } = await import('../../../shared/aws/api-key-store.ts');
+const { apiKeyCredentials: credentials } = await import('../../../shared/aws/api-key-credentials.ts');
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const MINUTE_MS = 60_000;
@@ -38,7 +39,7 @@ const createNamed = (accountId: string, name: unknown, now = NOW) =>
   createApiKey(keys, { accountId, name, kind: 'test', deadlineAt: inTime() }, () => now);
 const create = (accountId: string) => createNamed(accountId, 'laptop');
 const revoke = (accountId: string, id: string) => revokeApiKey(keys, { accountId, id, deadlineAt: inTime() });
-const authenticate = (key: string, now = NOW) => authenticateKey(keys, key, () => now);
+const authenticate = (key: string, now = NOW) => authenticateKey(credentials, key, () => now);
 
 describe('creating a key', () => {
   test('answers with the key and what the list will show', async () => {
@@ -259,7 +260,7 @@ describe('authenticating by a key', () => {
     const accountId = await newAccount();
     const { id, key } = await create(accountId);
     await revoke(accountId, id);
-    await keys.noteUse(hashKey(key), NOW, NOW - MINUTE_MS);
+    await credentials.noteUse(hashKey(key), NOW, NOW - MINUTE_MS);
     expect(await authenticate(key)).toBeUndefined();
     const { Item } = await engine.send(
       new GetItemCommand({ TableName: tables.apiKeys, Key: { pk: { S: `hash#${hashKey(key)}` }, sk: { S: 'key' } } }),

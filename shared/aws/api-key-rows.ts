@@ -1,0 +1,46 @@
+import type { StoredApiKey } from '../api-keys/api-key.ts';
+import { type Item, number, readNumber, readText, text } from './attributes.ts';
+
+/**
+ * The rows of the API keys table, two a key:
+ * - `hash#<sha256>` / `key` is the key: it authenticates, and a noted use changes it alone;
+ * - `account#<account>` / `<id>` leads to it by `key_hash`, for the list and the revocation.
+ */
+const HASH = 'hash#';
+
+type NewKey = StoredApiKey & { readonly keyHash: string };
+
+export const keyAt = (hash: string) => ({ pk: text(`${HASH}${hash}`), sk: text('key') });
+export const leadAt = (accountId: string, id: string) => ({ pk: text(accountPartition(accountId)), sk: text(id) });
+export const accountPartition = (accountId: string) => `account#${accountId}`;
+
+export function keyRow({ keyHash, accountId, id, name, keyPrefix, createdAt }: NewKey): Item {
+  return {
+    ...keyAt(keyHash),
+    account_id: text(accountId),
+    id: text(id),
+    name: text(name),
+    key_prefix: text(keyPrefix),
+    created_at: number(createdAt),
+  };
+}
+
+export function leadRow({ keyHash, accountId, id }: NewKey): Item {
+  return { ...leadAt(accountId, id), key_hash: text(keyHash) };
+}
+
+/** The hash that the key of a `hash#` row has. */
+export function hashOf(row: Item): string {
+  return readText(row, 'pk').slice(HASH.length);
+}
+
+export function toStoredKey(row: Item): StoredApiKey {
+  return {
+    id: readText(row, 'id'),
+    accountId: readText(row, 'account_id'),
+    name: readText(row, 'name'),
+    keyPrefix: readText(row, 'key_prefix'),
+    createdAt: readNumber(row, 'created_at'),
+    ...(row.last_used_at && { lastUsedAt: readNumber(row, 'last_used_at') }),
+  };
+}
