@@ -1,0 +1,107 @@
+import type { AccountStore } from '../accounts/account-store.ts';
+import { upsertAccountAtLogin } from '../accounts/upsert-account-at-login.ts';
+import { ApiError } from '../errors.ts';
+import { type Cookie, isSecureUrl } from '../http/cookies.ts';
+import { sessionCookie, sessionTokenIn } from '../http/session-cookie.ts';
+import { endSession } from '../sessions/end-session.ts';
+import type { SessionStore } from '../sessions/session.ts';
+import { startSession } from '../sessions/start-session.ts';
+import { accountIdOf } from './account-id.ts';
+import { type AllowList, isAllowed } from './allow-list.ts';
+import { verifyIdToken } from './identity.ts';
+import { findAttempt, forgetAttempt } from './login-attempt.ts';
+import { LoginError, type LoginErrorCode } from './login-error.ts';
+import { exchangeCode } from './oauth-client.ts';
+import { issuerSpellings, type LoginProvider } from './provider.ts';
+import type { LoginRedirect } from './start-login.ts';
+
+export interface LoginSetting {
+  readonly provider: LoginProvider;
+  readonly appUrl: string;
+  readonly allowed: AllowList;
+  readonly accounts: AccountStore;
+  readonly sessions: SessionStore;
+}
+
+/** What the browser brings back from the identity provider. */
+export interface LoginCallback {
+  /** Every value of each query parameter. */
+  readonly parameters: Readonly<Record<string, readonly string[] | undefined>>;
+  readonly cookies: readonly Cookie[];
+}
+
+export interface LoginOutcome extends LoginRedirect {
+  /** Why there is no session; absent when there is one. `cause` is for the log. */
+  readonly refusal?: { readonly code: LoginErrorCode; readonly cause: unknown };
+}
+
+/**
+ * Finishes a login: a session and the dashboard, or the login page with a code of {@link LOGIN_ERRORS}. The browser goes to
+ * no other place, whatever it brought, and its attempt is over either way.
+ *
+ * If we die between the writes, an account without a session is left, or a session whose token nobody has: harmless both,
+ * and a new attempt mends it.
+ */
+export async function finishLogin(
+  setting: LoginSetting,
+  callback: LoginCallback,
+  clock: () => number = Date.now,
+): Promise<LoginOutcome> {
+  const { appUrl } = setting;
+  const state = parameter(callback, 'state');
+  const over = forgetAttempt(state, callback.cookies, isSecureUrl(appUrl));
+  try {
+    const token = await logIn(setting, callback, clock);
+    return { location: `${appUrl}/dashboard`, cookies: [sessionCookie(token, appUrl), ...over] };
+  } catch (cause) {
+    const code = codeOf(cause);
+    return { location: `${appUrl}/dashboard/login?error=${code}`, cookies: over, refusal: { code, cause } };
+  }
+}
+
+/** @returns the token of the new session. */
+async function logIn(setting: LoginSetting, callback: LoginCallback, clock: () => number): Promise<string> {
+  const { provider, appUrl, allowed, accounts, sessions } = setting;
+  const attempt = findAttempt(parameter(callback, 'state'), callback.cookies, {
+    isSecure: isSecureUrl(appUrl),
+    now: clock(),
+  });
+  const code = codeFrom(callback, provider);
+  const idToken = await exchangeCode(provider, appUrl, { code, codeVerifier: attempt.codeVerifier });
+  const identity = await verifyIdToken(idToken, { provider, nonce: attempt.nonce, now: clock() });
+  if (!isAllowed(identity, allowed, provider)) throw new LoginError('not_allowed', 'on none of the allow-lists');
+
+  const { subject, email, name, pictureUrl } = identity;
+  const id = accountIdOf(provider.issuer, subject);
+  const account = await upsertAccountAtLogin(accounts, { id, email, name, ...(pictureUrl && { pictureUrl }) }, clock);
+  if (account.isSuspended) throw new LoginError('not_allowed', 'the account is suspended');
+
+  const oldToken = sessionTokenIn(callback.cookies, appUrl);
+  if (oldToken !== undefined) await endSession(sessions, oldToken);
+  return startSession(sessions, id, clock);
+}
+
+/** The code the provider sent the browser back with. @throws LoginError when it sent a refusal, or is not the provider. */
+function codeFrom(callback: LoginCallback, provider: LoginProvider): string {
+  // RFC 9207: a provider that names itself must be the one we sent the browser to.
+  const issuer = parameter(callback, 'iss');
+  if (issuer !== undefined && !issuerSpellings(provider).includes(issuer)) {
+    throw new LoginError('login_failed', 'an answer of another issuer');
+  }
+  const error = parameter(callback, 'error');
+  if (error === 'access_denied') throw new LoginError('access_denied', 'refused at the provider');
+  const code = parameter(callback, 'code');
+  if (error !== undefined || code === undefined) throw new LoginError('login_failed', 'the provider sent no code');
+  return code;
+}
+
+/** A parameter that came once, and is not empty: of two, which is meant? */
+function parameter({ parameters }: LoginCallback, name: string): string | undefined {
+  const [first, second] = parameters[name] ?? [];
+  return second === undefined && first ? first : undefined;
+}
+
+function codeOf(cause: unknown): LoginErrorCode {
+  if (cause instanceof LoginError) return cause.code;
+  return cause instanceof ApiError && cause.code === 'service_unavailable' ? 'unavailable' : 'login_failed';
+}

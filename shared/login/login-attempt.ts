@@ -1,0 +1,91 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { type Cookie, cookieName, setCookie, soleCookie } from '../http/cookies.ts';
+import { randomToken } from '../ids.ts';
+import { LOGIN_ATTEMPT_SECONDS } from '../limits.ts';
+import { LoginError } from './login-error.ts';
+
+/**
+ * What one browser must bring back to finish a login it started. It lives in a cookie of that browser alone (`__Host-`
+ * keeps others from planting one), so that nobody can be made to finish a login that somebody else started.
+ */
+export interface LoginAttempt {
+  /** Goes out with the browser and must come back with it. */
+  readonly state: string;
+  /** Proves to the provider that the code is used by whoever asked for it (PKCE). */
+  readonly codeVerifier: string;
+  /** Must stand in the ID token: it was made for this attempt. */
+  readonly nonce: string;
+  /** Epoch seconds. */
+  readonly startedAt: number;
+}
+
+/** Logins a browser may have open, in as many tabs; each is a cookie of 200 bytes on every request. */
+const OPEN_MAX = 5;
+const SECRET_BITS = 256;
+const VALUE = /^([0-9A-Za-z]{43})\.([0-9A-Za-z]{43})\.([0-9A-Za-z]{43})\.(\d{1,12})$/;
+
+export function newAttempt(now: number): LoginAttempt {
+  const [state, codeVerifier, nonce] = [randomToken(SECRET_BITS), randomToken(SECRET_BITS), randomToken(SECRET_BITS)];
+  return { state, codeVerifier, nonce, startedAt: Math.floor(now / 1_000) };
+}
+
+/** The `Set-Cookie`s that keep an attempt, and forget the oldest of those `cookies` already holds if they are many. */
+export function keepAttempt(attempt: LoginAttempt, cookies: readonly Cookie[], isSecure: boolean): string[] {
+  const { state, codeVerifier, nonce, startedAt } = attempt;
+  const value = [state, codeVerifier, nonce, startedAt].join('.');
+  // A browser sends the older first. Source: RFC 6265, section 5.4.
+  const oldest = openAttempts(cookies, isSecure).slice(0, -(OPEN_MAX - 1));
+  return [
+    setCookie({ name: nameOf(state, isSecure), value }, { maxAgeSeconds: LOGIN_ATTEMPT_SECONDS, isSecure }),
+    ...oldest.map((name) => forget(name, isSecure)),
+  ];
+}
+
+/**
+ * The attempt that `state` belongs to.
+ * @throws LoginError `login_failed` when it is none of this browser's, `expired` when it may have been.
+ */
+export function findAttempt(
+  state: string | undefined,
+  cookies: readonly Cookie[],
+  { isSecure, now }: { isSecure: boolean; now: number },
+): LoginAttempt {
+  if (state === undefined) throw new LoginError('login_failed', 'no state');
+  const value = soleCookie(cookies, nameOf(state, isSecure));
+  if (value === undefined) throw new LoginError('expired', 'no cookie for this state');
+  const [, kept = '', codeVerifier = '', nonce = '', startedAt = '0'] = VALUE.exec(value) ?? [];
+  if (!isSame(kept, state)) throw new LoginError('login_failed', 'state of another attempt');
+  const age = now / 1_000 - Number(startedAt);
+  if (age > LOGIN_ATTEMPT_SECONDS) throw new LoginError('expired', 'the attempt is too old');
+  return { state, codeVerifier, nonce, startedAt: Number(startedAt) };
+}
+
+/**
+ * The `Set-Cookie`s that end the attempt of `state`, so that it cannot be tried twice; every attempt of the browser, when
+ * it is not known which was meant.
+ */
+export function forgetAttempt(state: string | undefined, cookies: readonly Cookie[], isSecure: boolean): string[] {
+  const open = openAttempts(cookies, isSecure);
+  const meant = open.filter((name) => state !== undefined && name === nameOf(state, isSecure));
+  return (meant.length > 0 ? meant : open).map((name) => forget(name, isSecure));
+}
+
+/** A name for each attempt, that shows nothing of its state. */
+function nameOf(state: string, isSecure: boolean): string {
+  return `${namePrefix(isSecure)}${createHash('sha256').update(state).digest('hex').slice(0, 16)}`;
+}
+
+const namePrefix = (isSecure: boolean) => cookieName('login-', isSecure);
+
+function openAttempts(cookies: readonly Cookie[], isSecure: boolean): string[] {
+  const names = cookies.map(({ name }) => name).filter((name) => name.startsWith(namePrefix(isSecure)));
+  return [...new Set(names)];
+}
+
+function forget(name: string, isSecure: boolean): string {
+  return setCookie({ name, value: '' }, { maxAgeSeconds: 0, isSecure });
+}
+
+function isSame(a: string, b: string): boolean {
+  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+}

@@ -1,0 +1,22 @@
+/** Every reason a login ends without a session, as the dashboard reads it in `?error=`; codes are never renamed. */
+export const LOGIN_ERRORS = {
+  access_denied: 'The person did not agree, at the identity provider.',
+  expired: 'The login was not finished in time, or not in the browser that started it.',
+  email_not_verified: 'The identity provider does not vouch for the e-mail address.',
+  not_allowed: 'The operator does not let this person in: the allow-lists, or a suspended account.',
+  unavailable: 'The identity provider or our own database could not be reached; trying again may help.',
+  login_failed: 'Anything else: the answer of the identity provider was not one we can trust.',
+} as const;
+
+export type LoginErrorCode = keyof typeof LOGIN_ERRORS;
+
+/** A login that ends without a session. The message is for the log alone, and holds nothing secret and no claim. */
+export class LoginError extends Error {
+  readonly code: LoginErrorCode;
+
+  constructor(code: LoginErrorCode, detail: string) {
+    super(detail);
+    this.name = 'LoginError';
+    this.code = code;
+  }
+}

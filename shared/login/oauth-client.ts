@@ -1,0 +1,79 @@
+import {
+  ArcticFetchError,
+  CodeChallengeMethod,
+  OAuth2Client,
+  OAuth2RequestError,
+  UnexpectedErrorResponseBodyError,
+  UnexpectedResponseError,
+} from 'arctic';
+import type { LoginAttempt } from './login-attempt.ts';
+import { LoginError } from './login-error.ts';
+import type { LoginProvider } from './provider.ts';
+
+const EXCHANGE_TIMEOUT_MS = 5_000;
+
+/** Where the provider sends the browser back to: one exact address, which the operator has registered there. */
+const redirectUri = (appUrl: string) => `${appUrl}/api/v1/auth/google/callback`;
+
+/** Where the browser goes to log in: with PKCE S256, state and nonce. */
+export function authorizationUrl(provider: LoginProvider, appUrl: string, attempt: LoginAttempt): string {
+  const url = clientOf(provider, appUrl).createAuthorizationURLWithPKCE(
+    provider.authorizationEndpoint,
+    attempt.state,
+    CodeChallengeMethod.S256,
+    attempt.codeVerifier,
+    ['openid', 'email', 'profile'],
+  );
+  url.searchParams.set('nonce', attempt.nonce);
+  return url.href;
+}
+
+/**
+ * The ID token that the provider gives for a code, unverified.
+ * @throws LoginError `login_failed` when it refuses the code, `unavailable` when it does not answer within five seconds.
+ */
+export async function exchangeCode(
+  provider: LoginProvider,
+  appUrl: string,
+  { code, codeVerifier }: { code: string; codeVerifier: string },
+): Promise<string> {
+  try {
+    const client = clientOf(provider, appUrl);
+    const tokens = await inTime(client.validateAuthorizationCode(provider.tokenEndpoint, code, codeVerifier));
+    return tokens.idToken();
+  } catch (error) {
+    throw toLoginError(error);
+  }
+}
+
+function clientOf({ clientId, clientSecret }: LoginProvider, appUrl: string): OAuth2Client {
+  return new OAuth2Client(clientId, clientSecret, redirectUri(appUrl));
+}
+
+/** arctic waits as long as the connection lasts. Its late answer is dropped. */
+async function inTime<Value>(work: Promise<Value>): Promise<Value> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(new LoginError('unavailable', 'the token endpoint did not answer in time')),
+    EXCHANGE_TIMEOUT_MS,
+  );
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Without the cause: arctic's errors carry what the provider answered. */
+function toLoginError(error: unknown): LoginError {
+  if (error instanceof LoginError) return error;
+  if (error instanceof ArcticFetchError) return new LoginError('unavailable', 'the token endpoint cannot be reached');
+  if (error instanceof OAuth2RequestError) {
+    return new LoginError('login_failed', `the token endpoint refused the code: ${error.code}`);
+  }
+  if (error instanceof UnexpectedResponseError || error instanceof UnexpectedErrorResponseBodyError) {
+    const code = error.status >= 500 || error.status === 429 ? 'unavailable' : 'login_failed';
+    return new LoginError(code, `the token endpoint answered ${error.status}`);
+  }
+  return new LoginError('login_failed', 'the token endpoint gave no ID token');
+}

@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { Cookie } from '../../../shared/http/cookies.ts';
+import { accountIdOf } from '../../../shared/login/account-id.ts';
+import type { LoginOutcome } from '../../../shared/login/finish-login.ts';
+import { findSession } from '../../../shared/sessions/find-session.ts';
+import {
+  type Attempt,
+  accounts,
+  begin,
+  browser,
+  expectRefused,
+  forging,
+  logIn,
+  NOW,
+  SECONDS,
+  sessionOf,
+  sessions,
+} from './logging-in.ts';
+
+describe('an honest login', () => {
+  test('ends in the dashboard with a session of the account, which has the profile', async () => {
+    const outcome = await logIn();
+    expect(outcome.location).toBe('https://app.example.org/dashboard');
+    expect(outcome.refusal).toBeUndefined();
+    const id = accountIdOf(forging.provider.issuer, 'subject-1');
+    expect(await findSession(sessions, sessionOf(outcome) ?? '')).toMatchObject({ accountId: id });
+    expect(await accounts.get(id)).toMatchObject({
+      email: 'Ada@Example.org',
+      name: 'Ada Lovelace',
+      pictureUrl: 'https://pictures.example/ada.png',
+    });
+  });
+
+  test('proves itself to the provider by its secret and the verifier of its challenge', async () => {
+    const started = begin();
+    await logIn({}, started);
+    const [{ form, authorization } = { form: new URLSearchParams(), authorization: '' }] = forging.exchanges;
+    expect(authorization).toBe(`Basic ${Buffer.from('our-client:our-secret').toString('base64')}`);
+    expect(form.get('grant_type')).toBe('authorization_code');
+    expect(form.get('code')).toBe('code-1');
+    expect(form.get('redirect_uri')).toBe('https://app.example.org/api/v1/auth/google/callback');
+    const verifier = form.get('code_verifier') ?? '';
+    expect(createHash('sha256').update(verifier).digest('base64url')).toBe(started.challenge);
+  });
+
+  test('is a new session each time, and ends the one this browser had, no other', async () => {
+    const elsewhere = sessionOf(await logIn()) ?? '';
+    const first = await logIn();
+    const second = await logIn({ cookies: browser(first.cookies) });
+    const [before, after] = [sessionOf(first) ?? '', sessionOf(second) ?? ''];
+    expect(await findSession(sessions, before)).toBeUndefined();
+    expect(await findSession(sessions, after)).toBeDefined();
+    expect(await findSession(sessions, elsewhere)).toBeDefined();
+  });
+
+  test('works over http on one machine', async () => {
+    const outcome = await logIn({ appUrl: 'http://localhost:8787' });
+    expect(outcome.location).toBe('http://localhost:8787/dashboard');
+    expect(outcome.cookies[0]).toMatch(/^session=[0-9A-Za-z]{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/);
+  });
+
+  test('finds the same account under a new e-mail address, and another under another subject', async () => {
+    const ids = [];
+    for (const claims of [{}, { email: 'new@example.org' }, { sub: 'subject-2' }]) {
+      ids.push((await findSession(sessions, sessionOf(await logIn({ claims })) ?? ''))?.accountId);
+    }
+    expect(ids[1]).toBe(ids[0]);
+    expect(ids[2]).not.toBe(ids[0]);
+  });
+
+  test.each(['https://accounts.google.com', 'accounts.google.com'])(
+    'finds the same account when Google writes its name as %s',
+    async (iss) => {
+      const provider = { issuer: 'https://accounts.google.com' };
+      const outcome = await logIn({ claims: { iss }, provider, parameters: { iss: [iss] } });
+      const session = await findSession(sessions, sessionOf(outcome) ?? '');
+      expect(session?.accountId).toBe(accountIdOf('https://accounts.google.com', 'subject-1'));
+    },
+  );
+
+  test.each([
+    ['no name', { name: undefined }, { name: 'Ada@Example.org' }],
+    ['no picture', { picture: undefined }, {}],
+    ['a picture that is a script', { picture: 'javascript:alert(1)' }, {}],
+  ])('with %s is one all the same', async (_, claims, profile) => {
+    const sub = crypto.randomUUID();
+    await logIn({ claims: { ...claims, sub } });
+    const account = await accounts.get(accountIdOf(forging.provider.issuer, sub));
+    expect(account).toMatchObject(profile);
+    if ('picture' in claims) expect(account).not.toHaveProperty('pictureUrl');
+  });
+
+  test('may be one of two open at once', async () => {
+    const one = begin();
+    const two = begin({ cookies: one.cookies });
+    const first = await logIn({}, { ...one, cookies: two.cookies });
+    expect(sessionOf(first)).toBeDefined();
+    const second = await logIn({}, { ...two, cookies: browser(first.cookies, two.cookies) });
+    expect(sessionOf(second)).toBeDefined();
+  });
+
+  test('that comes to its 600th second is in time', async () => {
+    const started = begin();
+    const now = NOW + 600_000;
+    expect(sessionOf(await logIn({ now, claims: { iat: SECONDS + 600 } }, started))).toBeDefined();
+  });
+});
+
+describe('the attempt is over whatever the outcome:', () => {
+  const leftOver = (outcome: LoginOutcome, cookies: Cookie[]) =>
+    browser(outcome.cookies, cookies).filter(({ name }) => name.includes('login'));
+
+  test.each<[string, Attempt]>([
+    ['a login', {}],
+    ['a bad token', { claims: { nonce: 'other' } }],
+    ['a refusal at the provider', { parameters: { error: ['access_denied'], code: undefined } }],
+    ['somebody not allowed', { allowed: { domains: ['other.org'], emails: [] } }],
+    ['another state', { parameters: { state: ['x'.repeat(43)] } }],
+    ['no state', { parameters: { state: undefined } }],
+    ['an empty callback', { parameters: { state: undefined, code: undefined } }],
+  ])('%s', async (_, attempt) => {
+    const started = begin();
+    expect(leftOver(await logIn(attempt, started), started.cookies)).toEqual([]);
+  });
+
+  test('another one, open in another tab, is not', async () => {
+    const one = begin();
+    const two = begin({ cookies: one.cookies });
+    const outcome = await logIn({}, { ...one, cookies: two.cookies });
+    expect(leftOver(outcome, two.cookies).map(({ value }) => value.split('.')[0])).toEqual([two.state]);
+  });
+
+  test('a second callback of the same attempt finds nothing and asks nobody', async () => {
+    const started = begin();
+    const first = await logIn({}, started);
+    const again = await logIn({}, { ...started, cookies: browser(first.cookies, started.cookies) });
+    await expectRefused(again, 'expired');
+    expect(forging.exchanges).toHaveLength(1);
+  });
+});
+
+describe('a callback that is not the answer to this browser is refused before the provider is asked:', () => {
+  test.each<[string, string, (started: ReturnType<typeof begin>) => Attempt & { started?: object }]>([
+    ['without a state', 'login_failed', () => ({ parameters: { state: undefined } })],
+    ['with an empty state', 'login_failed', () => ({ parameters: { state: [''] } })],
+    ['with two states', 'login_failed', ({ state }) => ({ parameters: { state: [state, 'x'] } })],
+    ['with a state of nobody', 'expired', () => ({ parameters: { state: ['x'.repeat(43)] } })],
+    ['with the state of somebody else', 'expired', () => ({ parameters: { state: [begin().state] } })],
+    ['with a state in other letters', 'expired', ({ state }) => ({ parameters: { state: [state.toLowerCase()] } })],
+    ['with a state and more', 'expired', ({ state }) => ({ parameters: { state: [`${state}x`] } })],
+    ['without a code', 'login_failed', () => ({ parameters: { code: undefined } })],
+    ['with an empty code', 'login_failed', () => ({ parameters: { code: [''] } })],
+    ['with two codes', 'login_failed', () => ({ parameters: { code: ['a', 'b'] } })],
+    ['with a refusal', 'access_denied', () => ({ parameters: { error: ['access_denied'] } })],
+    ['with another error', 'login_failed', () => ({ parameters: { error: ['server_error'] } })],
+    ['from another issuer', 'login_failed', () => ({ parameters: { iss: ['https://attacker.example'] } })],
+    ['a second too late', 'expired', () => ({ now: NOW + 601_000 })],
+  ])('%s: %s', async (_, code, change) => {
+    const started = begin();
+    await expectRefused(await logIn(change(started), started), code);
+    expect(forging.exchanges).toEqual([]);
+  });
+
+  test.each<[string, string, (cookies: Cookie[], other: Cookie[]) => Cookie[]]>([
+    ['without the cookie', 'expired', () => []],
+    ['with the cookie of another attempt', 'expired', (_, other) => other],
+    [
+      'with the value of another attempt under its name',
+      'login_failed',
+      ([mine], [other]) => [{ name: mine?.name ?? '', value: other?.value ?? '' }],
+    ],
+    [
+      'with a planted cookie beside its own',
+      'expired',
+      ([mine], [other]) => [
+        { name: mine?.name ?? '', value: other?.value ?? '' },
+        { name: mine?.name ?? '', value: mine?.value ?? '' },
+      ],
+    ],
+    ['with garbage under its name', 'login_failed', ([mine]) => [{ name: mine?.name ?? '', value: 'x.y.z' }]],
+    [
+      'with its cookie as http would have it',
+      'expired',
+      ([mine]) => [{ name: mine?.name.replace('__Host-', '') ?? '', value: mine?.value ?? '' }],
+    ],
+  ])('%s: %s', async (_, code, change) => {
+    const started = begin();
+    await expectRefused(await logIn({}, { ...started, cookies: change(started.cookies, begin().cookies) }), code);
+    expect(forging.exchanges).toEqual([]);
+  });
+
+  test('no parameter leads anywhere else', async () => {
+    const elsewhere = ['https://attacker.example'];
+    for (const name of ['redirect_uri', 'redirect', 'next', 'returnTo', 'state', 'error']) {
+      const outcome = await logIn({ parameters: { [name]: elsewhere } });
+      expect(outcome.location).toMatch(/^https:\/\/app\.example\.org\/dashboard(\/login\?error=\w+)?$/);
+    }
+  });
+});

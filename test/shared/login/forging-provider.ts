@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import type { LoginProvider } from '../../../shared/login/provider.ts';
+
+const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
+/** Signs, but is not among the provider's public keys. */
+export const strangeKey = (await generateKeyPair('RS256')).privateKey;
+export const publicJwk = { ...(await exportJWK(publicKey)), kid: 'ours', alg: 'RS256', use: 'sig' };
+
+export interface ForgingProvider {
+  readonly provider: LoginProvider;
+  /** What the token endpoint was sent: the form and the headers. */
+  readonly exchanges: { form: URLSearchParams; authorization: string | undefined }[];
+  /** What it answers next; anything, honest or not. `wait` never answers. */
+  answer: { status: number; body: unknown } | 'cut' | 'wait';
+  keys: { status: number; body: unknown };
+}
+
+/** A provider that says whatever a test wants: what a real one would never say. Its tokens are signed for real. */
+export async function startForgingProvider(): Promise<ForgingProvider> {
+  const server = createServer(async (request, response) => {
+    if (request.url?.startsWith('/keys')) {
+      response.writeHead(forging.keys.status, { 'Content-Type': 'application/json' });
+      return void response.end(JSON.stringify(forging.keys.body));
+    }
+    const form = new URLSearchParams(await text(request));
+    forging.exchanges.push({ form, authorization: request.headers.authorization });
+    if (forging.answer === 'wait') return;
+    if (forging.answer === 'cut') return void request.socket.destroy();
+    response.writeHead(forging.answer.status, { 'Content-Type': 'application/json' });
+    response.end(JSON.stringify(forging.answer.body));
+  });
+  server.listen(0, '127.0.0.1').unref();
+  await once(server, 'listening');
+  const address = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+  const forging: ForgingProvider = {
+    provider: {
+      clientId: 'our-client',
+      clientSecret: 'our-secret',
+      issuer: 'https://issuer.example',
+      authorizationEndpoint: `${address}/authorize`,
+      tokenEndpoint: `${address}/token`,
+      jwksUri: `${address}/keys`,
+    },
+    exchanges: [],
+    answer: { status: 200, body: {} },
+    keys: { status: 200, body: { keys: [publicJwk] } },
+  };
+  return forging;
+}
+
+/** A token with these claims, signed by the provider's key unless another is given. */
+export function sign(claims: JWTPayload, { key = privateKey, kid = 'ours' }: { key?: CryptoKey; kid?: string } = {}) {
+  return new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid }).sign(key);
+}

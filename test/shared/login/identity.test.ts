@@ -1,0 +1,84 @@
+import { createHmac } from 'node:crypto';
+import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, importJWK, type JWTPayload, SignJWT } from 'jose';
+import { describe, expect, test } from 'vitest';
+import { publicJwk, sign, strangeKey } from './forging-provider.ts';
+import { expectRefused, forging, honestClaims, logIn, SECONDS, sessionOf } from './logging-in.ts';
+
+describe('an ID token is refused', () => {
+  test.each<[string, JWTPayload]>([
+    ['of another issuer', { iss: 'https://attacker.example' }],
+    ['of an issuer whose name begins like ours', { iss: 'https://issuer.example.attacker.example' }],
+    ['of Google, which is not the provider here', { iss: 'https://accounts.google.com' }],
+    ['without an issuer', { iss: undefined }],
+    ['for another client', { aud: 'other-client' }],
+    ['without an audience', { aud: undefined }],
+    ['for us and others, issued to nobody named', { aud: ['our-client', 'other-client'] }],
+    ['for us, issued to another', { azp: 'other-client' }],
+    ['of another attempt', { nonce: 'x'.repeat(43) }],
+    ['without a nonce', { nonce: undefined }],
+    ['that has expired', { exp: SECONDS - 31 }],
+    ['that never expires', { exp: undefined }],
+    ['that is an old one', { iat: SECONDS - 3_000, exp: SECONDS + 600 }],
+    ['without a time', { iat: undefined }],
+    ['of the future', { iat: SECONDS + 600 }],
+    ['that is not valid yet', { nbf: SECONDS + 600 }],
+    ['without a subject', { sub: undefined }],
+    ['with an empty subject', { sub: '' }],
+  ])('%s', async (_, claims) => {
+    await expectRefused(await logIn({ claims }), 'login_failed');
+  });
+
+  test.each<[string, (nonce: string) => Promise<string>]>([
+    ['signed by a key that is not the provider’s', (nonce) => sign(honestClaims(nonce), { key: strangeKey })],
+    ['naming a key the provider does not have', (nonce) => sign(honestClaims(nonce), { kid: 'theirs' })],
+    ['without a signature (alg none)', async (nonce) => `${encode({ alg: 'none' })}.${encode(honestClaims(nonce))}.`],
+    [
+      'signed with the public key as if it were a shared secret (HS256)',
+      async (nonce) => hmacToken(nonce, await publicPem()),
+    ],
+    ['signed with our client secret (HS256)', async (nonce) => hmacToken(nonce, forging.provider.clientSecret)],
+    [
+      'whose claims were changed after signing',
+      async (nonce) => {
+        const [header, , signature] = (await sign(honestClaims(nonce))).split('.');
+        return `${header}.${encode({ ...honestClaims(nonce), sub: 'somebody-else' })}.${signature}`;
+      },
+    ],
+    ['whose signature is cut off', async (nonce) => (await sign(honestClaims(nonce))).replace(/[^.]+$/, '')],
+    ['that brings its own key', async (nonce) => bringOwnKey(nonce)],
+    ['that is no token', async () => 'hunter2'],
+    ['that is empty', async () => ''],
+  ])('%s', async (_, token) => {
+    await expectRefused(await logIn({ token }), 'login_failed');
+  });
+
+  test.each<[string, JWTPayload]>([
+    ['is not verified', { email_verified: false }],
+    ['is said to be verified in words', { email_verified: 'true' }],
+    ['is not said to be verified', { email_verified: undefined }],
+    ['is missing', { email: undefined }],
+    ['is none', { email: 'ada' }],
+    ['is a list', { email: ['ada@example.org'] }],
+  ])('when its e-mail address %s', async (_, claims) => {
+    await expectRefused(await logIn({ claims }), 'email_not_verified');
+  });
+
+  test('of a clock half a minute ahead or behind is taken all the same', async () => {
+    expect(sessionOf(await logIn({ claims: { iat: SECONDS + 25 } }))).toBeDefined();
+    expect(sessionOf(await logIn({ claims: { exp: SECONDS - 25 } }))).toBeDefined();
+  });
+});
+
+const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+const publicPem = async () => exportSPKI((await importJWK(publicJwk, 'RS256', { extractable: true })) as CryptoKey);
+
+function hmacToken(nonce: string, secret: string): string {
+  const signed = `${encode({ alg: 'HS256', kid: 'ours' })}.${encode(honestClaims(nonce))}`;
+  return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
+}
+
+async function bringOwnKey(nonce: string): Promise<string> {
+  const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
+  const header = { alg: 'RS256', jwk: await exportJWK(publicKey), jku: 'https://attacker.example/keys' };
+  return new SignJWT(honestClaims(nonce)).setProtectedHeader(header).sign(privateKey);
+}

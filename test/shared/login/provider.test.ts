@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import { accountIdOf } from '../../../shared/login/account-id.ts';
+import { issuerSpellings, parseLoginProvider } from '../../../shared/login/provider.ts';
+
+const CLIENT = { client_id: 'id', client_secret: 'secret' };
+const LOCAL = {
+  issuer: 'http://127.0.0.1:9000',
+  authorization_endpoint: 'http://127.0.0.1:9000/auth',
+  token_endpoint: 'http://127.0.0.1:9000/token',
+  jwks_uri: 'http://127.0.0.1:9000/jwks',
+};
+
+test('a client alone is one of Google', () => {
+  const provider = parseLoginProvider(CLIENT);
+  expect(provider).toEqual({
+    clientId: 'id',
+    clientSecret: 'secret',
+    issuer: 'https://accounts.google.com',
+    authorizationEndpoint: 'https://accounts.google.com/o/oauth2/v2/auth',
+    tokenEndpoint: 'https://oauth2.googleapis.com/token',
+    jwksUri: 'https://www.googleapis.com/oauth2/v3/certs',
+  });
+  expect(issuerSpellings(provider)).toEqual(['https://accounts.google.com', 'accounts.google.com']);
+});
+
+test('another provider is described in full, and has one spelling', () => {
+  const provider = parseLoginProvider({ ...CLIENT, ...LOCAL });
+  expect(provider).toMatchObject({ tokenEndpoint: LOCAL.token_endpoint });
+  expect(issuerSpellings(provider)).toEqual([LOCAL.issuer]);
+});
+
+describe('a secret is refused by the name of its field, never by its value,', () => {
+  test.each([
+    ['when it is empty', {}, 'client_id'],
+    ['without the client’s secret', { client_id: 'hunter2' }, 'client_secret'],
+    ['with a number for text', { ...CLIENT, client_id: 5 }, 'client_id'],
+    ...Object.keys(LOCAL).map(
+      (name) =>
+        [
+          `with every endpoint but ${name}, which would be Google’s`,
+          { ...CLIENT, ...LOCAL, [name]: undefined },
+          name,
+        ] as const,
+    ),
+    [
+      'with an endpoint without TLS',
+      { ...CLIENT, ...LOCAL, token_endpoint: 'http://hunter2.example/token' },
+      'token_endpoint',
+    ],
+    ['with an endpoint that is no address', { ...CLIENT, ...LOCAL, jwks_uri: 'hunter2' }, 'jwks_uri'],
+  ] as const)('%s', (_, secret, field) => {
+    const refusal = () => parseLoginProvider(secret);
+    expect(refusal).toThrow(field);
+    expect(refusal).not.toThrow('hunter2');
+  });
+});
+
+test('an account id never changes: it is the UUIDv5 of issuer and subject', () => {
+  expect(accountIdOf('https://accounts.google.com', '110169484474386276334')).toBe(
+    '43ce82c2-6e34-5bed-b340-f6c47e677150',
+  );
+});

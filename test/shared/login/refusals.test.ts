@@ -1,0 +1,151 @@
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { describe, expect, test, vi } from 'vitest';
+import { accountIdOf } from '../../../shared/login/account-id.ts';
+import type { AllowList } from '../../../shared/login/allow-list.ts';
+import { dynamoDbError } from '../../support/dynamodb-proxy.ts';
+import {
+  type Attempt,
+  accounts,
+  begin,
+  engine,
+  expectRefused,
+  finish,
+  forging,
+  logIn,
+  proxy,
+  sessionOf,
+  tables,
+} from './logging-in.ts';
+
+describe('only whom the operator allows', () => {
+  const google = { issuer: 'https://accounts.google.com' };
+  test.each<[string, AllowList, Attempt, boolean]>([
+    ['is of an allowed domain, in any case', { domains: ['example.org'], emails: [] }, {}, true],
+    ['is an allowed address, in any case', { domains: [], emails: ['ada@example.org'] }, {}, true],
+    ['is on one of two lists', { domains: ['other.org'], emails: ['ada@example.org'] }, {}, true],
+    ['is on none', { domains: ['other.org'], emails: ['bob@example.org'] }, {}, false],
+    ['is of a subdomain', { domains: ['example.org'], emails: [] }, { claims: { email: 'a@x.example.org' } }, false],
+    [
+      'ends like the domain',
+      { domains: ['example.org'], emails: [] },
+      { claims: { email: 'a@notexample.org' } },
+      false,
+    ],
+    [
+      'has the domain before the @',
+      { domains: ['example.org'], emails: [] },
+      { claims: { email: 'example.org@evil.com' } },
+      false,
+    ],
+    ['has two @', { domains: ['example.org'], emails: [] }, { claims: { email: 'a@example.org@evil.com' } }, false],
+    [
+      'has a Google account under a foreign domain',
+      { domains: ['example.org'], emails: [] },
+      { provider: google, claims: { iss: google.issuer } },
+      false,
+    ],
+    [
+      'has a Workspace account of it',
+      { domains: ['example.org'], emails: [] },
+      { provider: google, claims: { iss: google.issuer, hd: 'example.org' } },
+      true,
+    ],
+    [
+      'is of gmail.com',
+      { domains: ['gmail.com'], emails: [] },
+      { provider: google, claims: { iss: google.issuer, email: 'a@gmail.com' } },
+      true,
+    ],
+  ])('%s', async (_, allowed, attempt, isIn) => {
+    const outcome = await logIn({ ...attempt, allowed });
+    if (isIn) expect(sessionOf(outcome)).toBeDefined();
+    else await expectRefused(outcome, 'not_allowed');
+  });
+
+  test('a refused one leaves no account behind', async () => {
+    const sub = crypto.randomUUID();
+    await logIn({ claims: { sub }, allowed: { domains: ['other.org'], emails: [] } });
+    expect(await accounts.get(accountIdOf(forging.provider.issuer, sub))).toBeUndefined();
+  });
+
+  test('is not suspended', async () => {
+    const sub = crypto.randomUUID();
+    await logIn({ claims: { sub } });
+    await engine.send(
+      new UpdateItemCommand({
+        TableName: tables.accounts,
+        Key: { id: { S: accountIdOf(forging.provider.issuer, sub) } },
+        UpdateExpression: 'SET suspended = :yes',
+        ExpressionAttributeValues: { ':yes': { BOOL: true } },
+      }),
+    );
+    await expectRefused(await logIn({ claims: { sub } }), 'not_allowed');
+  });
+});
+
+describe('a provider that fails is told from one that refuses:', () => {
+  test.each([
+    ['refuses the code', { status: 400, body: { error: 'invalid_grant', error_description: 'used' } }, 'login_failed'],
+    ['refuses our secret', { status: 401, body: { error: 'invalid_client' } }, 'login_failed'],
+    ['refuses without a reason', { status: 400, body: 'no' }, 'login_failed'],
+    ['gives no ID token', { status: 200, body: { access_token: 'x' } }, 'login_failed'],
+    ['answers with nothing', { status: 200, body: null }, 'login_failed'],
+    ['is broken', { status: 500, body: {} }, 'unavailable'],
+    ['is busy', { status: 429, body: {} }, 'unavailable'],
+    ['hangs up', 'cut', 'unavailable'],
+  ] as const)('its token endpoint %s', async (_, answer, code) => {
+    const started = begin();
+    forging.answer = answer;
+    await expectRefused(await finish({}, started), code);
+  });
+
+  test('its token endpoint never answers', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const started = begin();
+    forging.answer = 'wait';
+    const outcome = finish({}, started);
+    await vi.advanceTimersByTimeAsync(5_000);
+    vi.useRealTimers();
+    await expectRefused(await outcome, 'unavailable');
+  });
+
+  test('its keys cannot be had', async () => {
+    forging.keys = { status: 500, body: {} };
+    await expectRefused(await logIn({ provider: { jwksUri: `${forging.provider.jwksUri}/new` } }), 'unavailable');
+  });
+
+  test('our own database is', async () => {
+    proxy.fault = () => dynamoDbError('ThrottlingException');
+    await expectRefused(await logIn(), 'unavailable');
+  });
+});
+
+test('nothing secret and no claim is in what a log would tell of a refusal', async () => {
+  const started = begin();
+  const told = [];
+  for (const attempt of [
+    { claims: { nonce: 'other' } },
+    { claims: { aud: 'other' } },
+    { claims: { email_verified: false } },
+    { token: async () => 'hunter2' },
+    { parameters: { state: ['x'.repeat(43)] } },
+  ]) {
+    const { refusal, location } = await logIn(attempt, started);
+    const error = refusal?.cause as Error | undefined;
+    told.push(error?.message, error?.stack, String(error?.cause), JSON.stringify(refusal), location);
+  }
+  const all = told.join('\n');
+  const [verifier = ''] = started.cookies.map(({ value }) => value.split('.')[1]);
+  for (const secret of [
+    'Ada',
+    'example.org"',
+    'hunter2',
+    'our-secret',
+    'code-1',
+    started.state,
+    started.nonce,
+    verifier,
+  ]) {
+    expect(all).not.toContain(secret);
+  }
+});
