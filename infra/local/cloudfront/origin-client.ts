@@ -41,7 +41,7 @@ export interface OriginClient {
 
 export function originClient(resolveOrigin: (domainName: string) => OriginAddress, now: () => Date): OriginClient {
   const kept = new Agent({ keepAlive: true, keepAliveMsecs: 1_000, maxFreeSockets: 64 });
-  const start = (origin: Origin, request: OriginRequest, hasBody: boolean): ClientRequest => {
+  const start = (origin: Origin, request: OriginRequest, hasBody: boolean, agent: Agent | false): ClientRequest => {
     const address = resolveOrigin(origin.domainName);
     sign(origin, request, address, hasBody, now());
     return sendRequest({
@@ -51,20 +51,20 @@ export function originClient(resolveOrigin: (domainName: string) => OriginAddres
       path: request.target,
       // Never "close": an origin that answers early and then closes would take its own answer away by a reset.
       headers: { ...headersForNode(request.headers), connection: 'keep-alive' },
-      // A body cannot be sent twice, so it never meets a kept connection that the origin is just closing.
-      agent: hasBody ? false : kept,
+      agent,
       setHost: false,
     });
   };
   return {
     async send(origin, request, body) {
       const timeoutSeconds = origin.readTimeoutSeconds;
-      const out = start(origin, request, body !== undefined);
+      // A body cannot be sent twice, so it never meets a kept connection that the origin is just closing.
+      const out = start(origin, request, body !== undefined, body ? false : kept);
       try {
         return await exchange(out, { body, timeoutSeconds });
       } catch (error) {
         const isStale = !body && out.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(codeOf(error));
-        if (isStale) return await exchange(start(origin, request, false), { timeoutSeconds });
+        if (isStale) return await exchange(start(origin, request, false, false), { timeoutSeconds });
         throw error;
       }
     },
