@@ -47,7 +47,7 @@ async function respond(
   answer: (message: Message) => Promise<Reply | NoReply>,
 ): Promise<void> {
   let isInvited = !waits;
-  async function* body(): AsyncGenerator<Buffer> {
+  async function* read(): AsyncGenerator<Buffer> {
     if (!isInvited) response.writeContinue();
     isInvited = true;
     try {
@@ -57,8 +57,9 @@ async function respond(
       throw new ClientGone(error);
     }
   }
+  const body = read();
   const { method = '', url = '', headers } = request;
-  const reply = await answer({ method, url, headers, body: body() });
+  const reply = await answer({ method, url, headers, body });
   if (reply === 'silence') return;
   if (reply === 'cut') {
     request.socket.destroy();
@@ -66,8 +67,9 @@ async function respond(
   }
   // A client that still waits to be invited sends no body, and what it sends next could be taken for one.
   await write(response, reply, isInvited ? {} : { connection: 'close' });
-  // What is left of a body that nobody wanted goes by, so that the client gets to the answer and may go on.
-  if (isInvited) request.resume();
+  // What is left of a body that nobody wanted goes by, so that the client gets to the answer and may go on. A reader may
+  // still wait for the next bytes, so this waits for none.
+  if (isInvited) body.return(undefined).then(() => request.resume());
 }
 
 async function write(response: ServerResponse, reply: Reply, extra: Record<string, string>): Promise<void> {

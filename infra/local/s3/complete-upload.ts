@@ -1,11 +1,11 @@
-import { CHECKSUM_ALGORITHMS, digestOf } from './checksums.ts';
+import { CHECKSUM_ALGORITHMS, type ChecksumAlgorithm, digestOf } from './checksums.ts';
 import { checkWrite } from './conditions.ts';
 import { readDocument } from './content.ts';
 import type { Part, Upload } from './multipart-store.ts';
 import { checksumElements, quoted } from './object-headers.ts';
 import type { Checksum } from './object-store.ts';
 import { S3Error } from './s3-error.ts';
-import type { Handler } from './s3-request.ts';
+import type { Bucket, Handler, S3Response } from './s3-request.ts';
 import { findUpload } from './upload-operations.ts';
 import { childText, renderXml, type XmlNode } from './xml.ts';
 
@@ -14,70 +14,87 @@ const PART_MIN_BYTES = 5 * 1024 * 1024;
 
 /**
  * Joins the listed parts into the object, all or nothing; parts that are not listed go with the upload. A refused
- * completion leaves the upload as it was. Repeating one that succeeded is `NoSuchUpload`, as S3 documents: a client whose
- * answer was lost has to look for the object.
+ * completion leaves the upload as it was. One that is repeated after it succeeded, because its answer was lost, is answered
+ * again, as on S3; the object is not touched.
  */
 export const completeMultipartUpload: Handler = async (bucket, request) => {
-  const { key, headers } = request;
+  const { key, headers, query } = request;
   const document = await readDocument(request, 'CompleteMultipartUpload');
+  const listed = listedParts(document);
+  const etag = joinedEtag(listed);
+  if (bucket.uploads.findEnded(query.get('uploadId') ?? '', key)?.etag === etag) return completed(bucket, key, etag);
+
   const upload = findUpload(bucket, request);
-  const parts = listedParts(document, upload);
+  const parts = findParts(listed, upload);
+  const checksum = compositeChecksum(upload, parts);
   const condition = () => {
     findUpload(bucket, request); // It may have been completed or aborted while we joined.
     checkWrite(headers, bucket.objects.find(key));
   };
   condition();
-  const etag = `${digestOf('MD5', ...parts.map((part) => Buffer.from(part.etag, 'hex'))).toString('hex')}-${parts.length}`;
-  const checksum = compositeChecksum(upload, parts);
   const draft = await bucket.objects.receive(bucket.uploads.content(upload.id, parts), []).catch((error) => {
-    findUpload(bucket, request); // Its files are gone because it was aborted.
+    findUpload(bucket, request); // Its files are gone because it has ended.
     throw error;
   });
   const fields = { key, etag, headers: upload.headers, ...(checksum && { checksum }) };
-  const end = () => bucket.uploads.end(upload.id);
+  const end = () => bucket.uploads.end(upload.id, { key, etag });
   const object = await bucket.objects.publish(draft, fields, { before: condition, after: end });
   bucket.created(object, 'CompleteMultipartUpload');
-  const body = renderXml('CompleteMultipartUploadResult', {
-    Location: `/${bucket.name}/${key}`,
-    Bucket: bucket.name,
-    Key: key,
-    ETag: quoted(etag),
-    ...checksumElements(checksum),
-  });
-  return { status: 200, headers: { 'x-amz-server-side-encryption': 'AES256' }, body };
+  return completed(bucket, key, etag, checksum);
 };
 
-/** @throws S3Error `MalformedXML`, `InvalidPartOrder`, `InvalidPart`, `EntityTooSmall`. */
-function listedParts(document: XmlNode, upload: Upload): Part[] {
-  const listed = document.children.filter(({ name }) => name === 'Part');
-  if (listed.length === 0) throw new S3Error('MalformedXML');
-  const parts = listed.map((element) => listedPart(element, upload));
-  parts.forEach(({ partNumber, size }, index) => {
+function completed({ name }: Bucket, key: string, etag: string, checksum?: Checksum): S3Response {
+  const result = { Location: `/${name}/${key}`, Bucket: name, Key: key, ETag: quoted(etag) };
+  const body = renderXml('CompleteMultipartUploadResult', { ...result, ...checksumElements(checksum) });
+  return { status: 200, headers: { 'x-amz-server-side-encryption': 'AES256' }, body };
+}
+
+/** A part as the request names it. */
+interface ListedPart {
+  readonly partNumber: number;
+  readonly etag: string;
+  readonly checksums: Readonly<Partial<Record<ChecksumAlgorithm, string>>>;
+}
+
+/** @throws S3Error `MalformedXML`, `InvalidPartOrder`. */
+function listedParts(document: XmlNode): ListedPart[] {
+  const parts = document.children.filter(({ name }) => name === 'Part').map(listedPart);
+  if (parts.length === 0) throw new S3Error('MalformedXML');
+  parts.forEach(({ partNumber }, index) => {
     if (partNumber <= (parts[index - 1]?.partNumber ?? 0)) throw new S3Error('InvalidPartOrder');
-    if (size >= PART_MIN_BYTES || index === parts.length - 1) return;
-    const details = {
-      ProposedSize: String(size),
-      MinSizeAllowed: String(PART_MIN_BYTES),
-      PartNumber: String(partNumber),
-    };
-    throw new S3Error('EntityTooSmall', { details });
   });
   return parts;
 }
 
-function listedPart(element: XmlNode, upload: Upload): Part {
+function listedPart(element: XmlNode): ListedPart {
   const [number, etag] = [childText(element, 'PartNumber'), childText(element, 'ETag')];
-  if (number === undefined || etag === undefined) throw new S3Error('MalformedXML');
-  const part = upload.parts.get(Number(number));
-  const invalid = () =>
-    new S3Error('InvalidPart', { details: { UploadId: upload.id, PartNumber: number, ETag: etag } });
-  if (!part || part.etag !== etag.replace(/^"|"$/g, '')) throw invalid();
-  for (const algorithm of CHECKSUM_ALGORITHMS) {
+  if (!/^\d{1,5}$/.test(number ?? '') || etag === undefined) throw new S3Error('MalformedXML');
+  const checksums = CHECKSUM_ALGORITHMS.flatMap((algorithm) => {
     const checksum = childText(element, `Checksum${algorithm}`);
-    if (checksum === undefined) continue;
-    if (part.checksum?.algorithm !== algorithm || part.checksum.value !== checksum) throw invalid();
-  }
-  return part;
+    return checksum === undefined ? [] : [[algorithm, checksum] as const];
+  });
+  return { partNumber: Number(number), etag: etag.replace(/^"|"$/g, ''), checksums: Object.fromEntries(checksums) };
+}
+
+/** The ETag of an object that came in parts: the MD5 of the MD5s of its parts, and their number. */
+function joinedEtag(parts: readonly ListedPart[]): string {
+  const digest = digestOf('MD5', ...parts.map(({ etag }) => Buffer.from(etag, 'hex')));
+  return `${digest.toString('hex')}-${parts.length}`;
+}
+
+/** The parts as they are stored. @throws S3Error `InvalidPart`, `EntityTooSmall`. */
+function findParts(listed: readonly ListedPart[], upload: Upload): Part[] {
+  const parts = listed.map(({ partNumber, etag, checksums }) => {
+    const part = upload.parts.get(partNumber);
+    const given = Object.entries(checksums);
+    const fits = given.every(([name, value]) => part?.checksum?.algorithm === name && part.checksum.value === value);
+    if (part?.etag === etag && fits) return part;
+    throw new S3Error('InvalidPart', { details: { UploadId: upload.id, PartNumber: String(partNumber), ETag: etag } });
+  });
+  const small = parts.slice(0, -1).find(({ size }) => size < PART_MIN_BYTES);
+  if (!small) return parts;
+  const sizes = { ProposedSize: String(small.size), MinSizeAllowed: String(PART_MIN_BYTES) };
+  throw new S3Error('EntityTooSmall', { details: { ...sizes, PartNumber: String(small.partNumber) } });
 }
 
 /** The checksum of the parts' checksums, where the upload was begun with one and every part came with it. */

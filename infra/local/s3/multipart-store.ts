@@ -30,6 +30,14 @@ interface MutableUpload extends Upload {
   readonly parts: Map<number, Part>;
 }
 
+/** How an upload ended: the ETag of the object it became, or nothing when it was aborted. */
+export interface EndedUpload {
+  readonly key: string;
+  readonly etag?: string;
+}
+
+/** How many ended uploads are remembered. S3 knows them for some hours; here they are forgotten with the process. */
+const ENDED_MAX = 1_000;
 const RECORD_NAME = 'upload.json';
 
 /**
@@ -40,6 +48,7 @@ export class MultipartStore {
   readonly #uploads: string;
   readonly #trash: string;
   readonly #index: Map<string, MutableUpload>;
+  readonly #ended = new Map<string, EndedUpload>();
 
   private constructor(directory: string, index: Map<string, MutableUpload>) {
     this.#uploads = join(directory, 'uploads');
@@ -74,6 +83,12 @@ export class MultipartStore {
     return upload?.key === key ? upload : undefined;
   }
 
+  /** How the upload of that id ended, if it was one of that key and not long ago. */
+  findEnded(id: string, key: string): EndedUpload | undefined {
+    const ended = this.#ended.get(id);
+    return ended?.key === key ? ended : undefined;
+  }
+
   /** All uploads by key, and those of one key by age. */
   list(): Upload[] {
     const byKey = (upload: Upload) => Buffer.from(upload.key);
@@ -106,8 +121,10 @@ export class MultipartStore {
    * Ends the upload, finished or aborted; its files go afterwards. After a finished one there is a moment in which the
    * object is there and the upload still is: if we die in it, the upload is listed again and has to be aborted.
    */
-  end(id: string): void {
+  end(id: string, ended: EndedUpload): void {
     this.#index.delete(id);
+    if (this.#ended.size >= ENDED_MAX) this.#ended.delete(this.#ended.keys().next().value ?? '');
+    this.#ended.set(id, ended);
     const trash = join(this.#trash, id);
     renameSync(join(this.#uploads, id), trash);
     // Nothing waits for this, and what it leaves behind the next start removes.

@@ -48,8 +48,10 @@ export const uploadPart: Handler = async (bucket, request) => {
   return { status: 200, headers: writtenHeaders({ etag, ...(checksum && { checksum }) }) };
 };
 
-/** A part that is being sent meanwhile is refused when it ends. */
+/** A part that is being sent meanwhile is refused when it ends. Aborting what has ended already is no error, as on S3. */
 export const abortMultipartUpload: Handler = (bucket, request) => {
-  bucket.uploads.end(findUpload(bucket, request).id);
+  const { key, query } = request;
+  if (bucket.uploads.findEnded(query.get('uploadId') ?? '', key)) return { status: 204 };
+  bucket.uploads.end(findUpload(bucket, request).id, { key });
   return { status: 204 };
 };

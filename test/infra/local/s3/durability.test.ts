@@ -1,0 +1,116 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import {
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { ACCOUNT, ADMIN, BUCKET, failureOf, s3Client, startFront, temporaryDirectory } from '../aws-front/front.ts';
+
+/** A front in another process, and a client for it. */
+async function startProcess(dataDir: string) {
+  const options = {
+    ...ACCOUNT,
+    dataDir,
+    principals: [ADMIN],
+    buckets: [{ name: BUCKET }],
+    dynamoDbEndpoint: 'http://x',
+  };
+  const child = fork(join(import.meta.dirname, 'front-process.ts'), [JSON.stringify(options)]);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [{ endpoint }] = (await once(child, 'message')) as [{ endpoint: string }];
+  return { child, s3: s3Client({ endpoint }, ADMIN, { requestChecksumCalculation: 'WHEN_REQUIRED' }) };
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+}
+
+/** The same data in a new process (this one). */
+async function restart(dataDir: string) {
+  const front = await startFront({ dataDir });
+  onTestFinished(() => front.close());
+  return s3Client(front);
+}
+
+test('keeps objects, their headers and unfinished uploads when the process is killed', async () => {
+  const dataDir = temporaryDirectory();
+  const { child, s3: before } = await startProcess(dataDir);
+  const object = { Bucket: BUCKET, Key: 'kept', ContentType: 'text/plain', Metadata: { file: 'a/b' } };
+  await before.send(new PutObjectCommand({ ...object, Body: 'hello' }));
+  const upload = { Bucket: BUCKET, Key: 'joined' };
+  const { UploadId } = await before.send(new CreateMultipartUploadCommand({ ...upload, ContentType: 'video/mp4' }));
+  const { ETag } = await before.send(new UploadPartCommand({ ...upload, UploadId, PartNumber: 1, Body: 'part' }));
+  await kill(child);
+
+  const after = await restart(dataDir);
+  const kept = await after.send(new GetObjectCommand({ Bucket: BUCKET, Key: 'kept' }));
+  expect(kept).toMatchObject({ ContentType: 'text/plain', Metadata: { file: 'a/b' }, ContentLength: 5 });
+  expect(await kept.Body?.transformToString()).toBe('hello');
+  const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
+  await after.send(new CompleteMultipartUploadCommand({ ...upload, UploadId, MultipartUpload }));
+  expect(await after.send(new HeadObjectCommand(upload))).toMatchObject({ ContentType: 'video/mp4', ContentLength: 4 });
+});
+
+test('keeps nothing of an upload that was under way when the process was killed', async () => {
+  const dataDir = temporaryDirectory();
+  const { child, s3 } = await startProcess(dataDir);
+  await s3.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'replaced', Body: 'before' }));
+  const url = new URL(await getSignedUrl(s3, new PutObjectCommand({ Bucket: BUCKET, Key: 'replaced' })));
+  const socket = connect(Number(url.port), url.hostname).on('error', () => {});
+  onTestFinished(() => void socket.destroy());
+  socket.write(`PUT ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\nContent-Length: 9000000\r\n\r\n`);
+  socket.write(Buffer.alloc(8_000_000));
+  const drafts = join(dataDir, 's3', BUCKET, 'drafts');
+  await vi.waitFor(() => {
+    const sizes = readdirSync(drafts).map((name) => statSync(join(drafts, name)).size);
+    expect(sizes).toEqual([expect.toSatisfy((size: number) => size > 1_000_000)]);
+  });
+  await kill(child);
+
+  const after = await restart(dataDir);
+  expect(readdirSync(drafts)).toEqual([]);
+  expect(await after.send(new HeadObjectCommand({ Bucket: BUCKET, Key: 'replaced' }))).toMatchObject({
+    ContentLength: 6,
+  });
+});
+
+test('forgets what was deleted, and keeps data apart by bucket', async () => {
+  const dataDir = temporaryDirectory();
+  const front = await startFront({ dataDir, buckets: [{ name: BUCKET }, { name: 'other' }] });
+  const before = s3Client(front);
+  await before.send(new PutObjectCommand({ Bucket: 'other', Key: 'far', Body: 'x' }));
+  await before.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'near', Body: 'x' }));
+  await front.close();
+  const after = await restart(dataDir);
+  const { Contents } = await after.send(new ListObjectsV2Command({ Bucket: BUCKET }));
+  expect(Contents?.map(({ Key }) => Key)).toEqual(['near']);
+  const gone = after.send(new GetObjectCommand({ Bucket: 'other', Key: 'far' }));
+  expect((await failureOf(gone)).name).toBe('NoSuchBucket');
+});
+
+test('takes 100 MiB in constant memory', async () => {
+  const { child, s3 } = await startProcess(temporaryDirectory());
+  const peak = async () => {
+    child.send('memory');
+    const [{ peakMemoryBytes }] = (await once(child, 'message')) as [{ peakMemoryBytes: number }];
+    return peakMemoryBytes;
+  };
+  const put = (size: number) =>
+    s3.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'large', Body: Buffer.alloc(size) }));
+  await put(1024 * 1024);
+  const idle = await peak();
+  await put(100 * 1024 * 1024);
+  expect((await peak()) - idle).toBeLessThan(50 * 1024 * 1024);
+});
