@@ -1,0 +1,88 @@
+import { EXTENSIONS_OF_TYPES } from './media-type-table.ts';
+
+export const UNKNOWN_MEDIA_TYPE = 'application/octet-stream';
+
+/** RFC 6838, section 4.2: type and subtype begin with a letter or digit; so the placeholder of some clients, a star, is none. */
+const MEDIA_TYPE = /^([a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126})[ \t]*(?:;|$)/;
+const CHARSET = /;[ \t]*charset=("?)([a-z0-9][a-z0-9_.:+-]{0,39})\1[ \t]*(?:;|$)/;
+
+/**
+ * Images, audio and video that browsers show and that cannot run script: SVG is not among them. Exact types, because a
+ * prefix such as `image/` would let `image/svg+xml` in. The CDN's edge function takes its list from here, too.
+ */
+export const INLINE_MEDIA_TYPES: readonly string[] = [
+  'image/apng',
+  'image/avif',
+  'image/bmp',
+  'image/gif',
+  'image/jpeg',
+  'image/png',
+  'image/vnd.microsoft.icon',
+  'image/webp',
+  'image/x-icon',
+  'audio/aac',
+  'audio/flac',
+  'audio/mp4',
+  'audio/mpeg',
+  'audio/ogg',
+  'audio/wav',
+  'audio/webm',
+  'audio/x-m4a',
+  'audio/x-wav',
+  'video/mp4',
+  'video/ogg',
+  'video/quicktime',
+  'video/webm',
+];
+
+/** All that a browser is told to show rather than to save. */
+export const INLINE_TYPES: readonly string[] = [...INLINE_MEDIA_TYPES, 'text/plain', 'application/pdf'];
+
+const TYPES_OF_EXTENSIONS: ReadonlyMap<string, string> = new Map(
+  Object.entries(EXTENSIONS_OF_TYPES).flatMap(([type, extensions]) => extensions.split(' ').map((one) => [one, type])),
+);
+
+/**
+ * The media type a file is stored and served with: the declared one if it is valid, lower-cased, with no parameter but a
+ * known charset; else the one of the name's extension; else `application/octet-stream`.
+ * @param declared  as a client sent it.
+ * @returns printable ASCII, under 320 characters.
+ */
+export function mediaType(declared: string | undefined, fileName: string): string {
+  const text = (declared ?? '').trim().toLowerCase();
+  const type = MEDIA_TYPE.exec(text)?.[1];
+  if (type === undefined) return typeOfExtension(fileName);
+  const charset = CHARSET.exec(text)?.[2];
+  return charset !== undefined && isKnownCharset(charset) ? `${type}; charset=${charset}` : type;
+}
+
+/** The usual extension of files of this type, with its dot; empty for a type not in our table. */
+export function extensionOf(mimeType: string): string {
+  const type = withoutParameters(mimeType);
+  if (!Object.hasOwn(EXTENSIONS_OF_TYPES, type)) return '';
+  return `.${EXTENSIONS_OF_TYPES[type]?.split(' ')[0]}`;
+}
+
+/** Whether a browser may show this type; all others it must save. @param mimeType  as {@link mediaType} returns it. */
+export function isInline(mimeType: string): boolean {
+  return INLINE_TYPES.includes(withoutParameters(mimeType));
+}
+
+function typeOfExtension(fileName: string): string {
+  const extension = /\.([a-z0-9]+)$/i.exec(fileName)?.[1]?.toLowerCase() ?? '';
+  return TYPES_OF_EXTENSIONS.get(extension) ?? UNKNOWN_MEDIA_TYPE;
+}
+
+/** The charsets browsers know (WHATWG Encoding). UTF-7, the classic way to hide script in text, is not one of them. */
+function isKnownCharset(label: string): boolean {
+  try {
+    new TextDecoder(label);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function withoutParameters(mimeType: string): string {
+  return mimeType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}

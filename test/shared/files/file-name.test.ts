@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { cleanFileName } from '../../../shared/files/file-name.ts';
+import { FILE_NAME_MAX_BYTES } from '../../../shared/limits.ts';
+
+const bytes = (text: string) => Buffer.byteLength(text);
+const clean = (name: string | undefined) => cleanFileName(name, 'text/plain');
+
+describe('a file name', () => {
+  test.each([
+    ['stays as it is', 'report 1.txt', 'report 1.txt'],
+    ['keeps any script', 'naïve – 文件.txt', 'naïve – 文件.txt'],
+    ['keeps emoji made of several code points', '👩‍👩‍👧.png', '👩‍👩‍👧.png'],
+    ['keeps what is special elsewhere', 'a "b" <c> %2F $d;.txt', 'a "b" <c> %2F $d;.txt'],
+    ['keeps its leading dot', '.gitignore', '.gitignore'],
+    ['loses a path', '../dir/file.txt', 'file.txt'],
+    ['loses an absolute path', '/etc/passwd', 'passwd'],
+    ['loses a path of Windows', 'C:\\dir\\file.txt', 'file.txt'],
+    ['loses a path of both', 'a\\b/c\\d.txt', 'd.txt'],
+    ['loses line breaks', 'two\r\nlines.txt', 'twolines.txt'],
+    ['loses control characters', 'a\0\x1b[31m\x7f\x85b.php\0.jpg', 'a[31mb.php.jpg'],
+    ['loses line and paragraph separators', 'a\u2028b\u2029c.txt', 'abc.txt'],
+    ['loses what turns the direction of text', 'a\u202Egpj.exe\u2066\u2069\u200F\u061C', 'agpj.exe'],
+    ['loses a byte order mark', '\uFEFFa.txt', 'a.txt'],
+    ['loses white space around it', ' \t a.txt \u00A0', 'a.txt'],
+    ['is in NFC', 'e\u0301.txt', 'é.txt'],
+    ['has U+FFFD for half a surrogate pair', 'a\uD800.txt', 'a\uFFFD.txt'],
+  ])('%s', (_, name, expected) => {
+    expect(clean(name)).toBe(expected);
+  });
+
+  test.each([
+    [undefined],
+    [''],
+    ['.'],
+    ['..'],
+    ['...'],
+    [' . . '],
+    ['dir/'],
+    ['dir\\'],
+    ['a/..'],
+    ['\0\r\n'],
+    ['\u202E'],
+    ['.\u0000.'],
+    ['.'.repeat(300) + 'b'.repeat(300)],
+  ])('of which nothing is usable (%j) becomes that of its type', (name) => {
+    expect(clean(name)).toBe('file.txt');
+    expect(cleanFileName(name, 'image/jpeg; charset=utf-8')).toBe('file.jpg');
+    expect(cleanFileName(name, 'application/x-unknown')).toBe('file');
+  });
+});
+
+describe('a long file name', () => {
+  test.each([
+    ['of exactly the limit stays', `${'a'.repeat(251)}.txt`, `${'a'.repeat(251)}.txt`],
+    ['of one byte more keeps its extension', `${'a'.repeat(252)}.txt`, `${'a'.repeat(251)}.txt`],
+    ['keeps .tar before its extension', `${'a'.repeat(300)}.tar.gz`, `${'a'.repeat(248)}.tar.gz`],
+    ['without an extension is cut', 'a'.repeat(300), 'a'.repeat(255)],
+    ['with an “extension” too long to be one is cut', `a.${'b'.repeat(300)}`, `a.${'b'.repeat(253)}`],
+    ['that begins with its only dot is cut', `.${'b'.repeat(300)}`, `.${'b'.repeat(254)}`],
+    ['does not end in the space it was cut at', `${'a'.repeat(254)} ${'b'.repeat(99)}`, 'a'.repeat(254)],
+    ['is cut between code points', `${'é'.repeat(200)}.txt`, `${'é'.repeat(125)}.txt`],
+    ['is cut between graphemes', `${'👩‍👩‍👧'.repeat(20)}.png`, `${'👩‍👩‍👧'.repeat(13)}.png`],
+    [
+      'of one endless grapheme is cut between code points',
+      `a${'\u0327'.repeat(200)}.txt`,
+      `a${'\u0327'.repeat(125)}.txt`,
+    ],
+  ])('%s', (_, name, expected) => {
+    expect(clean(name)).toBe(expected);
+    expect(bytes(expected)).toBeLessThanOrEqual(FILE_NAME_MAX_BYTES);
+  });
+});
+
+test('any name comes out usable, and the same when it goes in again', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (name) => {
+      const cleaned = clean(name);
+      expect(cleaned).not.toMatch(/[/\\\p{Cc}\p{Bidi_Control}]/u);
+      expect(cleaned).not.toMatch(/^\.{0,2}$/);
+      expect(cleaned.isWellFormed()).toBe(true);
+      expect(cleaned).toBe(cleaned.normalize('NFC'));
+      expect(bytes(cleaned)).toBeLessThanOrEqual(FILE_NAME_MAX_BYTES);
+      expect(clean(cleaned)).toBe(cleaned);
+    }),
+    { numRuns: 2_000 },
+  );
+});

@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest';
+import {
+  extensionOf,
+  INLINE_MEDIA_TYPES,
+  INLINE_TYPES,
+  isInline,
+  mediaType,
+} from '../../../shared/files/media-type.ts';
+import { EXTENSIONS_OF_TYPES } from '../../../shared/files/media-type-table.ts';
+
+describe('the media type', () => {
+  test.each([
+    ['is the declared one', 'image/png', 'a.txt', 'image/png'],
+    ['is the declared one, even if it says nothing', 'application/octet-stream', 'a.txt', 'application/octet-stream'],
+    ['is the declared one, even if nobody knows it', 'foo/x.bar+json', 'a.txt', 'foo/x.bar+json'],
+    [
+      'is the declared one, of 127 characters each',
+      `${'x'.repeat(127)}/${'y'.repeat(127)}`,
+      'a',
+      `${'x'.repeat(127)}/${'y'.repeat(127)}`,
+    ],
+    ['is lower-cased', 'Text/HTML', 'a.txt', 'text/html'],
+    ['loses white space', ' image/png ', 'a', 'image/png'],
+    ['keeps a known charset', 'text/plain; charset=UTF-8', 'a', 'text/plain; charset=utf-8'],
+    [
+      'keeps a quoted charset, without the quotes',
+      'text/plain;charset="iso-8859-1"',
+      'a',
+      'text/plain; charset=iso-8859-1',
+    ],
+    ['keeps a charset among other parameters', 'text/plain; a=b; charset=utf-8; c=d', 'a', 'text/plain; charset=utf-8'],
+    ['loses an unknown charset', 'text/plain; charset=utf-7', 'a', 'text/plain'],
+    ['loses a charset that is no token', 'text/plain; charset="utf-8; x"', 'a', 'text/plain'],
+    ['loses all other parameters', 'multipart/mixed; boundary=x', 'a', 'multipart/mixed'],
+    ['loses a stray semicolon', 'image/png;', 'a', 'image/png'],
+  ])('%s', (_, declared, name, expected) => {
+    expect(mediaType(declared, name)).toBe(expected);
+  });
+
+  test.each([
+    [undefined],
+    [''],
+    ['image'],
+    ['image/'],
+    ['/png'],
+    ['*/*'],
+    ['image/*'],
+    ['image/png image/gif'],
+    ['image/png, image/gif'],
+    ['image / png'],
+    ['a/b/c'],
+    ['imäge/png'],
+    ['image/png\r\nX-Evil: 1'],
+    ['image/png\0'],
+    [`image/${'x'.repeat(128)}`],
+    ['__proto__'],
+  ])('is that of the extension when %j is declared', (declared) => {
+    expect(mediaType(declared, 'photo.JPG')).toBe('image/jpeg');
+  });
+
+  test.each([
+    ['photo.jpeg', 'image/jpeg'],
+    ['archive.tar.gz', 'application/gzip'],
+    ['.txt', 'text/plain'],
+    ['page.html', 'text/html'],
+    ['a.unknown', 'application/octet-stream'],
+    ['a.', 'application/octet-stream'],
+    ['txt', 'application/octet-stream'],
+    ['', 'application/octet-stream'],
+    ['a.constructor', 'application/octet-stream'],
+    ['a.__proto__', 'application/octet-stream'],
+    ['a.txt\n', 'application/octet-stream'],
+  ])('of %j, with none declared, is %s', (name, expected) => {
+    expect(mediaType(undefined, name)).toBe(expected);
+  });
+});
+
+describe('the extension', () => {
+  test.each([
+    ['image/jpeg', '.jpg'],
+    ['text/plain; charset=utf-8', '.txt'],
+    ['application/octet-stream', '.bin'],
+    ['application/x-unknown', ''],
+    ['constructor', ''],
+    ['__proto__', ''],
+    ['', ''],
+  ])('of %j is %j', (type, extension) => {
+    expect(extensionOf(type)).toBe(extension);
+  });
+
+  test('leads back to its type, for every extension of the table', () => {
+    for (const [type, extensions] of Object.entries(EXTENSIONS_OF_TYPES)) {
+      for (const extension of extensions.split(' ')) expect(mediaType(undefined, `a.${extension}`)).toBe(type);
+      expect(mediaType(undefined, `file${extensionOf(type)}`)).toBe(type);
+    }
+  });
+});
+
+describe('a browser may show', () => {
+  test.each(['image/png', 'video/mp4', 'audio/mpeg', 'text/plain', 'text/plain; charset=utf-8', 'application/pdf'])(
+    '%s',
+    (type) => {
+      expect(isInline(type)).toBe(true);
+    },
+  );
+
+  test.each([
+    'text/html',
+    'application/xhtml+xml',
+    'image/svg+xml',
+    'text/xml',
+    'application/xml',
+    'text/javascript',
+    'application/javascript',
+    'text/css',
+    'application/octet-stream',
+    'application/x-unknown',
+    'image/x-unknown',
+    'image/png-evil',
+    'message/rfc822',
+    'multipart/x-mixed-replace',
+    '',
+  ])('but not %j', (type) => {
+    expect(isInline(type)).toBe(false);
+  });
+
+  test('images, audio and video from one list, and two types more', () => {
+    for (const type of INLINE_MEDIA_TYPES) expect(type).toMatch(/^(?:image|audio|video)\/[a-z0-9.-]+$/);
+    expect(INLINE_TYPES).toEqual([...new Set([...INLINE_MEDIA_TYPES, 'text/plain', 'application/pdf'])]);
+  });
+});
