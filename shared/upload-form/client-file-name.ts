@@ -1,0 +1,31 @@
+/** RFC 8187, section 3.2: charset, language, value. */
+const EXTENDED_VALUE = /^(utf-8|iso-8859-1)'[^']*'(.*)$/is;
+
+/** What browsers make of the three characters they may not send in a quoted name (WHATWG HTML, multipart/form-data). */
+const BROWSER_ESCAPES: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
+
+/**
+ * The file name of a part, as the client meant it: `filename*` wins over `filename`, unless it is empty or in a charset
+ * that RFC 8187 does not know. In `filename` only what browsers escape is decoded, because any other `%` is theirs.
+ * @param isPercentEncoded  the client is one that percent-encodes the whole of `filename`.
+ */
+export function clientFileName(parameters: Map<string, string>, isPercentEncoded: boolean): string {
+  const extended = extendedValue(parameters.get('filename*') ?? '');
+  if (extended) return extended;
+  const plain = parameters.get('filename') ?? '';
+  if (isPercentEncoded) return percentDecoded(plain, 'utf8');
+  return plain.replace(/%(?:22|0D|0A)/g, (code) => BROWSER_ESCAPES[code] ?? code);
+}
+
+function extendedValue(text: string): string | undefined {
+  const [, charset, value] = EXTENDED_VALUE.exec(text) ?? [];
+  if (charset === undefined || value === undefined) return undefined;
+  const decoded = percentDecoded(value, charset.toLowerCase() === 'utf-8' ? 'utf8' : 'latin1');
+  // Apache HttpClient 5.5, in its extended mode, encodes a name that it has already encoded.
+  return extendedValue(decoded) ?? decoded;
+}
+
+/** A `%` without two hex digits stays as it is; bytes that are not UTF-8 become U+FFFD. */
+function percentDecoded(text: string, charset: 'utf8' | 'latin1'): string {
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString(charset));
+}

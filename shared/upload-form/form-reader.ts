@@ -1,0 +1,129 @@
+import { ApiError } from '../errors.ts';
+import { MULTIPART_FRAMING_MAX_BYTES } from '../limits.ts';
+import { findDelimiter, type Sight } from './find-delimiter.ts';
+import { invalidForm } from './invalid-form.ts';
+
+/** The header block of one part, with the line break before it; legitimate ones are under 2 KiB (a name of 255 bytes, percent-encoded twice). */
+export const PART_HEADERS_MAX_BYTES = 16 * 1024;
+
+const CRLF = Buffer.from('\r\n');
+const HEADERS_END = Buffer.from('\r\n\r\n');
+
+/**
+ * Cuts a form into delimiters, header blocks and content (RFC 2046, section 5.1.1), pulling one chunk of the source at a
+ * time. Content comes out as views of the source's chunks: nothing is copied, except where a chunk ends in what may be
+ * the beginning of a delimiter.
+ *
+ * The order of calls is that of the body: `skipContent` (the preamble), then for each part `nextPart`, `readHeaders` and
+ * the content, then `skipEpilogue`. Each call throws ApiError `invalid_request` when the body is not a form.
+ */
+export class FormReader {
+  /** Why the source gave no more, once that has happened; every later call that needs more throws it again. */
+  failure: ApiError | undefined;
+  readonly #source: AsyncIterator<Uint8Array>;
+  readonly #marker: Buffer;
+  /** The CRLF is ours: a form may open with its delimiter, without the line break that every other delimiter has. */
+  #unread: Buffer = CRLF;
+  #framingBytes = -CRLF.length;
+  #isAtEnd = false;
+
+  constructor(source: AsyncIterable<Uint8Array>, boundary: string) {
+    this.#source = source[Symbol.asyncIterator]();
+    this.#marker = Buffer.from(`\r\n--${boundary}`, 'latin1');
+  }
+
+  /** Whether the content goes on, rather than the next delimiter standing here; takes nothing. */
+  async hasContent(): Promise<boolean> {
+    return (await this.#look()).contentBytes > 0;
+  }
+
+  /** The next piece of the content, never empty; undefined when the next delimiter stands here. Not counted as framing. */
+  async readContent(): Promise<Buffer | undefined> {
+    const { contentBytes } = await this.#look();
+    return contentBytes > 0 ? this.#take(contentBytes) : undefined;
+  }
+
+  /** Passes over content that belongs to no file, and counts it as framing. */
+  async skipContent(): Promise<void> {
+    for (let sight = await this.#look(); sight.contentBytes > 0; sight = await this.#look()) {
+      this.#takeFraming(sight.contentBytes);
+    }
+  }
+
+  /** Passes the delimiter that stands here. @returns false when it was the last one. */
+  async nextPart(): Promise<boolean> {
+    const { delimiter } = await this.#look();
+    if (!delimiter) throw new Error('a part was not read to its end');
+    this.#takeFraming(delimiter.bytes);
+    return !delimiter.isLast;
+  }
+
+  /** The header block of the part, without the line break before it and the empty line behind it. */
+  async readHeaders(): Promise<Buffer> {
+    let end = this.#unread.indexOf(HEADERS_END);
+    while (end < 0 && this.#unread.length < PART_HEADERS_MAX_BYTES + HEADERS_END.length) {
+      await this.#fill();
+      end = this.#unread.indexOf(HEADERS_END);
+    }
+    if (end < 0 || end > PART_HEADERS_MAX_BYTES) throw invalidForm('the headers of a part are too long, or do not end');
+    const headers = this.#takeFraming(end + CRLF.length).subarray(CRLF.length, -CRLF.length);
+    // A part without content may leave out its empty line: then this CRLF is already that of the next delimiter.
+    if (await this.hasContent()) this.#takeFraming(CRLF.length);
+    return headers;
+  }
+
+  /** Reads what is behind the last delimiter, to the end of the source. */
+  async skipEpilogue(): Promise<void> {
+    while (!this.#isAtEnd) {
+      this.#takeFraming(this.#unread.length);
+      await this.#fill();
+    }
+  }
+
+  /** Pulls until the front of the unread bytes is known to be content, or a whole delimiter. */
+  async #look(): Promise<Sight> {
+    for (;;) {
+      const sight = findDelimiter(this.#unread, this.#marker, this.#isAtEnd);
+      if (sight.contentBytes > 0 || sight.delimiter) return sight;
+      await this.#fill();
+    }
+  }
+
+  async #fill(): Promise<void> {
+    if (this.failure) throw this.failure;
+    if (this.#isAtEnd) throw this.#fail(invalidForm('the body ends before its last delimiter'));
+    const { done, value } = await this.#pull();
+    if (done) this.#isAtEnd = true;
+    else this.#unread = this.#unread.length === 0 ? asBuffer(value) : Buffer.concat([this.#unread, value]);
+  }
+
+  async #pull(): Promise<IteratorResult<Uint8Array>> {
+    try {
+      return await this.#source.next();
+    } catch (cause) {
+      // The server's own verdict (too large, too slow) stands; anything else means that the connection broke.
+      throw this.#fail(cause instanceof ApiError ? cause : invalidForm('the body broke off', cause));
+    }
+  }
+
+  #fail(failure: ApiError): ApiError {
+    this.failure = failure;
+    return failure;
+  }
+
+  #takeFraming(bytes: number): Buffer {
+    this.#framingBytes += bytes;
+    if (this.#framingBytes > MULTIPART_FRAMING_MAX_BYTES) throw invalidForm('the form holds too much besides the file');
+    return this.#take(bytes);
+  }
+
+  #take(bytes: number): Buffer {
+    const taken = this.#unread.subarray(0, bytes);
+    this.#unread = this.#unread.subarray(bytes);
+    return taken;
+  }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

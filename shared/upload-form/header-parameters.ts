@@ -1,0 +1,74 @@
+/** What ends a parameter: the end of the header, a `;` alone there, or a `;` that really opens the next parameter. */
+const PARAMETER_END = /[ \t]*(?:;[ \t]*(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+[ \t]*=|$)|$)/y;
+
+/**
+ * The parameters of a header such as `form-data; name="file"; filename="a.txt"`, by lower-cased name; of two with one
+ * name the first counts. A Map, because a parameter may well be called `__proto__`.
+ *
+ * Reads what clients send rather than RFC 9110's grammar: a value without quotes may hold spaces and `;`, one in quotes
+ * may hold bare quotes and backslashes. A quote or `;` ends a value only where {@link PARAMETER_END} agrees.
+ */
+export function headerParameters(header: string): Map<string, string> {
+  const parameters = new Map<string, string>();
+  let at = header.indexOf(';');
+  while (at >= 0 && at < header.length) {
+    const equals = header.indexOf('=', at);
+    if (equals < 0) break;
+    // `a; junk; name=x`: what lies between is no parameter.
+    const name = header.slice(header.lastIndexOf(';', equals) + 1, equals);
+    const start = skipBlanks(header, equals + 1);
+    const quoted = header[start] === '"';
+    const end = quoted ? closingQuote(header, start + 1) : bareEnd(header, start);
+    const value = quoted ? unescapeQuotes(header.slice(start + 1, end)) : header.slice(start, end).trimEnd();
+    const key = name.trim().toLowerCase();
+    if (!parameters.has(key)) parameters.set(key, value);
+    at = header.indexOf(';', end);
+  }
+  return parameters;
+}
+
+function skipBlanks(text: string, from: number): number {
+  let at = from;
+  while (text[at] === ' ' || text[at] === '\t') at++;
+  return at;
+}
+
+function isParameterEnd(header: string, at: number): boolean {
+  PARAMETER_END.lastIndex = at;
+  return PARAMETER_END.test(header);
+}
+
+/**
+ * Where the value that opened before `start` is closed. A quote after a backslash is taken as escaped, unless no other
+ * quote closes the value: browsers escape nothing, so the file `a\` comes as `"a\"`. Without any closing quote, the end.
+ */
+function closingQuote(header: string, start: number): number {
+  let escaped = -1;
+  for (let at = header.indexOf('"', start); at >= 0; at = header.indexOf('"', at + 1)) {
+    if (!isParameterEnd(header, at + 1)) continue;
+    if (backslashesBefore(header, at, start) % 2 === 0) return at;
+    if (escaped < 0) escaped = at;
+  }
+  return escaped < 0 ? header.length : escaped;
+}
+
+function backslashesBefore(text: string, end: number, start: number): number {
+  let at = end;
+  while (at > start && text[at - 1] === '\\') at--;
+  return end - at;
+}
+
+function bareEnd(header: string, start: number): number {
+  for (let at = header.indexOf(';', start); at >= 0; at = header.indexOf(';', at + 1)) {
+    if (isParameterEnd(header, at)) return at;
+  }
+  return header.length;
+}
+
+/**
+ * `\"` and `\\` lose their backslash; before anything else it stays, because it belongs to a path such as
+ * `C:\dir\file.txt`, which old clients send as it is.
+ */
+function unescapeQuotes(text: string): string {
+  return text.replace(/\\(["\\])/g, '$1');
+}

@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { formBoundary } from '../../../shared/upload-form/form-boundary.ts';
+
+const EVERY_CHARACTER = "0123456789azAZ'()+_,-./:=?";
+
+describe('the boundary of', () => {
+  test.each([
+    ['a bare one', 'multipart/form-data; boundary=abc', 'abc'],
+    ['a quoted one (.NET)', 'multipart/form-data; boundary="a b"', 'a b'],
+    ['one of every legal character, quoted', `multipart/form-data; boundary="${EVERY_CHARACTER}"`, EVERY_CHARACTER],
+    ['one of every legal character, bare', `multipart/form-data; boundary=${EVERY_CHARACTER}`, EVERY_CHARACTER],
+    ['1 character', 'multipart/form-data; boundary=x', 'x'],
+    ['70 characters', `multipart/form-data; boundary=${'x'.repeat(70)}`, 'x'.repeat(70)],
+    ['any letter case of type and parameter', 'Multipart/Form-Data; BOUNDARY=aBc', 'aBc'],
+    ['another parameter before it', 'multipart/form-data; charset=utf-8; boundary=abc', 'abc'],
+    ['another parameter behind it', 'multipart/form-data; boundary=abc; charset=utf-8', 'abc'],
+    ['a parameter called __proto__', 'multipart/form-data; __proto__=x; boundary=abc', 'abc'],
+    ['two, of which the first counts', 'multipart/form-data; boundary=one; boundary=two', 'one'],
+    ['no space behind the semicolon', 'multipart/form-data;boundary=abc', 'abc'],
+    ['spaces where there are none', ' multipart/form-data ;  boundary = abc ', 'abc'],
+    ['nothing between two semicolons', 'multipart/form-data;; boundary=abc;', 'abc'],
+  ])('%s is found', (_, header, boundary) => {
+    expect(formBoundary(header)).toBe(boundary);
+  });
+
+  test.each([
+    ['absent', 'multipart/form-data'],
+    ['absent behind a semicolon', 'multipart/form-data;'],
+    ['empty', 'multipart/form-data; boundary='],
+    ['empty in quotes', 'multipart/form-data; boundary=""'],
+    ['of 71 characters', `multipart/form-data; boundary=${'x'.repeat(71)}`],
+    ['of 252 characters', `multipart/form-data; boundary=${'x'.repeat(252)}`],
+    ['ending in a space', 'multipart/form-data; boundary="abc "'],
+    ['of a character outside the alphabet', 'multipart/form-data; boundary=a*b'],
+    ['not ASCII', 'multipart/form-data; boundary=é'],
+    ['holding a line break', 'multipart/form-data; boundary="a\r\nb"'],
+    ['without its closing quote', 'multipart/form-data; boundary="a;b'],
+  ])('a header where it is %s is refused with invalid_request', (_, header) => {
+    expect(() => formBoundary(header)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
+  });
+});
+
+test.each([
+  [undefined],
+  [''],
+  ['application/json'],
+  ['multipart/mixed; boundary=abc'],
+  ['multipart/form-data-x; boundary=abc'],
+  ['text/plain; x=multipart/form-data; boundary=abc'],
+  ['application/x-www-form-urlencoded'],
+])('the type %j is refused with unsupported_media_type', (header) => {
+  expect(() => formBoundary(header)).toThrow(expect.objectContaining({ code: 'unsupported_media_type' }));
+});

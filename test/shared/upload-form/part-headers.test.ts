@@ -1,0 +1,176 @@
+import { describe, expect, test } from 'vitest';
+import { chunksOf, disposition, FIELD, FILE, formOf, type Part, readForm } from './read-form.ts';
+
+const read = (...parts: readonly Part[]) => readForm(chunksOf(formOf(...parts)));
+/** As bytes: what `formOf` writes one byte a character. */
+const utf8 = (text: string) => Buffer.from(text).toString('latin1');
+
+describe('a file name', () => {
+  test.each([
+    ['is taken as it is', '; filename="a.txt"', 'a.txt'],
+    ['may be empty', '; filename=""', ''],
+    ['may stand before the field name', '; filename="b.txt"; x=y', 'b.txt'],
+    ['may be without quotes', '; filename=a.txt', 'a.txt'],
+    ['may be without quotes and hold spaces', '; filename=my file.txt', 'my file.txt'],
+    ['may be without quotes and hold a semicolon', '; filename=a;b.txt', 'a;b.txt'],
+    ['without quotes ends where another parameter begins', '; filename=my file.txt; x=y', 'my file.txt'],
+    ['has its parameter in any letter case', '; FileName="a.txt"', 'a.txt'],
+    ['may have spaces around the equals sign', '; filename = "a.txt" ', 'a.txt'],
+    ['is UTF-8', utf8('; filename="naïve – 文件.txt"'), 'naïve – 文件.txt'],
+    ['has U+FFFD for what is not UTF-8', '; filename="na\xefve.txt"', 'na\uFFFDve.txt'],
+    ['has browsers’ escapes decoded', '; filename="%22a%0D%0Ab%22.txt"', '"a\r\nb".txt'],
+    ['keeps any other percent sign', '; filename="100%25 a%20b %2.txt"', '100%25 a%20b %2.txt'],
+    ['keeps lower-case escapes, which no browser sends', '; filename="a%0db.txt"', 'a%0db.txt'],
+    ['has escaped quotes and backslashes decoded', '; filename="a \\"b\\" c\\\\d.txt"', 'a "b" c\\d.txt'],
+    ['may hold an escaped quote before what looks like a parameter', '; filename="a\\"; x=y.txt"', 'a"; x=y.txt'],
+    ['keeps the backslashes of a path', '; filename="C:\\dir\\new.txt"', 'C:\\dir\\new.txt'],
+    ['may end in a backslash that escapes nothing', '; filename="a\\"', 'a\\'],
+    ['may hold bare quotes', '; filename="a "b".txt"', 'a "b".txt'],
+    ['may hold a bare quote and a semicolon', '; filename="a"; b.txt"', 'a"; b.txt'],
+    ['may lack its closing quote', '; filename="a.txt', 'a.txt'],
+    ['may hold a bare LF', '; filename="a\nb.txt"', 'a\nb.txt'],
+    ['may hold a bare CR', '; filename="a\rb.txt"', 'a\rb.txt'],
+    ['may go on in the next line, by leading white space', ';\r\n filename="a.txt"', 'a.txt'],
+    ['counts the first time it comes', '; filename="a.txt"; filename="b.txt"', 'a.txt'],
+  ])('%s', async (_, parameters, filename) => {
+    expect(await read([disposition(parameters), 'content'])).toMatchObject({
+      filename,
+      content: Buffer.from('content'),
+    });
+  });
+
+  test.each([
+    ['wins behind filename', '; filename="x"; filename*=UTF-8\'\'na%C3%AFve.txt', 'naïve.txt'],
+    ['wins before filename', '; filename*=UTF-8\'\'na%C3%AFve.txt; filename="x"', 'naïve.txt'],
+    ['may come alone', "; filename*=utf-8''a.txt", 'a.txt'],
+    ['may name a language', "; filename*=UTF-8'en'a%20b.txt", 'a b.txt'],
+    ['may be ISO-8859-1', "; filename*=ISO-8859-1''na%EFve.txt", 'naïve.txt'],
+    ['may be quoted against the rules (Apache HttpClient)', '; filename*="UTF-8\'\'na%C3%AFve.txt"', 'naïve.txt'],
+    [
+      'may be encoded twice (Apache HttpClient 5.5)',
+      '; filename*="UTF-8\'\'UTF-8%27%27na%25C3%25AFve.txt"',
+      'naïve.txt',
+    ],
+    ['may hold bare UTF-8', utf8("; filename*=UTF-8''文件.txt"), '文件.txt'],
+    ['may hold single quotes', "; filename*=UTF-8''it's.txt", "it's.txt"],
+    ['keeps a percent sign that encodes nothing', "; filename*=UTF-8''100%.txt", '100%.txt'],
+    ['has U+FFFD for what is not UTF-8', "; filename*=UTF-8''na%EFve.txt", 'na\uFFFDve.txt'],
+    ['loses when empty', '; filename="a.txt"; filename*=UTF-8\'\'', 'a.txt'],
+    ['loses in an unknown charset', '; filename="a.txt"; filename*=KOI8-R\'\'%C1.txt', 'a.txt'],
+    ['loses without a charset', '; filename="a.txt"; filename*=b.txt', 'a.txt'],
+  ])('in filename* %s', async (_, parameters, filename) => {
+    expect((await read([disposition(parameters), 'content'])).filename).toBe(filename);
+  });
+});
+
+describe('a percent-encoded name', () => {
+  const UUID = 'e96bf5afc7a34cfbbb56773ffa4bbc4f';
+  const TYPE = 'Content-Type: text/plain';
+  const NAME = disposition('; filename="a%20b.txt"');
+
+  test.each([
+    ['is decoded when the form is aiohttp’s', UUID, `${TYPE}\r\n${NAME}`, 'a b.txt'],
+    ['stays when Content-Type comes second', UUID, `${NAME}\r\n${TYPE}`, 'a%20b.txt'],
+    ['stays when there is no Content-Type', UUID, NAME, 'a%20b.txt'],
+    [
+      'stays when the boundary is no random UUID',
+      `${UUID.slice(0, 12)}f${UUID.slice(13)}`,
+      `${TYPE}\r\n${NAME}`,
+      'a%20b.txt',
+    ],
+  ])('%s', async (_, boundary, headers, filename) => {
+    const body = `--${boundary}\r\n${headers}\r\n\r\ncontent\r\n--${boundary}--\r\n`;
+    const reading = await readForm(chunksOf(Buffer.from(body)), `multipart/form-data; boundary=${boundary}`);
+    expect(reading.filename).toBe(filename);
+  });
+});
+
+describe('a part is a file', () => {
+  test.each([
+    ['with filename', disposition('; filename="a"'), { filename: 'a', contentType: undefined }],
+    [
+      'with filename, even as text/plain',
+      `${disposition('; filename="a"')}\r\nContent-Type: text/plain`,
+      { filename: 'a', contentType: 'text/plain' },
+    ],
+    ['with an empty filename and content', disposition('; filename=""'), { filename: '', contentType: undefined }],
+    [
+      'with a type and no name',
+      `${disposition('')}\r\nContent-Type: image/png`,
+      { filename: undefined, contentType: 'image/png' },
+    ],
+    [
+      'with a type and no Content-Disposition',
+      'Content-Type: image/png',
+      { filename: undefined, contentType: 'image/png' },
+    ],
+    ['under any field name', 'Content-Disposition: form-data; name="files[]"; filename="a"', { filename: 'a' }],
+    ['under no field name', 'Content-Disposition: form-data; filename="a"', { filename: 'a' }],
+    [
+      'with its headers in any letter case and order',
+      'content-type:IMAGE/png\r\nCONTENT-DISPOSITION:form-data;filename=a',
+      { filename: 'a', contentType: 'IMAGE/png' },
+    ],
+    [
+      'beside other headers',
+      `Content-Transfer-Encoding: binary\r\n${disposition('; filename="a"')}\r\nContent-Length: 7`,
+      { filename: 'a' },
+    ],
+    [
+      'with two types, of which the first counts',
+      `${disposition('; filename="a"')}\r\nContent-Type: a/b\r\nContent-Type: c/d`,
+      { contentType: 'a/b' },
+    ],
+  ])('%s', async (_, headers, expected) => {
+    expect(await read([headers, 'content'])).toMatchObject({ ...expected, content: Buffer.from('content'), stored: 1 });
+  });
+
+  test.each([
+    ['with nothing but a field name', disposition('')],
+    ['of type text/plain', `${disposition('')}\r\nContent-Type: text/plain`],
+    ['of type text/plain with a charset', `${disposition('')}\r\nContent-Type: Text/Plain; charset=utf-8`],
+    ['with an empty type', `${disposition('')}\r\nContent-Type:`],
+    ['without headers', ''],
+    ['with another header only', 'X-Note: filename="a"'],
+    ['with filename as a value', 'Content-Disposition: form-data; name="filename"'],
+  ])('but not %s', async (_, headers) => {
+    const fields = Buffer.from(`--B\r\n${headers}${headers && '\r\n'}\r\ncontent\r\n--B--\r\n`);
+    expect(await readForm(chunksOf(fields))).toEqual({ error: 'invalid_request', stored: 0, discarded: 0 });
+  });
+});
+
+describe('a form', () => {
+  const UNSELECTED: Part = [`${disposition('; filename=""')}\r\nContent-Type: application/octet-stream`, ''];
+  const FOUND = { filename: 'a.txt', content: Buffer.from('content'), stored: 1, discarded: 0 };
+
+  test.each<[string, Part[], object]>([
+    ['the file alone', [FILE], FOUND],
+    ['fields before and behind the file', [FIELD, FILE, FIELD, FIELD], FOUND],
+    ['unselected inputs before and behind the file', [UNSELECTED, FILE, UNSELECTED], FOUND],
+    ['an empty file', [[FILE[0], '']], { ...FOUND, content: Buffer.alloc(0) }],
+  ])('is read with %s', async (_, parts, expected) => {
+    expect(await read(...parts)).toMatchObject(expected);
+  });
+
+  test.each<[string, Part[], number]>([
+    ['no part', [], 0],
+    ['fields only', [FIELD, FIELD], 0],
+    ['an unselected input only', [UNSELECTED], 0],
+    ['two files', [FILE, FILE], 1],
+    ['two files and fields between them', [FILE, FIELD, FILE], 1],
+    ['a second file without a name', [FILE, ['Content-Type: image/png', 'x']], 1],
+  ])('is refused with %s, and the file that was stored goes', async (_, parts, stored) => {
+    expect(await read(...parts)).toEqual({ error: 'invalid_request', stored, discarded: stored });
+  });
+
+  test.each([
+    ['a line without a colon', 'Content-Disposition'],
+    ['a line that begins with white space and goes on with nothing', ` ${FILE[0]}`],
+    ['a name with a space', 'Content Disposition: form-data; filename="a"'],
+    ['no name', ': form-data; filename="a"'],
+    ['a file name broken over two lines', disposition('; filename="a\r\nb.txt"')],
+    ['no empty line behind them', `${FILE[0]}\r\n--B\r\n${FILE[0]}`],
+  ])('is refused when the headers of a part have %s', async (_, headers) => {
+    expect(await read(FIELD, [headers, 'content'])).toEqual({ error: 'invalid_request', stored: 0, discarded: 0 });
+  });
+});

@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { disposition, readForm } from './read-form.ts';
+
+const LEGAL = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'()+_,-./:=? ";
+const boundaries = fc
+  .string({ unit: fc.constantFrom(...LEGAL), minLength: 1, maxLength: 70 })
+  .filter((boundary) => !boundary.endsWith(' '));
+
+/** Bytes in which what looks like a delimiter is likely, and a delimiter is not. */
+const contents = (boundary: string) => {
+  const delimiter = new RegExp(`\r\n--${RegExp.escape(boundary)}(?:--)?[ \t]*\r\n`);
+  const pieces = ['\r', '\n', '-', ' ', '\r\n--', `--${boundary}`, `\r\n--${boundary}`, `\r\n--${boundary}--`];
+  return fc
+    .array(fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: 'binary' })))
+    .map((chosen) => Buffer.from(chosen.join('')).toString('latin1'))
+    .filter((content) => !delimiter.test(`\r\n${content}\r\n`));
+};
+
+/** Browsers' escapes in the name itself and pairs of backslashes cannot come back as they were. */
+const names = fc.string({ unit: 'grapheme' }).filter((name) => !/%(?:22|0D|0A)|\\\\/.test(name));
+const escaped = (name: string) =>
+  Buffer.from(name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')).toString('latin1');
+
+const forms = boundaries.chain((boundary) =>
+  fc.record({
+    boundary: fc.constant(boundary),
+    preamble: contents(boundary),
+    before: fc.array(contents(boundary), { maxLength: 3 }),
+    name: names,
+    content: contents(boundary),
+    behind: fc.array(contents(boundary), { maxLength: 3 }),
+    epilogue: fc.string(),
+  }),
+);
+
+/** The chunks' sizes come round again until the bytes are through. */
+async function* chunked(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
+  for (let at = 0, turn = 0; at < bytes.length; turn++) {
+    const size = sizes[turn % sizes.length] ?? 1;
+    yield bytes.subarray(at, at + size);
+    at += size;
+  }
+}
+const chunkSizes = fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 1 });
+
+test('a form of any boundary, parts and chunks is read back as it was written', async () => {
+  await fc.assert(
+    fc.asyncProperty(forms, chunkSizes, async (form, sizes) => {
+      const { boundary, preamble, name, content } = form;
+      const part = (headers: string, text: string) => `\r\n--${boundary}\r\n${headers}\r\n\r\n${text}`;
+      const field = (text: string) => part(disposition(''), text);
+      const body = [
+        preamble,
+        ...form.before.map(field),
+        part(disposition(`; filename="x${escaped(name)}"`), content),
+        ...form.behind.map(field),
+        `\r\n--${boundary}--\r\n${form.epilogue}`,
+      ];
+      const source = chunked(Buffer.from(body.join(''), 'latin1'), sizes);
+      const reading = await readForm(source, `multipart/form-data; boundary="${boundary}"`);
+      expect(reading).toMatchObject({ filename: `x${name}`, stored: 1, discarded: 0 });
+      expect(reading.content?.toString('latin1')).toBe(content);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('any bytes are read to their end, and refused with invalid_request when they are no form', async () => {
+  const pieces = [
+    '--B',
+    '\r\n--B\r\n',
+    '\r\n--B--',
+    '\r\n',
+    '\r\n\r\n',
+    ' ',
+    ';',
+    '"',
+    '\\',
+    '%',
+    '\0',
+    '\xff',
+    ...[
+      'Content-Disposition: form-data; name="a"; filename="b"',
+      "filename*=UTF-8''",
+      'Content-Type: a/b',
+      '__proto__: constructor',
+    ],
+  ];
+  const bytes = fc
+    .array(fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...pieces) }, fc.string()))
+    .map((chosen) => chosen.join(''));
+  await fc.assert(
+    fc.asyncProperty(bytes, chunkSizes, async (text, sizes) => {
+      const reading = await readForm(chunked(Buffer.from(text, 'latin1'), sizes));
+      if (reading.error === undefined) expect(reading).toMatchObject({ stored: 1, discarded: 0 });
+      else expect(reading).toEqual({ error: 'invalid_request', stored: reading.stored, discarded: reading.stored });
+    }),
+    { numRuns: 1000 },
+  );
+});
