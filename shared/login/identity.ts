@@ -35,7 +35,7 @@ export async function verifyIdToken(
   if (claims.azp === undefined ? isForMany : claims.azp !== provider.clientId) {
     throw new LoginError('login_failed', 'ID token made for another client');
   }
-  return toIdentity(claims);
+  return toIdentity(claims, provider);
 }
 
 async function verifiedClaims(idToken: string, provider: LoginProvider, now: number): Promise<JWTPayload> {
@@ -63,20 +63,25 @@ function keysOf({ jwksUri }: LoginProvider): RemoteJWKSet {
   return keys;
 }
 
-function toIdentity({ sub, email, email_verified, name, picture, hd }: JWTPayload): Identity {
+function toIdentity({ sub, email, email_verified, name, picture, hd }: JWTPayload, provider: LoginProvider): Identity {
   if (typeof sub !== 'string' || sub === '') throw new LoginError('login_failed', 'ID token without a subject');
   // `true` and nothing like it: some providers write the text "false".
   if (typeof email !== 'string' || !email.includes('@') || email_verified !== true) {
     throw new LoginError('email_not_verified', 'e-mail address missing or not verified');
   }
-  const isPicture = typeof picture === 'string' && URL.parse(picture)?.protocol === 'https:';
   return {
     subject: sub,
     email,
     name: typeof name === 'string' && name !== '' ? name : email,
-    ...(isPicture && { pictureUrl: picture }),
+    ...(isPictureOf(provider, picture) && { pictureUrl: picture }),
     isHosted: typeof hd === 'string' && hd !== '',
   };
+}
+
+/** An address a page may show: over TLS, or (on one machine) the provider's own. */
+function isPictureOf({ issuer }: LoginProvider, picture: unknown): picture is string {
+  const url = typeof picture === 'string' ? URL.parse(picture) : null;
+  return url !== null && (url.protocol === 'https:' || url.origin === new URL(issuer).origin);
 }
 
 /** Without the cause: jose's errors carry the claims. */

@@ -83,6 +83,7 @@ describe('an honest login', () => {
     ['no name', { name: undefined }, { name: 'Ada@Example.org' }],
     ['no picture', { picture: undefined }, {}],
     ['a picture that is a script', { picture: 'javascript:alert(1)' }, {}],
+    ['a picture without TLS', { picture: 'http://pictures.example/ada.png' }, {}],
   ])('with %s is one all the same', async (_, claims, profile) => {
     const sub = crypto.randomUUID();
     await logIn({ claims: { ...claims, sub } });
