@@ -34,9 +34,8 @@ export async function serveRequest(
 
   const isContinued = options.expectsContinue ? continueWhenRead(viewer, response) : () => true;
   outcome = viewer && (await answerRequest(context, viewer));
-  // A viewer that still waits for its 100 sends nothing: it needs no draining, but a new connection.
+  // A viewer that still waits for its 100 sends nothing to drain; Node then closes the connection after the answer.
   if (isContinued()) drain(message);
-  else response.setHeader('connection', 'close');
 
   try {
     if (viewer && outcome) await send(viewer, outcome, response);
@@ -103,6 +102,6 @@ async function send(viewer: ViewerRequest, { answer, behavior }: Outcome, respon
     return;
   }
   const source = Buffer.isBuffer(body) ? [body] : body;
-  // Fails when the viewer leaves or the origin cuts its answer; then both sides are closed, as a pipeline does.
-  await (compress ? pipeline(source, compress, response) : pipeline(source, response)).catch(() => response.destroy());
+  // Fails when the viewer leaves or the origin cuts its answer; a pipeline then closes both sides by itself.
+  await (compress ? pipeline(source, compress, response) : pipeline(source, response)).catch(() => {});
 }
