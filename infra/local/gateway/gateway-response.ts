@@ -1,0 +1,114 @@
+import type { ConfiguredResponse, ResponseType } from './gateway-response-config.ts';
+import type { RequestContext } from './request-context.ts';
+import type { RestApi } from './rest-api.ts';
+
+/** An answer on its way to the client. */
+export interface HttpAnswer {
+  readonly status: number;
+  /** In the order they are sent; a name may come more than once. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+}
+
+/** Why the gateway answers by itself. */
+export interface GatewayError {
+  readonly type: ResponseType;
+  /** What AWS answers with unless the template says otherwise. */
+  readonly status: number;
+  readonly message: string;
+  /** `x-amzn-ErrorType`. */
+  readonly errorType: string;
+}
+
+/** The errors of the gateway. Source: API Gateway Developer Guide, "Gateway response types". */
+export const GATEWAY_ERRORS = {
+  unknownRoute: {
+    type: 'MISSING_AUTHENTICATION_TOKEN',
+    status: 403,
+    message: 'Missing Authentication Token',
+    errorType: 'MissingAuthenticationTokenException',
+  },
+  timeout: {
+    type: 'INTEGRATION_TIMEOUT',
+    status: 504,
+    message: 'Endpoint request timed out',
+    errorType: 'InternalServerErrorException',
+  },
+  /** The function failed, or gave what is no answer. The documented 504 is not what AWS sends; 502 was measured. */
+  functionFailed: internal('INTEGRATION_FAILURE', 502),
+  /** Lambda refused to run the function. Source: Lambda Developer Guide, "Handling Lambda errors with an API Gateway API". */
+  functionRefused: internal('INTEGRATION_FAILURE', 500),
+  /** The function's policy does not let the gateway in. */
+  notPermitted: internal('API_CONFIGURATION_ERROR', 500),
+} as const satisfies Record<string, GatewayError>;
+
+function internal(type: ResponseType, status: number): GatewayError {
+  return { type, status, message: 'Internal server error', errorType: 'InternalServerErrorException' };
+}
+
+/** What AWS says of an `Authorization` header it takes for a broken signature of its own. */
+export function notASignature(authorization: string): GatewayError {
+  const [word = ''] = authorization.split(/[\s,]/).slice(1);
+  return {
+    type: 'INVALID_SIGNATURE',
+    status: 403,
+    message: `'${word}' not a valid key=value pair (missing equal-sign) in Authorization header: '${authorization}'.`,
+    errorType: 'IncompleteSignatureException',
+  };
+}
+
+/** The answer to an error, as the template has it: its type's configuration, else that of its class, else AWS's own. */
+export function gatewayResponse(error: GatewayError, api: RestApi, context: RequestContext): HttpAnswer {
+  const configured =
+    api.responses.get(error.type) ?? api.responses.get(error.status < 500 ? 'DEFAULT_4XX' : 'DEFAULT_5XX');
+  const template = configured?.template ?? {
+    contentType: 'application/json',
+    text: '{"message":$context.error.messageString}',
+  };
+  const values = contextValues(error, context);
+  const text = template.text.replace(/\$context\.([\w.]+)|\$stageVariables\.(\w+)/g, (all, name, variable) =>
+    variable === undefined ? (values[name] ?? all) : (api.stageVariables[variable] ?? ''),
+  );
+  return {
+    status: configured?.status ?? error.status,
+    headers: [
+      ['Content-Type', template.contentType],
+      ['x-amzn-ErrorType', error.errorType],
+      ...mappedHeaders(configured, values),
+    ],
+    body: Buffer.from(text),
+  };
+}
+
+function mappedHeaders(
+  configured: ConfiguredResponse | undefined,
+  values: Readonly<Record<string, string>>,
+): [name: string, value: string][] {
+  return Object.entries(configured?.headers ?? {}).map(([name, mapping]) => {
+    const fixed = /^'(.*)'$/s.exec(mapping)?.[1];
+    const value = fixed ?? values[mapping.replace(/^context\./, '')];
+    if (value === undefined) throw new Error(`the local gateway does not know the mapping ${mapping}`);
+    return [name, value];
+  });
+}
+
+/** `$context` as far as it can be known here. Source: API Gateway Developer Guide, "$context variables". */
+function contextValues(error: GatewayError, context: RequestContext): Readonly<Record<string, string>> {
+  return {
+    'error.message': error.message,
+    'error.messageString': JSON.stringify(error.message),
+    'error.responseType': error.type,
+    apiId: context.apiId,
+    domainName: context.domainName,
+    extendedRequestId: context.extendedRequestId,
+    httpMethod: context.httpMethod,
+    'identity.sourceIp': context.identity.sourceIp,
+    path: context.path,
+    protocol: context.protocol,
+    requestId: context.requestId,
+    requestTime: context.requestTime,
+    requestTimeEpoch: String(context.requestTimeEpoch),
+    resourcePath: context.resourcePath ?? '',
+    stage: context.stage,
+  };
+}

@@ -1,0 +1,130 @@
+import type { IncomingMessage } from 'node:http';
+import type { Account } from '../aws-front/principals.ts';
+import { InvocationRefused, type InvocationResult } from '../lambda/invocation.ts';
+import type { LambdaService } from '../lambda/lambda-service.ts';
+import { findRoute, type Route } from './find-route.ts';
+import {
+  GATEWAY_ERRORS,
+  type GatewayError,
+  gatewayResponse,
+  type HttpAnswer,
+  notASignature,
+} from './gateway-response.ts';
+import { proxyEvent } from './proxy-event.ts';
+import { proxyResult } from './proxy-result.ts';
+import { readBody } from './read-body.ts';
+import { type RequestContext, routedContext } from './request-context.ts';
+import type { RestApi } from './rest-api.ts';
+
+/** Not raisable. Source: API Gateway quotas, "Payload size". */
+const BODY_MAX_BYTES = 10 * 1024 * 1024;
+
+export interface GatewayParts {
+  readonly api: RestApi;
+  readonly account: Account;
+  readonly lambda: LambdaService;
+  /** Hears why the gateway answered by itself, and for which request. */
+  readonly onFailure: (failure: { readonly requestId: string; readonly reason: string }) => void;
+}
+
+/** A request whose stage is known to be the API's. */
+export interface GatewayRequest {
+  readonly message: IncomingMessage;
+  /** Without the stage, encoded. */
+  readonly path: string;
+  /** Without the question mark. */
+  readonly query: string;
+  readonly context: RequestContext;
+  readonly traceId: string;
+}
+
+/** Route, body, function, answer. @throws Error when the client goes away before its body is complete. */
+export async function handleRequest(parts: GatewayParts, request: GatewayRequest): Promise<HttpAnswer> {
+  const { api } = parts;
+  const { message } = request;
+  const route = findRoute(api.root, request.context.httpMethod, request.path);
+  if (!route) return gatewayResponse(unknownRoute(message), api, request.context);
+  const context = routedContext(request.context, route.resource);
+  const fail = (error: GatewayError, reason: string) => {
+    parts.onFailure({ requestId: context.requestId, reason });
+    return gatewayResponse(error, api, context);
+  };
+  // "Exception" is all the documentation says of it.
+  if (message.headers['transfer-encoding'] !== undefined) {
+    return fail(GATEWAY_ERRORS.functionRefused, 'a Lambda integration takes no Transfer-Encoding');
+  }
+  const body = await readBody(message, BODY_MAX_BYTES);
+  if (body === 'too-large') return TOO_LARGE;
+  const payload = JSON.stringify(proxyEvent(api, route, context, { ...request, body }));
+  try {
+    const result = await withTimeout(invoke(parts, route, context, payload, request.traceId), route);
+    if (result === 'timeout') return fail(GATEWAY_ERRORS.timeout, 'the function took too long');
+    if (result.functionError) return fail(GATEWAY_ERRORS.functionFailed, `the function failed: ${result.payload}`);
+    const answer = proxyResult(result.payload, api, message.headers.accept);
+    return answer ?? fail(GATEWAY_ERRORS.functionFailed, 'the function gave a malformed proxy response');
+  } catch (error) {
+    if (!(error instanceof InvocationRefused)) throw error;
+    if (error.code === 'RequestTooLarge') return EVENT_TOO_LARGE;
+    const isForbidden = error.code === 'AccessDenied' || error.code === 'ResourceNotFound';
+    return fail(isForbidden ? GATEWAY_ERRORS.notPermitted : GATEWAY_ERRORS.functionRefused, error.message);
+  }
+}
+
+/**
+ * Past 10 MiB AWS answers this and no template changes it: "Customizing the default gateway response for 413
+ * REQUEST_TOO_LARGE isn't currently supported." Source: API Gateway Developer Guide, "Important notes".
+ */
+const TOO_LARGE: HttpAnswer = {
+  status: 413,
+  headers: [['Content-Type', 'text/plain']],
+  body: Buffer.from(`HTTP content length exceeded ${BODY_MAX_BYTES} bytes.`),
+};
+
+/** Between 4.5 and 10 MiB: seen in the logs of others; the documentation says 500. */
+const EVENT_TOO_LARGE: HttpAnswer = {
+  status: 413,
+  headers: [['Content-Type', 'application/json']],
+  body: Buffer.from('{"message":"Request Too Long"}'),
+};
+
+/** Only on a route it does not know does the gateway look for a signature of AWS's in `Authorization`. */
+function unknownRoute({ headers: { authorization } }: IncomingMessage): GatewayError {
+  return authorization === undefined ? GATEWAY_ERRORS.unknownRoute : notASignature(authorization);
+}
+
+function invoke(
+  { api, account, lambda }: GatewayParts,
+  { resource, integration }: Route,
+  context: RequestContext,
+  payload: string,
+  traceId: string,
+): Promise<InvocationResult> {
+  const method = `${api.stage}/${context.httpMethod}${resource.path}`;
+  return lambda.invoke({
+    functionArn: integration.functionArn,
+    payload,
+    traceId,
+    invoker: {
+      principal: 'apigateway.amazonaws.com',
+      sourceArn: `arn:aws:execute-api:${account.region}:${account.accountId}:${api.id}/${method}`,
+    },
+  });
+}
+
+/** The function goes on after the gateway gave up, as on AWS. */
+async function withTimeout(
+  result: Promise<InvocationResult>,
+  { integration }: Route,
+): Promise<InvocationResult | 'timeout'> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<'timeout'>((resolve) => {
+    timer = setTimeout(resolve, integration.timeoutMilliseconds, 'timeout');
+  });
+  try {
+    return await Promise.race([result, timeout]);
+  } finally {
+    clearTimeout(timer);
+    // What comes later than the answer is nobody's any more.
+    result.catch(() => {});
+  }
+}

@@ -1,0 +1,90 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { newTraceId } from '../lambda/trace-id.ts';
+import type { HttpAnswer } from './gateway-response.ts';
+import { type GatewayParts, handleRequest } from './handle-request.ts';
+import { drain } from './read-body.ts';
+import { type RequestContext, requestContext } from './request-context.ts';
+
+/** Request line and header values together. Source: API Gateway quotas, "Total combined size of request line and headers". */
+const HEAD_MAX_BYTES = 10_240;
+
+/** API Gateway's REST API on one machine, for the stage of the template. */
+export async function startGateway(parts: GatewayParts): Promise<{ port: number; close(): Promise<void> }> {
+  // Node counts otherwise than the gateway does; its limit is only kept out of the way.
+  const server = createServer({ maxHeaderSize: 16 * HEAD_MAX_BYTES, requestTimeout: 0 }, (message, response) => {
+    void serve(parts, message, response);
+  });
+  server.on('clientError', (_error, socket: Socket) => {
+    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function serve(parts: GatewayParts, message: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { api } = parts;
+  const [fullPath = '', query = ''] = (message.url ?? '').split(/\?(.*)/s);
+  // The gateway obeys this header. Source: API Gateway Developer Guide, "Important notes".
+  const override = message.headers['x-http-method-override'];
+  const method = typeof override === 'string' ? override.toUpperCase() : (message.method ?? '');
+  const traceId = traceIdOf(message);
+  const context = requestContext(api, parts.account.accountId, message, { method, path: fullPath });
+  const [, stage, path = '/'] = /^\/([^/]*)(\/.*)?$/s.exec(fullPath) ?? [];
+  let answer: HttpAnswer;
+  try {
+    if (headBytes(message) > HEAD_MAX_BYTES) answer = HEAD_TOO_LARGE;
+    else if (stage !== api.stage) answer = FORBIDDEN;
+    else answer = await handleRequest(parts, { message, path, query, context, traceId });
+  } catch (error) {
+    if (message.destroyed && !message.complete) return;
+    parts.onFailure({ requestId: context.requestId, reason: String(error) });
+    answer = BROKEN;
+  }
+  if (message.complete || (await drain(message))) send(answer, context, traceId, response);
+}
+
+/** Someone else's trace goes on; else a new one starts here. */
+function traceIdOf({ headers }: IncomingMessage): string {
+  const given = headers['x-amzn-trace-id'];
+  const root = typeof given === 'string' ? /(?:^|;)Root=(1-[0-9a-f]{8}-[0-9a-f]{24})/.exec(given)?.[1] : undefined;
+  const fresh = newTraceId();
+  return root === undefined ? fresh : fresh.replace(/^Root=[^;]*/, `Root=${root}`);
+}
+
+function headBytes({ method = '', url = '', rawHeaders }: IncomingMessage): number {
+  return [method, url, ...rawHeaders].reduce((sum, text) => sum + Buffer.byteLength(text, 'latin1'), 0);
+}
+
+function send(answer: HttpAnswer, context: RequestContext, traceId: string, response: ServerResponse): void {
+  const hasBody = answer.status !== 204 && answer.status !== 304;
+  const headers = [
+    ...answer.headers,
+    ['x-amzn-RequestId', context.requestId],
+    ['x-amz-apigw-id', context.extendedRequestId],
+    ['X-Amzn-Trace-Id', traceId.replace(/;.*/s, '')],
+    ...(hasBody ? [['Content-Length', String(answer.body.length)]] : []),
+  ];
+  response.writeHead(answer.status, headers.flat() as string[]);
+  response.end(hasBody ? answer.body : undefined);
+}
+
+/** A guess: what AWS answers is not documented. */
+const HEAD_TOO_LARGE = fixed(431, 'Request Header Fields Too Large');
+const FORBIDDEN = fixed(403, 'Forbidden');
+/** A mistake of this gateway. */
+const BROKEN = fixed(500, 'Internal server error');
+
+function fixed(status: number, message: string): HttpAnswer {
+  return { status, headers: [['Content-Type', 'application/json']], body: Buffer.from(JSON.stringify({ message })) };
+}
