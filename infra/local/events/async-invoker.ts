@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { ASYNC_PAYLOAD_MAX_BYTES, InvocationRefused } from '../lambda/invocation.ts';
+import type { InvokeRequest, LambdaService } from '../lambda/lambda-service.ts';
+import type { LogListener } from '../lambda/log-lines.ts';
+import type { Invoker } from '../lambda/permissions.ts';
+import type { InvokeConfig } from './invoke-configs.ts';
+
+/** An event that a function failed at, every time it was tried. */
+export interface FailedEvent {
+  readonly functionArn: string;
+  readonly payload: string;
+  /** How often the function was run. */
+  readonly attempts: number;
+  /** What it said last. */
+  readonly failure: string;
+  /** Where the template wants such events sent; recorded here, and sent nowhere. */
+  readonly destination?: string;
+}
+
+export interface AsyncInvoker {
+  /**
+   * Takes an event for a function and returns at once. The event is kept in memory alone: on AWS it would survive what ends
+   * this process, so nothing may depend on it.
+   */
+  send(functionArn: string, payload: string, invoker: Invoker): void;
+  /** Resolves when nothing is running and nothing waits to be tried again. */
+  idle(): Promise<void>;
+  readonly failed: readonly FailedEvent[];
+  close(): void;
+}
+
+/** Lambda waits this long before the second and before the third try. Source: Lambda Developer Guide, "Error handling for asynchronous invocation". */
+const RETRY_DELAYS_MS = [60_000, 120_000];
+
+/** Asynchronous invocation: an event is tried again when the function fails, and in the end recorded as failed. */
+export function createAsyncInvoker(options: {
+  readonly lambda: LambdaService;
+  readonly configs: ReadonlyMap<string, InvokeConfig>;
+  readonly onLog: LogListener;
+  /** Between the tries; a test makes them short. */
+  readonly retryDelaysMs?: readonly number[];
+}): AsyncInvoker {
+  const { lambda, configs, onLog, retryDelaysMs = RETRY_DELAYS_MS } = options;
+  const failed: FailedEvent[] = [];
+  const running = new Set<Promise<void>>();
+  const closing = new AbortController();
+
+  const deliver = async (functionArn: string, payload: string, invoker: Invoker) => {
+    const { retries, destination } = configs.get(functionArn) ?? { retries: RETRY_DELAYS_MS.length };
+    const requestId = randomUUID();
+    let outcome: Outcome = { failure: '', isFinal: true };
+    let attempts = 0;
+    do {
+      if (attempts > 0) await pause(retryDelaysMs[attempts - 1] ?? retryDelaysMs.at(-1) ?? 0, closing.signal);
+      if (closing.signal.aborted) return;
+      outcome = await tryOnce(lambda, { functionArn, payload, invoker, requestId });
+      attempts += 1;
+    } while (!outcome.isFinal && attempts <= retries);
+    const { failure } = outcome;
+    if (failure === '') return;
+    failed.push({ functionArn, payload, attempts, failure, ...(destination && { destination }) });
+    onLog({ function: lambda.find(functionArn).label, line: `gave up on event ${requestId}: ${failure}` });
+  };
+
+  return {
+    send(functionArn, payload, invoker) {
+      const delivery = deliver(functionArn, payload, invoker).finally(() => running.delete(delivery));
+      running.add(delivery);
+    },
+    async idle() {
+      while (running.size > 0) await Promise.all(running);
+    },
+    failed,
+    close: () => closing.abort(),
+  };
+}
+
+interface Outcome {
+  /** Empty when the function succeeded. */
+  readonly failure: string;
+  /** Trying again would not help. */
+  readonly isFinal: boolean;
+}
+
+async function tryOnce(lambda: LambdaService, request: InvokeRequest): Promise<Outcome> {
+  if (Buffer.byteLength(request.payload) > ASYNC_PAYLOAD_MAX_BYTES) {
+    return { failure: 'the event is too large', isFinal: true };
+  }
+  try {
+    const { functionError, payload } = await lambda.invoke(request);
+    return functionError ? { failure: payload, isFinal: false } : { failure: '', isFinal: true };
+  } catch (error) {
+    if (!(error instanceof InvocationRefused)) throw error;
+    return { failure: `${error.code}: ${error.message}`, isFinal: error.code !== 'TooManyRequests' };
+  }
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
