@@ -19,6 +19,9 @@ const REMOVED =
   /^(connection|keep-alive|upgrade|expect|te|trailer|proxy-.*|x-real-ip|x-http-method-override|lambda-web-.*)$/i;
 const HOP_BY_HOP = /^(connection|keep-alive|proxy-connection|transfer-encoding|upgrade)$/i;
 
+/** Told that the connection ends, an application cuts it as soon as it has answered, whatever is still to come. */
+const ADDED = ['connection', 'keep-alive'];
+
 /**
  * The HTTP endpoint of a Web Function. As AWS's it is half-duplex: the whole request body goes to the application before
  * anything of its answer is read, so an application that answers early and reads no further makes its client wait.
@@ -89,8 +92,9 @@ async function relay(
     port,
     method: request.method,
     path: request.url,
-    headers: [...keptHeaders(request.rawHeaders, REMOVED), 'lambda-web-request-id', randomUUID()],
+    headers: [...keptHeaders(request.rawHeaders, REMOVED), ...ADDED, 'lambda-web-request-id', randomUUID()],
     setHost: false,
+    // A connection for each request, so that none meets one that the application is just closing.
     agent: false,
     signal: AbortSignal.any([timedOut, gone.signal]),
   });

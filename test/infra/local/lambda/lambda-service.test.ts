@@ -137,7 +137,7 @@ describe('an environment', () => {
       };
       channel.postMessage('hello');
     })`;
-    const { send } = await lambdaWith(code);
+    const { send } = await lambdaWith(code, { Timeout: 30 });
     const results = await Promise.all([send({}), send({})]);
     expect(results.map(resultOf)).toEqual(['met', 'met']);
   });
