@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Gate } from './access/gate.ts';
 import { authenticate } from './authenticate.ts';
 import type { Call, Consumption, PerformedReply } from './call.ts';
@@ -66,7 +67,17 @@ async function perform(call: Call, trail: Trail): Promise<PerformedReply> {
   return reply;
 }
 
-async function suffer(effect: FaultEffect, table: string | undefined, call: Call, trail: Trail): Promise<NoReply> {
+async function suffer(
+  effect: FaultEffect,
+  table: string | undefined,
+  call: Call,
+  trail: Trail,
+): Promise<Reply | NoReply> {
+  if (typeof effect === 'object') {
+    const reply = await perform(call, trail);
+    await setTimeout(effect.delayMs);
+    return reply;
+  }
   switch (effect) {
     case 'throttle':
       throw call.throttled();

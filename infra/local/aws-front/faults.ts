@@ -8,6 +8,8 @@ import type { Call, ServiceName } from './call.ts';
  * - `error-before`: a 500; nothing happened.   - `error-after`: a 500; it did happen.
  * - `timeout`: never answered; nothing happened.
  * - `cut`: the connection ends; nothing happened.   - `cut-after`: the connection ends; it did happen.
+ * - `delayMs`: it happens, and is answered that much later. Calls that were sent together then overlap for certain, so the
+ *   rounds of the meter are those the caller means.
  */
 export type FaultEffect =
   | 'throttle'
@@ -16,7 +18,8 @@ export type FaultEffect =
   | 'error-after'
   | 'timeout'
   | 'cut'
-  | 'cut-after';
+  | 'cut-after'
+  | { readonly delayMs: number };
 
 /** Nothing else takes part in transactions. */
 const CAN_CONFLICT = new Set(['TransactWriteItems', 'TransactGetItems', 'PutItem', 'UpdateItem', 'DeleteItem']);

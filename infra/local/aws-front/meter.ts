@@ -24,7 +24,10 @@ export interface MeterReading {
   readonly calls: readonly MeteredCall[];
   readonly readUnits: number;
   readonly writeUnits: number;
-  /** How many calls had to wait for each other, one after the other: the longest chain. */
+  /**
+   * The longest chain of calls each of which began after the one before had ended: at most so many had to wait for each
+   * other. Calls that were sent together count as one round only if they overlap here: see `delayMs` of a fault.
+   */
   readonly rounds: number;
 }
 

@@ -1,12 +1,13 @@
 import type { Account } from '../principals.ts';
 import type { Permission } from './permission.ts';
 
-/** The parts of a DynamoDB request that say which tables it touches. */
+/** The parts of a DynamoDB request that say which tables it touches, and what that costs. */
 export interface DynamoDbInput {
   readonly TableName?: string;
   readonly IndexName?: string;
   readonly RequestItems?: Readonly<Record<string, unknown>>;
   readonly TransactItems?: readonly Readonly<Record<string, { readonly TableName?: string } | undefined>>[];
+  readonly ConsistentRead?: boolean;
   readonly ReturnConsumedCapacity?: string;
 }
 
@@ -38,23 +39,20 @@ export function tableActions(operation: string, input: DynamoDbInput): TableActi
   const { TableName, IndexName, RequestItems, TransactItems } = input;
   if (SINGLE.has(operation)) {
     if (typeof TableName !== 'string') return undefined;
-    return [{ action: operation, table: tableName(TableName), ...(IndexName !== undefined && { index: IndexName }) }];
+    return [{ action: operation, table: TableName, ...(IndexName !== undefined && { index: IndexName }) }];
   }
   if (operation === 'BatchGetItem' || operation === 'BatchWriteItem') {
-    return Object.keys(RequestItems ?? {}).map((table) => ({ action: operation, table: tableName(table) }));
+    return Object.keys(RequestItems ?? {}).map((table) => ({ action: operation, table: table }));
   }
   const kinds = TRANSACTION_ITEMS[operation];
   if (!kinds || !Array.isArray(TransactItems)) return undefined;
   const actions = TransactItems.map((item: Readonly<Record<string, { readonly TableName?: string } | undefined>>) => {
     const entry = Object.entries(item).find(([, value]) => value != null);
     const [name, table] = [kinds[entry?.[0] ?? ''], entry?.[1]?.TableName];
-    return name !== undefined && typeof table === 'string' ? { action: name, table: tableName(table) } : undefined;
+    return name !== undefined && typeof table === 'string' ? { action: name, table: table } : undefined;
   });
   return actions.every((action) => action !== undefined) ? actions : undefined;
 }
-
-/** A table may be given by its ARN. */
-const tableName = (nameOrArn: string) => nameOrArn.replace(/^arn:[^/]*:table\//, '');
 
 export function dynamoDbPermissions(
   operation: string,

@@ -17,14 +17,19 @@ const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem',
 /** Whether DynamoDB charges units for the operation and will say how many. */
 export const isMetered = (operation: string): boolean => READS.has(operation) || WRITES.has(operation);
 
-/** What an answer says it cost. */
+/**
+ * What an answer says it cost. The engine charges nothing for a read that finds nothing, DynamoDB the smallest read.
+ * @param isStrong  whether the request asked for `ConsistentRead`.
+ */
 export function consumptionOf(
   operation: string,
   capacity: ConsumedCapacity | readonly ConsumedCapacity[],
+  isStrong: boolean,
 ): Consumption[] {
+  const least = operation === 'Query' || operation === 'Scan' || operation === 'GetItem' ? (isStrong ? 1 : 0.5) : 0;
   return [capacity].flat().map(({ TableName, CapacityUnits }) => ({
     table: TableName,
-    readUnits: READS.has(operation) ? CapacityUnits : 0,
+    readUnits: READS.has(operation) ? Math.max(CapacityUnits, least) : 0,
     writeUnits: WRITES.has(operation) ? CapacityUnits : 0,
   }));
 }

@@ -51,7 +51,7 @@ async function perform(
   }
   const asked = askedDetail(capacity, (input.ReturnConsumedCapacity ?? 'NONE') as 'NONE' | 'TOTAL' | 'INDEXES');
   const answer = Buffer.from(JSON.stringify(asked ? { ...rest, ConsumedCapacity: asked } : rest));
-  return { ...toReply(reply, answer), consumed: consumptionOf(operation, capacity) };
+  return { ...toReply(reply, answer), consumed: consumptionOf(operation, capacity, input.ConsistentRead === true) };
 }
 
 function toReply({ status, headers }: EngineReply, body: Buffer) {
