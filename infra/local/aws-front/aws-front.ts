@@ -93,7 +93,11 @@ export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront>
 
   const meter = createMeter();
   const faults = createFaults();
-  const onUnexpected = options.onUnexpected ?? console.error;
+  let isClosing = false;
+  const onUnexpected = (error: unknown) => {
+    // Calls that we cut off ourselves fail, and nobody is there to hear of it.
+    if (!isClosing) (options.onUnexpected ?? console.error)(error);
+  };
   const jsonServices = [createDynamoDbService(engine, account), secretsManager, parameterStore];
   const corsRules = new Map(buckets.map(({ name, cors = [] }) => [name, cors]));
   const protocolOf = createRouter(
@@ -111,6 +115,7 @@ export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront>
     addPrincipal,
     grantsUsed: gate.grantsUsed,
     async close() {
+      isClosing = true;
       await server.close();
       engine.close();
     },

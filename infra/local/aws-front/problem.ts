@@ -13,9 +13,11 @@ export type ProblemKind =
   | 'signature-mismatch'
   | 'throttled'
   | 'time-skewed'
+  | 'two-signatures'
   | 'unknown-access-key'
   | 'unknown-operation'
   | 'unsigned-header'
+  | 'unsupported-signature'
   | 'wrong-scope';
 
 export class Problem extends Error {

@@ -39,6 +39,16 @@ export function checkRead(headers: IncomingHttpHeaders, object: StoredObject, pr
 }
 
 /**
+ * The range that is asked for; none when `If-Range` names another version, so that the caller gets the whole of this one.
+ * S3 honours it, though its reference does not mention it.
+ */
+export function rangeOf({ range, 'if-range': ifRange }: IncomingHttpHeaders, object: StoredObject): string | undefined {
+  if (typeof ifRange !== 'string') return range;
+  const isSame = ifRange.includes('"') ? names(ifRange, object) : isModifiedSince(ifRange, object) === false;
+  return isSame ? range : undefined;
+}
+
+/**
  * Checks the conditions of a write against the object it would replace.
  * @throws S3Error `PreconditionFailed`; `NoSuchKey` when `If-Match` names a version of an object that is not there.
  */

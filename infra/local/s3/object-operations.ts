@@ -1,4 +1,4 @@
-import { checkRead, checkWrite } from './conditions.ts';
+import { checkRead, checkWrite, rangeOf } from './conditions.ts';
 import { receiveContent } from './content.ts';
 import { checksumHeaders, describingHeaders, keptHeaders, quoted, writtenHeaders } from './object-headers.ts';
 import type { ByteRange, StoredObject } from './object-store.ts';
@@ -24,7 +24,7 @@ export const getObject: Handler = async (bucket, request) => {
   const { key, headers } = request;
   const object = bucket.objects.find(key) ?? (await missing(request));
   if (checkRead(headers, object) === 'fresh') return { status: 304, headers: freshHeaders(object) };
-  const range = parseRange(headers.range, object.size);
+  const range = parseRange(rangeOf(headers, object), object.size);
   // No pause since we looked, so this is the content of the same object.
   const body = bucket.objects.content(key, range);
   return { ...(range ? partOf(object, range) : whole(object, request)), body };
@@ -33,7 +33,7 @@ export const getObject: Handler = async (bucket, request) => {
 export const headObject: Handler = async (bucket, request) => {
   const object = bucket.objects.find(request.key) ?? (await missing(request));
   if (checkRead(request.headers, object) === 'fresh') return { status: 304, headers: freshHeaders(object) };
-  const range = parseRange(request.headers.range, object.size);
+  const range = parseRange(rangeOf(request.headers, object), object.size);
   return range ? partOf(object, range) : whole(object, request);
 };
 

@@ -45,12 +45,14 @@ const PROBLEMS: Record<ProblemKind, readonly [type: string, message: string, sta
   ],
   throttled: [`${CORAL}ThrottlingException`, 'Rate exceeded'],
   'time-skewed': [`${CORAL}InvalidSignatureException`, 'Signature expired.'],
+  'two-signatures': [`${CORAL}IncompleteSignatureException`, 'The request is signed twice.'],
   'unknown-access-key': [
     `${CORAL}UnrecognizedClientException`,
     'The security token included in the request is invalid.',
   ],
   'unknown-operation': [`${CORAL}UnknownOperationException`, 'The operation is not known here.'],
   'unsigned-header': [`${CORAL}InvalidSignatureException`, 'A header that must be signed is not.'],
+  'unsupported-signature': [`${CORAL}IncompleteSignatureException`, 'Only AWS4-HMAC-SHA256 is supported.'],
   'wrong-scope': [`${CORAL}InvalidSignatureException`, 'Credential should be scoped to a valid region.'],
 };
 

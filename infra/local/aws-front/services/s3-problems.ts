@@ -16,9 +16,14 @@ const PROBLEMS: Record<ProblemKind, readonly [code: S3ErrorCode, message?: strin
   'signature-mismatch': ['SignatureDoesNotMatch'],
   throttled: ['SlowDown'],
   'time-skewed': ['RequestTimeTooSkewed'],
+  'two-signatures': [
+    'InvalidArgument',
+    'Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string parameter or the Authorization header should be specified',
+  ],
   'unknown-access-key': ['InvalidAccessKeyId'],
   'unknown-operation': ['NotImplemented'],
   'unsigned-header': ['AccessDenied', 'There were headers present in the request which were not signed'],
+  'unsupported-signature': ['InvalidArgument', 'Unsupported Authorization Type'],
   'wrong-scope': ['AuthorizationHeaderMalformed'],
 };
 

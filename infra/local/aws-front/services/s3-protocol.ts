@@ -25,8 +25,8 @@ export interface S3ProtocolParts {
 
 /** S3: the signed request becomes one of the server that keeps the objects. */
 export function s3Protocol(parts: S3ProtocolParts): Protocol {
-  const crossOrigin = ({ url, method, headers }: Message) =>
-    corsHeaders(parts.corsRules.get(bucketOf(url)) ?? [], method, headers);
+  const crossOrigin = (message: Message) =>
+    corsHeaders(parts.corsRules.get(bucketOf(pathStyleUrl(message))) ?? [], message.method, message.headers);
 
   return {
     clockSkewSeconds: 15 * 60,
@@ -60,7 +60,7 @@ export function s3Protocol(parts: S3ProtocolParts): Protocol {
 
 function interpret({ server, gate }: S3ProtocolParts, message: Message, { caller, signed }: Identity): Call {
   const headers = signed?.place === 'query' ? withMetadataOf(message) : message.headers;
-  const target = recogniseOperation(message.method, message.url, headers);
+  const target = recogniseOperation(message.method, pathStyleUrl(message), headers);
   const { operation, bucket, key } = target;
   if (!server.hasBucket(bucket)) throw new S3Error('NoSuchBucket', { details: { BucketName: bucket } });
   const content = s3Content(message, signed?.payloadHash ?? 'UNSIGNED-PAYLOAD', signed?.chain);
@@ -90,6 +90,12 @@ function accessOf(gate: Gate, caller: Caller) {
       }
     },
   };
+}
+
+/** The URL with the bucket in its path, where the SDKs put it here; CloudFront names the bucket by the host. */
+function pathStyleUrl({ url, headers }: Message): string {
+  const bucket = /^(.+)\.s3\.[a-z0-9-]+\.amazonaws\.com$/.exec(headers.host ?? '')?.[1];
+  return bucket === undefined ? url : `/${bucket}${url}`;
 }
 
 /** Bucket of a URL that may be malformed. */

@@ -28,19 +28,20 @@ export interface Scope {
 
 /**
  * Reads the signature of a request, from its `Authorization` header or its URL; `undefined` when it has none.
- * @throws Problem `incomplete-signature`, `malformed-query-signature`.
+ * @throws Problem `two-signatures`, `unsupported-signature`, `incomplete-signature`, `malformed-query-signature`.
  * Source: IAM User Guide, "Signature Version 4"; S3 API, "Authenticating requests: query parameters".
  */
 export function readAuthorization({ headers, url }: Message): Authorization | undefined {
   const query = new URLSearchParams(url.split(/\?(.*)/s)[1] ?? '');
-  if (headers.authorization !== undefined) return fromHeader(headers.authorization, headers);
-  if (query.has('X-Amz-Algorithm') || query.has('X-Amz-Signature')) return fromQuery(query);
-  return undefined;
+  const isInQuery = query.has('X-Amz-Algorithm') || query.has('X-Amz-Signature');
+  if (headers.authorization === undefined) return isInQuery ? fromQuery(query) : undefined;
+  if (isInQuery) throw new Problem('two-signatures');
+  return fromHeader(headers.authorization, headers);
 }
 
 function fromHeader(header: string, headers: Message['headers']): Authorization {
   const [, fields] = /^AWS4-HMAC-SHA256\s+(.*)$/s.exec(header) ?? [];
-  if (fields === undefined) throw new Problem('incomplete-signature', 'Only AWS4-HMAC-SHA256 is supported.');
+  if (fields === undefined) throw new Problem('unsupported-signature');
   const field = (name: string) => new RegExp(`(?:^|[,\\s])${name}=([^,\\s]+)`).exec(fields)?.[1];
   const authorization = assemble({
     credential: field('Credential'),

@@ -100,12 +100,15 @@ describe('a signed request', () => {
   });
 
   test.each([
-    'AWS AKID:signature',
-    'AWS4-HMAC-SHA256 Credential=x',
-    'AWS4-HMAC-SHA256 Credential=a/20260101/r/s3/aws4_request, SignedHeaders=host, Signature=zz',
-    'Bearer token',
-  ])('with the header %j is refused', async (authorization) => {
-    expect(await send({ authorization })).toEqual([400, 'AuthorizationHeaderMalformed']);
+    ['AWS AKID:signature', 'InvalidArgument'],
+    ['Bearer token', 'InvalidArgument'],
+    ['AWS4-HMAC-SHA256 Credential=x', 'AuthorizationHeaderMalformed'],
+    [
+      'AWS4-HMAC-SHA256 Credential=a/20260101/r/s3/aws4_request, SignedHeaders=host, Signature=zz',
+      'AuthorizationHeaderMalformed',
+    ],
+  ])('with the header %j is refused', async (authorization, code) => {
+    expect(await send({ authorization })).toEqual([400, code]);
   });
 });
 
@@ -149,6 +152,12 @@ describe('a presigned URL', () => {
     change(url);
     expect(await send(url.href)).toEqual([status, code]);
   });
+});
+
+test('a presigned URL with an Authorization header beside it is refused, as on S3', async () => {
+  const url = await getSignedUrl(s3Client(front), new GetObjectCommand({ Bucket: BUCKET, Key: 'key' }));
+  const answer = await fetch(url, { headers: { authorization: 'Bearer token' } });
+  expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('Only one auth mechanism')]);
 });
 
 test('a call without a signature is refused by every service', async () => {

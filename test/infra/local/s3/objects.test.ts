@@ -7,6 +7,7 @@ import {
   PutObjectCommand,
   type PutObjectCommandInput,
 } from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { describe, expect, test } from 'vitest';
 import type { ObjectCreated } from '../../../../infra/local/s3/s3-request.ts';
 import { BUCKET, failureOf, frontOfFile, s3Client } from '../aws-front/front.ts';
@@ -144,6 +145,19 @@ describe('a range of 11 bytes', () => {
   test.each(['bytes=11-', 'bytes=99-100', 'bytes=-0'])('%s cannot be satisfied', async (Range) => {
     await put('ranged', HELLO);
     expect(await failureOf(get('ranged', { Range }))).toEqual({ name: 'InvalidRange', status: 416 });
+  });
+
+  test.each<[string, number]>([
+    [HELLO_ETAG, 206],
+    ['"other"', 200],
+    [new Date(Date.now() + 3_600_000).toUTCString(), 206],
+    [new Date('2001-01-01').toUTCString(), 200],
+    ['nonsense', 200],
+  ])('if the object is still %s is answered %i', async (ifRange, status) => {
+    await put('ranged', HELLO);
+    const url = await getSignedUrl(s3, new GetObjectCommand({ Bucket: BUCKET, Key: 'ranged' }));
+    const answer = await fetch(url, { headers: { range: 'bytes=0-4', 'if-range': ifRange } });
+    expect([answer.status, await answer.text()]).toEqual([status, status === 206 ? 'hello' : HELLO]);
   });
 
   test('of an empty object cannot be satisfied', async () => {
