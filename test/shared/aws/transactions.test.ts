@@ -59,6 +59,15 @@ describe('a transaction', () => {
     expect(await count(id)).toBe('1');
   });
 
+  test('whose answer is lost and whose next attempt meets another writer is written once', async () => {
+    const id = crypto.randomUUID();
+    const faults: Fault[] = ['cut after', cancelled('TransactionConflict')];
+    proxy.fault = () => faults.shift();
+    await transact([addOne(id)], inTime());
+    expect(proxy.calls).toHaveLength(3);
+    expect(await count(id)).toBe('1');
+  });
+
   test('that meets other writers until its deadline is service_unavailable, and is not written', async () => {
     const id = crypto.randomUUID();
     proxy.fault = () => cancelled('TransactionConflict');

@@ -5,9 +5,14 @@ import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } 
 import type { LoginProvider } from '../../../shared/login/provider.ts';
 
 const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
+/** A published key of another kind than the one we take. */
+const elliptic = await generateKeyPair('ES256', { extractable: true });
+export const ellipticKey = elliptic.privateKey;
+const ellipticJwk = { ...(await exportJWK(elliptic.publicKey)), kid: 'elliptic', alg: 'ES256', use: 'sig' };
 /** Signs, but is not among the provider's public keys. */
 export const strangeKey = (await generateKeyPair('RS256')).privateKey;
 export const publicJwk = { ...(await exportJWK(publicKey)), kid: 'ours', alg: 'RS256', use: 'sig' };
+export const publicKeys = [publicJwk, ellipticJwk];
 
 export interface ForgingProvider {
   readonly provider: LoginProvider;
@@ -46,12 +51,15 @@ export async function startForgingProvider(): Promise<ForgingProvider> {
     },
     exchanges: [],
     answer: { status: 200, body: {} },
-    keys: { status: 200, body: { keys: [publicJwk] } },
+    keys: { status: 200, body: { keys: publicKeys } },
   };
   return forging;
 }
 
 /** A token with these claims, signed by the provider's key unless another is given. */
-export function sign(claims: JWTPayload, { key = privateKey, kid = 'ours' }: { key?: CryptoKey; kid?: string } = {}) {
-  return new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid }).sign(key);
+export function sign(
+  claims: JWTPayload,
+  { key = privateKey, kid = 'ours', alg = 'RS256' }: { key?: CryptoKey; kid?: string; alg?: string } = {},
+) {
+  return new SignJWT(claims).setProtectedHeader({ alg, kid }).sign(key);
 }

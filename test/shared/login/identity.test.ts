@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, importJWK, type JWTPayload, SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { publicJwk, sign, strangeKey } from './forging-provider.ts';
+import { ellipticKey, publicJwk, sign, strangeKey } from './forging-provider.ts';
 import { expectRefused, forging, honestClaims, logIn, SECONDS, sessionOf } from './logging-in.ts';
 
 describe('an ID token is refused', () => {
@@ -31,6 +31,10 @@ describe('an ID token is refused', () => {
   test.each<[string, (nonce: string) => Promise<string>]>([
     ['signed by a key that is not the provider’s', (nonce) => sign(honestClaims(nonce), { key: strangeKey })],
     ['naming a key the provider does not have', (nonce) => sign(honestClaims(nonce), { kid: 'theirs' })],
+    [
+      'signed by another algorithm than RS256, although with a published key',
+      (nonce) => sign(honestClaims(nonce), { key: ellipticKey, kid: 'elliptic', alg: 'ES256' }),
+    ],
     ['without a signature (alg none)', async (nonce) => `${encode({ alg: 'none' })}.${encode(honestClaims(nonce))}.`],
     [
       'signed with the public key as if it were a shared secret (HS256)',

@@ -7,7 +7,7 @@ import type { LoginProvider } from '../../../shared/login/provider.ts';
 import { startLogin } from '../../../shared/login/start-login.ts';
 import { startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
-import { publicJwk, sign, startForgingProvider } from './forging-provider.ts';
+import { publicKeys, sign, startForgingProvider } from './forging-provider.ts';
 
 /** Logins on real tables, with a provider that answers whatever a test wants. */
 export const engine = dynamoDbClient();
@@ -26,7 +26,7 @@ const EVERYBODY: AllowList = { domains: [], emails: [] };
 beforeEach(() => {
   proxy.fault = () => undefined;
   forging.exchanges.length = 0;
-  forging.keys = { status: 200, body: { keys: [publicJwk] } };
+  forging.keys = { status: 200, body: { keys: publicKeys } };
 });
 
 /** The cookies a browser holds after these `Set-Cookie`s. */
