@@ -1,20 +1,20 @@
 import { join } from 'node:path';
 import type { CorsRule } from '../s3/cors.ts';
 import type { ObjectCreated } from '../s3/s3-request.ts';
-import { openS3Server } from '../s3/s3-server.ts';
-import { requireSupportedKeys } from './access/condition-keys.ts';
+import { openS3Server, type S3Server } from '../s3/s3-server.ts';
 import { createGate, type Grant } from './access/gate.ts';
 import { createPolicyEvaluator } from './access/policy-evaluator.ts';
 import { answer } from './answer.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { startHttpServer } from './http-server.ts';
 import { createMeter, type Meter, type MeteredCall } from './meter.ts';
-import type { Account, PolicyDocument, Principal } from './principals.ts';
+import { type Account, createPrincipals, type PolicyDocument, type Principal } from './principals.ts';
 import { createRouter } from './route.ts';
 import { connectDynamoDb } from './services/dynamodb-engine.ts';
 import { createDynamoDbService } from './services/dynamodb-service.ts';
 import { jsonProtocol } from './services/json-protocol.ts';
 import { createParameterService, type Parameters } from './services/parameter-service.ts';
+import { connectS3 } from './services/s3-engine.ts';
 import { s3Protocol } from './services/s3-protocol.ts';
 import { createSecretsManagerService, type Secrets } from './services/secrets-manager-service.ts';
 import type { Credentials } from './signature/sign-request.ts';
@@ -35,6 +35,8 @@ export interface AwsFrontOptions extends Account {
   readonly dynamoDbEndpoint: string;
   /** For an engine that checks them; DynamoDB Local takes any. */
   readonly dynamoDbCredentials?: Credentials;
+  /** Another S3 server that keeps the objects; absent: our own, on disk. */
+  readonly s3Engine?: { readonly endpoint: string; readonly credentials: Credentials };
   /** Secrets Manager: value by name. */
   readonly secrets?: Readonly<Record<string, string>>;
   /** SSM: value by name. */
@@ -67,15 +69,11 @@ export interface AwsFront {
  * calls, judges whether the caller's policies and the bucket's allow it, counts what it costs, and lets tests break it.
  */
 export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront> {
-  const { region, accountId, buckets, onObjectCreated } = options;
+  const { region, accountId, buckets } = options;
   const account = { region, accountId };
   const policies = buckets.flatMap(({ name, policy }) => (policy ? [[name, policy] as const] : []));
   const gate = createGate(account, createPolicyEvaluator(account, new Map(policies)), options.onDenied);
-  const s3 = await openS3Server({
-    directory: join(options.dataDir, 's3'),
-    buckets: buckets.map(({ name }) => name),
-    ...(onObjectCreated && { onObjectCreated }),
-  });
+  const principals = createPrincipals(options.principals ?? []);
   const engine = connectDynamoDb({
     endpoint: options.dynamoDbEndpoint,
     region,
@@ -83,28 +81,20 @@ export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront>
   });
   const { service: secretsManager, secrets } = createSecretsManagerService(options.secrets ?? {}, account);
   const { service: parameterStore, parameters } = createParameterService(options.parameters ?? {}, account);
-  const principals = new Map<string, Principal>();
-  const addPrincipal = (principal: Principal) => {
-    if (principals.has(principal.accessKeyId)) throw new Error(`access key ${principal.accessKeyId} is taken`);
-    for (const policy of principal.policies) requireSupportedKeys(policy, principal.name);
-    principals.set(principal.accessKeyId, principal);
-  };
-  for (const principal of options.principals ?? []) addPrincipal(principal);
 
-  const meter = createMeter();
-  const faults = createFaults();
   let isClosing = false;
   const onUnexpected = (error: unknown) => {
     // Calls that we cut off ourselves fail, and nobody is there to hear of it.
     if (!isClosing) (options.onUnexpected ?? console.error)(error);
   };
-  const jsonServices = [createDynamoDbService(engine, account), secretsManager, parameterStore];
   const corsRules = new Map(buckets.map(({ name, cors = [] }) => [name, cors]));
+  const jsonServices = [createDynamoDbService(engine, account), secretsManager, parameterStore];
   const protocolOf = createRouter(
-    s3Protocol({ server: s3, gate, corsRules, onUnexpected }),
+    s3Protocol({ server: await openS3(options), gate, corsRules, onUnexpected }),
     new Map(jsonServices.map((service) => [service.name, jsonProtocol(service, onUnexpected)])),
   );
-  const parts = { account, principals, gate, meter, faults, onCall: options.onCall ?? (() => {}) };
+  const [meter, faults] = [createMeter(), createFaults()];
+  const parts = { account, principals: principals.byKey, gate, meter, faults, onCall: options.onCall ?? (() => {}) };
   const server = await startHttpServer(options.port ?? 0, (message) => answer(parts, protocolOf(message), message));
   return {
     endpoint: server.endpoint,
@@ -112,7 +102,7 @@ export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront>
     faults,
     secrets,
     parameters,
-    addPrincipal,
+    addPrincipal: principals.add,
     grantsUsed: gate.grantsUsed,
     async close() {
       isClosing = true;
@@ -120,4 +110,17 @@ export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront>
       engine.close();
     },
   };
+}
+
+function openS3({
+  region,
+  buckets,
+  dataDir,
+  s3Engine,
+  onObjectCreated,
+}: AwsFrontOptions): Promise<S3Server> | S3Server {
+  const common = { buckets: buckets.map(({ name }) => name), ...(onObjectCreated && { onObjectCreated }) };
+  return s3Engine
+    ? connectS3({ ...common, ...s3Engine, region })
+    : openS3Server({ ...common, directory: join(dataDir, 's3') });
 }

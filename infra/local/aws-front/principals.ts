@@ -1,3 +1,4 @@
+import { requireSupportedKeys } from './access/condition-keys.ts';
 import type { Credentials } from './signature/sign-request.ts';
 
 /** An IAM policy as CloudFormation holds it, its references resolved. */
@@ -35,4 +36,21 @@ export interface Account {
 export function callerArn(caller: Caller, { accountId }: Account): string {
   if (!('accessKeyId' in caller)) return 'anonymous';
   return caller.service ?? `arn:aws:sts::${accountId}:assumed-role/${caller.name}/${caller.name}`;
+}
+
+export interface Principals {
+  readonly byKey: ReadonlyMap<string, Principal>;
+  /** @throws Error for a policy that cannot be judged here, or an access key that is taken. */
+  add(principal: Principal): void;
+}
+
+export function createPrincipals(initial: readonly Principal[]): Principals {
+  const byKey = new Map<string, Principal>();
+  const add = (principal: Principal) => {
+    if (byKey.has(principal.accessKeyId)) throw new Error(`access key ${principal.accessKeyId} is taken`);
+    for (const policy of principal.policies) requireSupportedKeys(policy, principal.name);
+    byKey.set(principal.accessKeyId, principal);
+  };
+  initial.forEach(add);
+  return { byKey, add };
 }
