@@ -7,8 +7,8 @@ const BITS_PER_CHARACTER = Math.log2(BASE62.length);
 const FAIR_BYTES = 256 - (256 % BASE62.length);
 
 /**
- * A token nobody can guess, of letters and digits only: at least `bits` bits from the system's random source, uniform and
- * of fixed length (22 characters for 128 bits, 43 for 256).
+ * A token nobody can guess, of letters and digits only: at least `bits` bits from the system's random source, uniform
+ * and of fixed length (22 characters for 128 bits, 43 for 256).
  */
 export function randomToken(bits: number): string {
   const length = Math.ceil(bits / BITS_PER_CHARACTER);

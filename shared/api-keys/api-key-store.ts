@@ -18,11 +18,13 @@ export interface ApiKeyStore {
 
 /** The same keys, for whoever shows one. */
 export interface ApiKeyCredentials {
-  /** The key with this hash, by a strong read: a revocation holds from the next request. Undefined when there is none. */
+  /**
+   * The key with this hash, by a strong read: a revocation holds from the next request. Undefined when there is none.
+   */
   find(keyHash: string): Promise<StoredApiKey | undefined>;
   /**
-   * Notes a use, if the key still exists and no use later than `unlessSince` is noted. A note that meets another writer is
-   * dropped: the next use brings another. Both are epoch milliseconds.
+   * Notes a use, if the key still exists and no use later than `unlessSince` is noted. A note that meets another writer
+   * is dropped: the next use brings another. Both are epoch milliseconds.
    */
   noteUse(keyHash: string, usedAt: number, unlessSince: number): Promise<void>;
 }

@@ -16,7 +16,8 @@ export interface KeyRequest {
 /**
  * Makes a key and returns it with its secret, which is kept nowhere and cannot be shown again.
  *
- * If the answer is lost, the key exists and nobody knows its secret: it stands in the list, where its owner can revoke it.
+ * If the answer is lost, the key exists and nobody knows its secret: it stands in the list, where its owner can revoke
+ * it.
  * @throws ApiError `invalid_request` for the name, `api_key_limit_exceeded`.
  */
 export async function createApiKey(

@@ -1,6 +1,7 @@
 /**
- * A reader that keeps what it read for a while. Callers at one time share one read; a failed read is not kept. Once there
- * is a value, a failure to renew it leaves it in use: a minute without the dependency need not be a minute without us.
+ * A reader that keeps what it read for a while. Callers at one time share one read; a failed read is not kept. Once
+ * there is a value, a failure to renew it leaves it in use: a minute without the dependency need not be a minute
+ * without us.
  * @param keepMs  how long a value is used before it is read again; `Infinity` keeps it.
  */
 export function cached<Value>(

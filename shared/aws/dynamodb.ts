@@ -3,7 +3,8 @@ import { translateFailures } from './failures.ts';
 
 /**
  * The one DynamoDB client of a function. Single-digit milliseconds are usual, so a call that takes two seconds is lost:
- * better to retry within the route's own deadline. (Without `throwOnRequestTimeout` the SDK only prints a warning and waits.)
+ * better to retry within the route's own deadline. (Without `throwOnRequestTimeout` the SDK only prints a warning and
+ * waits.)
  */
 export const dynamoDb = new DynamoDBClient({
   maxAttempts: 3,

@@ -10,8 +10,8 @@ const ssm = new SSMClient({
 translateFailures(ssm);
 
 /**
- * The origin of API and dashboard, such as `https://app.example.org`, read once in the life of a process: it exists only
- * after the functions do, so no variable can hold it.
+ * The origin of API and dashboard, such as `https://app.example.org`, read once in the life of a process: it exists
+ * only after the functions do, so no variable can hold it.
  * @throws Error when the parameter is not set to an address; ApiError `service_unavailable`.
  */
 export const appUrl = cached(readAppUrl, { keepMs: Number.POSITIVE_INFINITY });

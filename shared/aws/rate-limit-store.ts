@@ -23,8 +23,9 @@ const tableName = required('RATE_LIMITS_TABLE');
 /**
  * {@link RateLimitStore} in DynamoDB: one conditional write a step, never retried by the SDK.
  *
- * A row holds `l`, the stamps of the slots, oldest first; with shared slots also `u`, their sizes in the same order, and
- * `c`, the uses left in the newest. The names are short because a row of 120 stamps must fit in 1 KB, one write unit.
+ * A row holds `l`, the stamps of the slots, oldest first; with shared slots also `u`, their sizes in the same order,
+ * and `c`, the uses left in the newest. The names are short because a row of 120 stamps must fit in 1 KB, one write
+ * unit.
  */
 export const rateLimitStore: RateLimitStore = {
   async attempt(key, policy, step) {

@@ -26,8 +26,8 @@ export function parseCookies(headers: readonly string[]): Cookie[] {
 /**
  * The value of the one cookie of this name; undefined when there is none, or more than one. Names differ by case.
  *
- * A browser sends two of a name when another site of the same domain, or another path, planted one. Which is ours cannot
- * be told, and trying each would let the planted one in.
+ * A browser sends two of a name when another site of the same domain, or another path, planted one. Which is ours
+ * cannot be told, and trying each would let the planted one in.
  */
 export function soleCookie(cookies: readonly Cookie[], name: string): string | undefined {
   const [first, second] = cookies.filter((cookie) => cookie.name === name);
@@ -35,8 +35,8 @@ export function soleCookie(cookies: readonly Cookie[], name: string): string | u
 }
 
 /**
- * A `Set-Cookie` for this host alone, out of reach of scripts and of requests that other sites make, except when a person
- * follows a link here.
+ * A `Set-Cookie` for this host alone, out of reach of scripts and of requests that other sites make, except when a
+ * person follows a link here.
  * @param maxAgeSeconds  0 takes the cookie away.
  * @param isSecure  false only where the site has no TLS, on one's own machine.
  */
@@ -48,8 +48,8 @@ export function setCookie(
 }
 
 /**
- * The name a cookie goes by: with `__Host-` a browser takes it only from this very host, over TLS, so that no neighbour in
- * the domain can plant one. Without TLS browsers refuse that prefix. Source: RFC 6265bis, section 4.1.3.2.
+ * The name a cookie goes by: with `__Host-` a browser takes it only from this very host, over TLS, so that no neighbour
+ * in the domain can plant one. Without TLS browsers refuse that prefix. Source: RFC 6265bis, section 4.1.3.2.
  */
 export function cookieName(name: string, isSecure: boolean): string {
   return isSecure ? `__Host-${name}` : name;

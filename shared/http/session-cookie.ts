@@ -2,8 +2,8 @@ import { SESSION_MAX_SECONDS } from '../limits.ts';
 import { type Cookie, cookieName, isSecureUrl, setCookie, soleCookie } from './cookies.ts';
 
 /**
- * The session cookie of an app at a given address: `__Host-session` over https, `session` over http. It outlives the idle
- * time on purpose: when a session ends the server decides.
+ * The session cookie of an app at a given address: `__Host-session` over https, `session` over http. It outlives the
+ * idle time on purpose: when a session ends the server decides.
  */
 const nameAt = (appUrl: string) => cookieName('session', isSecureUrl(appUrl));
 

@@ -10,8 +10,8 @@ export interface AllowList {
 /**
  * True when the operator lets this person in.
  *
- * Google verifies the address of an account of another domain only once, when the account is made: who has left the domain
- * since keeps it. So a domain lets in only those that Google answers for: Workspace accounts and gmail.com.
+ * Google verifies the address of an account of another domain only once, when the account is made: who has left the
+ * domain since keeps it. So a domain lets in only those that Google answers for: Workspace accounts and gmail.com.
  * Source: Google, "Verify the Google ID token", `email_verified` and `hd`.
  */
 export function isAllowed({ email, isHosted }: Identity, list: AllowList, provider: LoginProvider): boolean {

@@ -36,11 +36,11 @@ export interface LoginOutcome extends LoginRedirect {
 }
 
 /**
- * Finishes a login: a session and the dashboard, or the login page with a code of {@link LOGIN_ERRORS}. The browser goes to
- * no other place, whatever it brought, and its attempt is over either way.
+ * Finishes a login: a session and the dashboard, or the login page with a code of {@link LOGIN_ERRORS}. The browser
+ * goes to no other place, whatever it brought, and its attempt is over either way.
  *
- * If we die between the writes, an account without a session is left, or a session whose token nobody has: harmless both,
- * and a new attempt mends it.
+ * If we die between the writes, an account without a session is left, or a session whose token nobody has: harmless
+ * both, and a new attempt mends it.
  */
 export async function finishLogin(
   setting: LoginSetting,
@@ -81,7 +81,9 @@ async function logIn(setting: LoginSetting, callback: LoginCallback, clock: () =
   return startSession(sessions, id, clock);
 }
 
-/** The code the provider sent the browser back with. @throws LoginError when it sent a refusal, or is not the provider. */
+/**
+ * The code the provider sent the browser back with. @throws LoginError when it sent a refusal, or is not the provider.
+ */
 function codeFrom(callback: LoginCallback, provider: LoginProvider): string {
   // RFC 9207: a provider that names itself must be the one we sent the browser to.
   const issuer = parameter(callback, 'iss');

@@ -61,8 +61,8 @@ export function findAttempt(
 }
 
 /**
- * The `Set-Cookie`s that end the attempt of `state`, so that it cannot be tried twice; every attempt of the browser, when
- * it is not known which was meant.
+ * The `Set-Cookie`s that end the attempt of `state`, so that it cannot be tried twice; every attempt of the browser,
+ * when it is not known which was meant.
  */
 export function forgetAttempt(state: string | undefined, cookies: readonly Cookie[], isSecure: boolean): string[] {
   const open = openAttempts(cookies, isSecure);

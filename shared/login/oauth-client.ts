@@ -30,7 +30,8 @@ export function authorizationUrl(provider: LoginProvider, appUrl: string, attemp
 
 /**
  * The ID token that the provider gives for a code, unverified.
- * @throws LoginError `login_failed` when it refuses the code, `unavailable` when it does not answer within five seconds.
+ * @throws LoginError `login_failed` when it refuses the code, `unavailable` when it does not answer within five
+ *   seconds.
  */
 export async function exchangeCode(
   provider: LoginProvider,

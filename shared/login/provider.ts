@@ -37,7 +37,9 @@ export function parseLoginProvider(secret: Readonly<Record<string, unknown>>): L
   };
 }
 
-/** What the provider may write as `iss`: Google has two spellings. Source: Google, "OpenID Connect", ID token payload. */
+/**
+ * What the provider may write as `iss`: Google has two spellings. Source: Google, "OpenID Connect", ID token payload.
+ */
 export function issuerSpellings({ issuer }: LoginProvider): string[] {
   return issuer === GOOGLE.issuer ? [issuer, 'accounts.google.com'] : [issuer];
 }

@@ -10,8 +10,8 @@ export const RATE_LIMIT_OF_CLASS = {
 } as const satisfies Record<RateClass, LimitName>;
 
 /**
- * How many admissions a span of {@link RATE_WINDOW_SECONDS} may hold, and how many stamps a row keeps to know. A slot is
- * one stamp; it stands for `limit / slots` admissions.
+ * How many admissions a span of {@link RATE_WINDOW_SECONDS} may hold, and how many stamps a row keeps to know. A slot
+ * is one stamp; it stands for `limit / slots` admissions.
  */
 export interface RatePolicy {
   readonly limit: number;
@@ -24,8 +24,8 @@ export interface RatePolicy {
  */
 const OWN_SLOT_MAX = 500;
 /**
- * … admissions share slots. A row of this many stays within 1 KB, one write unit. A slot is free again 60 s after its last
- * use, so a client that never pauses gets 72/73 of its limit; one that was idle gets all of it at once.
+ * … admissions share slots. A row of this many stays within 1 KB, one write unit. A slot is free again 60 s after its
+ * last use, so a client that never pauses gets 72/73 of its limit; one that was idle gets all of it at once.
  */
 const SHARED_SLOTS = 72;
 

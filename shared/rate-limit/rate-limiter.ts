@@ -20,9 +20,10 @@ export interface RateDecision {
 export interface RateLimitStore {
   /**
    * Tries a step on the row of `key`.
-   * @returns whether the step's condition held, and the row: after the step when it did, else as it is (undefined: absent).
-   * @throws ApiError `service_unavailable` when the store cannot be asked, or its answer is lost. Then the step may have
-   *   been done, so it is not tried again: the request would count twice.
+   * @returns whether the step's condition held, and the row: after the step when it did, else as it is (undefined:
+   *   absent).
+   * @throws ApiError `service_unavailable` when the store cannot be asked, or its answer is lost. Then the step may
+   *   have been done, so it is not tried again: the request would count twice.
    */
   attempt(
     key: string,

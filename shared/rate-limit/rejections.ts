@@ -2,8 +2,8 @@
 const REMEMBERED_MAX = 1_000;
 
 /**
- * Remembers, within one process, until when a subject has no request left, so that a client which does not wait costs no
- * write. It may reject, never admit: a slot that is in use stays so until its time, whatever other processes do.
+ * Remembers, within one process, until when a subject has no request left, so that a client which does not wait costs
+ * no write. It may reject, never admit: a slot that is in use stays so until its time, whatever other processes do.
  */
 export class Rejections {
   readonly #until = new Map<string, number>();

@@ -5,19 +5,20 @@ import { type RatePolicy, slotSizes } from './policy.ts';
  * The sliding window, and why no 60 seconds hold more than the limit N.
  *
  * A row holds S slots in a queue. A slot is a stamp, the time of its last use, and a size, the number of its uses; the
- * sizes add up to N. An admission either *uses* the newest slot, while it has uses left, or *opens* a slot: the oldest one
- * leaves the front, if its stamp is 60 s old, and comes back at the end with its size and the stamp of now. (Up to a few
- * hundred, N = S and every admission opens a slot of size one.)
+ * sizes add up to N. An admission either *uses* the newest slot, while it has uses left, or *opens* a slot: the oldest
+ * one leaves the front, if its stamp is 60 s old, and comes back at the end with its size and the stamp of now. (Up to
+ * a few hundred, N = S and every admission opens a slot of size one.)
  *
  * So the admissions fall into S chains, each the lives of one slot one after the other. A life has at most `size` uses,
- * and the next one begins 60 s after its last use. Hence any span of 60 s, its start excluded, meets at most one life of
- * each chain, and the sizes add up to N. This needs no order among the stamps, and every change is one conditional write.
+ * and the next one begins 60 s after its last use. Hence any span of 60 s, its start excluded, meets at most one life
+ * of each chain, and the sizes add up to N. This needs no order among the stamps, and every change is one conditional
+ * write.
  *
- * Whose clock? Each admission is stamped by the process that made it, and compared with the clock of another. Two clocks
- * that differ by d could shorten the 60 s by d: stamps are rounded up, `now` is rounded down, and
+ * Whose clock? Each admission is stamped by the process that made it, and compared with the clock of another. Two
+ * clocks that differ by d could shorten the 60 s by d. So stamps are rounded up, `now` is rounded down, and
  * {@link TOLERANCE_MS} is added, which is more than Lambda's clocks differ (Amazon Time Sync keeps them within a
- * millisecond or so). A clock further behind must not turn a shared slot's stamp back: it stays at the later time. One
- * further ahead makes the others wait, not admit.
+ * millisecond or so). Beyond that the span is shorter by the excess, no more: a clock that is behind cannot turn the
+ * stamp of a shared slot back, and the stamps of one that is ahead make others wait.
  */
 export interface Window {
   /** Last use of each slot, from the one that leaves next to the newest; in stamps (see {@link stampOf}). */

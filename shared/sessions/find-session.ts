@@ -5,8 +5,8 @@ import { expiryOf, hashToken, type Session, type SessionStore } from './session.
 const REFRESHED_EVERY_SECONDS = 3_600;
 
 /**
- * The session of a token; undefined when there is none, or it has ended. One read, and once an hour a write. (So the idle
- * time counts from a request up to an hour before the last one: a session may end that much early, never late.)
+ * The session of a token; undefined when there is none, or it has ended. One read, and once an hour a write. (So the
+ * idle time counts from a request up to an hour before the last one: a session may end that much early, never late.)
  */
 export async function findSession(
   sessions: SessionStore,

@@ -3,7 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { buffer } from 'node:stream/consumers';
 import { inject } from 'vitest';
 
-/** What happens to a call: an answer of ours instead of the engine's, or a connection cut before or after the effect. */
+/**
+ * What happens to a call: an answer of ours instead of the engine's, or a connection cut before or after the effect.
+ */
 export type Fault = { readonly status: number; readonly body: object } | 'cut before' | 'cut after';
 
 export interface DynamoDbProxy {
