@@ -1,7 +1,23 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { contractPage } from './contract/contract-page.ts';
 import { fillTables } from './tables.ts';
 
-/** `node docs/generate.ts`: fills the README's tables; a test fails when they are out of date. */
+/**
+ * `node docs/generate.ts` makes what the documents take from the code: the README's tables and `docs/contract.md`.
+ * With `--check` it writes nothing, and fails when one of them is out of date.
+ */
 const README = join(import.meta.dirname, '../README.md');
-writeFileSync(README, fillTables(readFileSync(README, 'utf8')));
+const CONTRACT = join(import.meta.dirname, 'contract.md');
+const pages = { [README]: fillTables(readFileSync(README, 'utf8')), [CONTRACT]: contractPage() };
+
+for (const [path, text] of Object.entries(pages)) {
+  const isCurrent = existsSync(path) && readFileSync(path, 'utf8') === text;
+  if (isCurrent) continue;
+  if (process.argv.includes('--check')) {
+    console.error(`${path} is out of date: run "node docs/generate.ts"`);
+    process.exitCode = 1;
+  } else {
+    writeFileSync(path, text);
+  }
+}

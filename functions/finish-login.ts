@@ -3,18 +3,20 @@ import { appUrl } from '../shared/aws/parameters.ts';
 import { loginProviderSecret } from '../shared/aws/secrets.ts';
 import { sessionStore } from '../shared/aws/session-store.ts';
 import { list } from '../shared/env.ts';
-import { apiHandler } from '../shared/http/api-handler.ts';
 import { parseCookies } from '../shared/http/cookies.ts';
 import { headerValues } from '../shared/http/event.ts';
 import { redirect } from '../shared/http/response.ts';
+import { routeStack } from '../shared/http/route-stack.ts';
 import { describeError, log } from '../shared/log.ts';
 import { finishLogin } from '../shared/login/finish-login.ts';
 import { parseLoginProvider } from '../shared/login/provider.ts';
+import { rateLimit } from '../shared/middleware/rate-limit.ts';
+import { ROUTES } from '../shared/routes.ts';
 
 const allowed = { domains: list('ALLOWED_EMAIL_DOMAINS'), emails: list('ALLOWED_EMAILS') };
 
 /** GET /auth/google/callback: 302 to the dashboard with a session, or to its login page with `?error=`. */
-export const handler = apiHandler('finishLogin', async ({ event }) => {
+export const handler = routeStack('finishLogin', [rateLimit(ROUTES.finishLogin.rateClass)], async ({ event }) => {
   const [secret, url] = await Promise.all([loginProviderSecret(), appUrl()]);
   const login = await finishLogin(
     { provider: parseLoginProvider(secret), appUrl: url, allowed, accounts: accountStore, sessions: sessionStore },

@@ -1,12 +1,12 @@
 import { probeDatabase, probeStorage } from '../shared/aws/probes.ts';
-import { apiHandler } from '../shared/http/api-handler.ts';
+import { routeStack } from '../shared/http/route-stack.ts';
 import { describeError, log } from '../shared/log.ts';
 
 /** A dependency that does not answer within this long counts as down. */
 const PROBE_MS = 2_000;
 
 /** GET /health: 200 when the database and the storage answer, else 503; the one error that has a body of its own. */
-export const handler = apiHandler('health', async () => {
+export const handler = routeStack('health', [], async () => {
   const [db, storage] = await Promise.all([state('db', probeDatabase), state('storage', probeStorage)]);
   const isWell = db === 'ok' && storage === 'ok';
   return {

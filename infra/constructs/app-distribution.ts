@@ -20,6 +20,12 @@ export interface AppDistributionProps {
   readonly cdnUrl: string;
 }
 
+/**
+ * Statuses that CloudFront remembers for ten seconds unless told otherwise, even where caching is disabled; the key is the
+ * path alone, so one account's 404 would answer another's request. Source: CloudFront, "How CloudFront caches errors".
+ */
+const REMEMBERED_ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
+
 const DASHBOARD = join(import.meta.dirname, '../../dashboard');
 
 /** The "app" distribution: API and dashboard on one origin, so that the cookie API needs no CORS. */
@@ -58,6 +64,7 @@ export class AppDistribution extends Construct {
     });
     this.distribution = new cloudfront.Distribution(this, 'Distribution', {
       comment: 'API and dashboard',
+      errorResponses: REMEMBERED_ERRORS.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
       httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,
       defaultBehavior: {
         ...toApi,

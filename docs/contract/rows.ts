@@ -1,0 +1,92 @@
+/** A decision where the contract is silent, and where its tests are. */
+export interface ContractRow {
+  /** Tests through the door stand under `describe('contract: <name>')`. */
+  readonly name: string;
+  readonly decision: string;
+  /** Folders and files whose tests show it in pieces. */
+  readonly pieces?: readonly string[];
+}
+
+/** Every row must have a test; `docs/contract.md` is made from this list and the names of the tests. */
+export const CONTRACT_ROWS: readonly ContractRow[] = [
+  {
+    name: 'errors',
+    decision: 'Every error, of every layer, is exactly `{"error": code}` as JSON, with `X-Request-Id`.',
+  },
+  { name: 'codes', decision: 'Each code has one status and one meaning (README, "Errors").' },
+  {
+    name: 'order of checks',
+    decision: 'Unknown route or method, then credential, cross-site, rate limit, then the request.',
+  },
+  { name: 'caching', decision: '`Cache-Control: no-store` on every answer of the API.' },
+  { name: 'success', decision: 'Creation 201 with `Location`, a ticket 202, all else 200; always a JSON object.' },
+  {
+    name: 'upload form',
+    decision: 'One file part under any field name; other fields and unselected inputs are ignored.',
+    pieces: ['test/shared/upload-form/'],
+  },
+  {
+    name: 'multipart',
+    decision: 'RFC 7578 and 2046 in full; a body that is cut is 400 and leaves nothing.',
+    pieces: ['test/shared/upload-form/'],
+  },
+  {
+    name: 'name',
+    decision: "The client's base name, cleaned, at most 255 bytes.",
+    pieces: ['test/shared/files/file-name.test.ts'],
+  },
+  {
+    name: 'mime_type',
+    decision: "The part's type if valid, else by extension, else `application/octet-stream`.",
+    pieces: ['test/shared/files/media-type.test.ts'],
+  },
+  { name: 'file record', decision: 'All six fields, always; the id is a UUIDv7.' },
+  { name: 'url', decision: 'A random token and the encoded name; the key in S3 is the token alone.' },
+  {
+    name: 'download',
+    decision: 'True type and length, ranges, `nosniff`, disposition and CSP by type; an unknown link is 404.',
+    pieces: ['test/shared/files/content-disposition.test.ts', 'test/infra/edge/'],
+  },
+  {
+    name: 'keys list',
+    decision: '`{items}`, newest first; a name has 1 to 100 code points.',
+    pieces: ['test/shared/api-keys/'],
+  },
+  {
+    name: 'list order',
+    decision:
+      'Newest first; search is a case-insensitive part of the name; bounds are errors; a page past the end is empty.',
+    pieces: ['test/shared/files/'],
+  },
+  { name: 'sizes', decision: 'Exactly the limit fits, one byte more does not: for a file and for an account.' },
+  {
+    name: 'keys',
+    decision:
+      'Format with a checksum, stored hashed, shown once, at most 100, last use to the minute, revoked at once.',
+    pieces: ['test/shared/api-keys/'],
+  },
+  { name: 'key management', decision: 'Keys are managed with a session alone.' },
+  {
+    name: 'rate limits',
+    decision: 'Per account and class, in any 60 seconds; headers on every counted answer.',
+    pieces: ['test/shared/rate-limit/'],
+  },
+  { name: 'health', decision: '200 when database and storage answer within 2 s, else 503 with its own object.' },
+  {
+    name: 'login',
+    decision: 'State, PKCE and nonce; every failure ends at the login page with a code.',
+    pieces: ['test/shared/login/'],
+  },
+  {
+    name: 'session',
+    decision: 'Opaque token, stored hashed; idle and absolute end; logout kills it on the server.',
+    pieces: ['test/shared/sessions/', 'test/shared/http/session-cookie.test.ts'],
+  },
+  {
+    name: 'cross-site',
+    decision: "A cookie request that changes state comes from the dashboard's own origin.",
+    pieces: ['test/shared/http/cross-site.test.ts'],
+  },
+  { name: 'me', decision: 'Profile, storage used and limit, file count.' },
+  { name: 'retries', decision: '`Idempotency-Key` on `POST /files`: one file, however often it is asked.' },
+];
