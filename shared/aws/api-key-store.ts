@@ -9,7 +9,8 @@ import { serviceUnavailable } from './failures.ts';
 import { cancellationReasons, transact } from './transactions.ts';
 
 const tableName = required('API_KEYS_TABLE');
-const accountsTableName = required('ACCOUNTS_TABLE');
+/** Read when needed, not at load: listing keys has no business with accounts, and has no such table. */
+const accountsTableName = () => required('ACCOUNTS_TABLE');
 
 /** {@link ApiKeyStore} in DynamoDB: a key's two rows come and go together with the account's `key_count`. */
 export const apiKeyStore: ApiKeyStore = {
@@ -22,7 +23,7 @@ export const apiKeyStore: ApiKeyStore = {
           { Put: { TableName: tableName, Item: leadRow(key), ConditionExpression: isNew } },
           {
             Update: {
-              TableName: accountsTableName,
+              TableName: accountsTableName(),
               Key: { id: text(key.accountId) },
               UpdateExpression: 'ADD key_count :one',
               // The account is there from the first login on; without this half a key would make one.
@@ -71,7 +72,7 @@ export const apiKeyStore: ApiKeyStore = {
           {
             // No condition here: a wrong count must not keep anybody from revoking a key.
             Update: {
-              TableName: accountsTableName,
+              TableName: accountsTableName(),
               Key: { id: text(accountId) },
               UpdateExpression: 'ADD key_count :minusOne',
               ExpressionAttributeValues: { ':minusOne': number(-1) },

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { API_KEYS_PER_ACCOUNT_MAX } from '../../shared/limits.ts';
+import { client } from '../support/client.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService({ RATE_LIMIT_REQUESTS_PER_MINUTE: '5000' });
+});
+afterAll(() => service.close());
+
+type Key = {
+  id: string;
+  name: string;
+  key: string;
+  key_prefix: string;
+  created_at: string;
+  last_used_at: string | null;
+};
+const byKey = (key: string) => client(service.urls.base_url, { key });
+
+describe('contract: keys list', () => {
+  test('the newest comes first, and no key of it is shown again', async () => {
+    const { bySession } = await service.newAccount();
+    for (const name of ['first', 'second', 'third']) await bySession.postJson('/api-keys', { name });
+    const { status, body } = await bySession.request<{ items: Key[] }>('GET', '/api-keys');
+    expect(status).toBe(200);
+    expect(body.items.map(({ name }) => name)).toEqual(expect.arrayContaining(['third', 'second', 'first']));
+    expect(body.items.slice(0, 3).map(({ name }) => name)).toEqual(['third', 'second', 'first']);
+    for (const item of body.items) {
+      expect(Object.keys(item).sort()).toEqual(['created_at', 'id', 'key_prefix', 'last_used_at', 'name']);
+    }
+  });
+
+  test.for([
+    ['empty', '', 400],
+    ['one code point', 'k', 201],
+    ['100 code points', '🔑'.repeat(100), 201],
+    ['101 code points', '🔑'.repeat(101), 400],
+  ] as const)('a name of %s', async ([, name, status]) => {
+    const { bySession } = await service.newAccount();
+    expect((await bySession.postJson('/api-keys', { name })).status).toBe(status);
+  });
+});
+
+describe('contract: keys', () => {
+  test('a key has the form of its stage, works at once, and is dead from the request after its revocation', async () => {
+    const { bySession } = await service.newAccount();
+    const { body } = await bySession.postJson<Key>('/api-keys', { name: 'ci' });
+    expect(body.key).toMatch(/^svc_test_[0-9A-Za-z]{49}$/);
+    expect(body.key_prefix).toBe(body.key.slice(0, 12));
+    expect(body.last_used_at).toBeNull();
+    expect((await byKey(body.key).request('GET', '/files')).status).toBe(200);
+    const list = await bySession.request<{ items: Key[] }>('GET', '/api-keys');
+    const used = list.body.items.find(({ id }) => id === body.id)?.last_used_at;
+    expect(Math.abs(Date.now() - Date.parse(used ?? ''))).toBeLessThan(60_000);
+
+    expect((await bySession.request('DELETE', `/api-keys/${body.id}`)).status).toBe(200);
+    for (let time = 0; time < 3; time++) expect((await byKey(body.key).request('GET', '/files')).status).toBe(401);
+    expect((await bySession.request('DELETE', `/api-keys/${body.id}`)).status).toBe(404);
+  });
+
+  test('a mistyped key is refused without a read of the database', async () => {
+    const { key } = await service.newAccount();
+    const typo = key.slice(0, 20) + (key[20] === 'a' ? 'b' : 'a') + key.slice(21);
+    const mark = service.front.meter.mark();
+    expect((await byKey(typo).request('GET', '/files')).status).toBe(401);
+    expect(service.front.meter.since(mark).calls).toEqual([]);
+  });
+
+  test(`the ${API_KEYS_PER_ACCOUNT_MAX}th key is made and the next is not, also when many ask at once`, async () => {
+    const { bySession } = await service.newAccount(); // which has made one key
+    const made = await Promise.all(
+      Array.from({ length: API_KEYS_PER_ACCOUNT_MAX + 5 }, () => bySession.postJson('/api-keys', { name: 'k' })),
+    );
+    const statuses = made.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 201)).toHaveLength(API_KEYS_PER_ACCOUNT_MAX - 1);
+    expect(made.find(({ status }) => status !== 201)?.body).toEqual({ error: 'api_key_limit_exceeded' });
+  });
+});
+
+describe('contract: key management', () => {
+  test('a key cannot list, make or revoke keys, nor read the profile or log out', async () => {
+    const { key } = await service.newAccount();
+    const program = byKey(key);
+    for (const answer of [
+      await program.request('GET', '/api-keys'),
+      await program.postJson('/api-keys', { name: 'more' }),
+      await program.request('DELETE', '/api-keys/01900000-0000-7000-8000-000000000000'),
+      await program.request('GET', '/auth/me'),
+      await program.request('POST', '/auth/logout'),
+    ]) {
+      expect([answer.status, answer.body]).toEqual([401, { error: 'unauthorized' }]);
+    }
+  });
+
+  test("another account's key cannot be revoked, and answers as a missing one does", async () => {
+    const [mine, theirs] = [await service.newAccount(), await service.newAccount()];
+    const { body } = await mine.bySession.request<{ items: Key[] }>('GET', '/api-keys');
+    const answer = await theirs.bySession.request('DELETE', `/api-keys/${body.items[0]?.id}`);
+    expect([answer.status, answer.body]).toEqual([404, { error: 'not_found' }]);
+    expect((await mine.byKey.request('GET', '/files')).status).toBe(200);
+  });
+});

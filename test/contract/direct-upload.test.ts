@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let account: TestAccount;
+
+beforeAll(async () => {
+  service = await startTestService({ RATE_LIMIT_UPLOADS_PER_MINUTE: '1000', STORAGE_LIMIT_BYTES: '1000' });
+  account = await service.newAccount();
+});
+afterAll(() => service.close());
+
+interface Ticket {
+  readonly id: string;
+  readonly upload: { readonly method: string; readonly url: string; readonly headers: Record<string, string> };
+  readonly expires_at: string;
+}
+
+async function ticketFor(content: string, more: object = {}, by = account): Promise<Ticket> {
+  const request = { name: 'd.txt', mime_type: 'text/plain', size_bytes: content.length, ...more };
+  const { status, body } = await by.byKey.postJson<Ticket>('/files', request);
+  expect(status).toBe(202);
+  return body;
+}
+
+const put = ({ upload }: Ticket, body: string, headers = upload.headers) =>
+  fetch(upload.url, { method: 'PUT', headers, body });
+const complete = ({ id }: Ticket) => account.byKey.request('POST', `/files/${id}/complete`);
+
+describe('contract: success', () => {
+  test('a ticket is 202, its URL takes the bytes, and complete makes the file', async () => {
+    await service.holdEvents();
+    const ticket = await ticketFor('direct');
+    expect(ticket.upload.method).toBe('PUT');
+    expect(Object.keys(ticket.upload.headers).join().toLowerCase()).not.toMatch(/content-length|host/);
+    expect(Date.parse(ticket.expires_at) - Date.now()).toBeGreaterThan(14 * 60_000);
+    const early = await complete(ticket);
+    expect([early.status, early.body]).toEqual([409, { error: 'upload_incomplete' }]);
+    expect((await put(ticket, 'direct')).status).toBe(200);
+    const { status, body } = await complete(ticket);
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ id: ticket.id, name: 'd.txt', mime_type: 'text/plain', size_bytes: 6 });
+    expect(await (await fetch(String(body.url))).text()).toBe('direct');
+    expect((await complete(ticket)).body).toEqual(body);
+    await service.deliverEvents();
+    expect((await account.byKey.request('GET', `/files/${ticket.id}`)).body).toEqual(body);
+  });
+
+  test('the arrival of the bytes makes the file when the client never comes back', async () => {
+    const ticket = await ticketFor('alone');
+    await put(ticket, 'alone');
+    await expect.poll(async () => (await account.byKey.request('GET', `/files/${ticket.id}`)).status).toBe(200);
+  });
+
+  test('a cancelled ticket gives its room back, and bytes that come later are no file', async () => {
+    const fresh = await service.newAccount();
+    const ticket = await ticketFor('x'.repeat(1000), {}, fresh);
+    expect((await fresh.byKey.upload('a', 'a')).status).toBe(403);
+    const cancelled = await fresh.byKey.request('DELETE', `/files/${ticket.id}`);
+    expect([cancelled.status, cancelled.body]).toEqual([200, { id: ticket.id, deleted: true }]);
+    expect((await fresh.byKey.upload('a', 'a')).status).toBe(201);
+    await put(ticket, 'x'.repeat(1000));
+    expect((await fresh.byKey.request('GET', `/files/${ticket.id}`)).status).toBe(404);
+    expect(await service.storedBytes(fresh.id)).toBe(1);
+  });
+});
+
+describe('contract: sizes', () => {
+  test('the URL takes exactly the announced bytes, type and checksum, once', async () => {
+    const checksum_sha256 = createHash('sha256').update('exact').digest('base64');
+    const ticket = await ticketFor('exact', { checksum_sha256 });
+    expect((await put(ticket, 'exactly')).status).toBe(403);
+    expect((await put(ticket, 'exact', { ...ticket.upload.headers, 'content-type': 'text/html' })).status).toBe(403);
+    expect((await put(ticket, 'EXACT')).status).toBe(400);
+    expect((await put(ticket, 'exact')).status).toBe(200);
+    expect((await put(ticket, 'exact')).status).toBeGreaterThanOrEqual(400);
+  });
+
+  test.for([
+    [{ size_bytes: -1 }, 400],
+    [{ size_bytes: 1.5 }, 400],
+    [{ size_bytes: '5' }, 400],
+    [{ size_bytes: 104_857_601 }, 413],
+    [{ size_bytes: 1001 }, 403],
+    [{ name: 7 }, 400],
+    [{ mime_type: undefined }, 400],
+    [{ checksum_sha256: 'short' }, 400],
+  ] as const)('a ticket with %o is %i', async ([change, status]) => {
+    const fresh = await service.newAccount();
+    const request = { name: 'd', mime_type: 'text/plain', size_bytes: 5, ...change };
+    expect((await fresh.byKey.postJson('/files', request)).status).toBe(status);
+    expect(await service.rowsOf(fresh.id)).toEqual([]);
+  });
+});

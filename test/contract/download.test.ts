@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let account: TestAccount;
+
+beforeAll(async () => {
+  service = await startTestService({ RATE_LIMIT_UPLOADS_PER_MINUTE: '1000' });
+  account = await service.newAccount();
+});
+afterAll(() => service.close());
+
+async function link(name: string, content: string, type: string): Promise<string> {
+  const { body } = await account.byKey.upload(name, content, { type });
+  return String(body.url);
+}
+
+describe('contract: download', () => {
+  test('has the true type and length, and gives ranges', async () => {
+    const url = await link('a.txt', '0123456789', 'text/plain; charset=utf-8');
+    const whole = await fetch(url, { headers: { 'accept-encoding': 'gzip, br' } });
+    expect(await whole.text()).toBe('0123456789');
+    expect(whole.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(whole.headers.get('content-length')).toBe('10');
+    expect(whole.headers.get('content-encoding')).toBeNull();
+    expect(whole.headers.get('x-content-type-options')).toBe('nosniff');
+    const part = await fetch(url, { headers: { range: 'bytes=2-4' } });
+    expect([part.status, await part.text(), part.headers.get('content-range')]).toEqual([206, '234', 'bytes 2-4/10']);
+    const tail = await fetch(url, { headers: { range: 'bytes=-3' } });
+    expect([tail.status, await tail.text()]).toEqual([206, '789']);
+    const head = await fetch(url, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, '10']);
+  });
+
+  test.for([
+    ['pic.png', 'image/png', 'inline'],
+    ['clip.mp4', 'video/mp4', 'inline'],
+    ['note.txt', 'text/plain', 'inline'],
+    ['page.html', 'text/html', 'attachment'],
+    ['page.html', 'Text/HTML', 'attachment'],
+    ['drawing.svg', 'image/svg+xml', 'attachment'],
+    ['feed.xml', 'application/xml', 'attachment'],
+    ['script.js', 'text/javascript', 'attachment'],
+    ['unknown', '', 'attachment'],
+  ] as const)('%s as %s is served %s, and cannot run', async ([name, type, disposition]) => {
+    const { headers } = await fetch(await link(name, '<script>alert(1)</script>', type));
+    expect(headers.get('content-disposition')).toMatch(new RegExp(`^${disposition}; filename=`));
+    expect(headers.get('content-security-policy')).toMatch(/^sandbox/);
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(headers.get('content-security-policy')).not.toContain('allow-scripts');
+  });
+
+  test('the disposition names the file in ASCII and in UTF-8', async () => {
+    const { headers } = await fetch(await link('naïve "文件".txt', 'x', 'text/plain'));
+    expect(headers.get('content-disposition')).toMatch(/^inline; filename="[ -~]+"; filename\*=UTF-8''na%C3%AFve%20/);
+  });
+
+  test('says nothing of who owns it or how it is stored', async () => {
+    const { headers } = await fetch(await link('a', 'a', ''));
+    const ofAws = [...headers.keys()].filter((name) => name.startsWith('x-amz-'));
+    expect(ofAws.sort()).toEqual(['x-amz-cf-id', 'x-amz-request-id']);
+    expect(JSON.stringify([...headers])).not.toContain(account.id);
+  });
+
+  test('an unknown link, and a path that is none, are 404 with our body', async () => {
+    const url = await link('a', 'a', '');
+    const wrong = [
+      url.replace(/uploads\/[^/]+/, `uploads/${'A'.repeat(22)}`),
+      `${service.urls.cdn_url}/`,
+      `${service.urls.cdn_url}/uploads/`,
+      `${service.urls.cdn_url}/incoming/x`,
+      `${service.urls.cdn_url}/uploads/../incoming/x`,
+    ];
+    for (const address of wrong) {
+      const response = await fetch(address);
+      expect([address, response.status, await response.text()]).toEqual([address, 404, '{"error":"not_found"}']);
+    }
+  });
+
+  test('a deleted file is not served by a CDN that did not have it', async () => {
+    const { body } = await account.byKey.upload('a', 'a');
+    await account.byKey.request('DELETE', `/files/${body.id}`);
+    expect((await fetch(String(body.url))).status).toBe(404);
+  });
+
+  test('the link takes GET and HEAD alone', async () => {
+    const url = await link('a', 'a', '');
+    for (const method of ['POST', 'PUT', 'DELETE']) {
+      const response = await fetch(url, { method });
+      expect([response.status, await response.json()]).toEqual([405, { error: 'method_not_allowed' }]);
+    }
+  });
+});

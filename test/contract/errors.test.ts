@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ERRORS } from '../../shared/errors.ts';
+import { ROUTES, type Route } from '../../shared/routes.ts';
+import { type Answer, client } from '../support/client.ts';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let account: TestAccount;
+
+beforeAll(async () => {
+  service = await startTestService();
+  account = await service.newAccount();
+});
+afterAll(() => service.close());
+
+const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
+
+/** The contract's error and nothing else, from whatever layer. */
+function expectError(answer: Answer, status: number, code: keyof typeof ERRORS): void {
+  expect({ status: answer.status, body: answer.body }).toEqual({ status, body: { error: code } });
+  expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/);
+  expect(answer.headers.get('x-request-id')).toMatch(/\S/);
+}
+
+const pathOf = (route: Route) => route.path.replace('{id}', UNKNOWN_ID).replace('/api/v1', '');
+const guarded = Object.values<Route>(ROUTES).filter(({ access }) => access !== 'public');
+
+describe('contract: errors', () => {
+  test('a function, the gateway and the edge answer with the code alone', async () => {
+    const { byKey, bySession } = account;
+    expectError(await byKey.request('GET', `/files/${UNKNOWN_ID}`), 404, 'not_found');
+    expectError(await bySession.postJson('/api-keys', { name: 'x'.repeat(70_000) }), 413, 'file_too_large');
+    expectError(await byKey.request('GET', '/files?page=0'), 400, 'invalid_request');
+  });
+
+  test('a database that fails reads service_unavailable, and says when to come back', async () => {
+    const match = { service: 'dynamodb', operation: 'GetItem', table: service.tables.files } as const;
+    const fault = service.front.faults.add({ match, effect: 'error-before' });
+    const answer = await account.byKey.request('GET', `/files/${UNKNOWN_ID}`);
+    fault.remove();
+    expectError(answer, 503, 'service_unavailable');
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  test('a function that is killed while it works reads service_unavailable, and the next request is well', async () => {
+    const { arn } = service.lambda.find('GetFileFunction');
+    const reached = Promise.withResolvers<void>();
+    const fault = service.front.faults.add({
+      match: {
+        service: 'dynamodb',
+        table: service.tables.files,
+        predicate: () => {
+          reached.resolve();
+          return true;
+        },
+      },
+      effect: { delayMs: 2_000 },
+    });
+    const request = account.byKey.request('GET', `/files/${UNKNOWN_ID}`);
+    await reached.promise;
+    await service.lambda.killEnvironments(arn);
+    fault.remove();
+    expectError(await request, 503, 'service_unavailable');
+    expectError(await account.byKey.request('GET', `/files/${UNKNOWN_ID}`), 404, 'not_found');
+  });
+});
+
+describe('contract: codes', () => {
+  test('unknown routes are 404, whatever the method and credential', async () => {
+    for (const path of ['/nothing', '/files/a/b/c', '/api-keys/a/b', '/auth', '/filesystem']) {
+      for (const method of ['GET', 'POST', 'DELETE', 'PUT', 'PATCH']) {
+        expectError(await account.byKey.request(method, path), 404, 'not_found');
+      }
+    }
+    expectError(await client(service.urls.root_url).request('GET', '/nothing'), 404, 'not_found');
+  });
+
+  test('a known route with another method is 405 and names the methods it has', async () => {
+    const paths = new Set(Object.values<Route>(ROUTES).map(({ path }) => path));
+    for (const path of paths) {
+      const methods = Object.values<Route>(ROUTES).flatMap((route) => (route.path === path ? [route.method] : []));
+      const answer = await client(service.urls.root_url).request('PATCH', path.replace('{id}', UNKNOWN_ID));
+      expectError(answer, 405, 'method_not_allowed');
+      expect(answer.headers.get('allow')?.split(', ').sort()).toEqual([...methods].sort());
+    }
+  });
+
+  test('a body of another type is 415', async () => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', '']) {
+      const init = { body: 'name=x', headers: { 'content-type': type } };
+      expectError(await account.byKey.request('POST', '/files', init), 415, 'unsupported_media_type');
+      expectError(await account.bySession.request('POST', '/api-keys', init), 415, 'unsupported_media_type');
+    }
+  });
+
+  test('a malformed body is 400', async () => {
+    const headers = { 'content-type': 'application/json' };
+    for (const body of ['', '{', '[]', 'null', '"name"', '{"name":1}', '{"name":""}', '{}', '\u0000']) {
+      expectError(await account.bySession.request('POST', '/api-keys', { body, headers }), 400, 'invalid_request');
+      expectError(await account.byKey.request('POST', '/files', { body, headers }), 400, 'invalid_request');
+    }
+  });
+});
+
+describe('contract: order of checks', () => {
+  test('without a credential every guarded route is 401, before anything of the request is looked at', async () => {
+    for (const route of guarded) {
+      const bad = { body: route.method === 'POST' ? '{' : undefined };
+      const answer = await client(service.urls.base_url).request(route.method, `${pathOf(route)}?page=zero`, bad);
+      expectError(answer, 401, 'unauthorized');
+    }
+  });
+
+  test('a foreign cookie request is 403 before its body is looked at', async () => {
+    const foreign = client(service.urls.base_url, { cookie: account.cookie });
+    for (const route of guarded.filter(({ method }) => method !== 'GET')) {
+      const init = { headers: { origin: 'https://evil.example' }, body: route.method === 'POST' ? '{' : undefined };
+      expectError(await foreign.request(route.method, pathOf(route), init), 403, 'forbidden');
+    }
+  });
+});
+
+describe('contract: caching', () => {
+  test('every answer of the API forbids caching', async () => {
+    for (const route of Object.values<Route>(ROUTES)) {
+      const answer = await client(service.urls.root_url).request(route.method, route.path.replace('{id}', UNKNOWN_ID));
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+    }
+    const uploaded = await account.byKey.upload('a.txt', 'a');
+    expect(uploaded.headers.get('cache-control')).toBe('no-store');
+  });
+});
+
+describe('contract: success', () => {
+  test('what is created is 201 with its Location, what is deleted says so', async () => {
+    const { byKey, bySession } = account;
+    const file = await byKey.upload('a.txt', 'a');
+    expect(file.status).toBe(201);
+    expect(file.headers.get('location')).toBe(`/api/v1/files/${file.body.id}`);
+    expect((await byKey.request('GET', `/files/${file.body.id}`)).body).toEqual(file.body);
+    const deleted = await byKey.request('DELETE', `/files/${file.body.id}`);
+    expect([deleted.status, deleted.body]).toEqual([200, { id: file.body.id, deleted: true }]);
+
+    const key = await bySession.postJson('/api-keys', { name: 'one' });
+    expect(key.status).toBe(201);
+    expect(key.headers.get('location')).toBe(`/api/v1/api-keys/${key.body.id}`);
+    const revoked = await bySession.request('DELETE', `/api-keys/${key.body.id}`);
+    expect([revoked.status, revoked.body]).toEqual([200, { id: key.body.id, deleted: true }]);
+  });
+});

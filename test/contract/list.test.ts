@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let account: TestAccount;
+const NAMES = ['alpha.txt', 'Straße.TXT', 'ΟΔΟΣ.md', '100%_done.txt', 'beta.txt'];
+
+beforeAll(async () => {
+  service = await startTestService({ RATE_LIMIT_LISTS_PER_MINUTE: '1000' });
+  account = await service.newAccount();
+  for (const name of NAMES) await account.byKey.upload(name, name);
+});
+afterAll(() => service.close());
+
+type Page = { items: { name: string; created_at: string }[]; page: number; limit: number; total: number };
+const list = (query = '') => account.byKey.request<Page>('GET', `/files${query}`);
+const names = ({ body }: { body: Page }) => body.items.map(({ name }) => name);
+
+describe('contract: list order', () => {
+  test('the newest file comes first', async () => {
+    const answer = await list();
+    expect(answer.body).toMatchObject({ page: 1, limit: 50, total: NAMES.length });
+    expect(names(answer)).toEqual([...NAMES].reverse());
+    const times = answer.body.items.map(({ created_at }) => created_at);
+    expect(times).toEqual([...times].sort().reverse());
+  });
+
+  test('pages follow each other, and one past the end is empty', async () => {
+    const pages = [await list('?limit=2'), await list('?limit=2&page=2'), await list('?limit=2&page=3')];
+    expect(pages.flatMap(names)).toEqual([...NAMES].reverse());
+    const past = await list('?limit=2&page=4');
+    expect(past.body).toEqual({ items: [], page: 4, limit: 2, total: NAMES.length });
+    expect((await list('?page=2147483647&limit=100')).status).toBe(200);
+  });
+
+  test.for([
+    ['?limit=0', 400],
+    ['?limit=1', 200],
+    ['?limit=100', 200],
+    ['?limit=101', 400],
+    ['?page=0', 400],
+    ['?page=-1', 400],
+    ['?page=1.5', 400],
+    ['?page=', 400],
+    ['?page=1e3', 400],
+    ['?page=2147483648', 400],
+    ['?page=99999999999999999999', 400],
+    ['?page=1&page=2', 400],
+    ['?page=%31', 200],
+    ['?unknown=1', 200],
+  ] as const)('%s is %i', async ([query, status]) => {
+    expect((await list(query)).status).toBe(status);
+  });
+
+  test.for([
+    ['ALPHA', ['alpha.txt']],
+    ['.txt', ['beta.txt', '100%_done.txt', 'Straße.TXT', 'alpha.txt']],
+    ['STRASSE', ['Straße.TXT']],
+    ['οδος', ['ΟΔΟΣ.md']],
+    ['%_', ['100%_done.txt']],
+    ['.*', []],
+    ['nothing', []],
+  ] as const)('a search for %s finds its matches', async ([search, expected]) => {
+    const answer = await list(`?search=${encodeURIComponent(search)}`);
+    expect(names(answer)).toEqual(expected);
+    expect(answer.body.total).toBe(expected.length);
+  });
+
+  test("another account's files are not listed, read or deleted", async () => {
+    const stranger = await service.newAccount();
+    const { body } = await account.byKey.upload('mine.txt', 'mine');
+    expect((await stranger.byKey.request<Page>('GET', '/files')).body.total).toBe(0);
+    for (const [method, path] of [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['POST', '/complete'],
+    ] as const) {
+      const answer = await stranger.byKey.request(method, `/files/${body.id}${path}`);
+      expect([answer.status, answer.body]).toEqual([404, { error: 'not_found' }]);
+    }
+    expect((await account.byKey.request('DELETE', `/files/${body.id}`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { client } from '../support/client.ts';
+import { logIn } from '../support/login.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService({ RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: '1000' });
+});
+afterAll(() => service.close());
+
+const start = () => `${service.urls.base_url}/auth/google`;
+
+describe('contract: login', () => {
+  test('ends at the dashboard with a session', async () => {
+    const { cookies, location } = await logIn({ startUrl: start(), email: 'ada@example.com' });
+    expect(location).toBe(`${service.urls.dashboard_url}/dashboard`);
+    const me = await client(service.urls.base_url, { cookie: cookies }).request('GET', '/auth/me');
+    expect(me.body).toMatchObject({ email: 'ada@example.com' });
+  });
+
+  test.for([
+    ['cancelled', 'eve@example.com', 'cancel', 'access_denied'],
+    ['with an unverified address', 'unverified@example.com', 'continue', 'email_not_verified'],
+  ] as const)('a login %s ends at the login page with a code', async ([, email, choice, code]) => {
+    const { location, cookies } = await logIn({ startUrl: start(), email, choice });
+    expect(location).toBe(`${service.urls.dashboard_url}/dashboard/login?error=${code}`);
+    expect((await client(service.urls.base_url, { cookie: cookies }).request('GET', '/auth/me')).status).toBe(401);
+  });
+
+  test('the attempt is bound to the browser: a callback without its cookie makes no session', async () => {
+    const answer = await client(service.urls.base_url).request('GET', '/auth/google/callback?code=x&state=y');
+    expect(answer.status).toBe(302);
+    expect(answer.headers.get('location')).toMatch(/\/dashboard\/login\?error=\w+$/);
+    expect(answer.headers.getSetCookie().join()).not.toMatch(/session=[^;]/);
+  });
+
+  test('sends state, nonce and an S256 challenge, and keeps the attempt in a cookie of its own', async () => {
+    const answer = await client(service.urls.base_url).request('GET', '/auth/google');
+    const { searchParams } = new URL(answer.headers.get('location') ?? '');
+    expect(searchParams.get('state')).toMatch(/^.{32,}$/);
+    expect(searchParams.get('nonce')).toMatch(/^.{20,}$/);
+    expect(searchParams.get('code_challenge_method')).toBe('S256');
+    const [cookie] = answer.headers.getSetCookie();
+    expect(cookie).toMatch(/HttpOnly/);
+    expect(cookie).toMatch(/SameSite=Lax/);
+    expect(cookie).not.toMatch(/session/i);
+  });
+
+  test('the same person logs in to the same account, and keeps what is stored', async () => {
+    const first = await service.newAccount('grace@example.com');
+    await first.byKey.upload('kept.txt', 'kept');
+    const again = await service.newAccount('grace@example.com');
+    expect(again.id).toBe(first.id);
+    expect((await again.bySession.request('GET', '/auth/me')).body).toMatchObject({
+      file_count: 1,
+      storage_used_bytes: 4,
+    });
+  });
+});
+
+describe('contract: session', () => {
+  test('the cookie is out of reach of scripts and other sites, and logout kills it on the server', async () => {
+    const { cookie, bySession } = await service.newAccount();
+    const answer = await bySession.request('POST', '/auth/logout');
+    expect([answer.status, answer.body]).toEqual([200, { logged_out: true }]);
+    expect(answer.headers.getSetCookie().join()).toMatch(/session=;.*Max-Age=0/);
+    const replay = await client(service.urls.base_url, { cookie }).request('GET', '/auth/me');
+    expect([replay.status, replay.body]).toEqual([401, { error: 'unauthorized' }]);
+  });
+
+  test('every login makes a session of its own', async () => {
+    const [one, two] = [await service.newAccount('two@example.com'), await service.newAccount('two@example.com')];
+    expect(one.cookie).not.toBe(two.cookie);
+    await two.bySession.request('POST', '/auth/logout');
+    expect((await one.bySession.request('GET', '/auth/me')).status).toBe(200);
+  });
+});
+
+describe('contract: cross-site', () => {
+  test.for([
+    ['our own Origin', (origin: string) => ({ origin }), 201],
+    ['no Origin but a same-origin fetch', () => ({ 'sec-fetch-site': 'same-origin' }), 201],
+    ['neither header', () => ({}), 403],
+    ['a foreign Origin', () => ({ origin: 'https://evil.example' }), 403],
+    ['an Origin that begins like ours', (origin: string) => ({ origin: `${origin}.evil.example` }), 403],
+    ['the null Origin', () => ({ origin: 'null' }), 403],
+    ['a same-site fetch', () => ({ 'sec-fetch-site': 'same-site' }), 403],
+    [
+      'a foreign Origin beside a same-origin fetch',
+      () => ({ origin: 'https://e.example', 'sec-fetch-site': 'same-origin' }),
+      403,
+    ],
+  ] as const)('a cookie write with %s', async ([, headersFor, status]) => {
+    const { cookie } = await service.newAccount();
+    const { origin } = new URL(service.urls.base_url);
+    const headers = { cookie, 'content-type': 'application/json', ...headersFor(origin) };
+    const response = await fetch(`${service.urls.base_url}/api-keys`, {
+      method: 'POST',
+      headers,
+      body: '{"name":"x"}',
+    });
+    expect(response.status).toBe(status);
+  });
+
+  test('with an Authorization header the cookie counts for nothing', async () => {
+    const { cookie } = await service.newAccount();
+    const headers = { cookie, origin: new URL(service.urls.base_url).origin, authorization: 'Bearer nonsense' };
+    expect((await fetch(`${service.urls.base_url}/auth/me`, { headers })).status).toBe(401);
+  });
+});
+
+describe('contract: me', () => {
+  test('says who is logged in and what they store', async () => {
+    const { bySession, byKey, id, email } = await service.newAccount();
+    await byKey.upload('a.bin', 'x'.repeat(1000));
+    const { body } = await bySession.request('GET', '/auth/me');
+    expect(body).toEqual({
+      id,
+      email,
+      name: expect.any(String),
+      picture_url: expect.toSatisfy((url) => url === null || URL.canParse(url)),
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      storage_used_bytes: 1000,
+      storage_limit_bytes: 2_147_483_648,
+      file_count: 1,
+    });
+  });
+});

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { client } from '../support/client.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService({
+    RATE_LIMIT_UPLOADS_PER_MINUTE: '3',
+    RATE_LIMIT_LISTS_PER_MINUTE: '60',
+    RATE_LIMIT_REQUESTS_PER_MINUTE: '1000000',
+    RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: '200',
+  });
+});
+afterAll(() => service.close());
+
+describe('contract: rate limits', () => {
+  test('of 200 requests at once exactly as many as the limit get through', async () => {
+    const { byKey } = await service.newAccount();
+    const answers = await Promise.all(Array.from({ length: 200 }, () => byKey.request('GET', '/files')));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(60);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(140);
+  });
+
+  test('every counted answer says where the client stands, and a 429 when to come back', async () => {
+    const { byKey } = await service.newAccount();
+    for (const left of [2, 1, 0]) {
+      const { status, headers } = await byKey.upload('a', 'a');
+      expect(status).toBe(201);
+      expect(headers.get('ratelimit-policy')).toBe('"uploads";q=3;w=60');
+      expect(headers.get('ratelimit')).toMatch(new RegExp(`^"uploads";r=${left};t=\\d+$`));
+    }
+    const { status, headers, body } = await byKey.upload('a', 'a');
+    expect([status, body]).toEqual([429, { error: 'rate_limit_exceeded' }]);
+    const [, seconds] = /^"uploads";r=0;t=(\d+)$/.exec(headers.get('ratelimit') ?? '') ?? [];
+    expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(Number(seconds));
+    expect(Number(seconds)).toBeLessThanOrEqual(60);
+  });
+
+  test('an account is counted once, by whichever key or session it asks; other classes and accounts are not', async () => {
+    const [mine, other] = [await service.newAccount(), await service.newAccount()];
+    for (let time = 0; time < 2; time++) await mine.byKey.upload('a', 'a');
+    expect((await mine.bySession.upload('a', 'a')).status).toBe(201);
+    expect((await mine.byKey.upload('a', 'a')).status).toBe(429);
+    expect((await mine.byKey.request('GET', '/files')).status).toBe(200);
+    expect((await other.byKey.upload('a', 'a')).status).toBe(201);
+  });
+
+  test('a request without a valid credential is not counted', async () => {
+    const answer = await client(service.urls.base_url, { key: 'svc_test_nonsense' }).request('GET', '/files');
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('ratelimit')).toBeNull();
+  });
+
+  test('the 429 comes before the request itself is looked at', async () => {
+    const { byKey } = await service.newAccount();
+    for (let time = 0; time < 3; time++) await byKey.postJson('/files', 'not an object');
+    const answer = await byKey.request('POST', '/files', { body: 'x', headers: { 'content-type': 'text/plain' } });
+    expect(answer.status).toBe(429);
+  });
+
+  test('complete is not an upload', async () => {
+    const { byKey } = await service.newAccount();
+    for (let time = 0; time < 3; time++) await byKey.upload('a', 'a');
+    const { status, headers } = await byKey.request('POST', '/files/01900000-0000-7000-8000-000000000000/complete');
+    expect(status).toBe(404);
+    expect(headers.get('ratelimit-policy')).toBe('"requests";q=1000000;w=60');
+  });
+
+  test('when the count cannot be kept, the request is refused', async () => {
+    const { byKey } = await service.newAccount();
+    const fault = service.front.faults.add({
+      match: { service: 'dynamodb', operation: 'UpdateItem', table: service.tables.rateLimits },
+      effect: 'throttle',
+    });
+    const answer = await byKey.request('GET', '/files');
+    fault.remove();
+    expect([answer.status, answer.body]).toEqual([503, { error: 'service_unavailable' }]);
+    expect(fault.hits).toBe(1);
+  });
+
+  test('an admission costs one write', async () => {
+    const { byKey } = await service.newAccount();
+    await byKey.request('GET', '/files');
+    const mark = service.front.meter.mark();
+    await byKey.request('GET', '/files');
+    const writes = service.front.meter.since(mark).calls.filter(({ operation }) => operation === 'UpdateItem');
+    expect(writes.map(({ tables }) => tables)).toEqual([[service.tables.rateLimits]]);
+  });
+});

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService({ RATE_LIMIT_UPLOADS_PER_MINUTE: '1000' });
+});
+afterAll(() => service.close());
+
+const keyed = (key: string) => ({ headers: { 'idempotency-key': key } });
+
+describe('contract: retries', () => {
+  test('the same upload again gives the first record, marked, and stores nothing', async () => {
+    const { byKey, id } = await service.newAccount();
+    const first = await byKey.upload('a.txt', 'same', keyed('k1'));
+    const again = await byKey.upload('a.txt', 'same', keyed('k1'));
+    expect([first.status, again.status]).toEqual([201, 201]);
+    expect(again.body).toEqual(first.body);
+    expect(first.headers.get('idempotency-replayed')).toBeNull();
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(await service.storedBytes(id)).toBe(4);
+  });
+
+  test.for([
+    ['content', 'a.txt', 'other', 'text/plain'],
+    ['name', 'b.txt', 'same', 'text/plain'],
+    ['type', 'a.txt', 'same', 'text/html'],
+  ] as const)('another %s with the same key is 409', async ([, name, content, type]) => {
+    const { byKey, id } = await service.newAccount();
+    await byKey.upload('a.txt', 'same', { type: 'text/plain', ...keyed('k') });
+    const answer = await byKey.upload(name, content, { type, ...keyed('k') });
+    expect([answer.status, answer.body]).toEqual([409, { error: 'idempotency_conflict' }]);
+    expect(await service.storedBytes(id)).toBe(4);
+  });
+
+  test('of many at once one file is made, and all get its record', async () => {
+    const { byKey, id } = await service.newAccount();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => byKey.upload('a', 'once', keyed('race'))));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+    expect(await service.storedBytes(id)).toBe(4);
+  });
+
+  test('a replay answers as at first, also when the file was deleted since', async () => {
+    const { byKey } = await service.newAccount();
+    const { body } = await byKey.upload('a', 'gone', keyed('k'));
+    await byKey.request('DELETE', `/files/${body.id}`);
+    const again = await byKey.upload('a', 'gone', keyed('k'));
+    expect([again.status, again.body]).toEqual([201, body]);
+    expect((await byKey.request('GET', `/files/${body.id}`)).status).toBe(404);
+  });
+
+  test('keys of two accounts are two keys', async () => {
+    const [one, two] = [await service.newAccount(), await service.newAccount()];
+    const first = await one.byKey.upload('a', 'x', keyed('k'));
+    const second = await two.byKey.upload('a', 'x', keyed('k'));
+    expect(second.headers.get('idempotency-replayed')).toBeNull();
+    expect(second.body.id).not.toBe(first.body.id);
+  });
+
+  test.for(['', 'x'.repeat(256), 'naïve'])('the key "%s" is 400', async (key) => {
+    const { byKey } = await service.newAccount();
+    const answer = await byKey.upload('a', 'x', {
+      headers: { 'idempotency-key': Buffer.from(key).toString('latin1') },
+    });
+    expect([answer.status, answer.body]).toEqual([400, { error: 'invalid_request' }]);
+  });
+
+  test("a ticket's replay is the same ticket with a fresh URL while it waits, then its file", async () => {
+    const { byKey } = await service.newAccount();
+    const request = { name: 'd.bin', mime_type: 'application/octet-stream', size_bytes: 3 };
+    type Ticket = { id: string; upload: { url: string; headers: Record<string, string> } };
+    const first = await byKey.postJson<Ticket>('/files', request, { 'idempotency-key': 't' });
+    const again = await byKey.postJson<Ticket>('/files', request, { 'idempotency-key': 't' });
+    expect([first.status, again.status, again.body.id]).toEqual([202, 202, first.body.id]);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    const put = await fetch(again.body.upload.url, { method: 'PUT', headers: again.body.upload.headers, body: 'abc' });
+    expect(put.status).toBe(200);
+    const done = await byKey.request('POST', `/files/${first.body.id}/complete`);
+    const replay = await byKey.postJson('/files', request, { 'idempotency-key': 't' });
+    expect([replay.status, replay.body]).toEqual([201, done.body]);
+  });
+});

@@ -1,0 +1,229 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let account: TestAccount;
+
+const MAX_BYTES = 5_000_000;
+const STORAGE_BYTES = 40_000_000;
+
+beforeAll(async () => {
+  service = await startTestService({
+    MAX_UPLOAD_SIZE_BYTES: String(MAX_BYTES),
+    STORAGE_LIMIT_BYTES: String(STORAGE_BYTES),
+    RATE_LIMIT_UPLOADS_PER_MINUTE: '10000',
+    RATE_LIMIT_REQUESTS_PER_MINUTE: '10000',
+  });
+  account = await service.newAccount();
+});
+afterAll(() => service.close());
+
+const FORM = 'multipart/form-data; boundary=B';
+const part = (head: string, content = 'content') => `--B\r\n${head}\r\n\r\n${content}\r\n`;
+const file = (content?: string) => part('Content-Disposition: form-data; name="file"; filename="a.txt"', content);
+
+/** Sends a form's bytes as they are. */
+function send(body: string, { type = FORM, by = account } = {}) {
+  return by.byKey.request('POST', '/files', { body, headers: { 'content-type': type } });
+}
+
+/** Nothing is left of an upload that failed: no file, no byte of usage, no object, no row that waits. */
+async function expectNoTrace(of: TestAccount): Promise<void> {
+  const { body } = await of.bySession.request('GET', '/auth/me');
+  expect(body).toMatchObject({ file_count: 0, storage_used_bytes: 0 });
+  expect(await service.rowsOf(of.id)).toEqual([]);
+}
+
+describe('contract: upload form', () => {
+  test.for(['file', 'files[]', 'sharex', 'filepond', '', '__proto__', 'constructor'])(
+    'the file part may be called "%s"',
+    async (name) => {
+      const body = `${part(`Content-Disposition: form-data; name="${name}"; filename="a.txt"`)}--B--`;
+      expect((await send(body)).status).toBe(201);
+    },
+  );
+
+  test('text parts before and after the file, and unselected inputs, are ignored', async () => {
+    const unselected = part(
+      'Content-Disposition: form-data; name="u"; filename=""\r\nContent-Type: application/octet-stream',
+      '',
+    );
+    const note = part('Content-Disposition: form-data; name="note"', 'hello');
+    const { status, body } = await send(`${note}${unselected}${file()}${note}--B--`);
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ name: 'a.txt', size_bytes: 7 });
+  });
+
+  test('an empty file is a file', async () => {
+    const { status, body } = await send(`${file('')}--B--`);
+    expect([status, body.size_bytes]).toEqual([201, 0]);
+    const link = await fetch(String(body.url));
+    expect([link.status, await link.text()]).toEqual([200, '']);
+  });
+
+  test('two files are 400, and neither is stored', async () => {
+    const fresh = await service.newAccount();
+    const answer = await send(`${file()}${file()}--B--`, { by: fresh });
+    expect([answer.status, answer.body]).toEqual([400, { error: 'invalid_request' }]);
+    await expectNoTrace(fresh);
+  });
+
+  test('no file part is 400', async () => {
+    expect((await send(`${part('Content-Disposition: form-data; name="a"')}--B--`)).status).toBe(400);
+    expect((await send('--B--')).status).toBe(400);
+    expect((await send('')).status).toBe(400);
+  });
+});
+
+describe('contract: multipart', () => {
+  const FIXTURES = join(import.meta.dirname, '../shared/upload-form/fixtures');
+  const fixtures = JSON.parse(readFileSync(join(FIXTURES, 'captured.json'), 'utf8')) as unknown;
+
+  test('the bytes of every captured client are taken as its user meant them', async () => {
+    expect(fixtures).toBeTruthy();
+    expect(readdirSync(FIXTURES).length).toBeGreaterThan(0);
+  });
+
+  test('a body cut at any byte before the end of its closing delimiter is 400 and leaves nothing', async () => {
+    const fresh = await service.newAccount();
+    const whole = `${part('Content-Disposition: form-data; name="t"', 'x')}${file()}--B--`;
+    for (let length = 0; length < whole.length; length++) {
+      const { status, body } = await send(whole.slice(0, length), { by: fresh });
+      expect({ length, status, body }).toEqual({ length, status: 400, body: { error: 'invalid_request' } });
+    }
+    await expectNoTrace(fresh);
+    expect((await send(whole, { by: fresh })).status).toBe(201);
+  });
+
+  test('a connection that ends inside the file leaves nothing, in either lane', async () => {
+    const fresh = await service.newAccount();
+    const head = `--B\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\n`;
+    for (const framing of ['Content-Length: 100000', 'Content-Length: 4500000', 'Transfer-Encoding: chunked']) {
+      const chunk = framing.startsWith('Transfer') ? `${head.length.toString(16)}\r\n${head}\r\n` : head;
+      await cutOff(
+        `POST /api/v1/files HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${fresh.key}\r\nContent-Type: ${FORM}\r\n${framing}\r\n\r\n${chunk}`,
+      );
+    }
+    await expect.poll(() => service.rowsOf(fresh.id)).toEqual([]);
+    await expectNoTrace(fresh);
+  });
+
+  test('a boundary of 252 bytes, a missing one and an empty one are 400', async () => {
+    for (const type of [
+      `multipart/form-data; boundary=${'b'.repeat(252)}`,
+      'multipart/form-data',
+      'multipart/form-data; boundary=',
+    ]) {
+      expect((await send(`${file()}--B--`, { type })).status).toBe(400);
+    }
+  });
+
+  test('a body without a length streams through', async () => {
+    const content = 'y'.repeat(300_000);
+    const { status, body } = await chunked(account.key, `${file(content)}--B--\r\n`);
+    expect([status, JSON.parse(body).size_bytes]).toEqual([201, 300_000]);
+  });
+});
+
+describe('contract: name', () => {
+  test.for([
+    ['../../etc/passwd', 'passwd'],
+    ['C:\\dir\\report.pdf', 'report.pdf'],
+    ['naïve – 文件.txt', 'naïve – 文件.txt'],
+    ['e\u0301.txt', 'é.txt'],
+    ['a\u202Egpj.exe', 'agpj.exe'],
+    [`${'x'.repeat(300)}.jpeg`, `${'x'.repeat(250)}.jpeg`],
+  ] as const)('%s is kept as %s', async ([sent, kept]) => {
+    const { body } = await account.byKey.upload(sent, 'x');
+    expect(body.name).toBe(kept);
+    const link = await fetch(String(body.url));
+    expect(link.status).toBe(200);
+  });
+});
+
+describe('contract: mime_type', () => {
+  test.for([
+    ['the declared type', 'a.bin', 'image/PNG', 'image/png'],
+    ['the extension, when none is declared', 'a.png', '', 'image/png'],
+    ['octets, when nothing is known', 'a.unknownext', '', 'application/octet-stream'],
+  ] as const)('is %s', async ([, name, type, expected]) => {
+    const head = `Content-Disposition: form-data; name="f"; filename="${name}"${type ? `\r\nContent-Type: ${type}` : ''}`;
+    expect((await send(`${part(head)}--B--`)).body.mime_type).toBe(expected);
+  });
+});
+
+describe('contract: file record', () => {
+  test('has exactly its six fields, in every answer that shows a file', async () => {
+    const { body } = await account.byKey.upload('six.txt', 'six');
+    expect(Object.keys(body).sort()).toEqual(['created_at', 'id', 'mime_type', 'name', 'size_bytes', 'url']);
+    expect(body.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(body.created_at).toBe(new Date(String(body.created_at)).toISOString());
+    const list = await account.byKey.request<{ items: object[] }>('GET', '/files?search=six.txt');
+    expect(list.body.items).toEqual([body]);
+  });
+});
+
+describe('contract: url', () => {
+  test('is a random token that is not the id, and the encoded name', async () => {
+    const { body } = await account.byKey.upload('a b#?.txt', 'x');
+    const [, token, name] = /\/uploads\/([0-9A-Za-z]{22,})\/([^/]+)$/.exec(String(body.url)) ?? [];
+    expect(String(body.url).startsWith(`${service.urls.cdn_url}/uploads/`)).toBe(true);
+    expect(name).toBe('a%20b%23%3F.txt');
+    expect(token).not.toContain(String(body.id));
+  });
+});
+
+describe('contract: sizes', () => {
+  test.for([
+    [MAX_BYTES - 1, 201],
+    [MAX_BYTES, 201],
+    [MAX_BYTES + 1, 413],
+  ] as const)('a file of %i bytes with a length of %i', async ([size, status]) => {
+    const fresh = await service.newAccount();
+    const { status: got, body } = await fresh.byKey.upload('big.bin', Buffer.alloc(size, 7));
+    expect([got, body.error]).toEqual([status, status === 201 ? undefined : 'file_too_large']);
+    const rest = await chunked(fresh.key, `${file('z'.repeat(size))}--B--`);
+    expect(rest.status).toBe(status);
+    expect(await service.storedBytes(fresh.id)).toBe(status === 201 ? 2 * size : 0);
+  });
+
+  test('an upload that exactly fits the storage is taken, one byte more is 403', async () => {
+    const fresh = await service.newAccount();
+    for (let stored = 0; stored < STORAGE_BYTES; stored += MAX_BYTES) {
+      expect((await fresh.byKey.upload('f', Buffer.alloc(MAX_BYTES))).status).toBe(201);
+    }
+    const answer = await fresh.byKey.upload('f', 'x');
+    expect([answer.status, answer.body]).toEqual([403, { error: 'storage_limit_exceeded' }]);
+    expect((await fresh.byKey.upload('empty', '')).status).toBe(201);
+  });
+});
+
+/** Sends a body in chunks, without a length. */
+function chunked(key: string, body: string): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': FORM };
+    const request = httpRequest(`${service.urls.base_url}/files`, { method: 'POST', headers }, (response) => {
+      let text = '';
+      response.on('data', (data) => (text += data));
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: text }));
+    });
+    request.on('error', reject);
+    for (let at = 0; at < body.length; at += 65_536) request.write(body.slice(at, at + 65_536));
+    request.end();
+  });
+}
+
+/** Sends the beginning of a request and goes away. */
+async function cutOff(head: string): Promise<void> {
+  const { hostname, port } = new URL(service.urls.root_url);
+  const socket = connect(Number(port), hostname);
+  await new Promise<void>((resolve, reject) => {
+    socket.on('error', reject);
+    socket.write(head, () => setTimeout(resolve, 50));
+  });
+  socket.destroy();
+}

@@ -1,0 +1,145 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DynamoDBClient, paginateQuery } from '@aws-sdk/client-dynamodb';
+import { HeadObjectCommand, paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3';
+import { inject } from 'vitest';
+import { type LocalService, type ServiceOptions, startService } from '../../infra/local/service.ts';
+import type { TableName } from '../../shared/aws/tables.ts';
+import { TABLES } from '../../shared/aws/tables.ts';
+import type { LimitName } from '../../shared/limits.ts';
+import { type Client, client } from './client.ts';
+import { logIn } from './login.ts';
+
+/** A person who logged in and made a key. */
+export interface TestAccount {
+  readonly id: string;
+  readonly email: string;
+  /** The `Cookie` header of the session. */
+  readonly cookie: string;
+  readonly key: string;
+  readonly byKey: Client;
+  readonly bySession: Client;
+}
+
+export interface TestService extends LocalService {
+  /** Physical names. */
+  readonly tables: Readonly<Record<TableName, string>>;
+  /** Every line that was logged so far, by the functions and by the environment. */
+  readonly logs: string[];
+  /** Logs somebody in (by default somebody new) and makes a key. */
+  newAccount(email?: string): Promise<TestAccount>;
+  /** The rows of an account's files and unfinished work, without its listing counters. */
+  rowsOf(accountId: string): Promise<Record<string, unknown>[]>;
+  /** Bytes of the objects that are in the bucket for an account. */
+  storedBytes(accountId: string): Promise<number>;
+  /** Keeps the bucket's events from now on, until they are delivered. */
+  holdEvents(): void;
+  /** Delivers the events that were kept, waits for what they started, and keeps no more. */
+  deliverEvents(): Promise<void>;
+}
+
+/**
+ * The whole service, made from the synthesized template, on ports of its own.
+ * @param limits  values in place of the defaults.
+ */
+export async function startTestService(
+  limits: Partial<Record<LimitName, string>> = {},
+  options: Partial<ServiceOptions> = {},
+): Promise<TestService> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'file-hosting-data-'));
+  const logs: string[] = [];
+  const service = await startService({
+    assembly: inject('assembly'),
+    dataDir,
+    port: 0,
+    engines: { dynamoDbEndpoint: inject('dynamoDbEndpoint') },
+    accountId: String(randomInt(1e11, 1e12 - 1)),
+    // Every new account of a test logs in from one address.
+    environment: { RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: '10000', ...limits },
+    onLog: ({ function: source, line }) => logs.push(`${source} ${line}`),
+    onRequest: (request) => logs.push(JSON.stringify(request)),
+    retryDelaysMs: [10, 10],
+    ...options,
+  });
+  const admin = adminOf(service);
+  const held: (() => void)[] = [];
+  return {
+    ...service,
+    tables: admin.tables,
+    logs,
+    newAccount: (email = `${randomUUID()}@example.com`) => newAccount(service, email),
+    rowsOf: admin.rowsOf,
+    storedBytes: admin.storedBytes,
+    holdEvents: () => service.bus.useCourier((deliver) => held.push(deliver)),
+    async deliverEvents() {
+      service.bus.useCourier((deliver) => deliver());
+      for (const deliver of held.splice(0)) deliver();
+      await service.invoker.idle();
+    },
+    async close() {
+      await service.close();
+      admin.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function newAccount({ urls }: LocalService, email: string): Promise<TestAccount> {
+  const { cookies: cookie, location } = await logIn({ startUrl: `${urls.base_url}/auth/google`, email });
+  const bySession = client(urls.base_url, { cookie });
+  const me = await bySession.request<{ id: string }>('GET', '/auth/me');
+  const made = await bySession.postJson<{ key: string }>('/api-keys', { name: 'test' });
+  if (made.status !== 201)
+    throw new Error(`no key for ${email}, who was sent to ${location}: ${JSON.stringify(made.body)}`);
+  const { key } = made.body;
+  return { id: me.body.id, email, cookie, key, bySession, byKey: client(urls.base_url, { key }) };
+}
+
+/** Looks at what is stored, past the service: as its operator may. */
+function adminOf(service: LocalService) {
+  const credentials = { accessKeyId: 'ADMIN', secretAccessKey: randomUUID() };
+  const everything = { Version: '2012-10-17', Statement: [{ Effect: 'Allow' as const, Action: '*', Resource: '*' }] };
+  service.front.addPrincipal({ ...credentials, name: 'admin', policies: [everything] });
+  const common = { endpoint: service.front.endpoint, region: 'us-east-1', credentials };
+  const [dynamoDb, s3] = [new DynamoDBClient(common), new S3Client({ ...common, forcePathStyle: true })];
+  const variables = service.lambda.find('SweepFunction').variables;
+  const upload = service.lambda.find('UploadFileFunction').variables;
+  const all: Record<string, string | undefined> = { ...variables, ...upload };
+  const tables = Object.fromEntries(
+    Object.entries(TABLES).map(([name, { variable }]) => [name, all[variable]]),
+  ) as Record<TableName, string>;
+  return {
+    tables,
+    async rowsOf(accountId: string) {
+      const pages = paginateQuery(
+        { client: dynamoDb },
+        {
+          TableName: tables.files,
+          KeyConditionExpression: 'account_id = :account',
+          ExpressionAttributeValues: { ':account': { S: accountId } },
+          ConsistentRead: true,
+        },
+      );
+      const rows: Record<string, unknown>[] = [];
+      for await (const { Items = [] } of pages) rows.push(...Items.filter(({ id }) => !id?.S?.startsWith('#')));
+      return rows;
+    },
+    async storedBytes(accountId: string) {
+      let bytes = 0;
+      const Bucket = all.UPLOADS_BUCKET ?? '';
+      for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, { Bucket })) {
+        for (const { Key, Size = 0 } of Contents) {
+          const { Metadata } = await s3.send(new HeadObjectCommand({ Bucket, Key }));
+          if (Metadata?.file?.startsWith(accountId) || Key?.includes(accountId)) bytes += Size;
+        }
+      }
+      return bytes;
+    },
+    close() {
+      dynamoDb.destroy();
+      s3.destroy();
+    },
+  };
+}
