@@ -56,6 +56,8 @@ const KNOWN_HEADERS = new RegExp(
     'checksum-(crc32|sha1|sha256|mode|algorithm|type)',
     'meta-.+|metadata-directive|mp-object-size',
     'copy-source(-if-(none-)?match|-if-(un)?modified-since)?',
+    // CloudFront's name for a request, to be found in access logs.
+    'cf-id',
   ].join('|')})$`,
   'i',
 );
