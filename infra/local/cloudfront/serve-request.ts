@@ -17,6 +17,8 @@ export interface AnsweredRequest {
   /** Of head and body, as they were sent. */
   readonly bytes: number;
   readonly milliseconds: number;
+  /** The answer's `X-Request-Id`, if it has one. */
+  readonly requestId?: string;
   /** Why CloudFront itself made an error, when it did. */
   readonly failure?: string;
 }
@@ -63,12 +65,14 @@ function logWhenClosed(
   const bytesBefore = socket.bytesWritten;
   response.once('close', () => {
     const reason = failure();
+    const requestId = response.getHeader('x-request-id');
     log({
       method: message.method ?? '',
       path: (message.url ?? '').replace(/\?.*/s, ''),
       status: response.headersSent ? response.statusCode : 0,
       bytes: socket.bytesWritten - bytesBefore,
       milliseconds: performance.now() - started,
+      ...(requestId !== undefined && { requestId: String(requestId) }),
       ...(reason && { failure: reason }),
     });
   });
