@@ -1,15 +1,68 @@
 import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+
+/** What listens where, all on the loopback interface. */
+export interface Ports {
+  readonly app: number;
+  readonly cdn: number;
+  readonly identityProvider: number;
+  readonly aws: number;
+}
+
+/**
+ * Chooses the ports, and keeps the choice in `dataDir`, so that links stay what they were.
+ * @param app  the edge's port; 0 makes all of them free ones.
+ * @throws Error in one sentence when the edge's port is in use, or that of the identity provider: its address is part of
+ *   every account's identity, so at another one nobody would find their files.
+ */
+export async function choosePorts(app: number, dataDir: string): Promise<Ports> {
+  const file = join(dataDir, 'ports.json');
+  const kept = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as Partial<Ports>;
+  const chosen = new Set<number>();
+  const choose = async (preferred: number): Promise<number> => {
+    for (let port = preferred; port <= 65_535; port += 1) {
+      const free = chosen.has(port) ? undefined : await tryPort(port);
+      if (free !== undefined) {
+        chosen.add(free);
+        return free;
+      }
+    }
+    throw new Error(`There is no free port from ${preferred} on.`);
+  };
+
+  await requireFreePort(app);
+  const appPort = await choose(app);
+  const near = app === 0 ? 0 : appPort + 1;
+  const cdn = await choose(kept.cdn ?? near);
+  const identityProvider = await choose(kept.identityProvider ?? near);
+  if (kept.identityProvider !== undefined && kept.identityProvider !== identityProvider) {
+    throw new Error(
+      `Port ${kept.identityProvider} is in use, and the accounts in DATA_DIR belong to it: free that port.`,
+    );
+  }
+  const ports = { app: appPort, cdn, identityProvider, aws: await choose(kept.aws ?? near) };
+  await writeFile(file, JSON.stringify(ports));
+  return ports;
+}
+
+/** @throws Error in one sentence when somebody listens on it. */
+export async function requireFreePort(port: number): Promise<void> {
+  if (port !== 0 && (await tryPort(port)) === undefined) {
+    throw new Error(`Port ${port} is in use: set PORT to a free one.`);
+  }
+}
 
 /** A port nobody listens on now. Another process may take it before we do; then listening on it fails. */
 export async function freePort(): Promise<number> {
   const port = await tryPort(0);
-  if (port === undefined) throw new Error('there is no free port');
+  if (port === undefined) throw new Error('There is no free port.');
   return port;
 }
 
 /** @returns the port, or for 0 one that the system chose; undefined when someone listens on it. */
-export async function tryPort(port: number): Promise<number | undefined> {
+async function tryPort(port: number): Promise<number | undefined> {
   const server = createServer();
   try {
     server.listen(port, '127.0.0.1');

@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { freePort } from '../ports.ts';
+import { formerEngineEnded } from './former-engine.ts';
 
 export interface DynamoDbLocal {
   /** Without a trailing slash. */
@@ -29,7 +30,11 @@ const START_DEADLINE_MS = 30_000;
  * @throws Error in one sentence when there is no Java runtime, or the engine does not come up.
  */
 export async function startDynamoDbLocal({ dataDir }: { dataDir?: string } = {}): Promise<DynamoDbLocal> {
-  if (dataDir !== undefined) await mkdir(dataDir, { recursive: true });
+  const pidFile = dataDir === undefined ? '/dev/null' : join(dataDir, 'engine.pid');
+  if (dataDir !== undefined) {
+    await mkdir(dataDir, { recursive: true });
+    await formerEngineEnded(pidFile);
+  }
   const port = await freePort();
   const java = [
     'java',
@@ -45,8 +50,9 @@ export async function startDynamoDbLocal({ dataDir }: { dataDir?: string } = {})
   ];
   // `exec 3<&0`: a shell gives background jobs an empty stdin, so the pipe is kept on a descriptor of its own.
   const script =
-    'exec 3<&0; "$@" <&- & engine=$!; { cat <&3 >/dev/null; kill -TERM $engine 2>/dev/null; } & wait $engine';
-  const child = spawn('sh', ['-c', script, 'dynamodb-local', ...java], {
+    'exec 3<&0; pids=$1; shift; "$@" <&- & engine=$!; echo $engine >"$pids"; ' +
+    '{ cat <&3 >/dev/null; kill -TERM $engine 2>/dev/null; } & wait $engine';
+  const child = spawn('sh', ['-c', script, 'dynamodb-local', pidFile, ...java], {
     cwd: EMULATOR,
     detached: true,
     stdio: ['pipe', 'ignore', 'pipe'],
@@ -87,14 +93,4 @@ async function answering(endpoint: string, child: ChildProcess, complaint: () =>
   }
   await end(child);
   throw new Error(`DynamoDB Local did not answer within ${START_DEADLINE_MS / 1000} s: ${complaint().trim()}`);
-}
-
-/** A port nobody listens on now. Another process may take it before we do; then the engine fails to start and says so. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
