@@ -59,7 +59,7 @@ export async function handleRequest(parts: GatewayParts, request: GatewayRequest
   try {
     const result = await withTimeout(invoke(parts, route, context, payload, request.traceId), route);
     if (result === 'timeout') return fail(GATEWAY_ERRORS.timeout, 'the function took too long');
-    if (result.functionError) return fail(GATEWAY_ERRORS.functionFailed, `the function failed: ${result.payload}`);
+    if (result.functionError) return fail(GATEWAY_ERRORS.functionFailed, 'the function failed');
     const answer = proxyResult(result.payload, api, message.headers.accept);
     return answer ?? fail(GATEWAY_ERRORS.functionFailed, 'the function gave a malformed proxy response');
   } catch (error) {

@@ -17,17 +17,19 @@ try {
   parent.on('message', (event: WorkerEvent) => void carryOut(handler, event));
   tell({ type: 'ready' });
 } catch (error) {
-  tell(failed(error, 'Runtime.ImportModuleError'));
+  tell(failed(error));
 }
 
 /** @throws Error when there is no such module or export, as Lambda's runtime does. */
 async function loadHandler(): Promise<Handler> {
   const [, moduleName = '', exportName = ''] = /^(.*)\.([^.]+)$/.exec(start.handler) ?? [];
   const file = ['.js', '.mjs', '.cjs'].map((end) => join(start.codeDirectory, moduleName + end)).find(existsSync);
-  if (file === undefined) throw new Error(`Cannot find module '${moduleName}'`);
+  if (file === undefined) throw named('Runtime.ImportModuleError', `Cannot find module '${moduleName}'`);
   const loaded = await import(pathToFileURL(file).href);
   const handler = loaded[exportName] ?? loaded.default?.[exportName];
-  if (typeof handler !== 'function') throw new Error(`${start.handler} is undefined or not exported`);
+  if (typeof handler !== 'function') {
+    throw named('Runtime.HandlerNotFound', `${start.handler} is undefined or not exported`);
+  }
   return handler as Handler;
 }
 
@@ -38,7 +40,7 @@ async function carryOut(handler: Handler, event: WorkerEvent): Promise<void> {
     const result = await handler(JSON.parse(event.payload), contextOf(event));
     tell({ type: 'result', payload: JSON.stringify(result) ?? 'null' });
   } catch (error) {
-    tell(failed(error, 'Error'));
+    tell(failed(error));
   }
 }
 
@@ -57,10 +59,14 @@ function contextOf({ requestId, deadline }: WorkerEvent): object {
   };
 }
 
-function failed(error: unknown, fallbackType: string): WorkerMessage {
+function named(name: string, message: string): Error {
+  return Object.assign(new Error(message), { name });
+}
+
+function failed(error: unknown): WorkerMessage {
   if (!(error instanceof Error)) {
     return { type: 'failed', errorType: typeof error, errorMessage: String(error), trace: [] };
   }
-  const errorType = error.name === 'Error' ? fallbackType : error.name;
-  return { type: 'failed', errorType, errorMessage: error.message, trace: (error.stack ?? '').split('\n') };
+  const { name, message, stack = '' } = error;
+  return { type: 'failed', errorType: name, errorMessage: message, trace: stack.split('\n') };
 }

@@ -27,6 +27,8 @@ export interface Deployment {
   readonly account: Account;
   /** All resources of any of these types, in the order of the templates. */
   resources(...types: string[]): readonly Resource[];
+  /** The value of the one output of that name. @throws Error when no stack has one, or several do. */
+  output(name: string): string;
   /** Where the asset is that this bucket and key would hold. @throws Error when there is none. */
   assetPath(bucket: string, key: string): string;
 }
@@ -64,6 +66,11 @@ export function resolveDeployment(options: DeploymentOptions): Deployment {
   return {
     account,
     resources: (...types) => resources.filter(({ type }) => types.includes(type)),
+    output(name) {
+      const [stack, ...others] = [...stacks.values()].filter((candidate) => candidate.hasOutput(name));
+      if (!stack || others.length > 0) throw new Error(`exactly one stack must have the output "${name}"`);
+      return localize(String(stack.output(name)), options);
+    },
     assetPath: (bucket, key) => assetPath(assembly.assets, account, bucket, key),
   };
 }
@@ -108,6 +115,10 @@ class Stack {
     return resolveIntrinsics(output.Value, this.#scope);
   }
 
+  hasOutput(name: string): boolean {
+    return Object.hasOwn(this.#template.Outputs ?? {}, name);
+  }
+
   exported(name: string): unknown {
     const outputs = Object.values(this.#template.Outputs ?? {});
     const found = outputs.find(({ Export }) => Export && resolveIntrinsics(Export.Name, this.#scope) === name);
@@ -140,8 +151,6 @@ class Stack {
   #resource(logicalId: string, { Type, Properties = {}, Metadata = {} }: TemplateResource, options: DeploymentOptions) {
     checkResourceType(Type, logicalId);
     const stack = this;
-    const localize = (text: string) =>
-      useLocalAddresses(resolveDynamicReferences(text, options.secretValue), options.addresses);
     return {
       stack: this.#name,
       logicalId,
@@ -151,7 +160,8 @@ class Stack {
         return stack.identity(logicalId).ref;
       },
       attribute: (name: string) => this.attribute(logicalId, name),
-      properties: () => mapTexts(resolveIntrinsics(Properties, this.#scope), localize) as Properties,
+      properties: () =>
+        mapTexts(resolveIntrinsics(Properties, this.#scope), (text) => localize(text, options)) as Properties,
     };
   }
 
@@ -172,6 +182,10 @@ class Stack {
     };
     return values[name];
   }
+}
+
+function localize(text: string, { secretValue, addresses }: DeploymentOptions): string {
+  return useLocalAddresses(resolveDynamicReferences(text, secretValue), addresses);
 }
 
 function mapTexts(value: unknown, change: (text: string) => string): unknown {

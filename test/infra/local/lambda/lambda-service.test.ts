@@ -217,7 +217,7 @@ describe('a function that fails', () => {
   });
 
   test.each([
-    ['', 'index.handler', 'Runtime.ImportModuleError', 'index.handler is undefined or not exported'],
+    ['', 'index.handler', 'Runtime.HandlerNotFound', 'index.handler is undefined or not exported'],
     ['', 'other.handler', 'Runtime.ImportModuleError', "Cannot find module 'other'"],
     ['throw new RangeError("at load")', 'index.handler', 'RangeError', 'at load'],
     ['process.exit(1)', 'index.handler', 'Runtime.ExitError', 'exit status 1'],

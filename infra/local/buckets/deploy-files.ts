@@ -1,0 +1,108 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join, relative, sep } from 'node:path';
+import { DeleteObjectsCommand, PutObjectCommand, paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3';
+import { functionCredentials } from '../lambda/function-credentials.ts';
+import type { Deployment, Resource } from '../template/deployment.ts';
+import { readProperties } from '../template/read-properties.ts';
+
+interface FilesDeployment {
+  readonly directories: readonly string[];
+  readonly bucket: string;
+  /** Empty, or ending in a slash. */
+  readonly prefix: string;
+  readonly cacheControl?: string;
+  /** Whether what is not among the files goes. */
+  readonly isPruning: boolean;
+}
+
+/** What a browser needs to be told; anything else is `application/octet-stream`. */
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css',
+  '.html': 'text/html',
+  '.ico': 'image/x-icon',
+  '.js': 'text/javascript',
+  '.json': 'application/json',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain',
+  '.webmanifest': 'application/manifest+json',
+  '.woff2': 'font/woff2',
+};
+
+/**
+ * Does what the custom resource of CDK's `BucketDeployment` does at a deployment: puts the files of its assets into a bucket,
+ * with the grants of the function behind it.
+ * @param endpoint  of the AWS front.
+ */
+export async function deployFiles(deployment: Deployment, endpoint: string): Promise<void> {
+  const resources = deployment.resources('Custom::CDKBucketDeployment');
+  await Promise.all(
+    resources.map(async (resource) => {
+      const client = new S3Client({
+        endpoint,
+        region: deployment.account.region,
+        credentials: functionCredentials(String(resource.properties().ServiceToken).split(':').at(-1) ?? ''),
+      });
+      await deploy(client, readFilesDeployment(resource, deployment)).finally(() => client.destroy());
+    }),
+  );
+}
+
+function readFilesDeployment(resource: Resource, deployment: Deployment): FilesDeployment {
+  return readProperties(
+    resource.logicalId,
+    resource.properties(),
+    (take) => {
+      const keys = take<string[]>('SourceObjectKeys');
+      const markers = take<object[]>('SourceMarkers', []);
+      if (markers.some((marker) => Object.keys(marker).length > 0)) {
+        throw new Error(`${resource.logicalId}: the local environment fills in no values in files`);
+      }
+      const metadata = take<Record<string, string>>('SystemMetadata', {});
+      const cacheControl = metadata['cache-control'];
+      const prefix = take<string>('DestinationBucketKeyPrefix', '').replace(/\/?$/, '/');
+      return {
+        directories: take<string[]>('SourceBucketNames').map((bucket, index) =>
+          deployment.assetPath(bucket, keys[index] ?? ''),
+        ),
+        bucket: take<string>('DestinationBucketName'),
+        prefix: prefix === '/' ? '' : prefix,
+        isPruning: take<boolean>('Prune', true),
+        ...(cacheControl !== undefined && { cacheControl }),
+      };
+    },
+    // There is no cache to empty before the environment is up.
+    ['OutputObjectKeys', 'ServiceToken', 'SourceMarkersConfig', 'WaitForDistributionInvalidation'],
+  );
+}
+
+/** New files first, so that a start that dies here leaves nothing less than there was. */
+async function deploy(client: S3Client, files: FilesDeployment): Promise<void> {
+  const { bucket: Bucket, prefix, cacheControl } = files;
+  const kept = new Set<string>();
+  for (const directory of files.directories) {
+    for (const path of await filesIn(directory)) {
+      const Key = prefix + relative(directory, path).split(sep).join('/');
+      kept.add(Key);
+      await client.send(
+        new PutObjectCommand({
+          Bucket,
+          Key,
+          Body: await readFile(path),
+          ContentType: CONTENT_TYPES[extname(path)] ?? 'application/octet-stream',
+          CacheControl: cacheControl,
+        }),
+      );
+    }
+  }
+  if (!files.isPruning) return;
+  for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket, Prefix: prefix })) {
+    const Objects = Contents.flatMap(({ Key }) => (Key !== undefined && !kept.has(Key) ? { Key } : []));
+    if (Objects.length > 0) await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }));
+  }
+}
+
+async function filesIn(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}

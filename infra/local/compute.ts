@@ -1,0 +1,74 @@
+import type { BucketConfig } from './buckets/read-buckets.ts';
+import { type AsyncInvoker, createAsyncInvoker } from './events/async-invoker.ts';
+import { createEventBus, type EventBus } from './events/event-bus.ts';
+import { readInvokeConfigs } from './events/invoke-configs.ts';
+import { readRules } from './events/rules.ts';
+import type { Surroundings } from './lambda/environment-variables.ts';
+import { type FunctionConfig, readFunctions } from './lambda/function-config.ts';
+import { createLambdaService, type LambdaService } from './lambda/lambda-service.ts';
+import type { LogListener } from './lambda/log-lines.ts';
+import { readPermissions } from './lambda/permissions.ts';
+import { readWebFunctions, type WebFunctionConfig } from './lambda/web-function-config.ts';
+import type { Deployment } from './template/deployment.ts';
+
+/** All that runs the service's own code, and what calls it without being asked over HTTP. */
+export interface Compute {
+  readonly functions: readonly FunctionConfig[];
+  readonly webFunctions: readonly WebFunctionConfig[];
+  readonly surroundings: Surroundings;
+  readonly lambda: LambdaService;
+  readonly bus: EventBus;
+  readonly invoker: AsyncInvoker;
+  close(): Promise<void>;
+}
+
+/** Nothing runs yet, except the clock if it is wanted. */
+export function createCompute(options: {
+  readonly deployment: Deployment;
+  readonly buckets: readonly BucketConfig[];
+  readonly awsEndpoint: string;
+  /** Values for variables that the template gives a function. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly onLog: LogListener;
+  readonly isClockRunning: boolean;
+  readonly retryDelaysMs: readonly number[] | undefined;
+}): Compute {
+  const { deployment, buckets, environment, onLog, retryDelaysMs } = options;
+  const withOverrides = <F extends { readonly variables: Readonly<Record<string, string>> }>(fn: F): F => ({
+    ...fn,
+    variables: mapValues(fn.variables, (value, name) => environment[name] ?? value),
+  });
+  const functions = readFunctions(deployment).map(withOverrides);
+  const webFunctions = readWebFunctions(deployment).map(withOverrides);
+  const surroundings = { region: deployment.account.region, awsEndpoint: options.awsEndpoint };
+  const lambda = createLambdaService({ functions, mayInvoke: readPermissions(deployment), surroundings, onLog });
+  const configs = readInvokeConfigs(deployment);
+  const invoker = createAsyncInvoker({ lambda, configs, onLog, ...(retryDelaysMs && { retryDelaysMs }) });
+  const bus = createEventBus({
+    rules: readRules(deployment),
+    bucketsWithEvents: new Set(buckets.filter(({ hasEvents }) => hasEvents).map(({ name }) => name)),
+    invoker,
+    account: deployment.account,
+    isClockRunning: options.isClockRunning,
+  });
+  return {
+    functions,
+    webFunctions,
+    surroundings,
+    lambda,
+    bus,
+    invoker,
+    async close() {
+      bus.close();
+      invoker.close();
+      await lambda.close();
+    },
+  };
+}
+
+function mapValues(
+  values: Readonly<Record<string, string>>,
+  change: (value: string, name: string) => string,
+): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value, name)]));
+}

@@ -1,0 +1,113 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  CreateTableCommand,
+  type CreateTableCommandInput,
+  DescribeTableCommand,
+  type DescribeTableCommandOutput,
+  DynamoDBClient,
+  UpdateTimeToLiveCommand,
+} from '@aws-sdk/client-dynamodb';
+import type { Engines } from '../engines.ts';
+import type { Deployment, Resource } from '../template/deployment.ts';
+import { readProperties } from '../template/read-properties.ts';
+
+type Keys = Pick<
+  CreateTableCommandInput,
+  'AttributeDefinitions' | 'GlobalSecondaryIndexes' | 'KeySchema' | 'LocalSecondaryIndexes'
+>;
+
+interface TableConfig {
+  readonly name: string;
+  readonly keys: Keys;
+  /** Attribute with the time of expiry. */
+  readonly ttl?: string;
+}
+
+/** Billing, backups, streams, replicas and protection mean nothing to an engine on one machine. */
+const MEANINGLESS = [
+  'BillingMode',
+  'DeletionProtectionEnabled',
+  'PointInTimeRecoverySpecification',
+  'Replicas',
+  'SSESpecification',
+  'TableName',
+  'Tags',
+  'WarmThroughput',
+];
+
+/** DynamoDB Local takes any access key. */
+const ANYONE = { accessKeyId: 'deployment', secretAccessKey: 'deployment' };
+
+/**
+ * Creates the tables of the template that are not there yet.
+ * @throws Error in one sentence when a table is there with other keys than the template has.
+ */
+export async function createTables(
+  deployment: Deployment,
+  { dynamoDbEndpoint: endpoint, dynamoDbCredentials: credentials = ANYONE }: Engines,
+): Promise<void> {
+  const client = new DynamoDBClient({ endpoint, region: deployment.account.region, credentials });
+  try {
+    const tables = deployment.resources('AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table').map(readTable);
+    await Promise.all(tables.map((table) => createTable(client, table)));
+  } finally {
+    client.destroy();
+  }
+}
+
+function readTable(resource: Resource): TableConfig {
+  return readProperties(
+    resource.logicalId,
+    resource.properties(),
+    (take) => {
+      const ttl = take<{ AttributeName?: string; Enabled?: boolean }>('TimeToLiveSpecification', {});
+      const global = take<NonNullable<Keys['GlobalSecondaryIndexes']>>('GlobalSecondaryIndexes', []);
+      const local = take<NonNullable<Keys['LocalSecondaryIndexes']>>('LocalSecondaryIndexes', []);
+      return {
+        name: resource.ref,
+        keys: {
+          AttributeDefinitions: take<Keys['AttributeDefinitions']>('AttributeDefinitions'),
+          KeySchema: take<Keys['KeySchema']>('KeySchema'),
+          ...(global.length > 0 && { GlobalSecondaryIndexes: global }),
+          ...(local.length > 0 && { LocalSecondaryIndexes: local }),
+        },
+        ...(ttl.Enabled && ttl.AttributeName && { ttl: ttl.AttributeName }),
+      };
+    },
+    MEANINGLESS,
+  );
+}
+
+/** If we die between the two calls, the next start turns expiry on: it is asked for whenever it is not on. */
+async function createTable(client: DynamoDBClient, { name, keys, ttl }: TableConfig): Promise<void> {
+  const existing = await client.send(new DescribeTableCommand({ TableName: name })).catch((error: Error) => {
+    if (error.name === 'ResourceNotFoundException') return undefined;
+    throw error;
+  });
+  if (existing) {
+    if (isDeepStrictEqual(comparable(existing.Table ?? {}), comparable(keys))) return;
+    throw new Error(`The table ${name} was made with other keys than it has now: remove DATA_DIR to start anew.`);
+  }
+  await client.send(new CreateTableCommand({ TableName: name, BillingMode: 'PAY_PER_REQUEST', ...keys }));
+  if (ttl === undefined) return;
+  const TimeToLiveSpecification = { AttributeName: ttl, Enabled: true };
+  await client.send(new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification }));
+}
+
+/** What makes two tables the same, in an order that does not depend on who tells it. */
+function comparable(table: Keys | NonNullable<DescribeTableCommandOutput['Table']>): unknown {
+  const indexes = [...(table.GlobalSecondaryIndexes ?? []), ...(table.LocalSecondaryIndexes ?? [])];
+  const attributes = table.AttributeDefinitions ?? [];
+  return {
+    keys: table.KeySchema,
+    attributes: Object.fromEntries(
+      attributes.map(({ AttributeName, AttributeType }) => [AttributeName, AttributeType]),
+    ),
+    indexes: Object.fromEntries(
+      indexes.map(({ IndexName, KeySchema, Projection }) => [
+        IndexName,
+        { KeySchema, type: Projection?.ProjectionType, copies: Projection?.NonKeyAttributes?.toSorted() },
+      ]),
+    ),
+  };
+}

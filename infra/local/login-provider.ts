@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import type { ApiResource, RestApi } from './gateway/rest-api.ts';
+import { type IdentityProvider, startIdentityProvider } from './identity-provider/start-identity-provider.ts';
+import { type Secrets, secretName } from './secrets/open-secrets.ts';
+import type { Deployment, Resource } from './template/deployment.ts';
+
+/** On AWS an operator fills this secret in; the stack marks it, and here the identity provider on this machine does. */
+export function isLoginProviderSecret({ metadata }: Resource): boolean {
+  return metadata['local:secret'] === 'login-provider';
+}
+
+/**
+ * Starts the identity provider and puts its addresses, and a client of its own, into the secret.
+ * @param appUrl  where people come back to: to any resource of the API that is called `callback`.
+ */
+export async function startLoginProvider(options: {
+  readonly deployment: Deployment;
+  readonly apis: readonly RestApi[];
+  readonly appUrl: string;
+  readonly port: number;
+  readonly secrets: Secrets;
+}): Promise<IdentityProvider> {
+  const { deployment, apis, appUrl, port, secrets } = options;
+  const paths = apis.flatMap(({ root }) => pathsOf(root)).filter((path) => path.endsWith('/callback'));
+  const clientId = 'file-hosting';
+  const clientSecret = randomBytes(32).toString('base64url');
+  const redirectUris = paths.map((path) => appUrl + path);
+  const provider = await startIdentityProvider({ port, clientId, clientSecret, redirectUris });
+  for (const resource of deployment.resources('AWS::SecretsManager::Secret').filter(isLoginProviderSecret)) {
+    secrets[secretName(resource.ref)] = JSON.stringify({
+      client_id: clientId,
+      client_secret: clientSecret,
+      issuer: provider.issuer,
+      authorization_endpoint: provider.authorizationEndpoint,
+      token_endpoint: provider.tokenEndpoint,
+      jwks_uri: provider.jwksUri,
+    });
+  }
+  return provider;
+}
+
+function pathsOf({ path, children }: ApiResource): string[] {
+  return [path, ...children.flatMap(pathsOf)];
+}

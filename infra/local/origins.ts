@@ -1,0 +1,47 @@
+import type { BucketConfig } from './buckets/read-buckets.ts';
+import type { Compute } from './compute.ts';
+import type { RestApi } from './gateway/rest-api.ts';
+import { startGateway } from './gateway/start-gateway.ts';
+import type { LogListener } from './lambda/log-lines.ts';
+import { startWebFunctionEndpoint } from './lambda/web-function-endpoint.ts';
+import type { Deployment } from './template/deployment.ts';
+
+/** The servers behind the edge. */
+export interface Origins {
+  /** By domain name: the port of the server that stands in for it. */
+  readonly ports: ReadonlyMap<string, number>;
+  /** Ends the processes of the Web Functions; the next request starts one. */
+  stopWebFunctions(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts a gateway for each API and an endpoint for each Web Function; buckets are served at `bucketPort`. */
+export async function startOrigins(options: {
+  readonly deployment: Deployment;
+  readonly apis: readonly RestApi[];
+  readonly buckets: readonly BucketConfig[];
+  readonly bucketPort: number;
+  readonly compute: Compute;
+  readonly onLog: LogListener;
+}): Promise<Origins> {
+  const { deployment, apis, buckets, bucketPort, compute, onLog } = options;
+  const { account } = deployment;
+  const { lambda, webFunctions, surroundings } = compute;
+  const onFailure = ({ requestId, reason }: { readonly requestId: string; readonly reason: string }) =>
+    onLog({ function: 'gateway', line: `${requestId} ${reason}` });
+  const gateways = await Promise.all(apis.map((api) => startGateway({ api, account, lambda, onFailure })));
+  const endpoints = await Promise.all(webFunctions.map((fn) => startWebFunctionEndpoint(fn, surroundings, onLog)));
+  const ports = new Map<string, number>();
+  for (const { regionalDomainName } of buckets) ports.set(regionalDomainName, bucketPort);
+  for (const [index, { port }] of gateways.entries()) ports.set(apis[index]?.domainName ?? '', port);
+  for (const [index, { port }] of endpoints.entries()) ports.set(webFunctions[index]?.domainName ?? '', port);
+  return {
+    ports,
+    async stopWebFunctions() {
+      await Promise.all(endpoints.map((endpoint) => endpoint.stopEnvironments()));
+    },
+    async close() {
+      await Promise.all([...gateways, ...endpoints].map((server) => server.close()));
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { Principal } from './aws-front/principals.ts';
+import { deploymentHelpers, type FunctionConfig } from './lambda/function-config.ts';
+import { functionCredentials } from './lambda/function-credentials.ts';
+import type { WebFunctionConfig } from './lambda/web-function-config.ts';
+import type { Deployment } from './template/deployment.ts';
+import { readRoles } from './template/role-policies.ts';
+
+/** Everyone who calls AWS: each function by its role, CloudFront by its distributions. */
+export function readPrincipals(
+  deployment: Deployment,
+  functions: readonly Pick<FunctionConfig | WebFunctionConfig, 'credentials' | 'roleArn'>[],
+): Principal[] {
+  const roles = new Map(readRoles(deployment).map((role) => [role.arn, role]));
+  const helpers = deploymentHelpers(deployment).map((resource) => ({
+    credentials: functionCredentials(resource.ref),
+    roleArn: String(resource.properties().Role),
+  }));
+  const callers = [...functions, ...helpers].map(({ credentials, roleArn }) => {
+    const role = roles.get(roleArn);
+    if (!role) throw new Error(`there is no role ${roleArn}`);
+    return { ...credentials, name: role.name, policies: role.policies };
+  });
+  const distributions = deployment.resources('AWS::CloudFront::Distribution').map(({ ref }) => ({
+    ...functionCredentials(ref),
+    name: ref,
+    policies: [],
+    service: 'cloudfront.amazonaws.com',
+    sourceArn: `arn:aws:cloudfront::${deployment.account.accountId}:distribution/${ref}`,
+  }));
+  return [...callers, ...distributions];
+}

@@ -1,0 +1,50 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Deployment, Resource } from '../template/deployment.ts';
+import { readProperties } from '../template/read-properties.ts';
+import { generateSecret } from './generate-secret.ts';
+
+/** The values of the template's secrets, by name. */
+export type Secrets = Record<string, string>;
+
+/** Only whoever runs the environment may read them. */
+const PRIVATE = 0o600;
+
+/**
+ * The secrets of the template. Values are made up once and kept, so that what was signed or encrypted with one before a
+ * restart still holds.
+ * @param isFilledIn  tells a secret that somebody puts a value into later; it is left out.
+ */
+export async function openSecrets(
+  deployment: Deployment,
+  dataDir: string,
+  isFilledIn: (secret: Resource) => boolean,
+): Promise<Secrets> {
+  const file = join(dataDir, 'secrets.json');
+  const kept = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as Secrets;
+  const secrets: Secrets = {};
+  for (const resource of deployment.resources('AWS::SecretsManager::Secret')) {
+    const name = secretName(resource.ref);
+    if (!isFilledIn(resource)) secrets[name] = kept[name] ?? firstValue(resource);
+  }
+  await writeFile(file, JSON.stringify({ ...kept, ...secrets }), { mode: PRIVATE });
+  return secrets;
+}
+
+/** The name in a secret's ARN, which ends in a hyphen and six characters; a name alone stays as it is. */
+export function secretName(id: string): string {
+  return /^arn:.*:secret:(.*)-.{6}$/.exec(id)?.[1] ?? id;
+}
+
+function firstValue(resource: Resource): string {
+  const { logicalId } = resource;
+  return readProperties(
+    logicalId,
+    resource.properties(),
+    (take) => {
+      const given = take<string>('SecretString', '');
+      return given || generateSecret(logicalId, take('GenerateSecretString', {}));
+    },
+    ['Description', 'KmsKeyId', 'Name', 'Tags'],
+  );
+}

@@ -1,0 +1,187 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type AwsFront, startAwsFront } from './aws-front/aws-front.ts';
+import { deployFiles } from './buckets/deploy-files.ts';
+import { readBuckets } from './buckets/read-buckets.ts';
+import type { AnsweredRequest } from './cloudfront/serve-request.ts';
+import { createCompute } from './compute.ts';
+import { createTables } from './dynamodb/create-tables.ts';
+import { distributionOfOutput, startEdge } from './edge.ts';
+import type { Engines } from './engines.ts';
+import type { AsyncInvoker } from './events/async-invoker.ts';
+import type { EventBus } from './events/event-bus.ts';
+import { readRestApis } from './gateway/rest-api.ts';
+import type { InvocationResult } from './lambda/invocation.ts';
+import type { LambdaService } from './lambda/lambda-service.ts';
+import type { LogListener } from './lambda/log-lines.ts';
+import { isLoginProviderSecret, startLoginProvider } from './login-provider.ts';
+import { startOrigins } from './origins.ts';
+import { readParameters } from './parameters.ts';
+import { choosePorts } from './ports.ts';
+import { readPrincipals } from './principals.ts';
+import { openSecrets, secretName } from './secrets/open-secrets.ts';
+import { loadAssembly, type Template } from './template/assembly.ts';
+import { resolveDeployment } from './template/deployment.ts';
+
+export interface ServiceOptions {
+  /** The directory `cdk synth` wrote. */
+  readonly assembly: string;
+  /** Kept over restarts; used by one service at a time. */
+  readonly dataDir: string;
+  /** The edge's port; 0 makes all ports free ones. */
+  readonly port: number;
+  readonly engines: Engines;
+  /** Twelve digits; services of different accounts may share an engine. */
+  readonly accountId?: string;
+  /** Changes the templates in memory before anything is made of them. */
+  readonly edit?: (templates: Record<string, Template>) => void;
+  /** Values for variables that the template gives a function; one it does not give stays away. */
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly onLog?: LogListener;
+  readonly onRequest?: (request: AnsweredRequest) => void;
+  /** Whether schedules go by the clock; else {@link LocalService.runSchedules} runs them. */
+  readonly isClockRunning?: boolean;
+  /** Between the tries of an event that a function failed at. */
+  readonly retryDelaysMs?: readonly number[];
+  /** The time of cache lifetimes at the edge. */
+  readonly clock?: () => Date;
+}
+
+export interface LocalService {
+  readonly urls: {
+    readonly root_url: string;
+    readonly base_url: string;
+    readonly cdn_url: string;
+    readonly dashboard_url: string;
+    readonly identity_provider_url: string;
+  };
+  readonly front: AwsFront;
+  readonly lambda: LambdaService;
+  readonly bus: EventBus;
+  /** Asynchronous invocations, and the events that were given up. */
+  readonly invoker: AsyncInvoker;
+  /** Runs a function, by its label, as whoever owns the account may. */
+  invoke(label: string, event: unknown): Promise<InvocationResult>;
+  /** Runs every schedule once and waits for what it started. */
+  runSchedules(): Promise<void>;
+  /** Ends the processes of the Web Functions, as AWS may at any time. */
+  stopWebFunctions(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const REGION = 'us-east-1';
+const ACCOUNT_ID = '000000000000';
+
+/**
+ * The whole service on this machine, made from its synthesized templates alone.
+ * @throws Error naming what the templates ask for and is not implemented here, or a port in use.
+ */
+export async function startService(options: ServiceOptions): Promise<LocalService> {
+  const started: { close(): unknown }[] = [];
+  const close = async () => {
+    for (const part of started.splice(0).reverse()) await part.close();
+  };
+  try {
+    return { ...(await start(options, started)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** @param started  takes whatever has to be closed, as soon as it is there. */
+async function start(options: ServiceOptions, started: { close(): unknown }[]): Promise<Omit<LocalService, 'close'>> {
+  const { dataDir, engines, onLog = () => {}, onRequest = () => {}, clock } = options;
+  const { deployment, addresses, secrets } = await openDeployment(options);
+  const ports = await choosePorts(options.port, dataDir);
+  const app = distributionOfOutput(deployment, 'DashboardUrl');
+  const cdn = distributionOfOutput(deployment, 'CdnUrl');
+  const buckets = readBuckets(deployment);
+  addresses.set(app.attribute('DomainName'), `localhost:${ports.app}`);
+  addresses.set(cdn.attribute('DomainName'), `127.0.0.1:${ports.cdn}`);
+  for (const { regionalDomainName } of buckets) addresses.set(regionalDomainName, `127.0.0.1:${ports.aws}`);
+
+  const apis = readRestApis(deployment);
+  const appUrl = `http://localhost:${ports.app}`;
+  const identityProvider = await startLoginProvider({
+    deployment,
+    apis,
+    appUrl,
+    port: ports.identityProvider,
+    secrets,
+  });
+  started.push(identityProvider);
+  const compute = createCompute({
+    deployment,
+    buckets,
+    awsEndpoint: `http://127.0.0.1:${ports.aws}`,
+    environment: options.environment ?? {},
+    onLog,
+    isClockRunning: options.isClockRunning ?? false,
+    retryDelaysMs: options.retryDelaysMs,
+  });
+  started.push(compute);
+  const front = await startAwsFront({
+    ...deployment.account,
+    port: ports.aws,
+    dataDir,
+    principals: readPrincipals(deployment, [...compute.functions, ...compute.webFunctions]),
+    buckets,
+    ...engines,
+    secrets,
+    parameters: readParameters(deployment),
+    onObjectCreated: compute.bus.objectCreated,
+    onDenied: ({ principal, action, resource }) =>
+      onLog({ function: principal, line: `AccessDenied: ${action} on ${resource}` }),
+  });
+  started.push(front);
+  await Promise.all([createTables(deployment, engines), deployFiles(deployment, front.endpoint)]);
+
+  const origins = await startOrigins({ deployment, apis, buckets, bucketPort: ports.aws, compute, onLog });
+  started.push(origins);
+  const edge = { deployment, originPorts: origins.ports, onRequest, clock };
+  started.push(await startEdge({ ...edge, distribution: app, port: ports.app }));
+  started.push(await startEdge({ ...edge, distribution: cdn, port: ports.cdn }));
+
+  const { lambda, bus, invoker } = compute;
+  return {
+    urls: {
+      root_url: appUrl,
+      base_url: deployment.output('BaseUrl'),
+      cdn_url: deployment.output('CdnUrl'),
+      dashboard_url: deployment.output('DashboardUrl'),
+      identity_provider_url: identityProvider.issuer,
+    },
+    front,
+    lambda,
+    bus,
+    invoker,
+    invoke: (label, event) => lambda.invoke({ functionArn: lambda.find(label).arn, payload: JSON.stringify(event) }),
+    async runSchedules() {
+      bus.runSchedules();
+      await invoker.idle();
+    },
+    stopWebFunctions: origins.stopWebFunctions,
+  };
+}
+
+/** The deployment, with what its values still wait for: addresses, and the login provider among the secrets. */
+async function openDeployment(options: ServiceOptions) {
+  const { dataDir, accountId = ACCOUNT_ID } = options;
+  const assembly = await loadAssembly(options.assembly, options.edit);
+  // Without it Node would take the functions for modules of the project around them; on AWS nothing is around them.
+  await writeFile(join(options.assembly, 'package.json'), '{}');
+  const addresses = new Map<string, string>();
+  const deployment = resolveDeployment({
+    assembly,
+    account: { region: REGION, accountId },
+    addresses,
+    secretValue: (id) => secrets[secretName(id)] ?? noSecret(id),
+  });
+  const secrets = await openSecrets(deployment, dataDir, isLoginProviderSecret);
+  return { deployment, addresses, secrets };
+}
+
+function noSecret(id: string): never {
+  throw new Error(`there is no secret ${id}`);
+}
