@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, mkdirSync, openSync, renameSync, unlinkSync } from 'node:fs';
+import { createReadStream, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -110,7 +110,7 @@ export class ObjectStore {
   /** Removes the object if there is one. */
   delete(key: string): void {
     if (!this.#index.has(key)) return;
-    unlinkSync(this.#path(key));
+    rmSync(this.#path(key), { force: true });
     this.#index.delete(key);
     this.#sortedKeys = undefined;
   }
