@@ -1,0 +1,11 @@
+import type { Account, Profile } from './account.ts';
+
+/** Where accounts are kept. Usage and counts change only in the transactions of the settlement and release stores. */
+export interface AccountStore {
+  /** As of now (a strong read); undefined when there is none. */
+  get(id: string): Promise<Account | undefined>;
+  /** Creates the account, or renews its profile; never touches its books. @param now  epoch milliseconds. */
+  upsert(profile: Profile, now: number): Promise<Account>;
+  /** Forgets those listing groups of `groups` that are still without files. Harmless at any time, and twice. */
+  dropEmptyGroups(id: string, groups: readonly number[]): Promise<void>;
+}

@@ -1,0 +1,90 @@
+import {
+  ConditionalCheckFailedException,
+  GetItemCommand,
+  UpdateItemCommand,
+  type UpdateItemCommandInput,
+} from '@aws-sdk/client-dynamodb';
+import type { Account } from '../accounts/account.ts';
+import type { AccountStore } from '../accounts/account-store.ts';
+import { required } from '../env.ts';
+import { type Item, number, readCounts, readNumber, readText, text } from './attributes.ts';
+import { dynamoDb } from './dynamodb.ts';
+import { writeItem } from './transactions.ts';
+
+const tableName = required('ACCOUNTS_TABLE');
+
+/**
+ * {@link AccountStore} in DynamoDB: one row an account, with `email`, `name`, `picture_url`, `created_at` (epoch
+ * milliseconds); `storage_used_bytes`, `file_count`, `key_count` and `groups` (a map: listing group → files), which only
+ * transactions change; and what an operator may set by hand: `storage_limit_bytes`, `suspended` (a boolean).
+ */
+export const accountStore: AccountStore = {
+  async get(id) {
+    const { Item } = await dynamoDb.send(
+      new GetItemCommand({ TableName: tableName, Key: { id: text(id) }, ConsistentRead: true }),
+    );
+    return Item && toAccount(Item);
+  },
+
+  async upsert({ id, email, name, pictureUrl }, now) {
+    const keep = (attribute: string, initial: string) => `${attribute} = if_not_exists(${attribute}, ${initial})`;
+    const { Attributes } = await update(id, {
+      UpdateExpression: `SET email = :email, #name = :name, ${pictureUrl === undefined ? '' : 'picture_url = :picture,'} ${[
+        keep('created_at', ':now'),
+        keep('storage_used_bytes', ':zero'),
+        keep('file_count', ':zero'),
+        keep('key_count', ':zero'),
+        keep('#groups', ':none'),
+      ].join(', ')} ${pictureUrl === undefined ? 'REMOVE picture_url' : ''}`,
+      ExpressionAttributeNames: { '#name': 'name', '#groups': 'groups' },
+      ExpressionAttributeValues: {
+        ':email': text(email),
+        ':name': text(name),
+        ...(pictureUrl !== undefined && { ':picture': text(pictureUrl) }),
+        ':now': number(now),
+        ':zero': number(0),
+        ':none': { M: {} },
+      },
+      ReturnValues: 'ALL_NEW',
+    });
+    return toAccount(Attributes ?? {});
+  },
+
+  async dropEmptyGroups(id, groups) {
+    for (const group of groups) {
+      try {
+        await update(id, {
+          UpdateExpression: 'REMOVE #groups.#group',
+          // A file may have come into it since.
+          ConditionExpression: '#groups.#group = :zero',
+          ExpressionAttributeNames: { '#groups': 'groups', '#group': String(group) },
+          ExpressionAttributeValues: { ':zero': number(0) },
+        });
+      } catch (error) {
+        if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      }
+    }
+  },
+};
+
+function update(id: string, input: Omit<UpdateItemCommandInput, 'TableName' | 'Key'>) {
+  const command = { TableName: tableName, Key: { id: text(id) }, ...input };
+  return writeItem(() => dynamoDb.send(new UpdateItemCommand(command)));
+}
+
+function toAccount(item: Item): Account {
+  const pictureUrl = item.picture_url?.S;
+  const storageLimitBytes = item.storage_limit_bytes?.N;
+  return {
+    id: readText(item, 'id'),
+    email: readText(item, 'email'),
+    name: readText(item, 'name'),
+    ...(pictureUrl !== undefined && { pictureUrl }),
+    createdAt: readNumber(item, 'created_at'),
+    storageUsedBytes: readNumber(item, 'storage_used_bytes'),
+    fileCount: readNumber(item, 'file_count'),
+    groups: readCounts(item.groups),
+    ...(storageLimitBytes !== undefined && { storageLimitBytes: Number(storageLimitBytes) }),
+    isSuspended: item.suspended?.BOOL ?? false,
+  };
+}
