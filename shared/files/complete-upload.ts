@@ -1,0 +1,86 @@
+import type { AccountStore } from '../accounts/account-store.ts';
+import { ApiError } from '../errors.ts';
+import { isUuid } from '../ids.ts';
+import { describeError, log } from '../log.ts';
+import { contentDisposition } from './content-disposition.ts';
+import type { FileRef, PendingTicket, StoredFile } from './file.ts';
+import type { FileStore } from './file-store.ts';
+import { startsGroup } from './listing-counters.ts';
+import { incomingKey, newPublicKey } from './object-key.ts';
+import type { ObjectStore } from './object-store.ts';
+import type { SettlementStore } from './settlement-store.ts';
+import { tidyGroups } from './tidy-groups.ts';
+
+export interface CompletingStores {
+  readonly accounts: AccountStore;
+  readonly files: FileStore;
+  readonly objects: ObjectStore;
+  readonly settlements: SettlementStore;
+}
+
+/** When the copies of attempts that lost are removed: long after the functions that make them have ended. */
+const LEFTOVERS_AFTER_MS = 5 * 60_000;
+/** A ticket can change under us this often (pending, ready or cancelled, gone) and no oftener. */
+const TURNS = 3;
+
+/**
+ * Makes a direct upload a file once its bytes have arrived. Safe twice, at once (the client and the event of the bucket
+ * race as a rule), and against a cancel: of all who try exactly one settles, and the others answer with its file.
+ *
+ * Each attempt copies the bytes to a public key of its own, written on the row before: whoever dies on the way leaves a
+ * key that the row knows, and a late loser a copy that no link leads to. A pending ticket stays pending, so it can be
+ * tried again until its deadline.
+ * @returns the file, also if it was ready before.
+ * @throws ApiError `not_found`; `upload_incomplete`; `service_unavailable`.
+ */
+export async function completeUpload(
+  stores: CompletingStores,
+  ref: FileRef,
+  { deadlineAt }: { deadlineAt: number },
+  clock: () => number = Date.now,
+): Promise<StoredFile> {
+  if (!isUuid(ref.id)) throw new ApiError('not_found');
+  let missing = false;
+  for (let turn = 0; turn < TURNS; turn++) {
+    const row = await stores.files.get(ref);
+    if (row?.state === 'ready') return row;
+    if (row?.state !== 'pending' || row.lane !== 'direct') throw new ApiError('not_found');
+    // Looked at twice: the bytes are also gone when another attempt has just settled and tidied up.
+    if (missing) throw new ApiError('upload_incomplete');
+    const outcome = await attempt(stores, row, { deadlineAt, clock });
+    if (typeof outcome === 'object') return outcome;
+    missing = outcome === 'no bytes';
+  }
+  throw new ApiError('service_unavailable', { headers: { 'Retry-After': '1' }, detail: 'ticket changed all the time' });
+}
+
+async function attempt(
+  stores: CompletingStores,
+  ticket: PendingTicket,
+  { deadlineAt, clock }: { deadlineAt: number; clock: () => number },
+): Promise<StoredFile | 'no bytes' | 'changed'> {
+  const { accountId, id, name, mimeType, sizeBytes } = ticket;
+  // S3 held the PUT to the signed length; another size could only be another object, which is not what was paid for.
+  if ((await stores.objects.size(incomingKey(ticket))) !== sizeBytes) return 'no bytes';
+  const objectKey = newPublicKey();
+  if (!(await stores.files.recordAttempt(ticket, objectKey))) return 'changed';
+  const description = { owner: { accountId, id }, mimeType, contentDisposition: contentDisposition(name, mimeType) };
+  if (!(await stores.objects.copy(incomingKey(ticket), objectKey, description))) return 'no bytes';
+  const { seq, createdAt } = await stores.files.takeSeq(accountId, clock());
+  const file: StoredFile = { accountId, id, name, mimeType, sizeBytes, objectKey, createdAt };
+  const settlement = { ticket, file, seq, leftoversDueAt: clock() + LEFTOVERS_AFTER_MS };
+  if ((await stores.settlements.settleTicket(settlement, { deadlineAt })) !== 'settled') {
+    await removeQuietly(stores, objectKey, 'copy of a lost attempt');
+    return 'changed';
+  }
+  // If we die here or this fails, the bucket's one-day lifecycle removes the bytes; no link leads to them.
+  await removeQuietly(stores, incomingKey(ticket), 'arrived bytes');
+  if (startsGroup(seq)) await tidyGroups(stores.accounts, accountId);
+  return file;
+}
+
+async function removeQuietly(stores: CompletingStores, key: string, what: string): Promise<void> {
+  await stores.objects.remove(key).catch((error) => {
+    log('warn', `${what} not removed; the sweeper or the bucket's lifecycle will`, describeError(error));
+  });
+}

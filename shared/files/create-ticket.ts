@@ -1,0 +1,152 @@
+import { storageLimitOf } from '../accounts/account.ts';
+import type { AccountStore } from '../accounts/account-store.ts';
+import { getAccount } from '../accounts/get-account.ts';
+import { ApiError } from '../errors.ts';
+import { uuidv7 } from '../ids.ts';
+import { DIRECT_TICKET_TTL_SECONDS, DIRECT_URL_TTL_SECONDS } from '../limits.ts';
+import { describeError, log } from '../log.ts';
+import type { PendingTicket, StoredFile } from './file.ts';
+import type { FileStore } from './file-store.ts';
+import { fingerprint } from './fingerprint.ts';
+import type { IdempotencyStore } from './idempotency-store.ts';
+import { checkFingerprint } from './idempotent-replay.ts';
+import { incomingKey } from './object-key.ts';
+import type { ReleaseStore } from './release-store.ts';
+import type { NewClaim, SettlementStore } from './settlement-store.ts';
+import type { TicketRequest } from './ticket-request.ts';
+import type { SignedPut, SignUpload } from './upload-signer.ts';
+
+export interface TicketStores {
+  readonly accounts: AccountStore;
+  readonly files: FileStore;
+  readonly idempotency: IdempotencyStore;
+  readonly settlements: SettlementStore;
+  readonly releases: ReleaseStore;
+  readonly signUpload: SignUpload;
+}
+
+export interface TicketInput {
+  readonly accountId: string;
+  readonly request: TicketRequest;
+  readonly storageLimitBytes: number;
+  readonly idempotencyKey?: string | undefined;
+  readonly deadlineAt: number;
+}
+
+/** Leave to upload one file directly. */
+export interface Ticket {
+  readonly id: string;
+  readonly put: SignedPut;
+  /** When the PUT must have begun, in epoch milliseconds. */
+  readonly expiresAt: number;
+}
+
+export type TicketAnswer =
+  | { readonly kind: 'ticket'; readonly ticket: Ticket; readonly isReplay: boolean }
+  /** An earlier ticket with the same `Idempotency-Key` has become this file. */
+  | { readonly kind: 'file'; readonly file: StoredFile; readonly isReplay: true };
+
+/** Two requests with one key can overtake each other this often before we say that we are busy. */
+const TURNS = 3;
+
+/**
+ * Reserves the size of a file and signs the URL it may be put to. Reservation, row and idempotency record are one
+ * transaction; whoever dies after it leaves a ticket that the client never saw, and the sweeper gives the reservation back
+ * at its deadline.
+ * @throws ApiError `storage_limit_exceeded`, `idempotency_conflict`, `service_unavailable`.
+ */
+export async function createTicket(
+  stores: TicketStores,
+  input: TicketInput,
+  clock: () => number = Date.now,
+): Promise<TicketAnswer> {
+  for (let turn = 0; turn < TURNS; turn++) {
+    // In this order: usage that already holds the first attempt with this key implies that its record is found.
+    const account = await getAccount(stores.accounts, input.accountId);
+    const { answer, claim } = await useKey(stores, input, clock());
+    if (answer) return answer;
+    if (account.storageUsedBytes + input.request.sizeBytes > storageLimitOf(account, input.storageLimitBytes)) {
+      throw new ApiError('storage_limit_exceeded');
+    }
+    const ownBytes = account.storageLimitBytes;
+    const limit = { defaultBytes: input.storageLimitBytes, ...(ownBytes !== undefined && { ownBytes }) };
+    const pending = newPendingTicket(input, claim, clock());
+    const outcome = await reserve(stores, { ticket: pending, limit, ...(claim && { claim }) }, input);
+    if (outcome === 'reserved')
+      return { kind: 'ticket', ticket: await sign(stores, pending, clock()), isReplay: false };
+    // With a key, the room may be gone because another request with it was quicker: the next turn finds its record.
+    if (outcome === 'no room' && !claim) throw new ApiError('storage_limit_exceeded');
+  }
+  throw new ApiError('service_unavailable', { headers: { 'Retry-After': '1' }, detail: 'key taken, again and again' });
+}
+
+/** What the request's `Idempotency-Key` stands for already, or the claim to write if it stands for nothing yet. */
+async function useKey(
+  stores: TicketStores,
+  { accountId, request, idempotencyKey }: TicketInput,
+  now: number,
+): Promise<{ answer?: TicketAnswer; claim?: NewClaim }> {
+  if (idempotencyKey === undefined) return {};
+  const asked = fingerprint({ lane: 'direct', ...request, checksum: request.checksumSha256 });
+  const claim = { key: idempotencyKey, fingerprint: asked, claimedAt: now };
+  const earlier = await stores.idempotency.get(accountId, idempotencyKey, now);
+  if (!earlier) return { claim };
+  checkFingerprint(earlier, asked);
+  if (earlier.file) return { answer: { kind: 'file', file: earlier.file, isReplay: true } };
+  const ticket = await renewTicket(stores, { accountId, id: earlier.fileId }, now);
+  if (ticket) return { answer: { kind: 'ticket', ticket, isReplay: true } };
+  // Cancelled or expired: the first attempt failed, so this one may take its place.
+  return { claim: { ...claim, replacesTicket: earlier.fileId } };
+}
+
+function newPendingTicket(
+  { accountId, request }: TicketInput,
+  claim: NewClaim | undefined,
+  now: number,
+): PendingTicket {
+  return {
+    state: 'pending',
+    lane: 'direct',
+    accountId,
+    id: uuidv7(now),
+    ...request,
+    attemptKeys: [],
+    ...(claim && { idempotency: { key: claim.key, fingerprint: claim.fingerprint, claimedAt: claim.claimedAt } }),
+    dueAt: now + DIRECT_TICKET_TTL_SECONDS * 1_000,
+  };
+}
+
+async function reserve(
+  stores: TicketStores,
+  reservation: Parameters<SettlementStore['reserve']>[0],
+  { deadlineAt }: TicketInput,
+) {
+  try {
+    return await stores.settlements.reserve(reservation, { deadlineAt });
+  } catch (error) {
+    // Only the answer may be lost, and a client that sees an error owns nothing: the reservation is given back now if it
+    // can be, else at the ticket's deadline.
+    const { ticket } = reservation;
+    await stores.releases.releaseTicket(ticket, 'cancelled', { deadlineAt }).catch((failure) => {
+      log('warn', 'reservation not given back; the sweeper will', { fileId: ticket.id, ...describeError(failure) });
+    });
+    throw error;
+  }
+}
+
+/** The same ticket with a fresh URL, and a deadline to match; undefined when it is pending no more. */
+async function renewTicket(stores: TicketStores, ref: { accountId: string; id: string }, now: number) {
+  const row = await stores.files.get(ref);
+  if (row?.state !== 'pending' || row.lane !== 'direct') return undefined;
+  const isPending = await stores.files.renew(ref, now + DIRECT_TICKET_TTL_SECONDS * 1_000);
+  return isPending ? sign(stores, row, now) : undefined;
+}
+
+async function sign(stores: TicketStores, ticket: PendingTicket, now: number): Promise<Ticket> {
+  const { id, mimeType, sizeBytes, checksumSha256 } = ticket;
+  const put = await stores.signUpload(
+    { key: incomingKey(ticket), mimeType, sizeBytes, ...(checksumSha256 !== undefined && { checksumSha256 }) },
+    { now, seconds: DIRECT_URL_TTL_SECONDS },
+  );
+  return { id, put, expiresAt: now + DIRECT_URL_TTL_SECONDS * 1_000 };
+}

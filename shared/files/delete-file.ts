@@ -1,0 +1,65 @@
+import { ApiError } from '../errors.ts';
+import { isUuid } from '../ids.ts';
+import { describeError, log } from '../log.ts';
+import type { FileRef, PendingTicket, ReadyFile } from './file.ts';
+import type { FileStore } from './file-store.ts';
+import { incomingKey, objectKeysOf } from './object-key.ts';
+import type { ObjectStore } from './object-store.ts';
+import type { ReleaseStore } from './release-store.ts';
+
+export interface DeletingStores {
+  readonly files: FileStore;
+  readonly objects: ObjectStore;
+  readonly releases: ReleaseStore;
+}
+
+/** The sweeper takes over after this long: by then the function that deletes has ended, one way or the other. */
+const OURS_MS = 30_000;
+/** A row can change under us from pending to ready, and from ready to gone. */
+const TURNS = 3;
+
+/**
+ * Deletes a file, or cancels a ticket. One transaction takes it out of the books; from then on it is gone for its owner,
+ * so what follows cannot fail the request: the object goes, then the row, and the sweeper does what we leave undone. Of
+ * two at once one deletes and the other is told `not_found`.
+ * @throws ApiError `not_found` for an unknown id, another account's, an upload under way, and what was deleted before.
+ */
+export async function deleteFile(
+  stores: DeletingStores,
+  ref: FileRef,
+  { deadlineAt }: { deadlineAt: number },
+  clock: () => number = Date.now,
+): Promise<void> {
+  if (!isUuid(ref.id)) throw new ApiError('not_found');
+  for (let turn = 0; turn < TURNS; turn++) {
+    const row = await stores.files.get(ref);
+    if (row?.state === 'ready') {
+      const work = { dueAt: clock() + OURS_MS };
+      if ((await stores.releases.releaseFile(row, work, { deadlineAt })) === 'released') return removeFile(stores, row);
+    } else if (row?.state === 'pending' && row.lane === 'direct') {
+      const outcome = await stores.releases.releaseTicket(row, 'cancelled', { deadlineAt });
+      if (outcome === 'released') return removeArrived(stores, row);
+    } else {
+      throw new ApiError('not_found');
+    }
+  }
+  throw new ApiError('service_unavailable', { headers: { 'Retry-After': '1' }, detail: 'file changed all the time' });
+}
+
+async function removeFile(stores: DeletingStores, row: ReadyFile): Promise<void> {
+  await orLeaveIt(row, async () => {
+    await Promise.all(objectKeysOf(row).map((key) => stores.objects.remove(key)));
+    await stores.files.remove(row);
+  });
+}
+
+/** The row stays until the ticket's deadline: its URL still works, and what comes by it has to be found. */
+async function removeArrived(stores: DeletingStores, ticket: PendingTicket): Promise<void> {
+  await orLeaveIt(ticket, () => stores.objects.remove(incomingKey(ticket)));
+}
+
+async function orLeaveIt(ref: FileRef, work: () => Promise<void>): Promise<void> {
+  await work().catch((error) => {
+    log('warn', 'deletion not finished; the sweeper will', { fileId: ref.id, ...describeError(error) });
+  });
+}

@@ -1,0 +1,26 @@
+/**
+ * The results of a task for each item, in their order, with so many running at once.
+ * @throws what the first task to fail threw; no further one starts then.
+ */
+export async function eachOf<Item, Result>(
+  items: readonly Item[],
+  concurrency: number,
+  task: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let next = 0;
+  let hasFailed = false;
+  const work = async () => {
+    while (next < items.length && !hasFailed) {
+      const index = next++;
+      try {
+        results[index] = await task(items[index] as Item);
+      } catch (error) {
+        hasFailed = true;
+        throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, work));
+  return results;
+}

@@ -1,0 +1,71 @@
+import type { Account } from '../accounts/account.ts';
+import type { AccountStore } from '../accounts/account-store.ts';
+import { getAccount } from '../accounts/get-account.ts';
+import type { ListedFile, StoredFile } from './file.ts';
+import { findOffset, seqsOfGroup, seqsOfLeaf } from './listing-counters.ts';
+import type { ListingStore } from './listing-store.ts';
+import { searchFiles } from './search-files.ts';
+
+export interface ListingStores {
+  readonly accounts: AccountStore;
+  readonly listing: ListingStore;
+}
+
+export interface PageRequest {
+  readonly accountId: string;
+  /** From 1. */
+  readonly page: number;
+  readonly limit: number;
+  /** A part of the name; absent or empty: all files. */
+  readonly search?: string | undefined;
+}
+
+export interface FilePage {
+  readonly files: StoredFile[];
+  /** Files in all, or all that match. */
+  readonly total: number;
+}
+
+/**
+ * A page of an account's files, newest first. Every page of an account of any size takes three reads in a row (account,
+ * leaves, files) and about as many read units; a search reads every name.
+ *
+ * Pages are offsets, so while others upload or delete, files may move from one page to the next between two requests.
+ */
+export async function listFiles(stores: ListingStores, request: PageRequest): Promise<FilePage> {
+  const account = await getAccount(stores.accounts, request.accountId);
+  const offset = (request.page - 1) * request.limit;
+  if (request.search)
+    return searchFiles(stores.listing, account, { search: request.search, offset, limit: request.limit });
+  const files = await filesAt(stores.listing, account, offset, request.limit);
+  // A file that came between the first read and the last may be on the page; then it counts, too.
+  return { files, total: Math.max(account.fileCount, files.length > 0 ? offset + files.length : 0) };
+}
+
+async function filesAt(listing: ListingStore, account: Account, offset: number, limit: number): Promise<ListedFile[]> {
+  const inGroup = findOffset(account.groups, offset);
+  if (!inGroup) return [];
+  const leaves = await listing.leaves(account.id, inGroup.index);
+  const inLeaf = findOffset(leaves, inGroup.offset);
+  if (!inLeaf) {
+    // Files of this group were deleted between the two reads, so the page begins below it.
+    return downFrom(listing, account.id, seqsOfGroup(inGroup.index).low - 1, limit);
+  }
+  const leaf = seqsOfLeaf(inLeaf.index);
+  const skipped = inLeaf.offset;
+  const wanted = inLeaf.count - skipped;
+  if (skipped <= wanted) {
+    return (await downFrom(listing, account.id, leaf.high, skipped + limit)).slice(skipped);
+  }
+  // From the leaf's nearer end: its last files upwards from its bottom, the rest of the page downwards from there.
+  const [ofLeaf, below] = await Promise.all([
+    listing.files(account.id, leaf, { end: 'oldest', limit: wanted }),
+    wanted < limit ? downFrom(listing, account.id, leaf.low - 1, limit - wanted) : [],
+  ]);
+  return [...ofLeaf.files.reverse(), ...below].slice(0, limit);
+}
+
+async function downFrom(listing: ListingStore, accountId: string, high: number, limit: number): Promise<ListedFile[]> {
+  if (high < 0) return [];
+  return (await listing.files(accountId, { low: 0, high }, { end: 'newest', limit })).files;
+}

@@ -1,0 +1,28 @@
+import type { FileRef } from './file.ts';
+
+/** What is served with the bytes of a public object. */
+export interface ObjectDescription {
+  readonly owner: FileRef;
+  readonly mimeType: string;
+  readonly contentDisposition: string;
+}
+
+/** The bytes of files, by key. A failed write may have happened all the same. */
+export interface ObjectStore {
+  put(key: string, bytes: Uint8Array, description: ObjectDescription): Promise<void>;
+
+  /**
+   * Stores an object of several parts, one on its way while the next is read; nothing is visible until all are stored.
+   * When anything fails, `parts` included, what was stored is thrown away and the error passes.
+   */
+  putInParts(key: string, parts: AsyncIterable<Uint8Array>, description: ObjectDescription): Promise<void>;
+
+  /** Bytes of the object; undefined when there is none. */
+  size(key: string): Promise<number | undefined>;
+
+  /** @returns false when there is no object to copy. */
+  copy(from: string, to: string, description: ObjectDescription): Promise<boolean>;
+
+  /** Removes the object if there is one. */
+  remove(key: string): Promise<void>;
+}

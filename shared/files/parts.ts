@@ -1,0 +1,36 @@
+/**
+ * Bytes held in memory at once are two of these an upload. S3 takes no smaller part (but the last), and 10,000 of them, so
+ * it reaches beyond the largest `MAX_UPLOAD_SIZE_BYTES` (S3 User Guide, "Multipart upload limits").
+ */
+export const PART_BYTES = 5 * 1024 * 1024;
+
+export interface Part {
+  /** Valid until the part after the next one is asked for: two buffers take turns. */
+  readonly bytes: Uint8Array;
+  readonly isLast: boolean;
+}
+
+/**
+ * Content cut into parts of `partBytes`, the last of what is left; empty content is one empty part. A part is handed out
+ * only when it is known whether another follows, so content that just fills one is one part.
+ */
+export async function* inParts(content: AsyncIterable<Uint8Array>, partBytes: number): AsyncGenerator<Part, void> {
+  let buffer: Buffer = Buffer.allocUnsafeSlow(partBytes);
+  let other: Buffer | undefined;
+  let filled = 0;
+  for await (const chunk of content) {
+    for (let offset = 0; offset < chunk.length; ) {
+      if (filled === partBytes) {
+        yield { bytes: buffer, isLast: false };
+        other ??= Buffer.allocUnsafeSlow(partBytes);
+        [buffer, other] = [other, buffer];
+        filled = 0;
+      }
+      const piece = chunk.subarray(offset, offset + partBytes - filled);
+      buffer.set(piece, filled);
+      filled += piece.length;
+      offset += piece.length;
+    }
+  }
+  yield { bytes: buffer.subarray(0, filled), isLast: true };
+}

@@ -1,0 +1,21 @@
+import type { PendingTicket, ReadyFile } from './file.ts';
+import type { Deadline } from './settlement-store.ts';
+
+/**
+ * The transactions that give storage back: all of each happens, or nothing. `changed` means that the row was in another
+ * state by then, and nothing happened.
+ */
+export interface ReleaseStore {
+  /** A file is no file any more: it leaves the listing and the counts, and its size is free. @param dueAt  see FileRow. */
+  releaseFile(file: ReadyFile, work: { dueAt: number }, deadline: Deadline): Promise<'released' | 'changed'>;
+
+  /**
+   * The reservation of a ticket ends. A `cancelled` row keeps its deadline, so that bytes which still arrive by the
+   * ticket's URL are found; a `deleting` one is the sweeper's to finish.
+   */
+  releaseTicket(
+    ticket: PendingTicket,
+    state: 'cancelled' | 'deleting',
+    deadline: Deadline,
+  ): Promise<'released' | 'changed'>;
+}

@@ -1,0 +1,30 @@
+import { ApiError } from '../errors.ts';
+import { describeError, log } from '../log.ts';
+import type { PendingUpload } from './file.ts';
+import type { FileStore } from './file-store.ts';
+
+/** Renewed when this part of the lease has passed, so that two renewals in a row may fail. */
+const RENEW_AFTER = 1 / 3;
+
+/**
+ * A function to be called at every sign of life of an upload, which keeps the lease on its row from ending.
+ * @throws ApiError `timeout` (from the function) when the lease had ended and the sweeper took the upload.
+ */
+export function renewingLease(
+  files: FileStore,
+  upload: PendingUpload,
+  { leaseSeconds, clock }: { leaseSeconds: number; clock: () => number },
+): () => Promise<void> {
+  const leaseMs = leaseSeconds * 1_000;
+  let renewAt = upload.dueAt - leaseMs + leaseMs * RENEW_AFTER;
+  return async () => {
+    const now = clock();
+    if (now < renewAt) return;
+    renewAt = now + leaseMs * RENEW_AFTER;
+    const isAlive = await files.renew(upload, now + leaseMs).catch((error) => {
+      log('warn', 'lease not renewed; it is tried again', { fileId: upload.id, ...describeError(error) });
+      return true;
+    });
+    if (!isAlive) throw new ApiError('timeout', { detail: 'no byte came for as long as a lease lasts' });
+  };
+}

@@ -1,0 +1,153 @@
+import { storageLimitOf } from '../accounts/account.ts';
+import type { AccountStore } from '../accounts/account-store.ts';
+import { getAccount } from '../accounts/get-account.ts';
+import { ApiError } from '../errors.ts';
+import { uuidv7 } from '../ids.ts';
+import { contentDisposition } from './content-disposition.ts';
+import { discardUpload } from './discard-upload.ts';
+import type { IdempotencyClaim, PendingUpload, StoredFile } from './file.ts';
+import { cleanFileName } from './file-name.ts';
+import type { FileStore } from './file-store.ts';
+import { fingerprint } from './fingerprint.ts';
+import type { IdempotencyStore } from './idempotency-store.ts';
+import { replay } from './idempotent-replay.ts';
+import { MeasuredContent } from './measured-content.ts';
+import { mediaType } from './media-type.ts';
+import { newPublicKey } from './object-key.ts';
+import type { ObjectStore } from './object-store.ts';
+import { inParts, PART_BYTES, type Part } from './parts.ts';
+import { renewingLease } from './renewing-lease.ts';
+import type { StorageLimit } from './settlement-store.ts';
+
+export interface StagingStores {
+  readonly accounts: AccountStore;
+  readonly files: FileStore;
+  readonly idempotency: IdempotencyStore;
+  readonly objects: ObjectStore;
+}
+
+export interface UploadRequest {
+  readonly accountId: string;
+  /** As the part names it; absent when it does not. */
+  readonly clientName: string | undefined;
+  /** The part's Content-Type. */
+  readonly declaredType: string | undefined;
+  readonly content: AsyncIterable<Uint8Array>;
+  readonly maxBytes: number;
+  readonly storageLimitBytes: number;
+  /** How long the upload is believed to be alive without a sign of it, in seconds. */
+  readonly leaseSeconds: number;
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** An upload whose bytes are stored and charged to nobody, or the file that an earlier one with its key became. */
+export type StagedUpload =
+  | {
+      readonly kind: 'stored';
+      readonly upload: PendingUpload;
+      readonly file: Omit<StoredFile, 'createdAt'>;
+      readonly limit: StorageLimit;
+      readonly claim?: IdempotencyClaim;
+    }
+  | { readonly kind: 'replay'; readonly file: StoredFile };
+
+/**
+ * Reads the content of one file to its end and stores it, so that it waits for {@link settleUpload} (or
+ * {@link discardUpload}, when the request turns out to be bad after all).
+ *
+ * Nothing is written before the first part is full or the content has ended, so most bad requests leave no trace to
+ * remove. Then the row is written before the object: whoever dies between or after the two leaves a pending row with a
+ * deadline, and the sweeper removes both.
+ * @throws ApiError `file_too_large`; `storage_limit_exceeded` when it cannot fit as things stand; `idempotency_conflict`;
+ *   and whatever the content throws. Nothing is left behind then, at the latest once the sweeper has run.
+ */
+export async function stageUpload(
+  stores: StagingStores,
+  request: UploadRequest,
+  clock: () => number = Date.now,
+): Promise<StagedUpload> {
+  const { accountId, idempotencyKey } = request;
+  const content = new MeasuredContent(request.content, {
+    maxBytes: request.maxBytes,
+    isHashed: idempotencyKey !== undefined,
+  });
+  const parts = inParts(content, PART_BYTES);
+  const first = (await parts.next()).value as Part;
+
+  // In this order: usage that already holds the first attempt with this key implies that its record is found.
+  const account = await getAccount(stores.accounts, accountId);
+  const earlier =
+    idempotencyKey === undefined ? undefined : await stores.idempotency.get(accountId, idempotencyKey, clock());
+  const file = describe(request, clock());
+  if (earlier) {
+    for await (const _ of parts); // Only the whole content says whether it is the same.
+    return { kind: 'replay', file: replay(earlier, fingerprintOf(file, content)) };
+  }
+  if (account.storageUsedBytes + content.bytes > storageLimitOf(account, request.storageLimitBytes)) {
+    throw new ApiError('storage_limit_exceeded');
+  }
+  const upload = await store(stores, { file, first, parts, content, leaseSeconds: request.leaseSeconds, clock });
+  return {
+    kind: 'stored',
+    upload,
+    file: { ...file, sizeBytes: content.bytes },
+    limit: {
+      defaultBytes: request.storageLimitBytes,
+      ...(account.storageLimitBytes !== undefined && { ownBytes: account.storageLimitBytes }),
+    },
+    ...(idempotencyKey !== undefined && {
+      claim: { key: idempotencyKey, fingerprint: fingerprintOf(file, content), claimedAt: clock() },
+    }),
+  };
+}
+
+type Described = Omit<StoredFile, 'createdAt' | 'sizeBytes'>;
+
+function describe({ accountId, clientName, declaredType }: UploadRequest, now: number): Described {
+  const mimeType = mediaType(declaredType, clientName ?? '');
+  return { accountId, id: uuidv7(now), name: cleanFileName(clientName, mimeType), mimeType, objectKey: newPublicKey() };
+}
+
+function fingerprintOf({ name, mimeType }: Described, content: MeasuredContent): string {
+  return fingerprint({ lane: 'multipart', name, mimeType, sizeBytes: content.bytes, checksum: content.digest() });
+}
+
+interface Storing {
+  readonly file: Described;
+  readonly first: Part;
+  readonly parts: AsyncIterable<Part>;
+  readonly content: MeasuredContent;
+  readonly leaseSeconds: number;
+  readonly clock: () => number;
+}
+
+async function store(stores: StagingStores, storing: Storing): Promise<PendingUpload> {
+  const { file, first, parts, content, leaseSeconds, clock } = storing;
+  const { accountId, id, name, mimeType, objectKey } = file;
+  const upload: PendingUpload = {
+    state: 'pending',
+    lane: 'multipart',
+    accountId,
+    id,
+    objectKey,
+    dueAt: clock() + leaseSeconds * 1_000,
+  };
+  const description = { owner: { accountId, id }, mimeType, contentDisposition: contentDisposition(name, mimeType) };
+  await stores.files.putPending(upload);
+  content.onChunk = renewingLease(stores.files, upload, { leaseSeconds, clock });
+  try {
+    if (first.isLast) await stores.objects.put(objectKey, first.bytes, description);
+    else await stores.objects.putInParts(objectKey, bytesOf(first, parts), description);
+  } catch (error) {
+    // When the storage failed, what we told it may still happen, after anything we could remove now: the sweeper will,
+    // when the lease has ended.
+    if (content.hasFailed) await discardUpload(stores, upload);
+    throw error;
+  }
+  return upload;
+}
+
+async function* bytesOf(first: Part, rest: AsyncIterable<Part>): AsyncGenerator<Uint8Array, void> {
+  yield first.bytes;
+  for await (const { bytes } of rest) yield bytes;
+}

@@ -1,0 +1,46 @@
+import type { FileRef, FileRow } from './file.ts';
+
+/** A row with a deadline, as the index of unfinished work shows it (which may be some seconds behind the row). */
+export interface WorkItem extends FileRef {
+  readonly dueAt: number;
+}
+
+/** How far the walk of the bucket is. Times are epoch milliseconds. */
+export interface WalkState {
+  readonly startedAt: number;
+  /** The page after this key is next; absent at the beginning, and when the walk is over. */
+  readonly after?: string;
+  readonly isOver: boolean;
+  /** Objects older than this had their row when an earlier walk looked. */
+  readonly checkedBefore: number;
+  /** What this walk looks at is older than this. */
+  readonly until: number;
+  /** True when something could not be looked at, so that the next walk has to. */
+  readonly hasFailed: boolean;
+}
+
+/** What the sweeper has to do, and how far it is. */
+export interface WorkStore {
+  /** The longest overdue items of one of the {@link WORK_SHARDS}. */
+  due(shard: number, now: number, limit: number): Promise<WorkItem[]>;
+
+  /**
+   * Takes an item until `dueAt`, when it is due again unless its work is done by then.
+   * @returns the row as it is now; undefined when somebody else has taken, renewed or finished it.
+   */
+  claim(item: WorkItem, dueAt: number): Promise<FileRow | undefined>;
+
+  /** A ready file has no leftovers any more. */
+  finishReady(ref: FileRef): Promise<void>;
+
+  walk(): Promise<WalkState | undefined>;
+  saveWalk(state: WalkState): Promise<void>;
+}
+
+/** So many partitions of the index that no one of them takes every upload (1,000 writes a second each). */
+export const WORK_SHARDS = 16;
+
+/** The shard of a file: by the last digit of its id, which is random. */
+export function workShardOf({ id }: FileRef): number {
+  return Number.parseInt(id.slice(-1), 16);
+}
