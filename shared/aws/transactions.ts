@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type CancellationReason,
   TransactionCanceledException,
+  TransactionConflictException,
   type TransactWriteItem,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
@@ -28,13 +29,31 @@ const PASSING = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedT
  */
 export async function transact(items: TransactWriteItem[], { deadlineAt }: { deadlineAt: number }): Promise<void> {
   const command = { TransactItems: items, ClientRequestToken: randomUUID() };
-  for (let attempt = 0; ; attempt++) {
+  await outwait(() => dynamoDb.send(new TransactWriteItemsCommand(command)), { deadlineAt });
+}
+
+/** How long a write of one item waits for the transactions that are at work on it: a few milliseconds each. */
+const PATIENCE_MS = 2_000;
+
+/**
+ * A write of one item, which DynamoDB refuses while a transaction is at work on that item; then it is tried again. A
+ * repeated attempt must be harmless.
+ * @throws ApiError `service_unavailable` when the conflict lasted for two seconds.
+ */
+export function writeItem<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  return outwait(attempt, { deadlineAt: Date.now() + PATIENCE_MS });
+}
+
+async function outwait<Result>(
+  attempt: () => Promise<Result>,
+  { deadlineAt }: { deadlineAt: number },
+): Promise<Result> {
+  for (let failures = 0; ; failures++) {
     try {
-      await dynamoDb.send(new TransactWriteItemsCommand(command));
-      return;
+      return await attempt();
     } catch (error) {
       if (!isPassing(error)) throw error;
-      const delayMs = jitter(attempt);
+      const delayMs = jitter(failures);
       if (Date.now() + delayMs >= deadlineAt) throw serviceUnavailable(error);
       await sleep(delayMs);
     }
@@ -47,6 +66,7 @@ export function cancellationReasons(error: unknown): CancellationReason[] {
 }
 
 function isPassing(error: unknown): boolean {
+  if (error instanceof TransactionConflictException) return true;
   const codes = cancellationReasons(error).flatMap(({ Code }) => (Code === undefined || Code === 'None' ? [] : Code));
   return codes.length > 0 && codes.every((code) => PASSING.has(code));
 }

@@ -1,0 +1,53 @@
+import type { Update } from '@aws-sdk/client-dynamodb';
+import { required } from '../env.ts';
+import { groupOf, leafOf } from '../files/listing-counters.ts';
+import { number, text } from './attributes.ts';
+import { fileKey, leafId } from './file-items.ts';
+
+/** The parts of a transaction that keep an account's books: usage, counts and listing counters move together or not. */
+
+const accountsTable = required('ACCOUNTS_TABLE');
+const filesTable = required('FILES_TABLE');
+
+export interface BookEntry {
+  readonly accountId: string;
+  /** Added to the usage; may be negative or zero. */
+  readonly bytes: number;
+  /** A file that joins the listing (1) or leaves it (-1), at this seq. */
+  readonly listing?: { readonly files: 1 | -1; readonly seq: number };
+  /** Present: only if usage stays within. */
+  readonly limit?: { readonly bytes: number; readonly isOwn: boolean };
+}
+
+/** The account's row. Its condition fails when the account is gone, its own limit was changed, or there is no room. */
+export function accountUpdate({ accountId, bytes, listing, limit }: BookEntry): Update {
+  const limitIsKnown = limit?.isOwn ? 'storage_limit_bytes = :limit' : 'attribute_not_exists(storage_limit_bytes)';
+  return {
+    TableName: accountsTable,
+    Key: { id: text(accountId) },
+    UpdateExpression: `SET storage_used_bytes = storage_used_bytes + :bytes${
+      listing
+        ? ', file_count = file_count + :files, #groups.#group = if_not_exists(#groups.#group, :zero) + :files'
+        : ''
+    }`,
+    ConditionExpression: `attribute_exists(id)${limit ? ` AND ${limitIsKnown} AND storage_used_bytes <= :room` : ''}`,
+    ...(listing && { ExpressionAttributeNames: { '#groups': 'groups', '#group': String(groupOf(listing.seq)) } }),
+    ExpressionAttributeValues: {
+      ':bytes': number(bytes),
+      ...(listing && { ':files': number(listing.files), ':zero': number(0) }),
+      // Expressions cannot add, so what may be used before is computed here.
+      ...(limit && { ':room': number(limit.bytes - bytes), ...(limit.isOwn && { ':limit': number(limit.bytes) }) }),
+    },
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  };
+}
+
+/** The counter of the leaf in which a file is. */
+export function leafUpdate(accountId: string, { files, seq }: { files: 1 | -1; seq: number }): Update {
+  return {
+    TableName: filesTable,
+    Key: fileKey({ accountId, id: leafId(leafOf(seq)) }),
+    UpdateExpression: 'ADD n :files',
+    ExpressionAttributeValues: { ':files': number(files) },
+  };
+}

@@ -1,0 +1,106 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { FileRef, FileRow, IdempotencyClaim, Lane, ListedFile, StoredFile } from '../files/file.ts';
+import { workShardOf } from '../files/work-store.ts';
+import { type Item, number, readNumber, readText, text } from './attributes.ts';
+
+/**
+ * Rows of the files table (times are epoch milliseconds):
+ *
+ * | `id` | attributes besides `account_id` |
+ * |---|---|
+ * | the file's | `state`, `lane`, then what the state needs of: `name`, `mime_type`, `size_bytes`, `object_key`, `created_at`, `seq` (ready rows alone: it puts them into the index `by_seq`), `attempt_keys`, `checksum_sha256`, `idempotency` (a map); `work_shard` and `work_due_at` put a row into the index `unfinished` |
+ * | `#seq` | `next` (the last seq given out), `last_at` |
+ * | `#leaf#<leaf, six digits>` | `n`, the ready files of the leaf. As short as can be: 128 of them are read for a page |
+ *
+ * The sweeper's walk is a row of an account that does not exist, `#walk`.
+ */
+export function fileKey({ accountId, id }: FileRef): Item {
+  return { account_id: text(accountId), id: text(id) };
+}
+
+const LEAF_PREFIX = '#leaf#';
+
+export function leafId(leaf: number): string {
+  return LEAF_PREFIX + String(leaf).padStart(6, '0');
+}
+
+/** The leaf a counter counts; undefined for any other row. */
+export function leafOfId(id: string): number | undefined {
+  return id.startsWith(LEAF_PREFIX) ? Number(id.slice(LEAF_PREFIX.length)) : undefined;
+}
+
+/** Attributes that put a row into the index of unfinished work. */
+export function workAttributes(ref: FileRef, dueAt: number): Item {
+  return { work_shard: workShard(ref), work_due_at: number(dueAt) };
+}
+
+export function workShard(ref: FileRef): AttributeValue {
+  return text(String(workShardOf(ref)));
+}
+
+/** The row of a file; undefined for a listing counter. */
+export function toFileRow(item: Item): FileRow | undefined {
+  const state = item.state?.S;
+  if (state === undefined) return undefined;
+  const ref = { accountId: readText(item, 'account_id'), id: readText(item, 'id') };
+  const lane = readText(item, 'lane') as Lane;
+  const attemptKeys = item.attempt_keys?.SS ?? [];
+  const objectKey = item.object_key?.S;
+  if (state === 'ready') return { ...toListedFile(item), state, lane, attemptKeys };
+  if (state !== 'pending') {
+    return { ...ref, state: state as 'cancelled' | 'deleting', lane, attemptKeys, ...(objectKey && { objectKey }) };
+  }
+  const dueAt = readNumber(item, 'work_due_at');
+  if (lane === 'multipart') return { ...ref, state, lane, objectKey: readText(item, 'object_key'), dueAt };
+  const checksumSha256 = item.checksum_sha256?.S;
+  const idempotency = item.idempotency?.M;
+  return {
+    ...ref,
+    state,
+    lane,
+    name: readText(item, 'name'),
+    mimeType: readText(item, 'mime_type'),
+    sizeBytes: readNumber(item, 'size_bytes'),
+    attemptKeys,
+    dueAt,
+    ...(checksumSha256 !== undefined && { checksumSha256 }),
+    ...(idempotency && { idempotency: toClaim(idempotency) }),
+  };
+}
+
+/** A ready file, from its row or from the index by_seq. */
+export function toListedFile(item: Item): ListedFile {
+  return {
+    accountId: readText(item, 'account_id'),
+    id: readText(item, 'id'),
+    name: readText(item, 'name'),
+    mimeType: readText(item, 'mime_type'),
+    sizeBytes: readNumber(item, 'size_bytes'),
+    objectKey: readText(item, 'object_key'),
+    createdAt: readNumber(item, 'created_at'),
+    seq: readNumber(item, 'seq'),
+  };
+}
+
+/** What a file is shown by, as attributes; in a row, and in the record of an `Idempotency-Key`. */
+export function fileAttributes(file: StoredFile): Item {
+  return {
+    name: text(file.name),
+    mime_type: text(file.mimeType),
+    size_bytes: number(file.sizeBytes),
+    object_key: text(file.objectKey),
+    created_at: number(file.createdAt),
+  };
+}
+
+export function claimAttributes({ key, fingerprint, claimedAt }: IdempotencyClaim): Item {
+  return { key: text(key), fingerprint: text(fingerprint), claimed_at: number(claimedAt) };
+}
+
+function toClaim(item: Item): IdempotencyClaim {
+  return {
+    key: readText(item, 'key'),
+    fingerprint: readText(item, 'fingerprint'),
+    claimedAt: readNumber(item, 'claimed_at'),
+  };
+}

@@ -1,0 +1,153 @@
+import {
+  ConditionalCheckFailedException,
+  DeleteItemCommand,
+  GetItemCommand,
+  PutItemCommand,
+  UpdateItemCommand,
+  type UpdateItemCommandInput,
+} from '@aws-sdk/client-dynamodb';
+import { required } from '../env.ts';
+import type { FileRef } from '../files/file.ts';
+import type { FileStore } from '../files/file-store.ts';
+import { type Item, number, readNumber, text } from './attributes.ts';
+import { dynamoDb } from './dynamodb.ts';
+import { fileKey, toFileRow, workAttributes } from './file-items.ts';
+import { writeItem } from './transactions.ts';
+
+const tableName = required('FILES_TABLE');
+
+const PENDING = { names: { '#state': 'state' }, values: { ':pending': text('pending') } };
+
+/** {@link FileStore} in DynamoDB; `file-items.ts` says what the rows hold. */
+export const fileStore: FileStore = {
+  async get(ref) {
+    const { Item } = await dynamoDb.send(
+      new GetItemCommand({ TableName: tableName, Key: fileKey(ref), ConsistentRead: true }),
+    );
+    return Item && toFileRow(Item);
+  },
+
+  async putPending(upload) {
+    // Without a condition: the id is new, and a put that is repeated because its answer was lost must not fail.
+    const Item = {
+      ...fileKey(upload),
+      state: text('pending'),
+      lane: text('multipart'),
+      object_key: text(upload.objectKey),
+      ...workAttributes(upload, upload.dueAt),
+    };
+    await dynamoDb.send(new PutItemCommand({ TableName: tableName, Item }));
+  },
+
+  async renew(ref, dueAt) {
+    const found = await updateIf(ref, {
+      UpdateExpression: 'SET work_due_at = :due',
+      ConditionExpression: '#state = :pending',
+      ExpressionAttributeNames: PENDING.names,
+      ExpressionAttributeValues: { ...PENDING.values, ':due': number(dueAt) },
+    });
+    return found === undefined;
+  },
+
+  async giveUp(ref) {
+    const found = await updateIf(ref, {
+      UpdateExpression: 'SET #state = :deleting',
+      ConditionExpression: '#state = :pending AND lane = :multipart',
+      ExpressionAttributeNames: PENDING.names,
+      ExpressionAttributeValues: {
+        ...PENDING.values,
+        ':deleting': text('deleting'),
+        ':multipart': text('multipart'),
+      },
+    });
+    const state = found?.state?.S;
+    // Given up already: by an attempt of ours whose answer was lost, or by the sweeper.
+    if (found === undefined || state === 'deleting') return 'given up';
+    return state === 'ready' ? 'settled' : 'absent';
+  },
+
+  async recordAttempt(ref, objectKey) {
+    const found = await updateIf(ref, {
+      UpdateExpression: 'ADD attempt_keys :key',
+      ConditionExpression: '#state = :pending AND lane = :direct',
+      ExpressionAttributeNames: PENDING.names,
+      ExpressionAttributeValues: { ...PENDING.values, ':direct': text('direct'), ':key': { SS: [objectKey] } },
+    });
+    return found === undefined;
+  },
+
+  async takeSeq(accountId, now) {
+    try {
+      return await updateSeq(accountId, {
+        UpdateExpression: 'SET last_at = :now ADD #next :one',
+        ConditionExpression: 'attribute_not_exists(last_at) OR last_at <= :now',
+        ExpressionAttributeValues: { ':one': number(1), ':now': number(now) },
+      });
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      // Another server's clock was ahead of ours: time stands still until ours has caught up.
+      return updateSeq(accountId, {
+        UpdateExpression: 'ADD #next :one',
+        ExpressionAttributeValues: { ':one': number(1) },
+      });
+    }
+  },
+
+  async remove(ref) {
+    try {
+      await writeItem(() =>
+        dynamoDb.send(
+          new DeleteItemCommand({
+            TableName: tableName,
+            Key: fileKey(ref),
+            ConditionExpression: '#state IN (:deleting, :cancelled)',
+            ExpressionAttributeNames: PENDING.names,
+            ExpressionAttributeValues: { ':deleting': text('deleting'), ':cancelled': text('cancelled') },
+          }),
+        ),
+      );
+    } catch (error) {
+      // Gone, or no leftover: nothing to do.
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    }
+  },
+};
+
+async function updateSeq(
+  accountId: string,
+  input: Omit<UpdateItemCommandInput, 'TableName' | 'Key'>,
+): Promise<{ seq: number; createdAt: number }> {
+  const { Attributes = {} } = await dynamoDb.send(
+    new UpdateItemCommand({
+      TableName: tableName,
+      Key: fileKey({ accountId, id: '#seq' }),
+      ExpressionAttributeNames: { '#next': 'next' },
+      ReturnValues: 'ALL_NEW',
+      ...input,
+    }),
+  );
+  return { seq: readNumber(Attributes, 'next'), createdAt: readNumber(Attributes, 'last_at') };
+}
+
+/** @returns the row as it was when the condition failed (empty when there is none); undefined when the update was made. */
+async function updateIf(
+  ref: FileRef,
+  input: Omit<UpdateItemCommandInput, 'TableName' | 'Key'>,
+): Promise<Item | undefined> {
+  try {
+    await writeItem(() =>
+      dynamoDb.send(
+        new UpdateItemCommand({
+          TableName: tableName,
+          Key: fileKey(ref),
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+          ...input,
+        }),
+      ),
+    );
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return error.Item ?? {};
+    throw error;
+  }
+}

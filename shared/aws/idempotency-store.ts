@@ -1,0 +1,89 @@
+import { GetItemCommand, type Put } from '@aws-sdk/client-dynamodb';
+import { required } from '../env.ts';
+import type { FileRef, IdempotencyClaim, StoredFile } from '../files/file.ts';
+import type { IdempotencyStore } from '../files/idempotency-store.ts';
+import { IDEMPOTENCY_TTL_SECONDS } from '../limits.ts';
+import { type Item, number, readNumber, readText, text } from './attributes.ts';
+import { dynamoDb } from './dynamodb.ts';
+import { fileAttributes } from './file-items.ts';
+
+const tableName = required('IDEMPOTENCY_TABLE');
+
+/**
+ * {@link IdempotencyStore} in DynamoDB: rows `<account>#<key>` with `fingerprint`, `file_id`, `expires_at` (epoch seconds,
+ * which DynamoDB may honour days late) and, once there is one, `file`: a map of what the file was first answered as.
+ */
+export const idempotencyStore: IdempotencyStore = {
+  async get(accountId, key, now) {
+    const { Item } = await dynamoDb.send(
+      new GetItemCommand({ TableName: tableName, Key: { id: rowId(accountId, key) }, ConsistentRead: true }),
+    );
+    if (!Item || readNumber(Item, 'expires_at') <= toSeconds(now)) return undefined;
+    const fileId = readText(Item, 'file_id');
+    const file = Item.file?.M;
+    return {
+      fingerprint: readText(Item, 'fingerprint'),
+      fileId,
+      ...(file && { file: toFile(file, accountId, fileId) }),
+    };
+  },
+};
+
+/** The record of a key that stands for a file now: nobody else's, but perhaps the one its ticket wrote. */
+export function claimForFile(claim: IdempotencyClaim, file: StoredFile): Put {
+  return {
+    ...recordOf(claim, file, { file: { M: fileAttributes(file) } }),
+    ConditionExpression: `${IS_FREE} OR file_id = :id`,
+    ExpressionAttributeValues: { ...freeAt(claim), ':id': text(file.id) },
+  };
+}
+
+/** The record of a key that stands for a ticket. @param replaces  a ticket of the key that will never be a file. */
+export function claimForTicket(claim: IdempotencyClaim, ticket: FileRef, replaces: string | undefined): Put {
+  const record = recordOf(claim, ticket, {});
+  if (replaces === undefined) {
+    return { ...record, ConditionExpression: IS_FREE, ExpressionAttributeValues: freeAt(claim) };
+  }
+  return {
+    ...record,
+    ConditionExpression: `${IS_FREE} OR (file_id = :replaces AND attribute_not_exists(#file))`,
+    ExpressionAttributeNames: { '#file': 'file' },
+    ExpressionAttributeValues: { ...freeAt(claim), ':replaces': text(replaces) },
+  };
+}
+
+const IS_FREE = 'attribute_not_exists(id) OR expires_at <= :now';
+const freeAt = ({ claimedAt }: IdempotencyClaim): Item => ({ ':now': number(toSeconds(claimedAt)) });
+
+function recordOf({ key, fingerprint, claimedAt }: IdempotencyClaim, { accountId, id }: FileRef, more: Item) {
+  return {
+    TableName: tableName,
+    Item: {
+      id: rowId(accountId, key),
+      fingerprint: text(fingerprint),
+      file_id: text(id),
+      expires_at: number(toSeconds(claimedAt) + IDEMPOTENCY_TTL_SECONDS),
+      ...more,
+    },
+  };
+}
+
+function rowId(accountId: string, key: string) {
+  return text(`${accountId}#${key}`);
+}
+
+function toSeconds(epochMs: number): number {
+  return Math.floor(epochMs / 1_000);
+}
+
+function toFile(item: Item, accountId: string, id: string): StoredFile {
+  return {
+    accountId,
+    id,
+    name: readText(item, 'name'),
+    mimeType: readText(item, 'mime_type'),
+    sizeBytes: readNumber(item, 'size_bytes'),
+    objectKey: readText(item, 'object_key'),
+    createdAt: readNumber(item, 'created_at'),
+  };
+}

@@ -1,0 +1,33 @@
+import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
+import type { Item } from './attributes.ts';
+import { cancellationReasons, transact } from './transactions.ts';
+
+/** What a transaction on the books may touch: the file's row, the account, the listing leaf, the idempotency record. */
+export type ItemName = 'row' | 'account' | 'leaf' | 'claim';
+/** The items whose condition failed, as they were; empty when not there. */
+export type FailedItems = ReadonlyMap<ItemName, Item>;
+export type NamedItems = Partial<Record<ItemName, TransactWriteItem>>;
+
+/**
+ * Writes all items or none.
+ * @returns undefined when they were written; else what failed.
+ * @throws Error when the account is gone, which is no outcome of any race; and what {@link transact} throws.
+ */
+export async function transactNamed(
+  items: NamedItems,
+  deadline: { deadlineAt: number },
+): Promise<FailedItems | undefined> {
+  const names = Object.keys(items) as ItemName[];
+  try {
+    await transact(Object.values(items), deadline);
+    return undefined;
+  } catch (error) {
+    const failed = new Map<ItemName, Item>();
+    cancellationReasons(error).forEach(({ Code, Item = {} }, index) => {
+      if (Code === 'ConditionalCheckFailed') failed.set(names[index] as ItemName, Item);
+    });
+    if (failed.size === 0) throw error;
+    if (failed.has('account') && !failed.get('account')?.id) throw new Error('account is gone', { cause: error });
+    return failed;
+  }
+}
