@@ -18,6 +18,9 @@ import { s3 } from './s3.ts';
 
 const bucket = required('UPLOADS_BUCKET');
 
+/** For browsers, which may keep a copy this long; the CDN asks again after a minute, whatever stands here. */
+const CACHE_CONTROL = 'public, max-age=3600';
+
 /** {@link ObjectStore} in S3. */
 export const objectStore: ObjectStore = {
   async put(key, bytes, description) {
@@ -102,6 +105,7 @@ function headersOf({ owner, mimeType, contentDisposition }: ObjectDescription) {
   return {
     ContentType: mimeType,
     ContentDisposition: contentDisposition,
+    CacheControl: CACHE_CONTROL,
     Metadata: { file: ownerTag(owner) },
   };
 }

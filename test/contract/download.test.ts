@@ -3,9 +3,11 @@ import { startTestService, type TestAccount, type TestService } from '../support
 
 let service: TestService;
 let account: TestAccount;
+/** The edge's idea of the time. */
+let now = new Date();
 
 beforeAll(async () => {
-  service = await startTestService({ RATE_LIMIT_UPLOADS_PER_MINUTE: '1000' });
+  service = await startTestService({ RATE_LIMIT_UPLOADS_PER_MINUTE: '1000' }, { clock: () => now });
   account = await service.newAccount();
 });
 afterAll(() => service.close());
@@ -48,6 +50,20 @@ describe('contract: download', () => {
     expect(headers.get('content-security-policy')).toMatch(/^sandbox/);
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(headers.get('content-security-policy')).not.toContain('allow-scripts');
+  });
+
+  test('browsers may keep a copy for an hour', async () => {
+    const { headers } = await fetch(await link('a.txt', 'x', 'text/plain'));
+    expect(headers.get('cache-control')).toBe('public, max-age=3600');
+  });
+
+  test('the CDN asks again after a minute, so a deleted link is dead within it', async () => {
+    const { body } = await account.byKey.upload('short-lived.txt', 'soon gone', { type: 'text/plain' });
+    const get = () => fetch(String(body.url)).then((response) => response.status);
+    expect(await get()).toBe(200);
+    await account.byKey.request('DELETE', `/files/${body.id}`);
+    now = new Date(now.getTime() + 61_000);
+    expect(await get()).toBe(404);
   });
 
   test('the disposition names the file in ASCII and in UTF-8', async () => {
