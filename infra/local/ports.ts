@@ -34,15 +34,16 @@ export async function choosePorts(app: number, dataDir: string): Promise<Ports> 
 
   await requireFreePort(app);
   const appPort = await choose(app);
-  const near = app === 0 ? 0 : appPort + 1;
-  const cdn = await choose(kept.cdn ?? near);
-  const identityProvider = await choose(kept.identityProvider ?? near);
+  const near = (distance: number) => (app === 0 ? 0 : appPort + distance);
+  // First, so that no other takes the one port that must be the same again.
+  const identityProvider = await choose(kept.identityProvider ?? near(2));
   if (kept.identityProvider !== undefined && kept.identityProvider !== identityProvider) {
     throw new Error(
       `Port ${kept.identityProvider} is in use, and the accounts in DATA_DIR belong to it: free that port.`,
     );
   }
-  const ports = { app: appPort, cdn, identityProvider, aws: await choose(kept.aws ?? near) };
+  const cdn = await choose(kept.cdn ?? near(1));
+  const ports = { app: appPort, cdn, identityProvider, aws: await choose(kept.aws ?? near(3)) };
   await writeFile(file, JSON.stringify(ports));
   return ports;
 }
