@@ -23,6 +23,11 @@ export interface TestAccount {
   readonly bySession: Client;
 }
 
+export interface TestServiceOptions extends Partial<Omit<ServiceOptions, 'onLog'>> {
+  /** For a test that takes grants out of the template; else a call that lacks one fails the tests when it is closed. */
+  readonly mayLackGrants?: boolean;
+}
+
 export interface TestService extends LocalService {
   /** Physical names. */
   readonly tables: Readonly<Record<TableName, string>>;
@@ -46,7 +51,7 @@ export interface TestService extends LocalService {
  */
 export async function startTestService(
   limits: Partial<Record<LimitName, string>> = {},
-  options: Partial<ServiceOptions> = {},
+  { mayLackGrants = false, ...options }: TestServiceOptions = {},
 ): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'file-hosting-data-'));
   const logs: string[] = [];
@@ -82,6 +87,8 @@ export async function startTestService(
       await service.close();
       admin.close();
       await rm(dataDir, { recursive: true, force: true });
+      const denied = logs.filter((line) => /^\S+ AccessDenied: /.test(line));
+      if (denied.length > 0 && !mayLackGrants) throw new Error(`calls lacked a grant:\n${denied.join('\n')}`);
     },
   };
 }

@@ -15,7 +15,7 @@ async function withEdit<T>(
   edit: (templates: Templates) => void,
   ask: (service: TestService) => Promise<T>,
 ): Promise<T> {
-  const service = await startTestService({}, { edit });
+  const service = await startTestService({}, { edit, mayLackGrants: true });
   try {
     return await ask(service);
   } finally {
@@ -159,7 +159,7 @@ describe('a template', () => {
 });
 
 test('a function is refused what another function may', async () => {
-  const service = await startTestService();
+  const service = await startTestService({}, { mayLackGrants: true });
   const { credentials, variables } = service.lambda.find('HealthFunction');
   const { DynamoDBClient, DeleteItemCommand } = await import('@aws-sdk/client-dynamodb');
   const dynamoDb = new DynamoDBClient({ endpoint: service.front.endpoint, region: 'us-east-1', credentials });
