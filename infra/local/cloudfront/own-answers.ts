@@ -17,15 +17,15 @@ export interface OwnAnswer {
 }
 
 /** An error that no origin and no function made, in the service's form. */
-export function ownError(status: 400 | 403 | 414 | 502 | 503 | 504, requestId?: string): OwnAnswer {
+export function ownError(status: 400 | 403 | 414 | 502 | 503 | 504, requestId: string): OwnAnswer {
   const body = Buffer.from(JSON.stringify({ error: CODES[status] }));
   const headers: HeaderMap = new Map([
     ['content-type', ['application/json']],
     ['content-length', [String(body.length)]],
     ['cache-control', ['no-store']],
     ['x-content-type-options', ['nosniff']],
+    ['x-request-id', [requestId]],
   ]);
-  if (requestId) headers.set('x-request-id', [requestId]);
   if (status === 502 || status === 503) headers.set('retry-after', ['1']);
   return { status, headers, body };
 }

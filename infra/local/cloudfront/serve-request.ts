@@ -6,7 +6,7 @@ import { compressor } from './compression.ts';
 import { drain } from './drain.ts';
 import { headersForNode } from './header-map.ts';
 import { ownError } from './own-answers.ts';
-import { readViewerRequest, type ViewerRequest } from './viewer-request.ts';
+import { newRequestId, readViewerRequest, type ViewerRequest } from './viewer-request.ts';
 
 /** One request that was answered, for the log. It holds nothing secret: no query, no header. */
 export interface AnsweredRequest {
@@ -41,16 +41,16 @@ export async function serveRequest(
 
   try {
     if (viewer && outcome) await send(viewer, outcome, response);
-    else refuse(response, 400);
+    else refuse(response, 400, newRequestId());
   } catch {
     // What Node will not write, such as a header value with a line break from an origin.
     if (response.headersSent) response.destroy();
-    else refuse(response, 502);
+    else refuse(response, 502, viewer?.id ?? newRequestId());
   }
 }
 
-function refuse(response: ServerResponse, reason: 400 | 502): void {
-  const { status, headers, body } = ownError(reason);
+function refuse(response: ServerResponse, reason: 400 | 502, requestId: string): void {
+  const { status, headers, body } = ownError(reason, requestId);
   response.writeHead(status, { ...headersForNode(headers), connection: 'close' }).end(body);
 }
 

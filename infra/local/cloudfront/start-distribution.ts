@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { memoryCache } from './cache.ts';
 import type { FetchContext } from './caching-fetch.ts';
 import { readDistribution } from './distribution.ts';
@@ -8,6 +9,7 @@ import { ownError } from './own-answers.ts';
 import type { DistributionResources } from './resources.ts';
 import { type AnsweredRequest, serveRequest } from './serve-request.ts';
 import type { Properties } from './strict.ts';
+import { newRequestId } from './viewer-request.ts';
 
 export interface DistributionOptions {
   /** 0 for a free one. */
@@ -58,6 +60,8 @@ export async function startDistribution(
   server.on('checkContinue', (message, response) => serve(message, response, true));
   server.on('checkExpectation', (message, response) => serve(message, response, false));
   server.on('clientError', (_error, socket: Socket) => refuseMalformed(socket, answering.get(socket)));
+  // Nobody is proxied to; unheard, Node would hang up without an answer.
+  server.on('connect', (_message, socket: Duplex) => refuseMalformed(socket, undefined));
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -75,12 +79,12 @@ export async function startDistribution(
 }
 
 /** What is not HTTP gets an answer all the same, unless one is already on its way. */
-function refuseMalformed(socket: Socket, response: ServerResponse | undefined): void {
+function refuseMalformed(socket: Duplex, response: ServerResponse | undefined): void {
   if (!socket.writable || response?.headersSent) {
     socket.destroy();
     return;
   }
-  const { status, headers, body } = ownError(400);
+  const { status, headers, body } = ownError(400, newRequestId());
   const head = [...headers].map(([name, values]) => `${name}: ${values.join(', ')}`);
   socket.end(`HTTP/1.1 ${status} Bad Request\r\n${head.join('\r\n')}\r\nconnection: close\r\n\r\n${body}`);
 }

@@ -16,6 +16,9 @@ export interface ViewerRequest {
   readonly body?: IncomingMessage;
 }
 
+/** What an answer is found by, here in `X-Request-Id`, at CloudFront in its logs. */
+export const newRequestId = () => randomBytes(42).toString('base64url');
+
 /** @returns undefined when the request names no path or no host. */
 export function readViewerRequest(message: IncomingMessage): ViewerRequest | undefined {
   const target = pathAndQuery(message.url ?? '');
@@ -24,7 +27,7 @@ export function readViewerRequest(message: IncomingMessage): ViewerRequest | und
   const hasBody = headers.has('transfer-encoding') || Number(header(headers, 'content-length') ?? 0) > 0;
   const question = target.indexOf('?');
   return {
-    id: randomBytes(42).toString('base64url'),
+    id: newRequestId(),
     method: message.method ?? '',
     path: question === -1 ? target : target.slice(0, question),
     query: question === -1 ? '' : target.slice(question + 1),
