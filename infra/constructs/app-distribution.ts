@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
 import { Duration } from 'aws-cdk-lib';
 import type * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
@@ -9,7 +10,7 @@ import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES, parseLimit } from '../../shared/limits.ts';
 import { EdgeFunction } from './edge-function.ts';
-import { StaticFiles } from './static-files.ts';
+import { errorBodies, errorResponses, StaticFiles } from './static-files.ts';
 
 export interface AppDistributionProps {
   readonly api: apigateway.RestApi;
@@ -24,9 +25,17 @@ export interface AppDistributionProps {
  * Statuses that CloudFront remembers for ten seconds unless told otherwise, even where caching is disabled; the key is the
  * path alone, so one account's 404 would answer another's request. Source: CloudFront, "How CloudFront caches errors".
  */
-const REMEMBERED_ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
+const REMEMBERED_ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 503, 504];
 
 const DASHBOARD = join(import.meta.dirname, '../../dashboard');
+
+/** The paths of the dashboard's files, from its folder. */
+function dashboardFiles(): string[] {
+  return readdirSync(DASHBOARD, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(DASHBOARD, join(parentPath, name)).split(sep).join('/'))
+    .sort();
+}
 
 /** The "app" distribution: API and dashboard on one origin, so that the cookie API needs no CORS. */
 export class AppDistribution extends Construct {
@@ -42,6 +51,7 @@ export class AppDistribution extends Construct {
         INLINE_BODY_MAX_BYTES,
         MULTIPART_FRAMING_MAX_BYTES,
         STREAMING_UPLOADS: props.streamingDomain !== undefined,
+        DASHBOARD_FILES: dashboardFiles().join('|'),
       },
     });
     const common = {
@@ -62,9 +72,18 @@ export class AppDistribution extends Construct {
       prefix: 'dashboard',
       cacheSeconds: 60,
     });
+    const errors = new StaticFiles(this, 'Errors', {
+      sources: errorBodies(['service_unavailable']),
+      cacheSeconds: 0,
+    });
     this.distribution = new cloudfront.Distribution(this, 'Distribution', {
       comment: 'API and dashboard',
-      errorResponses: REMEMBERED_ERRORS.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
+      errorResponses: [
+        ...REMEMBERED_ERRORS.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
+        // A crashed Web Function's answer is empty, CloudFront's own is HTML; nothing of ours says 502, so no answer of the
+        // API is hidden.
+        ...errorResponses({ 502: 'service_unavailable' }, Duration.seconds(0)),
+      ],
       httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,
       defaultBehavior: {
         ...toApi,
@@ -77,9 +96,16 @@ export class AppDistribution extends Construct {
       additionalBehaviors: {
         'dashboard*': {
           ...common,
+          allowedMethods: cloudfront.AllowedMethods.ALLOW_ALL, // the function answers 405 with our body
           origin: origins.S3BucketOrigin.withOriginAccessControl(site.bucket),
           cachePolicy: cloudfront.CachePolicy.CACHING_OPTIMIZED,
           responseHeadersPolicy: this.dashboardHeaders(props),
+        },
+        // No wildcard: for what is not in the bucket S3 would answer with XML.
+        'errors/service_unavailable.json': {
+          origin: origins.S3BucketOrigin.withOriginAccessControl(errors.bucket),
+          cachePolicy: cloudfront.CachePolicy.CACHING_DISABLED,
+          viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
         },
         // No request matches this path: the edge function selects the origin by its id, and an origin is only deployed
         // when a behaviour uses it.

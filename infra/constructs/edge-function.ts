@@ -9,7 +9,7 @@ export class EdgeFunction extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    props: { file: EdgeFunctionFile; constants?: Record<string, number | boolean> },
+    props: { file: EdgeFunctionFile; constants?: Record<string, number | boolean | string> },
   ) {
     super(scope, id);
     this.function = new cloudfront.Function(this, 'Function', {

@@ -11,7 +11,12 @@ export class StaticFiles extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    props: { sources: s3deploy.ISource[]; cacheSeconds: number; prefix?: string },
+    props: {
+      sources: s3deploy.ISource[];
+      /** How long browsers and the edge may keep them; at 0 they may not store them at all. */
+      cacheSeconds: number;
+      prefix?: string;
+    },
   ) {
     super(scope, id);
     this.bucket = new s3.Bucket(this, 'Bucket', {
@@ -25,7 +30,11 @@ export class StaticFiles extends Construct {
       sources: props.sources,
       destinationBucket: this.bucket,
       ...(props.prefix !== undefined && { destinationKeyPrefix: props.prefix }),
-      cacheControl: [s3deploy.CacheControl.maxAge(Duration.seconds(props.cacheSeconds))],
+      cacheControl: [
+        props.cacheSeconds === 0
+          ? s3deploy.CacheControl.noStore()
+          : s3deploy.CacheControl.maxAge(Duration.seconds(props.cacheSeconds)),
+      ],
     });
   }
 }

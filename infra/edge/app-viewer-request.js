@@ -10,6 +10,13 @@ const MAX_UPLOAD_SIZE_BYTES = 104857600;
 const MULTIPART_FRAMING_MAX_BYTES = 1048576;
 const INLINE_BODY_MAX_BYTES = 4194304;
 const STREAMING_UPLOADS = true;
+const DASHBOARD_FILES = 'index.html';
+
+/**
+ * The gateway takes 10,240 bytes of request line and headers, the streaming origin about as many, and what they answer to
+ * more is not ours to word. 1 KiB is for what CloudFront adds. Counted as JSON, whose punctuation is more than HTTP's.
+ */
+const HEAD_MAX_BYTES = 9216;
 
 /** Status of each error this function answers with; the codes are those of shared/errors.ts. */
 const ERRORS = {
@@ -27,6 +34,7 @@ const ERRORS = {
  */
 function handler(event) {
   const request = event.request;
+  if (JSON.stringify(request).length > HEAD_MAX_BYTES) return errorAnswer(event, 'invalid_request');
   // The API believes `x-viewer-address` only beside `x-origin-secret`, which CloudFront adds; a viewer may set neither.
   request.headers['x-viewer-address'] = { value: event.viewer.ip };
   delete request.headers['x-origin-secret'];
@@ -42,7 +50,9 @@ function handler(event) {
     if (!/^\/dashboard(\/|$)/.test(path)) return errorAnswer(event, 'not_found');
     if (!reads) return errorAnswer(event, 'method_not_allowed', { allow: 'GET, HEAD' });
     if (path === '/dashboard') return redirectToDashboard(event);
-    request.uri = dashboardFile(path);
+    const file = dashboardFile(path);
+    if (file === '') return errorAnswer(event, 'not_found');
+    request.uri = `/dashboard/${file}`;
     return request;
   }
   return routeBody(event);
@@ -69,12 +79,16 @@ function decodeUnreserved(encoded) {
 }
 
 /**
- * The dashboard is one page: a path whose last segment has no extension is one of its views.
+ * The dashboard is one page: a path whose last segment has no extension is one of its views. A file that does not exist is
+ * not asked for: the bucket would answer with XML.
  * @param {string} path
+ * @returns {string} '' when there is no such file.
  */
 function dashboardFile(path) {
   const lastSegment = path.slice(path.lastIndexOf('/') + 1);
-  return lastSegment.indexOf('.') === -1 ? '/dashboard/index.html' : path;
+  if (lastSegment.indexOf('.') === -1) return 'index.html';
+  const file = path.slice('/dashboard/'.length);
+  return DASHBOARD_FILES.split('|').indexOf(file) === -1 ? '' : file;
 }
 
 /**

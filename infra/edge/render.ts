@@ -5,6 +5,9 @@ export const EDGE_FUNCTION_MAX_BYTES = 10 * 1024;
 
 export type EdgeFunctionFile = 'app-viewer-request.js' | 'cdn-viewer-request.js' | 'cdn-viewer-response.js';
 
+/** What needs no escape in a string. */
+const PLAIN_TEXT = /^[\w./|-]*$/;
+
 /** The block of constants in a function's file: the comment that opens it, then one `const` a line. */
 const BLOCK = /^\/\/ Filled in when the stack is synthesized.*\n((?:const \w+ = .*;\n)+)/m;
 const CONSTANT = /^const (\w+) = (.*);$/gm;
@@ -12,7 +15,8 @@ const CONSTANT = /^const (\w+) = (.*);$/gm;
 /**
  * The code of an edge function with its constants filled in; CloudFront Functions have no environment variables.
  * @param constants  exactly those of the file's block.
- * @throws Error naming a constant that is missing or that the file does not have, or when the code is too large.
+ * @throws Error naming a constant that is missing, that the file does not have or that needs an escape, or when the code is
+ * too large.
  */
 export function renderEdgeFunction(
   file: EdgeFunctionFile,
@@ -23,7 +27,7 @@ export function renderEdgeFunction(
   const code = source.replace(BLOCK, (block) =>
     block.replace(CONSTANT, (_line, name: string) => {
       if (!unused.delete(name)) throw new Error(`${file} needs the constant ${name}`);
-      return `const ${name} = ${JSON.stringify(constants[name])};`;
+      return `const ${name} = ${literal(name, constants[name])};`;
     }),
   );
   if (unused.size > 0) throw new Error(`${file} has no constant ${[...unused].join(', ')}`);
@@ -31,4 +35,10 @@ export function renderEdgeFunction(
   if (bytes > EDGE_FUNCTION_MAX_BYTES)
     throw new Error(`${file} is ${bytes} bytes; CloudFront takes ${EDGE_FUNCTION_MAX_BYTES}`);
   return code;
+}
+
+function literal(name: string, value: number | boolean | string | undefined): string {
+  if (typeof value !== 'string') return String(value);
+  if (!PLAIN_TEXT.test(value)) throw new Error(`${name} needs an escape: ${value}`);
+  return `'${value}'`;
 }

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES } from '../../../shared/limits.ts';
 import { APP_CONSTANTS, edgeFunction, summary, viewerRequestEvent } from './run-edge-function.ts';
 
-const app = edgeFunction('app-viewer-request.js', APP_CONSTANTS);
+const DASHBOARD_FILES = 'app.js|assets/app-1a2b.js|index.html';
+const app = edgeFunction('app-viewer-request.js', { ...APP_CONSTANTS, DASHBOARD_FILES });
 const LONGEST = APP_CONSTANTS.MAX_UPLOAD_SIZE_BYTES + MULTIPART_FRAMING_MAX_BYTES;
 const KEY = { authorization: 'Bearer svc_test_x' };
 const FORM = { ...KEY, 'content-type': 'multipart/form-data; boundary=b' };
@@ -138,6 +139,9 @@ describe('the dashboard', () => {
     ['GET', '/dashboard/api-keys/', 'default: /dashboard/index.html'],
     ['GET', '/dashboard/assets/app-1a2b.js', 'default: /dashboard/assets/app-1a2b.js'],
     ['GET', '/dashboard/%61pp.js', 'default: /dashboard/app.js'],
+    ['GET', '/dashboard/app.json', '404 {"error":"not_found"}'],
+    ['GET', '/dashboard/login/app.js', '404 {"error":"not_found"}'],
+    ['GET', '/dashboard/app.js|index.html', '404 {"error":"not_found"}'],
     ['GET', '/dashboards', '404 {"error":"not_found"}'],
     ['GET', '/dashboard//x', '404 {"error":"not_found"}'],
     ['POST', '/dashboard', '405 {"error":"method_not_allowed"}'],
@@ -145,6 +149,21 @@ describe('the dashboard', () => {
   ])('%s %s', (method, uri, expected) => {
     expect(decide(method, uri)).toBe(expected);
   });
+});
+
+test.each([
+  ['GET', '/api/v1/files', {}, 'default: /api/v1/files'],
+  ['POST', '/api/v1/files', { ...FORM, 'transfer-encoding': 'chunked' }, 'upload-stream: /api/v1/files'],
+  ['GET', '/dashboard/', {}, 'default: /dashboard/index.html'],
+] as const)('a head that %s %s has no room for is refused', (method, uri, headers, expected) => {
+  // A KiB is enough for the request without the padding.
+  expect(decide(method, uri, { ...headers, 'x-padding': 'x'.repeat(8 * 1_024) })).toBe(expected);
+  expect(decide(method, uri, { ...headers, 'x-padding': 'x'.repeat(9 * 1_024) })).toBe(
+    '400 {"error":"invalid_request"}',
+  );
+  expect(decide(method, uri, { ...headers, cookie: `c=${'x'.repeat(9 * 1_024)}` })).toBe(
+    '400 {"error":"invalid_request"}',
+  );
 });
 
 test('the viewer cannot set what the API trusts', () => {

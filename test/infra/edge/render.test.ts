@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { EDGE_FUNCTION_MAX_BYTES, type EdgeFunctionFile, renderEdgeFunction } from '../../../infra/edge/render.ts';
 import { APP_CONSTANTS } from './run-edge-function.ts';
 
-const FILES: [EdgeFunctionFile, Record<string, number | boolean>][] = [
+const FILES: [EdgeFunctionFile, Record<string, number | boolean | string>][] = [
   ['app-viewer-request.js', APP_CONSTANTS],
   ['cdn-viewer-request.js', {}],
   ['cdn-viewer-response.js', {}],
@@ -56,4 +56,7 @@ test('a constant that is missing or unknown is an error that names it', () => {
     'no constant MAX_BYTES',
   );
   expect(() => renderEdgeFunction('cdn-viewer-request.js', { LINK: 1 })).toThrow('no constant LINK');
+  expect(() => renderEdgeFunction('app-viewer-request.js', { ...APP_CONSTANTS, DASHBOARD_FILES: "'" })).toThrow(
+    'DASHBOARD_FILES needs an escape',
+  );
 });

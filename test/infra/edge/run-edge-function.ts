@@ -8,12 +8,13 @@ export const APP_CONSTANTS = {
   MULTIPART_FRAMING_MAX_BYTES,
   INLINE_BODY_MAX_BYTES,
   STREAMING_UPLOADS: true,
+  DASHBOARD_FILES: 'index.html',
 };
 
 /** The very file that is deployed, its constants filled in. */
 export function edgeFunction(
   file: EdgeFunctionFile,
-  constants: Record<string, number | boolean> = {},
+  constants: Record<string, number | boolean | string> = {},
 ): FunctionRuntime {
   return loadFunction(renderEdgeFunction(file, constants));
 }
