@@ -5,7 +5,7 @@ import { translateFailures } from './failures.ts';
 
 const ssm = new SSMClient({
   maxAttempts: 3,
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
+  requestHandler: { connectionTimeout: 3_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
 });
 translateFailures(ssm);
 

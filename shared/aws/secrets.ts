@@ -11,7 +11,7 @@ const KEPT_MS = 5 * 60_000;
 
 const secretsManager = new SecretsManagerClient({
   maxAttempts: 3,
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
+  requestHandler: { connectionTimeout: 3_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
 });
 translateFailures(secretsManager);
 

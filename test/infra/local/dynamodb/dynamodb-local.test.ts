@@ -1,4 +1,4 @@
-import { ListTablesCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { PutItemCommand, paginateListTables } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
 import { TABLES } from '../../../../shared/aws/tables.ts';
 import { createTables, dynamoDbClient } from '../../../support/tables.ts';
@@ -6,8 +6,9 @@ import { createTables, dynamoDbClient } from '../../../support/tables.ts';
 test('takes every table as the product declares it', async () => {
   const client = dynamoDbClient();
   const names = await createTables(client);
-  const { TableNames } = await client.send(new ListTablesCommand({}));
-  expect(TableNames).toEqual(expect.arrayContaining(Object.values(names)));
+  const listed: string[] = [];
+  for await (const { TableNames = [] } of paginateListTables({ client }, {})) listed.push(...TableNames);
+  expect(listed).toEqual(expect.arrayContaining(Object.values(names)));
   expect(Object.keys(names)).toEqual(Object.keys(TABLES));
   await client.send(new PutItemCommand({ TableName: names.accounts, Item: { id: { S: 'a' } } }));
 });
