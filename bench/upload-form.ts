@@ -1,5 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import { readUploadForm } from '../shared/upload-form/read-upload-form.ts';
+import { type Measurement, median } from './measurement.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 const FILE_BYTES = 100 * 1024 * 1024;
@@ -10,7 +11,7 @@ const BOUNDARY = '----WebKitFormBoundaryxXPgw4LSZEDYGFNx';
  * How long the form of a 100 MiB file in chunks of 64 KiB takes to read, in memory: the median of seven runs, for random
  * bytes, which take a search as long as any real file does.
  */
-export async function benchUploadForm(): Promise<{ metric: string; value: number; unit: string }[]> {
+export async function benchUploadForm(): Promise<Measurement[]> {
   const chunks = formChunks();
   const times: number[] = [];
   for (let run = 0; run < RUNS; run++) {
@@ -23,8 +24,7 @@ export async function benchUploadForm(): Promise<{ metric: string; value: number
     });
     times.push(performance.now() - start);
   }
-  const median = times.sort((a, b) => a - b)[RUNS >> 1] ?? Number.NaN;
-  return [{ metric: 'upload form, 100 MiB', value: median, unit: 'ms' }];
+  return [{ metric: 'upload form of 100 MiB: time to read', value: median(times), unit: 'ms' }];
 }
 
 function formChunks(): Uint8Array[] {

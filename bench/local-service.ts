@@ -1,0 +1,51 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEngines } from '../infra/local/engines.ts';
+import { type LocalService, startService } from '../infra/local/service.ts';
+import { synthesize } from '../infra/local/synthesize.ts';
+import { CONFIGURABLE_LIMITS } from '../shared/limits.ts';
+import { type Client, client } from '../test/support/client.ts';
+import { logIn } from '../test/support/login.ts';
+
+export interface BenchedService extends LocalService {
+  /** What `npm start` takes until it says READY, in milliseconds. */
+  readonly startedInMs: number;
+  /** A key of an account that has no files. */
+  readonly key: string;
+  readonly byKey: Client;
+}
+
+/** No benchmark is to measure how requests are refused. */
+const UNLIMITED = Object.fromEntries(
+  Object.entries(CONFIGURABLE_LIMITS).flatMap(([name, { max }]) =>
+    name.startsWith('RATE_LIMIT') ? [[name, String(max)]] : [],
+  ),
+);
+
+/** Runs a benchmark against the service as `npm start` runs it, in a directory of its own. */
+export async function withLocalService<Result>(
+  benchmark: (service: BenchedService) => Promise<Result>,
+): Promise<Result> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'file-hosting-bench-'));
+  const started: { close(): unknown }[] = [{ close: () => rm(dataDir, { recursive: true, force: true }) }];
+  try {
+    const start = performance.now();
+    const assembly = join(dataDir, 'cdk.out');
+    const [engines] = await Promise.all([startEngines(dataDir, {}), synthesize(assembly)]);
+    started.push(engines);
+    const service = await startService({ assembly, dataDir, port: 0, engines, environment: UNLIMITED });
+    started.push(service);
+    const startedInMs = performance.now() - start;
+    const key = await newKey(service);
+    return await benchmark({ ...service, startedInMs, key, byKey: client(service.urls.base_url, { key }) });
+  } finally {
+    for (const part of started.reverse()) await part.close();
+  }
+}
+
+async function newKey({ urls }: LocalService): Promise<string> {
+  const { cookies: cookie } = await logIn({ startUrl: `${urls.base_url}/auth/google`, email: 'bench@example.com' });
+  const made = await client(urls.base_url, { cookie }).postJson<{ key: string }>('/api-keys', { name: 'bench' });
+  return made.body.key;
+}

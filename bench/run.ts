@@ -1,0 +1,24 @@
+import { type Measurement, toTable } from './measurement.ts';
+import { benchRequests } from './requests.ts';
+import { benchStreamingMemory } from './streaming-memory.ts';
+import { benchUploadForm } from './upload-form.ts';
+
+/**
+ * `npm run bench`, or `node bench/run.ts <name>…` for some of it: what the service costs, in memory, AWS and time. Times
+ * are those of this machine, on which clients, service and engines share the processors.
+ */
+const BENCHMARKS: Readonly<Record<string, () => Promise<Measurement[]>>> = {
+  'upload-form': benchUploadForm,
+  'streaming-memory': benchStreamingMemory,
+  requests: benchRequests,
+};
+
+const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(BENCHMARKS);
+const measurements: Measurement[] = [];
+for (const name of names) {
+  const benchmark = BENCHMARKS[name];
+  if (!benchmark) throw new Error(`there is no benchmark "${name}", but ${Object.keys(BENCHMARKS).join(', ')}`);
+  console.error(`${name} …`);
+  measurements.push(...(await benchmark()));
+}
+console.log(toTable(measurements));

@@ -1,0 +1,100 @@
+import { randomFillSync } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type BenchedService, withLocalService } from './local-service.ts';
+import type { Measurement } from './measurement.ts';
+
+const FILE_BYTES = 100 * 1024 * 1024;
+const UPLOADS = 8;
+const CHUNK_BYTES = 64 * 1024;
+const BOUNDARY = 'bench';
+const HEAD = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="100-mib.bin"\r\n\r\n`;
+const TAIL = `\r\n--${BOUNDARY}--\r\n`;
+/** Until what a request left behind has been collected and the process is idle again. */
+const REST_MS = 2_000;
+
+/**
+ * By how much the process of the streaming lane grows over idle (its peak of resident memory) while it takes eight
+ * uploads of 100 MiB at once, and how fast they are taken. The growth must stay under 150 MB. Linux alone tells it.
+ */
+export function benchStreamingMemory(): Promise<Measurement[]> {
+  return withLocalService(async (service) => {
+    await upload(service, CHUNK_BYTES); // The process starts with its first request.
+    await delay(REST_MS);
+    const pid = webFunctionPid();
+    const idleBytes = readMemory(pid, 'VmRSS');
+    forgetPeak(pid);
+    const start = performance.now();
+    await Promise.all(Array.from({ length: UPLOADS }, () => upload(service, FILE_BYTES)));
+    const seconds = (performance.now() - start) / 1_000;
+    const peakBytes = readMemory(pid, 'VmHWM');
+    const what = `streaming lane, ${UPLOADS} × 100 MiB at once`;
+    return [
+      { metric: `${what}: memory idle`, value: idleBytes / 1e6, unit: 'MB' },
+      { metric: `${what}: memory over idle at its peak (< 150)`, value: (peakBytes - idleBytes) / 1e6, unit: 'MB' },
+      { metric: `${what}: duration`, value: seconds, unit: 's' },
+      { metric: `${what}: rate`, value: (UPLOADS * FILE_BYTES) / 1e6 / seconds, unit: 'MB/s' },
+    ];
+  });
+}
+
+/** One form of a known length; without one a short body would not take this lane. */
+async function upload({ urls, key }: BenchedService, bytes: number): Promise<void> {
+  const isShort = bytes < FILE_BYTES;
+  const { promise: response, resolve, reject } = Promise.withResolvers<import('node:http').IncomingMessage>();
+  const sent = request(`${urls.base_url}/files`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
+      ...(!isShort && { 'content-length': HEAD.length + bytes + TAIL.length }),
+    },
+  });
+  sent.on('response', resolve).on('error', reject);
+  Readable.from(form(bytes)).pipe(sent);
+  const answer = await response;
+  const body = await text(answer);
+  if (answer.statusCode !== 201) throw new Error(`the upload was answered ${answer.statusCode} ${body}`);
+}
+
+function* form(bytes: number): Generator<Uint8Array> {
+  yield Buffer.from(HEAD);
+  const chunk = randomFillSync(Buffer.alloc(CHUNK_BYTES));
+  for (let sent = 0; sent < bytes; sent += CHUNK_BYTES) yield chunk;
+  yield Buffer.from(TAIL);
+}
+
+/** Of our children the one that runs a bundle. */
+function webFunctionPid(): number {
+  const children = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => isOurWebFunction(pid));
+  const [pid, ...others] = children;
+  if (pid === undefined || others.length > 0) throw new Error(`${children.length} Web Functions are running, not 1`);
+  return pid;
+}
+
+function isOurWebFunction(pid: number): boolean {
+  try {
+    const isOurs = new RegExp(`^PPid:\\s+${process.pid}$`, 'm').test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    return isOurs && readFileSync(`/proc/${pid}/cmdline`, 'utf8').endsWith('/index.js\0');
+  } catch {
+    return false; // It ended meanwhile.
+  }
+}
+
+/** @param field  `VmRSS`: as of now; `VmHWM`: the most since the process began, or since {@link forgetPeak}. */
+function readMemory(pid: number, field: 'VmRSS' | 'VmHWM'): number {
+  const [, kibibytes] =
+    new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kibibytes) * 1_024;
+}
+
+/** Source: proc_pid_clear_refs(5). */
+function forgetPeak(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+}
