@@ -1,0 +1,217 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { ROUTES, type Route } from '../../shared/routes.ts';
+import { expectAnyError, expectError } from '../support/expect-error.ts';
+import { inChunks, rawRequest, sendRaw } from '../support/raw-http.ts';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+
+/** Bytes that no client library would send, to each server that a stranger can reach. */
+
+let service: TestService;
+let account: TestAccount;
+
+beforeAll(async () => {
+  service = await startTestService({
+    RATE_LIMIT_UPLOADS_PER_MINUTE: '1000',
+    RATE_LIMIT_REQUESTS_PER_MINUTE: '1000',
+  });
+  account = await service.newAccount();
+});
+afterAll(() => service.close());
+
+afterEach(async () => {
+  const health = await sendRaw(service.urls.root_url, rawRequest('GET /health'));
+  expect(health).toMatchObject({ status: 200, text: '{"status":"ok","db":"ok","storage":"ok"}' });
+});
+
+const send = (bytes: string | Uint8Array) => sendRaw(service.urls.root_url, bytes);
+const key = () => `Authorization: Bearer ${account.key}`;
+const session = () => [`Cookie: ${account.cookie}`, `Origin: ${new URL(service.urls.root_url).origin}`];
+const form = 'Content-Type: multipart/form-data; boundary=B';
+
+/** What is no HTTP, or HTTP that nobody may speak. */
+const MALFORMED: readonly (readonly [what: string, bytes: string])[] = [
+  ['plain text', 'hello\r\n\r\n'],
+  ['a TLS handshake', `\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03${'\0'.repeat(50)}`],
+  ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  ['HTTP/0.9', 'GET /health\r\n\r\n'],
+  ['HTTP/2.5', 'GET /health HTTP/2.5\r\nHost: localhost\r\n\r\n'],
+  ['HTTP/1.1 without a Host', 'GET /health HTTP/1.1\r\n\r\n'],
+  ['lines without CR', 'GET /health HTTP/1.1\nHost: localhost\n\n'],
+  ['an unknown method', rawRequest('FROB /health')],
+  ['a method in small letters', rawRequest('get /health')],
+  ['CONNECT', rawRequest('CONNECT example.com:443')],
+  ['OPTIONS of everything', rawRequest('OPTIONS *')],
+  ['no target', rawRequest('GET ')],
+  ['a target of another scheme', rawRequest('GET ftp://localhost/health')],
+  ['a space in the path', rawRequest('GET /api/v1/files/a b')],
+  ['a NUL in the path', rawRequest('GET /api/v1/files/\0')],
+  ['an escape code in the path', rawRequest('GET /api/v1/files/\x1b[31m')],
+  ['raw bytes in the path', rawRequest('GET /api/v1/files/\x9b31m\xff')],
+  ['a path of 40,000 bytes', rawRequest(`GET /${'a'.repeat(40_000)}`)],
+  ['a header of 40,000 bytes', rawRequest('GET /health', [`X-Long: ${'a'.repeat(40_000)}`])],
+  ['3,000 headers', rawRequest('GET /health', Array(3_000).fill('X: 1'))],
+  ['a header without a colon', rawRequest('GET /health', ['X'])],
+  ['a space before the colon', rawRequest('GET /health', ['X : 1'])],
+  ['a folded header', rawRequest('GET /health', ['X: 1', ' 2'])],
+  ['a CR in a header', rawRequest('GET /health', ['X: a\rb'])],
+  ['a control character in a header', rawRequest('GET /health', ['X: a\x01b'])],
+  ['a negative length', rawRequest('POST /api/v1/files', [form, 'Content-Length: -1'])],
+  ['a length that is no number', rawRequest('POST /api/v1/files', [form, 'Content-Length: abc'])],
+  ['two lengths', rawRequest('POST /api/v1/files', [form, 'Content-Length: 3', 'Content-Length: 4'], 'abcd')],
+  ['a list of lengths', rawRequest('POST /api/v1/files', [form, 'Content-Length: 3, 3'], 'abc')],
+  ['a length of 23 digits', rawRequest('POST /api/v1/files', [form, `Content-Length: ${'9'.repeat(23)}`], 'abc')],
+  ['an unknown transfer coding', rawRequest('POST /api/v1/files', [form, 'Transfer-Encoding: gzip'], 'abc')],
+  ['a chunk size that is no number', rawRequest('POST /api/v1/files', [form, 'Transfer-Encoding: chunked'], 'zz\r\n')],
+  [
+    'a chunk size of 18 digits',
+    rawRequest('POST /api/v1/files', [form, 'Transfer-Encoding: chunked'], `${'f'.repeat(18)}\r\n`),
+  ],
+];
+
+describe('what is no request', () => {
+  test.for(MALFORMED)('%s is 400 at the app', async ([, bytes]) => {
+    expectError(await send(bytes), 'invalid_request');
+  });
+
+  test('is an error of ours at the CDN', async () => {
+    for (const [, bytes] of MALFORMED) expectAnyError(await sendRaw(service.urls.cdn_url, bytes));
+  });
+});
+
+describe('what is a request, but none that is expected here', () => {
+  test.for([
+    ['TRACE', 'TRACE /health', () => [], '', 'forbidden'],
+    ['a method of WebDAV', 'PROPFIND /api/v1/files', () => [], '', 'forbidden'],
+    ['OPTIONS', 'OPTIONS /api/v1/files', () => [], '', 'method_not_allowed'],
+    ['a GET with a body', 'GET /api/v1/files', () => ['Content-Length: 3'], 'abc', 'forbidden'],
+    ['a path that is no percent-encoding', 'GET /%zz', () => [], '', 'not_found'],
+    ['an id that is no percent-encoding', 'GET /api/v1/files/%zz', () => [key()], '', 'not_found'],
+    ['an id that is no UTF-8', 'GET /api/v1/files/%ff%00', () => [key()], '', 'not_found'],
+    ['a key that is no text', 'GET /api/v1/files', () => ['Authorization: Bearer \xff\x9b'], '', 'unauthorized'],
+    ['a signature of AWS', 'GET /api/v1/files', () => ['Authorization: AWS4-HMAC-SHA256 x'], '', 'unauthorized'],
+    ['the same on an unknown route', 'GET /x', () => ['Authorization: AWS4-HMAC-SHA256 x'], '', 'not_found'],
+    [
+      'another method in a header',
+      'GET /api/v1/files',
+      () => [key(), 'X-HTTP-Method-Override: DELETE'],
+      '',
+      'method_not_allowed',
+    ],
+    [
+      'no method in that header',
+      'GET /api/v1/files',
+      () => [key(), 'X-HTTP-Method-Override: <b>'],
+      '',
+      'method_not_allowed',
+    ],
+    [
+      'chunks that are no form',
+      'POST /api/v1/api-keys',
+      () => [...session(), 'Transfer-Encoding: chunked'],
+      '0\r\n\r\n',
+      'length_required',
+    ],
+    ['a file the dashboard does not have', 'GET /dashboard/favicon.ico', () => [], '', 'not_found'],
+    ['a POST to the dashboard', 'POST /dashboard/', () => ['Content-Length: 3'], 'abc', 'method_not_allowed'],
+  ] as const)('%s', async ([, line, headers, body, code]) => {
+    expectError(await send(rawRequest(line, headers(), body)), code);
+  });
+
+  test('a URL longer than CloudFront takes is 414', async () => {
+    expectError(
+      await send(rawRequest(`GET /api/v1/files?search=${'a'.repeat(8_192)}`, [key()])),
+      'invalid_request',
+      414,
+    );
+  });
+
+  test.for([
+    [8_000, 200],
+    [10_000, 400],
+    [20_000, 400],
+    [31_000, 400],
+  ] as const)(
+    'a head of more than %i bytes is %i, before an origin refuses it in its own words',
+    async ([bytes, status]) => {
+      const long = `X-Long: ${'a'.repeat(bytes)}`;
+      const list = await send(rawRequest('GET /api/v1/files', [key(), long]));
+      expect(list?.status).toBe(status);
+      if (status === 400) expectError(list, 'invalid_request');
+      const streamed = [key(), long, form, 'Transfer-Encoding: chunked'];
+      expectError(await send(rawRequest('POST /api/v1/files', streamed, '0\r\n\r\n')), 'invalid_request');
+    },
+  );
+
+  test.for([
+    ['HTTP/1.0', 'GET /health HTTP/1.0\r\nHost: localhost\r\n\r\n'],
+    ['an unknown Host', 'GET /health HTTP/1.1\r\nHost: evil.example\r\n\r\n'],
+    ['a whole URL as target', 'GET http://evil.example/health HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+    ['an upgrade to WebSocket', rawRequest('GET /health', ['Connection: Upgrade', 'Upgrade: websocket'])],
+    ['an upgrade to HTTP/2', rawRequest('GET /health', ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c'])],
+  ] as const)('%s is answered as if it were not there', async ([, bytes]) => {
+    expect(await send(bytes)).toMatchObject({ status: 200, text: '{"status":"ok","db":"ok","storage":"ok"}' });
+  });
+
+  test('a query that is no percent-encoding finds nothing', async () => {
+    const answer = await send(rawRequest('GET /api/v1/files?search=%zz%ff%00', [key()]));
+    expect(answer).toMatchObject({ status: 200, text: '{"items":[],"page":1,"limit":50,"total":0}' });
+  });
+});
+
+describe('a body that is too long for its route', () => {
+  const BYTES = 10 * 1_024 * 1_024 + 1;
+  const body = 'x'.repeat(BYTES);
+  const ID = '01900000-0000-7000-8000-000000000000';
+  const routes = Object.entries<Route>(ROUTES).filter(
+    ([name, { method }]) => method !== 'GET' && name !== 'uploadFile',
+  );
+
+  test.for(routes)('%s', async ([, { method, path, access }]) => {
+    const line = `${method} ${path.replace('{id}', ID)}`;
+    const credential = access === 'session' ? session() : [key()];
+    const json = ['Content-Type: application/json', `Content-Length: ${BYTES}`];
+    expectError(await send(rawRequest(line, [...credential, ...json], body)), 'file_too_large');
+    expectError(await send(rawRequest(line, json, body)), 'unauthorized');
+  });
+
+  test('uploadFile, when it is no form', async () => {
+    for (const type of ['Content-Type: application/json', 'Content-Type: text/plain']) {
+      const headers = [key(), type, `Content-Length: ${BYTES}`];
+      expectError(await send(rawRequest('POST /api/v1/files', headers, body)), 'file_too_large');
+    }
+  });
+
+  test('health, the dashboard and the CDN', async () => {
+    const length = `Content-Length: ${BYTES}`;
+    expectError(await send(rawRequest('POST /health', [length], body)), 'not_found');
+    expectError(await send(rawRequest('PUT /dashboard/', [length], body)), 'method_not_allowed');
+    const link = `PUT /uploads/${'A'.repeat(22)}/a`;
+    expectError(await sendRaw(service.urls.cdn_url, rawRequest(link, [length], body)), 'method_not_allowed');
+  });
+});
+
+test('a streaming server that ends in the middle of an upload reads service_unavailable', async () => {
+  const head = `--B\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\n`;
+  const lines = [key(), form, 'Transfer-Encoding: chunked'];
+  // Its last chunk is missing: the server waits for it.
+  const begun = inChunks(Buffer.from(head), head.length).subarray(0, -'0\r\n\r\n'.length);
+  const isAdmitted = Promise.withResolvers<void>();
+  const fault = service.front.faults.add({
+    match: {
+      table: service.tables.rateLimits,
+      predicate() {
+        isAdmitted.resolve();
+        return false;
+      },
+    },
+    effect: 'cut',
+  });
+  const upload = send(rawRequest('POST /api/v1/files', lines, begun.toString('latin1')));
+  await isAdmitted.promise;
+  fault.remove();
+  await service.stopWebFunctions();
+  // No function of ours and no gateway made this answer, so it has no id of a request.
+  expectAnyError(await upload);
+  expect(await upload).toMatchObject({ status: 503, text: '{"error":"service_unavailable"}' });
+  expect((await upload)?.headers.get('cache-control')).toBe('no-store');
+});
