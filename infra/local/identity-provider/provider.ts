@@ -42,7 +42,6 @@ export async function openIdProvider(issuer: string, client: RegisteredClient, a
     interactions: { url: (_context, interaction) => `/login/${interaction.uid}`, policy: askEveryTime() },
     findAccount: (_context, subject) => accounts.find(subject),
     loadExistingGrant: grantEverything,
-    clientBasedCORS: () => false,
     renderError: (context, { error, error_description }) => {
       context.type = 'html';
       context.body = errorPage(error, error_description);

@@ -126,6 +126,13 @@ describe('a viewer-request function', () => {
     expect((await ask(rig, '/')).status).toBe(status);
   });
 
+  test('that sets an unusable header is told which', async () => {
+    const code = 'function handler(event) { event.request.headers["x-a"] = { value: "\\n" }; return event.request; }';
+    const rig = await rigWith('viewer-request', code);
+    await ask(rig, '/');
+    expect(rig.log[0]?.failure).toContain('the value of x-a');
+  });
+
   test('may be async', async () => {
     const code = `async function answer() { return { statusCode: 204 }; }
       async function handler() { return await answer(); }`;
@@ -139,6 +146,29 @@ describe('a viewer-request function', () => {
     expect(runtime.run(viewerRequestEvent('GET', '/a')).selectedOriginId).toBe('a');
     expect(runtime.run(viewerRequestEvent('GET', '/b')).selectedOriginId).toBeUndefined();
   });
+});
+
+test('an answer a function makes is sent as it is: no error page, no response headers policy, no second function', async () => {
+  const request = withFunction('viewer-request', 'function handler() { return { statusCode: 404, body: "own" }; }');
+  const failing = { EventType: 'viewer-response', FunctionARN: 'arn:failing' };
+  const custom = { Items: [{ Header: 'x-policy', Value: '1', Override: true }] };
+  const rig = await startRig((_request, response) => response.end('page'), {
+    config: {
+      DefaultCacheBehavior: {
+        ...PASS_BEHAVIOR,
+        ResponseHeadersPolicyId: 'headers',
+        FunctionAssociations: [...request.association.FunctionAssociations, failing],
+      },
+      CustomErrorResponses: [{ ErrorCode: 404, ResponseCode: 404, ResponsePagePath: '/page' }],
+    },
+    resources: {
+      functions: { ...request.resources.functions, 'arn:failing': { code: 'function handler() { throw 1; }' } },
+      responseHeadersPolicies: { headers: { ResponseHeadersPolicyConfig: { Name: 'x', CustomHeadersConfig: custom } } },
+    },
+  });
+  const reply = await ask(rig, '/');
+  expect(reply).toMatchObject({ status: 404, text: 'own' });
+  expect(reply.headers).not.toHaveProperty('x-policy');
 });
 
 describe('a viewer-response function', () => {
