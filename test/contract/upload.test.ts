@@ -1,7 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
@@ -80,14 +78,6 @@ describe('contract: upload form', () => {
 });
 
 describe('contract: multipart', () => {
-  const FIXTURES = join(import.meta.dirname, '../shared/upload-form/fixtures');
-  const fixtures = JSON.parse(readFileSync(join(FIXTURES, 'captured.json'), 'utf8')) as unknown;
-
-  test('the bytes of every captured client are taken as its user meant them', async () => {
-    expect(fixtures).toBeTruthy();
-    expect(readdirSync(FIXTURES).length).toBeGreaterThan(0);
-  });
-
   test('a body cut at any byte before the end of its closing delimiter is 400 and leaves nothing', async () => {
     const fresh = await service.newAccount();
     const whole = `${part('Content-Disposition: form-data; name="t"', 'x')}${file()}--B--`;

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type CapturedUpload, capturedUploads } from '../shared/upload-form/captured.ts';
+import { expectError } from '../support/expect-error.ts';
+import { inChunks, type RawAnswer, rawRequest, sendAndLeave, sendRaw } from '../support/raw-http.ts';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService({ RATE_LIMIT_UPLOADS_PER_MINUTE: '10000' });
+});
+afterAll(() => service.close());
+
+/** Sends the bytes of a form as they are: with their length, inline, or in chunks without one, streaming. */
+function send(
+  by: TestAccount,
+  form: { readonly contentType: string; readonly body: Uint8Array },
+  lane: 'inline' | 'streaming',
+): Promise<RawAnswer | undefined> {
+  const isInline = lane === 'inline';
+  const length = isInline ? `Content-Length: ${form.body.length}` : 'Transfer-Encoding: chunked';
+  const headers = [`Authorization: Bearer ${by.key}`, `Content-Type: ${form.contentType}`, length];
+  const body = isInline ? form.body : inChunks(form.body, 50);
+  return sendRaw(
+    service.urls.root_url,
+    rawRequest('POST /api/v1/files', headers, Buffer.from(body).toString('latin1')),
+  );
+}
+
+/** Does something with each of many things, a few at once. */
+async function forEach<T>(things: readonly T[], work: (thing: T) => Promise<void>): Promise<void> {
+  const left = things.values();
+  const worker = async () => {
+    for (const thing of left) await work(thing);
+  };
+  await Promise.all(Array.from({ length: 6 }, worker));
+}
+
+/** What a name becomes that is not kept as it is. */
+const KEPT_AS: Readonly<Record<string, string>> = {
+  'back\\slash.txt': 'slash.txt',
+  '../dir/path.txt': 'path.txt',
+  'two\r\nlines.txt': 'twolines.txt',
+};
+
+/** The type of the file, which comes after unselected inputs: as its part declares, else by the one extension there is. */
+function typeOf({ body }: CapturedUpload): string {
+  const heads = body.toString('latin1').match(/(?:[\w-]+:[^\r]*\r\n)+(?=\r\n)/g) ?? [];
+  const head = heads.findLast((text) => /filename|octet-stream/i.test(text)) ?? '';
+  const byName = head.includes('.txt') ? 'text/plain' : 'application/octet-stream';
+  return /^content-type: *(.*?)\r$/im.exec(head)?.[1] ?? byName;
+}
+
+async function expectTaken(upload: CapturedUpload, answer: RawAnswer | undefined): Promise<void> {
+  const { name: capture, expected, content } = upload;
+  if ('error' in expected) return expectError(answer, 'invalid_request');
+  const file = JSON.parse(answer?.text ?? '');
+  const type = typeOf(upload);
+  const unnamed = type === 'text/plain' ? 'file.txt' : 'file.bin';
+  expect({ capture, status: answer?.status, ...file }).toMatchObject({
+    capture,
+    status: 201,
+    name: expected.filename ? (KEPT_AS[expected.filename] ?? expected.filename) : unnamed,
+    mime_type: type,
+    size_bytes: content.length,
+  });
+  const link = await fetch(file.url);
+  expect({ capture, content: Buffer.from(await link.arrayBuffer()) }).toEqual({ capture, content });
+}
+
+describe('contract: multipart', () => {
+  test('the bytes of every captured client are taken as its user meant them', async () => {
+    const account = await service.newAccount();
+    await forEach(capturedUploads(), async (upload) => expectTaken(upload, await send(account, upload, 'inline')));
+  });
+
+  test('the bytes of each captured client are taken without a length, too', async () => {
+    const account = await service.newAccount();
+    const byClient = Map.groupBy(capturedUploads(), ({ client }) => client);
+    const one = [...byClient.values()].flatMap(
+      (uploads) => uploads.find((it) => it.case === 'utf8') ?? uploads[0] ?? [],
+    );
+    expect(one.length).toBeGreaterThan(10);
+    await forEach(one, async (upload) => expectTaken(upload, await send(account, upload, 'streaming')));
+  });
+
+  const WHOLE = Buffer.from(
+    [
+      '--B',
+      'Content-Disposition: form-data; name="t"',
+      '',
+      'x',
+      '--B',
+      'Content-Disposition: form-data; name="file"; filename="a"',
+      '',
+      'content',
+      '--B--',
+    ].join('\r\n'),
+  );
+  const contentType = 'multipart/form-data; boundary=B';
+
+  test('a body without a length, cut at any byte, is 400 and leaves nothing', async () => {
+    const account = await service.newAccount();
+    await forEach([...WHOLE.keys()], async (length) => {
+      expectError(
+        await send(account, { contentType, body: WHOLE.subarray(0, length) }, 'streaming'),
+        'invalid_request',
+      );
+    });
+    await expectNoTrace(account);
+    expect((await send(account, { contentType, body: WHOLE }, 'streaming'))?.status).toBe(201);
+    expectNoCrash();
+  });
+
+  test('a connection without a length, cut at any tenth byte, leaves nothing', async () => {
+    const account = await service.newAccount();
+    const headers = [
+      `Authorization: Bearer ${account.key}`,
+      `Content-Type: ${contentType}`,
+      'Transfer-Encoding: chunked',
+    ];
+    const whole = rawRequest('POST /api/v1/files', headers, inChunks(WHOLE, 50).toString('latin1'));
+    const offsets = [...whole.slice(0, -1)].flatMap((_, at) => (at % 10 === 0 ? at : []));
+    await forEach(offsets, (length) => sendAndLeave(service.urls.root_url, whole.slice(0, length)));
+    await expect.poll(() => service.rowsOf(account.id), { timeout: 10_000 }).toEqual([]);
+    await expectNoTrace(account);
+    expect((await send(account, { contentType, body: WHOLE }, 'streaming'))?.status).toBe(201);
+    expectNoCrash();
+  });
+});
+
+/** Nothing is left of uploads that failed: no file, no byte of usage, no row, no object. */
+async function expectNoTrace({ id, bySession }: TestAccount): Promise<void> {
+  const { body } = await bySession.request('GET', '/auth/me');
+  expect(body).toMatchObject({ file_count: 0, storage_used_bytes: 0 });
+  expect(await service.rowsOf(id)).toEqual([]);
+  expect(await service.storedBytes(id)).toBe(0);
+}
+
+/** The environment says so when the streaming server has ended. */
+function expectNoCrash(): void {
+  expect(service.logs.filter((line) => line.startsWith('UploadStream') && /ended|did not start/.test(line))).toEqual(
+    [],
+  );
+}
