@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { answerRequest, type Outcome } from './answer-request.ts';
-import type { FetchContext } from './caching-fetch.ts';
+import type { Answer, FetchContext } from './caching-fetch.ts';
 import { compressor } from './compression.ts';
 import { drain } from './drain.ts';
-import { headersForNode } from './header-map.ts';
+import { header, headersForNode } from './header-map.ts';
 import { ownError } from './own-answers.ts';
 import { newRequestId, readViewerRequest, type ViewerRequest } from './viewer-request.ts';
 
@@ -32,7 +32,7 @@ export async function serveRequest(
 ): Promise<void> {
   const viewer = readViewerRequest(message);
   let outcome: Outcome | undefined;
-  if (options.log) logWhenClosed(message, response, options.log, () => outcome?.answer.failure);
+  if (options.log) logWhenClosed(message, response, options.log, () => outcome?.answer);
 
   const isContinued = options.expectsContinue ? continueWhenRead(viewer, response) : () => true;
   outcome = viewer && (await answerRequest(context, viewer));
@@ -58,22 +58,22 @@ function logWhenClosed(
   message: IncomingMessage,
   response: ServerResponse,
   log: (request: AnsweredRequest) => void,
-  failure: () => string | undefined,
+  answer: () => Answer | undefined,
 ): void {
   const { socket } = message;
   const started = performance.now();
   const bytesBefore = socket.bytesWritten;
   response.once('close', () => {
-    const reason = failure();
-    const requestId = response.getHeader('x-request-id');
+    const { failure, headers } = answer() ?? {};
+    const requestId = headers && header(headers, 'x-request-id');
     log({
       method: message.method ?? '',
       path: (message.url ?? '').replace(/\?.*/s, ''),
       status: response.headersSent ? response.statusCode : 0,
       bytes: socket.bytesWritten - bytesBefore,
       milliseconds: performance.now() - started,
-      ...(requestId !== undefined && { requestId: String(requestId) }),
-      ...(reason && { failure: reason }),
+      ...(requestId && { requestId }),
+      ...(failure && { failure }),
     });
   });
 }
