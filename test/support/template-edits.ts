@@ -1,0 +1,54 @@
+import type { Template, TemplateResource } from '../../infra/local/template/assembly.ts';
+
+/**
+ * What somebody may forget in the stack, taken out of its templates in memory. A resource is named by the beginning of its
+ * logical id, which CDK ends with a hash. All throw an Error when the templates do not have what is to be taken out.
+ */
+
+export type Templates = Record<string, Template>;
+
+interface Statement {
+  readonly Action: string | readonly string[];
+  readonly Resource: unknown;
+}
+
+/** Takes one action away from a role, on the resources whose reference holds the text `on`. */
+export function removeGrant(templates: Templates, role: string, action: string, on: string): void {
+  const [, { Properties = {} }] = find(templates, 'AWS::IAM::Policy', `${role}DefaultPolicy`);
+  const document = Properties.PolicyDocument as { Statement: Statement[] };
+  let isFound = false;
+  document.Statement = document.Statement.flatMap((statement) => {
+    const [actions, resources] = [[statement.Action].flat(), [statement.Resource].flat()];
+    const named = resources.filter((resource) => JSON.stringify(resource).includes(on));
+    if (!actions.includes(action) || named.length === 0) return [statement];
+    isFound = true;
+    return [
+      { ...statement, Resource: resources.filter((resource) => !named.includes(resource)) },
+      { ...statement, Action: actions.filter((other) => other !== action), Resource: named },
+    ].filter(({ Action, Resource }) => [Action].flat().length > 0 && Resource.length > 0);
+  });
+  if (!isFound) throw new Error(`${role} has no ${action} on ${on}`);
+}
+
+/** Takes a variable away from a function. */
+export function removeVariable(templates: Templates, fn: string, name: string): void {
+  const [, { Properties = {} }] = find(templates, 'AWS::Lambda::Function', fn);
+  const { Variables } = Properties.Environment as { Variables: Record<string, unknown> };
+  if (!(name in Variables)) throw new Error(`${fn} has no ${name}`);
+  delete Variables[name];
+}
+
+/** Takes a resource away. */
+export function removeResource(templates: Templates, type: string, start: string): void {
+  const [logicalId] = find(templates, type, start);
+  for (const { Resources } of Object.values(templates)) delete Resources[logicalId];
+}
+
+function find(templates: Templates, type: string, start: string): [logicalId: string, resource: TemplateResource] {
+  const found = Object.values(templates).flatMap(({ Resources }) =>
+    Object.entries(Resources).filter(([logicalId, { Type }]) => Type === type && logicalId.startsWith(start)),
+  );
+  const [only, ...others] = found;
+  if (!only || others.length > 0) throw new Error(`${found.length} resources ${type} begin with ${start}`);
+  return only;
+}
