@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { completeUpload } from '../../../shared/files/complete-upload.ts';
+import { createTicket, type Ticket, type TicketInput } from '../../../shared/files/create-ticket.ts';
+import { settleUpload } from '../../../shared/files/settle-upload.ts';
+import { stageUpload, type UploadRequest } from '../../../shared/files/stage-upload.ts';
+import { type SweepReport, sweep } from '../../../shared/files/sweep.ts';
+import type { Service } from './service.ts';
+
+/** What tests do with the service, with everything they do not care about filled in. */
+
+export const MIB = 1024 * 1024;
+export const HOUR_MS = 3_600_000;
+export const LIMITS = { maxBytes: 100 * MIB, storageLimitBytes: 2_048 * MIB };
+
+/** Enough for any retry that a test provokes. */
+export const inTime = () => ({ deadlineAt: Date.now() + 20_000 });
+
+/** An account nobody else has. @param options.ownLimitBytes  set by the operator. */
+export async function newAccount({ stores, engine, tables }: Service, options: { ownLimitBytes?: number } = {}) {
+  const id = randomUUID();
+  await stores.accounts.upsert({ id, email: `${id}@example.com`, name: 'Somebody' }, Date.now());
+  if (options.ownLimitBytes !== undefined) {
+    await engine.send(
+      new UpdateItemCommand({
+        TableName: tables.accounts,
+        Key: { id: { S: id } },
+        UpdateExpression: 'SET storage_limit_bytes = :limit',
+        ExpressionAttributeValues: { ':limit': { N: String(options.ownLimitBytes) } },
+      }),
+    );
+  }
+  return id;
+}
+
+/** Content in chunks, as a body brings it. */
+export async function* chunks(...contents: (Uint8Array | string)[]): AsyncGenerator<Uint8Array> {
+  for (const content of contents) yield Buffer.from(content);
+}
+
+/** Content that breaks off. */
+export async function* broken(content: Uint8Array | string, error: Error): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(content);
+  throw error;
+}
+
+export interface UploadOptions extends Partial<UploadRequest> {
+  readonly clock?: () => number;
+}
+
+export function stage(
+  { stores }: Service,
+  accountId: string,
+  content: UploadRequest['content'],
+  options: UploadOptions = {},
+) {
+  const { clock, ...request } = options;
+  return stageUpload(
+    stores,
+    {
+      accountId,
+      clientName: 'hello.txt',
+      declaredType: 'text/plain',
+      content,
+      leaseSeconds: 60,
+      ...LIMITS,
+      ...request,
+    },
+    clock,
+  );
+}
+
+/** A multipart upload from end to end. */
+export async function upload(
+  service: Service,
+  accountId: string,
+  content: Uint8Array | string = 'hello',
+  options: UploadOptions = {},
+) {
+  const staged = await stage(service, accountId, chunks(content), options);
+  return settleUpload(service.stores, staged, inTime(), options.clock);
+}
+
+export interface TicketOptions extends Partial<Omit<TicketInput, 'accountId' | 'request'>> {
+  readonly name?: string;
+  readonly checksumSha256?: string;
+  readonly clock?: () => number;
+}
+
+export function askForTicket({ stores }: Service, accountId: string, sizeBytes: number, options: TicketOptions = {}) {
+  const { clock, name = 'direct.bin', checksumSha256, ...input } = options;
+  const request = {
+    name,
+    mimeType: 'application/octet-stream',
+    sizeBytes,
+    ...(checksumSha256 !== undefined && { checksumSha256 }),
+  };
+  return createTicket(stores, { accountId, request, ...LIMITS, ...inTime(), ...input }, clock);
+}
+
+export async function newTicket(...args: Parameters<typeof askForTicket>): Promise<Ticket> {
+  const answer = await askForTicket(...args);
+  if (answer.kind !== 'ticket') throw new Error('the ticket has become a file');
+  return answer.ticket;
+}
+
+/** What a client does with a ticket. @returns the status of S3's answer. */
+export async function put({ put: { url, headers } }: Ticket, body: Uint8Array | string, more = {}): Promise<number> {
+  const response = await fetch(url, { method: 'PUT', headers: { ...headers, ...more }, body });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+/** A direct upload from end to end. */
+export async function uploadDirectly(
+  service: Service,
+  accountId: string,
+  content: string,
+  options: TicketOptions = {},
+) {
+  const ticket = await newTicket(service, accountId, Buffer.byteLength(content), options);
+  await put(ticket, content);
+  return completeUpload(service.stores, { accountId, id: ticket.id }, inTime());
+}
+
+export function sweepAt({ stores }: Service, now: number): Promise<SweepReport> {
+  return sweep(stores, { now, budget: { rows: 1_000, deadlineAt: Date.now() + 60_000 } });
+}
+
+/** As soon as everything begun by now is overdue, also if it is taken by a sweeper that died. */
+export async function sweepLater(service: Service): Promise<void> {
+  await sweepAt(service, Date.now() + HOUR_MS);
+}

@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { completeUpload } from '../../../shared/files/complete-upload.ts';
+import { deleteFile } from '../../../shared/files/delete-file.ts';
+import type { FileRef } from '../../../shared/files/file.ts';
+import { settleUpload } from '../../../shared/files/settle-upload.ts';
+import { IDEMPOTENCY_TTL_SECONDS } from '../../../shared/limits.ts';
+import { askForTicket, chunks, HOUR_MS, inTime, newAccount, put, stage, sweepAt, upload } from './actions.ts';
+import { expectBalance, usageOf } from './observe.ts';
+import { startService } from './service.ts';
+
+const service = await startService();
+const { stores } = service;
+const NOW = Date.now();
+const LATER = NOW + IDEMPOTENCY_TTL_SECONDS * 1_000;
+
+let accountId: string;
+beforeAll(async () => {
+  accountId = await newAccount(service);
+});
+const newKey = () => ({ idempotencyKey: randomUUID() });
+const conflict = { code: 'idempotency_conflict' };
+
+describe('an upload with a key that was used', () => {
+  test('for the same file is answered with the first, and stored no second time', async () => {
+    const key = newKey();
+    const first = await upload(service, accountId, 'hello', key);
+    const usage = await usageOf(service, accountId);
+    const mark = service.front.meter.mark();
+    const second = await upload(service, accountId, 'hello', key);
+    expect(second).toEqual({ file: first.file, isReplay: true });
+    expect(service.front.meter.since(mark).calls.every(({ operation }) => operation === 'GetItem')).toBe(true);
+    expect(await usageOf(service, accountId)).toEqual(usage);
+  });
+
+  test('is answered as it was at first, although the file was deleted since', async () => {
+    const key = newKey();
+    const { file } = await upload(service, accountId, 'hello', key);
+    await deleteFile(stores, file, inTime());
+    expect(await upload(service, accountId, 'hello', key)).toEqual({ file, isReplay: true });
+  });
+
+  test.each([
+    ['content', 'other', {}],
+    ['name', 'hello', { clientName: 'other.txt' }],
+    ['type', 'hello', { declaredType: 'text/html' }],
+  ])('for another %s is a conflict', async (_, content, other) => {
+    const key = newKey();
+    await upload(service, accountId, 'hello', key);
+    const usage = await usageOf(service, accountId);
+    await expect(upload(service, accountId, content, { ...key, ...other })).rejects.toMatchObject(conflict);
+    expect(await usageOf(service, accountId)).toEqual(usage);
+  });
+
+  test('is a first one when 24 hours are over, and no second before, however late the row goes', async () => {
+    const key = newKey();
+    const { file } = await upload(service, accountId, 'hello', { ...key, clock: () => NOW });
+    const before = await upload(service, accountId, 'hello', { ...key, clock: () => LATER - 1_000 });
+    expect(before).toEqual({ file, isReplay: true });
+    const after = await upload(service, accountId, 'other', { ...key, clock: () => LATER });
+    expect(after.isReplay).toBe(false);
+  });
+
+  test('by another account is a first one', async () => {
+    const key = newKey();
+    await upload(service, accountId, 'hello', key);
+    expect((await upload(service, await newAccount(service), 'other', key)).isReplay).toBe(false);
+  });
+
+  test('in vain is a first one', async () => {
+    const key = newKey();
+    const fault = service.front.faults.add({ match: { operation: 'PutObject' }, effect: 'error-before' });
+    await expect(upload(service, accountId, 'hello', key)).rejects.toMatchObject({ code: 'service_unavailable' });
+    fault.remove();
+    expect((await upload(service, accountId, 'hello', key)).isReplay).toBe(false);
+  });
+
+  test('for a ticket is a conflict', async () => {
+    const key = newKey();
+    await askForTicket(service, accountId, 5, key);
+    await expect(upload(service, accountId, 'hello', key)).rejects.toMatchObject(conflict);
+  });
+});
+
+describe('of several uploads with one key at once', () => {
+  test.each([
+    ['there is room for all', 2_000],
+    ['there is room for one', 5],
+  ])('one becomes a file, and all get its record: %s', async (_, storageLimitBytes) => {
+    const id = await newAccount(service);
+    const options = { ...newKey(), storageLimitBytes };
+    const staged = await Promise.all([1, 2, 3].map(() => stage(service, id, chunks('hello'), options)));
+    const settled = await Promise.all(staged.map((one) => settleUpload(stores, one, inTime())));
+    expect(settled.filter(({ isReplay }) => !isReplay)).toHaveLength(1);
+    expect(new Set(settled.map(({ file }) => file.id)).size).toBe(1);
+    await expectBalance(service, id, { files: 1, bytes: 5 });
+  });
+
+  test('for different files one becomes a file, and the others are conflicts', async () => {
+    const id = await newAccount(service);
+    const key = newKey();
+    const staged = await Promise.all(['one', 'two'].map((content) => stage(service, id, chunks(content), key)));
+    const outcomes = await Promise.allSettled(staged.map((one) => settleUpload(stores, one, inTime())));
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(outcomes.find(({ status }) => status === 'rejected')).toMatchObject({ reason: conflict });
+    await expectBalance(service, id, { files: 1, bytes: 3 });
+  });
+});
+
+describe('a ticket with a key that was used', () => {
+  test('for the same file is the same ticket with a fresh URL, good for as long as a new one', async () => {
+    const id = await newAccount(service);
+    const key = newKey();
+    const [first, second] = [
+      await askForTicket(service, id, 5, { ...key, clock: () => NOW }),
+      await askForTicket(service, id, 5, { ...key, clock: () => NOW + 10 * 60_000 }),
+    ];
+    if (first.kind !== 'ticket' || second.kind !== 'ticket') throw new Error('no tickets');
+    expect(second).toMatchObject({ isReplay: true, ticket: { id: first.ticket.id } });
+    expect(second.ticket.expiresAt - first.ticket.expiresAt).toBe(10 * 60_000);
+    expect(await usageOf(service, id)).toEqual({ bytes: 5, files: 0 });
+    // Past the first ticket's deadline, before the second's.
+    await sweepAt(service, NOW + 25 * 60_000);
+    expect(await put(second.ticket, 'hello')).toBe(200);
+    await completeUpload(stores, { accountId: id, id: first.ticket.id }, inTime());
+    await expectBalance(service, id, { files: 1, bytes: 5 });
+  });
+
+  test('is the file it has become, also when that was deleted since', async () => {
+    const id = await newAccount(service);
+    const key = newKey();
+    const first = await askForTicket(service, id, 5, key);
+    if (first.kind !== 'ticket') throw new Error('no ticket');
+    await put(first.ticket, 'hello');
+    const file = await completeUpload(stores, { accountId: id, id: first.ticket.id }, inTime());
+    expect(await askForTicket(service, id, 5, key)).toEqual({ kind: 'file', file, isReplay: true });
+    await deleteFile(stores, file, inTime());
+    expect(await askForTicket(service, id, 5, key)).toEqual({ kind: 'file', file, isReplay: true });
+    await expectBalance(service, id, { files: 0, bytes: 0 });
+  });
+
+  test.each([
+    ['cancelled', (ref: FileRef) => deleteFile(stores, ref, inTime())],
+    ['expired', () => sweepAt(service, NOW + HOUR_MS)],
+  ])('is a new one when the first was %s, again and again', async (_, end) => {
+    const id = await newAccount(service);
+    const key = newKey();
+    const ids = new Set<string>();
+    for (let turn = 0; turn < 3; turn++) {
+      const answer = await askForTicket(service, id, 5, key);
+      if (answer.kind !== 'ticket') throw new Error('no ticket');
+      expect(answer.isReplay).toBe(false);
+      ids.add(answer.ticket.id);
+      await end({ accountId: id, id: answer.ticket.id });
+    }
+    expect(ids.size).toBe(3);
+    expect(await usageOf(service, id)).toEqual({ bytes: 0, files: 0 });
+  });
+
+  test.each([
+    ['size', 6, {}],
+    ['name', 5, { name: 'other.bin' }],
+    ['checksum', 5, { checksumSha256: 'A'.repeat(43).concat('=') }],
+  ])('for another %s is a conflict', async (_, size, other) => {
+    const id = await newAccount(service);
+    const key = newKey();
+    await askForTicket(service, id, 5, key);
+    await expect(askForTicket(service, id, size, { ...key, ...other })).rejects.toMatchObject(conflict);
+    expect(await usageOf(service, id)).toEqual({ bytes: 5, files: 0 });
+  });
+
+  test.each([
+    ['there is room for all', 2_000],
+    ['there is room for one', 5],
+  ])('at once is one ticket: %s', async (_, storageLimitBytes) => {
+    const id = await newAccount(service);
+    const options = { ...newKey(), storageLimitBytes };
+    const answers = await Promise.all([1, 2, 3].map(() => askForTicket(service, id, 5, options)));
+    const ids = new Set(answers.map((answer) => answer.kind === 'ticket' && answer.ticket.id));
+    expect(ids.size).toBe(1);
+    expect(await usageOf(service, id)).toEqual({ bytes: 5, files: 0 });
+  });
+
+  test('becomes a file although its key stands for something else by then', async () => {
+    const id = await newAccount(service);
+    const key = newKey();
+    // Asked for a day ago, and renewed in the last minute of its key.
+    const clock = { at: NOW };
+    const options = { ...key, clock: () => clock.at };
+    await askForTicket(service, id, 5, options);
+    clock.at = LATER - 60_000;
+    const answer = await askForTicket(service, id, 5, options);
+    if (answer.kind !== 'ticket') throw new Error('no ticket');
+    clock.at = LATER;
+    const other = await upload(service, id, 'other', options);
+    await stores.objects.put(`incoming/${id}/${answer.ticket.id}`, Buffer.from('hello'), {
+      owner: { accountId: id, id: answer.ticket.id },
+      mimeType: 'text/plain',
+      contentDisposition: 'inline',
+    });
+    await completeUpload(stores, { accountId: id, id: answer.ticket.id }, inTime(), options.clock);
+    expect(await upload(service, id, 'other', options)).toEqual({ file: other.file, isReplay: true });
+    await expectBalance(service, id, { files: 2, bytes: 10 });
+  });
+});

@@ -1,0 +1,78 @@
+import { DeleteItemCommand, QueryCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { GetObjectCommand, ListMultipartUploadsCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3';
+import { expect } from 'vitest';
+import { auditAccount } from '../../../shared/files/audit-account.ts';
+import { BUCKET, type Service } from './service.ts';
+
+/** What tests look at behind the use cases' backs. */
+
+/** Every key in the bucket. */
+export async function keysInBucket({ s3 }: Service): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, { Bucket: BUCKET })) {
+    keys.push(...Contents.map(({ Key = '' }) => Key));
+  }
+  return keys;
+}
+
+/** Uploads in parts that nobody completed or threw away. */
+export async function openParts({ s3 }: Service): Promise<string[]> {
+  const { Uploads = [] } = await s3.send(new ListMultipartUploadsCommand({ Bucket: BUCKET }));
+  return Uploads.map(({ Key = '' }) => Key);
+}
+
+export async function readObject({ s3 }: Service, key: string) {
+  const { Body, ContentType, ContentDisposition, Metadata } = await s3.send(
+    new GetObjectCommand({ Bucket: BUCKET, Key: key }),
+  );
+  return { bytes: Buffer.from((await Body?.transformToByteArray()) ?? []), ContentType, ContentDisposition, Metadata };
+}
+
+/** States of the account's file rows, whatever they are. */
+export async function statesOf({ engine, tables }: Service, accountId: string): Promise<string[]> {
+  const { Items = [] } = await engine.send(
+    new QueryCommand({
+      TableName: tables.files,
+      ConsistentRead: true,
+      KeyConditionExpression: 'account_id = :account',
+      ExpressionAttributeValues: { ':account': { S: accountId } },
+    }),
+  );
+  return Items.flatMap(({ state }) => state?.S ?? []);
+}
+
+export async function usageOf({ stores }: Service, accountId: string) {
+  const account = await stores.accounts.get(accountId);
+  return { bytes: account?.storageUsedBytes, files: account?.fileCount };
+}
+
+/** The books, the rows, the listing and the objects of an account agree, with nothing left to do. */
+export async function expectBalance(service: Service, accountId: string, usage: { files: number; bytes: number }) {
+  const { differences } = await auditAccount(service.stores, accountId);
+  expect(differences).toEqual([]);
+  expect(await usageOf(service, accountId)).toEqual(usage);
+  expect(await statesOf(service, accountId)).toEqual(Array.from({ length: usage.files }, () => 'ready'));
+  expect(await strayKeys(service)).toEqual([]);
+}
+
+/** Keys in the bucket that no ready row leads to. */
+export async function strayKeys(service: Service): Promise<string[]> {
+  const { engine, tables } = service;
+  const known = new Set<string>();
+  let ExclusiveStartKey: Record<string, never> | undefined;
+  do {
+    const { Items = [], LastEvaluatedKey } = await engine.send(
+      new ScanCommand({ TableName: tables.files, ConsistentRead: true, ExclusiveStartKey }),
+    );
+    for (const { state, object_key } of Items) if (state?.S === 'ready') known.add(object_key?.S ?? '');
+    ExclusiveStartKey = LastEvaluatedKey as Record<string, never> | undefined;
+  } while (ExclusiveStartKey);
+  const keys = [...(await keysInBucket(service)), ...(await openParts(service))];
+  return keys.filter((key) => !known.has(key));
+}
+
+/** The next sweep begins a walk of the bucket, whatever the clocks of earlier tests said. */
+export async function forgetWalk({ engine, tables }: Service): Promise<void> {
+  const Key = { account_id: { S: '#walk' }, id: { S: '#walk' } };
+  await engine.send(new DeleteItemCommand({ TableName: tables.files, Key }));
+}

@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { S3Client } from '@aws-sdk/client-s3';
+import { afterAll, inject } from 'vitest';
+import { startAwsFront } from '../../../infra/local/aws-front/aws-front.ts';
+import { createTables, dynamoDbClient } from '../../support/tables.ts';
+
+export const BUCKET = 'files';
+/**
+ * The product's own stores and use cases on real engines of this test file alone: DynamoDB Local behind the AWS front,
+ * which is the S3 server as well, counts calls and injects faults. To be called once a test file, with which it ends.
+ */
+export async function startService() {
+  const dataDir = await mkdtemp(join(tmpdir(), 'files-'));
+  const credentials = { accessKeyId: `AKID${randomUUID().replaceAll('-', '')}`, secretAccessKey: 'secret' };
+  const everything = {
+    Version: '2012-10-17' as const,
+    Statement: [{ Effect: 'Allow' as const, Action: '*', Resource: '*' }],
+  };
+  const front = await startAwsFront({
+    region: 'us-east-1',
+    accountId: '000000000000',
+    dataDir,
+    buckets: [{ name: BUCKET }],
+    dynamoDbEndpoint: inject('dynamoDbEndpoint'),
+    principals: [{ ...credentials, name: 'product', policies: [everything] }],
+  });
+  const engine = dynamoDbClient();
+  const tables = await createTables(engine);
+  Object.assign(process.env, {
+    AWS_ENDPOINT_URL: front.endpoint,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    UPLOADS_BUCKET: BUCKET,
+  });
+  afterAll(async () => {
+    await front.close();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  // The stores read their environment when they load.
+  const stores = await loadStores();
+  const s3 = new S3Client({ endpoint: front.endpoint, region: 'us-east-1', credentials });
+  return { front, engine, tables, stores, s3 };
+}
+
+export type Service = Awaited<ReturnType<typeof startService>>;
+
+async function loadStores() {
+  const [accounts, audit, files, idempotency, inventory, listing, objects, releases, settlements, signer, work] =
+    await Promise.all([
+      import('../../../shared/aws/account-store.ts'),
+      import('../../../shared/aws/audit-store.ts'),
+      import('../../../shared/aws/file-store.ts'),
+      import('../../../shared/aws/idempotency-store.ts'),
+      import('../../../shared/aws/object-inventory.ts'),
+      import('../../../shared/aws/listing-store.ts'),
+      import('../../../shared/aws/object-store.ts'),
+      import('../../../shared/aws/release-store.ts'),
+      import('../../../shared/aws/settlement-store.ts'),
+      import('../../../shared/aws/sign-upload.ts'),
+      import('../../../shared/aws/work-store.ts'),
+    ]);
+  return {
+    accounts: accounts.accountStore,
+    audit: audit.auditStore,
+    files: files.fileStore,
+    idempotency: idempotency.idempotencyStore,
+    inventory: inventory.objectInventory,
+    listing: listing.listingStore,
+    objects: objects.objectStore,
+    releases: releases.releaseStore,
+    settlements: settlements.settlementStore,
+    signUpload: signer.signUpload,
+    work: work.workStore,
+  };
+}

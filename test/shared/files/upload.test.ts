@@ -1,0 +1,262 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { ApiError } from '../../../shared/errors.ts';
+import { discardUpload } from '../../../shared/files/discard-upload.ts';
+import { getFile } from '../../../shared/files/get-file.ts';
+import { PART_BYTES } from '../../../shared/files/parts.ts';
+import { settleUpload } from '../../../shared/files/settle-upload.ts';
+import { broken, chunks, inTime, MIB, newAccount, stage, sweepAt, sweepLater, upload } from './actions.ts';
+import { expectBalance, readObject, statesOf, strayKeys } from './observe.ts';
+import { startService } from './service.ts';
+
+const service = await startService();
+const { stores } = service;
+
+describe('an upload', () => {
+  test.each([0, 1, PART_BYTES - 1, PART_BYTES, PART_BYTES + 1, 2 * PART_BYTES, 3 * PART_BYTES + 7])(
+    'of %i bytes is stored byte for byte, and charged',
+    async (size) => {
+      const accountId = await newAccount(service);
+      const content = randomBytes(size);
+      const { file, isReplay } = await upload(service, accountId, content, { content: inChunks(content, 100_003) });
+      expect({ ...file, isReplay }).toMatchObject({ name: 'hello.txt', sizeBytes: size, isReplay: false });
+      const object = await readObject(service, file.objectKey);
+      expect(sha256(object.bytes)).toBe(sha256(content));
+      await expectBalance(service, accountId, { files: 1, bytes: size });
+    },
+  );
+
+  test('is served as what its part says it is, and knows its row', async () => {
+    const accountId = await newAccount(service);
+    const { file } = await upload(service, accountId, '<p>', { clientName: 'C:\\ä.html', declaredType: 'Text/HTML' });
+    expect(file).toMatchObject({ name: 'ä.html', mimeType: 'text/html' });
+    expect(await readObject(service, file.objectKey)).toMatchObject({
+      ContentType: 'text/html',
+      ContentDisposition: expect.stringMatching(/^attachment; filename=".*\.html"; filename\*=UTF-8''%C3%A4\.html$/),
+      Metadata: { file: `${accountId}/${file.id}` },
+    });
+    expect(await getFile(stores, { accountId, id: file.id })).toMatchObject(file);
+  });
+});
+
+describe('a file may be as long as the limit', () => {
+  test.each([
+    ['a byte less', 9, true],
+    ['exactly as long', 10, true],
+    ['a byte longer', 11, false],
+    ['of more than one part, longer', PART_BYTES + 11, false],
+  ])('%s', async (_, size, fits) => {
+    const accountId = await newAccount(service);
+    const maxBytes = size > PART_BYTES ? PART_BYTES + 10 : 10;
+    const uploading = upload(service, accountId, randomBytes(size), { maxBytes });
+    if (!fits) await expect(uploading).rejects.toMatchObject({ code: 'file_too_large' });
+    else await uploading;
+    await expectBalance(service, accountId, fits ? { files: 1, bytes: size } : { files: 0, bytes: 0 });
+  });
+});
+
+describe('the files of an account may be as long as its limit', () => {
+  test.each([
+    ['a byte less', 59, true],
+    ['exactly as long', 60, true],
+    ['a byte longer', 61, false],
+  ])('%s', async (_, size, fits) => {
+    const accountId = await newAccount(service);
+    const options = { storageLimitBytes: 100 };
+    await upload(service, accountId, randomBytes(40), options);
+    const uploading = upload(service, accountId, randomBytes(size), options);
+    if (!fits) await expect(uploading).rejects.toMatchObject({ code: 'storage_limit_exceeded' });
+    else await uploading;
+    await expectBalance(service, accountId, fits ? { files: 2, bytes: 40 + size } : { files: 1, bytes: 40 });
+  });
+
+  test('and an empty file fits into a full account', async () => {
+    const accountId = await newAccount(service);
+    await upload(service, accountId, 'full', { storageLimitBytes: 4 });
+    await upload(service, accountId, '', { storageLimitBytes: 4 });
+    await expectBalance(service, accountId, { files: 2, bytes: 4 });
+  });
+
+  test.each([
+    ['a larger one', 20, true],
+    ['a smaller one', 5, false],
+    ['none at all', 0, false],
+  ])('of its own, if the operator gave it one: %s', async (_, ownLimitBytes, fits) => {
+    const accountId = await newAccount(service, { ownLimitBytes });
+    const uploading = upload(service, accountId, randomBytes(20), { storageLimitBytes: 10 });
+    if (!fits) await expect(uploading).rejects.toMatchObject({ code: 'storage_limit_exceeded' });
+    else await uploading;
+    await expectBalance(service, accountId, fits ? { files: 1, bytes: 20 } : { files: 0, bytes: 0 });
+  });
+
+  test.each([
+    ['raised', { ownBytes: 5 }, true],
+    ['given', {}, true],
+  ])('which holds as it is when the upload is settled: %s meanwhile', async (_, known, fits) => {
+    const accountId = await newAccount(service, { ownLimitBytes: 20 });
+    const staged = await stage(service, accountId, chunks(randomBytes(20)));
+    if (staged.kind !== 'stored') throw new Error('not stored');
+    const stale = { ...staged, limit: { defaultBytes: 10, ...known } };
+    const { file } = await settleUpload(stores, stale, inTime());
+    expect(file.sizeBytes === 20).toBe(fits);
+    await expectBalance(service, accountId, { files: 1, bytes: 20 });
+  });
+
+  test('which an upload without a chance does not store', async () => {
+    const accountId = await newAccount(service);
+    const mark = service.front.meter.mark();
+    const hopeless = upload(service, accountId, randomBytes(2 * PART_BYTES), { storageLimitBytes: PART_BYTES - 1 });
+    await expect(hopeless).rejects.toMatchObject({ code: 'storage_limit_exceeded' });
+    expect(service.front.meter.since(mark).calls.map(({ operation }) => operation)).toEqual(['GetItem']);
+  });
+});
+
+describe('an upload that ends early', () => {
+  test.each([
+    ['in its first part', 1],
+    ['in a later part', 2 * PART_BYTES + 1],
+  ])('%s leaves nothing behind', async (_, size) => {
+    const accountId = await newAccount(service);
+    const cut = new ApiError('invalid_request');
+    await expect(stage(service, accountId, broken(randomBytes(size), cut))).rejects.toBe(cut);
+    await expectBalance(service, accountId, { files: 0, bytes: 0 });
+  });
+
+  test('after its file, because the rest of the form is bad, leaves nothing behind', async () => {
+    const accountId = await newAccount(service);
+    const staged = await stage(service, accountId, chunks('x'));
+    if (staged.kind !== 'stored') throw new Error('not stored');
+    expect(await discardUpload(stores, staged.upload)).toBe('discarded');
+    await expectBalance(service, accountId, { files: 0, bytes: 0 });
+    await expect(settleUpload(stores, staged, inTime())).rejects.toMatchObject({ code: 'timeout' });
+    await expectBalance(service, accountId, { files: 0, bytes: 0 });
+  });
+
+  test('because the storage fails is left to the sweeper, which may come after a write that was late', async () => {
+    const accountId = await newAccount(service);
+    const fault = service.front.faults.add({ match: { operation: 'PutObject' }, effect: 'error-after' });
+    await expect(upload(service, accountId)).rejects.toMatchObject({ code: 'service_unavailable' });
+    fault.remove();
+    expect(await statesOf(service, accountId)).toEqual(['pending']);
+    expect(await strayKeys(service)).toHaveLength(1);
+    await sweepLater(service);
+    await expectBalance(service, accountId, { files: 0, bytes: 0 });
+  });
+
+  test('because a part cannot be stored is thrown away', async () => {
+    const accountId = await newAccount(service);
+    const predicate = ({ operation }: { operation: string }) => operation === 'UploadPart';
+    const fault = service.front.faults.add({ match: { predicate }, effect: 'error-before' });
+    const uploading = upload(service, accountId, randomBytes(2 * PART_BYTES));
+    await expect(uploading).rejects.toMatchObject({ code: 'service_unavailable' });
+    fault.remove();
+    expect(await strayKeys(service)).toEqual([]);
+    await sweepLater(service);
+    await expectBalance(service, accountId, { files: 0, bytes: 0 });
+  });
+});
+
+describe('the lease of an upload', () => {
+  /** Content whose chunks come so many seconds apart, by the clock that goes with it. */
+  function slow(secondsApart: number, count: number) {
+    let now = Date.now();
+    async function* content() {
+      for (let i = 0; i < count; i++) {
+        now += secondsApart * 1_000;
+        yield randomBytes(MIB);
+      }
+    }
+    return { content: content(), clock: () => now };
+  }
+
+  test('is renewed while bytes come, so that the sweeper leaves it alone', async () => {
+    const accountId = await newAccount(service);
+    const { content, clock } = slow(30, 12);
+    const staged = await stage(service, accountId, content, { clock });
+    const report = await sweepAt(service, clock());
+    expect(report.swept.upload).toBe(0);
+    await settleUpload(stores, staged, inTime(), clock);
+    await expectBalance(service, accountId, { files: 1, bytes: 12 * MIB });
+  });
+
+  test('ends when none come, and the upload with it', async () => {
+    const accountId = await newAccount(service);
+    const { content, clock } = slow(30, 12);
+    async function* stalled() {
+      let i = 0;
+      for await (const chunk of content) {
+        if (i++ === 8) await sweepAt(service, clock() + 61_000);
+        yield chunk;
+      }
+    }
+    await expect(stage(service, accountId, stalled(), { clock })).rejects.toMatchObject({ code: 'timeout' });
+    await expectBalance(service, accountId, { files: 0, bytes: 0 });
+  });
+
+  test('that ended between staging and settling is no file, and no trace', async () => {
+    const accountId = await newAccount(service);
+    const staged = await stage(service, accountId, chunks('x'));
+    await sweepAt(service, Date.now() + 61_000);
+    await expect(settleUpload(stores, staged, inTime())).rejects.toMatchObject({ code: 'timeout' });
+    await expectBalance(service, accountId, { files: 0, bytes: 0 });
+  });
+
+  test('may fail to be renewed now and then', async () => {
+    const accountId = await newAccount(service);
+    const { content, clock } = slow(30, 12);
+    const isRenewal = ({ operation }: { operation: string }) => operation === 'UpdateItem';
+    const fault = service.front.faults.add({ match: { predicate: isRenewal }, effect: 'throttle', times: 3 });
+    const staged = await stage(service, accountId, content, { clock });
+    expect(fault.hits).toBe(3);
+    await settleUpload(stores, staged, inTime(), clock);
+    await expectBalance(service, accountId, { files: 1, bytes: 12 * MIB });
+  });
+});
+
+describe('settling', () => {
+  test.each(['cut', 'cut-after', 'error-before', 'error-after', 'timeout'] as const)(
+    'survives one answer that is lost (%s)',
+    async (effect) => {
+      const accountId = await newAccount(service);
+      service.front.faults.add({ match: { operation: 'TransactWriteItems' }, effect, times: 1 });
+      await upload(service, accountId);
+      await expectBalance(service, accountId, { files: 1, bytes: 5 });
+    },
+  );
+
+  test.each([
+    ['happened', 'error-after', true],
+    ['did not happen', 'error-before', false],
+  ] as const)('whose answers are all lost is looked up: it %s', async (_, effect, isSettled) => {
+    const accountId = await newAccount(service);
+    const fault = service.front.faults.add({ match: { operation: 'TransactWriteItems' }, effect, times: 3 });
+    const uploading = upload(service, accountId);
+    if (isSettled) expect((await uploading).file.sizeBytes).toBe(5);
+    else await expect(uploading).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(fault.hits).toBe(3);
+    await expectBalance(service, accountId, isSettled ? { files: 1, bytes: 5 } : { files: 0, bytes: 0 });
+  });
+
+  test('the same upload twice at once charges it once', async () => {
+    const accountId = await newAccount(service);
+    const staged = await stage(service, accountId, chunks('hello'));
+    const outcomes = await Promise.allSettled([1, 2, 3].map(() => settleUpload(stores, staged, inTime())));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0);
+    await expectBalance(service, accountId, { files: 1, bytes: 5 });
+  });
+
+  test('never dates a file before an older one, although a clock runs behind', async () => {
+    const accountId = await newAccount(service);
+    const now = Date.now();
+    const { file: first } = await upload(service, accountId, '1', { clock: () => now + 5_000 });
+    const { file: second } = await upload(service, accountId, '2', { clock: () => now });
+    const { file: third } = await upload(service, accountId, '3', { clock: () => now + 6_000 });
+    expect([first, second, third].map(({ createdAt }) => createdAt - now)).toEqual([5_000, 5_000, 6_000]);
+  });
+});
+
+const inChunks = (content: Buffer, size: number) =>
+  chunks(
+    ...Array.from({ length: Math.ceil(content.length / size) }, (_, i) => content.subarray(i * size, (i + 1) * size)),
+  );
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
