@@ -43,27 +43,31 @@ describe('contract: errors', () => {
   });
 
   test('a function that is killed while it works reads service_unavailable, and the next request is well', async () => {
-    const { arn } = service.lambda.find('GetFileFunction');
-    const reached = Promise.withResolvers<void>();
-    const fault = service.front.faults.add({
-      match: {
-        service: 'dynamodb',
-        table: service.tables.files,
-        predicate: () => {
-          reached.resolve();
-          return true;
-        },
-      },
-      effect: { delayMs: 2_000 },
-    });
-    const request = account.byKey.request('GET', `/files/${UNKNOWN_ID}`);
-    await reached.promise;
-    await service.lambda.killEnvironments(arn);
-    fault.remove();
-    expectError(await request, 503, 'service_unavailable');
+    expectError(await answerOfKilledFunction(), 503, 'service_unavailable');
     expectError(await account.byKey.request('GET', `/files/${UNKNOWN_ID}`), 404, 'not_found');
   });
 });
+
+/** What the gateway itself says of a function that ends in the middle of a request. */
+async function answerOfKilledFunction(): Promise<Answer> {
+  const reached = Promise.withResolvers<void>();
+  const fault = service.front.faults.add({
+    match: {
+      service: 'dynamodb',
+      table: service.tables.files,
+      predicate: () => {
+        reached.resolve();
+        return true;
+      },
+    },
+    effect: { delayMs: 2_000 },
+  });
+  const request = account.byKey.request('GET', `/files/${UNKNOWN_ID}`);
+  await reached.promise;
+  await service.lambda.killEnvironments(service.lambda.find('GetFileFunction').arn);
+  fault.remove();
+  return request;
+}
 
 describe('contract: codes', () => {
   test('unknown routes are 404, whatever the method and credential', async () => {
@@ -128,6 +132,13 @@ describe('contract: caching', () => {
     }
     const uploaded = await account.byKey.upload('a.txt', 'a');
     expect(uploaded.headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('nor may an answer be kept that the edge or the gateway gives in place of a function', async () => {
+    const ofEdge = await account.byKey.request('GET', '//files');
+    expect([ofEdge.status, ofEdge.headers.get('cache-control')]).toEqual([404, 'no-store']);
+    const ofGateway = await answerOfKilledFunction();
+    expect([ofGateway.status, ofGateway.headers.get('cache-control')]).toEqual([503, 'no-store']);
   });
 });
 

@@ -32,4 +32,12 @@ describe('contract: health', () => {
     fault.remove();
     expect([status, body]).toEqual([503, expected]);
   });
+
+  test('waits two seconds for an answer, not for every try of the client', async () => {
+    const fault = service.front.faults.add({ match: { service: 'dynamodb', operation: 'GetItem' }, effect: 'timeout' });
+    await health();
+    fault.remove();
+    // A try takes two seconds, too, so a second one may just have begun.
+    expect(fault.hits).toBeLessThanOrEqual(2);
+  });
 });
