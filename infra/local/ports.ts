@@ -1,6 +1,7 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 
 /** What listens where, all on the loopback interface. */
@@ -22,11 +23,10 @@ export async function choosePorts(app: number, dataDir: string): Promise<Ports> 
   const kept = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as Partial<Ports>;
   const chosen = new Set<number>();
   const choose = async (preferred: number): Promise<number> => {
-    for (let port = preferred; port <= 65_535; port += 1) {
-      const free = chosen.has(port) ? undefined : await tryPort(port);
-      if (free !== undefined) {
-        chosen.add(free);
-        return free;
+    for (let port = preferred || (await freePort()); port <= 65_535; port += 1) {
+      if (!chosen.has(port) && (await isFree(port))) {
+        chosen.add(port);
+        return port;
       }
     }
     throw new Error(`There is no free port from ${preferred} on.`);
@@ -50,27 +50,33 @@ export async function choosePorts(app: number, dataDir: string): Promise<Ports> 
 
 /** @throws Error in one sentence when somebody listens on it. */
 export async function requireFreePort(port: number): Promise<void> {
-  if (port !== 0 && (await tryPort(port)) === undefined) {
-    throw new Error(`Port ${port} is in use: set PORT to a free one.`);
-  }
+  if (port !== 0 && !(await isFree(port))) throw new Error(`Port ${port} is in use: set PORT to a free one.`);
 }
 
-/** A port nobody listens on now. Another process may take it before we do; then listening on it fails. */
+/** Systems give outgoing connections ports from 32,768 (Linux) or 49,152 on; below 10,000 are the well-known services. */
+const [LOWEST, BEYOND] = [10_000, 32_768];
+const TRIES = 100;
+
+/**
+ * A port nobody listens on now, by chance one of many: until we listen on it, only somebody who asks for this very number
+ * can take it, and no connection that happens to be made meanwhile.
+ */
 export async function freePort(): Promise<number> {
-  const port = await tryPort(0);
-  if (port === undefined) throw new Error('There is no free port.');
-  return port;
+  for (let time = 0; time < TRIES; time++) {
+    const port = randomInt(LOWEST, BEYOND);
+    if (await isFree(port)) return port;
+  }
+  throw new Error('There is no free port.');
 }
 
-/** @returns the port, or for 0 one that the system chose; undefined when someone listens on it. */
-async function tryPort(port: number): Promise<number | undefined> {
+async function isFree(port: number): Promise<boolean> {
   const server = createServer();
   try {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
+    return true;
   } catch {
-    return undefined;
+    return false;
   } finally {
     if (server.listening) {
       server.close();
