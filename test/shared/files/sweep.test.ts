@@ -1,0 +1,236 @@
+import { randomUUID } from 'node:crypto';
+import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { deleteFile } from '../../../shared/files/delete-file.ts';
+import { settleUpload } from '../../../shared/files/settle-upload.ts';
+import { sweep } from '../../../shared/files/sweep.ts';
+import { WORK_SHARDS } from '../../../shared/files/work-store.ts';
+import {
+  chunks,
+  HOUR_MS,
+  inTime,
+  newAccount,
+  newTicket,
+  put,
+  stage,
+  sweepAt,
+  sweepLater,
+  upload,
+  uploadDirectly,
+} from './actions.ts';
+import { expectBalance, forgetWalk, keysInBucket, openParts, statesOf } from './observe.ts';
+import { BUCKET, startService } from './service.ts';
+
+const service = await startService();
+const { stores, front } = service;
+const calls = (mark: number) => front.meter.since(mark);
+
+/** An account with one row of each kind of work, all of it due within the hour, and a ready file. */
+async function unfinishedAccount() {
+  const accountId = await newAccount(service);
+  const ref = (id: string) => ({ accountId, id });
+  await stage(service, accountId, chunks('abandoned'));
+  await put(await newTicket(service, accountId, 5), 'hello');
+  await deleteFile(stores, ref((await newTicket(service, accountId, 5)).id), inTime());
+  const row = await stores.files.get((await upload(service, accountId)).file);
+  if (row?.state !== 'ready') throw new Error('not ready');
+  await stores.releases.releaseFile(row, { dueAt: Date.now() }, inTime());
+  const ticket = await newTicket(service, accountId, 5);
+  await put(ticket, 'hello');
+  await stores.files.recordAttempt(ref(ticket.id), `uploads/${randomUUID()}`);
+  await uploadDirectly(service, accountId, 'ready', {});
+  return accountId;
+}
+
+describe('a sweep', () => {
+  test('finishes every kind of work, and says what it did and how late it was', async () => {
+    const accountId = await unfinishedAccount();
+    const report = await sweepAt(service, Date.now() + HOUR_MS);
+    expect(report).toMatchObject({
+      swept: { upload: 1, ticket: 2, cancelled: 1, deleted: 1, leftovers: 0 },
+      failed: 0,
+      orphans: 0,
+    });
+    expect(report.lagSeconds).toBeGreaterThan(3_590);
+    await expectBalance(service, accountId, { files: 1, bytes: 5 });
+  });
+
+  test('with nothing to do reads next to nothing, and is on time', async () => {
+    const accountId = await newAccount(service);
+    for (const content of ['a', 'b', 'c']) await upload(service, accountId, content);
+    await stage(service, accountId, chunks('under way'));
+    const mark = front.meter.mark();
+    const report = await sweepAt(service, Date.now());
+    expect(report).toMatchObject({ failed: 0, lagSeconds: 0 });
+    const { readUnits, writeUnits } = calls(mark);
+    expect({ readUnits, writeUnits }).toEqual({ readUnits: WORK_SHARDS * 0.5 + 1, writeUnits: 0 });
+    await sweepLater(service);
+  });
+
+  test('by several sweepers at once does each piece of work once', async () => {
+    const accounts = await Promise.all(Array.from({ length: 6 }, unfinishedAccount));
+    const now = Date.now() + HOUR_MS;
+    const reports = await Promise.all([1, 2, 3].map(() => sweepAt(service, now)));
+    const done = (kind: 'upload' | 'ticket' | 'cancelled' | 'deleted') =>
+      reports.reduce((sum, { swept }) => sum + swept[kind], 0);
+    expect([done('upload'), done('ticket'), done('cancelled'), done('deleted')]).toEqual([6, 12, 6, 6]);
+    for (const accountId of accounts) await expectBalance(service, accountId, { files: 1, bytes: 5 });
+  });
+
+  test('is not held up by a row that cannot be swept, and comes back to it', async () => {
+    const poisoned = await newAccount(service);
+    const staged = await stage(service, poisoned, chunks('poison'));
+    if (staged.kind !== 'stored') throw new Error('not stored');
+    const other = await newAccount(service);
+    await stage(service, other, chunks('other'));
+    const isPoison = ({ key }: { key?: string }) => key === staged.upload.objectKey;
+    const fault = front.faults.add({
+      match: { operation: 'DeleteObject', predicate: isPoison },
+      effect: 'error-before',
+    });
+    const now = Date.now() + HOUR_MS;
+    expect(await sweepAt(service, now)).toMatchObject({ swept: { upload: 1 }, failed: 1 });
+    await expectBalance(service, other, { files: 0, bytes: 0 });
+    // Its lease holds others off for a while, as would that of a sweeper that died.
+    expect(await sweepAt(service, now)).toMatchObject({ failed: 0, lagSeconds: 0 });
+    fault.remove();
+    expect(await sweepAt(service, now + 5 * 60_000)).toMatchObject({ swept: { deleted: 1 }, failed: 0 });
+    await expectBalance(service, poisoned, { files: 0, bytes: 0 });
+  });
+
+  test('does no more than its budget allows, and the longest overdue first', async () => {
+    const accountId = await newAccount(service);
+    for (let i = 0; i < 2 * WORK_SHARDS + 1; i++) await stage(service, accountId, chunks('x'));
+    const now = Date.now() + HOUR_MS;
+    const budget = { rows: WORK_SHARDS, deadlineAt: Date.now() + 60_000 };
+    const first = await sweep(stores, { now, budget });
+    expect(first.swept.upload).toBeLessThanOrEqual(WORK_SHARDS);
+    const late = await sweep(stores, { now, budget: { rows: 100, deadlineAt: Date.now() } });
+    expect(late.swept.upload).toBe(0);
+    await sweepAt(service, now);
+    await expectBalance(service, accountId, { files: 0, bytes: 0 });
+  });
+
+  test('throws away the parts of an upload that died before they were an object', async () => {
+    const accountId = await newAccount(service);
+    const staged = await stage(service, accountId, chunks('x'));
+    if (staged.kind !== 'stored') throw new Error('not stored');
+    const Key = staged.upload.objectKey;
+    await service.s3.send(new CreateMultipartUploadCommand({ Bucket: BUCKET, Key }));
+    await service.s3.send(new CreateMultipartUploadCommand({ Bucket: BUCKET, Key }));
+    expect(await openParts(service)).toEqual([Key, Key]);
+    await sweepLater(service);
+    await expectBalance(service, accountId, { files: 0, bytes: 0 });
+  });
+
+  test('and a settlement of one upload never both succeed', async () => {
+    const accountId = await newAccount(service);
+    const staged = await Promise.all(Array.from({ length: 8 }, () => stage(service, accountId, chunks('x'))));
+    const now = Date.now() + HOUR_MS;
+    const [report, ...settled] = await Promise.all([
+      sweepAt(service, now),
+      ...staged.map((one) =>
+        settleUpload(stores, one, inTime()).then(
+          () => 1,
+          () => 0,
+        ),
+      ),
+    ]);
+    const files = settled.reduce<number>((sum, one) => sum + one, 0);
+    expect(files + report.swept.upload).toBe(8);
+    await expectBalance(service, accountId, { files, bytes: files });
+  });
+});
+
+describe('the walk of the bucket', () => {
+  beforeEach(() => forgetWalk(service));
+  const DAYS = 24 * HOUR_MS;
+  const description = (accountId: string, id: string) => ({
+    owner: { accountId, id },
+    mimeType: 'text/plain',
+    contentDisposition: 'inline',
+  });
+
+  test('removes objects without a row once they are a day old, and keeps all others', async () => {
+    const accountId = await newAccount(service);
+    const { file } = await upload(service, accountId);
+    const direct = await uploadDirectly(service, accountId, 'hello');
+    const wanted = [...(await keysInBucket(service)), 'notes/by-the-operator'];
+    const stray = { accountId, id: randomUUID() };
+    await stores.objects.put('uploads/stray', Buffer.from('x'), description(accountId, stray.id));
+    // The row is there, but leads to another object.
+    await stores.objects.put('uploads/late', Buffer.from('x'), description(accountId, file.id));
+    await stores.objects.put(`incoming/${accountId}/${stray.id}`, Buffer.from('x'), description(accountId, stray.id));
+    await stores.objects.put(`incoming/${accountId}/${direct.id}`, Buffer.from('x'), description(accountId, direct.id));
+    await stores.objects.put('notes/by-the-operator', Buffer.from('x'), description(accountId, stray.id));
+    const now = Date.now();
+    expect((await sweepAt(service, now + DAYS)).orphans).toBe(0);
+    expect((await sweepAt(service, now + 2 * DAYS)).orphans).toBe(4);
+    expect((await keysInBucket(service)).sort()).toEqual(wanted.sort());
+    await stores.objects.remove('notes/by-the-operator');
+    await expectBalance(service, accountId, { files: 2, bytes: 10 });
+  });
+
+  test('asks each object for its owner once in its life', async () => {
+    const accountId = await newAccount(service);
+    await upload(service, accountId);
+    const now = Date.now();
+    const heads: number[] = [];
+    for (const days of [2, 3, 4]) {
+      const mark = front.meter.mark();
+      await sweepAt(service, now + days * DAYS);
+      heads.push(calls(mark).calls.filter(({ operation }) => operation === 'HeadObject').length);
+    }
+    expect(heads[0]).toBeGreaterThan(0);
+    expect(heads.slice(1)).toEqual([0, 0]);
+  });
+
+  test('looks again the next day at what it could not look at', async () => {
+    const accountId = await newAccount(service);
+    await stores.objects.put('uploads/stray', Buffer.from('x'), description(accountId, randomUUID()));
+    const fault = front.faults.add({ match: { operation: 'HeadObject' }, effect: 'error-before' });
+    const now = Date.now();
+    const report = await sweepAt(service, now + 2 * DAYS);
+    expect(report.failed).toBeGreaterThan(0);
+    fault.remove();
+    expect((await sweepAt(service, now + 3 * DAYS)).orphans).toBe(1);
+  });
+
+  test('throws away parts that are older than a day', async () => {
+    const now = Date.now();
+    await service.s3.send(new CreateMultipartUploadCommand({ Bucket: BUCKET, Key: 'uploads/parts' }));
+    await sweepAt(service, now + DAYS);
+    expect(await openParts(service)).toEqual(['uploads/parts']);
+    expect((await sweepAt(service, now + 2 * DAYS)).orphans).toBe(1);
+    expect(await openParts(service)).toEqual([]);
+  });
+
+  test('goes a page a sweep, and is over a day later at the earliest', async () => {
+    const inventory = { ...stores.inventory };
+    const keys = (await keysInBucket(service)).sort();
+    const pages: (string | undefined)[] = [];
+    inventory.page = async (after) => {
+      pages.push(after);
+      const page = await stores.inventory.page(after);
+      const [first] = page.objects;
+      return first && page.objects.length > 1 ? { objects: [first], after: first.key } : page;
+    };
+    const now = Date.now() + 2 * DAYS;
+    for (let i = 0; i < keys.length + 3; i++) {
+      await sweep({ ...stores, inventory }, { now, budget: { rows: 16, deadlineAt: Date.now() + 60_000 } });
+    }
+    expect(pages).toEqual([undefined, ...keys.slice(0, -1)]);
+  });
+});
+
+test('a deletion that cannot reach the bucket is done for its owner, and finished by the sweeper', async () => {
+  const accountId = await newAccount(service);
+  const { file } = await upload(service, accountId);
+  const fault = front.faults.add({ match: { operation: 'DeleteObject' }, effect: 'error-before' });
+  await deleteFile(stores, file, inTime());
+  fault.remove();
+  expect(await statesOf(service, accountId)).toEqual(['deleting']);
+  await expect(deleteFile(stores, file, inTime())).rejects.toMatchObject({ code: 'not_found' });
+  await sweepLater(service);
+  await expectBalance(service, accountId, { files: 0, bytes: 0 });
+});
