@@ -1,3 +1,5 @@
+import type { Properties } from '../template/deployment.ts';
+import { readProperties } from '../template/read-properties.ts';
 import { type FunctionRuntime, loadFunction } from './function-runtime.ts';
 import { MANAGED_CACHE_POLICIES, MANAGED_ORIGIN_REQUEST_POLICIES } from './managed-policies.ts';
 import type { Origin } from './origins.ts';
@@ -9,8 +11,8 @@ import {
   readOriginRequestPolicy,
   readResponseHeadersPolicy,
 } from './policies.ts';
+import { asBoolean, refuseUnlessEmpty } from './property-values.ts';
 import { type DistributionResources, find } from './resources.ts';
-import { asBoolean, type Properties, readStrictly, refuseUnlessEmpty } from './strict.ts';
 
 export interface CacheBehavior {
   /** `*` for the default behavior. */
@@ -34,7 +36,7 @@ export function readBehavior(
   resources: DistributionResources,
   origins: ReadonlyMap<string, Origin>,
 ): CacheBehavior {
-  return readStrictly(
+  return readProperties(
     `cache behavior ${properties.PathPattern}`,
     properties,
     (take) => {

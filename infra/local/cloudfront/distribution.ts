@@ -1,7 +1,9 @@
+import type { Properties } from '../template/deployment.ts';
+import { readProperties } from '../template/read-properties.ts';
 import { type CacheBehavior, readBehavior } from './cache-behaviors.ts';
 import { type Origin, readOrigin } from './origins.ts';
+import { asBoolean, asNumber, refuseUnlessEmpty } from './property-values.ts';
 import type { DistributionResources } from './resources.ts';
-import { asBoolean, asNumber, type Properties, readStrictly, refuseUnlessEmpty } from './strict.ts';
 
 export interface ErrorRule {
   readonly cachingMinTtlSeconds: number;
@@ -33,7 +35,7 @@ const MEANINGLESS = [
  * @throws Error naming a property that is not implemented here, or an id that nothing has.
  */
 export function readDistribution(config: Properties, resources: DistributionResources): Distribution {
-  return readStrictly(
+  return readProperties(
     'DistributionConfig',
     config,
     (take) => {
@@ -67,7 +69,7 @@ function geoRestriction(restrictions: { GeoRestriction?: { RestrictionType?: str
 }
 
 function readErrorRule(properties: Properties): [status: number, rule: ErrorRule] {
-  return readStrictly('CustomErrorResponses', properties, (take) => {
+  return readProperties('CustomErrorResponses', properties, (take) => {
     const path = take<string>('ResponsePagePath', '');
     const status = asNumber(take('ResponseCode', 0));
     return [

@@ -1,5 +1,7 @@
+import type { Properties } from '../template/deployment.ts';
+import { readProperties } from '../template/read-properties.ts';
+import { asNumber } from './property-values.ts';
 import { type DistributionResources, find } from './resources.ts';
-import { asNumber, type Properties, readStrictly } from './strict.ts';
 
 export interface Origin {
   readonly id: string;
@@ -26,7 +28,7 @@ const MEANINGLESS_CUSTOM = [
 
 /** @param properties  one of `Origins`, resolved. */
 export function readOrigin(properties: Properties, resources: DistributionResources): Origin {
-  return readStrictly(
+  return readProperties(
     `origin ${properties.Id}`,
     properties,
     (take) => {
@@ -48,18 +50,18 @@ export function readOrigin(properties: Properties, resources: DistributionResour
 }
 
 function readTimeout(custom: Properties, s3: Properties): number {
-  readStrictly('S3OriginConfig', s3, (take) => {
+  readProperties('S3OriginConfig', s3, (take) => {
     if (take('OriginAccessIdentity', '') !== '') throw new Error('OriginAccessIdentity: use an origin access control');
     take('OriginReadTimeout', 30);
   });
   const read = (take: <V>(name: string, fallback?: V) => V) => asNumber(take('OriginReadTimeout', 30));
-  return readStrictly('CustomOriginConfig', custom, read, MEANINGLESS_CUSTOM);
+  return readProperties('CustomOriginConfig', custom, read, MEANINGLESS_CUSTOM);
 }
 
 function readSigning(id: string, resources: DistributionResources): 'always' | 'no-override' | undefined {
   if (id === '') return undefined;
   const config = find('origin access control', id, resources.originAccessControls).OriginAccessControlConfig;
-  return readStrictly(
+  return readProperties(
     'OriginAccessControlConfig',
     config as Properties,
     (take) => {

@@ -1,4 +1,6 @@
-import { asBoolean, asNumber, type Properties, readStrictly } from './strict.ts';
+import type { Properties } from '../template/deployment.ts';
+import { readProperties } from '../template/read-properties.ts';
+import { asBoolean, asNumber } from './property-values.ts';
 
 /** Which headers, cookies or query parameters a policy names. */
 export interface Selection {
@@ -34,7 +36,7 @@ export const NOTHING: Selection = { behavior: 'none', names: new Set() };
 /** @param properties  of an `AWS::CloudFront::CachePolicy`, resolved. */
 export function readCachePolicy(properties: Properties): CachePolicy {
   const config = properties.CachePolicyConfig as Properties;
-  return readStrictly(
+  return readProperties(
     'CachePolicyConfig',
     config,
     (take) => {
@@ -51,7 +53,7 @@ export function readCachePolicy(properties: Properties): CachePolicy {
 }
 
 function readCacheKeyParameters(parameters: Properties) {
-  return readStrictly('ParametersInCacheKeyAndForwardedToOrigin', parameters, (take) => {
+  return readProperties('ParametersInCacheKeyAndForwardedToOrigin', parameters, (take) => {
     const brotli = asBoolean(take('EnableAcceptEncodingBrotli', false));
     const gzip = asBoolean(take('EnableAcceptEncodingGzip', false));
     const encodings = [...(brotli ? ['br' as const] : []), ...(gzip ? ['gzip' as const] : [])];
@@ -62,7 +64,7 @@ function readCacheKeyParameters(parameters: Properties) {
 /** @param properties  of an `AWS::CloudFront::OriginRequestPolicy`, resolved. */
 export function readOriginRequestPolicy(properties: Properties): OriginRequestPolicy {
   const config = properties.OriginRequestPolicyConfig as Properties;
-  return readStrictly('OriginRequestPolicyConfig', config, (take) => readSelections(take), ['Name', 'Comment']);
+  return readProperties('OriginRequestPolicyConfig', config, (take) => readSelections(take), ['Name', 'Comment']);
 }
 
 function readSelections(take: <V>(name: string, fallback?: V) => V) {
@@ -74,7 +76,7 @@ function readSelections(take: <V>(name: string, fallback?: V) => V) {
 }
 
 function readSelection(kind: string, list: string, config: Properties, spell = (name: string) => name): Selection {
-  return readStrictly(`${list}Config`, config, (take) => {
+  return readProperties(`${list}Config`, config, (take) => {
     const behavior = take<string>(`${kind}Behavior`, 'none');
     const names = new Set(take<string[]>(list, []).map(spell));
     if (behavior === 'allViewer') return { behavior: 'all', names };
@@ -88,7 +90,7 @@ function readSelection(kind: string, list: string, config: Properties, spell = (
 /** @param properties  of an `AWS::CloudFront::ResponseHeadersPolicy`, resolved. */
 export function readResponseHeadersPolicy(properties: Properties): ResponseHeadersPolicy {
   const config = properties.ResponseHeadersPolicyConfig as Properties;
-  return readStrictly(
+  return readProperties(
     'ResponseHeadersPolicyConfig',
     config,
     (take) => {
@@ -104,7 +106,7 @@ export function readResponseHeadersPolicy(properties: Properties): ResponseHeade
 }
 
 function readCustomHeader(item: Properties) {
-  return readStrictly('CustomHeadersConfig', item, (take) => ({
+  return readProperties('CustomHeadersConfig', item, (take) => ({
     name: take<string>('Header').toLowerCase(),
     value: take<string>('Value'),
     override: asBoolean(take('Override')),
@@ -115,7 +117,7 @@ type SecurityHeader = Properties & { readonly Override: boolean | string };
 
 function readSecurityHeaders(config: Properties) {
   const set: { name: string; value: string; override: boolean }[] = [];
-  readStrictly('SecurityHeadersConfig', config, (take) => {
+  readProperties('SecurityHeadersConfig', config, (take) => {
     const add = (property: string, name: string, value: (header: SecurityHeader) => string) => {
       const header = take<SecurityHeader | null>(property, null);
       if (header) set.push({ name, value: value(header), override: asBoolean(header.Override) });

@@ -1,4 +1,4 @@
-import type { Properties } from './strict.ts';
+import type { Properties } from '../template/deployment.ts';
 
 /** What the distribution refers to by id, name or ARN: the resolved properties as the template has them. */
 export interface DistributionResources {

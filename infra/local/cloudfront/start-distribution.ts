@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Properties } from '../template/deployment.ts';
 import { memoryCache } from './cache.ts';
 import type { FetchContext } from './caching-fetch.ts';
 import { readDistribution } from './distribution.ts';
@@ -8,7 +9,6 @@ import { type OriginAddress, originClient } from './origin-client.ts';
 import { ownError } from './own-answers.ts';
 import type { DistributionResources } from './resources.ts';
 import { type AnsweredRequest, serveRequest } from './serve-request.ts';
-import type { Properties } from './strict.ts';
 import { newRequestId } from './viewer-request.ts';
 
 export interface DistributionOptions {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readDistribution } from '../../../../infra/local/cloudfront/distribution.ts';
-import type { Properties } from '../../../../infra/local/cloudfront/strict.ts';
+import type { Properties } from '../../../../infra/local/template/deployment.ts';
 import {
   API_ORIGIN_REQUEST_POLICY,
   CACHE_BEHAVIOR,

@@ -13,7 +13,7 @@ import type { DistributionResources } from '../../../../infra/local/cloudfront/r
 import type { AnsweredRequest } from '../../../../infra/local/cloudfront/serve-request.ts';
 import type { OriginCredentials } from '../../../../infra/local/cloudfront/sign-request.ts';
 import { startDistribution } from '../../../../infra/local/cloudfront/start-distribution.ts';
-import type { Properties } from '../../../../infra/local/cloudfront/strict.ts';
+import type { Properties } from '../../../../infra/local/template/deployment.ts';
 
 export const CACHING_DISABLED = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad';
 export const ALL_METHODS = ['GET', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'POST', 'DELETE'];
