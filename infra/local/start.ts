@@ -40,7 +40,7 @@ async function start(port: number, dataDir: string): Promise<void> {
     port,
     engines,
     isClockRunning: true,
-    onLog: reportFunction,
+    onLog: (entry) => stopping.signal.aborted || reportFunction(entry),
     onRequest: (request) => console.log(requestLine(request)),
   });
   started.push(service);
