@@ -160,8 +160,8 @@ describe('the answer', () => {
       {},
       JSON.stringify({
         statusCode: 201,
-        headers: { 'Content-Type': 'text/plain', 'X-One': 1 },
-        multiValueHeaders: { 'Set-Cookie': ['a=1', 'b=2'], 'x-one': ['2'] },
+        headers: { 'Content-Type': 'text/plain', 'X-One': 1, 'X-Same': 'a' },
+        multiValueHeaders: { 'Set-Cookie': ['a=1', 'b=2'], 'x-one': ['2'], 'X-Same': ['a', 'b'] },
         body: 'höllo',
       }),
     );
@@ -171,6 +171,7 @@ describe('the answer', () => {
       'content-length': '6',
       'set-cookie': ['a=1', 'b=2'],
       'x-one': '1, 2',
+      'x-same': 'a, b',
       'x-amzn-requestid': expect.stringMatching(/^[0-9a-f-]{36}$/),
       'x-amzn-trace-id': expect.stringMatching(/^Root=1-/),
     });
