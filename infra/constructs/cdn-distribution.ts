@@ -58,10 +58,14 @@ export class CdnDistribution extends Construct {
         },
       },
       errorResponses: [
-        ...errorResponses(
-          { 400: 'invalid_request', 403: 'not_found', 404: 'not_found', 416: 'invalid_request' },
-          Duration.seconds(1),
-        ),
+        ...errorResponses({ 400: 'invalid_request', 403: 'not_found', 404: 'not_found' }, Duration.seconds(1)),
+        // The one error whose status says more than its code: a client that resumes takes 416 for "there is no more".
+        {
+          httpStatus: 416,
+          responseHttpStatus: 416,
+          responsePagePath: '/errors/invalid_request.json',
+          ttl: Duration.seconds(0),
+        },
         ...errorResponses(
           { 500: 'service_unavailable', 502: 'service_unavailable', 503: 'service_unavailable', 504: 'timeout' },
           Duration.seconds(0),

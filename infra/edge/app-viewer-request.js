@@ -26,6 +26,7 @@ const ERRORS = {
   method_not_allowed: 405,
   length_required: 411,
   file_too_large: 413,
+  unsupported_media_type: 415,
 };
 
 /**
@@ -113,13 +114,32 @@ function routeBody(event) {
     return request;
   }
   if (chunked) return refuseBody(event, 'length_required');
-  if (length !== undefined && length > INLINE_BODY_MAX_BYTES) return refuseBody(event, 'file_too_large');
-  return request;
+  if (length === undefined || length <= INLINE_BODY_MAX_BYTES) return request;
+  // Whoever sends a file as the body itself is not over any limit: it has to be a form.
+  return refuseBody(event, isUpload(request) && !isTaken(request) ? 'unsupported_media_type' : 'file_too_large');
 }
 
 /** @param {import('cloudfront').FunctionRequest} request */
 function isMultipartUpload(request) {
-  if (request.method !== 'POST' || request.uri !== '/api/v1/files') return false;
+  return isUpload(request) && isForm(request);
+}
+
+/** @param {import('cloudfront').FunctionRequest} request */
+function isUpload(request) {
+  return request.method === 'POST' && request.uri === '/api/v1/files';
+}
+
+/**
+ * True for the types an upload may come as: a form, or the JSON that asks for a ticket.
+ * @param {import('cloudfront').FunctionRequest} request
+ */
+function isTaken(request) {
+  const contentType = request.headers['content-type'];
+  return isForm(request) || (contentType !== undefined && /^\s*application\/json\s*(;|$)/i.test(contentType.value));
+}
+
+/** @param {import('cloudfront').FunctionRequest} request */
+function isForm(request) {
   const contentType = request.headers['content-type'];
   return contentType !== undefined && /^\s*multipart\/form-data\s*(;|$)/i.test(contentType.value);
 }
@@ -128,7 +148,7 @@ function isMultipartUpload(request) {
  * What must not reach an origin is refused here, in the service's order as far as the edge can tell: a path outside the
  * API is unknown, a request without any credential is unauthorized, and only then is its body too long.
  * @param {import('cloudfront').ViewerRequestEvent} event
- * @param {'length_required' | 'file_too_large'} code
+ * @param {'length_required' | 'file_too_large' | 'unsupported_media_type'} code
  */
 function refuseBody(event, code) {
   const request = event.request;

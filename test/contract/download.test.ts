@@ -30,6 +30,8 @@ describe('contract: download', () => {
     expect([part.status, await part.text(), part.headers.get('content-range')]).toEqual([206, '234', 'bytes 2-4/10']);
     const tail = await fetch(url, { headers: { range: 'bytes=-3' } });
     expect([tail.status, await tail.text()]).toEqual([206, '789']);
+    const past = await fetch(url, { headers: { range: 'bytes=10-' } });
+    expect([past.status, await past.json()]).toEqual([416, { error: 'invalid_request' }]);
     const head = await fetch(url, { method: 'HEAD' });
     expect([head.status, head.headers.get('content-length')]).toEqual([200, '10']);
   });

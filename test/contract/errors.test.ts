@@ -97,6 +97,13 @@ describe('contract: codes', () => {
     }
   });
 
+  test('a file sent as the body itself is 415 at any size', async () => {
+    for (const size of [10, 6_000_000]) {
+      const init = { body: Buffer.alloc(size), headers: { 'content-type': 'application/octet-stream' } };
+      expectError(await account.byKey.request('POST', '/files', init), 415, 'unsupported_media_type');
+    }
+  });
+
   test('a malformed body is 400', async () => {
     const headers = { 'content-type': 'application/json' };
     for (const body of ['', '{', '[]', 'null', '"name"', '{"name":1}', '{"name":""}', '{}', '\u0000']) {

@@ -42,7 +42,7 @@ describe('POST /api/v1/files', () => {
     [
       'another multipart type',
       { ...KEY, 'content-type': 'multipart/form-database', 'content-length': '5000000' },
-      '413 {"error":"file_too_large"}',
+      '415 {"error":"unsupported_media_type"}',
     ],
     ['a ticket', { ...JSON_BODY, 'content-length': '80' }, 'default: /api/v1/files'],
     [
@@ -51,7 +51,7 @@ describe('POST /api/v1/files', () => {
       '413 {"error":"file_too_large"}',
     ],
     ['JSON without a length', { ...JSON_BODY, 'transfer-encoding': 'chunked' }, '411 {"error":"length_required"}'],
-    ['no type, long', { ...KEY, 'content-length': '5000000' }, '413 {"error":"file_too_large"}'],
+    ['no type, long', { ...KEY, 'content-length': '5000000' }, '415 {"error":"unsupported_media_type"}'],
     ['no type, short', { ...KEY, 'content-length': '5' }, 'default: /api/v1/files'],
     ['a length that is no number', { ...FORM, 'content-length': '1e3' }, '400 {"error":"invalid_request"}'],
     ['a negative length', { ...FORM, 'content-length': '-1' }, '400 {"error":"invalid_request"}'],
