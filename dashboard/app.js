@@ -12,6 +12,8 @@ const WORDS = {
   access_denied: 'The login was cancelled.',
   email_not_verified: 'Your e-mail address is not verified with Google.',
   not_allowed: 'This account may not log in here.',
+  expired: 'The login took too long; please try again.',
+  unavailable: 'The login is not available now; please try again later.',
 };
 
 async function call(path, init) {
@@ -129,6 +131,6 @@ $('logout').onclick = attempt(async () => {
   location.assign('/dashboard/login');
 });
 
+await attempt(show)();
 const failure = new URLSearchParams(location.search).get('error');
 if (failure) say(WORDS[failure] ?? 'The login did not work; please try again.');
-attempt(show)();
