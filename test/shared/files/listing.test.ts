@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { auditAccount } from '../../../shared/files/audit-account.ts';
+import { deleteFile } from '../../../shared/files/delete-file.ts';
+import { eachOf } from '../../../shared/files/each-of.ts';
+import type { StoredFile } from '../../../shared/files/file.ts';
+import { listFiles } from '../../../shared/files/list-files.ts';
+import { inTime, newAccount, upload } from './actions.ts';
+import { startService } from './service.ts';
+
+const service = await startService();
+const { stores, engine, tables } = service;
+
+/** A ready file at a place of our choice, made as the product makes it but for its object. */
+async function place(accountId: string, seq: number, name = `${seq}`): Promise<StoredFile> {
+  const ref = { accountId, id: randomUUID() };
+  const file = { ...ref, name, mimeType: 'text/plain', sizeBytes: 1, objectKey: `uploads/${ref.id}`, createdAt: seq };
+  await stores.files.putPending({ ...ref, state: 'pending', lane: 'multipart', objectKey: file.objectKey, dueAt: 0 });
+  const limit = { defaultBytes: 1_000_000 };
+  expect(await stores.settlements.settleUpload({ file, seq, limit }, inTime())).toBe('settled');
+  return file;
+}
+
+/** Some at a time: a busy machine would not answer all of them in time. */
+const placeAll = (count: number, task: (seq: number) => Promise<StoredFile>) =>
+  eachOf(
+    Array.from({ length: count }, (_, seq) => seq),
+    8,
+    task,
+  );
+
+const list = async (accountId: string, page: number, limit: number, search?: string) => {
+  const { files, total } = await listFiles(stores, { accountId, page, limit, search });
+  return { names: files.map(({ name }) => name), total };
+};
+
+/** Places on both sides of every boundary: of a leaf, of a group, far apart. */
+const SEQS = [0, 1, 2, 31, 32, 62, 63, 64, 65, 127, 128, 129, 8_190, 8_191, 8_192, 8_193, 8_255, 8_256, 16_384, 70_000];
+
+test('lists whatever came and went as a list would, page by page', async () => {
+  const operation = fc.oneof(
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('upload' as const), at: fc.nat(SEQS.length - 1) }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete' as const), at: fc.nat(SEQS.length - 1) }) },
+  );
+  const pages = fc.record({ limit: fc.constantFrom(1, 2, 3, 5, 7, 20), page: fc.integer({ min: 1, max: 8 }) });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(operation, { minLength: 5, maxLength: 40 }),
+      fc.array(pages, { minLength: 5, maxLength: 10 }),
+      async (operations, questions) => {
+        const accountId = await newAccount(service);
+        const model = new Map<number, StoredFile>();
+        for (const { kind, at } of operations) {
+          const seq = SEQS[at] ?? 0;
+          const file = model.get(seq);
+          if (kind === 'upload' && !file) model.set(seq, await place(accountId, seq));
+          if (kind === 'delete' && file) {
+            await deleteFile(stores, file, inTime());
+            model.delete(seq);
+          }
+        }
+        const names = [...model.keys()].sort((a, b) => b - a).map(String);
+        for (const { page, limit } of questions) {
+          const expected = { names: names.slice((page - 1) * limit, page * limit), total: names.length };
+          expect(await list(accountId, page, limit)).toEqual(expected);
+          const found = names.filter((name) => name.includes('1'));
+          const expectedFound = { names: found.slice((page - 1) * limit, page * limit), total: found.length };
+          expect(await list(accountId, page, limit, '1')).toEqual(expectedFound);
+        }
+        const { differences } = await auditAccount(
+          { audit: stores.audit, objects: { size: async () => 1 } },
+          accountId,
+        );
+        expect(differences).toEqual([]);
+      },
+    ),
+    { numRuns: 8 },
+  );
+});
+
+describe('a leaf that is full', () => {
+  test('is read from its nearer end, whatever the page', async () => {
+    const accountId = await newAccount(service);
+    await placeAll(140, (seq) => place(accountId, seq));
+    const names = Array.from({ length: 140 }, (_, i) => String(139 - i));
+    for (const limit of [7, 33, 64, 100]) {
+      for (let page = 1; page <= Math.ceil(140 / limit) + 1; page++) {
+        const expected = { names: names.slice((page - 1) * limit, page * limit), total: 140 };
+        expect(await list(accountId, page, limit)).toEqual(expected);
+      }
+    }
+    const mark = service.front.meter.mark();
+    await list(accountId, 60, 1);
+    const { readUnits, rounds } = service.front.meter.since(mark);
+    expect(rounds).toBe(3);
+    expect(readUnits).toBeLessThan(6);
+  });
+});
+
+describe('a listing', () => {
+  test('of an account without files is empty, and so is a page beyond the last', async () => {
+    const accountId = await newAccount(service);
+    expect(await list(accountId, 1, 50)).toEqual({ names: [], total: 0 });
+    expect(await list(accountId, 1, 50, 'x')).toEqual({ names: [], total: 0 });
+    await place(accountId, 1);
+    expect(await list(accountId, 2 ** 31 - 1, 100)).toEqual({ names: [], total: 1 });
+    expect(await list(accountId, 2 ** 31 - 1, 100, '1')).toEqual({ names: [], total: 1 });
+  });
+
+  test('shows what was uploaded as soon as it was, newest first, and nobody else’s', async () => {
+    const accountId = await newAccount(service);
+    await upload(service, await newAccount(service), 'x', { clientName: 'other' });
+    for (const clientName of ['1', '2', '3']) {
+      await upload(service, accountId, 'x', { clientName });
+      expect((await list(accountId, 1, 1)).names).toEqual([clientName]);
+    }
+    expect(await list(accountId, 1, 50)).toEqual({ names: ['3', '2', '1'], total: 3 });
+  });
+
+  test('counts a file that came between its first read and its last', async () => {
+    const accountId = await newAccount(service);
+    await place(accountId, 1);
+    const late = {
+      ...stores.listing,
+      leaves: async (id: string, group: number) => {
+        const leaves = await stores.listing.leaves(id, group);
+        await place(accountId, 2);
+        return leaves;
+      },
+    };
+    const { files, total } = await listFiles({ ...stores, listing: late }, { accountId, page: 1, limit: 50 });
+    expect([files.length, total]).toEqual([2, 2]);
+  });
+
+  test('goes on below when the files it began with are deleted between its reads', async () => {
+    const accountId = await newAccount(service);
+    await place(accountId, 5);
+    const gone = await place(accountId, 9_000);
+    const late = {
+      ...stores.listing,
+      leaves: async (id: string, group: number) => {
+        await deleteFile(stores, gone, inTime());
+        return stores.listing.leaves(id, group);
+      },
+    };
+    const { files } = await listFiles({ ...stores, listing: late }, { accountId, page: 1, limit: 50 });
+    expect(files.map(({ name }) => name)).toEqual(['5']);
+  });
+});
+
+describe('a search', () => {
+  test.each([
+    ['STRASSE', 'Große Straße.txt'],
+    ['straße', 'STRASSENKARTE.PDF'],
+    ['ẞ', 'Straße'],
+    ['όσ', 'ΚΌΣΜΟΣ.png'],
+    ['κόσμος', 'ΚΌΣΜΟΣ.png'],
+    ['ΚΌΣΜΟΣ', 'κόσμος'],
+    ['cafe\u0301', 'Café.md'],
+    ['CAFÉ', 'cafe\u0301.md'],
+    ['ﬁle', 'A FILE'],
+    ['ИВАН', 'иван.doc'],
+    ['i̇stanbul', 'İSTANBUL'],
+    ['.T', 'a.txt'],
+    ['💩', 'a💩b'],
+    ['%_*', '100%_*'],
+  ])('for %s finds %s', async (search, name) => {
+    const accountId = await newAccount(service);
+    await place(accountId, 1, name);
+    await place(accountId, 2, 'zzz');
+    expect(await list(accountId, 1, 50, search)).toEqual({ names: [name], total: 1 });
+  });
+
+  test.each([
+    ['cafe', 'Café'],
+    ['ab', 'a b'],
+    ['text/plain', 'a.txt'],
+    ['uploads', 'a.txt'],
+  ])('for %s does not find %s', async (search, name) => {
+    const accountId = await newAccount(service);
+    await place(accountId, 1, name);
+    expect(await list(accountId, 1, 50, search)).toEqual({ names: [], total: 0 });
+  });
+
+  test('reads a chunk again only if the page lies in it and its matches are more than a page', async () => {
+    const accountId = await newAccount(service);
+    await placeAll(60, (seq) => place(accountId, seq, seq % 2 ? `odd ${seq}` : `${seq}`));
+    // As if a read gave ten files.
+    const small: typeof stores.listing = {
+      ...stores.listing,
+      files: (id, range, from) => stores.listing.files(id, range, { limit: 10, ...from }),
+    };
+    const search = async (page: number, limit: number) => {
+      const request = { accountId, page, limit, search: 'ODD' };
+      const mark = service.front.meter.mark();
+      const { files, total } = await listFiles({ ...stores, listing: small }, request);
+      const reads = service.front.meter.since(mark).calls.length;
+      return { names: files.map(({ name }) => name), total, reads };
+    };
+    const odd = Array.from({ length: 30 }, (_, i) => `odd ${59 - 2 * i}`);
+    const without = await search(100, 5);
+    for (const limit of [4, 5, 6, 30]) {
+      for (let page = 1; page <= Math.ceil(30 / limit); page++) {
+        const { names, total, reads } = await search(page, limit);
+        expect({ names, total }).toEqual({ names: odd.slice((page - 1) * limit, page * limit), total: 30 });
+        expect(reads - without.reads).toBeLessThanOrEqual(limit < 5 ? 2 : 0);
+      }
+    }
+  });
+});
+
+test('listing groups whose files are all gone are forgotten when the next group begins', async () => {
+  const accountId = await newAccount(service);
+  await deleteFile(stores, await place(accountId, 9_000), inTime());
+  await place(accountId, 1);
+  expect([...((await stores.accounts.get(accountId))?.groups ?? [])].sort()).toEqual([
+    [0, 1],
+    [1, 0],
+  ]);
+  await engine.send(
+    new PutItemCommand({
+      TableName: tables.files,
+      Item: { account_id: { S: accountId }, id: { S: '#seq' }, next: { N: '16383' }, last_at: { N: '0' } },
+    }),
+  );
+  const { file } = await upload(service, accountId);
+  expect([...((await stores.accounts.get(accountId))?.groups ?? [])].sort()).toEqual([
+    [0, 1],
+    [2, 1],
+  ]);
+  await stores.accounts.dropEmptyGroups(accountId, [0, 1, 2]);
+  expect((await list(accountId, 1, 50)).names).toEqual([file.name, '1']);
+});
