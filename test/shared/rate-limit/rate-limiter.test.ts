@@ -1,4 +1,5 @@
 import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import type { NodeHttpHandler } from '@smithy/node-http-handler';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type RatePolicy, rateKey, ratePolicy } from '../../../shared/rate-limit/policy.ts';
@@ -11,6 +12,12 @@ const engine = dynamoDbClient();
 const tables = await createTables(engine);
 const proxy = await startDynamoDbProxy();
 const { rateLimitStore: store } = await import('../../../shared/aws/rate-limit-store.ts');
+// Two hundred calls, the proxy and the test share one thread here: on a busy machine the product's time-outs would speak of
+// the machine, not of the limiter.
+const { dynamoDbOnce } = await import('../../../shared/aws/dynamodb.ts');
+const connections = dynamoDbOnce.config.requestHandler as NodeHttpHandler;
+for (const timeout of ['connectionTimeout', 'requestTimeout'] as const)
+  connections.updateHttpClientConfig(timeout, 60_000);
 
 const MINUTE_MS = 60_000;
 /** What two clocks may differ without harm, and so what a slot stays in use longer. */
