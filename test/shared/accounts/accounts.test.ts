@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { storageLimitOf } from '../../../shared/accounts/account.ts';
+import { getAccount } from '../../../shared/accounts/get-account.ts';
+import { upsertAccountAtLogin } from '../../../shared/accounts/upsert-account-at-login.ts';
+import { newAccount, upload } from '../files/actions.ts';
+import { startService } from '../files/service.ts';
+
+const service = await startService();
+const { accounts } = service.stores;
+const profile = () => ({
+  id: randomUUID(),
+  email: 'a@example.com',
+  name: 'A',
+  pictureUrl: 'https://example.com/a.png',
+});
+
+describe('a login', () => {
+  test('makes an account that owns nothing', async () => {
+    const someone = profile();
+    const account = await upsertAccountAtLogin(accounts, someone, () => 1_000);
+    expect(account).toEqual({
+      ...someone,
+      createdAt: 1_000,
+      storageUsedBytes: 0,
+      fileCount: 0,
+      groups: new Map(),
+      isSuspended: false,
+    });
+    expect(await getAccount(accounts, someone.id)).toEqual(account);
+  });
+
+  test('renews the profile, and nothing else', async () => {
+    const someone = profile();
+    await upsertAccountAtLogin(accounts, someone, () => 1_000);
+    await upload(service, someone.id, 'hello');
+    const { pictureUrl: _, ...renewed } = { ...someone, email: 'b@example.com', name: 'B' };
+    expect(await upsertAccountAtLogin(accounts, renewed, () => 2_000)).toEqual({
+      ...renewed,
+      createdAt: 1_000,
+      storageUsedBytes: 5,
+      fileCount: 1,
+      groups: new Map([[0, 1]]),
+      isSuspended: false,
+    });
+  });
+
+  test('twice at once makes one account', async () => {
+    const someone = profile();
+    const both = await Promise.all([1_000, 2_000].map((now) => upsertAccountAtLogin(accounts, someone, () => now)));
+    expect(new Set(both.map(({ createdAt }) => createdAt)).size).toBe(1);
+  });
+
+  test('waits out the transaction of an upload', async () => {
+    const someone = profile();
+    const fault = { match: { operation: 'UpdateItem' }, effect: 'transaction-conflict', times: 3 } as const;
+    service.front.faults.add(fault);
+    expect(await upsertAccountAtLogin(accounts, someone)).toMatchObject(someone);
+  });
+});
+
+test('an account that is gone has no valid credentials', async () => {
+  await expect(getAccount(accounts, randomUUID())).rejects.toMatchObject({ code: 'unauthorized' });
+});
+
+test('the storage limit is everybody’s, unless the operator set one', async () => {
+  const plain = await getAccount(accounts, await newAccount(service));
+  const special = await getAccount(accounts, await newAccount(service, { ownLimitBytes: 0 }));
+  expect([storageLimitOf(plain, 7), storageLimitOf(special, 7)]).toEqual([7, 0]);
+});

@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { inParts } from '../../../shared/files/parts.ts';
+
+async function* chunksOf(chunks: readonly Uint8Array[]) {
+  yield* chunks;
+}
+
+async function partsOf(chunks: readonly Uint8Array[], partBytes: number) {
+  const parts: { bytes: Buffer; isLast: boolean }[] = [];
+  for await (const { bytes, isLast } of inParts(chunksOf(chunks), partBytes)) {
+    parts.push({ bytes: Buffer.from(bytes), isLast });
+  }
+  return parts;
+}
+
+test('parts are the content, all of one length but the last, however it is chunked', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.uint8Array({ maxLength: 20 })),
+      fc.integer({ min: 1, max: 17 }),
+      async (chunks, size) => {
+        const content = Buffer.concat(chunks);
+        const parts = await partsOf(chunks, size);
+        expect(Buffer.concat(parts.map(({ bytes }) => bytes)).equals(content)).toBe(true);
+        expect(parts.map(({ isLast }) => isLast)).toEqual([...parts.slice(1).map(() => false), true]);
+        expect(parts).toHaveLength(Math.max(1, Math.ceil(content.length / size)));
+        expect(parts.slice(0, -1).every(({ bytes }) => bytes.length === size)).toBe(true);
+      },
+    ),
+  );
+});
+
+test('a part stays as it is while the next is read, and two buffers serve for all', async () => {
+  const buffers = new Set<ArrayBufferLike>();
+  let previous: { bytes: Uint8Array; copy: Buffer } | undefined;
+  const content = chunksOf(Array.from({ length: 10 }, (_, i) => Buffer.alloc(4, i)));
+  for await (const { bytes } of inParts(content, 4)) {
+    if (previous) expect(previous.copy.equals(previous.bytes)).toBe(true);
+    previous = { bytes, copy: Buffer.from(bytes) };
+    buffers.add(bytes.buffer);
+  }
+  expect(buffers.size).toBe(2);
+});

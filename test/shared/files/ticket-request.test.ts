@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { parseTicketRequest } from '../../../shared/files/ticket-request.ts';
+
+const MAX = 100;
+const BODY = { name: 'a.txt', mime_type: 'text/plain', size_bytes: 5 };
+const CHECKSUM = createHash('sha256').update('hello').digest('base64');
+
+describe('a ticket may be asked for', () => {
+  test.each([0, 1, MAX - 1, MAX])('for %i bytes', (size_bytes) => {
+    expect(parseTicketRequest({ ...BODY, size_bytes }, MAX).sizeBytes).toBe(size_bytes);
+  });
+
+  test('with a checksum', () => {
+    expect(parseTicketRequest({ ...BODY, checksum_sha256: CHECKSUM }, MAX)).toEqual({
+      name: 'a.txt',
+      mimeType: 'text/plain',
+      sizeBytes: 5,
+      checksumSha256: CHECKSUM,
+    });
+  });
+
+  test('with a name and type as bad as those of a form, which are treated alike', () => {
+    const body = { ...BODY, name: '../../etc/\u202Ex.png', mime_type: 'nonsense' };
+    expect(parseTicketRequest(body, MAX)).toMatchObject({ name: 'x.png', mimeType: 'image/png' });
+  });
+
+  test('with members we do not know, which change nothing', () => {
+    const body = { ...BODY, id: 'x', account_id: 'y', state: 'ready', __proto__: { size_bytes: 1 } };
+    expect(parseTicketRequest(body, MAX)).toEqual({ name: 'a.txt', mimeType: 'text/plain', sizeBytes: 5 });
+  });
+});
+
+describe('a ticket may not be asked for', () => {
+  test.each([
+    ['without a name', { name: undefined }],
+    ['with a name that is no text', { name: 5 }],
+    ['without a type', { mime_type: undefined }],
+    ['with a type that is no text', { mime_type: null }],
+    ['without a size', { size_bytes: undefined }],
+    ['with a size as text', { size_bytes: '5' }],
+    ['with a negative size', { size_bytes: -1 }],
+    ['with a broken size', { size_bytes: 1.5 }],
+    ['with a size beyond all numbers', { size_bytes: 2 ** 53 }],
+    ['with infinitely many bytes', { size_bytes: Number.POSITIVE_INFINITY }],
+    ['with null for a checksum', { checksum_sha256: null }],
+    ['with a checksum in hex', { checksum_sha256: Buffer.from(CHECKSUM, 'base64').toString('hex') }],
+    ['with a checksum of 31 bytes', { checksum_sha256: Buffer.alloc(31).toString('base64') }],
+    ['with a checksum of 33 bytes', { checksum_sha256: Buffer.alloc(33).toString('base64') }],
+    ['with a checksum without its padding', { checksum_sha256: CHECKSUM.slice(0, -1) }],
+    [
+      'with a checksum in URL-safe base64',
+      { checksum_sha256: Buffer.alloc(32, 0xff).toString('base64url').concat('=') },
+    ],
+    ['with a checksum that spells its last bits in another way', { checksum_sha256: 'A'.repeat(42).concat('B=') }],
+  ])('%s', (_, members) => {
+    expect(() => parseTicketRequest({ ...BODY, ...members }, MAX)).toThrow(
+      expect.objectContaining({ code: 'invalid_request' }),
+    );
+  });
+
+  test('for a byte more than the limit', () => {
+    expect(() => parseTicketRequest({ ...BODY, size_bytes: MAX + 1 }, MAX)).toThrow(
+      expect.objectContaining({ code: 'file_too_large' }),
+    );
+  });
+});
