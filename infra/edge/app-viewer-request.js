@@ -110,7 +110,10 @@ function routeBody(event) {
   if (STREAMING_UPLOADS && isMultipartUpload(request)) {
     const longest = MAX_UPLOAD_SIZE_BYTES + MULTIPART_FRAMING_MAX_BYTES;
     if (length !== undefined && length > longest) return refuseBody(event, 'file_too_large');
-    if (length === undefined || length > INLINE_BODY_MAX_BYTES) cf.selectRequestOriginById('upload-stream');
+    if (length !== undefined && length <= INLINE_BODY_MAX_BYTES) return request;
+    // A place of the streaming server is worth more than a function's: nobody without a credential gets one.
+    if (!hasCredential(request)) return errorAnswer(event, 'unauthorized');
+    cf.selectRequestOriginById('upload-stream');
     return request;
   }
   if (chunked) return refuseBody(event, 'length_required');
@@ -153,9 +156,16 @@ function isForm(request) {
 function refuseBody(event, code) {
   const request = event.request;
   if (request.uri.indexOf('/api/v1/') !== 0) return errorAnswer(event, 'not_found');
+  return errorAnswer(event, hasCredential(request) ? code : 'unauthorized');
+}
+
+/**
+ * True when the request carries a credential, good or bad.
+ * @param {import('cloudfront').FunctionRequest} request
+ */
+function hasCredential(request) {
   const cookie = request.cookies.session || request.cookies['__Host-session'];
-  if (!request.headers.authorization && !cookie) return errorAnswer(event, 'unauthorized');
-  return errorAnswer(event, code);
+  return request.headers.authorization !== undefined || cookie !== undefined;
 }
 
 /**

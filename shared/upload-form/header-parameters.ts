@@ -2,8 +2,14 @@
 const PARAMETER_END = /[ \t]*(?:;[ \t]*(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+[ \t]*=|$)|$)/y;
 
 /**
+ * Real headers have three or four. Each may take a look at all that follows it, so without a bound a header of 16 KB of
+ * quotes that never close would take seconds.
+ */
+const PARAMETERS_MAX = 16;
+
+/**
  * The parameters of a header such as `form-data; name="file"; filename="a.txt"`, by lower-cased name; of two with one
- * name the first counts. A Map, because a parameter may well be called `__proto__`.
+ * name the first counts, and of more than {@link PARAMETERS_MAX} the first ones. A Map, because a parameter may well be called `__proto__`.
  *
  * Reads what clients send rather than RFC 9110's grammar: a value without quotes may hold spaces and `;`, one in quotes
  * may hold bare quotes and backslashes. A quote or `;` ends a value only where {@link PARAMETER_END} agrees.
@@ -11,7 +17,7 @@ const PARAMETER_END = /[ \t]*(?:;[ \t]*(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+[ \t]*=|$)
 export function headerParameters(header: string): Map<string, string> {
   const parameters = new Map<string, string>();
   let at = header.indexOf(';');
-  while (at >= 0 && at < header.length) {
+  for (let read = 0; at >= 0 && at < header.length && read < PARAMETERS_MAX; read++) {
     const equals = header.indexOf('=', at);
     if (equals < 0) break;
     // `a; junk; name=x`: what lies between is no parameter.
