@@ -1,0 +1,76 @@
+import type { Answer, Client } from './client.ts';
+import type { TestAccount } from './service.ts';
+
+/** A file's way in. */
+export type Lane = 'inline' | 'streaming' | 'direct';
+
+export interface Ticket {
+  readonly id: string;
+  readonly upload: { readonly url: string; readonly headers: Record<string, string> };
+}
+
+/**
+ * Asks again while the answer is 503, as the contract expects of clients: on a machine that is busy with other tests a call
+ * to an engine may take longer than the service waits for it.
+ */
+export async function insist<Given extends { readonly status: number }>(ask: () => Promise<Given>): Promise<Given> {
+  for (let tries = 1; ; tries++) {
+    const answer = await ask();
+    if (answer.status !== 503 || tries === TRIES_MAX) return answer;
+  }
+}
+
+const TRIES_MAX = 10;
+
+type Uploader = Pick<TestAccount, 'byKey'>;
+type Content = string | Uint8Array<ArrayBuffer>;
+
+/** A form whose length nobody knows beforehand, which is what sends it through the streaming server. */
+export async function uploadStreaming(
+  { byKey }: Uploader,
+  name: string,
+  content: Content,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const form = new FormData();
+  form.append('file', new File([content], name));
+  const { body, headers: made } = new Response(form);
+  const type = made.get('content-type') ?? '';
+  return byKey.request('POST', '/files', {
+    body,
+    headers: { ...headers, 'content-type': type },
+    duplex: 'half',
+  } as RequestInit);
+}
+
+export function askForTicket(
+  byKey: Client,
+  name: string,
+  sizeBytes: number,
+  headers: Record<string, string> = {},
+): Promise<Answer<Ticket>> {
+  const request = { name, mime_type: 'application/octet-stream', size_bytes: sizeBytes };
+  return byKey.postJson<Ticket>('/files', request, headers);
+}
+
+/** What a client does with a ticket. @returns the status of S3's answer. */
+export async function put({ upload: { url, headers } }: Ticket, content: Content): Promise<number> {
+  const response = await fetch(url, { method: 'PUT', headers, body: content });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+export function complete(byKey: Client, { id }: Pick<Ticket, 'id'>): Promise<Answer> {
+  return byKey.request('POST', `/files/${id}/complete`);
+}
+
+/** Uploads a file through a lane, from end to end, insisting. @returns the last answer: 201, or the first refusal. */
+export async function uploadThrough(lane: Lane, account: Uploader, name: string, content: Content): Promise<Answer> {
+  if (lane === 'inline') return insist(() => account.byKey.upload(name, content));
+  if (lane === 'streaming') return insist(() => uploadStreaming(account, name, content));
+  const ticket = await insist(() => askForTicket(account.byKey, name, content.length));
+  if (ticket.status !== 202) return ticket as unknown as Answer;
+  const status = await put(ticket.body, content);
+  if (status !== 200) throw new Error(`the PUT of ${name} was answered ${status}`);
+  return insist(() => complete(account.byKey, ticket.body));
+}
