@@ -8,5 +8,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // What happens by itself happens soon, but not on a busy machine.
+    expect: { poll: { timeout: 20_000 } },
   },
 });
