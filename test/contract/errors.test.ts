@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ERRORS } from '../../shared/errors.ts';
+import { JSON_BODY_MAX_BYTES } from '../../shared/limits.ts';
 import { ROUTES, type Route } from '../../shared/routes.ts';
 import { type Answer, client } from '../support/client.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -26,11 +27,12 @@ const pathOf = (route: Route) => route.path.replace('{id}', UNKNOWN_ID).replace(
 const guarded = Object.values<Route>(ROUTES).filter(({ access }) => access !== 'public');
 
 describe('contract: errors', () => {
-  test('a function, the gateway and the edge answer with the code alone', async () => {
+  test('a function and the edge answer with the code alone', async () => {
     const { byKey, bySession } = account;
     expectError(await byKey.request('GET', `/files/${UNKNOWN_ID}`), 404, 'not_found');
-    expectError(await bySession.postJson('/api-keys', { name: 'x'.repeat(70_000) }), 413, 'file_too_large');
     expectError(await byKey.request('GET', '/files?page=0'), 400, 'invalid_request');
+    expectError(await byKey.request('GET', '//files'), 404, 'not_found');
+    expectError(await bySession.postJson('/api-keys', { name: 'x'.repeat(5_000_000) }), 413, 'file_too_large');
   });
 
   test('a database that fails reads service_unavailable, and says when to come back', async () => {
@@ -111,6 +113,38 @@ describe('contract: codes', () => {
       expectError(await account.byKey.request('POST', '/files', { body, headers }), 400, 'invalid_request');
     }
   });
+
+  test.for([
+    [JSON_BODY_MAX_BYTES, 201],
+    [JSON_BODY_MAX_BYTES + 1, 413],
+  ] as const)('a JSON body of %i bytes is %i', async ([bytes, status]) => {
+    const init = { body: '{"name":"k"}'.padEnd(bytes), headers: { 'content-type': 'application/json' } };
+    expect((await account.bySession.request('POST', '/api-keys', init)).status).toBe(status);
+  });
+
+  test('a body without a length is 411, unless it is a form', async () => {
+    const stream = () => new Blob(['{"name":"k"}']).stream();
+    const init = { duplex: 'half', headers: { 'content-type': 'application/json' } } as const;
+    for (const path of ['/api-keys', '/files']) {
+      const answer = await account.bySession.request('POST', path, { ...init, body: stream() });
+      expectError(answer, 411, 'length_required');
+    }
+  });
+
+  test("another account's file is 404, as an unknown one is", async () => {
+    const stranger = await service.newAccount();
+    const { body } = await account.byKey.upload('mine.txt', 'mine');
+    for (const [method, path] of [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['POST', '/complete'],
+    ] as const) {
+      for (const id of [body.id, UNKNOWN_ID, 'no-uuid', '%23seq']) {
+        expectError(await stranger.byKey.request(method, `/files/${id}${path}`), 404, 'not_found');
+      }
+    }
+    expect((await account.byKey.request('GET', `/files/${body.id}`)).status).toBe(200);
+  });
 });
 
 describe('contract: order of checks', () => {
@@ -122,11 +156,20 @@ describe('contract: order of checks', () => {
     }
   });
 
-  test('a foreign cookie request is 403 before its body is looked at', async () => {
+  test('a body that no function could take is refused after the route and the credential', async () => {
+    const init = { body: 'x'.repeat(5_000_000), headers: { 'content-type': 'application/json' } };
+    expectError(await client(service.urls.root_url).request('POST', '/nothing', init), 404, 'not_found');
+    expectError(await client(service.urls.base_url).request('POST', '/files', init), 401, 'unauthorized');
+    expectError(await account.byKey.request('POST', '/files', init), 413, 'file_too_large');
+  });
+
+  test('a foreign cookie request is 403 before it is counted and its body is looked at', async () => {
     const foreign = client(service.urls.base_url, { cookie: account.cookie });
     for (const route of guarded.filter(({ method }) => method !== 'GET')) {
       const init = { headers: { origin: 'https://evil.example' }, body: route.method === 'POST' ? '{' : undefined };
-      expectError(await foreign.request(route.method, pathOf(route), init), 403, 'forbidden');
+      const answer = await foreign.request(route.method, pathOf(route), init);
+      expectError(answer, 403, 'forbidden');
+      expect(answer.headers.get('ratelimit')).toBeNull();
     }
   });
 });

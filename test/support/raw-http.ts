@@ -55,14 +55,10 @@ export async function sendAndLeave(address: string, bytes: string | Uint8Array):
   socket.destroy();
 }
 
-/** The bytes of a request body in chunks of one size (RFC 9112, 7.1), with the last one. */
-export function inChunks(body: Uint8Array, size: number): Buffer {
-  const chunks: (Uint8Array | Buffer)[] = [];
-  for (let at = 0; at < body.length; at += size) {
-    const chunk = body.subarray(at, at + size);
-    chunks.push(Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n'));
-  }
-  return Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')]);
+/** A request body in chunks of one size (RFC 9112, 7.1), with the last one; each character is a byte. */
+export function inChunks(body: string, size: number): string {
+  const chunks = body.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? [];
+  return [...chunks, ''].map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('');
 }
 
 function openSocket(address: string): Socket {
