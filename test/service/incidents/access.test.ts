@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { expectError } from '../../support/expect-error.ts';
+import { type Operator, operatorOf } from '../../support/operator.ts';
+import { type RawAnswer, rawRequest, sendRaw } from '../../support/raw-http.ts';
+import { startTestService, type TestAccount, type TestService } from '../../support/service.ts';
+import { expectUnharmed } from './unharmed.ts';
+
+/** How people got into what was not theirs at services like this one, through our door. */
+
+let service: TestService;
+let operator: Operator;
+let account: TestAccount;
+
+beforeAll(async () => {
+  service = await startTestService({ RATE_LIMIT_REQUESTS_PER_MINUTE: '1000' });
+  operator = operatorOf(service);
+  account = await service.newAccount();
+  // Makes the listing counters, too.
+  await account.byKey.upload('a.txt', 'a');
+});
+afterAll(async () => {
+  operator.close();
+  await service.close();
+});
+afterEach(async () => {
+  await expectUnharmed(operator);
+});
+
+const send = (bytes: string) => sendRaw(service.urls.root_url, bytes);
+const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
+
+describe('members of a JSON body that nobody asked for', () => {
+  const headers = { 'content-type': 'application/json' };
+
+  test('change nothing of a ticket', async () => {
+    const other = await service.newAccount();
+    const theirs = { id: UNKNOWN_ID, account_id: other.id, object_key: 'uploads/x', state: 'ready' };
+    const members = JSON.stringify({ name: 'a', mime_type: 'text/plain', size_bytes: 1, ...theirs }).slice(1);
+    const body = `{"__proto__":{"size_bytes":0},${members}`;
+    const ticket = await account.byKey.request('POST', '/files', { body, headers });
+    expect(ticket.status).toBe(202);
+    expect(ticket.body.id).not.toBe(UNKNOWN_ID);
+    expect(await service.rowsOf(other.id)).toEqual([]);
+    expect(await service.rowsOf(account.id)).toContainEqual(
+      expect.objectContaining({ id: { S: ticket.body.id }, state: { S: 'pending' }, size_bytes: { N: '1' } }),
+    );
+    await cancel(String(ticket.body.id));
+  });
+
+  test('are not taken for a name by way of __proto__', async () => {
+    const body = '{"__proto__":{"name":"x"}}';
+    const answer = await account.bySession.request('POST', '/api-keys', { body, headers });
+    expect([answer.status, answer.body]).toEqual([400, { error: 'invalid_request' }]);
+  });
+});
+
+/** Cancels a ticket and makes its time pass, so that nothing is left of it. */
+async function cancel(id: string, by = account): Promise<void> {
+  expect((await by.byKey.request('DELETE', `/files/${id}`)).status).toBe(200);
+  await operator.passDeadlines();
+  await operator.sweep();
+}
+
+describe('cookies', () => {
+  test.for([
+    ['a planted one in front', (cookie: string) => [`Cookie: session=planted; ${cookie}`]],
+    ['a planted one behind', (cookie: string) => [`Cookie: ${cookie}; session=planted`]],
+    ['the same twice', (cookie: string) => [`Cookie: ${cookie}; ${cookie}`]],
+    ['a planted one in a header of its own', (cookie: string) => ['Cookie: session=planted', `Cookie: ${cookie}`]],
+  ] as const)('two sessions are none: %s', async ([, headers]) => {
+    expectError(await send(rawRequest('GET /api/v1/auth/me', headers(account.cookie))), 'unauthorized');
+  });
+
+  test('a session among others of odd names is the session', async () => {
+    const odd = `Cookie: __proto__=x; constructor=y; Session=planted; =z; ; ${account.cookie}; __Host-session=planted`;
+    expect((await send(rawRequest('GET /api/v1/auth/me', [odd])))?.status).toBe(200);
+  });
+
+  test('CVE-2026-126952 (Zipline): an id in place of a secret is no credential', async () => {
+    const [, token = ''] = account.cookie.split('=');
+    const hash = createHash('sha256').update(token).digest('hex');
+    for (const value of [account.id, hash, account.email, '', 'undefined', 'null', '__proto__']) {
+      expectError(await send(rawRequest('GET /api/v1/auth/me', [`Cookie: session=${value}`])), 'unauthorized');
+      expectError(await send(rawRequest('GET /api/v1/files', [`Authorization: Bearer ${value}`])), 'unauthorized');
+    }
+  });
+});
+
+describe('a text file that holds HTML', () => {
+  test('CVE-2026-126945 (Zipline): is shown as the text it is', async () => {
+    const { body } = await account.byKey.upload('a.txt', '<script>alert(1)</script>', { type: 'text/plain' });
+    const { headers } = await fetch(String(body.url));
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'text/plain',
+      'content-disposition': expect.stringMatching(/^inline; /),
+      'content-security-policy': "sandbox; default-src 'none'",
+      'x-content-type-options': 'nosniff',
+    });
+  });
+});
+
+describe('ids', () => {
+  const ROUTES_WITH_ID = [
+    'GET /files/{id}',
+    'DELETE /files/{id}',
+    'POST /files/{id}/complete',
+    'DELETE /api-keys/{id}',
+  ];
+
+  function ask(by: TestAccount, route: string, id: string): Promise<RawAnswer | undefined> {
+    const credential = route.includes('api-keys')
+      ? [`Cookie: ${by.cookie}`, `Origin: ${new URL(service.urls.root_url).origin}`]
+      : [`Authorization: Bearer ${by.key}`];
+    return send(rawRequest(route.replace(' ', ' /api/v1').replace('{id}', id), credential));
+  }
+
+  test.for([
+    ['CVE-2025-48370 (supabase auth-js), CVE-2025-22137 (Pingvin Share): a path', '../x'],
+    ['a path with encoded dots', '%2e%2e/x'],
+    ['a path with encoded slashes', '..%2f..%2fauth%2fme'],
+    ['a path with encoded backslashes', '..%5c..%5cx'],
+    ['a path encoded twice', '%252e%252e%252fx'],
+    ['a listing counter', '%23seq'],
+    ['another listing counter', '%23leaf%23000000'],
+    ['a key of the table', '__proto__'],
+    ['a NUL', '%00'],
+    ['a wildcard', '*'],
+    ['2,000 characters', 'a'.repeat(2_000)],
+  ] as const)('%s is no id', async ([, id]) => {
+    for (const route of ROUTES_WITH_ID) expectError(await ask(account, route, id), 'not_found');
+  });
+
+  test('ASVS 8.2.2: those of another account answer exactly as those that nobody has', async () => {
+    const other = await service.newAccount();
+    const file = await other.byKey.upload('secret.txt', 'secret');
+    const ticket = await other.byKey.postJson('/files', { name: 'a', mime_type: 'text/plain', size_bytes: 1 });
+    const keys = await other.bySession.request<{ items: { id: string }[] }>('GET', '/api-keys');
+    const theirs = [String(file.body.id), String(ticket.body.id), String(keys.body.items[0]?.id)];
+    for (const route of ROUTES_WITH_ID) {
+      const missing = comparable(await ask(account, route, UNKNOWN_ID));
+      expect(missing).toMatchObject({ status: 404, text: '{"error":"not_found"}' });
+      for (const id of theirs) expect(comparable(await ask(account, route, id))).toEqual(missing);
+    }
+    expect((await other.byKey.request('GET', `/files/${file.body.id}`)).body).toEqual(file.body);
+    await cancel(String(ticket.body.id), other);
+  });
+});
+
+/** An answer without what differs from one request to the next. */
+function comparable(answer: RawAnswer | undefined) {
+  const differs = /^(date|ratelimit|x-request-id|x-amz.*)$/;
+  return { ...answer, headers: [...(answer?.headers ?? [])].filter(([name]) => !differs.test(name)) };
+}
+
+describe('the limit of login starts', () => {
+  test('CVE-2026-126937 (Zipline): no header makes one client another', async () => {
+    const limited = await startTestService({ RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: '3' });
+    const start = (headers: readonly string[] = []) =>
+      sendRaw(limited.urls.root_url, rawRequest('GET /api/v1/auth/google', headers));
+    for (let time = 0; time < 3; time++) expect((await start())?.status).toBe(302);
+    const address = '203.0.113.7';
+    for (const headers of [
+      [],
+      [`X-Forwarded-For: ${address}`],
+      [`X-Forwarded-For: ${address}, 198.51.100.1`, `X-Forwarded-For: ${address}`],
+      [`X-Real-IP: ${address}`, `True-Client-IP: ${address}`, `CF-Connecting-IP: ${address}`],
+      [`Forwarded: for=${address}`],
+      [`X-Viewer-Address: ${address}`],
+      [`X-Viewer-Address: ${address}`, 'X-Origin-Secret: guess'],
+      [`X-Viewer-Address: ${address}`, `x-viewer-address: ${address}`, 'X-Origin-Secret: '],
+      [`CloudFront-Viewer-Address: ${address}:443`],
+      ['Connection: x-viewer-address, x-origin-secret, x-forwarded-for', `X-Forwarded-For: ${address}`],
+    ]) {
+      expectError(await start(headers), 'rate_limit_exceeded');
+    }
+    await limited.close();
+  });
+});
