@@ -1,0 +1,172 @@
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readBooks } from '../support/books.ts';
+import type { Answer } from '../support/client.ts';
+import { askForTicket, complete, insist, type Lane, put, uploadThrough } from '../support/lanes.ts';
+import { type Operator, operatorOf } from '../support/operator.ts';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+
+/** Races for the last bytes of an account (design, section 4: invariants 1 and 3), over HTTP. */
+
+const SIZE = 1_000;
+/** Files of that size that fit. */
+const ROOM = 20;
+const RACERS = 50;
+const CONTENT = 'x'.repeat(SIZE);
+
+let service: TestService;
+let operator: Operator;
+
+beforeAll(async () => {
+  service = await startTestService({
+    STORAGE_LIMIT_BYTES: String(ROOM * SIZE),
+    RATE_LIMIT_UPLOADS_PER_MINUTE: '100000',
+    RATE_LIMIT_REQUESTS_PER_MINUTE: '100000',
+  });
+  operator = operatorOf(service);
+});
+afterAll(async () => {
+  operator.close();
+  await service.close();
+});
+
+/** So many at once, each with a file name of its own. */
+const race = <Result>(racers: number, start: (name: string, index: number) => Promise<Result>): Promise<Result[]> =>
+  Promise.all(Array.from({ length: racers }, (_, index) => start(`${String(index).padStart(2, '0')}.bin`, index)));
+
+/** Gives an account a storage of its own, as an operator may. */
+async function setLimit({ id }: TestAccount, bytes: number): Promise<void> {
+  await operator.dynamoDb.send(
+    new UpdateItemCommand({
+      TableName: service.tables.accounts,
+      Key: { id: { S: id } },
+      UpdateExpression: 'SET storage_limit_bytes = :bytes',
+      ExpressionAttributeValues: { ':bytes': { N: String(bytes) } },
+    }),
+  );
+}
+
+/** How often which answer was given, such as `403 storage_limit_exceeded`. */
+function tally(answers: readonly { readonly status: number; readonly body: unknown }[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status, body } of answers) {
+    const answer = `${status} ${(body as { error?: string }).error ?? ''}`.trim();
+    counts[answer] = (counts[answer] ?? 0) + 1;
+  }
+  return counts;
+}
+
+const namesOf = (answers: readonly Answer[]) =>
+  answers.flatMap(({ status, body }) => (status === 201 ? String(body.name) : [])).sort();
+
+/** What the account is told it stores, what is recorded, and what is there: all the same, with nothing left to do. */
+async function expectExact({ id, bySession }: TestAccount, names: string[]): Promise<void> {
+  const usage = { storage_used_bytes: names.length * SIZE, file_count: names.length };
+  expect((await bySession.request('GET', '/auth/me')).body).toMatchObject(usage);
+  expect((await bySession.request('GET', '/files')).body).toMatchObject({ total: names.length });
+  const { problems, unfinished, accountOf } = await readBooks(operator);
+  expect({ problems, unfinished }).toEqual({ problems: [], unfinished: [] });
+  expect(accountOf(id)).toEqual({ usedBytes: names.length * SIZE, fileCount: names.length, names });
+}
+
+/** Copies that lose the race between a client's completion and the bucket's event are the sweeper's to remove. */
+async function tidyUp(): Promise<void> {
+  await service.invoker.idle();
+  await operator.passDeadlines();
+  await operator.sweep();
+}
+
+const remove = ({ byKey }: TestAccount, id: unknown) => insist(() => byKey.request('DELETE', `/files/${id}`));
+
+/** Lets every third transaction meet another one, as happens at AWS and never in DynamoDB Local. */
+async function withConflicts<Result>(run: () => Promise<Result>): Promise<Result> {
+  const fault = service.front.faults.add({
+    match: { service: 'dynamodb', operation: 'TransactWriteItems' },
+    effect: 'transaction-conflict',
+    every: 3,
+  });
+  const result = await run().finally(fault.remove);
+  expect(fault.hits).toBeGreaterThan(0);
+  // Nobody was refused because of it.
+  expect(service.logs.filter((line) => line.includes('TransactionCanceledException'))).toEqual([]);
+  return result;
+}
+
+describe.for([
+  ['undisturbed', <Result>(run: () => Promise<Result>) => run()],
+  ['with a conflict in a third of the transactions', withConflicts],
+] as const)('%s', ([, during]) => {
+  test('of 50 uploads at once exactly the 20 that fit succeed', async () => {
+    const account = await service.newAccount();
+    const answers = await during(() => race(RACERS, (name) => uploadThrough('inline', account, name, CONTENT)));
+    expect(tally(answers)).toEqual({ 201: ROOM, '403 storage_limit_exceeded': RACERS - ROOM });
+    await expectExact(account, namesOf(answers));
+  });
+});
+
+describe('with a conflict in a third of the transactions', () => {
+  test('of 50 tickets at once exactly the 20 that fit are given', async () => {
+    const account = await service.newAccount();
+    const answers = await withConflicts(() =>
+      race(RACERS, (name) => insist(() => askForTicket(account.byKey, name, SIZE))),
+    );
+    expect(tally(answers)).toEqual({ 202: ROOM, '403 storage_limit_exceeded': RACERS - ROOM });
+    const reserved = { storage_used_bytes: ROOM * SIZE, file_count: 0 };
+    expect((await account.bySession.request('GET', '/auth/me')).body).toMatchObject(reserved);
+    await tidyUp();
+    await expectExact(account, []);
+  });
+
+  test('of uploads through all three lanes at once exactly as many as fit succeed', async () => {
+    const account = await service.newAccount();
+    await setLimit(account, 10 * SIZE);
+    const lanes: Lane[] = ['inline', 'streaming', 'direct'];
+    const answers = await withConflicts(() =>
+      race(18, (name, index) => uploadThrough(lanes[index % 3] as Lane, account, name, CONTENT)),
+    );
+    expect(tally(answers)).toEqual({ 201: 10, '403 storage_limit_exceeded': 8 });
+    await tidyUp();
+    await expectExact(account, namesOf(answers));
+  });
+
+  test('room that deletions make is taken, and never twice', async () => {
+    const account = await service.newAccount();
+    await setLimit(account, 8 * SIZE);
+    const old = await race(8, (name) => uploadThrough('inline', account, `old ${name}`, CONTENT));
+    const [deletions, uploads] = await withConflicts(() =>
+      Promise.all([
+        race(4, (_, index) => remove(account, old[index]?.body.id)),
+        race(8, (name) => uploadThrough('inline', account, `new ${name}`, CONTENT)),
+      ]),
+    );
+    expect(tally(deletions)).toEqual({ 200: 4 });
+    const taken = namesOf(uploads);
+    const refused = uploads.filter(({ body }) => body.error === 'storage_limit_exceeded');
+    expect(taken.length + refused.length).toBe(8);
+    expect(taken.length).toBeLessThanOrEqual(4);
+    await expectExact(account, [...taken, ...namesOf(old.slice(4))]);
+  });
+
+  test('a direct upload that is completed and deleted at once is gone in the end, with its reservation', async () => {
+    const account = await service.newAccount();
+    const outcomes = await withConflicts(() =>
+      race(4, async (name) => {
+        const { body: ticket } = await insist(() => askForTicket(account.byKey, name, SIZE));
+        expect(await put(ticket, CONTENT)).toBe(200);
+        return Promise.all([remove(account, ticket.id), insist(() => complete(account.byKey, ticket))]);
+      }),
+    );
+    expect(tally(outcomes.map(([deletion]) => deletion))).toEqual({ 200: 4 });
+    for (const [, { status }] of outcomes) expect([201, 404]).toContain(status);
+    await tidyUp();
+    await expectExact(account, []);
+  });
+});
+
+test('of deletions of one file at once one deletes it, and its size is given back once', async () => {
+  const account = await service.newAccount();
+  const files = await race(2, (name) => uploadThrough('inline', account, name, CONTENT));
+  const deletions = await race(8, () => account.byKey.request('DELETE', `/files/${files[0]?.body.id}`));
+  expect(tally(deletions)).toEqual({ 200: 1, '404 not_found': 7 });
+  await expectExact(account, ['01.bin']);
+});

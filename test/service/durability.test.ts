@@ -1,0 +1,71 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startDynamoDbLocal } from '../../infra/local/dynamodb/dynamodb-local.ts';
+import { readBooks } from '../support/books.ts';
+import { endAmidUploads, expectKept, type Promised } from '../support/busy-clients.ts';
+import { client } from '../support/client.ts';
+import { logIn } from '../support/login.ts';
+import { operatorOf } from '../support/operator.ts';
+import { startTestService } from '../support/service.ts';
+import { processesOn, type StartedProcess, startProcess } from '../support/start-process.ts';
+
+/**
+ * What was acknowledged outlives the process, however it ends (design, sections 4 and 6): `npm start`, ended in the middle
+ * of uploads through all lanes, and started again on the same directory.
+ */
+
+const LIMITS = { RATE_LIMIT_UPLOADS_PER_MINUTE: '100000', RATE_LIMIT_REQUESTS_PER_MINUTE: '100000' };
+
+/** On a machine that does much else a start alone can take half a minute. */
+const TIMEOUT_MS = 180_000;
+
+let dataDir: string;
+let service: StartedProcess;
+let cookie: string;
+let key: string;
+const promised: Promised = { files: new Map(), arrived: new Map() };
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'durability-'));
+  service = await startProcess(dataDir, LIMITS);
+  cookie = (await logIn({ startUrl: `${service.urls.base_url}/auth/google`, email: 'me@example.com' })).cookies;
+  key = String((await client(service.urls.base_url, { cookie }).postJson('/api-keys', { name: 'test' })).body.key);
+});
+afterAll(async () => {
+  await service.end('SIGKILL');
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+test('a kill -9 amid uploads loses nothing that was acknowledged', { timeout: TIMEOUT_MS }, async () => {
+  const after = { uploads: 4, milliseconds: 150 };
+  await endAmidUploads(service, { key, promised, wave: 'first', signal: 'SIGKILL', after });
+  service = await startProcess(dataDir, LIMITS);
+  await expectKept(service.urls.base_url, key, promised);
+  expect(promised.files.size).toBeGreaterThanOrEqual(4);
+});
+
+test('a SIGTERM amid uploads ends every process, and loses nothing either', async () => {
+  expect(processesOn(dataDir).length).toBeGreaterThan(0);
+  const after = { uploads: 6, milliseconds: 0 };
+  expect(await endAmidUploads(service, { key, promised, wave: 'second', signal: 'SIGTERM', after })).toBe(0);
+  expect(processesOn(dataDir)).toEqual([]);
+});
+
+test('after all of that, and a sweep, the books balance', { timeout: TIMEOUT_MS }, async () => {
+  const engine = await startDynamoDbLocal({ dataDir: join(dataDir, 'dynamodb') });
+  const engines = { dynamoDbEndpoint: engine.endpoint };
+  const again = await startTestService(LIMITS, { dataDir, engines, accountId: '000000000000' });
+  const operator = operatorOf(again);
+  const me = await client(again.urls.base_url, { cookie }).request<{ id: string }>('GET', '/auth/me');
+  const names = await expectKept(again.urls.base_url, key, promised);
+  await operator.passDeadlines();
+  await operator.sweep();
+  const { problems, unfinished, accountOf } = await readBooks(operator);
+  expect({ problems, unfinished }).toEqual({ problems: [], unfinished: [] });
+  expect(accountOf(me.body.id)).toMatchObject({ fileCount: names.length, names });
+  operator.close();
+  await again.close();
+  await engine.close();
+});

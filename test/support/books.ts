@@ -1,0 +1,129 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type AttributeValue, paginateScan, type ScanCommandInput } from '@aws-sdk/client-dynamodb';
+import { ListMultipartUploadsCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3';
+import type { Operator } from './operator.ts';
+
+/**
+ * An auditor of the whole service who shares nothing with it but the names of tables and attributes: reads every row and
+ * the bucket, and computes from the ready files alone what all the rest should be (design, section 4). To be asked while
+ * nobody uploads or deletes.
+ */
+export interface Books {
+  /** What contradicts what, a sentence each; none when the books balance. */
+  readonly problems: string[];
+  /** Rows that the sweeper has yet to finish, as `<state> <lane>`. */
+  readonly unfinished: string[];
+  accountOf(accountId: string): AccountBooks;
+}
+
+export interface AccountBooks {
+  readonly usedBytes: number;
+  readonly fileCount: number;
+  /** Of the ready files, in alphabetical order. */
+  readonly names: string[];
+}
+
+type Row = Record<string, AttributeValue>;
+
+const LEAF_SEQS = 64;
+const GROUP_SEQS = 8_192;
+
+export async function readBooks({ dynamoDb, s3, bucket, service: { tables } }: Operator): Promise<Books> {
+  const scan = async (input: ScanCommandInput) => {
+    const rows: Row[] = [];
+    const pages = paginateScan({ client: dynamoDb }, { ConsistentRead: true, ...input });
+    for await (const { Items = [] } of pages) rows.push(...Items);
+    return rows;
+  };
+  const accounts = await scan({ TableName: tables.accounts });
+  const rows = await scan({ TableName: tables.files });
+  const listed = await scan({ TableName: tables.files, IndexName: 'by_seq' });
+  const objects = new Map<string, number>();
+  for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, { Bucket: bucket })) {
+    for (const { Key = '', Size = 0 } of Contents) objects.set(Key, Size);
+  }
+  const { Uploads = [] } = await s3.send(new ListMultipartUploadsCommand({ Bucket: bucket }));
+  const files = rows.filter(({ state }) => state);
+  return {
+    problems: [
+      ...accounts.flatMap((account) => accountProblems(account, rows)),
+      ...listingProblems(files, listed),
+      ...objectProblems(files, objects),
+      ...Uploads.filter(({ Key = '' }) => !files.some((file) => keysOf(file).includes(Key))).map(
+        ({ Key }) => `nobody knows the parts of ${Key}`,
+      ),
+    ],
+    unfinished: files.filter(({ work_due_at }) => work_due_at).map(({ state, lane }) => `${state?.S} ${lane?.S}`),
+    accountOf(accountId) {
+      const account = accounts.find(({ id }) => id?.S === accountId);
+      const ready = files.filter(({ account_id, state }) => account_id?.S === accountId && state?.S === 'ready');
+      const names = ready.map(({ name }) => name?.S ?? '').sort();
+      return { usedBytes: number(account?.storage_used_bytes), fileCount: number(account?.file_count), names };
+    },
+  };
+}
+
+const number = (value: AttributeValue | undefined) => Number(value?.N ?? 0);
+
+/** Usage, count and listing counters against the rows. */
+function accountProblems(account: Row, rows: readonly Row[]): string[] {
+  const own = rows.filter(({ account_id }) => account_id?.S === account.id?.S);
+  const ready = own.filter(({ state }) => state?.S === 'ready');
+  const reserved = own.filter(({ state, lane }) => state?.S === 'pending' && lane?.S === 'direct');
+  const sum = [...ready, ...reserved].reduce((bytes, { size_bytes }) => bytes + number(size_bytes), 0);
+  const leaves = own.filter(({ id }) => id?.S?.startsWith('#leaf#'));
+  const leafCounts = leaves.map(({ id, n }): [string, number] => [
+    String(Number(id?.S?.slice('#leaf#'.length))),
+    number(n),
+  ]);
+  const groupCounts = Object.entries(account.groups?.M ?? {}).map(([group, n]): [string, number] => [group, number(n)]);
+  return [
+    ...differences('storage_used_bytes', number(account.storage_used_bytes), sum),
+    ...differences('file_count', number(account.file_count), ready.length),
+    ...differences('groups', nonZero(groupCounts), countBy(ready, GROUP_SEQS)),
+    ...differences('leaves', nonZero(leafCounts), countBy(ready, LEAF_SEQS)),
+  ].map((problem) => `account ${account.id?.S}: ${problem}`);
+}
+
+function countBy(ready: readonly Row[], seqs: number): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { seq } of ready) {
+    const index = Math.floor(number(seq) / seqs);
+    counts[index] = (counts[index] ?? 0) + 1;
+  }
+  return counts;
+}
+
+const nonZero = (counts: [string, number][]) => Object.fromEntries(counts.filter(([, count]) => count !== 0));
+
+function differences(what: string, recorded: unknown, computed: unknown): string[] {
+  if (isDeepStrictEqual(recorded, computed)) return [];
+  return [`${what} is ${JSON.stringify(recorded)}, and the rows make ${JSON.stringify(computed)}`];
+}
+
+/** The listing's index holds the ready files and no others. */
+function listingProblems(files: readonly Row[], listed: readonly Row[]): string[] {
+  const ids = (rows: readonly Row[]) => rows.map(({ id }) => id?.S ?? '').sort();
+  return differences('by_seq', ids(listed), ids(files.filter(({ state }) => state?.S === 'ready')));
+}
+
+/** Every ready file has its object; every object has a row that knows it. */
+function objectProblems(files: readonly Row[], objects: ReadonlyMap<string, number>): string[] {
+  const known = new Set(files.flatMap(keysOf));
+  return [
+    ...files
+      .filter(({ state }) => state?.S === 'ready')
+      .filter(({ object_key, size_bytes }) => objects.get(object_key?.S ?? '') !== number(size_bytes))
+      .map((file) => `${file.name?.S}: its object has ${objects.get(file.object_key?.S ?? '')} bytes`),
+    ...[...objects.keys()].filter((key) => !known.has(key)).map((key) => `nobody knows the object ${key}`),
+  ];
+}
+
+/**
+ * Where bytes of a row may be. What arrived directly for a file that is ready, or was begun in parts twice, is of no use, and
+ * the bucket's lifecycle's to remove.
+ */
+function keysOf({ account_id, id, lane, object_key, attempt_keys }: Row): string[] {
+  const incoming = lane?.S === 'direct' ? [`incoming/${account_id?.S}/${id?.S}`] : [];
+  return [object_key?.S ?? [], attempt_keys?.SS ?? [], incoming].flat();
+}

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { DynamoDBClient, paginateScan, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { S3Client } from '@aws-sdk/client-s3';
+import type { SweepReport } from '../../shared/files/sweep.ts';
+import type { TestService } from './service.ts';
+
+/** Who may look at and change everything, past the service. */
+export interface Operator {
+  readonly service: TestService;
+  readonly dynamoDb: DynamoDBClient;
+  readonly s3: S3Client;
+  /** The bucket of the uploads. */
+  readonly bucket: string;
+  /** Makes everything that has a deadline overdue, as if its time had passed. @returns how many rows it were. */
+  passDeadlines(): Promise<number>;
+  /** Runs the sweeper once. @throws Error when it fails. */
+  sweep(): Promise<SweepReport>;
+  close(): void;
+}
+
+export function operatorOf(service: TestService): Operator {
+  const credentials = { accessKeyId: `OPERATOR${randomUUID().replaceAll('-', '')}`, secretAccessKey: randomUUID() };
+  const everything = { Version: '2012-10-17', Statement: [{ Effect: 'Allow' as const, Action: '*', Resource: '*' }] };
+  service.front.addPrincipal({ ...credentials, name: 'operator', policies: [everything] });
+  const common = { endpoint: service.front.endpoint, region: 'us-east-1', credentials };
+  const [dynamoDb, s3] = [new DynamoDBClient(common), new S3Client({ ...common, forcePathStyle: true })];
+  const TableName = service.tables.files;
+  return {
+    service,
+    dynamoDb,
+    s3,
+    bucket: service.lambda.find('SweepFunction').variables.UPLOADS_BUCKET ?? '',
+    async passDeadlines() {
+      let rows = 0;
+      for await (const { Items = [] } of paginateScan({ client: dynamoDb }, { TableName, IndexName: 'unfinished' })) {
+        for (const { account_id, id } of Items) {
+          await dynamoDb.send(
+            new UpdateItemCommand({
+              TableName,
+              Key: { account_id, id } as never,
+              UpdateExpression: 'SET work_due_at = :past',
+              ConditionExpression: 'attribute_exists(work_due_at)',
+              ExpressionAttributeValues: { ':past': { N: String(Date.now() - 1_000) } },
+            }),
+          );
+          rows++;
+        }
+      }
+      return rows;
+    },
+    async sweep() {
+      const { functionError, payload } = await service.invoke('SweepFunction', {});
+      if (functionError) throw new Error(`the sweeper failed: ${payload}`);
+      return JSON.parse(payload) as SweepReport;
+    },
+    close() {
+      dynamoDb.destroy();
+      s3.destroy();
+    },
+  };
+}

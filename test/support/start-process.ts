@@ -1,0 +1,58 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { LocalService } from '../../infra/local/service.ts';
+
+/** `npm start` as a process of its own, which a test can end in any way. */
+export interface StartedProcess {
+  readonly urls: LocalService['urls'];
+  /** Sends a signal to the process and to those it started in its group, and waits for its end. @returns its exit code. */
+  end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null>;
+}
+
+const ROOT = join(import.meta.dirname, '../..');
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) signalGroup(child, 'SIGKILL');
+});
+
+/** Starts the service on free ports and waits until it is ready. @throws Error with what it printed when it ends first. */
+export async function startProcess(dataDir: string, limits: Record<string, string>): Promise<StartedProcess> {
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...limits, PORT: '0', DATA_DIR: dataDir };
+  const command = [join(ROOT, 'infra/local/start.ts')];
+  const child = spawn(process.execPath, command, { cwd: ROOT, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  running.add(child);
+  const ended = once(child, 'exit').finally(() => running.delete(child)) as Promise<[number | null]>;
+  const printed: string[] = [];
+  const urls = await new Promise<StartedProcess['urls']>((resolve, reject) => {
+    const onLine = (line: string) => {
+      printed.push(line);
+      if (line.startsWith('READY ')) resolve(JSON.parse(line.slice('READY '.length)));
+    };
+    createInterface({ input: child.stdout }).on('line', onLine);
+    createInterface({ input: child.stderr }).on('line', onLine);
+    void ended.then(([code]) => reject(new Error(`it ended with code ${code}:\n${printed.join('\n')}`)));
+  });
+  return {
+    urls,
+    async end(signal) {
+      signalGroup(child, signal);
+      return (await ended)[0];
+    },
+  };
+}
+
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal);
+  } catch {
+    // It has ended.
+  }
+}
+
+/** Command lines of the processes that work on a directory. */
+export function processesOn(dataDir: string): string[] {
+  const listed = execFileSync('ps', ['-A', '-o', 'command=']).toString().split('\n');
+  return listed.filter((command) => command.includes(dataDir));
+}
