@@ -1,21 +1,24 @@
+const TAB = 0x09;
+const LF = 0x0a;
 const CR = 0x0d;
+const SPACE = 0x20;
+const DASH = 0x2d;
 
 /** How much white space a delimiter line may carry ("transport padding", RFC 2046); a longer line is content. */
 const PADDING_MAX_BYTES = 256;
 
-/** A whole delimiter line, from behind the boundary: the last delimiter has two more dashes. */
-const DELIMITER_LINE = /^(--)?[ \t]*(?=\r\n)/;
-/** The beginning of one, of which the rest may still come. */
-const DELIMITER_LINE_BEGUN = /^(?:-|(?:--)?[ \t]*\r?)$/;
-/** At the end of the body the last delimiter needs no line break behind it. */
-const LAST_DELIMITER_AT_END = /^--[ \t]*\r?$/;
+/** A delimiter, and how many bytes it takes. */
+interface Delimiter {
+  readonly bytes: number;
+  readonly isLast: boolean;
+}
 
 /** What a look at the unread bytes showed. */
 export interface Sight {
   /** So many bytes at the front are content for certain. */
   readonly contentBytes: number;
   /** The delimiter behind them, if a whole one is there. */
-  readonly delimiter?: { readonly bytes: number; readonly isLast: boolean };
+  readonly delimiter?: Delimiter;
 }
 
 /**
@@ -27,16 +30,30 @@ export interface Sight {
  */
 export function findDelimiter(unread: Buffer, marker: Buffer, isAtEnd: boolean): Sight {
   for (let at = unread.indexOf(marker); at >= 0; at = unread.indexOf(marker, at + 1)) {
-    const start = at + marker.length;
-    const line = unread.toString('latin1', start, Math.min(start + PADDING_MAX_BYTES, unread.length));
-    const isLastAtEnd = isAtEnd && LAST_DELIMITER_AT_END.test(line);
-    const whole = isLastAtEnd ? line : DELIMITER_LINE.exec(line)?.[0];
-    if (whole !== undefined) {
-      return { contentBytes: at, delimiter: { bytes: marker.length + whole.length, isLast: whole.startsWith('--') } };
-    }
-    if (line.length < PADDING_MAX_BYTES && DELIMITER_LINE_BEGUN.test(line)) return { contentBytes: at };
+    const line = lineBehindBoundary(unread, at + marker.length, isAtEnd);
+    if (line === 'begun') return { contentBytes: at };
+    if (line) return { contentBytes: at, delimiter: { ...line, bytes: marker.length + line.bytes } };
   }
   return { contentBytes: markerBegun(unread, marker) };
+}
+
+/**
+ * Reads the rest of a delimiter line: the two dashes of the last one, white space, CRLF. Byte by byte, because a file may
+ * be full of boundaries that are none.
+ * @returns `begun` when the rest may still come; undefined when it is content.
+ */
+function lineBehindBoundary(unread: Buffer, start: number, isAtEnd: boolean): Delimiter | 'begun' | undefined {
+  const isLast = unread[start] === DASH && unread[start + 1] === DASH;
+  let end = isLast ? start + 2 : start;
+  const paddingEnd = Math.min(end + PADDING_MAX_BYTES, unread.length);
+  while (end < paddingEnd && (unread[end] === SPACE || unread[end] === TAB)) end += 1;
+
+  if (unread[end] === CR && unread[end + 1] === LF) return { bytes: end - start, isLast };
+  const isCut = end === unread.length || (unread[end] === CR && end + 1 === unread.length);
+  // At the end of the body the last delimiter needs no line break behind it.
+  if (isCut && isLast && isAtEnd) return { bytes: unread.length - start, isLast };
+  const isOneDash = unread[end] === DASH && end === start && end + 1 === unread.length;
+  return isCut || isOneDash ? 'begun' : undefined;
 }
 
 /** Where a marker begins of which the rest may still come; the length of `unread` when none does. */
