@@ -25,7 +25,10 @@ import { PacedBody } from './paced-body.ts';
 const BODY_DEADLINE_MS = 870_000;
 const REQUEST_DEADLINE_MS = 895_000;
 /** 100 MiB at this rate take 13 minutes, within the deadline above. */
-const MIN_BYTES_PER_SECOND = 128 * 1024;
+const PACE = { minBytesPerSecond: 128 * 1024, graceMs: 20_000 };
+/** A body that was refused before it had a slot is counted nowhere, so it is not waited for as long. */
+const REFUSED_DRAIN_MS = 60_000;
+const REFUSED_GRACE_MS = 5_000;
 
 const maxBodyBytes = limit('MAX_UPLOAD_SIZE_BYTES') + MULTIPART_FRAMING_MAX_BYTES;
 const uploadFile = apiHandler('uploadFile', uploadInSlot);
@@ -47,17 +50,14 @@ server.listen(port, host);
 process.on('SIGTERM', () => server.close(() => process.exit(0)));
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const body = new PacedBody(request, {
-    maxBytes: maxBodyBytes,
-    minBytesPerSecond: MIN_BYTES_PER_SECOND,
-    deadlineAt: Date.now() + BODY_DEADLINE_MS,
-  });
+  const body = new PacedBody(request, { ...PACE, maxBytes: maxBodyBytes, deadlineAt: Date.now() + BODY_DEADLINE_MS });
   const event = toEvent(request, body);
   // Somebody who found the endpoint's own address: costs us nothing more than this.
   if (!(await isFromOurEdge(event))) return void request.destroy();
   const isUpload = event.httpMethod === 'POST' && event.path === '/api/v1/files';
   const result = await (isUpload ? uploadFile : unknownRoute)(event, contextOf(event));
-  if (!(await body.drain())) return void request.destroy();
+  const refused = { graceMs: REFUSED_GRACE_MS, deadlineAt: Date.now() + REFUSED_DRAIN_MS };
+  if (!(await body.drain(refused))) return void request.destroy();
   send(response, result);
 }
 
@@ -70,6 +70,8 @@ async function uploadInSlot(request: ApiRequest): Promise<ApiResult> {
   try {
     return await receiveUpload(request);
   } finally {
+    // A body that was refused on its way keeps its slot until it is drained.
+    await request.event.stream?.drain();
     clearInterval(renewal);
     await slot.release().catch(unkept);
   }

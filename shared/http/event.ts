@@ -21,9 +21,15 @@ export interface ApiEvent
     /** The gateway's own client, which is a node of our edge or someone who called the gateway directly. */
     readonly identity: { readonly sourceIp: string };
   };
-  readonly stream?: AsyncIterable<Uint8Array>;
+  readonly stream?: ArrivingBody;
   /** Set by the `authenticate` middleware alone: the gateway's events have no such field, so a client cannot. */
   caller?: Caller;
+}
+
+/** The body of a streaming upload, that may be read in two turns: by the upload, then by whoever throws the rest away. */
+export interface ArrivingBody extends AsyncIterable<Uint8Array> {
+  /** @returns false when the rest does not come: then nobody can be answered. */
+  drain(): Promise<boolean>;
 }
 
 export type ApiResult = APIGatewayProxyResult;

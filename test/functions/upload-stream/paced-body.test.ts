@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, test } from 'vitest';
+import { type Pace, PacedBody } from '../../../functions/upload-stream/paced-body.ts';
+
+const LENIENT: Pace = {
+  maxBytes: 1_000_000,
+  minBytesPerSecond: 1,
+  graceMs: 60_000,
+  deadlineAt: Number.MAX_SAFE_INTEGER,
+};
+
+let server: Server;
+let socket: Socket;
+afterEach(() => {
+  socket.destroy();
+  server.close();
+});
+
+/** A client that has begun a body of 1,000 bytes, and the server's view of it. */
+async function begin(pace: Partial<Pace>): Promise<{ body: PacedBody; send: (bytes: number) => void }> {
+  server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n');
+  const [request] = (await once(server, 'request')) as [IncomingMessage];
+  return { body: new PacedBody(request, { ...LENIENT, ...pace }), send: (bytes) => socket.write('x'.repeat(bytes)) };
+}
+
+async function lengthOf(body: PacedBody): Promise<number> {
+  let bytes = 0;
+  for await (const chunk of body) bytes += chunk.length;
+  return bytes;
+}
+
+test('a body that keeps its pace is read to its end', async () => {
+  const { body, send } = await begin({});
+  send(400);
+  const reading = lengthOf(body);
+  send(600);
+  expect(await reading).toBe(1_000);
+  expect(await body.drain()).toBe(true);
+});
+
+test('a client that sends nothing is too slow after the grace', async () => {
+  const { body } = await begin({ graceMs: 50 });
+  await expect(lengthOf(body)).rejects.toMatchObject({ code: 'timeout' });
+});
+
+test('a client that was quick may pause no longer than any other', async () => {
+  const { body, send } = await begin({ graceMs: 50 });
+  // At a byte a second these are fifteen minutes ahead.
+  send(900);
+  await expect(lengthOf(body)).rejects.toMatchObject({ code: 'timeout' });
+});
+
+test('a client that trickles is too slow, though each byte comes within the grace', async () => {
+  const { body, send } = await begin({ graceMs: 2_000, minBytesPerSecond: 1_000_000 });
+  const trickle = setInterval(() => send(1), 20);
+  await expect(lengthOf(body)).rejects.toMatchObject({ code: 'timeout' });
+  clearInterval(trickle);
+});
+
+test('the time that the reader takes is not the client’s', async () => {
+  const { body, send } = await begin({ graceMs: 1_000, minBytesPerSecond: 1_000 });
+  send(10);
+  const chunks = body[Symbol.asyncIterator]();
+  await chunks.next();
+  // As long as storing takes when S3 is slow; nobody has asked the client for more meanwhile.
+  await sleep(1_500);
+  const rest = chunks.next();
+  setTimeout(() => send(990), 100);
+  expect((await rest).value).toHaveLength(990);
+});
+
+test('the deadline ends every body', async () => {
+  const { body } = await begin({ deadlineAt: Date.now() + 50 });
+  await expect(lengthOf(body)).rejects.toMatchObject({ code: 'timeout' });
+});
+
+test('a longer body than announced as the most is file_too_large', async () => {
+  const { body, send } = await begin({ maxBytes: 99 });
+  send(100);
+  await expect(lengthOf(body)).rejects.toMatchObject({ code: 'file_too_large' });
+});
+
+test('a body whose connection breaks is invalid_request, and cannot be drained', async () => {
+  const { body, send } = await begin({});
+  send(100);
+  const reading = lengthOf(body);
+  socket.destroy();
+  await expect(reading).rejects.toMatchObject({ code: 'invalid_request' });
+  expect(await body.drain()).toBe(false);
+});
+
+test('what the upload left is drained, within bounds of its own', async () => {
+  const { body, send } = await begin({});
+  send(100);
+  await body[Symbol.asyncIterator]().next();
+  expect(await body.drain({ graceMs: 50 })).toBe(false);
+});
+
+test('what the upload left is drained to the end', async () => {
+  const { body, send } = await begin({});
+  send(100);
+  await body[Symbol.asyncIterator]().next();
+  const draining = body.drain({ graceMs: 10_000 });
+  send(900);
+  expect(await draining).toBe(true);
+});
