@@ -1,5 +1,5 @@
 /**
- * Gives each download the Content-Security-Policy of its type. What every download has in common (nosniff, HSTS,
+ * Gives each download the Content-Security-Policy of its type, and text its charset. What every download has in common (nosniff, HSTS,
  * Cross-Origin-Resource-Policy, removed metadata) is in the response headers policy of the stack. CloudFront Functions
  * runtime 2.0, as app-viewer-request.js. CloudFront does not run it for answers of 400 and above.
  */
@@ -17,6 +17,9 @@ const MEDIA =
 /** No `+`, so no `image/svg+xml` nor any other XML: that is a document, not a picture. */
 const MEDIA_TYPE = /^\s*(audio|image|video)\/[a-z0-9!#$&^_.-]+\s*(;|$)/i;
 
+/** Without a charset a browser guesses one by the language of its user; nearly all text is UTF-8 (decision 0006). */
+const TEXT_WITHOUT_CHARSET = /^\s*text\/(?!.*;\s*charset\s*=)/i;
+
 /**
  * @param {import('cloudfront').ViewerResponseEvent} event
  * @returns {import('cloudfront').FunctionResponse}
@@ -28,6 +31,9 @@ function handler(event) {
   const headers = response.headers || {};
   const contentType = headers['content-type'] ? headers['content-type'].value : '';
   headers['content-security-policy'] = { value: MEDIA_TYPE.test(contentType) ? MEDIA : INERT };
+  if (TEXT_WITHOUT_CHARSET.test(contentType)) {
+    headers['content-type'] = { value: `${contentType.replace(/[\s;]+$/, '')}; charset=utf-8` };
+  }
   response.headers = headers;
   return response;
 }

@@ -43,15 +43,16 @@ const TYPES_OF_EXTENSIONS: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * The media type a file is stored and served with: the declared one if it is valid, lower-cased, with no parameter but a
- * known charset; else the one of the name's extension; else `application/octet-stream`.
+ * The media type a file is stored and served with: the declared one if it is valid and says something, lower-cased, with
+ * no parameter but a known charset; else the one of the name's extension; else `application/octet-stream`, which says
+ * nothing when a client declares it either (decision 0006).
  * @param declared  as a client sent it.
  * @returns printable ASCII, under 320 characters.
  */
 export function mediaType(declared: string | undefined, fileName: string): string {
   const text = (declared ?? '').trim().toLowerCase();
   const type = MEDIA_TYPE.exec(text)?.[1];
-  if (type === undefined) return typeOfExtension(fileName);
+  if (type === undefined || type === UNKNOWN_MEDIA_TYPE) return typeOfExtension(fileName);
   const charset = CHARSET.exec(text)?.[2];
   return charset !== undefined && isKnownCharset(charset) ? `${type}; charset=${charset}` : type;
 }

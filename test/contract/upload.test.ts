@@ -139,6 +139,7 @@ describe('contract: mime_type', () => {
   test.for([
     ['the declared type', 'a.bin', 'image/PNG', 'image/png'],
     ['the extension, when none is declared', 'a.png', '', 'image/png'],
+    ['that of the extension, when the declared one says nothing', 'a.png', 'application/octet-stream', 'image/png'],
     ['octets, when nothing is known', 'a.unknownext', '', 'application/octet-stream'],
   ] as const)('is %s', async ([, name, type, expected]) => {
     const head = `Content-Disposition: form-data; name="f"; filename="${name}"${type ? `\r\nContent-Type: ${type}` : ''}`;

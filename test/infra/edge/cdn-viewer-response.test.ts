@@ -41,6 +41,20 @@ describe('the Content-Security-Policy by type', () => {
   });
 });
 
+test.each([
+  ['text/plain', 'text/plain; charset=utf-8'],
+  ['Text/Markdown;', 'Text/Markdown; charset=utf-8'],
+  ['text/csv; header=present', 'text/csv; header=present; charset=utf-8'],
+  ['text/plain; charset=iso-8859-1', 'text/plain; charset=iso-8859-1'],
+  ['text/plain;CHARSET="utf-8"', 'text/plain;CHARSET="utf-8"'],
+  ['application/json', 'application/json'],
+  ['image/png', 'image/png'],
+  ['', ''],
+])('%s is served as %s', (contentType, served) => {
+  const response = run({ statusCode: 200, headers: { 'content-type': { value: contentType } } });
+  expect(response.headers?.['content-type']).toEqual({ value: served });
+});
+
 test('a part gets the policy of its type, an answer without a type the strict one', () => {
   const part = run({ statusCode: 206, headers: { 'content-type': { value: 'video/mp4' } } });
   expect(part.headers?.['content-security-policy']).toEqual({ value: MEDIA });

@@ -11,7 +11,8 @@ import { EXTENSIONS_OF_TYPES } from '../../../shared/files/media-type-table.ts';
 describe('the media type', () => {
   test.each([
     ['is the declared one', 'image/png', 'a.txt', 'image/png'],
-    ['is the declared one, even if it says nothing', 'application/octet-stream', 'a.txt', 'application/octet-stream'],
+    ['is that of the extension, if the declared one says nothing', 'application/octet-stream', 'a.txt', 'text/plain'],
+    ['says nothing, if neither does', 'application/octet-stream', 'a.unknownext', 'application/octet-stream'],
     ['is the declared one, even if nobody knows it', 'foo/x.bar+json', 'a.txt', 'foo/x.bar+json'],
     [
       'is the declared one, of 127 characters each',
