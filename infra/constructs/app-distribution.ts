@@ -11,6 +11,7 @@ import { Construct } from 'constructs';
 import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES, parseLimit } from '../../shared/limits.ts';
 import { EdgeFunction } from './edge-function.ts';
 import { errorBodies, errorResponses, StaticFiles } from './static-files.ts';
+import { STRICT_TRANSPORT } from './strict-transport.ts';
 
 export interface AppDistributionProps {
   readonly api: apigateway.RestApi;
@@ -65,6 +66,9 @@ export class AppDistribution extends Construct {
       allowedMethods: cloudfront.AllowedMethods.ALLOW_ALL,
       cachePolicy: cloudfront.CachePolicy.CACHING_DISABLED,
       originRequestPolicy: this.allButHost(),
+      responseHeadersPolicy: new cloudfront.ResponseHeadersPolicy(this, 'ApiHeaders', {
+        securityHeadersBehavior: { strictTransportSecurity: STRICT_TRANSPORT },
+      }),
       compress: false,
     };
     const site = new StaticFiles(this, 'Site', {
@@ -140,7 +144,7 @@ export class AppDistribution extends Construct {
     return new cloudfront.ResponseHeadersPolicy(this, 'DashboardHeaders', {
       securityHeadersBehavior: {
         contentTypeOptions: { override: true },
-        strictTransportSecurity: { accessControlMaxAge: Duration.days(730), includeSubdomains: true, override: true },
+        strictTransportSecurity: STRICT_TRANSPORT,
         referrerPolicy: { referrerPolicy: cloudfront.HeadersReferrerPolicy.SAME_ORIGIN, override: true },
         frameOptions: { frameOption: cloudfront.HeadersFrameOption.DENY, override: true },
         contentSecurityPolicy: {

@@ -5,9 +5,13 @@ import type * as s3 from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { EdgeFunction } from './edge-function.ts';
 import { errorBodies, errorResponses, StaticFiles } from './static-files.ts';
+import { STRICT_TRANSPORT } from './strict-transport.ts';
 
-/** The edge asks S3 again after this long, so a deleted link is dead within it, without a purge. */
-const CACHE_SECONDS = 60;
+/**
+ * The edge asks S3 again after this long, so a deleted link is dead within the minute that is promised, without a purge;
+ * the rest of the minute is for an answer that was on its way when the file was deleted.
+ */
+const CACHE_SECONDS = 55;
 
 /**
  * The "cdn" distribution: uploaded bytes and nothing else, on a host that shares no cookie with the dashboard. The bucket
@@ -30,7 +34,8 @@ export class CdnDistribution extends Construct {
     const response = new EdgeFunction(this, 'ViewerResponse', { file: 'cdn-viewer-response.js' });
     const errors = new StaticFiles(this, 'Errors', {
       sources: errorBodies(['invalid_request', 'not_found', 'method_not_allowed', 'service_unavailable', 'timeout']),
-      cacheSeconds: CACHE_SECONDS,
+      // How long the edge remembers an error is said below; browsers are to ask again.
+      cacheSeconds: 0,
     });
     this.distribution = new cloudfront.Distribution(this, 'Distribution', {
       comment: 'Uploaded files',
@@ -83,7 +88,7 @@ export class CdnDistribution extends Construct {
     return new cloudfront.ResponseHeadersPolicy(this, 'ResponseHeaders', {
       securityHeadersBehavior: {
         contentTypeOptions: { override: true },
-        strictTransportSecurity: { accessControlMaxAge: Duration.days(730), includeSubdomains: true, override: true },
+        strictTransportSecurity: STRICT_TRANSPORT,
         referrerPolicy: { referrerPolicy: cloudfront.HeadersReferrerPolicy.NO_REFERRER, override: true },
       },
       customHeadersBehavior: {

@@ -201,6 +201,6 @@ function answerHeaders(event) {
     'cache-control': { value: 'no-store' },
     'x-request-id': { value: event.context.requestId },
     'x-content-type-options': { value: 'nosniff' },
-    'strict-transport-security': { value: 'max-age=31536000; includeSubDomains' },
+    'strict-transport-security': { value: 'max-age=63072000; includeSubDomains' },
   };
 }

@@ -59,12 +59,22 @@ describe('contract: download', () => {
     expect(headers.get('cache-control')).toBe('public, max-age=3600');
   });
 
-  test('the CDN asks again after a minute, so a deleted link is dead within it', async () => {
+  test('text without a charset is UTF-8', async () => {
+    const { headers } = await fetch(await link('note.txt', 'naïve', 'text/plain'));
+    expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  });
+
+  test('an error is not kept by a browser', async () => {
+    const { headers } = await fetch(`${service.urls.cdn_url}/uploads/${'A'.repeat(22)}/a`);
+    expect(headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('the CDN asks again within a minute, so a deleted link is dead by then', async () => {
     const { body } = await account.byKey.upload('short-lived.txt', 'soon gone', { type: 'text/plain' });
     const get = () => fetch(String(body.url)).then((response) => response.status);
     expect(await get()).toBe(200);
     await account.byKey.request('DELETE', `/files/${body.id}`);
-    now = new Date(now.getTime() + 61_000);
+    now = new Date(now.getTime() + 56_000);
     expect(await get()).toBe(404);
   });
 

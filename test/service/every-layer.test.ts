@@ -152,6 +152,25 @@ describe('what is a request, but none that is expected here', () => {
     expect(await send(bytes)).toMatchObject({ status: 200, text: '{"status":"ok","db":"ok","storage":"ok"}' });
   });
 
+  test('every layer says that the address is for HTTPS alone', async () => {
+    const ask = (line: string, ...headers: string[]) => send(rawRequest(line, headers));
+    const answers = {
+      function: await ask('GET /api/v1/files', key()),
+      'function that refuses': await ask('GET /api/v1/files'),
+      'streaming server': await send(
+        rawRequest('POST /api/v1/files', [key(), form, 'Transfer-Encoding: chunked'], '0\r\n\r\n'),
+      ),
+      edge: await ask('GET //'),
+      dashboard: await ask('GET /dashboard/'),
+    };
+    const said = Object.entries(answers).map(([layer, answer]) => [
+      layer,
+      answer?.headers.get('strict-transport-security'),
+    ]);
+    const always = 'max-age=63072000; includeSubDomains';
+    expect(Object.fromEntries(said)).toEqual(Object.fromEntries(Object.keys(answers).map((layer) => [layer, always])));
+  });
+
   test('a query that is no percent-encoding finds nothing', async () => {
     const answer = await send(rawRequest('GET /api/v1/files?search=%zz%ff%00', [key()]));
     expect(answer).toMatchObject({ status: 200, text: '{"items":[],"page":1,"limit":50,"total":0}' });

@@ -179,7 +179,7 @@ test('an answer of the edge is marked as every answer of the API is', () => {
       allow: { value: 'GET, HEAD' },
       'cache-control': { value: 'no-store' },
       'content-type': { value: 'application/json' },
-      'strict-transport-security': { value: 'max-age=31536000; includeSubDomains' },
+      'strict-transport-security': { value: 'max-age=63072000; includeSubDomains' },
       'x-content-type-options': { value: 'nosniff' },
       'x-request-id': { value: 'request-1' },
     },
