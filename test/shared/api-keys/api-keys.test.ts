@@ -79,6 +79,7 @@ describe('creating a key', () => {
     ['missing', undefined],
     ['null', null],
     ['empty', ''],
+    ['only white space', ' \u3000'],
     ['of 101 characters', 'k'.repeat(101)],
     ['of 101 code points', '😀'.repeat(101)],
     ['a number', 5],
