@@ -47,6 +47,7 @@ async function start(port: number, dataDir: string): Promise<void> {
   });
   started.push(service);
   console.log(`READY ${JSON.stringify(service.urls)}`);
+  console.log(`Open ${service.urls.dashboard_url}/dashboard and log in with any e-mail address; Ctrl-C ends it all.`);
 }
 
 /** Ends everything in order; a second time, at once. What is not waited for ends with us, when its pipe closes. */

@@ -24,6 +24,7 @@ export async function synthesize(directory: string, signal?: AbortSignal): Promi
   });
   const [complaint, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
   if (code === 0) return;
-  const sentence = /^(?:\w*Error): (.*)$/m.exec(complaint)?.[1];
+  // A bundle that fails has a line for each mistake; where in the synthesizer it was thrown helps nobody.
+  const sentence = /^\w*Error: ([\s\S]*?)\n {4}at /m.exec(complaint)?.[1];
   throw new Error(sentence ?? `infra/app.ts ended with ${code}: ${complaint.trim()}`);
 }

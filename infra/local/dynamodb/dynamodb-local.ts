@@ -76,13 +76,7 @@ async function end(child: ChildProcess): Promise<void> {
 async function answering(endpoint: string, child: ChildProcess, complaint: () => string): Promise<void> {
   const deadline = Date.now() + START_DEADLINE_MS;
   while (Date.now() < deadline) {
-    if (child.exitCode !== null) {
-      throw new Error(
-        child.exitCode === 127
-          ? 'No Java runtime was found: install one, version 17 or newer (for example the package default-jre-headless).'
-          : `DynamoDB Local ended with code ${child.exitCode}: ${complaint().trim()}`,
-      );
-    }
+    if (child.exitCode !== null) throw new Error(whyEnded(child.exitCode, complaint().trim()));
     // Any HTTP answer will do: an unsigned GET is answered 400.
     const up = await fetch(endpoint).then(
       () => true,
@@ -93,4 +87,12 @@ async function answering(endpoint: string, child: ChildProcess, complaint: () =>
   }
   await end(child);
   throw new Error(`DynamoDB Local did not answer within ${START_DEADLINE_MS / 1000} s: ${complaint().trim()}`);
+}
+
+function whyEnded(code: number, complaint: string): string {
+  const install = 'install one, version 17 or newer (for example the package default-jre-headless).';
+  // A Mac without Java has a `java` that only says so.
+  if (code === 127 || /Unable to locate a Java Runtime/.test(complaint)) return `No Java runtime was found: ${install}`;
+  if (/UnsupportedClassVersionError/.test(complaint)) return `The Java runtime is too old: ${install}`;
+  return `DynamoDB Local ended with code ${code}: ${complaint}`;
 }

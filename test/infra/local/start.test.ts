@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -172,12 +172,17 @@ describe('a start is refused in one sentence', () => {
     expect(complaint.trim()).toMatch(new RegExp(`^${sentence.replaceAll(/[.?"()]/g, '\\$&')}[^\n]*$`));
   });
 
-  test('without a Java runtime', async () => {
+  test.each([
+    ['without a Java runtime', undefined, 'No Java runtime was found'],
+    ['on a Mac without one', 'echo "Unable to locate a Java Runtime." >&2; exit 1', 'No Java runtime was found'],
+    ['with an old one', 'echo "java.lang.UnsupportedClassVersionError" >&2; exit 1', 'The Java runtime is too old'],
+  ])('%s', async (_, java, sentence) => {
     // A path with what a shell script needs, and no more.
     const path = await directory();
     for (const command of ['sh', 'cat']) await symlink(`/bin/${command}`, join(path, command));
+    if (java !== undefined) await writeFile(join(path, 'java'), `#!/bin/sh\n${java}\n`, { mode: 0o755 });
     const { code, complaint } = await refusal({ PORT: '0', DATA_DIR: await directory(), PATH: path });
     expect(code).toBe(1);
-    expect(complaint).toMatch(/^No Java runtime was found: install one, version 17 or newer [^\n]*\n$/);
+    expect(complaint).toMatch(new RegExp(`^${sentence}: install one, version 17 or newer [^\n]*\n$`));
   });
 });
