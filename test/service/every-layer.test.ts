@@ -209,6 +209,11 @@ describe('a body that is too long for its route', () => {
   });
 });
 
+test('a stream that is refused and sends nothing is cut after seconds', async () => {
+  const begun = rawRequest('POST /api/v1/files', ['Authorization: Bearer nobody', form, 'Transfer-Encoding: chunked']);
+  expect(await send(begun)).toMatchObject({ status: 503, text: '{"error":"service_unavailable"}' });
+});
+
 test('a streaming server that ends in the middle of an upload reads service_unavailable', async () => {
   const head = `--B\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\n`;
   const lines = [key(), form, 'Transfer-Encoding: chunked'];

@@ -102,6 +102,8 @@ function exchange(
 }
 
 function forward(body: IncomingMessage, out: ClientRequest): void {
+  // The origin sees the request before its first byte; Node alone would wait for it.
+  out.flushHeaders();
   body.pipe(out);
   // The viewer went away: the origin has to see a body that is cut, not one that waits.
   body.once('close', () => {

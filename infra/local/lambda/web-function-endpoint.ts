@@ -98,6 +98,7 @@ async function relay(
     agent: false,
     signal: AbortSignal.any([timedOut, gone.signal]),
   });
+  out.flushHeaders();
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     out.once('response', resolve);
     out.once('error', reject);
