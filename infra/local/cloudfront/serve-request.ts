@@ -37,10 +37,10 @@ export async function serveRequest(
   const isContinued = options.expectsContinue ? continueWhenRead(viewer, response) : () => true;
   outcome = viewer && (await answerRequest(context, viewer));
   // A viewer that still waits for its 100 sends nothing to drain; Node then closes the connection after the answer.
-  if (isContinued()) drain(message);
+  const drained = isContinued() ? drain(message) : Promise.resolve();
 
   try {
-    if (viewer && outcome) await send(viewer, outcome, response);
+    if (viewer && outcome) await send(viewer, outcome, response, drained);
     else refuse(response, 400, newRequestId());
   } catch {
     // What Node will not write, such as a header value with a line break from an origin.
@@ -90,7 +90,13 @@ function continueWhenRead(viewer: ViewerRequest | undefined, response: ServerRes
   return () => isContinued;
 }
 
-async function send(viewer: ViewerRequest, { answer, behavior }: Outcome, response: ServerResponse): Promise<void> {
+/** @param drained  before it the answer is sent, but not ended: a connection that is to be closed would be cut then. */
+async function send(
+  viewer: ViewerRequest,
+  { answer, behavior }: Outcome,
+  response: ServerResponse,
+  drained: Promise<void>,
+): Promise<void> {
   const { status, headers, body } = answer;
   const compress = compressor(viewer, behavior, answer);
   response.writeHead(status, headersForNode(headers));
@@ -101,11 +107,16 @@ async function send(viewer: ViewerRequest, { answer, behavior }: Outcome, respon
     response.end();
     return;
   }
-  if (Buffer.isBuffer(body) && !compress) {
-    response.end(body);
-    return;
-  }
   const source = Buffer.isBuffer(body) ? [body] : body;
-  // Fails when the viewer leaves or the origin cuts its answer; a pipeline then closes both sides by itself.
-  await (compress ? pipeline(source, compress, response) : pipeline(source, response)).catch(() => {});
+  const sent = compress
+    ? pipeline(source, compress, response, { end: false })
+    : pipeline(source, response, { end: false });
+  try {
+    await sent;
+    await drained;
+    response.end();
+  } catch {
+    // The viewer left, or the origin cut its answer: then it is cut here, too.
+    response.destroy();
+  }
 }

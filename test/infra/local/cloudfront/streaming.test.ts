@@ -120,8 +120,11 @@ const refusingRig = () =>
     resources: REFUSING.resources,
   });
 
-test('what a function refuses is drained, so that the client reads the answer', async () => {
-  const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${101 * MIB}\r\n\r\n`;
+test.each([
+  ['keeps its connection', ''],
+  ['has it closed', 'Connection: close\r\n'],
+])('what a function refuses is drained, so that a client that %s reads the answer', async (_, connection) => {
+  const head = `POST / HTTP/1.1\r\nHost: x\r\n${connection}Content-Length: ${101 * MIB}\r\n\r\n`;
   expect(await sendThenRead(await refusingRig(), head, 101 * MIB)).toMatch(/^HTTP\/1\.1 413 /);
 });
 
