@@ -1,0 +1,42 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Check, NotTried } from '../check.ts';
+import { expectError, expectHeader, expectStatus } from '../service.ts';
+
+/** More than this is not tried: the requests would cost more than they tell. */
+const TRIED_MAX = 1_000;
+
+/** Last of all: it spends the account's lists of the minute. */
+export const LIMITER_CHECKS: readonly Check[] = [
+  {
+    name: 'limiter: exactly as many lists as the limit says, then 429 until Retry-After',
+    async run({ service }) {
+      const first = expectStatus(await service.ask('/files?limit=1'), 200);
+      expectHeader(first, 'ratelimit-policy', /^"lists";q=\d+;w=60$/);
+      const limit = numberIn(first.headers['ratelimit-policy'], 'q');
+      const left = numberIn(first.headers.ratelimit, 'r');
+      if (limit > TRIED_MAX) throw new NotTried(`the limit is ${limit}`);
+      const answers = await Promise.all(Array.from({ length: left + 20 }, () => service.askOnce('/files?limit=1')));
+      const refused = answers.filter(({ status }) => status === 429);
+      const admitted = answers.filter(({ status }) => status === 200);
+      // Older requests of the minute may leave the window while these are under way.
+      if (admitted.length < left || refused.length === 0) {
+        throw new Error(`${admitted.length} of ${answers.length} let through, ${left} were left`);
+      }
+      const [answer] = refused;
+      if (!answer) throw new Error('nothing was refused');
+      expectError(answer, 429, 'rate_limit_exceeded');
+      expectHeader(answer, 'ratelimit', /^"lists";r=0;t=\d+$/);
+      expectHeader(answer, 'retry-after', /^\d+$/);
+      const waitSeconds = Number(answer.headers['retry-after']);
+      await sleep(waitSeconds * 1_000);
+      expectStatus(await service.askOnce('/files?limit=1'), 200);
+      return `${limit} a minute; let in again after ${waitSeconds} s`;
+    },
+  },
+];
+
+function numberIn(header: string | undefined, parameter: string): number {
+  const value = new RegExp(`;${parameter}=(\\d+)`).exec(header ?? '')?.[1];
+  if (value === undefined) throw new Error(`no ${parameter} in ${header}`);
+  return Number(value);
+}

@@ -1,0 +1,80 @@
+import { type Check, NotTried } from '../check.ts';
+import { randomContent } from '../content.ts';
+import { type Ask, exchange } from '../http.ts';
+import { expectError, formOf, framingBytes } from '../service.ts';
+
+const MIB = 1024 * 1024;
+const NAME = 'smoke.bin';
+/** The right form and checksum, and nobody's. */
+const NOBODY = { authorization: 'Bearer svc_live_nobody' };
+
+/** Whoever sends a large body that is refused reads why, instead of a broken connection. */
+export const REFUSAL_CHECKS: readonly Check[] = [
+  ...(['length', 'chunked', 'expect'] as const).map(
+    (framing) =>
+      ({
+        name: `25 MiB with a wrong key are 401 (${framing})`,
+        async run({ service, isStreaming }) {
+          if (!isStreaming) throw new NotTried('no streaming function');
+          const { headers, ...ask } = formOf(NAME, randomContent(25 * MIB), framing);
+          expectError(
+            await exchange(`${service.baseUrl}/files`, { ...ask, headers: { ...headers, ...NOBODY } }),
+            401,
+            'unauthorized',
+          );
+          return undefined;
+        },
+      }) satisfies Check,
+  ),
+  {
+    name: '25 MiB without any key are 401',
+    async run({ service }) {
+      expectError(
+        await exchange(`${service.baseUrl}/files`, formOf(NAME, randomContent(25 * MIB))),
+        401,
+        'unauthorized',
+      );
+      return undefined;
+    },
+  },
+  {
+    name: 'a byte more than MAX_UPLOAD_SIZE_BYTES is 413',
+    async run({ service, maxUploadBytes, largestBytes }) {
+      if (maxUploadBytes > largestBytes) throw new NotTried('larger than asked for');
+      const ask = formOf(NAME, randomContent(maxUploadBytes + 1));
+      expectError(await service.ask('/files', ask), 413, 'file_too_large');
+      return undefined;
+    },
+  },
+  {
+    name: 'a body far beyond it is 413 at once',
+    async run({ service, maxUploadBytes }) {
+      const ask = formOf(NAME, randomContent(maxUploadBytes + 2 * MIB - framingBytes(NAME)));
+      expectError(await service.ask('/files', ask), 413, 'file_too_large');
+      return undefined;
+    },
+  },
+  {
+    name: 'a large body that is no form is 415',
+    async run({ service }) {
+      const ask: Ask = {
+        method: 'POST',
+        headers: { 'content-type': 'application/octet-stream' },
+        body: randomContent(11 * MIB),
+      };
+      expectError(await service.ask('/files', ask), 415, 'unsupported_media_type');
+      return undefined;
+    },
+  },
+  {
+    name: 'a form that breaks off is 400',
+    async run({ service }) {
+      const { body, ...ask } = formOf(NAME, randomContent(100));
+      const cut = [...(body?.pieces() ?? [])].slice(0, 2);
+      const length = cut.reduce((sum, { length: bytes }) => sum + bytes, 0);
+      const content = { length, pieces: () => cut, sha256: () => '' };
+      expectError(await service.ask('/files', { ...ask, body: content }), 400, 'invalid_request');
+      return undefined;
+    },
+  },
+];

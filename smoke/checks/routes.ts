@@ -1,0 +1,102 @@
+import type { Check } from '../check.ts';
+import { textContent } from '../content.ts';
+import { exchange } from '../http.ts';
+import { expectEqual, expectError, expectHeader, expectStatus, jsonOf } from '../service.ts';
+
+const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
+
+/** Each route answers, and what is none is refused in our words. */
+export const ROUTE_CHECKS: readonly Check[] = [
+  {
+    name: 'health: database and storage are well',
+    async run({ service }) {
+      const answer = expectStatus(await exchange(`${service.rootUrl}/health`), 200);
+      expectEqual('the body', answer.text, '{"status":"ok","db":"ok","storage":"ok"}');
+      return undefined;
+    },
+  },
+  {
+    name: 'login: a browser is sent to the identity provider',
+    async run({ service }) {
+      const answer = expectStatus(await exchange(`${service.baseUrl}/auth/google`), 302);
+      expectHeader(answer, 'location', /^https?:.*[?&]client_id=/);
+      expectHeader(answer, 'set-cookie', /HttpOnly/i);
+      return new URL(answer.headers.location ?? '').host;
+    },
+  },
+  {
+    name: 'login: a callback that nobody started leads back to the login page',
+    async run({ service }) {
+      const answer = expectStatus(await exchange(`${service.baseUrl}/auth/google/callback?state=x&code=x`), 302);
+      expectHeader(answer, 'location', /\/dashboard\/login\?error=/);
+      return undefined;
+    },
+  },
+  {
+    name: 'files: upload, list, search, read, delete',
+    async run({ service }) {
+      const name = `smoke-${Date.now()}.txt`;
+      const file = await service.upload(name, textContent('hello'), 'length', 'text/plain');
+      const found = JSON.parse(expectStatus(await service.ask(`/files?search=${name}`), 200).text);
+      expectEqual('the number of matches', found.total, 1);
+      expectEqual('the match', found.items[0].id, file.id);
+      const read = JSON.parse(expectStatus(await service.ask(`/files/${file.id}`), 200).text);
+      expectEqual('the record', JSON.stringify(read), JSON.stringify(file));
+      expectStatus(await service.remove(file.id), 200);
+      expectError(await service.ask(`/files/${file.id}`), 404, 'not_found');
+      return undefined;
+    },
+  },
+  {
+    name: 'answers: a request id, no-store, nosniff, HSTS',
+    async run({ service }) {
+      const answers = [await service.ask('/files?limit=1'), await exchange(`${service.rootUrl}/nothing`)];
+      for (const answer of answers) {
+        expectHeader(answer, 'x-request-id', /\S/);
+        expectHeader(answer, 'cache-control', /^no-store$/);
+        expectHeader(answer, 'x-content-type-options', /^nosniff$/);
+        expectHeader(answer, 'strict-transport-security', /max-age=\d{8}/);
+      }
+      return undefined;
+    },
+  },
+  {
+    name: 'routes of a session refuse a key',
+    async run({ service }) {
+      for (const path of ['/auth/me', '/api-keys']) expectError(await service.ask(path), 401, 'unauthorized');
+      expectError(await service.ask('/auth/logout', jsonOf({})), 401, 'unauthorized');
+      expectError(await service.ask('/api-keys', jsonOf({ name: 'x' })), 401, 'unauthorized');
+      expectError(await service.ask(`/api-keys/${UNKNOWN_ID}`, { method: 'DELETE' }), 401, 'unauthorized');
+      return undefined;
+    },
+  },
+  {
+    name: 'routes of files: 401 without a key, 404 for an unknown id',
+    async run({ service }) {
+      for (const [method, path] of [
+        ['GET', '/files'],
+        ['POST', '/files'],
+        ['GET', `/files/${UNKNOWN_ID}`],
+        ['DELETE', `/files/${UNKNOWN_ID}`],
+        ['POST', `/files/${UNKNOWN_ID}/complete`],
+      ] as const) {
+        expectError(await exchange(service.baseUrl + path, { method }), 401, 'unauthorized');
+        if (path.includes(UNKNOWN_ID)) expectError(await service.ask(path, { method }), 404, 'not_found');
+      }
+      return undefined;
+    },
+  },
+  {
+    name: 'unknown routes: 404, with and without a key; other methods: 405 with Allow',
+    async run({ service }) {
+      expectError(await exchange(`${service.rootUrl}/nothing`), 404, 'not_found');
+      expectError(await exchange(`${service.baseUrl}/nothing`), 404, 'not_found');
+      expectError(await service.ask('/nothing'), 404, 'not_found');
+      expectError(await service.ask('/files/a/b/c', { method: 'DELETE' }), 404, 'not_found');
+      const answer = await service.ask('/files', { method: 'PATCH' });
+      expectError(answer, 405, 'method_not_allowed');
+      expectHeader(answer, 'allow', /^GET, POST$/);
+      return undefined;
+    },
+  },
+];

@@ -1,0 +1,121 @@
+import { parseArgs } from 'node:util';
+import { type Check, NotTried, type Settings } from './check.ts';
+import { LANE_CHECKS } from './checks/lanes.ts';
+import { LIMITER_CHECKS } from './checks/limiter.ts';
+import { LINK_CHECKS } from './checks/links.ts';
+import { REFUSAL_CHECKS } from './checks/refusals.ts';
+import { ROUTE_CHECKS } from './checks/routes.ts';
+import { Service } from './service.ts';
+
+/**
+ * `npm run smoke -- --base-url https://…/api/v1 --key svc_…`: asks a running service, local or deployed, for all it
+ * promises, within its rate limits, and says line by line what holds. Exit code 1 when anything does not. It deletes what
+ * it uploads.
+ */
+
+const HELP = `npm run smoke -- --base-url <https://…/api/v1> [--key <API key>] [options]
+
+  --base-url <url>          address of the service, with /api/v1
+  --key <key>               an API key of an account with 200 MB of room; else from FILE_HOSTING_KEY
+  --largest-mib <number>    upload no file larger than this (100)
+  --max-upload-bytes <n>    MAX_UPLOAD_SIZE_BYTES of the deployment (104857600)
+  --no-streaming            the deployment has no streaming function
+  --only <text>             only the checks whose name holds this text
+`;
+
+const CHECKS: readonly Check[] = [
+  ...ROUTE_CHECKS,
+  ...LINK_CHECKS,
+  ...REFUSAL_CHECKS,
+  ...LANE_CHECKS,
+  ...LIMITER_CHECKS,
+];
+
+interface Outcome {
+  readonly name: string;
+  readonly verdict: 'holds' | 'DOES NOT HOLD' | 'not tried';
+  readonly remark: string | undefined;
+}
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  let settings: Settings & { only: string };
+  try {
+    const read = readSettings();
+    if (!read) return 0;
+    settings = read;
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${HELP}`);
+    return 2;
+  }
+  const outcomes: Outcome[] = [];
+  for (const check of CHECKS.filter(({ name }) => name.includes(settings.only))) {
+    const outcome = await runCheck(check, settings);
+    console.log(lineOf(outcome));
+    outcomes.push(outcome);
+  }
+  const stuck = await settings.service.tidyUp();
+  if (stuck.length > 0) console.log(`not deleted: ${stuck.join(', ')}`);
+  return summarize(outcomes);
+}
+
+async function runCheck(check: Check, settings: Settings): Promise<Outcome> {
+  const { name } = check;
+  try {
+    return { name, verdict: 'holds', remark: await check.run(settings) };
+  } catch (error) {
+    const verdict = error instanceof NotTried ? 'not tried' : 'DOES NOT HOLD';
+    return { name, verdict, remark: (error as Error).message };
+  }
+}
+
+/** @returns the exit code. */
+function summarize(outcomes: readonly Outcome[]): number {
+  const tried = outcomes.filter(({ verdict }) => verdict !== 'not tried');
+  const failed = tried.filter(({ verdict }) => verdict !== 'holds');
+  console.log();
+  for (const outcome of failed) console.log(lineOf(outcome));
+  console.log(
+    `${tried.length - failed.length} of ${tried.length} hold, ${outcomes.length - tried.length} were not tried.`,
+  );
+  return failed.length === 0 && tried.length > 0 ? 0 : 1;
+}
+
+function lineOf({ name, verdict, remark }: Outcome): string {
+  return `${verdict.padEnd(15)}${name}${remark === undefined ? '' : `: ${remark}`}`;
+}
+
+/** @returns undefined when only help was asked for. @throws Error that says what is wrong with the arguments. */
+function readSettings(): (Settings & { only: string }) | undefined {
+  const { values } = parseArgs({
+    options: {
+      'base-url': { type: 'string' },
+      key: { type: 'string' },
+      'largest-mib': { type: 'string', default: '100' },
+      'max-upload-bytes': { type: 'string', default: '104857600' },
+      'no-streaming': { type: 'boolean', default: false },
+      only: { type: 'string', default: '' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    console.log(HELP);
+    return undefined;
+  }
+  const key = values.key ?? process.env.FILE_HOSTING_KEY;
+  if (values['base-url'] === undefined || !key) throw new Error('--base-url and --key are needed.');
+  return {
+    service: new Service({ baseUrl: values['base-url'], key }),
+    largestBytes: positive('--largest-mib', values['largest-mib']) * 1024 * 1024,
+    maxUploadBytes: positive('--max-upload-bytes', values['max-upload-bytes']),
+    isStreaming: !values['no-streaming'],
+    only: values.only,
+  };
+}
+
+function positive(option: string, text: string): number {
+  const value = Number(text);
+  if (value > 0 && Number.isFinite(value)) return value;
+  throw new Error(`${option} must be a positive number, not "${text}".`);
+}

@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Content, joined } from './content.ts';
+import { type Answer, type Ask, exchange, type Framing } from './http.ts';
+
+export interface FileRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly mime_type: string;
+  readonly size_bytes: number;
+  readonly url: string;
+  readonly created_at: string;
+}
+
+export interface Ticket {
+  readonly id: string;
+  readonly upload: { readonly method: string; readonly url: string; readonly headers: Record<string, string> };
+}
+
+/** The service under test, as a program with an API key sees it. */
+export class Service {
+  readonly baseUrl: string;
+  readonly rootUrl: string;
+  readonly #key: string;
+  readonly #left = new Map<string, string>();
+
+  constructor({ baseUrl, key }: { baseUrl: string; key: string }) {
+    this.baseUrl = baseUrl.replace(/\/$/, '');
+    this.rootUrl = this.baseUrl.replace(/\/api\/v1$/, '');
+    if (this.rootUrl === this.baseUrl) throw new Error(`${baseUrl} does not end in /api/v1.`);
+    this.#key = key;
+  }
+
+  get authorization(): Record<string, string> {
+    return { authorization: `Bearer ${this.#key}` };
+  }
+
+  /** Asks with the key, and once more when the rate limit says when to come back: others may use the account, too. */
+  async ask(path: string, ask: Ask = {}): Promise<Answer> {
+    for (;;) {
+      const answer = await this.askOnce(path, ask);
+      if (answer.status !== 429) return answer;
+      await sleep(Number(answer.headers['retry-after'] ?? 1) * 1_000);
+    }
+  }
+
+  /** Asks with the key, whatever the rate limit says. */
+  askOnce(path: string, ask: Ask = {}): Promise<Answer> {
+    return exchange(this.baseUrl + path, { ...ask, headers: { ...this.authorization, ...ask.headers } });
+  }
+
+  /** @returns the record of the stored file. @throws Error when it is not stored. */
+  async upload(name: string, content: Content, framing: Framing = 'length', type?: string): Promise<FileRecord> {
+    const record = JSON.parse(expectStatus(await this.ask('/files', formOf(name, content, framing, type)), 201).text);
+    this.#left.set(record.id, name);
+    return record as FileRecord;
+  }
+
+  async askForTicket(name: string, sizeBytes: number): Promise<Ticket> {
+    const body = { name, mime_type: 'application/octet-stream', size_bytes: sizeBytes };
+    const ticket = JSON.parse(expectStatus(await this.ask('/files', jsonOf(body)), 202).text) as Ticket;
+    this.#left.set(ticket.id, name);
+    return ticket;
+  }
+
+  async remove(id: string): Promise<Answer> {
+    const answer = await this.ask(`/files/${id}`, { method: 'DELETE' });
+    if (answer.status === 200) this.#left.delete(id);
+    return answer;
+  }
+
+  /** Deletes what was uploaded and is still there. @returns the names of files that could not be deleted. */
+  async tidyUp(): Promise<string[]> {
+    const stuck: string[] = [];
+    for (const [id, name] of this.#left) {
+      const answer = await this.remove(id).catch(() => undefined);
+      if (answer?.status !== 200 && answer?.status !== 404) stuck.push(`${name} (${id})`);
+    }
+    return stuck;
+  }
+}
+
+const BOUNDARY = '----smoke7MA4YWxkTrZu0gW';
+const TAIL = `\r\n--${BOUNDARY}--\r\n`;
+const headOf = (name: string, type: string | undefined) =>
+  `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n` +
+  `${type === undefined ? '' : `Content-Type: ${type}\r\n`}\r\n`;
+
+/** How many bytes a form is longer than its file. */
+export const framingBytes = (name: string) => headOf(name, undefined).length + TAIL.length;
+
+/** @param name  plain ASCII. */
+export function formOf(name: string, content: Content, framing: Framing = 'length', type?: string): Ask {
+  return {
+    method: 'POST',
+    headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
+    body: joined(headOf(name, type), content, TAIL),
+    framing,
+  };
+}
+
+export function jsonOf(body: object): Ask {
+  return { method: 'POST', headers: { 'content-type': 'application/json' }, body: joined(JSON.stringify(body)) };
+}
+
+/** @throws Error that says what came instead. */
+export function expectStatus(answer: Answer, status: number): Answer {
+  if (answer.status === status) return answer;
+  throw new Error(`${answer.status} ${answer.text.slice(0, 200)} instead of ${status}${requestId(answer)}`);
+}
+
+/** An error of the service and nothing else. @throws Error that says what came instead. */
+export function expectError(answer: Answer, status: number, code: string): void {
+  expectStatus(answer, status);
+  const expected = JSON.stringify({ error: code });
+  if (answer.text !== expected) throw new Error(`${answer.text.slice(0, 200)} instead of ${expected}`);
+  expectHeader(answer, 'content-type', /^application\/json\b/);
+}
+
+export function expectHeader(answer: Answer, name: string, pattern: RegExp): void {
+  const value = answer.headers[name];
+  if (value === undefined || !pattern.test(value)) throw new Error(`${name}: ${value ?? 'absent'}, not ${pattern}`);
+}
+
+export function expectEqual(what: string, actual: unknown, expected: unknown): void {
+  if (actual !== expected) throw new Error(`${what} is ${actual}, not ${expected}`);
+}
+
+const requestId = ({ headers }: Answer) => {
+  const id = headers['x-request-id'] ?? headers['x-amz-cf-id'];
+  return id === undefined ? '' : ` (request ${id})`;
+};

@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { removeResource } from '../support/template-edits.ts';
+
+/** `npm run smoke` as its user has it: its lines, its exit code, and what it leaves behind. */
+
+const RUN = join(import.meta.dirname, '../../smoke/run.ts');
+
+/** The edge's time runs fast, so that nobody waits a minute for a link to die; S3 bears a quarter of an hour of it. */
+const beginning = Date.now();
+const fastClock = () => new Date(beginning + (Date.now() - beginning) * 8);
+/** More than the check of the limiter tries. */
+const LIMITS = { RATE_LIMIT_LISTS_PER_MINUTE: '5000', RATE_LIMIT_UPLOADS_PER_MINUTE: '5000' };
+
+let service: TestService;
+let account: TestAccount;
+beforeAll(async () => {
+  service = await startTestService(LIMITS, { clock: fastClock });
+  account = await service.newAccount();
+});
+afterAll(() => service.close());
+
+async function smoke(...options: string[]) {
+  const child = spawn(process.execPath, [RUN, ...options], { env: { PATH: process.env.PATH } });
+  const [lines, complaint, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  return { code, lines: lines.trim().split('\n'), complaint };
+}
+
+const asked = ({ urls }: TestService, { key }: TestAccount) => ['--base-url', urls.base_url, '--key', key];
+
+test('a service that is well passes, and nothing is left of the visit', async () => {
+  const { code, lines, complaint } = await smoke(...asked(service, account), '--largest-mib', '5');
+  expect(lines.filter((line) => line.startsWith('DOES NOT HOLD'))).toEqual([]);
+  expect([code, complaint]).toEqual([0, '']);
+  expect(lines.at(-1)).toMatch(/^(\d+) of \1 hold, 18 were not tried\.$/);
+  expect(lines.join('\n')).toMatch(/^holds {10}form of 5 MiB, without a length: [\d.]+ s, /m);
+  expect(lines.join('\n')).toMatch(/^not tried {6}direct upload of 7 MiB: larger than asked for$/m);
+  expect(lines.join('\n')).toMatch(/^holds {10}link: dead within 75 s of the deletion.*: dead after \d+ s$/m);
+  expect(await service.rowsOf(account.id)).toEqual([]);
+});
+
+test('what does not hold is named, and the exit code says so', async () => {
+  const edit = (templates: Parameters<typeof removeResource>[0]) =>
+    removeResource(templates, 'AWS::ApiGateway::Method', 'Apiapiv1filesidDELETE');
+  const broken = await startTestService(LIMITS, { edit });
+  const { code, lines } = await smoke(...asked(broken, await broken.newAccount()), '--only', 'delete');
+  await broken.close();
+  expect(code).toBe(1);
+  expect(lines).toContainEqual(
+    expect.stringMatching(
+      /^DOES NOT HOLD {2}files: upload, .*: 405 .*method_not_allowed.* instead of 200 \(request \S+\)$/,
+    ),
+  );
+  expect(lines.join('\n')).toMatch(/^not deleted: smoke-\d+\.txt \(\S+\)$/m);
+  expect(lines.join('\n')).toMatch(/^0 of 1 hold, 0 were not tried\.$/m);
+});
+
+test('a wrong key fails every check that needs one', async () => {
+  const { code, lines } = await smoke('--base-url', service.urls.base_url, '--key', 'wrong', '--only', 'delete');
+  expect(code).toBe(1);
+  expect(lines[0]).toMatch(/^DOES NOT HOLD .*: 401 {"error":"unauthorized"} instead of 201/);
+});
+
+test.each([
+  [[], '--base-url and --key are needed.'],
+  [['--base-url', 'http://127.0.0.1:1', '--key', 'x'], 'http://127.0.0.1:1 does not end in /api/v1.'],
+  [
+    ['--base-url', 'http://127.0.0.1:1/api/v1', '--key', 'x', '--largest-mib', 'all'],
+    '--largest-mib must be a positive number, not "all".',
+  ],
+  [['--base', 'x'], "Unknown option '--base'"],
+])('the arguments %j are refused in a sentence', async (options, sentence) => {
+  const { code, complaint } = await smoke(...options);
+  expect(code).toBe(2);
+  expect(complaint.startsWith(sentence)).toBe(true);
+});
