@@ -142,6 +142,7 @@ describe('the application', () => {
 describe('environments', () => {
   /** `/wait` is never answered. */
   const PID = application(`
+    console.log(request.url);
     if (request.url === '/pid') response.end(String(process.pid));
     if (request.url === '/crash') process.exit(7);`);
 
@@ -156,16 +157,18 @@ describe('environments', () => {
   });
 
   test('are at most as many as the template says; a request for which there is no room is refused', async () => {
-    const { send, get } = await start(
+    const { send, get, log } = await start(
       PID,
       { MaxConcurrencyPerEnvironment: 1 },
       { ScalingConfig: { MaxEnvironments: 1 } },
     );
-    await get('/pid');
     const waiting = send({ path: '/wait' }).end();
-    waiting.on('error', () => {});
-    await expect.poll(async () => (await get('/pid')).status).toBe(429);
+    const answer = answerOf(waiting);
+    // Not before it has the place: of two requests at once either may come first.
+    await expect.poll(() => log).toContain('/wait');
+    expect((await get('/pid')).status).toBe(429);
     waiting.destroy();
+    await expect(answer).rejects.toThrow('socket hang up');
     await expect.poll(async () => (await get('/pid')).status).toBe(200);
   });
 
