@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Fault, FaultSubject } from '../../infra/local/aws-front/faults.ts';
+import type { SweepReport } from '../../shared/files/sweep.ts';
+import { readBooks } from '../support/books.ts';
+import { during } from '../support/during.ts';
+import { askForTicket, complete, put, type Ticket, uploadStreaming } from '../support/lanes.ts';
+import { type Operator, operatorOf } from '../support/operator.ts';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+
+/** The sweeper beside others: another sweeper, and requests that are slower than their deadline. */
+
+let service: TestService;
+let operator: Operator;
+
+beforeAll(async () => {
+  service = await startTestService({ RATE_LIMIT_UPLOADS_PER_MINUTE: '1000' });
+  operator = operatorOf(service);
+  service.holdEvents();
+});
+afterAll(async () => {
+  operator.close();
+  await service.close();
+});
+
+const each = <Result>(count: number, make: (name: string) => Promise<Result>): Promise<Result[]> =>
+  Promise.all(Array.from({ length: count }, (_, index) => make(`${index}.bin`)));
+
+async function arrived({ byKey }: TestAccount, name: string): Promise<Ticket> {
+  const { body: ticket } = await askForTicket(byKey, name, 5);
+  expect(await put(ticket, 'hello')).toBe(200);
+  return ticket;
+}
+
+/** The name of a function's role, by which calls are known to be its. */
+const roleOf = (label: string) => service.lambda.find(label).roleArn.split('/').at(-1) ?? '';
+
+/**
+ * Leaves work of every kind behind for the sweeper, so much of each, and files.
+ * @returns how much work that is, as the sweeper reports it.
+ */
+async function leaveWork(account: TestAccount, count: number): Promise<SweepReport['swept']> {
+  const { byKey } = account;
+  const s3 = (operation: string, effect: Fault['effect']): Fault => ({ match: { service: 's3', operation }, effect });
+  const upload = (name: string) => byKey.upload(name, 'hello');
+
+  // Uploads whose object was stored, or not; and parts that could not be thrown away.
+  await during(service, s3('PutObject', 'error-before'), () => each(count, upload));
+  await during(service, s3('PutObject', 'error-after'), () => each(count, upload));
+  const large = new Uint8Array(5 * 1024 * 1024 + 1);
+  await during(service, s3('AbortMultipartUpload', 'error-before'), () =>
+    during(service, s3('CompleteMultipartUpload', 'error-before'), () =>
+      each(count, (name) => uploadStreaming(account, name, large)),
+    ),
+  );
+
+  // Tickets without bytes, with bytes, and cancelled ones whose bytes come late.
+  await each(count, (name) => askForTicket(byKey, name, 5));
+  await each(count, (name) => arrived(account, name));
+  await each(count, async (name) => {
+    const { body: ticket } = await askForTicket(byKey, name, 5);
+    await byKey.request('DELETE', `/files/${ticket.id}`);
+    expect(await put(ticket, 'hello')).toBe(200);
+  });
+
+  const files = await each(count, upload);
+  await during(service, s3('DeleteObject', 'error-before'), () =>
+    Promise.all(files.map(({ body }) => byKey.request('DELETE', `/files/${body.id}`))),
+  );
+
+  // A first attempt copies the bytes and settles nothing; the second does.
+  const tickets = await each(count, (name) => arrived(account, name));
+  const completeAll = () => Promise.all(tickets.map((ticket) => complete(byKey, ticket)));
+  await during(service, { match: { operation: 'TransactWriteItems' }, effect: 'error-before' }, completeAll);
+  for (const { status } of await completeAll()) expect(status).toBe(201);
+  return { upload: 3 * count, ticket: 2 * count, cancelled: count, deleted: count, leftovers: count };
+}
+
+/** The account has these files, and nothing is left to do. */
+async function expectFiles({ id }: TestAccount, names: string[]): Promise<void> {
+  const { problems, unfinished, accountOf } = await readBooks(operator);
+  expect({ problems, unfinished }).toEqual({ problems: [], unfinished: [] });
+  expect(accountOf(id)).toEqual({ usedBytes: 5 * names.length, fileCount: names.length, names });
+}
+
+test('two sweepers at once do each piece of work once', async () => {
+  const account = await service.newAccount();
+  const work = await leaveWork(account, 2);
+  expect((await readBooks(operator)).problems).toEqual([]);
+  const twoSweeps = () => Promise.all([operator.sweep(), operator.sweep()]);
+  // Before anything is due; after which both environments have started, and two sweeps begin together.
+  for (const { swept } of await twoSweeps()) expect(Object.values(swept)).toEqual([0, 0, 0, 0, 0]);
+
+  expect(await operator.passDeadlines()).toBe(Object.values(work).reduce((sum, rows) => sum + rows));
+  // Both have looked before either has begun.
+  const looking: Fault = {
+    match: { principal: roleOf('SweepFunction'), operation: 'Query' },
+    effect: { delayMs: 1_000 },
+  };
+  const mark = service.front.meter.mark();
+  const [one, other] = await during(service, looking, twoSweeps);
+  const refused = service.front.meter
+    .since(mark)
+    .calls.filter(({ operation, status }) => operation === 'UpdateItem' && status === 400);
+  expect(refused.length).toBeGreaterThan(0);
+  expect([one.failed, other.failed]).toEqual([0, 0]);
+  for (const kind of Object.keys(work) as (keyof typeof work)[]) {
+    expect([kind, one.swept[kind] + other.swept[kind]]).toEqual([kind, work[kind]]);
+  }
+  await expectFiles(account, ['0.bin', '1.bin']);
+});
+
+test('what sweepers fail at, the next one does', async () => {
+  const account = await service.newAccount();
+  await leaveWork(account, 1);
+  await operator.passDeadlines();
+  // Without the list of what is due there would be no work to fail at.
+  const predicate = ({ operation }: FaultSubject) => operation !== 'Query';
+  const failing: Fault = { match: { principal: roleOf('SweepFunction'), predicate }, effect: 'error-after', every: 3 };
+  await during(service, failing, () => Promise.all([operator.sweep(), operator.sweep()]));
+  await operator.passDeadlines();
+  expect((await operator.sweep()).failed).toBe(0);
+  await expectFiles(account, ['0.bin']);
+});
+
+test('what a sweeper dies over, the next one does', async () => {
+  const account = await service.newAccount();
+  await leaveWork(account, 1);
+  const { arn } = service.lambda.find('SweepFunction');
+  // In the order in which the work is done, so that each is still ahead of the next sweeper.
+  for (const operation of ['TransactWriteItems', 'DeleteObject', 'DeleteItem']) {
+    await operator.passDeadlines();
+    const stuck: Fault = { match: { principal: roleOf('SweepFunction'), operation }, effect: 'timeout' };
+    await during(service, stuck, async (fault) => {
+      const kill = async () => {
+        await expect.poll(() => fault.hits).toBeGreaterThan(0);
+        await service.lambda.killEnvironments(arn);
+      };
+      await Promise.all([expect(operator.sweep()).rejects.toThrow('killed'), kill()]);
+    });
+  }
+  await operator.passDeadlines();
+  expect((await operator.sweep()).failed).toBe(0);
+  await expectFiles(account, ['0.bin']);
+});
+
+test('an upload that is slower than its deadline loses to the sweeper, and its client is told', async () => {
+  const account = await service.newAccount();
+  const match = { principal: roleOf('UploadFileFunction'), operation: 'TransactWriteItems' };
+  const { answered } = await during(service, { match, effect: 'transaction-conflict' }, async (settling) => {
+    const answered = account.byKey.upload('slow.bin', 'hello');
+    await expect.poll(() => settling.hits).toBeGreaterThan(0);
+    await operator.passDeadlines();
+    expect((await operator.sweep()).swept).toMatchObject({ upload: 1 });
+    return { answered };
+  });
+  const { status, body } = await answered;
+  expect([status, body]).toEqual([504, { error: 'timeout' }]);
+  await expectFiles(account, []);
+});
+
+test('a completion that is slower than its ticket loses to the sweeper, and its client is told', async () => {
+  const account = await service.newAccount();
+  const ticket = await arrived(account, 'slow.bin');
+  const match = { principal: roleOf('CompleteUploadFunction'), operation: 'TransactWriteItems' };
+  const { answered } = await during(service, { match, effect: 'transaction-conflict' }, async (settling) => {
+    const answered = complete(account.byKey, ticket);
+    await expect.poll(() => settling.hits).toBeGreaterThan(0);
+    await operator.passDeadlines();
+    expect((await operator.sweep()).swept).toMatchObject({ ticket: 1 });
+    return { answered };
+  });
+  const { status, body } = await answered;
+  expect([status, body]).toEqual([404, { error: 'not_found' }]);
+  await expectFiles(account, []);
+});

@@ -1,0 +1,15 @@
+import { expect } from 'vitest';
+import type { Fault, FaultHandle } from '../../infra/local/aws-front/faults.ts';
+import type { TestService } from './service.ts';
+
+/** Does something while AWS is broken; at least one call has to suffer from it. It is mended even if that fails. */
+export async function during<Result>(
+  { front }: Pick<TestService, 'front'>,
+  fault: Fault,
+  run: (fault: FaultHandle) => Promise<Result>,
+): Promise<Result> {
+  const handle = front.faults.add(fault);
+  const result = await run(handle).finally(handle.remove);
+  expect(handle.hits).toBeGreaterThan(0);
+  return result;
+}
