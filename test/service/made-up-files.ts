@@ -1,0 +1,122 @@
+import {
+  BatchWriteItemCommand,
+  type DynamoDBClient,
+  UpdateItemCommand,
+  type WriteRequest,
+} from '@aws-sdk/client-dynamodb';
+import { counts, type Item, number, text } from '../../shared/aws/attributes.ts';
+import { fileAttributes, fileKey, leafId } from '../../shared/aws/file-items.ts';
+import type { TableName } from '../../shared/aws/tables.ts';
+import type { ListedFile } from '../../shared/files/file.ts';
+import { groupOf, leafOf } from '../../shared/files/listing-counters.ts';
+import { newPublicKey } from '../../shared/files/object-key.ts';
+import { uuidv7 } from '../../shared/ids.ts';
+
+/** The size of every made-up file, in bytes. */
+export const MADE_UP_BYTES = 7;
+
+/** Made-up files are a second apart, the last one now. */
+const INTERVAL_MS = 1_000;
+const BATCH_ITEMS = 25;
+const CONCURRENCY = 8;
+
+type Tables = Readonly<Record<TableName, string>>;
+
+/**
+ * Gives an account that has no files the rows and books of so many, as if they had been uploaded one after another; their
+ * objects it does not have. Written past the service, which would need minutes.
+ * @returns the files, newest first.
+ */
+export async function makeUpFiles(
+  client: DynamoDBClient,
+  tables: Tables,
+  { accountId, count }: { accountId: string; count: number },
+): Promise<ListedFile[]> {
+  const now = Date.now();
+  const files = Array.from({ length: count }, (_, index) =>
+    madeUpFile({ accountId, seq: index + 1, createdAt: now - (count - index - 1) * INTERVAL_MS }),
+  );
+  const seqRow = { ...fileKey({ accountId, id: '#seq' }), next: number(count), last_at: number(now) };
+  await writeAll(client, tables.files, [...files.map(readyItem), seqRow].map(put));
+  await writeBooks(client, tables, { accountId, before: files, files });
+  return files.reverse();
+}
+
+/** Takes made-up files away again, as if they had been deleted one after another. @returns those that remain. */
+export async function takeAwayFiles(
+  client: DynamoDBClient,
+  tables: Tables,
+  { files: before, isTaken }: { files: readonly ListedFile[]; isTaken: (file: ListedFile) => boolean },
+): Promise<ListedFile[]> {
+  const files = before.filter((file) => !isTaken(file));
+  const removals = before.filter(isTaken).map((file) => ({ DeleteRequest: { Key: fileKey(file) } }));
+  await writeAll(client, tables.files, removals);
+  await writeBooks(client, tables, { accountId: before[0]?.accountId ?? '', before, files });
+  return files;
+}
+
+function madeUpFile({ accountId, seq, createdAt }: Pick<ListedFile, 'accountId' | 'seq' | 'createdAt'>): ListedFile {
+  return {
+    accountId,
+    id: uuidv7(createdAt),
+    name: `photo-${seq}.jpeg`,
+    mimeType: 'image/jpeg',
+    sizeBytes: MADE_UP_BYTES,
+    objectKey: newPublicKey(),
+    createdAt,
+    seq,
+  };
+}
+
+/** As the settlement store leaves the row of a multipart upload. */
+function readyItem(file: ListedFile): Item {
+  const state = { state: text('ready'), lane: text('multipart'), seq: number(file.seq) };
+  return { ...fileKey(file), ...state, ...fileAttributes(file) };
+}
+
+interface Books {
+  readonly accountId: string;
+  /** All files whose counters are there: one stays, at zero, when the last file it counts is gone. */
+  readonly before: readonly ListedFile[];
+  readonly files: readonly ListedFile[];
+}
+
+async function writeBooks(client: DynamoDBClient, tables: Tables, { accountId, before, files }: Books): Promise<void> {
+  const countBy = (indexOf: (seq: number) => number) => {
+    const counters = new Map(before.map(({ seq }) => [indexOf(seq), 0]));
+    for (const { seq } of files) counters.set(indexOf(seq), (counters.get(indexOf(seq)) ?? 0) + 1);
+    return counters;
+  };
+  const leaves = [...countBy(leafOf)].map(([leaf, n]) => ({
+    ...fileKey({ accountId, id: leafId(leaf) }),
+    n: number(n),
+  }));
+  await writeAll(client, tables.files, leaves.map(put));
+  await client.send(
+    new UpdateItemCommand({
+      TableName: tables.accounts,
+      Key: { id: text(accountId) },
+      UpdateExpression: 'SET storage_used_bytes = :bytes, file_count = :files, #groups = :groups',
+      ExpressionAttributeNames: { '#groups': 'groups' },
+      ExpressionAttributeValues: {
+        ':bytes': number(files.length * MADE_UP_BYTES),
+        ':files': number(files.length),
+        ':groups': counts(countBy(groupOf)),
+      },
+    }),
+  );
+}
+
+const put = (item: Item): WriteRequest => ({ PutRequest: { Item: item } });
+
+async function writeAll(client: DynamoDBClient, table: string, requests: readonly WriteRequest[]): Promise<void> {
+  const rest = [...requests];
+  const writeRest = async () => {
+    while (rest.length > 0) {
+      const RequestItems = { [table]: rest.splice(0, BATCH_ITEMS) };
+      const { UnprocessedItems } = await client.send(new BatchWriteItemCommand({ RequestItems }));
+      if (Object.keys(UnprocessedItems ?? {}).length > 0) throw new Error('the engine did not write every row');
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, writeRest));
+}
