@@ -1,0 +1,44 @@
+import { randomToken } from '../../shared/ids.ts';
+import { ROUTES, type Route } from '../../shared/routes.ts';
+
+/** A request of a client, from the root of the service. */
+export interface Ask {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string | ReadableStream;
+}
+
+export const FORM = { 'content-type': 'multipart/form-data; boundary=B' };
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+export const form = (name: string) =>
+  `--B\r\nContent-Disposition: form-data; name="f"; filename="${name}"\r\n\r\ncontent\r\n--B--`;
+
+/** Of no known length, so the streaming server gets it. */
+const streamed = (text: string) => new Blob([text]).stream();
+
+/** One request of each kind to each route, with a credential and a text wherever a client may put one. */
+export function everyRoute(credential: Record<string, string>, { id, text }: { id: string; text: string }): Ask[] {
+  const query = `?key=${encodeURIComponent(text)}&search=${encodeURIComponent(text)}`;
+  const printable = text.replace(/[^ -~]/g, '');
+  const common = { 'x-api-key': printable, 'user-agent': printable, ...credential };
+  const quoted = JSON.stringify(text);
+  return [
+    ...Object.values<Route>(ROUTES).map(({ method, path }) => ({
+      method,
+      path: `${path.replace('{id}', id)}${query}`,
+      headers: { ...common, ...(method === 'POST' && JSON_TYPE) },
+      ...(method === 'POST' && { body: `{"name":${quoted},"mime_type":${quoted},"size_bytes":3}` }),
+    })),
+    ...[form(text), streamed(form(text)), form(text).slice(0, -3), streamed(form(text).slice(0, -3))].map((body) => ({
+      method: 'POST',
+      path: `/api/v1/files${query}`,
+      headers: { ...common, ...FORM, 'idempotency-key': randomToken(64) },
+      body,
+    })),
+    { method: 'POST', path: '/api/v1/api-keys', headers: { ...credential, ...JSON_TYPE }, body: `{"name": ${text}` },
+    { method: 'GET', path: `/api/v1/auth/google/callback${query}&code=${text}&state=${text}`, headers: credential },
+    { method: 'GET', path: `/${encodeURIComponent(text)}${query}`, headers: credential },
+  ];
+}

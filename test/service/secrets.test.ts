@@ -1,0 +1,226 @@
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Fault } from '../../infra/local/aws-front/faults.ts';
+import { requestLine } from '../../infra/local/report.ts';
+import { generateKey } from '../../shared/api-keys/key-format.ts';
+import { ERRORS } from '../../shared/errors.ts';
+import { randomToken } from '../../shared/ids.ts';
+import { during } from '../support/during.ts';
+import { inChunks, rawRequest, sendAndLeave } from '../support/raw-http.ts';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { type Ask, everyRoute, FORM, form } from './every-route.ts';
+import { leaksIn, remember, rememberingFetch } from './seen-secrets.ts';
+
+/**
+ * What opens a door is in no line that anybody writes: neither the functions, nor the streaming server, nor `npm start`;
+ * and no error says more than its code. Every secret that passes is remembered, then looked for.
+ */
+
+let service: TestService;
+let account: TestAccount;
+const requestLines: string[] = [];
+const errors: { readonly path: string; readonly text: string }[] = [];
+
+const lines = () => [...service.logs, ...requestLines];
+
+beforeAll(async () => {
+  vi.stubGlobal('fetch', rememberingFetch);
+  service = await startTestService(
+    {
+      RATE_LIMIT_UPLOADS_PER_MINUTE: '100000',
+      RATE_LIMIT_LISTS_PER_MINUTE: '100000',
+      RATE_LIMIT_REQUESTS_PER_MINUTE: '100000',
+    },
+    { onRequest: (request) => requestLines.push(requestLine(request)) },
+  );
+  await rememberOwnSecrets();
+  account = await service.newAccount();
+});
+afterAll(async () => {
+  vi.unstubAllGlobals();
+  await service.close();
+  expectNothingTold();
+});
+afterEach(expectNothingTold);
+
+function expectNothingTold(): void {
+  expect(leaksIn(lines())).toEqual([]);
+  // A line is one line: nothing in it ends it, or moves the cursor of whoever reads it.
+  expect(lines().filter((line) => /\p{Cc}/u.test(line) || FORGED_LINE.test(line))).toEqual([]);
+  const bodies = Object.keys(ERRORS).map((code) => JSON.stringify({ error: code }));
+  const isPlain = ({ path, text }: (typeof errors)[number]) =>
+    path === '/health' ? DEGRADED.test(text) : bodies.includes(text);
+  expect(errors.filter((error) => !isPlain(error))).toEqual([]);
+}
+
+/** A record that a name tries to bring into the log, where it would follow the name of a function. */
+const FORGED = '{"forged":"by a name"';
+const FORGED_LINE = /^(\S+ )?\{"forged"/;
+const DEGRADED = /^\{"status":"degraded","db":"(ok|error)","storage":"(ok|error)"\}$/;
+
+/** What the functions get from Secrets Manager, and what they sign with. */
+async function rememberOwnSecrets(): Promise<void> {
+  const credentials = { accessKeyId: 'READER', secretAccessKey: 'reader' };
+  const everything = { Statement: [{ Effect: 'Allow' as const, Action: '*', Resource: '*' }] };
+  service.front.addPrincipal({ ...credentials, name: 'reader', policies: [everything] });
+  const client = new SecretsManagerClient({ endpoint: service.front.endpoint, region: 'us-east-1', credentials });
+  const { LOGIN_PROVIDER_SECRET, ORIGIN_SECRET } = service.lambda.find('StartLoginFunction').variables;
+  for (const SecretId of [LOGIN_PROVIDER_SECRET, ORIGIN_SECRET]) {
+    const { SecretString = '' } = await client.send(new GetSecretValueCommand({ SecretId }));
+    const { client_secret, current } = JSON.parse(SecretString);
+    remember('secret', client_secret ?? current);
+  }
+  client.destroy();
+  for (const label of ['GetFileFunction', 'UploadFileFunction', 'StartLoginFunction']) {
+    remember('secret access key', service.lambda.find(label).credentials.secretAccessKey);
+  }
+}
+
+/** Sends a request and remembers how its error reads. */
+async function ask({ method, path, headers = {}, body }: Ask): Promise<Response> {
+  const url = `${service.urls.root_url}${path}`;
+  const init = { redirect: 'manual', method, headers, ...(body !== undefined && { body, duplex: 'half' }) };
+  const response = await fetch(url, init as RequestInit);
+  if (response.status >= 400) errors.push({ path: new URL(url).pathname, text: await response.text() });
+  return response;
+}
+
+const byKey = (key = account.key) => ({ authorization: `Bearer ${key}` });
+const bySession = (cookie = account.cookie) => ({ cookie, origin: service.urls.root_url });
+/** By key and by session, which goes on. */
+const asWhoever = (what: { id: string; text: string }) => [
+  ...everyRoute(byKey(), what),
+  ...everyRoute(bySession(), what).filter(({ path }) => !path.includes('logout')),
+];
+const askAll = (asks: readonly Ask[]) => Promise.all(asks.map(ask));
+
+async function fileOf({ byKey: client }: TestAccount): Promise<string> {
+  return String((await client.upload('a.txt', 'content')).body.id);
+}
+
+test('a piece of a secret in a line would be seen', () => {
+  expect(leaksIn([`x ${account.key.slice(20, 40)} y`])).toHaveLength(1);
+  expect(leaksIn([`x ${account.cookie.slice(-20)} y`])).toHaveLength(1);
+  expect(leaksIn([`x ${account.key.slice(0, 12)} y`])).toEqual([]);
+});
+
+describe('no line holds a secret, and no error more than its code,', () => {
+  test('after requests that succeed', async () => {
+    const { body } = await account.byKey.postJson('/files', { name: 'a', mime_type: 'text/plain', size_bytes: 1 });
+    const { url, headers } = body.upload as { url: string; headers: Record<string, string> };
+    await fetch(url, { method: 'PUT', headers, body: 'a' });
+    await account.byKey.request('POST', `/files/${body.id}/complete`);
+    const file = await account.byKey.request('GET', `/files/${body.id}`);
+    expect((await fetch(String(file.body.url))).status).toBe(200);
+    const other = await service.newAccount();
+    await askAll(everyRoute(bySession(other.cookie), { id: await fileOf(other), text: other.key }));
+    await askAll(everyRoute(byKey(), { id: await fileOf(account), text: account.key }));
+    await service.runSchedules();
+    expect(lines().length).toBeGreaterThan(50);
+  });
+
+  test('after credentials that nobody has, wherever they are put', async () => {
+    for (const key of [generateKey('test'), generateKey('live'), account.key.slice(0, -1)]) {
+      remember('key', key);
+      await askAll(everyRoute(byKey(key), { id: key, text: key }));
+      await askAll(everyRoute({ authorization: `Basic ${key}` }, { id: `..%2f${key}`, text: key }));
+      await askAll(everyRoute(bySession(`session=${key}`), { id: `${key}/${key}`, text: key }));
+      await askAll(
+        everyRoute({ ...byKey(key), ...bySession(), origin: `https://${key}.example` }, { id: key, text: key }),
+      );
+    }
+  });
+
+  test('after names that try to be a line of their own', async () => {
+    for (const text of [`a\r\n${FORGED}}\n${FORGED}}`, '\x1b[31ma\x1b[2J\u009b31ma\u2028b\u0085c']) {
+      const shown = text.replaceAll('\r\n', '%0D%0A').replaceAll('"', '%22');
+      await askAll([
+        ...asWhoever({ id: encodeURIComponent(text), text }),
+        { method: 'POST', path: '/api/v1/files', headers: { ...byKey(), ...FORM }, body: form(shown) },
+      ]);
+    }
+  });
+
+  test.for<[string, Fault['effect'], Fault['match']]>([
+    ['DynamoDB fails', 'error-before', { service: 'dynamodb' }],
+    ['DynamoDB throttles', 'throttle', { service: 'dynamodb' }],
+    ['DynamoDB cuts connections', 'cut', { service: 'dynamodb' }],
+    ['S3 fails', 'error-before', { service: 's3' }],
+    ['S3 throttles', 'throttle', { service: 's3' }],
+    ['S3 cuts connections', 'cut-after', { service: 's3' }],
+  ])('after requests while %s', async ([, effect, match]) => {
+    const text = `${account.key}\n${FORGED}`;
+    const id = await fileOf(account);
+    // What authenticates and counts works, or nothing behind it would be reached.
+    const isAdmission = (tables: readonly string[]) =>
+      tables.some((name) =>
+        [service.tables.apiKeys, service.tables.sessions, service.tables.rateLimits].includes(name),
+      );
+    const fault: Fault = { match: { ...match, predicate: ({ tables }) => !isAdmission(tables) }, effect };
+    await during(service, fault, async () => {
+      await askAll(asWhoever({ id, text }));
+      await service.runSchedules();
+    });
+  });
+
+  test('after functions were killed and clients left', async () => {
+    const asks = everyRoute(byKey(), { id: await fileOf(account), text: account.key });
+    const slow: Fault = { match: { service: 'dynamodb' }, effect: { delayMs: 300 } };
+    await during(service, slow, async (fault) => {
+      const answers = askAll(asks);
+      await expect.poll(() => fault.hits).toBeGreaterThan(5);
+      for (const label of ['GetFileFunction', 'UploadFileFunction', 'ListFilesFunction']) {
+        await service.lambda.killEnvironments(service.lambda.find(label).arn);
+      }
+      await service.stopWebFunctions();
+      await answers;
+    });
+    const headers = [`Authorization: Bearer ${account.key}`, 'Content-Type: multipart/form-data; boundary=B'];
+    const request = rawRequest(
+      `POST /api/v1/files?key=${account.key}`,
+      [...headers, 'Transfer-Encoding: chunked'],
+      inChunks(form(account.key), 50),
+    );
+    for (const cut of [20, 60, 100]) await sendAndLeave(service.urls.root_url, request.slice(0, -cut));
+  });
+
+  test('after the login provider refused, could not be reached, or its secret was broken', async () => {
+    await expect(service.newAccount('unverified@example.com')).rejects.toThrow('no key');
+    const start = await ask({ method: 'GET', path: '/api/v1/auth/google' });
+    const cookie = start.headers
+      .getSetCookie()
+      .map((line) => line.split(';')[0])
+      .join('; ');
+    const state = new URL(start.headers.get('location') ?? '').searchParams.get('state');
+    const code = randomToken(256);
+    const finish = () =>
+      ask({ method: 'GET', path: `/api/v1/auth/google/callback?code=${code}&state=${state}`, headers: { cookie } });
+    expect((await finish()).headers.get('location')).toContain('error=login_failed');
+
+    const { LOGIN_PROVIDER_SECRET = '' } = service.lambda.find('FinishLoginFunction').variables;
+    const name = /:secret:(.*)-.{6}$/.exec(LOGIN_PROVIDER_SECRET)?.[1] ?? '';
+    const client_secret = randomToken(256);
+    remember('client secret', client_secret);
+    const nowhere = 'http://127.0.0.1:9/';
+    const unreachable = {
+      client_id: 'x',
+      client_secret,
+      issuer: nowhere,
+      authorization_endpoint: nowhere,
+      token_endpoint: nowhere,
+      jwks_uri: nowhere,
+    };
+    for (const [value, status] of [
+      [JSON.stringify(unreachable), 302],
+      [`{"client_secret":"${client_secret}" oops`, 500],
+      [JSON.stringify({ client_secret, client_id: 7 }), 500],
+    ] as const) {
+      service.front.secrets.set(name, value);
+      for (const label of ['StartLoginFunction', 'FinishLoginFunction']) {
+        await service.lambda.killEnvironments(service.lambda.find(label).arn);
+      }
+      expect((await finish()).status).toBe(status);
+      expect((await ask({ method: 'GET', path: '/api/v1/auth/google' })).status).toBe(status);
+    }
+  });
+});
