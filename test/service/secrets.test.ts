@@ -4,6 +4,7 @@ import type { Fault } from '../../infra/local/aws-front/faults.ts';
 import { requestLine } from '../../infra/local/report.ts';
 import { generateKey } from '../../shared/api-keys/key-format.ts';
 import { ERRORS } from '../../shared/errors.ts';
+import { eachOf } from '../../shared/files/each-of.ts';
 import { randomToken } from '../../shared/ids.ts';
 import { during } from '../support/during.ts';
 import { inChunks, rawRequest, sendAndLeave } from '../support/raw-http.ts';
@@ -92,7 +93,8 @@ const asWhoever = (what: { id: string; text: string }) => [
   ...everyRoute(byKey(), what),
   ...everyRoute(bySession(), what).filter(({ path }) => !path.includes('logout')),
 ];
-const askAll = (asks: readonly Ask[]) => Promise.all(asks.map(ask));
+/** Not all at once: each would start an environment of its own. */
+const askAll = (asks: readonly Ask[]) => eachOf(asks, 8, ask);
 
 async function fileOf({ byKey: client }: TestAccount): Promise<string> {
   return String((await client.upload('a.txt', 'content')).body.id);
