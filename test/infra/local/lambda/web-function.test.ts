@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
 import { readWebFunctions } from '../../../../infra/local/lambda/web-function-config.ts';
@@ -147,13 +147,19 @@ describe('environments', () => {
     if (request.url === '/crash') process.exit(7);`);
 
   test('are shared by as many requests as the template says, and then there are more', async () => {
-    const { send, get } = await start(PID, { MaxConcurrencyPerEnvironment: 2 });
+    const { send, get, log } = await start(PID, { MaxConcurrencyPerEnvironment: 2 });
     const first = (await get('/pid')).body;
-    const waiting = [send({ path: '/wait' }).end(), send({ path: '/wait' }).end()];
-    const answers = waiting.map(answerOf);
-    await expect.poll(async () => (await get('/pid')).body).not.toBe(first);
-    for (const one of waiting) one.destroy();
-    await Promise.allSettled(answers);
+    const waiting: ClientRequest[] = [];
+    const answers: Promise<unknown>[] = [];
+    for (const places of [1, 2]) {
+      const request = send({ path: '/wait' }).end();
+      waiting.push(request);
+      answers.push(expect(answerOf(request)).rejects.toThrow('socket hang up'));
+      await expect.poll(() => log.filter((line) => line === '/wait').length).toBe(places);
+    }
+    expect((await get('/pid')).body).not.toBe(first);
+    for (const request of waiting) request.destroy();
+    await Promise.all(answers);
   });
 
   test('are at most as many as the template says; a request for which there is no room is refused', async () => {
