@@ -86,3 +86,10 @@ export interface IdempotencyClaim {
   /** From when on the key stands for this, for 24 hours. */
   readonly claimedAt: number;
 }
+
+/** Some of an account's files, in the order of the list. */
+export interface FilePage {
+  readonly files: StoredFile[];
+  /** Files in all, or all that match. */
+  readonly total: number;
+}

@@ -1,7 +1,7 @@
 import type { Account } from '../accounts/account.ts';
 import type { AccountStore } from '../accounts/account-store.ts';
 import { getAccount } from '../accounts/get-account.ts';
-import type { ListedFile, StoredFile } from './file.ts';
+import type { FilePage, ListedFile } from './file.ts';
 import { findOffset, seqsOfGroup, seqsOfLeaf } from './listing-counters.ts';
 import type { ListingStore } from './listing-store.ts';
 import { searchFiles } from './search-files.ts';
@@ -18,12 +18,6 @@ export interface PageRequest {
   readonly limit: number;
   /** A part of the name; absent or empty: all files. */
   readonly search?: string | undefined;
-}
-
-export interface FilePage {
-  readonly files: StoredFile[];
-  /** Files in all, or all that match. */
-  readonly total: number;
 }
 
 /**

@@ -1,8 +1,7 @@
 import type { Account } from '../accounts/account.ts';
 import { eachOf } from './each-of.ts';
-import type { ListedFile } from './file.ts';
+import type { FilePage, ListedFile } from './file.ts';
 import { foldCase } from './fold-case.ts';
-import type { FilePage } from './list-files.ts';
 import { type SeqRange, seqsOfGroup } from './listing-counters.ts';
 import type { ListingStore } from './listing-store.ts';
 

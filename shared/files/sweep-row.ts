@@ -1,6 +1,6 @@
 import type { FileRow, PendingUpload } from './file.ts';
 import { objectKeysOf } from './object-key.ts';
-import type { SweepingStores } from './sweep.ts';
+import type { SweepingStores } from './sweeping-stores.ts';
 import type { WorkItem } from './work-store.ts';
 
 /** What was finished: an upload or ticket past its deadline, a cancelled ticket, a deletion, copies beside a ready file. */

@@ -1,20 +1,9 @@
 import { describeError, log } from '../log.ts';
 import { eachOf } from './each-of.ts';
-import type { FileStore } from './file-store.ts';
-import type { ObjectInventory } from './object-inventory.ts';
-import type { ObjectStore } from './object-store.ts';
-import type { ReleaseStore } from './release-store.ts';
 import { type SweptKind, sweepRow } from './sweep-row.ts';
+import type { SweepingStores } from './sweeping-stores.ts';
 import { walkBucket } from './walk-bucket.ts';
 import { WORK_SHARDS, type WorkItem, type WorkStore } from './work-store.ts';
-
-export interface SweepingStores {
-  readonly files: FileStore;
-  readonly objects: ObjectStore;
-  readonly inventory: ObjectInventory;
-  readonly releases: ReleaseStore;
-  readonly work: WorkStore;
-}
 
 export interface SweepBudget {
   /** Rows at most. */

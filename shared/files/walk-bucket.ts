@@ -3,7 +3,7 @@ import { eachOf } from './each-of.ts';
 import type { FileRef, FileRow } from './file.ts';
 import type { ListedObject } from './object-inventory.ts';
 import { fileOfIncomingKey, isPublicKey, objectKeysOf, parseOwner } from './object-key.ts';
-import type { SweepingStores } from './sweep.ts';
+import type { SweepingStores } from './sweeping-stores.ts';
 import type { WalkState } from './work-store.ts';
 
 const DAY_MS = 24 * 3_600_000;
