@@ -1,13 +1,14 @@
 /**
  * A reader that keeps what it read for a while. Callers at one time share one read; a failed read is not kept. Once
- * there is a value, a failure to renew it leaves it in use: a minute without the dependency need not be a minute
- * without us.
+ * there is a value, a failure to renew it leaves it in use for another while: a minute without the dependency need not be
+ * a minute without us.
  * @param keepMs  how long a value is used before it is read again; `Infinity` keeps it.
+ * @returns the reader; who has reason to doubt a value may ask for one that is younger than `maxAgeMs`.
  */
 export function cached<Value>(
   read: () => Promise<Value>,
   { keepMs, clock = Date.now }: { keepMs: number; clock?: () => number },
-): () => Promise<Value> {
+): (asked?: { maxAgeMs: number }) => Promise<Value> {
   let kept: { readonly value: Value; readonly readAt: number } | undefined;
   let reading: Promise<Value> | undefined;
 
@@ -17,14 +18,15 @@ export function cached<Value>(
       return kept.value;
     } catch (error) {
       if (!kept) throw error;
+      kept = { value: kept.value, readAt: clock() };
       return kept.value;
     } finally {
       reading = undefined;
     }
   }
 
-  return async () => {
-    if (kept && clock() - kept.readAt < keepMs) return kept.value;
+  return async ({ maxAgeMs } = { maxAgeMs: keepMs }) => {
+    if (kept && clock() - kept.readAt < Math.min(keepMs, maxAgeMs)) return kept.value;
     reading ??= renew();
     return reading;
   };

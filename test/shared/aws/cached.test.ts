@@ -34,13 +34,27 @@ describe('a cached value', () => {
     expect(await value()).toBe(3);
   });
 
-  test('that cannot be renewed stays in use, and is renewed once it can be', async () => {
+  test('that cannot be renewed stays in use for another while', async () => {
     const { state, value } = dependency();
     expect(await value()).toBe(1);
     state.now = 5_000;
     state.isDown = true;
-    expect(await value()).toBe(1);
+    expect([await value(), await value()]).toEqual([1, 1]);
     state.isDown = false;
-    expect(await value()).toBe(3);
+    state.now = 5_999;
+    expect(await value()).toBe(1);
+    state.now = 6_000;
+    expect([await value(), state.reads]).toEqual([3, 3]);
+  });
+
+  test('is read again for who doubts it, unless it is young', async () => {
+    const { state, value } = dependency();
+    expect(await value()).toBe(1);
+    state.now = 99;
+    expect(await value({ maxAgeMs: 100 })).toBe(1);
+    state.now = 100;
+    expect(await value({ maxAgeMs: 100 })).toBe(2);
+    state.now = 150;
+    expect([await value(), await value({ maxAgeMs: 100 })]).toEqual([2, 2]);
   });
 });

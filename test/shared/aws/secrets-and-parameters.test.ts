@@ -34,10 +34,12 @@ async function load() {
   vi.resetModules();
   const { appUrl } = await import('../../../shared/aws/parameters.ts');
   const { loginProviderSecret, originSecret } = await import('../../../shared/aws/secrets.ts');
-  return { appUrl, loginProviderSecret, originSecret };
+  const { isFromOurEdge } = await import('../../../shared/http/viewer.ts');
+  return { appUrl, loginProviderSecret, originSecret, isFromOurEdge };
 }
 
 beforeEach(() => {
+  vi.useRealTimers();
   values.clear();
   asked.length = 0;
 });
@@ -92,5 +94,30 @@ describe('a secret', () => {
 
   test('is service_unavailable while it cannot be read', async () => {
     await expect((await load()).originSecret()).rejects.toMatchObject({ code: 'service_unavailable' });
+  });
+});
+
+describe('a request from our edge', () => {
+  const request = (secret: string) => ({ multiValueHeaders: { 'X-Origin-Secret': [secret] } }) as never;
+
+  test('is known by the secret of now, and by the one before', async () => {
+    values.set('origin', '{"current":"new","previous":"old"}');
+    const { isFromOurEdge } = await load();
+    const known = await Promise.all(['new', 'old', 'other', ''].map((secret) => isFromOurEdge(request(secret))));
+    expect(known).toEqual([true, true, false, false]);
+  });
+
+  test('is known a minute after the secret was changed; strangers do not have it read more often', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    values.set('origin', '{"current":"old"}');
+    const { isFromOurEdge } = await load();
+    expect(await isFromOurEdge(request('old'))).toBe(true);
+    values.set('origin', '{"current":"new","previous":"old"}');
+    vi.setSystemTime(Date.now() + 59_999);
+    expect([await isFromOurEdge(request('new')), await isFromOurEdge(request('guess'))]).toEqual([false, false]);
+    expect(asked).toEqual(['origin']);
+    vi.setSystemTime(Date.now() + 1);
+    expect([await isFromOurEdge(request('new')), await isFromOurEdge(request('guess'))]).toEqual([true, false]);
+    expect(asked).toEqual(['origin', 'origin']);
   });
 });
