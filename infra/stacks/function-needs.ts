@@ -37,7 +37,7 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
   finishLogin: {
     tables: [
       { table: 'rateLimits', actions: ['PutItem', 'UpdateItem'] },
-      { table: 'accounts', actions: ['UpdateItem'] },
+      { table: 'accounts', actions: ['UpdateItem', 'ConditionCheckItem'] },
       { table: 'sessions', actions: ['PutItem', 'DeleteItem'] },
     ],
     secrets: ['loginProvider', 'originSecret'],

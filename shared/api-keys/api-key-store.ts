@@ -3,13 +3,13 @@ import type { StoredApiKey } from './api-key.ts';
 /** Where keys are kept, for their owners. Reads are strongly consistent. */
 export interface ApiKeyStore {
   /**
-   * Keeps a new key, unless its account has `limit` of them.
+   * Keeps a new key, unless its account has `limit` of them or is suspended.
    * @param deadlineAt  epoch milliseconds until which conflicts with other writers are waited out.
    */
   add(
     key: StoredApiKey & { readonly keyHash: string },
     options: { limit: number; deadlineAt: number },
-  ): Promise<'added' | 'limit reached'>;
+  ): Promise<'added' | 'limit reached' | 'suspended'>;
   /** The keys of an account, newest first. */
   list(accountId: string): Promise<StoredApiKey[]>;
   /** @returns false when the account has no such key (any more). */

@@ -18,6 +18,8 @@ export interface StoredApiKey {
   readonly keyPrefix: string;
   readonly createdAt: number;
   readonly lastUsedAt?: number;
+  /** Its account is suspended, so it is refused. */
+  readonly isSuspended?: true;
 }
 
 export function toApiKey({ id, name, keyPrefix, createdAt, lastUsedAt }: StoredApiKey): ApiKey {

@@ -16,7 +16,7 @@ export async function authenticateKey(
   if (!isWellFormedKey(text)) return undefined;
   const keyHash = hashKey(text);
   const key = await keys.find(keyHash);
-  if (!key) return undefined;
+  if (!key || key.isSuspended) return undefined;
   const now = clock();
   const unlessSince = now - USE_NOTED_EVERY_MS;
   if (key.lastUsedAt === undefined || key.lastUsedAt <= unlessSince) {

@@ -18,7 +18,8 @@ export interface KeyRequest {
  *
  * If the answer is lost, the key exists and nobody knows its secret: it stands in the list, where its owner can revoke
  * it.
- * @throws ApiError `invalid_request` for the name, `api_key_limit_exceeded`.
+ * @throws ApiError `invalid_request` for the name, `api_key_limit_exceeded`; `unauthorized` when the account was suspended
+ *   since the request was let in.
  */
 export async function createApiKey(
   keys: ApiKeyStore,
@@ -32,6 +33,7 @@ export async function createApiKey(
   const limit = API_KEYS_PER_ACCOUNT_MAX;
   const outcome = await keys.add({ ...stored, keyHash: hashKey(key) }, { limit, deadlineAt });
   if (outcome === 'limit reached') throw new ApiError('api_key_limit_exceeded');
+  if (outcome === 'suspended') throw new ApiError('unauthorized', { detail: 'the account is suspended' });
   return { ...toApiKey(stored), key };
 }
 

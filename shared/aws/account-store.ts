@@ -16,7 +16,8 @@ const tableName = required('ACCOUNTS_TABLE');
 /**
  * {@link AccountStore} in DynamoDB: one row an account, with `email`, `name`, `picture_url`, `created_at` (epoch
  * milliseconds); `storage_used_bytes`, `file_count`, `key_count` and `groups` (a map: listing group → files), which only
- * transactions change; and what an operator may set by hand: `storage_limit_bytes`, `suspended` (a boolean).
+ * transactions change; and what the operator sets (see `administration-store.ts`): `storage_limit_bytes`; `suspended` and
+ * `deleting`, which are true or absent.
  */
 export const accountStore: AccountStore = {
   async get(id) {
@@ -85,6 +86,6 @@ function toAccount(item: Item): Account {
     fileCount: readNumber(item, 'file_count'),
     groups: readCounts(item.groups),
     ...(storageLimitBytes !== undefined && { storageLimitBytes: Number(storageLimitBytes) }),
-    isSuspended: item.suspended?.BOOL ?? false,
+    isSuspended: item.suspended !== undefined,
   };
 }

@@ -42,5 +42,6 @@ export function toStoredKey(row: Item): StoredApiKey {
     keyPrefix: readText(row, 'key_prefix'),
     createdAt: readNumber(row, 'created_at'),
     ...(row.last_used_at && { lastUsedAt: readNumber(row, 'last_used_at') }),
+    ...(row.suspended && { isSuspended: true }),
   };
 }

@@ -2,6 +2,7 @@ import { BatchGetItemCommand, GetItemCommand, QueryCommand } from '@aws-sdk/clie
 import type { StoredApiKey } from '../api-keys/api-key.ts';
 import type { ApiKeyStore } from '../api-keys/api-key-store.ts';
 import { required } from '../env.ts';
+import { ACCOUNT_IS_OPEN } from './account-conditions.ts';
 import { accountPartition, hashOf, keyAt, keyRow, leadAt, leadRow, toStoredKey } from './api-key-rows.ts';
 import { number, readText, text } from './attributes.ts';
 import { dynamoDb } from './dynamodb.ts';
@@ -27,7 +28,7 @@ export const apiKeyStore: ApiKeyStore = {
               Key: { id: text(key.accountId) },
               UpdateExpression: 'ADD key_count :one',
               // The account is there from the first login on; without this half a key would make one.
-              ConditionExpression: 'attribute_exists(id) AND (attribute_not_exists(key_count) OR key_count < :limit)',
+              ConditionExpression: `${ACCOUNT_IS_OPEN} AND (attribute_not_exists(key_count) OR key_count < :limit)`,
               ExpressionAttributeValues: { ':one': number(1), ':limit': number(limit) },
               ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
             },
@@ -37,8 +38,9 @@ export const apiKeyStore: ApiKeyStore = {
       );
       return 'added';
     } catch (error) {
-      if (cancellationReasons(error)[2]?.Item) return 'limit reached';
-      throw error;
+      const account = cancellationReasons(error)[2]?.Item;
+      if (!account) throw error;
+      return account.suspended ? 'suspended' : 'limit reached';
     }
   },
 

@@ -1,6 +1,7 @@
 import type { Update } from '@aws-sdk/client-dynamodb';
 import { required } from '../env.ts';
 import { groupOf, leafOf } from '../files/listing-counters.ts';
+import { ACCOUNT_IS_OPEN } from './account-conditions.ts';
 import { number, text } from './attributes.ts';
 import { fileKey, leafId } from './file-items.ts';
 
@@ -19,8 +20,12 @@ export interface BookEntry {
   readonly limit?: { readonly bytes: number; readonly isOwn: boolean };
 }
 
-/** The account's row. Its condition fails when the account is gone, its own limit was changed, or there is no room. */
+/**
+ * The account's row. Its condition fails when the account is gone, its own limit was changed, or there is no room; and of
+ * what adds to it when it is suspended, so that nothing joins an account that was suspended meanwhile.
+ */
 export function accountUpdate({ accountId, bytes, listing, limit }: BookEntry): Update {
+  const adds = limit !== undefined || listing?.files === 1;
   const limitIsKnown = limit?.isOwn ? 'storage_limit_bytes = :limit' : 'attribute_not_exists(storage_limit_bytes)';
   return {
     TableName: accountsTable,
@@ -30,7 +35,7 @@ export function accountUpdate({ accountId, bytes, listing, limit }: BookEntry): 
         ? ', file_count = file_count + :files, #groups.#group = if_not_exists(#groups.#group, :zero) + :files'
         : ''
     }`,
-    ConditionExpression: `attribute_exists(id)${limit ? ` AND ${limitIsKnown} AND storage_used_bytes <= :room` : ''}`,
+    ConditionExpression: `${adds ? ACCOUNT_IS_OPEN : 'attribute_exists(id)'}${limit ? ` AND ${limitIsKnown} AND storage_used_bytes <= :room` : ''}`,
     ...(listing && { ExpressionAttributeNames: { '#groups': 'groups', '#group': String(groupOf(listing.seq)) } }),
     ExpressionAttributeValues: {
       ':bytes': number(bytes),

@@ -1,4 +1,5 @@
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
+import { ApiError } from '../errors.ts';
 import type { Item } from './attributes.ts';
 import { cancellationReasons, transact } from './transactions.ts';
 
@@ -11,7 +12,7 @@ export type NamedItems = Partial<Record<ItemName, TransactWriteItem>>;
 /**
  * Writes all items or none.
  * @returns undefined when they were written; else what failed.
- * @throws Error when the account is gone, which is no outcome of any race; and what {@link transact} throws.
+ * @throws ApiError `unauthorized` when the account has been suspended or deleted; and what {@link transact} throws.
  */
 export async function transactNamed(
   items: NamedItems,
@@ -27,7 +28,10 @@ export async function transactNamed(
       if (Code === 'ConditionalCheckFailed') failed.set(names[index] as ItemName, Item);
     });
     if (failed.size === 0) throw error;
-    if (failed.has('account') && !failed.get('account')?.id) throw new Error('account is gone', { cause: error });
+    const account = failed.get('account');
+    if (account && (!account.id || account.suspended)) {
+      throw new ApiError('unauthorized', { detail: 'the account is suspended or gone', cause: error });
+    }
     return failed;
   }
 }

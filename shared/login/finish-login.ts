@@ -105,5 +105,8 @@ function parameter({ parameters }: LoginCallback, name: string): string | undefi
 
 function codeOf(cause: unknown): LoginErrorCode {
   if (cause instanceof LoginError) return cause.code;
-  return cause instanceof ApiError && cause.code === 'service_unavailable' ? 'unavailable' : 'login_failed';
+  if (!(cause instanceof ApiError)) return 'login_failed';
+  // Suspended between our two writes.
+  if (cause.code === 'unauthorized') return 'not_allowed';
+  return cause.code === 'service_unavailable' ? 'unavailable' : 'login_failed';
 }

@@ -11,11 +11,14 @@ export interface Session {
   readonly refreshedAt: number;
   /** From then on it is no session, whether its row is still there or not. */
   readonly expiresAt: number;
+  /** Its account is suspended, so it is refused. */
+  readonly isSuspended?: true;
 }
 
 /** Where sessions are kept. Reads are strongly consistent, so that a logout holds from the next request. */
 export interface SessionStore {
-  add(session: Session): Promise<void>;
+  /** Keeps a new session, unless its account is suspended or gone. */
+  add(session: Session): Promise<'added' | 'refused'>;
   /** The row, also when it has expired; undefined when there is none. */
   find(tokenHash: string): Promise<Session | undefined>;
   /** Begins the idle time anew, if the session is still there: a late refresh does not bring it back. */

@@ -1,9 +1,11 @@
+import { ApiError } from '../errors.ts';
 import { randomToken } from '../ids.ts';
 import { expiryOf, hashToken, SESSION_TOKEN_BITS, type SessionStore } from './session.ts';
 
 /**
  * Logs a browser in.
  * @returns the token for its cookie, which is kept nowhere else.
+ * @throws ApiError `unauthorized` when the account has been suspended, or deleted, since somebody looked.
  */
 export async function startSession(
   sessions: SessionStore,
@@ -14,6 +16,7 @@ export async function startSession(
   const tokenHash = hashToken(token) ?? '';
   const now = Math.floor(clock() / 1_000);
   const times = { createdAt: now, refreshedAt: now };
-  await sessions.add({ tokenHash, accountId, ...times, expiresAt: expiryOf(times) });
+  const outcome = await sessions.add({ tokenHash, accountId, ...times, expiresAt: expiryOf(times) });
+  if (outcome === 'refused') throw new ApiError('unauthorized', { detail: 'the account is suspended or gone' });
   return token;
 }

@@ -19,7 +19,9 @@ let key: string;
 let token: string;
 
 beforeAll(async () => {
-  await engine.send(new PutItemCommand({ TableName: tables.accounts, Item: { id: { S: keyOwner } } }));
+  for (const id of [keyOwner, browserOwner]) {
+    await engine.send(new PutItemCommand({ TableName: tables.accounts, Item: { id: { S: id } } }));
+  }
   const request = { accountId: keyOwner, name: 'ci', kind: 'live' as const, deadlineAt: Date.now() + 20_000 };
   ({ key } = await createApiKey(apiKeyStore, request));
   token = await startSession(sessions, browserOwner);

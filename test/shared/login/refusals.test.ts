@@ -2,7 +2,7 @@ import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test, vi } from 'vitest';
 import { accountIdOf } from '../../../shared/login/account-id.ts';
 import type { AllowList } from '../../../shared/login/allow-list.ts';
-import { dynamoDbError } from '../../support/dynamodb-proxy.ts';
+import { cancelled, dynamoDbError } from '../../support/dynamodb-proxy.ts';
 import {
   type Attempt,
   accounts,
@@ -80,6 +80,12 @@ describe('only whom the operator allows', () => {
       }),
     );
     await expectRefused(await logIn({ claims: { sub } }), 'not_allowed');
+  });
+
+  test('is not suspended after the look at the account either', async () => {
+    const isSession = (operation: string) => operation === 'TransactWriteItems';
+    proxy.fault = (operation) => (isSession(operation) ? cancelled('None', 'ConditionalCheckFailed') : undefined);
+    await expectRefused(await logIn(), 'not_allowed');
   });
 });
 

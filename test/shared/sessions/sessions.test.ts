@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { endSession } from '../../../shared/sessions/end-session.ts';
 import { findSession } from '../../../shared/sessions/find-session.ts';
@@ -21,7 +21,16 @@ beforeEach(() => {
   proxy.fault = () => undefined;
 });
 
-const start = (accountId = crypto.randomUUID()) => startSession(sessions, accountId, () => LOGIN);
+async function newAccount(): Promise<string> {
+  const id = crypto.randomUUID();
+  await engine.send(new PutItemCommand({ TableName: tables.accounts, Item: { id: { S: id } } }));
+  return id;
+}
+
+async function start(accountId?: string): Promise<string> {
+  const id = accountId ?? (await newAccount());
+  return startSession(sessions, id, () => LOGIN);
+}
 const find = (token: string, now = LOGIN) => findSession(sessions, token, () => now);
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -34,7 +43,7 @@ test('a login makes a token of 256 random bits, of which only the hash is stored
 });
 
 test('every login has a token of its own', async () => {
-  const accountId = crypto.randomUUID();
+  const accountId = await newAccount();
   const [a, b] = [await start(accountId), await start(accountId)];
   await endSession(sessions, a);
   expect(await find(a)).toBeUndefined();

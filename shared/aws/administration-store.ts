@@ -1,0 +1,135 @@
+import {
+  ConditionalCheckFailedException,
+  DeleteItemCommand,
+  paginateQuery,
+  paginateScan,
+  UpdateItemCommand,
+  type UpdateItemCommandInput,
+} from '@aws-sdk/client-dynamodb';
+import type { AdministrationStore } from '../accounts/administration-store.ts';
+import { required } from '../env.ts';
+import { eachOf } from '../files/each-of.ts';
+import { type Item, number, readText, text } from './attributes.ts';
+import { dynamoDb } from './dynamodb.ts';
+import { writeItem } from './transactions.ts';
+
+const accountsTable = required('ACCOUNTS_TABLE');
+const filesTable = required('FILES_TABLE');
+const idempotencyTable = required('IDEMPOTENCY_TABLE');
+
+const CONCURRENCY = 16;
+const YES = { ':yes': { BOOL: true } };
+
+/** {@link AdministrationStore} in DynamoDB; `account-conditions.ts` says what the attributes mean to others. */
+export const administrationStore: AdministrationStore = {
+  async idsOfEmail(email) {
+    const pages = paginateScan(
+      { client: dynamoDb },
+      { TableName: accountsTable, ConsistentRead: true, ProjectionExpression: 'id, email' },
+    );
+    const ids: string[] = [];
+    for await (const { Items = [] } of pages) {
+      const found = Items.filter((item) => item.email?.S?.toLowerCase() === email.toLowerCase());
+      ids.push(...found.map((item) => readText(item, 'id')));
+    }
+    return ids;
+  },
+
+  async suspend(id) {
+    const found = await updateIf(id, {
+      UpdateExpression: 'SET suspended = :yes',
+      ConditionExpression: 'attribute_exists(id)',
+      ExpressionAttributeValues: YES,
+    });
+    return found === undefined;
+  },
+
+  async restore(id) {
+    const found = await updateIf(id, {
+      UpdateExpression: 'REMOVE suspended',
+      ConditionExpression: 'attribute_exists(id) AND attribute_not_exists(deleting)',
+    });
+    if (found === undefined) return 'restored';
+    return found.deleting ? 'being deleted' : 'absent';
+  },
+
+  async setStorageLimit(id, bytes) {
+    const found = await updateIf(id, {
+      UpdateExpression: bytes === undefined ? 'REMOVE storage_limit_bytes' : 'SET storage_limit_bytes = :bytes',
+      ConditionExpression: 'attribute_exists(id)',
+      ...(bytes !== undefined && { ExpressionAttributeValues: { ':bytes': number(bytes) } }),
+    });
+    return found === undefined;
+  },
+
+  async beginDeletion(id) {
+    const found = await updateIf(id, {
+      UpdateExpression: 'SET suspended = :yes, deleting = :yes',
+      ConditionExpression: 'attribute_exists(id)',
+      ExpressionAttributeValues: YES,
+    });
+    return found === undefined;
+  },
+
+  async removeRecords(id) {
+    const counters = paginateQuery(
+      { client: dynamoDb },
+      {
+        TableName: filesTable,
+        ConsistentRead: true,
+        ProjectionExpression: 'account_id, id',
+        KeyConditionExpression: 'account_id = :account AND begins_with(id, :counter)',
+        ExpressionAttributeValues: { ':account': text(id), ':counter': text('#') },
+      },
+    );
+    for await (const { Items = [] } of counters) await removeAll(filesTable, Items);
+    const claims = paginateScan(
+      { client: dynamoDb },
+      {
+        TableName: idempotencyTable,
+        ConsistentRead: true,
+        ProjectionExpression: 'id',
+        FilterExpression: 'begins_with(id, :account)',
+        ExpressionAttributeValues: { ':account': text(`${id}#`) },
+      },
+    );
+    for await (const { Items = [] } of claims) await removeAll(idempotencyTable, Items);
+  },
+
+  async remove(id) {
+    const command = {
+      TableName: accountsTable,
+      Key: { id: text(id) },
+      ConditionExpression: 'attribute_exists(deleting)',
+    };
+    try {
+      await writeItem(() => dynamoDb.send(new DeleteItemCommand(command)));
+    } catch (error) {
+      // Gone already, by an attempt of ours whose answer was lost; or made anew since, by a login.
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    }
+  },
+};
+
+async function removeAll(table: string, keys: readonly Item[]): Promise<void> {
+  await eachOf(keys, CONCURRENCY, (Key) => dynamoDb.send(new DeleteItemCommand({ TableName: table, Key })));
+}
+
+/** @returns the row as it was when the condition failed (empty when there is none); undefined when the update was made. */
+async function updateIf(
+  id: string,
+  input: Omit<UpdateItemCommandInput, 'TableName' | 'Key'>,
+): Promise<Item | undefined> {
+  const key = {
+    TableName: accountsTable,
+    Key: { id: text(id) },
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  } as const;
+  try {
+    await writeItem(() => dynamoDb.send(new UpdateItemCommand({ ...key, ...input })));
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return error.Item ?? {};
+    throw error;
+  }
+}
