@@ -1,7 +1,18 @@
 import type { App } from 'aws-cdk-lib';
 
 /** `prod` keeps its data when a stack goes; `dev` can be destroyed whole. */
-export type StageName = 'prod' | 'dev';
+export const STAGES = ['prod', 'dev'] as const;
+export type StageName = (typeof STAGES)[number];
+
+export const DEFAULT_STAGE: StageName = 'prod';
+
+/**
+ * The SSM parameter of a deployment from which `npm run admin` learns where its tables and its bucket are: the environment
+ * of its stores, as JSON.
+ */
+export function operatorParameterName(stage: StageName): string {
+  return `/file-hosting/${stage}/operator`;
+}
 
 /** What the operator chose by context (`-c stage=dev`, `-c streamingUploads=false`). */
 export interface StageConfig {
@@ -13,7 +24,7 @@ export interface StageConfig {
 /** @throws Error naming the context value that is not one of those it may be. */
 export function readStageConfig(app: App): StageConfig {
   return {
-    name: oneOf(app, 'stage', ['prod', 'dev'], 'prod'),
+    name: oneOf(app, 'stage', STAGES, DEFAULT_STAGE),
     streamingUploads: oneOf(app, 'streamingUploads', ['true', 'false'], 'true') === 'true',
   };
 }

@@ -15,6 +15,7 @@ import type { InvocationResult } from './lambda/invocation.ts';
 import type { LambdaService } from './lambda/lambda-service.ts';
 import type { LogListener } from './lambda/log-lines.ts';
 import { isLoginProviderSecret, startLoginProvider } from './login-provider.ts';
+import { operatorPrincipal, writeOperatorFile } from './operator.ts';
 import { startOrigins } from './origins.ts';
 import { readParameters } from './parameters.ts';
 import { choosePorts } from './ports.ts';
@@ -121,11 +122,12 @@ async function start(options: ServiceOptions, started: { close(): unknown }[]): 
     retryDelaysMs: options.retryDelaysMs,
   });
   started.push(compute);
+  const operator = operatorPrincipal();
   const front = await startAwsFront({
     ...deployment.account,
     port: ports.aws,
     dataDir,
-    principals: readPrincipals(deployment, [...compute.functions, ...compute.webFunctions]),
+    principals: [...readPrincipals(deployment, [...compute.functions, ...compute.webFunctions]), operator],
     buckets,
     ...engines,
     secrets,
@@ -142,6 +144,7 @@ async function start(options: ServiceOptions, started: { close(): unknown }[]): 
   const edge = { deployment, originPorts: origins.ports, onRequest, clock };
   started.push(await startEdge({ ...edge, distribution: app, port: ports.app }));
   started.push(await startEdge({ ...edge, distribution: cdn, port: ports.cdn }));
+  started.push(await writeOperatorFile(dataDir, { operator, endpoint: front.endpoint, region: REGION }));
 
   const { lambda, bus, invoker } = compute;
   return {

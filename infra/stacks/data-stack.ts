@@ -2,11 +2,13 @@ import { type CfnResource, Duration, RemovalPolicy, Stack, type StackProps } fro
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
+import * as ssm from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
 import { TABLES, type TableDefinition, type TableName } from '../../shared/aws/tables.ts';
+import { parseLimit } from '../../shared/limits.ts';
 import { CdnDistribution } from '../constructs/cdn-distribution.ts';
 import type { SharedResources } from '../constructs/needs.ts';
-import type { StageConfig } from '../stage.ts';
+import { operatorParameterName, type StageConfig } from '../stage.ts';
 
 /**
  * What must outlive every deployment: the tables, the files, the secrets, and the distribution whose address is in every
@@ -40,6 +42,24 @@ export class DataStack extends Stack {
         removalPolicy,
       }),
       appUrlParameterName: `/file-hosting/${stage.name}/app-url`,
+    };
+    new ssm.StringParameter(this, 'Operator', {
+      parameterName: operatorParameterName(stage.name),
+      stringValue: this.toJsonString(this.operatorEnvironment()),
+      description: 'What "npm run admin" finds in its environment',
+    });
+  }
+
+  /** With the operator's own credentials: nothing is granted here. */
+  private operatorEnvironment(): Record<string, string> {
+    const { tables, uploads, cdnUrl } = this.resources;
+    return {
+      ...Object.fromEntries(
+        Object.entries(TABLES).map(([name, { variable }]) => [variable, tables[name as TableName].tableName]),
+      ),
+      UPLOADS_BUCKET: uploads.bucketName,
+      CDN_URL: cdnUrl,
+      STORAGE_LIMIT_BYTES: String(parseLimit('STORAGE_LIMIT_BYTES', process.env.STORAGE_LIMIT_BYTES)),
     };
   }
 

@@ -1,4 +1,4 @@
-import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
+import { GetParameterCommand, ParameterNotFound, SSMClient } from '@aws-sdk/client-ssm';
 import { required } from '../env.ts';
 import { cached } from './cached.ts';
 import { translateFailures } from './failures.ts';
@@ -18,8 +18,18 @@ export const appUrl = cached(readAppUrl, { keepMs: Number.POSITIVE_INFINITY });
 
 async function readAppUrl(): Promise<string> {
   const name = required('APP_URL_PARAMETER');
-  const { Parameter } = await ssm.send(new GetParameterCommand({ Name: name }));
-  const url = URL.parse(Parameter?.Value ?? '');
+  const url = URL.parse((await readParameter(name)) ?? '');
   if (!url || !['http:', 'https:'].includes(url.protocol)) throw new Error(`parameter ${name} is not an address`);
   return url.origin;
+}
+
+/** The text of a parameter; undefined when there is none of that name. @throws ApiError `service_unavailable`. */
+export async function readParameter(name: string): Promise<string | undefined> {
+  try {
+    const { Parameter } = await ssm.send(new GetParameterCommand({ Name: name }));
+    return Parameter?.Value;
+  } catch (error) {
+    if (error instanceof ParameterNotFound) return undefined;
+    throw error;
+  }
 }

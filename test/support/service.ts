@@ -29,6 +29,7 @@ export interface TestServiceOptions extends Partial<Omit<ServiceOptions, 'onLog'
 }
 
 export interface TestService extends LocalService {
+  readonly dataDir: string;
   /** Physical names. */
   readonly tables: Readonly<Record<TableName, string>>;
   /** Every line that was logged so far, by the functions and by the environment. */
@@ -72,6 +73,7 @@ export async function startTestService(
   const held: (() => void)[] = [];
   return {
     ...service,
+    dataDir,
     tables: admin.tables,
     logs,
     newAccount: (email = `${randomUUID()}@example.com`) => newAccount(service, email),
