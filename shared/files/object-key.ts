@@ -20,6 +20,17 @@ export function isPublicKey(key: string): boolean {
   return key.startsWith(PUBLIC_PREFIX);
 }
 
+/**
+ * The key of the object behind a link; undefined for an address that is no link of ours. The name at its end plays no part,
+ * because the edge strips it, and neither does a query.
+ * @param cdnUrl  the address files are served from, without a trailing slash.
+ */
+export function objectKeyOfLink(link: string, cdnUrl: string): string | undefined {
+  const [url, cdn] = [URL.parse(link), new URL(cdnUrl)];
+  if (url?.host !== cdn.host) return undefined;
+  return /^\/(uploads\/[0-9A-Za-z]+)(?:\/|$)/.exec(url.pathname)?.[1];
+}
+
 /** Where the bytes of a direct upload arrive. */
 export function incomingKey({ accountId, id }: FileRef): string {
   return `${INCOMING_PREFIX}${accountId}/${id}`;
