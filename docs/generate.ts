@@ -4,12 +4,15 @@ import { contractPage } from './contract/contract-page.ts';
 import { fillTables } from './tables.ts';
 
 /**
- * `node docs/generate.ts` makes what the documents take from the code: the README's tables and `docs/contract.md`.
+ * `node docs/generate.ts` makes what the documents take from the code: the tables of the README and of `docs/operate.md`,
+ * and `docs/contract.md`.
  * With `--check` it writes nothing, and fails when one of them is out of date.
  */
 const README = join(import.meta.dirname, '../README.md');
+const OPERATE = join(import.meta.dirname, 'operate.md');
 const CONTRACT = join(import.meta.dirname, 'contract.md');
-const pages = { [README]: fillTables(readFileSync(README, 'utf8')), [CONTRACT]: contractPage() };
+const filled = (path: string) => ({ [path]: fillTables(readFileSync(path, 'utf8')) });
+const pages = { ...filled(README), ...filled(OPERATE), [CONTRACT]: contractPage() };
 
 for (const [path, text] of Object.entries(pages)) {
   const isCurrent = existsSync(path) && readFileSync(path, 'utf8') === text;

@@ -1,3 +1,4 @@
+import { COMMANDS, EXIT_CODES, OPTIONS, usageOf } from '../admin/commands.ts';
 import { ERRORS } from '../shared/errors.ts';
 import { CONFIGURABLE_LIMITS } from '../shared/limits.ts';
 import { ROUTES, type Route } from '../shared/routes.ts';
@@ -31,6 +32,24 @@ export const TABLES_OF_README: Readonly<Record<string, () => string>> = {
     ),
 };
 
+/** The tables of docs/operate.md. */
+export const TABLES_OF_OPERATION: Readonly<Record<string, () => string>> = {
+  commands: () =>
+    table(
+      ['Command', 'What it does'],
+      Object.entries(COMMANDS).map(([name, command]) => [code(usageOf(name, command)), command.meaning]),
+    ),
+  options: () =>
+    table(
+      ['Option', 'Meaning'],
+      Object.entries(OPTIONS).map(([option, meaning]) => [code(option), meaning]),
+    ),
+  exits: () => table(['Exit code', 'Meaning'], Object.entries(EXIT_CODES)),
+};
+
+/** A bar would end the cell, also in code. */
+const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``;
+
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
@@ -42,7 +61,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
  */
 export function fillTables(document: string): string {
   return document.replaceAll(/(<!-- table: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g, (_block, open, name, close) => {
-    const make = TABLES_OF_README[name];
+    const make = { ...TABLES_OF_README, ...TABLES_OF_OPERATION }[name];
     if (!make) throw new Error(`there is no table "${name}"`);
     return `${open}${make()}\n${close}`;
   });

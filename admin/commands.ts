@@ -1,0 +1,56 @@
+import type { Command } from './command.ts';
+import { deleteAccount } from './commands/delete-account.ts';
+import { reconcile } from './commands/reconcile.ts';
+import { setLimit } from './commands/set-limit.ts';
+import { show } from './commands/show.ts';
+import { restore, suspend } from './commands/suspend.ts';
+import { takeDown } from './commands/take-down.ts';
+
+/** Every command by the name it is called by; the help and docs/operate.md are made from this. */
+export const COMMANDS: Readonly<Record<string, Command>> = {
+  show,
+  suspend,
+  restore,
+  'set-limit': setLimit,
+  'take-down': takeDown,
+  'delete-account': deleteAccount,
+  reconcile,
+};
+
+/** A command as it is typed. */
+export function usageOf(name: string, { arguments: args, takesDryRun }: Command): string {
+  return [name, ...args, ...(takesDryRun ? ['[--dry-run]'] : [])].join(' ');
+}
+
+export const OPTIONS: Readonly<Record<string, string>> = {
+  '--local': 'The service that `npm start` runs on this machine (with the same `DATA_DIR`), instead of AWS',
+  '--stage <stage>': 'The stage on AWS, `prod` unless told',
+  '--json': 'One line of JSON instead of text',
+  '--yes': 'Do not ask before what cannot be undone; needed where there is no terminal',
+  '--dry-run': 'Only look, and change nothing (`reconcile`)',
+  '--help': 'Show this',
+};
+
+export const EXIT_CODES: Readonly<Record<string, string>> = {
+  0: 'Done',
+  1: 'Not done, for the reason on stderr; or differences were found and not corrected',
+  2: 'Not understood, or in need of `--yes`; nothing was done',
+};
+
+export function help(): string {
+  const lines = (rows: Readonly<Record<string, string>>) =>
+    Object.entries(rows).map(([what, meaning]) => `  ${what}\n      ${meaning}`);
+  const commands = Object.entries(COMMANDS).map(([name, command]) => [usageOf(name, command), command.meaning]);
+  return [
+    'Usage: npm run admin -- <command> [options]',
+    '',
+    'An <account> is an e-mail address or an account id.',
+    '',
+    'Commands:',
+    ...lines(Object.fromEntries(commands)),
+    'Options:',
+    ...lines(OPTIONS),
+    'Exit codes:',
+    ...lines(EXIT_CODES),
+  ].join('\n');
+}

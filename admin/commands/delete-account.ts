@@ -1,0 +1,23 @@
+import { deleteAccount as deleteWhole } from '../../shared/accounts/delete-account.ts';
+import type { Command } from '../command.ts';
+import { findAccount } from '../find-account.ts';
+import { nameOf, several } from '../text.ts';
+
+/** For good; a run that was broken off is finished by running it again. */
+export const deleteAccount: Command = {
+  arguments: ['<account>'],
+  meaning: 'Delete it with all it owns: files, keys, sessions. If it breaks off, run it again',
+  async run(session, name) {
+    const account = await findAccount(session, name ?? '');
+    await session.confirm(
+      `Delete the account ${nameOf(account)} with ${several(account.fileCount, 'file')}, for good?`,
+    );
+    const { files, leftToSweeper } = await deleteWhole(session.stores, account.id, session.deadline);
+    const left =
+      leftToSweeper > 0 ? ` ${several(leftToSweeper, 'unfinished upload')} will be swept within 20 minutes.` : '';
+    return {
+      json: { id: account.id, deleted: true, files, left_to_sweeper: leftToSweeper },
+      text: `${nameOf(account)} is deleted, with ${several(files, 'file')}.${left}`,
+    };
+  },
+};

@@ -1,0 +1,65 @@
+import type { Difference } from '../../shared/files/audit-account.ts';
+import { type AccountReport, reconcile as reconcileBooks } from '../../shared/files/reconcile.ts';
+import type { Command } from '../command.ts';
+import { findAccount } from '../find-account.ts';
+import { nameOf, printable, several } from '../text.ts';
+
+/** After tables were restored or edited by hand. */
+export const reconcile: Command = {
+  arguments: ['[<account>]'],
+  meaning:
+    'Compare usage and counts with the files, and the files with the bucket, of one account or of all; write the books anew and delete files whose object is missing or of another size',
+  takesDryRun: true,
+  async run(session, name) {
+    const account = name === undefined ? undefined : await findAccount(session, name);
+    if (!session.isDryRun) {
+      await session.confirm(`Correct the books of ${account ? nameOf(account) : 'all accounts'}?`);
+    }
+    const options = { repair: !session.isDryRun, ...session.deadline, ...(account && { accountId: account.id }) };
+    const differing: AccountReport[] = [];
+    let accounts = 0;
+    for await (const report of reconcileBooks(session.stores, options)) {
+      accounts++;
+      if (report.differences.length > 0) differing.push(report);
+    }
+    const counted = `${several(accounts, 'account')} compared, ${differing.length} with differences`;
+    return {
+      json: {
+        accounts,
+        differing: differing.map(({ accountId, isRepaired, differences }) => ({
+          id: accountId,
+          repaired: isRepaired,
+          differences: differences.map(toJson),
+        })),
+      },
+      text: [...differing.flatMap(toLines), `${counted}.`].join('\n'),
+      isBad: differing.some(({ isRepaired }) => !isRepaired),
+    };
+  },
+};
+
+function toJson(difference: Difference): object {
+  if (difference.what === 'object') {
+    const { id, name, sizeBytes } = difference.file;
+    return { what: 'object', file_id: id, name, size_bytes: sizeBytes, found_bytes: difference.foundBytes ?? null };
+  }
+  return difference.what === 'listing' ? { what: 'listing', file_id: difference.fileId } : difference;
+}
+
+function toLines({ accountId, differences, isRepaired }: AccountReport): string[] {
+  return [
+    `${accountId} (${isRepaired ? 'corrected' : 'not corrected'})`,
+    ...differences.map((one) => `  ${toLine(one)}`),
+  ];
+}
+
+function toLine(difference: Difference): string {
+  if (difference.what === 'object') {
+    const { file, foundBytes } = difference;
+    const found = foundBytes === undefined ? 'no object' : `an object of ${foundBytes} bytes`;
+    return `file ${file.id} "${printable(file.name)}" of ${file.sizeBytes} bytes has ${found}`;
+  }
+  if (difference.what === 'listing') return `file ${difference.fileId} is listed wrongly`;
+  const where = 'index' in difference ? ` ${difference.index}` : '';
+  return `${difference.what}${where}: the books say ${difference.recorded}, the files ${difference.computed}`;
+}

@@ -1,0 +1,35 @@
+import { CONFIGURABLE_LIMITS } from '../../shared/limits.ts';
+import { type Command, Refusal, UsageError } from '../command.ts';
+import { findAccount } from '../find-account.ts';
+import { bytes, nameOf } from '../text.ts';
+
+/** An exception from everybody's storage limit, for one account. */
+export const setLimit: Command = {
+  arguments: ['<account>', '<bytes | default>'],
+  meaning: 'Set how much it may store; what it has already stays',
+  async run(session, name, value) {
+    const ownBytes = parseBytes(value ?? '');
+    const account = await findAccount(session, name ?? '');
+    if (!(await session.stores.administration.setStorageLimit(account.id, ownBytes))) {
+      throw new Refusal('The account was deleted at the same time.');
+    }
+    const limitBytes = ownBytes ?? session.defaultStorageLimitBytes;
+    return {
+      json: {
+        id: account.id,
+        storage_limit_bytes: limitBytes,
+        storage_limit_is_default: ownBytes === undefined,
+        storage_used_bytes: account.storageUsedBytes,
+      },
+      text: `${nameOf(account)} may store ${bytes(limitBytes)} and uses ${bytes(account.storageUsedBytes)}.`,
+    };
+  },
+};
+
+function parseBytes(text: string): number | undefined {
+  if (text === 'default') return undefined;
+  const { min, max } = CONFIGURABLE_LIMITS.STORAGE_LIMIT_BYTES;
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw new UsageError(`A limit is a whole number of bytes from ${min} to ${max}, or "default", not "${text}".`);
+}

@@ -1,0 +1,52 @@
+import { storageLimitOf } from '../../shared/accounts/account.ts';
+import { listApiKeys } from '../../shared/api-keys/list-api-keys.ts';
+import type { Command } from '../command.ts';
+import { findAccount } from '../find-account.ts';
+import { bytes, printable, several, time } from '../text.ts';
+
+/** Everything about an account that an operator may want to know before the next command. */
+export const show: Command = {
+  arguments: ['<account>'],
+  meaning: 'Show profile, usage, limit, keys and sessions',
+  async run(session, name) {
+    const { stores, defaultStorageLimitBytes } = session;
+    const account = await findAccount(session, name ?? '');
+    const [{ items: keys }, liveSessions] = await Promise.all([
+      listApiKeys(stores.keys, account.id),
+      stores.credentials.countLiveSessions(account.id, Date.now()),
+    ]);
+    const limitBytes = storageLimitOf(account, defaultStorageLimitBytes);
+    const isOwnLimit = account.storageLimitBytes !== undefined;
+    const state = account.isSuspended ? 'suspended' : 'open';
+    const json = {
+      id: account.id,
+      email: account.email,
+      name: account.name,
+      picture_url: account.pictureUrl ?? null,
+      created_at: time(account.createdAt),
+      suspended: account.isSuspended,
+      storage_used_bytes: account.storageUsedBytes,
+      storage_limit_bytes: limitBytes,
+      storage_limit_is_default: !isOwnLimit,
+      file_count: account.fileCount,
+      live_sessions: liveSessions,
+      api_keys: keys,
+    };
+    const text = [
+      `account   ${account.id}`,
+      `e-mail    ${printable(account.email)}`,
+      `name      ${printable(account.name)}`,
+      `created   ${time(account.createdAt)}`,
+      `state     ${state}`,
+      `storage   ${bytes(account.storageUsedBytes)} of ${bytes(limitBytes)} (${isOwnLimit ? 'its own limit' : 'the default'})`,
+      `files     ${account.fileCount.toLocaleString('en-US')}`,
+      `sessions  ${several(liveSessions, 'live session')}`,
+      `keys      ${keys.length}`,
+      ...keys.map(
+        ({ key_prefix, created_at, last_used_at, name }) =>
+          `  ${key_prefix}…  created ${created_at}  last used ${last_used_at ?? 'never'}  ${printable(name)}`,
+      ),
+    ].join('\n');
+    return { json, text };
+  },
+};

@@ -1,0 +1,31 @@
+import { objectKeyOfLink } from '../../shared/files/object-key.ts';
+import { findPublished, takeDown as takeDownObject } from '../../shared/files/take-down.ts';
+import { type Command, Refusal } from '../command.ts';
+import { nameOf, printable } from '../text.ts';
+
+/** What an abuse report asks for. */
+export const takeDown: Command = {
+  arguments: ['<link>'],
+  meaning: 'Delete the file behind a link, and say whose it was; the link is dead within a minute',
+  async run(session, link = '') {
+    const { stores, cdnUrl } = session;
+    const key = objectKeyOfLink(link, cdnUrl);
+    if (key === undefined) throw new Refusal(`This is no link of ours: they begin with ${cdnUrl}/uploads/.`);
+    const published = await findPublished(stores, key);
+    if (!published) throw new Refusal('Nothing is stored behind this link (any more).');
+    const { owner, file } = published;
+    const account = await stores.accounts.get(owner.accountId);
+    const what = file ? printable(file.name) : 'What a deleted file left behind';
+    const whose = account ? nameOf(account) : `an account that is gone (${owner.accountId})`;
+    await session.confirm(`Delete "${what}" of ${whose}?`);
+    await takeDownObject(stores, published, session.deadline);
+    return {
+      json: {
+        deleted: true,
+        file: { id: owner.id, name: file?.name ?? null },
+        account: { id: owner.accountId, email: account?.email ?? null },
+      },
+      text: `"${what}" is deleted. It was of ${whose}.`,
+    };
+  },
+};

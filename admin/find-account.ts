@@ -1,0 +1,16 @@
+import type { Account } from '../shared/accounts/account.ts';
+import { isUuid } from '../shared/ids.ts';
+import { Refusal, type Session } from './command.ts';
+
+/**
+ * The account that an operator names by its id or its e-mail address.
+ * @throws Refusal when there is none, or there are several: an address is no identity, and may have been two people's.
+ */
+export async function findAccount({ stores }: Session, name: string): Promise<Account> {
+  const ids = isUuid(name) ? [name] : await stores.administration.idsOfEmail(name);
+  if (ids.length > 1)
+    throw new Refusal(`Several accounts have the address ${name}; name one by its id: ${ids.join(', ')}.`);
+  const account = ids[0] === undefined ? undefined : await stores.accounts.get(ids[0]);
+  if (!account) throw new Refusal(`There is no account ${name}.`);
+  return account;
+}

@@ -1,0 +1,14 @@
+/** What a person typed elsewhere, on one line and without what a terminal would obey. */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '�');
+}
+
+export const bytes = (count: number) => `${count.toLocaleString('en-US')} ${count === 1 ? 'byte' : 'bytes'}`;
+
+export const several = (count: number, one: string) =>
+  `${count.toLocaleString('en-US')} ${one}${count === 1 ? '' : 's'}`;
+
+export const time = (epochMs: number) => new Date(epochMs).toISOString();
+
+/** How an account is named in a sentence. */
+export const nameOf = ({ id, email }: { id: string; email: string }) => `${printable(email)} (${id})`;

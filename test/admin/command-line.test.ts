@@ -1,0 +1,113 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { COMMANDS, EXIT_CODES, OPTIONS, usageOf } from '../../admin/commands.ts';
+import { confirm } from '../../admin/confirm.ts';
+import { freePort } from '../../infra/local/ports.ts';
+import { startAdmin } from '../support/admin.ts';
+
+/** What the operator is told when nothing can be done. */
+
+const run = (args: string[], environment: Record<string, string> = {}) => startAdmin(args, environment).outcome;
+
+let dataDir: string;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'admin-'));
+});
+afterAll(() => rm(dataDir, { recursive: true }));
+
+test('the help names every command, option and exit code', async () => {
+  const { code, stdout, stderr } = await run(['--help']);
+  expect([code, stderr]).toEqual([0, '']);
+  const lines = stdout.split('\n').map((line) => line.trim());
+  for (const [name, command] of Object.entries(COMMANDS)) expect(lines).toContain(usageOf(name, command));
+  for (const name of [...Object.keys(OPTIONS), ...Object.keys(EXIT_CODES)]) expect(lines).toContain(name);
+});
+
+test.each([
+  [[], 'Which command? See --help.'],
+  [['frobnicate'], 'There is no command "frobnicate": see --help.'],
+  [['constructor'], 'There is no command "constructor": see --help.'],
+  [['show'], 'The command is: show <account>'],
+  [['show', 'a', 'b'], 'The command is: show <account>'],
+  [['show', 'a', '--dry-run'], 'The command is: show <account>'],
+  [['reconcile', 'a', 'b'], 'The command is: reconcile [<account>] [--dry-run]'],
+  [['show', 'a', '--force'], "Unknown option '--force': see --help."],
+  [['show', 'a', '--stage', 'test'], 'A stage is prod or dev, not "test".'],
+  [['show', 'a', '--stage', 'dev', '--local'], 'Either --local or --stage: on this machine there is one stage.'],
+])('%j is not understood', async (args, sentence) => {
+  expect(await run(args)).toEqual({ code: 2, stdout: '', stderr: `${sentence}\n` });
+});
+
+describe('one sentence says why nothing can be done', () => {
+  test('without a region', async () => {
+    const stderr = 'There is no AWS region: set AWS_REGION, or a profile that has one.\n';
+    expect(await run(['show', 'a@example.com'])).toEqual({ code: 1, stdout: '', stderr });
+  });
+
+  test('without credentials', async () => {
+    const { code, stderr } = await run(['show', 'a@example.com'], { AWS_REGION: 'us-east-1' });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^There are no AWS credentials \([^\n]*: log in [^\n]*\n$/),
+    ]);
+  });
+
+  test('when AWS cannot be reached', async () => {
+    const { code, stderr } = await run(['show', 'a@example.com'], {
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'a',
+      AWS_SECRET_ACCESS_KEY: 'b',
+      AWS_ENDPOINT_URL: `http://127.0.0.1:${await freePort()}`,
+    });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^AWS cannot be reached, [^\n]*ECONNREFUSED[^\n]*\n$/)]);
+  });
+
+  test('when no service was started here', async () => {
+    const { code, stderr } = await run(['show', 'a@example.com', '--local'], { DATA_DIR: dataDir });
+    const sentence = `The service is not running: ${dataDir}/operator.json cannot be read. Start it with "npm start".\n`;
+    expect([code, stderr]).toEqual([1, sentence]);
+  });
+
+  test('when the service was killed, whatever endpoint the operator has for AWS', async () => {
+    const gone = {
+      AWS_ENDPOINT_URL: `http://127.0.0.1:${await freePort()}`,
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'a',
+      AWS_SECRET_ACCESS_KEY: 'b',
+    };
+    await writeFile(join(dataDir, 'operator.json'), JSON.stringify(gone));
+    const own = { AWS_PROFILE: 'mine', AWS_ENDPOINT_URL_SSM: 'http://127.0.0.1:1', DATA_DIR: dataDir };
+    const { code, stderr } = await run(['show', 'a@example.com', '--local'], own);
+    expect([code, stderr]).toEqual([1, 'The service is not running: start it with "npm start".\n']);
+  });
+});
+
+describe('a question at a terminal', () => {
+  const ask = (answer: string, isTTY = true) => {
+    const [input, output] = [Object.assign(new PassThrough(), { isTTY }), new PassThrough()];
+    input.end(answer);
+    return confirm('Really?', { input, output }).then(() => String(output.read()));
+  };
+
+  test('is over once it is answered, so that the command can end', async () => {
+    const input = Object.assign(new PassThrough(), { isTTY: true });
+    input.write('yes\n');
+    await confirm('Really?', { input, output: new PassThrough() });
+    expect(input.isPaused()).toBe(true);
+  });
+
+  test.each(['yes\n', 'YES\n', ' yes \n', 'yes'])('is answered by %j', async (answer) => {
+    expect(await ask(answer)).toBe('Really? Type "yes": ');
+  });
+
+  test.each(['no\n', 'y\n', '\n', '', 'yes please\n', 'no\nyes\n'])('is not answered by %j', async (answer) => {
+    await expect(ask(answer)).rejects.toThrow('Nothing was changed.');
+  });
+
+  test('is not asked where there is none', async () => {
+    await expect(ask('yes\n', false)).rejects.toThrow('add --yes');
+  });
+});

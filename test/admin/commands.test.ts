@@ -1,0 +1,300 @@
+import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { admin, adminJson, startAdmin } from '../support/admin.ts';
+import { readBooks } from '../support/books.ts';
+import { type Lane, uploadThrough } from '../support/lanes.ts';
+import { logIn } from '../support/login.ts';
+import { type Operator, operatorOf } from '../support/operator.ts';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+
+/** The operator's commands as processes, their effects by HTTP. */
+
+let service: TestService;
+let operator: Operator;
+let other: TestAccount;
+
+beforeAll(async () => {
+  service = await startTestService();
+  operator = operatorOf(service);
+  other = await service.newAccount();
+  await other.byKey.upload('theirs.txt', 'theirs');
+});
+afterAll(async () => {
+  operator.close();
+  await service.close();
+});
+
+const LANES: readonly Lane[] = ['inline', 'streaming', 'direct'];
+
+/** What each credential of an account is answered with. */
+async function statuses({ byKey, bySession }: TestAccount): Promise<number[]> {
+  const answers = await Promise.all([byKey.request('GET', '/files'), bySession.request('GET', '/auth/me')]);
+  return answers.map(({ status }) => status);
+}
+
+const me = async ({ bySession }: TestAccount) => (await bySession.request('GET', '/auth/me')).body;
+
+async function expectOtherUntouched(): Promise<void> {
+  expect(await statuses(other)).toEqual([200, 200]);
+  expect((await other.byKey.request('GET', '/files')).body).toMatchObject({ total: 1 });
+}
+
+describe('show', () => {
+  test('tells all about an account, by its address in any case or its id', async () => {
+    const account = await service.newAccount();
+    await account.byKey.upload('a.txt', 'hello');
+    const { items } = (await account.bySession.request('GET', '/api-keys')).body;
+    const shown = await adminJson(service, 'show', account.email.toUpperCase());
+    expect(shown).toMatchObject({
+      id: account.id,
+      email: account.email,
+      suspended: false,
+      storage_used_bytes: 5,
+      storage_limit_bytes: 2_147_483_648,
+      storage_limit_is_default: true,
+      file_count: 1,
+      live_sessions: 1,
+      api_keys: items,
+    });
+    const { stdout } = await admin(service, 'show', account.id);
+    expect(stdout).toContain(`account   ${account.id}\n`);
+    expect(stdout).toContain('storage   5 bytes of 2,147,483,648 bytes (the default)\n');
+    expect(stdout).toContain(`  ${account.key.slice(0, 12)}…  created `);
+    expect(stdout).not.toContain(account.key);
+  });
+
+  test('prints nothing that a terminal would obey', async () => {
+    const id = crypto.randomUUID();
+    const [zero, words] = [{ N: '0' }, { S: '\u001b[2J\nstate open\u202e' }];
+    const books = { created_at: zero, storage_used_bytes: zero, file_count: zero, groups: { M: {} } };
+    const Item = { id: { S: id }, email: { S: 'odd@example.com' }, name: words, ...books };
+    await operator.dynamoDb.send(new PutItemCommand({ TableName: service.tables.accounts, Item }));
+    const { stdout } = await admin(service, 'show', id);
+    expect(stdout).toContain('name      �[2J�state open�\n');
+  });
+
+  test.each(['nobody@example.com', '0190b0a0-0000-7000-8000-000000000000', 'somebody'])(
+    'says that there is no account %s',
+    async (name) => {
+      const stderr = `There is no account ${name}.\n`;
+      expect(await admin(service, 'show', name)).toEqual({ code: 1, stdout: '', stderr });
+    },
+  );
+
+  test('wants an id where two accounts have one address', async () => {
+    const email = 'shared@example.com';
+    for (const id of ['a', 'b']) {
+      const Item = { id: { S: id }, email: { S: email } };
+      await operator.dynamoDb.send(new PutItemCommand({ TableName: service.tables.accounts, Item }));
+    }
+    const { code, stderr } = await admin(service, 'show', email);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/name one by its id: (a, b|b, a)\.\n$/)]);
+  });
+});
+
+test('a suspended account is refused at the next request, and let in again once it is restored', async () => {
+  const account = await service.newAccount();
+  const { body } = await account.byKey.upload('a.txt', 'hello');
+  expect(await adminJson(service, 'suspend', account.email)).toEqual({
+    id: account.id,
+    suspended: true,
+    keys: 1,
+    sessions: 1,
+  });
+  expect(await statuses(account)).toEqual([401, 401]);
+  const login = { startUrl: `${service.urls.base_url}/auth/google`, email: account.email };
+  expect((await logIn(login)).location).toMatch(/\/dashboard\/login\?error=not_allowed$/);
+  expect((await fetch(String(body.url))).status).toBe(200);
+  expect(await adminJson(service, 'show', account.id)).toMatchObject({ suspended: true });
+  await expectOtherUntouched();
+  const { stdout } = await admin(service, 'restore', account.email);
+  expect(stdout).toBe(`${account.email} (${account.id}) is restored: 1 key and 1 session are accepted again.\n`);
+  expect(await statuses(account)).toEqual([200, 200]);
+  expect((await logIn(login)).location).toMatch(/\/dashboard$/);
+});
+
+describe('set-limit', () => {
+  test('holds in every lane and in the profile, until it is the default again', async () => {
+    const account = await service.newAccount();
+    const { body: before } = await account.bySession.request('GET', '/auth/me');
+    await adminJson(service, 'set-limit', account.email, '15');
+    for (const lane of LANES) {
+      expect((await uploadThrough(lane, account, lane, '12345')).status).toBe(201);
+    }
+    for (const lane of LANES) {
+      const { status, body } = await uploadThrough(lane, account, lane, '1');
+      expect([lane, status, body]).toEqual([lane, 403, { error: 'storage_limit_exceeded' }]);
+    }
+    expect(await me(account)).toMatchObject({ storage_limit_bytes: 15, storage_used_bytes: 15 });
+    expect(await adminJson(service, 'set-limit', account.id, 'default')).toMatchObject({
+      storage_limit_bytes: before.storage_limit_bytes,
+      storage_limit_is_default: true,
+    });
+    expect(await me(account)).toMatchObject({ storage_limit_bytes: before.storage_limit_bytes });
+    expect((await account.byKey.upload('a', '1')).status).toBe(201);
+    await expectOtherUntouched();
+  });
+
+  test.each(['-1', '1.5', '5GB', '', '9007199254740992', 'none'])('does not take %j', async (value) => {
+    const { code, stderr } = await admin(service, 'set-limit', '--', other.email, value);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^A limit is a whole number of bytes from 0 to /)]);
+    expect(await me(other)).toMatchObject({ storage_limit_bytes: 2_147_483_648 });
+  });
+});
+
+describe('take-down', () => {
+  test.each(LANES)('deletes the file behind a link that came by the lane %s, and says whose it was', async (lane) => {
+    const account = await service.newAccount();
+    const { body: file } = await uploadThrough(lane, account, 'a b.txt', 'hello');
+    await account.byKey.upload('kept.txt', 'kept');
+    expect(await adminJson(service, 'take-down', String(file.url), '--yes')).toEqual({
+      deleted: true,
+      file: { id: file.id, name: 'a b.txt' },
+      account: { id: account.id, email: account.email },
+    });
+    expect((await fetch(String(file.url))).status).toBe(404);
+    expect((await account.byKey.request('GET', `/files/${file.id}`)).status).toBe(404);
+    expect(await me(account)).toMatchObject({ storage_used_bytes: 4, file_count: 1 });
+    const again = await admin(service, 'take-down', String(file.url), '--yes');
+    expect(again).toEqual({ code: 1, stdout: '', stderr: 'Nothing is stored behind this link (any more).\n' });
+    await expectOtherUntouched();
+  });
+
+  test('without --yes, where nobody can be asked, leaves the file', async () => {
+    const { body: file } = await (await service.newAccount()).byKey.upload('a.txt', 'hello');
+    const { code, stderr } = await admin(service, 'take-down', String(file.url));
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/add --yes\.\n$/)]);
+    expect((await fetch(String(file.url))).status).toBe(200);
+  });
+
+  test.each([
+    ['another host', () => 'https://example.com/uploads/abc/a.txt'],
+    ['the API', () => `${service.urls.root_url}/uploads/abc/a.txt`],
+    ['another path', () => `${service.urls.cdn_url}/incoming/abc/a.txt`],
+    ['no address', () => 'a.txt'],
+  ])('knows a link of ours from one to %s', async (_, link) => {
+    const { code, stderr } = await admin(service, 'take-down', link(), '--yes');
+    const sentence = `This is no link of ours: they begin with ${service.urls.cdn_url}/uploads/.\n`;
+    expect([code, stderr]).toEqual([1, sentence]);
+  });
+});
+
+describe('delete-account', () => {
+  /** Somebody with a file by each lane, and a ticket. */
+  async function somebody(): Promise<TestAccount> {
+    const account = await service.newAccount();
+    for (const lane of LANES) await uploadThrough(lane, account, lane, lane);
+    await account.byKey.postJson('/files', { name: 'a', mime_type: 'text/plain', size_bytes: 5 });
+    return account;
+  }
+
+  async function expectGone(account: TestAccount): Promise<void> {
+    expect(await statuses(account)).toEqual([401, 401]);
+    const { stderr } = await admin(service, 'show', account.id);
+    expect(stderr).toBe(`There is no account ${account.id}.\n`);
+    await operator.passDeadlines();
+    await operator.sweep();
+    expect(await service.rowsOf(account.id)).toEqual([]);
+    expect(await service.storedBytes(account.id)).toBe(0);
+    await expectOtherUntouched();
+  }
+
+  test('takes all it owns, and who logs in again begins anew', async () => {
+    const account = await somebody();
+    const { items } = (await account.byKey.request<{ items: { url: string }[] }>('GET', '/files')).body;
+    const outcome = await adminJson(service, 'delete-account', account.email, '--yes');
+    expect(outcome).toEqual({ id: account.id, deleted: true, files: 3, left_to_sweeper: 1 });
+    for (const { url } of items) expect((await fetch(url)).status).toBe(404);
+    await expectGone(account);
+    const again = await service.newAccount(account.email);
+    expect(again.id).toBe(account.id);
+    expect(await me(again)).toMatchObject({ storage_used_bytes: 0, file_count: 0 });
+    expect((await again.byKey.upload('a', 'a')).status).toBe(201);
+  });
+
+  test('without --yes, where nobody can be asked, leaves the account', async () => {
+    const account = await service.newAccount();
+    const { code, stderr } = await admin(service, 'delete-account', account.email);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/add --yes\.\n$/)]);
+    expect(await statuses(account)).toEqual([200, 200]);
+  });
+
+  test.each([6, 12, 20])('killed at its call %i of AWS and run again, ends the same', async (nth) => {
+    const account = await somebody();
+    await killedAt(nth, ['delete-account', account.email, '--yes']);
+    const restored = await admin(service, 'restore', account.email);
+    expect(restored.stderr).toBe('The deletion of this account has begun, and cannot be taken back.\n');
+    expect((await admin(service, 'delete-account', account.email, '--yes')).code).toBe(0);
+    await expectGone(account);
+  });
+
+  /** Runs a command until its nth call of AWS, which never gets an answer, and kills it there. */
+  async function killedAt(nth: number, args: string[]): Promise<void> {
+    const { promise: whenStruck, resolve: tell } = Promise.withResolvers<void>();
+    let calls = 0;
+    const predicate = () => {
+      calls++;
+      if (calls === nth) tell();
+      return calls >= nth;
+    };
+    const fault = service.front.faults.add({ match: { principal: 'operator', predicate }, effect: 'timeout' });
+    const { child, outcome } = startAdmin(['--local', ...args], { DATA_DIR: service.dataDir });
+    await Promise.race([whenStruck, outcome.then(({ stderr }) => Promise.reject(new Error(`it ended: ${stderr}`)))]);
+    child.kill('SIGKILL');
+    expect((await outcome).code).toBeNull();
+    fault.remove();
+  }
+});
+
+describe('reconcile', () => {
+  const spoil = (account: TestAccount) =>
+    operator.dynamoDb.send(
+      new UpdateItemCommand({
+        TableName: service.tables.accounts,
+        Key: { id: { S: account.id } },
+        UpdateExpression: 'SET storage_used_bytes = :wrong',
+        ExpressionAttributeValues: { ':wrong': { N: '99' } },
+      }),
+    );
+
+  test('finds and corrects wrong books; with --dry-run it only finds them', async () => {
+    const account = await service.newAccount();
+    await account.byKey.upload('a.txt', 'hello');
+    await spoil(account);
+    const dry = await admin(service, 'reconcile', account.email, '--dry-run');
+    expect(dry).toMatchObject({
+      code: 1,
+      stdout: [
+        `${account.id} (not corrected)`,
+        '  storage used: the books say 99, the files 5',
+        '1 account compared, 1 with differences.',
+        '',
+      ].join('\n'),
+    });
+    expect(await me(account)).toMatchObject({ storage_used_bytes: 99 });
+    expect(await adminJson(service, 'reconcile', account.email, '--yes')).toEqual({
+      accounts: 1,
+      differing: [
+        { id: account.id, repaired: true, differences: [{ what: 'storage used', recorded: 99, computed: 5 }] },
+      ],
+    });
+    expect(await me(account)).toMatchObject({ storage_used_bytes: 5 });
+    const { code, stdout } = await admin(service, 'reconcile', account.id, '--dry-run');
+    expect([code, stdout]).toEqual([0, '1 account compared, 0 with differences.\n']);
+  });
+
+  test('without --yes, where nobody can be asked, corrects nothing', async () => {
+    const account = await service.newAccount();
+    await spoil(account);
+    expect((await admin(service, 'reconcile', account.email)).code).toBe(2);
+    expect(await me(account)).toMatchObject({ storage_used_bytes: 99 });
+    expect((await admin(service, 'reconcile', account.email, '--yes')).code).toBe(0);
+  });
+});
+
+test('the books of everybody balance after all of this', async () => {
+  await operator.passDeadlines();
+  await operator.sweep();
+  const { problems, unfinished } = await readBooks(operator);
+  expect({ problems, unfinished }).toEqual({ problems: [], unfinished: [] });
+});

@@ -1,0 +1,39 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+export interface AdminOutcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunningAdmin {
+  readonly child: ChildProcess;
+  readonly outcome: Promise<AdminOutcome>;
+}
+
+const RUN = join(import.meta.dirname, '../../admin/run.ts');
+
+/** Starts `npm run admin -- …` as a process of its own, without a terminal, and with no credentials but those given. */
+export function startAdmin(args: readonly string[], environment: Record<string, string>): RunningAdmin {
+  const env = { PATH: process.env.PATH, AWS_EC2_METADATA_DISABLED: 'true', HOME: '/nowhere', ...environment };
+  const child = spawn(process.execPath, [RUN, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const outcome = Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]).then(
+    ([stdout, stderr, [code]]) => ({ code, stdout, stderr }),
+  );
+  return { child, outcome };
+}
+
+/** The same to its end, against a local service. */
+export function admin({ dataDir }: { dataDir: string }, ...args: string[]): Promise<AdminOutcome> {
+  return startAdmin(['--local', ...args], { DATA_DIR: dataDir }).outcome;
+}
+
+/** The same with `--json`. @throws Error when it does not succeed. */
+export async function adminJson(service: { dataDir: string }, ...args: string[]): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await admin(service, '--json', ...args);
+  if (code !== 0) throw new Error(`admin ${args.join(' ')} ended with ${code}: ${stderr}`);
+  return JSON.parse(stdout);
+}
