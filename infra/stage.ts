@@ -14,11 +14,13 @@ export function operatorParameterName(stage: StageName): string {
   return `/file-hosting/${stage}/operator`;
 }
 
-/** What the operator chose by context (`-c stage=dev`, `-c streamingUploads=false`). */
+/** What the operator chose by context (`-c stage=dev`, `-c streamingUploads=false`, `-c originSecretSlot=b`). */
 export interface StageConfig {
   readonly name: StageName;
   /** False: uploads over 4 MiB must be direct; such a deployment does not hold the whole contract. */
   readonly streamingUploads: boolean;
+  /** The slot of the origin secret that the edge sends: to rotate it, fill the other one and then name it here. */
+  readonly originSecretSlot: 'a' | 'b';
 }
 
 /** @throws Error naming the context value that is not one of those it may be. */
@@ -26,6 +28,7 @@ export function readStageConfig(app: App): StageConfig {
   return {
     name: oneOf(app, 'stage', STAGES, DEFAULT_STAGE),
     streamingUploads: oneOf(app, 'streamingUploads', ['true', 'false'], 'true') === 'true',
+    originSecretSlot: oneOf(app, 'originSecretSlot', ['a', 'b'], 'a'),
   };
 }
 

@@ -18,6 +18,8 @@ export interface AppDistributionProps {
   /** Absent: multipart bodies over 4 MiB are refused at the edge. */
   readonly streamingDomain: string | undefined;
   readonly originSecret: secretsmanager.Secret;
+  /** The slot of the secret whose value the distribution sends. */
+  readonly originSecretSlot: 'a' | 'b';
   readonly uploads: s3.Bucket;
   readonly cdnUrl: string;
 }
@@ -44,7 +46,9 @@ export class AppDistribution extends Construct {
 
   constructor(scope: Construct, id: string, props: AppDistributionProps) {
     super(scope, id);
-    const customHeaders = { 'x-origin-secret': props.originSecret.secretValueFromJson('current').unsafeUnwrap() };
+    const customHeaders = {
+      'x-origin-secret': props.originSecret.secretValueFromJson(props.originSecretSlot).unsafeUnwrap(),
+    };
     const viewerRequest = new EdgeFunction(this, 'ViewerRequest', {
       file: 'app-viewer-request.js',
       constants: {

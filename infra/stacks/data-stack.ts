@@ -32,10 +32,11 @@ export class DataStack extends Stack {
       cdnUrl: `https://${cdn.distribution.distributionDomainName}`,
       loginProvider: this.loginProvider(removalPolicy),
       originSecret: new secretsmanager.Secret(this, 'OriginSecret', {
-        description: 'What only our edge knows; functions trust its headers by it',
+        // CloudFormation reads a secret only when its reference in the template changes, so a new value gets a new slot.
+        description: 'What only our edge knows; functions take either slot, `a` or `b`, and the edge sends one of them',
         generateSecretString: {
           secretStringTemplate: '{}',
-          generateStringKey: 'current',
+          generateStringKey: 'a',
           passwordLength: 43,
           excludePunctuation: true,
         },

@@ -23,6 +23,7 @@ export class EdgeStack extends Stack {
       api: props.api,
       streamingDomain: props.streaming?.webFunction.endpoint.domainName,
       originSecret: props.resources.originSecret,
+      originSecretSlot: props.stage.originSecretSlot,
       uploads: props.resources.uploads,
       cdnUrl: props.resources.cdnUrl,
     });

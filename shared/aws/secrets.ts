@@ -21,7 +21,7 @@ translateFailures(secretsManager);
  */
 export const loginProviderSecret = cached(() => readSecret('LOGIN_PROVIDER_SECRET'), { keepMs: KEPT_MS });
 
-/** What only our edge knows: `current`, and during a rotation `previous`. @throws as {@link loginProviderSecret}. */
+/** What only our edge knows: `a`, and from the first rotation on `b`. @throws as {@link loginProviderSecret}. */
 export const originSecret = cached(() => readSecret('ORIGIN_SECRET'), { keepMs: KEPT_MS });
 
 async function readSecret(variable: VariableName): Promise<Secret> {

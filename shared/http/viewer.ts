@@ -6,13 +6,13 @@ import { type ApiEvent, header } from './event.ts';
 const READ_AGAIN_MS = 60_000;
 
 /**
- * True when the request came through our own edge, which alone knows the origin secret. While the secret is rotated two
- * values are good; one that is not known here may be newer than what we read.
+ * True when the request came through our own edge, which alone knows the origin secret. The secret has two slots, so that
+ * it can be rotated; a value in neither may be newer than what we read.
  */
 export async function isFromOurEdge(event: ApiEvent): Promise<boolean> {
   const given = header(event, 'x-origin-secret');
   if (given === undefined) return false;
-  const isKnown = ({ current, previous }: Secret) => isSame(given, current) || isSame(given, previous);
+  const isKnown = ({ a, b }: Secret) => isSame(given, a) || isSame(given, b);
   return isKnown(await originSecret()) || isKnown(await originSecret({ maxAgeMs: READ_AGAIN_MS }));
 }
 
