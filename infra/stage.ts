@@ -21,6 +21,20 @@ export interface StageConfig {
   readonly streamingUploads: boolean;
   /** The slot of the origin secret that the edge sends: to rotate it, fill the other one and then name it here. */
   readonly originSecretSlot: 'a' | 'b';
+  /** Absent: the distributions have CloudFront's names, which are sites of their own (Public Suffix List). */
+  readonly appDomain: CustomDomain | undefined;
+  /** Under another registrable name than the app's, so that no upload shares a site with the dashboard's cookie. */
+  readonly cdnDomain: CustomDomain | undefined;
+  /** A web ACL of scope CLOUDFRONT, for both distributions. */
+  readonly webAclArn: string | undefined;
+  /** Which regions of CloudFront serve: all, or the cheaper ones only. */
+  readonly priceClass: 'all' | '200' | '100';
+}
+
+export interface CustomDomain {
+  readonly name: string;
+  /** Of ACM in us-east-1, where CloudFront looks for certificates. */
+  readonly certificateArn: string;
 }
 
 /** @throws Error naming the context value that is not one of those it may be. */
@@ -29,6 +43,10 @@ export function readStageConfig(app: App): StageConfig {
     name: oneOf(app, 'stage', STAGES, DEFAULT_STAGE),
     streamingUploads: oneOf(app, 'streamingUploads', ['true', 'false'], 'true') === 'true',
     originSecretSlot: oneOf(app, 'originSecretSlot', ['a', 'b'], 'a'),
+    appDomain: domain(app, 'app'),
+    cdnDomain: domain(app, 'cdn'),
+    webAclArn: matching(app, 'webAclArn', /^arn:aws:wafv2:us-east-1:\d{12}:global\/webacl\/\S+$/),
+    priceClass: oneOf(app, 'priceClass', ['all', '200', '100'], 'all'),
   };
 }
 
@@ -37,4 +55,20 @@ function oneOf<Value extends string>(app: App, name: string, values: readonly Va
   const value = values.find((candidate) => candidate === given);
   if (value === undefined) throw new Error(`context ${name} must be ${values.join(' or ')}, not "${given}"`);
   return value;
+}
+
+function domain(app: App, which: 'app' | 'cdn'): CustomDomain | undefined {
+  const [nameKey, certificateKey] = [`${which}Domain`, `${which}CertificateArn`];
+  const name = matching(app, nameKey, /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/);
+  const certificateArn = matching(app, certificateKey, /^arn:aws:acm:us-east-1:\d{12}:certificate\/\S+$/);
+  if (name === undefined && certificateArn === undefined) return undefined;
+  if (name !== undefined && certificateArn !== undefined) return { name, certificateArn };
+  throw new Error(`context ${nameKey} and ${certificateKey} go together`);
+}
+
+function matching(app: App, name: string, pattern: RegExp): string | undefined {
+  const given: unknown = app.node.tryGetContext(name);
+  if (given === undefined) return undefined;
+  if (typeof given === 'string' && pattern.test(given)) return given;
+  throw new Error(`context ${name} must match ${pattern.source}, not "${given}"`);
 }

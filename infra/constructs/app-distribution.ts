@@ -9,17 +9,18 @@ import * as s3deploy from 'aws-cdk-lib/aws-s3-deployment';
 import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES, parseLimit } from '../../shared/limits.ts';
+import type { StageConfig } from '../stage.ts';
 import { EdgeFunction } from './edge-function.ts';
 import { errorBodies, errorResponses, StaticFiles } from './static-files.ts';
 import { STRICT_TRANSPORT } from './strict-transport.ts';
+import { viewerSide } from './viewer-side.ts';
 
 export interface AppDistributionProps {
   readonly api: apigateway.RestApi;
   /** Absent: multipart bodies over 4 MiB are refused at the edge. */
   readonly streamingDomain: string | undefined;
   readonly originSecret: secretsmanager.Secret;
-  /** The slot of the secret whose value the distribution sends. */
-  readonly originSecretSlot: 'a' | 'b';
+  readonly stage: StageConfig;
   readonly uploads: s3.Bucket;
   readonly cdnUrl: string;
 }
@@ -47,7 +48,7 @@ export class AppDistribution extends Construct {
   constructor(scope: Construct, id: string, props: AppDistributionProps) {
     super(scope, id);
     const customHeaders = {
-      'x-origin-secret': props.originSecret.secretValueFromJson(props.originSecretSlot).unsafeUnwrap(),
+      'x-origin-secret': props.originSecret.secretValueFromJson(props.stage.originSecretSlot).unsafeUnwrap(),
     };
     const viewerRequest = new EdgeFunction(this, 'ViewerRequest', {
       file: 'app-viewer-request.js',
@@ -92,7 +93,7 @@ export class AppDistribution extends Construct {
         // API is hidden.
         ...errorResponses({ 502: 'service_unavailable' }, Duration.seconds(0)),
       ],
-      httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,
+      ...viewerSide(this, props.stage, props.stage.appDomain),
       defaultBehavior: {
         ...toApi,
         origin: new origins.RestApiOrigin(props.api, {
@@ -164,6 +165,15 @@ export class AppDistribution extends Construct {
           ].join('; '),
           override: true,
         },
+      },
+      customHeadersBehavior: {
+        customHeaders: [
+          {
+            header: 'Permissions-Policy',
+            value: 'camera=(), geolocation=(), microphone=(), payment=()',
+            override: true,
+          },
+        ],
       },
     });
   }

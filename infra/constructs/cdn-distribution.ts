@@ -3,9 +3,11 @@ import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import * as origins from 'aws-cdk-lib/aws-cloudfront-origins';
 import type * as s3 from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
+import type { StageConfig } from '../stage.ts';
 import { EdgeFunction } from './edge-function.ts';
 import { errorBodies, errorResponses, StaticFiles } from './static-files.ts';
 import { STRICT_TRANSPORT } from './strict-transport.ts';
+import { viewerSide } from './viewer-side.ts';
 
 /**
  * The edge asks S3 again after this long, so a deleted link is dead within the minute that is promised, without a purge;
@@ -20,7 +22,7 @@ const CACHE_SECONDS = 55;
 export class CdnDistribution extends Construct {
   readonly distribution: cloudfront.Distribution;
 
-  constructor(scope: Construct, id: string, props: { uploads: s3.Bucket }) {
+  constructor(scope: Construct, id: string, props: { uploads: s3.Bucket; stage: StageConfig }) {
     super(scope, id);
     const cachePolicy = new cloudfront.CachePolicy(this, 'CachePolicy', {
       minTtl: Duration.seconds(0),
@@ -39,7 +41,7 @@ export class CdnDistribution extends Construct {
     });
     this.distribution = new cloudfront.Distribution(this, 'Distribution', {
       comment: 'Uploaded files',
-      httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,
+      ...viewerSide(this, props.stage, props.stage.cdnDomain),
       defaultBehavior: {
         origin: origins.S3BucketOrigin.withOriginAccessControl(props.uploads, {
           originAccessLevels: [cloudfront.AccessLevel.READ, cloudfront.AccessLevel.LIST],

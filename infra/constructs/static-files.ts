@@ -1,4 +1,5 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import * as logs from 'aws-cdk-lib/aws-logs';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import * as s3deploy from 'aws-cdk-lib/aws-s3-deployment';
 import { Construct } from 'constructs';
@@ -29,6 +30,9 @@ export class StaticFiles extends Construct {
     new s3deploy.BucketDeployment(this, 'Deployment', {
       sources: props.sources,
       destinationBucket: this.bucket,
+      // Else the bucket could not be deleted with its stack.
+      retainOnDelete: false,
+      logGroup: deploymentLogs(Stack.of(this)),
       ...(props.prefix !== undefined && { destinationKeyPrefix: props.prefix }),
       cacheControl: [
         props.cacheSeconds === 0
@@ -37,6 +41,16 @@ export class StaticFiles extends Construct {
       ],
     });
   }
+}
+
+/** Of the function that fills all static buckets of a stack; CDK's own would be kept for ever, also without its stack. */
+function deploymentLogs(stack: Stack): logs.ILogGroup {
+  const id = 'StaticFilesLogs';
+  const known = stack.node.tryFindChild(id) as logs.LogGroup | undefined;
+  return (
+    known ??
+    new logs.LogGroup(stack, id, { retention: logs.RetentionDays.ONE_MONTH, removalPolicy: RemovalPolicy.DESTROY })
+  );
 }
 
 /** `errors/<code>.json` for each code: the bodies of the errors that a distribution makes itself. */

@@ -8,6 +8,7 @@ import { TABLES, type TableDefinition, type TableName } from '../../shared/aws/t
 import { parseLimit } from '../../shared/limits.ts';
 import { CdnDistribution } from '../constructs/cdn-distribution.ts';
 import type { SharedResources } from '../constructs/needs.ts';
+import { addressOf } from '../constructs/viewer-side.ts';
 import { operatorParameterName, type StageConfig } from '../stage.ts';
 
 /**
@@ -24,12 +25,12 @@ export class DataStack extends Stack {
       Object.entries(TABLES).map(([name, table]) => [name, this.table(name, table, keep)]),
     ) as Record<TableName, dynamodb.TableV2>;
     const uploads = this.uploadsBucket(keep);
-    const cdn = new CdnDistribution(this, 'Cdn', { uploads });
+    const cdn = new CdnDistribution(this, 'Cdn', { uploads, stage });
     const removalPolicy = keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
     this.resources = {
       tables,
       uploads,
-      cdnUrl: `https://${cdn.distribution.distributionDomainName}`,
+      cdnUrl: addressOf(cdn.distribution, stage.cdnDomain),
       loginProvider: this.loginProvider(removalPolicy),
       originSecret: new secretsmanager.Secret(this, 'OriginSecret', {
         // CloudFormation reads a secret only when its reference in the template changes, so a new value gets a new slot.
@@ -126,6 +127,7 @@ export class DataStack extends Stack {
         },
       ],
       removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+      autoDeleteObjects: !keep,
     });
   }
 }

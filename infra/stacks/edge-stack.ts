@@ -4,6 +4,7 @@ import * as ssm from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
 import { AppDistribution } from '../constructs/app-distribution.ts';
 import type { SharedResources } from '../constructs/needs.ts';
+import { addressOf } from '../constructs/viewer-side.ts';
 import type { StageConfig } from '../stage.ts';
 import type { StreamingStack } from './streaming-stack.ts';
 
@@ -23,11 +24,11 @@ export class EdgeStack extends Stack {
       api: props.api,
       streamingDomain: props.streaming?.webFunction.endpoint.domainName,
       originSecret: props.resources.originSecret,
-      originSecretSlot: props.stage.originSecretSlot,
+      stage: props.stage,
       uploads: props.resources.uploads,
       cdnUrl: props.resources.cdnUrl,
     });
-    const appUrl = `https://${app.distribution.distributionDomainName}`;
+    const appUrl = addressOf(app.distribution, props.stage.appDomain);
     // The functions cannot import this address: their stack is deployed before the distribution that points at it.
     new ssm.StringParameter(this, 'AppUrl', {
       parameterName: props.resources.appUrlParameterName,

@@ -71,8 +71,8 @@ function readFilesDeployment(resource: Resource, deployment: Deployment): FilesD
         ...(cacheControl !== undefined && { cacheControl }),
       };
     },
-    // There is no cache to empty before the environment is up.
-    ['OutputObjectKeys', 'ServiceToken', 'SourceMarkersConfig', 'WaitForDistributionInvalidation'],
+    // There is no cache to empty before the environment is up, and no stack is deleted.
+    ['OutputObjectKeys', 'RetainOnDelete', 'ServiceToken', 'SourceMarkersConfig', 'WaitForDistributionInvalidation'],
   );
 }
 

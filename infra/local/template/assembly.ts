@@ -13,6 +13,7 @@ export interface TemplateResource {
   readonly Properties?: Record<string, unknown>;
   readonly Metadata?: Record<string, unknown>;
   readonly Condition?: string;
+  readonly DeletionPolicy?: string;
 }
 
 interface TemplateOutput {

@@ -1,0 +1,34 @@
+import * as acm from 'aws-cdk-lib/aws-certificatemanager';
+import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
+import type { Construct } from 'constructs';
+import type { CustomDomain, StageConfig } from '../stage.ts';
+
+const PRICE_CLASSES = {
+  all: cloudfront.PriceClass.PRICE_CLASS_ALL,
+  200: cloudfront.PriceClass.PRICE_CLASS_200,
+  100: cloudfront.PriceClass.PRICE_CLASS_100,
+} as const;
+
+/** What both distributions show their viewers alike: protocol versions, a name of the operator's own, web ACL, regions. */
+export function viewerSide(
+  scope: Construct,
+  { priceClass, webAclArn }: Pick<StageConfig, 'priceClass' | 'webAclArn'>,
+  domain: CustomDomain | undefined,
+) {
+  return {
+    httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,
+    priceClass: PRICE_CLASSES[priceClass],
+    ...(webAclArn !== undefined && { webAclId: webAclArn }),
+    // Under its own name CloudFront takes no choice of TLS versions.
+    ...(domain && {
+      domainNames: [domain.name],
+      certificate: acm.Certificate.fromCertificateArn(scope, 'Certificate', domain.certificateArn),
+      minimumProtocolVersion: cloudfront.SecurityPolicyProtocol.TLS_V1_2_2021,
+    }),
+  };
+}
+
+/** The address that viewers use. */
+export function addressOf(distribution: cloudfront.Distribution, domain: CustomDomain | undefined): string {
+  return `https://${domain?.name ?? distribution.distributionDomainName}`;
+}

@@ -1,0 +1,126 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Template, TemplateResource } from '../../infra/local/template/assembly.ts';
+
+/** What an operator chooses by context (`-c name=value`), in the templates that come of it. */
+
+const ROOT = join(import.meta.dirname, '../..');
+const run = promisify(execFile);
+const directories: string[] = [];
+afterAll(() => Promise.all(directories.map((path) => rm(path, { recursive: true, force: true }))));
+
+/** The templates by the last part of their stack's name. */
+async function synthesize(context: Record<string, string>): Promise<Record<string, Template>> {
+  const directory = await mkdtemp(join(tmpdir(), 'stage-'));
+  directories.push(directory);
+  const env = { PATH: process.env.PATH, CDK_CONTEXT_JSON: JSON.stringify(context), CDK_OUTDIR: directory };
+  await run(process.execPath, ['infra/app.ts'], { cwd: ROOT, env: { ...env, CDK_VALIDATION: 'false' } });
+  const manifest = JSON.parse(await readFile(join(directory, 'manifest.json'), 'utf8'));
+  const stacks = Object.keys(manifest.artifacts).filter((name) => /^FileHosting-\w+-\w+$/.test(name));
+  const templates = stacks.map(async (name) => [
+    name.split('-').at(-1),
+    JSON.parse(await readFile(join(directory, `${name}.template.json`), 'utf8')),
+  ]);
+  return Object.fromEntries(await Promise.all(templates));
+}
+
+const resources = (template: Template | undefined, type: string): TemplateResource[] =>
+  Object.values(template?.Resources ?? {}).filter(({ Type }) => Type === type);
+
+function distribution(template: Template | undefined): Record<string, unknown> {
+  const [only] = resources(template, 'AWS::CloudFront::Distribution');
+  return only?.Properties?.DistributionConfig as Record<string, unknown>;
+}
+
+describe('a stage that has everything', () => {
+  const certificate = (id: string) => `arn:aws:acm:us-east-1:123456789012:certificate/${id}`;
+  const WEB_ACL = 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/files/1';
+  let templates: Record<string, Template>;
+  beforeAll(async () => {
+    templates = await synthesize({
+      stage: 'prod',
+      appDomain: 'files.example.com',
+      appCertificateArn: certificate('app'),
+      cdnDomain: 'cdn.example.net',
+      cdnCertificateArn: certificate('cdn'),
+      webAclArn: WEB_ACL,
+      priceClass: '100',
+      originSecretSlot: 'b',
+    });
+  });
+
+  test.each([
+    ['Edge', 'files.example.com', 'app'],
+    ['Data', 'cdn.example.net', 'cdn'],
+  ])('serves %s under its own name, over TLS 1.2 at least', (stack, name, id) => {
+    expect(distribution(templates[stack])).toMatchObject({
+      Aliases: [name],
+      ViewerCertificate: { AcmCertificateArn: certificate(id), MinimumProtocolVersion: 'TLSv1.2_2021' },
+      HttpVersion: 'http2and3',
+      PriceClass: 'PriceClass_100',
+      WebACLId: WEB_ACL,
+    });
+  });
+
+  test('gives its own names as addresses', () => {
+    const { Outputs } = templates.Edge as Template & { Outputs: Record<string, { Value: unknown }> };
+    expect(Outputs.BaseUrl?.Value).toBe('https://files.example.com/api/v1');
+    expect(Outputs.CdnUrl?.Value).toBe('https://cdn.example.net');
+    const variables = JSON.stringify(resources(templates.Api, 'AWS::Lambda::Function'));
+    expect(variables).toContain('"CDN_URL":"https://cdn.example.net"');
+  });
+
+  test('sends the origin secret in the slot that was named', () => {
+    const origins = JSON.stringify(distribution(templates.Edge)?.Origins);
+    expect(origins.match(/SecretString:(\w+)::/g)).toEqual(['SecretString:b::', 'SecretString:b::']);
+  });
+
+  test('keeps its data, whatever becomes of the stack', () => {
+    const kept = ['AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket', 'AWS::SecretsManager::Secret'].flatMap((type) =>
+      Object.entries(templates.Data?.Resources ?? {}).filter(([, { Type }]) => Type === type),
+    );
+    const lost = kept.filter(([, { DeletionPolicy }]) => DeletionPolicy !== 'Retain').map(([logicalId]) => logicalId);
+    // It is filled by every deployment.
+    expect(lost).toEqual([expect.stringMatching(/^CdnErrorsBucket/)]);
+    for (const { Properties } of resources(templates.Data, 'AWS::DynamoDB::GlobalTable')) {
+      expect(Properties?.Replicas).toEqual([
+        expect.objectContaining({
+          DeletionProtectionEnabled: true,
+          PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+        }),
+      ]);
+    }
+  });
+});
+
+test('a stage for development can be destroyed whole, and one without streaming has no stack for it', async () => {
+  const templates = await synthesize({ stage: 'dev', streamingUploads: 'false' });
+  expect(Object.keys(templates).sort()).toEqual(['Api', 'Data', 'Edge']);
+  const stateful = Object.values(templates).flatMap(({ Resources }) => Object.entries(Resources));
+  expect(stateful.filter(([, { DeletionPolicy }]) => DeletionPolicy === 'Retain').map(([id]) => id)).toEqual([]);
+  const [viewerRequest] = resources(templates.Edge, 'AWS::CloudFront::Function');
+  expect(viewerRequest?.Properties?.FunctionCode).toContain('const STREAMING_UPLOADS = false;');
+  expect(distribution(templates.Data)).not.toHaveProperty('Aliases');
+  expect(distribution(templates.Data)).toHaveProperty('PriceClass', 'PriceClass_All');
+});
+
+describe('a wrong choice is refused by its name', () => {
+  test.each([
+    [{ stage: 'test' }, 'context stage must be prod or dev, not "test"'],
+    [{ streamingUploads: 'no' }, 'context streamingUploads must be true or false, not "no"'],
+    [{ priceClass: '300' }, 'context priceClass must be all or 200 or 100, not "300"'],
+    [{ appDomain: 'files.example.com' }, 'context appDomain and appCertificateArn go together'],
+    [{ cdnDomain: 'https://cdn.example.net' }, 'context cdnDomain must match '],
+    [{ webAclArn: 'arn:aws:wafv2:eu-west-1:123456789012:global/webacl/x/1' }, 'context webAclArn must match '],
+    [
+      { appDomain: 'a.example.com', appCertificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/x' },
+      'context appCertificateArn must match ',
+    ],
+  ])('%j', async (context, sentence) => {
+    await expect(synthesize(context)).rejects.toThrow(sentence);
+  });
+});
