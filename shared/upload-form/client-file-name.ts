@@ -11,7 +11,8 @@ const BROWSER_ESCAPES: Readonly<Record<string, string>> = { '%22': '"', '%0D': '
  */
 export function clientFileName(parameters: Map<string, string>, isPercentEncoded: boolean): string {
   const extended = extendedValue(parameters.get('filename*') ?? '');
-  if (extended) return extended;
+  // Apache HttpClient 5.5, in its extended mode, encodes a name that it has already encoded.
+  if (extended) return extendedValue(extended) ?? extended;
   const plain = parameters.get('filename') ?? '';
   if (isPercentEncoded) return percentDecoded(plain, 'utf8');
   return plain.replace(/%(?:22|0D|0A)/g, (code) => BROWSER_ESCAPES[code] ?? code);
@@ -20,9 +21,7 @@ export function clientFileName(parameters: Map<string, string>, isPercentEncoded
 function extendedValue(text: string): string | undefined {
   const [, charset, value] = EXTENDED_VALUE.exec(text) ?? [];
   if (charset === undefined || value === undefined) return undefined;
-  const decoded = percentDecoded(value, charset.toLowerCase() === 'utf-8' ? 'utf8' : 'latin1');
-  // Apache HttpClient 5.5, in its extended mode, encodes a name that it has already encoded.
-  return extendedValue(decoded) ?? decoded;
+  return percentDecoded(value, charset.toLowerCase() === 'utf-8' ? 'utf8' : 'latin1');
 }
 
 /** A `%` without two hex digits stays as it is; bytes that are not UTF-8 become U+FFFD. */
