@@ -26,13 +26,18 @@ export class PacedBody implements ArrivingBody {
   #waitedMs = 0;
   #bytes = 0;
   #ended = false;
-  /** What the body was found guilty of; then nothing more is read of it. */
+  /** Why nothing more can be read: it came too slowly, or broke off. */
   #failure: ApiError | undefined;
 
   constructor(request: IncomingMessage, pace: Pace) {
     this.#request = request;
     this.#pace = pace;
     this.#chunks = request.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
+  }
+
+  /** Every byte has been read. */
+  get hasEnded(): boolean {
+    return this.#ended;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
@@ -42,11 +47,7 @@ export class PacedBody implements ArrivingBody {
     }
   }
 
-  /**
-   * Reads what is left and throws it away: a client whose body is still on its way cannot read the answer.
-   * @param bounds  replace those of the pace from now on.
-   * @returns false when the body broke a bound or the connection broke; then the socket is to be cut.
-   */
+  /** As {@link ArrivingBody.drain}. @param bounds  replace those of the pace from now on. */
   async drain(bounds: Partial<Pace> = {}): Promise<boolean> {
     this.#pace = { ...this.#pace, ...bounds };
     try {
@@ -65,7 +66,7 @@ export class PacedBody implements ArrivingBody {
       return undefined;
     }
     this.#bytes += value.length;
-    if (this.#bytes > this.#pace.maxBytes) throw this.#fail(new ApiError('file_too_large'));
+    if (this.#bytes > this.#pace.maxBytes) throw new ApiError('file_too_large');
     return value;
   }
 

@@ -24,13 +24,18 @@ import { PacedBody } from './paced-body.ts';
 /** Of the 900 s a Web Function's request may take; the rest is for settling and answering. */
 const BODY_DEADLINE_MS = 870_000;
 const REQUEST_DEADLINE_MS = 895_000;
-/** 100 MiB at this rate take 13 minutes, within the deadline above. */
-const PACE = { minBytesPerSecond: 128 * 1024, graceMs: 20_000 };
-/** A body that was refused before it had a slot is counted nowhere, so it is not waited for as long. */
-const REFUSED_DRAIN_MS = 60_000;
-const REFUSED_GRACE_MS = 5_000;
-
 const maxBodyBytes = limit('MAX_UPLOAD_SIZE_BYTES') + MULTIPART_FRAMING_MAX_BYTES;
+/** A phone far from its mast sends more; what must be here by the deadline is up to the client and its file. */
+const PACE = { minBytesPerSecond: 16 * 1024, graceMs: 20_000 };
+/** Of a body without a length that is too long this much is read, so that its client reads why; more is cut. */
+const TOO_LONG_DRAIN_BYTES = 4 * maxBodyBytes;
+/**
+ * A body that was refused before it had a slot: whoever sends it may be anyone, so it is waited for briefly, and few at a
+ * time. The others are cut, as if nobody were here, so that strangers cannot take the places of those who have a key.
+ */
+const REFUSED = { graceMs: 2_000, drainMs: 20_000, atOnceMax: 2 };
+let refusedNow = 0;
+
 const uploadFile = apiHandler('uploadFile', uploadInSlot);
 
 const server = createServer(
@@ -56,9 +61,21 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (!(await isFromOurEdge(event))) return void request.destroy();
   const isUpload = event.httpMethod === 'POST' && event.path === '/api/v1/files';
   const result = await (isUpload ? uploadFile : unknownRoute)(event, contextOf(event));
-  const refused = { graceMs: REFUSED_GRACE_MS, deadlineAt: Date.now() + REFUSED_DRAIN_MS };
-  if (!(await body.drain(refused))) return void request.destroy();
+  if (!(await drainRefused(body))) return void request.destroy();
   send(response, result);
+}
+
+/** Nothing to do for a body that was read to its end. @returns false when its client is to be cut. */
+async function drainRefused(body: PacedBody): Promise<boolean> {
+  if (body.hasEnded) return true;
+  if (refusedNow === REFUSED.atOnceMax) return false;
+  refusedNow += 1;
+  try {
+    const deadlineAt = Date.now() + REFUSED.drainMs;
+    return await body.drain({ graceMs: REFUSED.graceMs, maxBytes: TOO_LONG_DRAIN_BYTES, deadlineAt });
+  } finally {
+    refusedNow -= 1;
+  }
 }
 
 /** @throws ApiError `rate_limit_exceeded` when the account has as many streams open as it may. */
@@ -71,7 +88,7 @@ async function uploadInSlot(request: ApiRequest): Promise<ApiResult> {
     return await receiveUpload(request);
   } finally {
     // A body that was refused on its way keeps its slot until it is drained.
-    await request.event.stream?.drain();
+    await request.event.stream?.drain({ maxBytes: TOO_LONG_DRAIN_BYTES });
     clearInterval(renewal);
     await slot.release().catch(unkept);
   }

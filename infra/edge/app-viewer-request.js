@@ -111,8 +111,8 @@ function routeBody(event) {
     const longest = MAX_UPLOAD_SIZE_BYTES + MULTIPART_FRAMING_MAX_BYTES;
     if (length !== undefined && length > longest) return refuseBody(event, 'file_too_large');
     if (length !== undefined && length <= INLINE_BODY_MAX_BYTES) return request;
-    // A place of the streaming server is worth more than a function's: nobody without a credential gets one.
-    if (!hasCredential(request)) return errorAnswer(event, 'unauthorized');
+    // A place of the streaming server is worth more than a function's: nobody gets one without what looks like a credential.
+    if (!hasWellFormedCredential(request)) return errorAnswer(event, 'unauthorized');
     cf.selectRequestOriginById('upload-stream');
     return request;
   }
@@ -166,6 +166,18 @@ function refuseBody(event, code) {
 function hasCredential(request) {
   const cookie = request.cookies.session || request.cookies['__Host-session'];
   return request.headers.authorization !== undefined || cookie !== undefined;
+}
+
+/**
+ * True when the credential has the form of a key or a session token (shared/api-keys/key-format.ts, shared/sessions); a key
+ * goes before a cookie there, too.
+ * @param {import('cloudfront').FunctionRequest} request
+ */
+function hasWellFormedCredential(request) {
+  const authorization = request.headers.authorization;
+  if (authorization !== undefined) return /^bearer +svc_(live|test)_[0-9A-Za-z]{49}$/i.test(authorization.value);
+  const cookie = request.cookies.session || request.cookies['__Host-session'];
+  return cookie !== undefined && /^[0-9A-Za-z]{22,64}$/.test(cookie.value);
 }
 
 /**

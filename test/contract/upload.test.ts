@@ -182,6 +182,14 @@ describe('contract: sizes', () => {
     expect(await service.storedBytes(fresh.id)).toBe(status === 201 ? 2 * size : 0);
   });
 
+  test('a body without a length that is far too long is 413, also to whom it would be too long to store', async () => {
+    const { key } = await service.newAccount();
+    const rest = await chunked(key, `${file('z'.repeat(MAX_BYTES + 2_500_000))}--B--`);
+    expect([rest.status, rest.body]).toEqual([413, '{"error":"file_too_large"}']);
+    const stranger = await chunked(`svc_test_${'0'.repeat(49)}`, `${file('z'.repeat(MAX_BYTES + 2_500_000))}--B--`);
+    expect([stranger.status, stranger.body]).toEqual([401, '{"error":"unauthorized"}']);
+  });
+
   test('an upload that exactly fits the storage is taken, one byte more is 403', async () => {
     const fresh = await service.newAccount();
     for (let stored = 0; stored < STORAGE_BYTES; stored += MAX_BYTES) {

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ROUTES, type Route } from '../../shared/routes.ts';
 import { expectAnyError, expectError } from '../support/expect-error.ts';
+import { uploadStreaming } from '../support/lanes.ts';
 import { inChunks, rawRequest, sendRaw } from '../support/raw-http.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
@@ -209,9 +210,31 @@ describe('a body that is too long for its route', () => {
   });
 });
 
-test('a stream that is refused and sends nothing is cut after seconds', async () => {
-  const begun = rawRequest('POST /api/v1/files', ['Authorization: Bearer nobody', form, 'Transfer-Encoding: chunked']);
-  expect(await send(begun)).toMatchObject({ status: 503, text: '{"error":"service_unavailable"}' });
+describe('a stream that is refused', () => {
+  const stranger = `Authorization: Bearer svc_test_${'0'.repeat(49)}`;
+  const begun = rawRequest('POST /api/v1/files', [stranger, form, 'Transfer-Encoding: chunked']);
+  const whole = () => send(begun + inChunks('x'.repeat(100_000), 10_000));
+
+  test('and has no credential that could be one does not reach the server', async () => {
+    for (const credential of ['Authorization: Bearer nobody', 'Authorization: Basic eDp5', 'Cookie: session=x']) {
+      const answer = await send(rawRequest('POST /api/v1/files', [credential, form, 'Transfer-Encoding: chunked']));
+      expectError(answer, 'unauthorized');
+    }
+  });
+
+  test('is read to its end, so that its client reads why', async () => {
+    expectError(await whole(), 'unauthorized');
+  });
+
+  test('and sends nothing is cut after seconds; of many at once only two are waited for', async () => {
+    const silent = [send(begun), send(begun)];
+    await expect.poll(async () => (await whole())?.status).toBe(503);
+    expect((await uploadStreaming(account, 'a', 'a')).status).toBe(201);
+    for (const answer of await Promise.all(silent)) {
+      expect(answer).toMatchObject({ status: 503, text: '{"error":"service_unavailable"}' });
+    }
+    expectError(await whole(), 'unauthorized');
+  });
 });
 
 test('a streaming server that ends in the middle of an upload reads service_unavailable', async () => {

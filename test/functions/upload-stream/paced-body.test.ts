@@ -80,10 +80,22 @@ test('the deadline ends every body', async () => {
   await expect(lengthOf(body)).rejects.toMatchObject({ code: 'timeout' });
 });
 
-test('a longer body than announced as the most is file_too_large', async () => {
+test('a body that is too long is file_too_large, and can be drained within a longer bound', async () => {
   const { body, send } = await begin({ maxBytes: 99 });
   send(100);
   await expect(lengthOf(body)).rejects.toMatchObject({ code: 'file_too_large' });
+  send(899);
+  const draining = body.drain({ maxBytes: 1_000 });
+  send(1);
+  expect(await draining).toBe(true);
+});
+
+test('a body that is too long to be drained is cut', async () => {
+  const { body, send } = await begin({ maxBytes: 99 });
+  send(100);
+  await expect(lengthOf(body)).rejects.toMatchObject({ code: 'file_too_large' });
+  send(100);
+  expect(await body.drain({ maxBytes: 150 })).toBe(false);
 });
 
 test('a body whose connection breaks is invalid_request, and cannot be drained', async () => {

@@ -6,7 +6,7 @@ import { APP_CONSTANTS, edgeFunction, summary, viewerRequestEvent } from './run-
 const DASHBOARD_FILES = 'app.js|assets/app-1a2b.js|index.html';
 const app = edgeFunction('app-viewer-request.js', { ...APP_CONSTANTS, DASHBOARD_FILES });
 const LONGEST = APP_CONSTANTS.MAX_UPLOAD_SIZE_BYTES + MULTIPART_FRAMING_MAX_BYTES;
-const KEY = { authorization: 'Bearer svc_test_x' };
+const KEY = { authorization: `Bearer svc_test_${'x'.repeat(49)}` };
 const FORM = { ...KEY, 'content-type': 'multipart/form-data; boundary=b' };
 const JSON_BODY = { ...KEY, 'content-type': 'application/json' };
 
