@@ -28,7 +28,7 @@ export const CONFIGURABLE_LIMITS = {
     default: 20,
     min: 1,
     max: 1_000_000,
-    meaning: '`GET /auth/google`, per client address',
+    meaning: '`GET /auth/google`, per client address; and its callback, on its own',
   },
 } as const satisfies Record<string, { default: number; min: number; max: number; meaning: string }>;
 

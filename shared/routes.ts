@@ -6,8 +6,8 @@
 /** `key-or-session`: an API key or a session cookie. `session`: the cookie alone, so that a leaked key cannot make keys. */
 export type Access = 'public' | 'session' | 'key-or-session';
 
-/** What a request is counted against: per account, or per client address for `login-starts`. */
-export type RateClass = 'uploads' | 'lists' | 'requests' | 'login-starts';
+/** What a request is counted against: per account, or per client address for the two of the login. */
+export type RateClass = 'uploads' | 'lists' | 'requests' | 'login-starts' | 'login-callbacks';
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -41,7 +41,7 @@ export const ROUTES = {
     method: 'GET',
     path: '/api/v1/auth/google/callback',
     access: 'public',
-    rateClass: 'login-starts',
+    rateClass: 'login-callbacks',
     entry: 'functions/finish-login.ts',
     purpose: 'Where Google sends the browser back to',
   },

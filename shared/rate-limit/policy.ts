@@ -7,6 +7,8 @@ export const RATE_LIMIT_OF_CLASS = {
   lists: 'RATE_LIMIT_LISTS_PER_MINUTE',
   requests: 'RATE_LIMIT_REQUESTS_PER_MINUTE',
   'login-starts': 'RATE_LIMIT_LOGIN_STARTS_PER_MINUTE',
+  // A login that was let start may come back: had they one window, a login would cost two.
+  'login-callbacks': 'RATE_LIMIT_LOGIN_STARTS_PER_MINUTE',
 } as const satisfies Record<RateClass, LimitName>;
 
 /**

@@ -29,6 +29,14 @@ describe('contract: login', () => {
     expect((await client(service.urls.base_url, { cookie: cookies }).request('GET', '/auth/me')).status).toBe(401);
   });
 
+  test('a login costs one start: whoever was let start may come back', async () => {
+    const limited = await startTestService({ RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: '2' });
+    const start = () => logIn({ startUrl: `${limited.urls.base_url}/auth/google`, email: 'me@example.com' });
+    for (const _ of [1, 2]) expect((await start()).location).toMatch(/\/dashboard$/);
+    await expect(start()).rejects.toThrow(/429/);
+    await limited.close();
+  });
+
   test('the attempt is bound to the browser: a callback without its cookie makes no session', async () => {
     const answer = await client(service.urls.base_url).request('GET', '/auth/google/callback?code=x&state=y');
     expect(answer.status).toBe(302);
