@@ -14,7 +14,7 @@ const stores = {
   releases: releaseStore,
   work: workStore,
 };
-/** Rows of one run; the next comes in a minute. */
+/** Rows looked up at a time. */
 const ROWS = 1_000;
 /** Nothing new is begun this long before the function is ended. */
 const MARGIN_MS = 15_000;

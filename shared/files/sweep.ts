@@ -6,7 +6,7 @@ import { walkBucket } from './walk-bucket.ts';
 import { WORK_SHARDS, type WorkItem, type WorkStore } from './work-store.ts';
 
 export interface SweepBudget {
-  /** Rows at most. */
+  /** Rows looked up at a time; as long as there are as many, it goes on. */
   readonly rows: number;
   /** Nothing new is begun after this, in epoch milliseconds of the real clock. */
   readonly deadlineAt: number;
@@ -37,30 +37,41 @@ export async function sweep(
   stores: SweepingStores,
   { now, budget }: { now: number; budget: SweepBudget },
 ): Promise<SweepReport> {
-  const due = await findDue(stores.work, now, budget.rows);
   const swept = { upload: 0, ticket: 0, cancelled: 0, deleted: 0, leftovers: 0 };
   let failed = 0;
-  await eachOf(due, CONCURRENCY, async (item) => {
-    if (Date.now() >= budget.deadlineAt) return;
-    try {
-      const kind = await sweepRow(stores, item, { now, deadlineAt: budget.deadlineAt });
-      if (kind) swept[kind]++;
-    } catch (error) {
-      failed++;
-      log('error', 'row not swept; it is tried again', { fileId: item.id, ...describeError(error) });
-    }
-  });
+  let oldestDueAt = now;
+  for (let hasMore = true; hasMore && Date.now() < budget.deadlineAt; ) {
+    const due = await findDue(stores.work, now, budget.rows);
+    oldestDueAt = Math.min(oldestDueAt, ...due.items.map(({ dueAt }) => dueAt));
+    await eachOf(due.items, CONCURRENCY, async (item) => {
+      if (Date.now() >= budget.deadlineAt) return;
+      try {
+        const kind = await sweepRow(stores, item, { now, deadlineAt: budget.deadlineAt });
+        if (kind) swept[kind]++;
+      } catch (error) {
+        failed++;
+        log('error', 'row not swept; it is tried again', { fileId: item.id, ...describeError(error) });
+      }
+    });
+    hasMore = due.hasMore;
+  }
   const walk = Date.now() < budget.deadlineAt ? await walkOrFail(stores, now) : { removed: 0, failed: 0 };
-  const oldest = due[0]?.dueAt ?? now;
-  return { swept, failed: failed + walk.failed, lagSeconds: (now - oldest) / 1_000, orphans: walk.removed };
+  return { swept, failed: failed + walk.failed, lagSeconds: (now - oldestDueAt) / 1_000, orphans: walk.removed };
 }
 
-/** Longest overdue first. */
-async function findDue(work: WorkStore, now: number, rows: number): Promise<WorkItem[]> {
+/** Longest overdue first. What has a lease, also one of ours that failed, is not due. */
+async function findDue(
+  work: WorkStore,
+  now: number,
+  rows: number,
+): Promise<{ items: WorkItem[] /** There may be. */; hasMore: boolean }> {
   const shards = Array.from({ length: WORK_SHARDS }, (_, shard) => shard);
   const perShard = Math.ceil(rows / WORK_SHARDS);
-  const due = (await Promise.all(shards.map((shard) => work.due(shard, now, perShard)))).flat();
-  return due.sort((a, b) => a.dueAt - b.dueAt);
+  const due = await Promise.all(shards.map((shard) => work.due(shard, now, perShard)));
+  return {
+    items: due.flat().sort((a, b) => a.dueAt - b.dueAt),
+    hasMore: due.some(({ length }) => length === perShard),
+  };
 }
 
 /** What the walk cannot do must not hide what was swept. */
