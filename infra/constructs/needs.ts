@@ -22,8 +22,8 @@ export type TableAction =
 export interface TableUse {
   readonly table: TableName;
   readonly actions: readonly TableAction[];
-  /** Indexes it queries, besides the table. */
-  readonly indexes?: readonly string[];
+  /** Instead of the table itself: the one of its indexes that the actions are for. */
+  readonly index?: string;
 }
 
 export interface BucketUse {
@@ -66,7 +66,7 @@ export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResourc
     allow(
       role,
       use.actions.map((action) => `dynamodb:${action}`),
-      [table.tableArn, ...(use.indexes ?? []).map((index) => `${table.tableArn}/index/${index}`)],
+      [use.index === undefined ? table.tableArn : `${table.tableArn}/index/${use.index}`],
     );
   }
   for (const use of needs.uploads ?? []) {

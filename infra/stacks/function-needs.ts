@@ -17,9 +17,15 @@ const AUTHENTICATED: Needs = { values: ['appUrl', 'stage'], limits: ['RATE_LIMIT
 
 /** Storing bytes and settling them, shared by the inline and the streaming lane. */
 const STORING: readonly TableUse[] = [
-  { table: 'files', actions: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'] },
+  { table: 'files', actions: ['PutItem', 'UpdateItem', 'DeleteItem'] },
   { table: 'accounts', actions: ['GetItem', 'UpdateItem'] },
   { table: 'idempotency', actions: ['GetItem', 'PutItem'] },
+];
+/** Settling what came directly; the row is there since its ticket. */
+const SETTLING: readonly TableUse[] = [
+  { table: 'files', actions: ['GetItem', 'UpdateItem'] },
+  { table: 'accounts', actions: ['GetItem', 'UpdateItem'] },
+  { table: 'idempotency', actions: ['PutItem'] },
 ];
 const UPLOAD_LIMITS = ['MAX_UPLOAD_SIZE_BYTES', 'STORAGE_LIMIT_BYTES', 'RATE_LIMIT_UPLOADS_PER_MINUTE'] as const;
 
@@ -38,7 +44,7 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
     tables: [
       { table: 'rateLimits', actions: ['PutItem', 'UpdateItem'] },
       { table: 'accounts', actions: ['UpdateItem', 'ConditionCheckItem'] },
-      { table: 'sessions', actions: ['PutItem', 'DeleteItem'] },
+      { table: 'sessions', actions: ['PutItem'] },
     ],
     secrets: ['loginProvider', 'originSecret'],
     values: ['appUrl'],
@@ -58,15 +64,17 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
     tables: [
       ...BY_KEY_OR_SESSION,
       { table: 'accounts', actions: ['GetItem'] },
-      { table: 'files', actions: ['Query'], indexes: ['by_seq'] },
+      { table: 'files', actions: ['Query'] },
+      { table: 'files', actions: ['Query'], index: 'by_seq' },
     ],
     values: ['appUrl', 'stage', 'cdnUrl'],
     limits: ['RATE_LIMIT_LISTS_PER_MINUTE'],
   },
   uploadFile: {
-    tables: [...BY_KEY_OR_SESSION, ...STORING],
+    tables: [...BY_KEY_OR_SESSION, ...STORING, { table: 'files', actions: ['GetItem'] }],
     uploads: [
-      { actions: ['PutObject', 'DeleteObject', 'AbortMultipartUpload'], keys: ['uploads/*'] },
+      { actions: ['PutObject', 'DeleteObject'], keys: ['uploads/*'] },
+      // The URLs it signs are good for as much as it may do itself.
       { actions: ['PutObject'], keys: ['incoming/*'] },
     ],
     values: ['appUrl', 'stage', 'cdnUrl'],
@@ -87,7 +95,7 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
     uploads: [{ actions: ['DeleteObject'], keys: ['uploads/*', 'incoming/*'] }],
   },
   completeUpload: {
-    tables: [...BY_KEY_OR_SESSION, ...STORING],
+    tables: [...BY_KEY_OR_SESSION, ...SETTLING],
     uploads: [
       { actions: ['GetObject', 'DeleteObject'], keys: ['incoming/*'] },
       { actions: ['PutObject', 'DeleteObject'], keys: ['uploads/*'] },
@@ -116,7 +124,7 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
 
 export const BACKGROUND_NEEDS: Readonly<Record<keyof typeof BACKGROUND_ENTRIES, Needs>> = {
   settleUpload: {
-    tables: STORING,
+    tables: SETTLING,
     uploads: [
       { actions: ['GetObject', 'DeleteObject'], keys: ['incoming/*'] },
       { actions: ['PutObject', 'DeleteObject'], keys: ['uploads/*'] },
@@ -126,15 +134,13 @@ export const BACKGROUND_NEEDS: Readonly<Record<keyof typeof BACKGROUND_ENTRIES, 
   },
   sweep: {
     tables: [
-      {
-        table: 'files',
-        actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
-        indexes: ['unfinished'],
-      },
+      { table: 'files', actions: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'] },
+      { table: 'files', actions: ['Query'], index: 'unfinished' },
       { table: 'accounts', actions: ['UpdateItem'] },
     ],
     uploads: [
-      { actions: ['GetObject', 'DeleteObject', 'AbortMultipartUpload'], keys: ['uploads/*', 'incoming/*'] },
+      { actions: ['GetObject', 'DeleteObject', 'AbortMultipartUpload'], keys: ['uploads/*'] },
+      { actions: ['DeleteObject'], keys: ['incoming/*'] },
       { actions: ['ListBucket', 'ListBucketMultipartUploads'] },
     ],
   },

@@ -4,6 +4,7 @@ import type { ObjectCreated } from '../s3/s3-request.ts';
 import { openS3Server, type S3Server } from '../s3/s3-server.ts';
 import { createGate, type Grant } from './access/gate.ts';
 import { createPolicyEvaluator } from './access/policy-evaluator.ts';
+import { unusedGrants } from './access/unused-grants.ts';
 import { answer } from './answer.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { startHttpServer } from './http-server.ts';
@@ -61,6 +62,8 @@ export interface AwsFront {
   addPrincipal(principal: Principal): void;
   /** Every permission used so far, once. */
   grantsUsed(): Grant[];
+  /** Every permission that the policies of the principals give and nobody has used. */
+  grantsUnused(): Grant[];
   close(): Promise<void>;
 }
 
@@ -104,6 +107,7 @@ export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront>
     parameters,
     addPrincipal: principals.add,
     grantsUsed: gate.grantsUsed,
+    grantsUnused: () => unusedGrants(principals.byKey.values(), gate.grantsUsed()),
     async close() {
       isClosing = true;
       await server.close();

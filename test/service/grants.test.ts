@@ -1,0 +1,180 @@
+import { DeleteObjectCommand } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Fault } from '../../infra/local/aws-front/faults.ts';
+import { ROUTES, type Route } from '../../shared/routes.ts';
+import { during } from '../support/during.ts';
+import { askForTicket, complete, put, type Ticket, uploadStreaming } from '../support/lanes.ts';
+import { logIn } from '../support/login.ts';
+import { type Operator, operatorOf } from '../support/operator.ts';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { forgetVisits, nextSeqStartsGroup, walkEverything } from './long-time.ts';
+
+/**
+ * Every action that a role is granted is used: a service that did all it can do has none left over. (That none is missing,
+ * every other test shows: a service that was denied anything fails them.)
+ */
+
+const LARGE = new Uint8Array(6_000_000);
+const TOO_LARGE = new Uint8Array(7_000_001);
+const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
+
+let service: TestService;
+let operator: Operator;
+let account: TestAccount;
+
+beforeAll(async () => {
+  service = await startTestService({ MAX_UPLOAD_SIZE_BYTES: '7000000' });
+  operator = operatorOf(service);
+  account = await service.newAccount();
+  service.holdEvents();
+});
+afterAll(async () => {
+  operator.close();
+  await service.close();
+});
+
+const broken = (service: 's3' | 'dynamodb', operation: string): Fault => ({
+  match: { service, operation },
+  effect: 'error-before',
+});
+
+async function arrived(name: string, headers: Record<string, string> = {}): Promise<Ticket> {
+  const { body: ticket } = await askForTicket(account.byKey, name, 1, headers);
+  expect(await put(ticket, 'x')).toBe(200);
+  return ticket;
+}
+
+/** Every route by everybody who may ask, each time as the first request in hours. */
+async function askEverywhere(): Promise<void> {
+  const { byKey, bySession } = account;
+  for (const { method, path, access } of Object.values<Route>(ROUTES)) {
+    const relative = path.replace('{id}', UNKNOWN_ID).replace('/api/v1', '');
+    if (access === 'public' || relative === '/auth/logout') continue;
+    for (const by of access === 'session' ? [bySession] : [bySession, byKey]) {
+      await forgetVisits(operator);
+      await (method === 'POST' ? by.postJson(relative, {}) : by.request(method, relative));
+    }
+  }
+  for (const by of [bySession, byKey]) {
+    await forgetVisits(operator);
+    await uploadStreaming({ byKey: by }, 'a', 'a');
+  }
+}
+
+async function comeAndGo(): Promise<void> {
+  await fetch(`${service.urls.root_url}/health`);
+  await fetch(`${service.urls.root_url}/nothing`);
+  await forgetVisits(operator);
+  await fetch(`${service.urls.base_url}/auth/google`, { redirect: 'manual' });
+  await forgetVisits(operator);
+  await fetch(`${service.urls.base_url}/auth/google/callback`, { redirect: 'manual' });
+  await logIn({ startUrl: `${service.urls.base_url}/auth/google`, email: account.email });
+  const { body } = await account.bySession.postJson<{ id: string }>('/api-keys', { name: 'other' });
+  await account.bySession.request('GET', '/api-keys');
+  await account.bySession.request('DELETE', `/api-keys/${body.id}`);
+  const other = await service.newAccount();
+  await forgetVisits(operator);
+  await other.bySession.request('POST', '/auth/logout');
+}
+
+async function keepFiles(): Promise<void> {
+  const { byKey } = account;
+  const retried = { 'idempotency-key': 'inline' };
+  await byKey.upload('a', 'a', { headers: retried });
+  const { body } = await byKey.upload('a', 'a', { headers: retried });
+  for (const _ of [1, 2]) await uploadStreaming(account, 'b', 'b', { 'idempotency-key': 'streaming' });
+  await uploadStreaming(account, 'large', LARGE);
+  await byKey.request('GET', '/files');
+  await byKey.request('GET', `/files/${body.id}`);
+  await byKey.request('DELETE', `/files/${body.id}`);
+  // Once in 8,192 uploads more has to be done.
+  const ways = [() => byKey.upload('a', 'a'), () => uploadStreaming(account, 'a', 'a')];
+  for (const upload of ways) {
+    await nextSeqStartsGroup(operator, account.id);
+    await upload();
+  }
+}
+
+async function keepTickets(): Promise<void> {
+  const { byKey } = account;
+  const { body: early } = await askForTicket(byKey, 'c', 1, { 'idempotency-key': 'ticket' });
+  await askForTicket(byKey, 'c', 1, { 'idempotency-key': 'ticket' });
+  expect((await complete(byKey, early)).status).toBe(409);
+  await put(early, 'x');
+  await nextSeqStartsGroup(operator, account.id);
+  expect((await complete(byKey, early)).status).toBe(201);
+  await byKey.request('DELETE', `/files/${(await arrived('cancelled')).id}`);
+  await arrived('event', { 'idempotency-key': 'event' });
+  await nextSeqStartsGroup(operator, account.id);
+  await service.deliverEvents();
+  service.holdEvents();
+}
+
+/** What is stored and then refused goes again; what cannot go at once is the sweeper's. */
+async function fail(): Promise<void> {
+  const { byKey } = account;
+  const unsettled = broken('dynamodb', 'TransactWriteItems');
+  await during(service, unsettled, () => byKey.upload('d', 'd'));
+  await during(service, unsettled, () => uploadStreaming(account, 'd', 'd'));
+  await uploadStreaming(account, 'too large', TOO_LARGE);
+  const tickets = [await arrived('completed'), await arrived('arrived')];
+  await during(service, unsettled, () => complete(byKey, tickets[0] as Ticket));
+  await during(service, unsettled, () => service.deliverEvents());
+  service.holdEvents();
+}
+
+/** What was copied for a ticket that is cancelled meanwhile goes again. */
+async function loseRaces(): Promise<void> {
+  const ways: [label: string, settle: (ticket: Ticket) => Promise<unknown>][] = [
+    ['CompleteUploadFunction', (ticket) => complete(account.byKey, ticket)],
+    ['SettleUploadFunction', () => service.deliverEvents()],
+  ];
+  for (const [label, settle] of ways) {
+    const ticket = await arrived('lost');
+    const principal = service.lambda.find(label).roleArn.split('/').at(-1) ?? '';
+    const conflict: Fault = { match: { principal, operation: 'TransactWriteItems' }, effect: 'transaction-conflict' };
+    const settled = await during(service, conflict, async (fault) => {
+      const settling = settle(ticket);
+      await expect.poll(() => fault.hits).toBeGreaterThan(0);
+      await account.byKey.request('DELETE', `/files/${ticket.id}`);
+      return [settling];
+    });
+    await Promise.all(settled);
+    service.holdEvents();
+  }
+  const ticket = await arrived('gone');
+  const Key = `incoming/${account.id}/${ticket.id}`;
+  await operator.s3.send(new DeleteObjectCommand({ Bucket: operator.bucket, Key }));
+  await service.deliverEvents();
+  service.holdEvents();
+}
+
+async function leaveWork(): Promise<void> {
+  await during(service, broken('s3', 'AbortMultipartUpload'), () => uploadStreaming(account, 'too large', TOO_LARGE));
+  await during(service, broken('s3', 'PutObject'), () => account.byKey.upload('f', 'f'));
+  await arrived('expired');
+  await operator.passDeadlines();
+  await operator.sweep();
+  await walkEverything(operator);
+  await operator.sweep();
+}
+
+test('a service that did all it can do has no grant left over', async () => {
+  await comeAndGo();
+  await keepFiles();
+  await keepTickets();
+  await fail();
+  await loseRaces();
+  await askEverywhere();
+  await leaveWork();
+  const left = service.front
+    .grantsUnused()
+    // The others are of CDK's helpers, which work while it deploys, and of who keeps the logs.
+    .filter(({ principal }) => /^FileHosting-dev-(Api-\w+|Streaming-)Role[0-9A-F]{8}-/.test(principal))
+    .filter(({ action }) => !action.startsWith('logs:'))
+    .map(({ principal, action, resource }) => `${principal} ${action} ${resource}`);
+  expect(left).toEqual([
+    // For parts that are older than a day, which nothing is here; test/shared/files/sweep.test.ts has some.
+    expect.stringMatching(/SweepRole\S* s3:AbortMultipartUpload \S+\/uploads\/\*$/),
+  ]);
+});
