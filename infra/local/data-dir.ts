@@ -12,7 +12,8 @@ const SQLITE_BUSY = 5;
  */
 export async function lockDataDir(path: string): Promise<{ close(): void }> {
   try {
-    await mkdir(path, { recursive: true });
+    // For its owner alone: files, books and keys are in it.
+    await mkdir(path, { recursive: true, mode: 0o700 });
     const lock = new DatabaseSync(join(path, 'lock'));
     lock.exec('BEGIN EXCLUSIVE');
     return { close: () => lock.close() };

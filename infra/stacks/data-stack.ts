@@ -115,13 +115,7 @@ export class DataStack extends Stack {
         {
           allowedMethods: [s3.HttpMethods.PUT],
           allowedOrigins: ['*'],
-          allowedHeaders: [
-            'content-type',
-            'if-none-match',
-            'x-amz-checksum-sha256',
-            'x-amz-meta-file',
-            'content-disposition',
-          ],
+          allowedHeaders: ['content-type', 'if-none-match', 'x-amz-checksum-sha256'],
           exposedHeaders: ['ETag'],
           maxAge: 3_600,
         },
