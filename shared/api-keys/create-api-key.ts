@@ -38,11 +38,16 @@ export async function createApiKey(
 }
 
 /**
- * 1 to 100 code points, kept exactly as they came. Control characters, line breaks and halves of surrogate pairs are
- * refused, and white space alone: a name is shown on one line, and has to be seen there.
+ * 1 to 100 code points, kept exactly as they came. Control characters, line breaks, halves of surrogate pairs and what
+ * turns the direction of text are refused, and white space alone: a name is shown on one line, and has to be seen there.
  */
 function isKeyName(name: unknown): name is string {
-  if (typeof name !== 'string' || name.trim() === '' || /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) return false;
+  if (
+    typeof name !== 'string' ||
+    name.trim() === '' ||
+    /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u.test(name)
+  )
+    return false;
   const { length } = [...name];
   return length >= 1 && length <= API_KEY_NAME_MAX_CODE_POINTS;
 }

@@ -90,6 +90,7 @@ describe('creating a key', () => {
     ['with a colour code', '\u001b[31mred'],
     ['with a line separator', 'a\u2028b'],
     ['with half a surrogate pair', 'a\ud800'],
+    ['that turns its direction', 'a\u202eb'],
   ])('refuses a name that is %s, and writes nothing', async (_, name) => {
     await expect(createNamed(await newAccount(), name)).rejects.toMatchObject({ code: 'invalid_request' });
     expect(proxy.calls).toEqual([]);
