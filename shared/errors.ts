@@ -16,7 +16,10 @@ export const ERRORS = {
   upload_incomplete: { status: 409, meaning: 'The bytes of a direct upload have not arrived yet.' },
   idempotency_conflict: { status: 409, meaning: 'The `Idempotency-Key` was used for another file.' },
   length_required: { status: 411, meaning: 'Only a multipart body may come without a `Content-Length`.' },
-  file_too_large: { status: 413, meaning: 'The file is larger than `MAX_UPLOAD_SIZE_BYTES`.' },
+  file_too_large: {
+    status: 413,
+    meaning: 'The file is larger than `MAX_UPLOAD_SIZE_BYTES`, or a JSON body than 64 KiB.',
+  },
   unsupported_media_type: { status: 415, meaning: 'The `Content-Type` of the body is not one this route takes.' },
   rate_limit_exceeded: { status: 429, meaning: 'Too many requests in a minute; `Retry-After` says how long to wait.' },
   internal_error: { status: 500, meaning: 'Our fault; the cause is in the log under `X-Request-Id`.' },
