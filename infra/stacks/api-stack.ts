@@ -1,4 +1,4 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
@@ -6,6 +6,7 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { ROUTES, type RouteName } from '../../shared/routes.ts';
 import { addGatewayResponses } from '../constructs/gateway-responses.ts';
+import { gatewayStage } from '../constructs/gateway-stage.ts';
 import type { Needs, SharedResources } from '../constructs/needs.ts';
 import { ServiceFunction } from '../constructs/service-function.ts';
 import type { StageConfig } from '../stage.ts';
@@ -29,8 +30,12 @@ export class ApiStack extends Stack {
       description: 'File hosting API',
       endpointTypes: [apigateway.EndpointType.REGIONAL],
       binaryMediaTypes: ['*/*'],
-      cloudWatchRole: false,
-      deployOptions: { stageName: 'live' },
+      // The gateways of an account write their logs by one role for all, whoever set it last. Every stage sets one of its
+      // own, with the same policy, and leaves it behind when it goes: so whichever is set, `dev` and `prod` (and any
+      // other API) go on logging, and neither waits for the other.
+      cloudWatchRole: true,
+      cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
+      deployOptions: gatewayStage(this),
     });
     addGatewayResponses(this.restApi);
     this.addRoutes();

@@ -34,6 +34,7 @@ const USED_TYPES: ReadonlySet<string> = new Set([
 
 /** Types that may stand in a template and have no effect on one machine, each with the reason. */
 export const MEANINGLESS_TYPES: Readonly<Record<string, string>> = {
+  'AWS::ApiGateway::Account': 'says by which role the gateways of an account write their logs',
   'AWS::ApiGateway::Deployment': 'the methods as they stand in the template are what is deployed',
   'AWS::CDK::Metadata': 'tells AWS which constructs are used',
   'AWS::Lambda::LayerVersion': 'holds tools of the functions that CloudFormation calls while it deploys',

@@ -9,7 +9,8 @@ export interface Role {
 }
 
 /** Policies of AWS that allow nothing but to write logs, which go elsewhere here. */
-const LOGS_ONLY = /^arn:aws:iam::aws:policy\/service-role\/AWSLambdaBasicExecutionRole$/;
+const LOGS_ONLY =
+  /^arn:aws:iam::aws:policy\/service-role\/(AWSLambdaBasicExecutionRole|AmazonAPIGatewayPushToCloudWatchLogs)$/;
 
 /** Every role with all that is attached to it. @throws Error naming a policy that is not in the templates. */
 export function readRoles(deployment: Deployment): Role[] {

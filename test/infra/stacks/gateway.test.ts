@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { onlySynthesized, synthesized } from '../../support/synthesized.ts';
+
+const stage = () => onlySynthesized('Api', 'AWS::ApiGateway::Stage');
+
+test('every method of the gateway is throttled below what an account is given', async () => {
+  const { MethodSettings } = (await stage()).Properties;
+  expect(MethodSettings).toEqual([
+    {
+      HttpMethod: '*',
+      ResourcePath: '/*',
+      // Bodies and headers are nowhere.
+      DataTraceEnabled: false,
+      ThrottlingRateLimit: 1_000,
+      ThrottlingBurstLimit: 500,
+    },
+  ]);
+});
+
+test('a line of the access log is JSON that tells a request by its id and route, and nothing that a client chose', async () => {
+  const { Format } = (await stage()).Properties.AccessLogSetting as { Format: string };
+  expect(JSON.parse(Format)).toEqual({
+    time: '$context.requestTimeEpoch',
+    request_id: '$context.requestId',
+    route: '$context.httpMethod $context.resourcePath',
+    status: '$context.status',
+    latency_ms: '$context.responseLatency',
+    integration_status: '$context.integration.status',
+    integration_latency_ms: '$context.integration.latency',
+    response_bytes: '$context.responseLength',
+    gateway_response: '$context.error.responseType',
+  });
+});
+
+test('the access log is kept for a month', async () => {
+  const { DestinationArn } = (await stage()).Properties.AccessLogSetting as { DestinationArn: unknown };
+  const [log] = (await synthesized('Api', 'AWS::Logs::LogGroup')).filter(({ logicalId }) =>
+    JSON.stringify(DestinationArn).includes(`{"Ref":"${logicalId}"}`),
+  );
+  expect(log?.Properties.RetentionInDays).toBe(30);
+});
+
+test('the role by which an account writes its access logs outlives the stage that set it', async () => {
+  const account = await onlySynthesized('Api', 'AWS::ApiGateway::Account');
+  const { CloudWatchRoleArn } = account.Properties as { CloudWatchRoleArn: { 'Fn::GetAtt': [string, string] } };
+  const [logicalId] = CloudWatchRoleArn['Fn::GetAtt'];
+  const role = (await synthesized('Api', 'AWS::IAM::Role')).find((candidate) => candidate.logicalId === logicalId);
+  expect(account).toMatchObject({ DeletionPolicy: 'Retain' });
+  expect(role).toMatchObject({ DeletionPolicy: 'Retain' });
+  // Without the role the stage could not be made.
+  expect(await stage()).toMatchObject({ DependsOn: [account.logicalId] });
+});
