@@ -19,6 +19,11 @@ export interface StageConfig {
   readonly name: StageName;
   /** False: uploads over 4 MiB must be direct; such a deployment does not hold the whole contract. */
   readonly streamingUploads: boolean;
+  /**
+   * False: the sweeper has no place of its own. For a new account, whose quota of functions at once may be so small (10)
+   * that Lambda refuses to reserve any of it.
+   */
+  readonly reserveConcurrency: boolean;
   /** The slot of the origin secret that the edge sends: to rotate it, fill the other one and then name it here. */
   readonly originSecretSlot: 'a' | 'b';
   /** Absent: the distributions have CloudFront's names, which are sites of their own (Public Suffix List). */
@@ -42,6 +47,7 @@ export function readStageConfig(app: App): StageConfig {
   return {
     name: oneOf(app, 'stage', STAGES, DEFAULT_STAGE),
     streamingUploads: oneOf(app, 'streamingUploads', ['true', 'false'], 'true') === 'true',
+    reserveConcurrency: oneOf(app, 'reserveConcurrency', ['true', 'false'], 'true') === 'true',
     originSecretSlot: oneOf(app, 'originSecretSlot', ['a', 'b'], 'a'),
     appDomain: domain(app, 'app'),
     cdnDomain: domain(app, 'cdn'),

@@ -3,6 +3,7 @@ import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
+import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { StageConfig } from '../stage.ts';
 import { bindNeeds, type Needs, type SharedResources } from './needs.ts';
@@ -17,6 +18,19 @@ export interface ServiceFunctionProps {
   /** MB; CPU comes in proportion (1,769 MB is one vCPU). */
   readonly memoryMb: number;
   readonly timeoutSeconds: number;
+  /** How many may run at once, kept free for it in the account; absent: as many as the account has left. */
+  readonly reservedConcurrency?: number;
+  /** What becomes of events it fails at; absent for a function that nothing calls asynchronously. */
+  readonly failedEvents?: FailedEvents;
+}
+
+export interface FailedEvents {
+  /** Tries after the first, a minute and then two minutes later; 0 to 2. */
+  readonly retryAttempts: number;
+  /** An event that was not done after this long is given up; 60 to 21,600. */
+  readonly maxAgeSeconds: number;
+  /** Where an event goes that was given up, with the last error. */
+  readonly queue: sqs.IQueue;
 }
 
 /** One Lambda function with a role and a log group of its own, granted exactly what it needs. */
@@ -41,6 +55,21 @@ export class ServiceFunction extends Construct {
       role,
       logGroup,
       environment: bindNeeds(role, props.needs, props.resources, props.stage.name),
+      ...(props.reservedConcurrency !== undefined && { reservedConcurrentExecutions: props.reservedConcurrency }),
+      ...(props.failedEvents && asyncInvoke(props.failedEvents, role)),
     });
   }
+}
+
+/** CDK's own destination would also allow the role to ask for the queue's attributes, which nothing does. */
+function asyncInvoke(
+  { retryAttempts, maxAgeSeconds, queue }: FailedEvents,
+  role: iam.Role,
+): lambda.EventInvokeConfigOptions {
+  role.addToPolicy(new iam.PolicyStatement({ actions: ['sqs:SendMessage'], resources: [queue.queueArn] }));
+  return {
+    retryAttempts,
+    maxEventAge: Duration.seconds(maxAgeSeconds),
+    onFailure: { bind: () => ({ destination: queue.queueArn }) },
+  };
 }

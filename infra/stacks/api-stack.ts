@@ -3,12 +3,14 @@ import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import { DIRECT_TICKET_TTL_SECONDS } from '../../shared/limits.ts';
 import { ROUTES, type RouteName } from '../../shared/routes.ts';
 import { addGatewayResponses } from '../constructs/gateway-responses.ts';
 import { gatewayStage } from '../constructs/gateway-stage.ts';
 import type { Needs, SharedResources } from '../constructs/needs.ts';
-import { ServiceFunction } from '../constructs/service-function.ts';
+import { ServiceFunction, type ServiceFunctionProps } from '../constructs/service-function.ts';
 import type { StageConfig } from '../stage.ts';
 import { BACKGROUND_NEEDS, ROUTE_NEEDS } from './function-needs.ts';
 
@@ -73,8 +75,11 @@ export class ApiStack extends Stack {
   }
 
   private addBackground(): void {
-    // A copy of 100 MiB inside S3 takes a few seconds; a crowded sweep stops by its own budget well before this.
-    const settle = this.service('settleUpload', BACKGROUND_NEEDS.settleUpload, 512, 60);
+    const queue = this.failedEvents();
+    // A copy of 100 MiB inside S3 takes a few seconds. Once its ticket is over, an upload cannot be settled any more.
+    const settle = this.service('settleUpload', BACKGROUND_NEEDS.settleUpload, 512, 60, {
+      failedEvents: { queue, retryAttempts: 2, maxAgeSeconds: DIRECT_TICKET_TTL_SECONDS },
+    });
     new events.Rule(this, 'UploadArrived', {
       description: 'The bytes of a direct upload are in the bucket',
       eventPattern: {
@@ -87,7 +92,14 @@ export class ApiStack extends Stack {
       },
       targets: [new targets.LambdaFunction(settle)],
     });
-    const sweep = this.service('sweep', BACKGROUND_NEEDS.sweep, 512, 55);
+    // A crowded sweep stops by its own budget well before its time is up; one that fails is not tried again, because the
+    // next one does the same within a minute.
+    const sweep = this.service('sweep', BACKGROUND_NEEDS.sweep, 512, 55, {
+      failedEvents: { queue, retryAttempts: 0, maxAgeSeconds: 60 },
+      // Uploads that take all the account's functions must not keep out what gives their room back. Two: one at work, and
+      // the next, should the first be late; more at once would only take each other's rows.
+      ...(this.#props.stage.reserveConcurrency && { reservedConcurrency: 2 }),
+    });
     new events.Rule(this, 'EveryMinute', {
       description: 'Finish what uploads and deletions left unfinished',
       schedule: events.Schedule.rate(Duration.minutes(1)),
@@ -95,9 +107,28 @@ export class ApiStack extends Stack {
     });
   }
 
-  private service(name: string, needs: Needs, memoryMb: number, timeoutSeconds: number): lambda.Function {
+  /**
+   * Events that a function failed at every time. None is a loss by itself (the sweeper gives an unsettled upload back, and
+   * the next sweep does what one left): what is here says why that was necessary.
+   */
+  private failedEvents(): sqs.Queue {
+    return new sqs.Queue(this, 'FailedEvents', {
+      encryption: sqs.QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      retentionPeriod: Duration.days(14),
+    });
+  }
+
+  private service(
+    name: string,
+    needs: Needs,
+    memoryMb: number,
+    timeoutSeconds: number,
+    background: Pick<ServiceFunctionProps, 'failedEvents' | 'reservedConcurrency'> = {},
+  ): lambda.Function {
     const id = `${name[0]?.toUpperCase()}${name.slice(1)}`;
-    return new ServiceFunction(this, id, { ...this.#props, bundle: name, needs, memoryMb, timeoutSeconds }).function;
+    const props = { ...this.#props, bundle: name, needs, memoryMb, timeoutSeconds, ...background };
+    return new ServiceFunction(this, id, props).function;
   }
 }
 

@@ -78,6 +78,11 @@ const IDENTITIES: Readonly<Record<string, Identify>> = {
     };
     return { ref, attributes };
   },
+  'AWS::SQS::Queue': (resource) => {
+    const name = nameOf(resource, 'QueueName', 80);
+    const ref = `https://sqs.${resource.region}.amazonaws.com/${resource.accountId}/${name}`;
+    return { ref, attributes: { Arn: arn(resource, 'sqs', name) } };
+  },
   'AWS::SSM::Parameter': (resource) => named(nameOf(resource, 'Name', 1_011)),
   'AWS::SecretsManager::Secret': (resource) => byId(secretArn(nameOf(resource, 'Name', 512), resource), 'Id'),
   // Copies an asset into a bucket; the object keeps the name it has in the asset bucket, so that it can be found again.

@@ -39,6 +39,8 @@ export const MEANINGLESS_TYPES: Readonly<Record<string, string>> = {
   'AWS::CDK::Metadata': 'tells AWS which constructs are used',
   'AWS::Lambda::LayerVersion': 'holds tools of the functions that CloudFormation calls while it deploys',
   'AWS::Logs::LogGroup': 'what functions write goes to whoever started the environment',
+  'AWS::SQS::Queue': 'events that a function failed at are kept in memory, with the name of the queue they are for',
+  'AWS::SQS::QueuePolicy': 'says who may reach a queue',
   'Custom::S3AutoDeleteObjects': 'acts when a stack is deleted',
 };
 

@@ -124,8 +124,8 @@ describe('addresses', () => {
 
 describe('resources', () => {
   test('of an unknown type are an error that names it', async () => {
-    await expect(deploy({ Stack: { Resources: { Queue: { Type: 'AWS::SQS::Queue' } } } })).rejects.toThrow(
-      'nothing for AWS::SQS::Queue (Queue)',
+    await expect(deploy({ Stack: { Resources: { Web: { Type: 'AWS::EC2::VPC' } } } })).rejects.toThrow(
+      'nothing for AWS::EC2::VPC (Web)',
     );
   });
 

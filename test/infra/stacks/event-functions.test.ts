@@ -1,0 +1,76 @@
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { expect, inject, test } from 'vitest';
+import { ApiStack } from '../../../infra/stacks/api-stack.ts';
+import { DataStack } from '../../../infra/stacks/data-stack.ts';
+import { readStageConfig } from '../../../infra/stage.ts';
+import { onlySynthesized, synthesized } from '../../support/synthesized.ts';
+
+const QUEUE = 'AWS::SQS::Queue';
+
+async function withId(type: string, start: string) {
+  const found = (await synthesized('Api', type)).find(({ logicalId }) => logicalId.startsWith(start));
+  if (!found) throw new Error(`no ${type} begins with ${start}`);
+  return found;
+}
+
+test.each([
+  // As long as the ticket of a direct upload.
+  ['SettleUpload', { MaximumRetryAttempts: 2, MaximumEventAgeInSeconds: 20 * 60 }],
+  // The next sweep comes in a minute.
+  ['Sweep', { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 }],
+])('an event that %s fails at is tried as long as it is worth it, then goes to the queue', async (name, tries) => {
+  const queue = await onlySynthesized('Api', QUEUE);
+  const fn = await withId('AWS::Lambda::Function', `${name}Function`);
+  const config = await withId('AWS::Lambda::EventInvokeConfig', `${name}Function`);
+  expect(config.Properties).toEqual({
+    ...tries,
+    FunctionName: { Ref: fn.logicalId },
+    Qualifier: '$LATEST',
+    DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': [queue.logicalId, 'Arn'] } } },
+  });
+});
+
+test('the queue of failed events is encrypted, open to TLS alone, and keeps them for 14 days', async () => {
+  const queue = await onlySynthesized('Api', QUEUE);
+  expect(queue.Properties).toEqual({ SqsManagedSseEnabled: true, MessageRetentionPeriod: 14 * 24 * 3600 });
+  const policy = await onlySynthesized('Api', 'AWS::SQS::QueuePolicy');
+  expect(policy.Properties.Queues).toEqual([{ Ref: queue.logicalId }]);
+  expect(policy.Properties.PolicyDocument).toMatchObject({
+    Statement: [{ Effect: 'Deny', Principal: { AWS: '*' }, Condition: { Bool: { 'aws:SecureTransport': 'false' } } }],
+  });
+});
+
+test('only the two event functions reach the queue, and may do nothing but send to it', async () => {
+  const { logicalId } = await onlySynthesized('Api', QUEUE);
+  const policies = await synthesized('Api', 'AWS::IAM::Policy');
+  const grants = policies.flatMap((policy) => {
+    const { Statement } = policy.Properties.PolicyDocument as { Statement: { Action: unknown; Resource: unknown }[] };
+    return Statement.filter((statement) => JSON.stringify(statement).includes(logicalId)).map(
+      ({ Action, Resource }) => [policy.logicalId.replace(/RoleDefaultPolicy.*/, ''), Action, Resource],
+    );
+  });
+  const Resource = { 'Fn::GetAtt': [logicalId, 'Arn'] };
+  expect(grants).toEqual([
+    ['SettleUpload', 'sqs:SendMessage', Resource],
+    ['Sweep', 'sqs:SendMessage', Resource],
+  ]);
+});
+
+test('only the sweeper has a place of its own among the functions of the account, for two', async () => {
+  const functions = await synthesized('Api', 'AWS::Lambda::Function');
+  const reserved = functions.flatMap(({ logicalId, Properties: { ReservedConcurrentExecutions: count } }) =>
+    count === undefined ? [] : [[logicalId.replace(/Function.*/, ''), count]],
+  );
+  expect(reserved).toEqual([['Sweep', 2]]);
+});
+
+test('an account too small to reserve functions in can do without the place of the sweeper', () => {
+  const app = new App({ context: { stage: 'dev', reserveConcurrency: 'false' } });
+  const stage = readStageConfig(app);
+  const { resources } = new DataStack(app, 'Data', stage);
+  const bundles = join(inject('assembly'), 'bundles');
+  const template = Template.fromStack(new ApiStack(app, 'Api', { stage, resources, bundles }));
+  expect(JSON.stringify(template.toJSON())).not.toContain('ReservedConcurrentExecutions');
+});
