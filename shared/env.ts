@@ -5,7 +5,7 @@ import { type LimitName, parseLimit } from './limits.ts';
  * middleware and the functions' wiring read them; domain code takes values.
  */
 export const VARIABLES = {
-  STAGE: '`prod` or `dev`; decides the prefix of API keys',
+  STAGE: '`prod` or `dev`; on every metric, and decides the prefix of API keys',
   ACCOUNTS_TABLE: 'name of the accounts table',
   FILES_TABLE: 'name of the files table',
   API_KEYS_TABLE: 'name of the API keys table',

@@ -3,10 +3,16 @@ import { accountStore } from '../../shared/aws/account-store.ts';
 import { fileStore } from '../../shared/aws/file-store.ts';
 import { objectStore } from '../../shared/aws/object-store.ts';
 import { settlementStore } from '../../shared/aws/settlement-store.ts';
+import { countedSettlements } from '../../shared/files/counted-settlements.ts';
 import { settleUploadedObject } from '../../shared/files/settle-uploaded-object.ts';
 import { describeError, log } from '../../shared/log.ts';
 
-const stores = { accounts: accountStore, files: fileStore, objects: objectStore, settlements: settlementStore };
+const stores = {
+  accounts: accountStore,
+  files: fileStore,
+  objects: objectStore,
+  settlements: countedSettlements(settlementStore, 'direct'),
+};
 /** Retries of ours stop this long before the function is ended. */
 const MARGIN_MS = 2_000;
 

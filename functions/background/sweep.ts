@@ -6,6 +6,7 @@ import { releaseStore } from '../../shared/aws/release-store.ts';
 import { workStore } from '../../shared/aws/work-store.ts';
 import { type SweepReport, sweep } from '../../shared/files/sweep.ts';
 import { log } from '../../shared/log.ts';
+import { measure } from '../../shared/metrics.ts';
 
 const stores = {
   files: fileStore,
@@ -25,5 +26,8 @@ export async function handler(_event: unknown, context: Context): Promise<SweepR
   const deadlineAt = now + context.getRemainingTimeInMillis() - MARGIN_MS;
   const report = await sweep(stores, { now, budget: { rows: ROWS, deadlineAt } });
   log(report.failed > 0 ? 'warn' : 'info', 'swept', { request_id: context.awsRequestId, ...report });
+  const { swept, failed, orphans, lagSeconds } = report;
+  const Swept = Object.values(swept).reduce((sum, rows) => sum + rows, 0);
+  measure({}, { Swept, SweepFailures: failed, SweepOrphans: orphans, SweepLag: lagSeconds });
   return report;
 }

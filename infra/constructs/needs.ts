@@ -49,7 +49,7 @@ export interface Needs {
   readonly uploads?: readonly BucketUse[];
   readonly limits?: readonly LimitName[];
   readonly secrets?: readonly ('loginProvider' | 'originSecret')[];
-  readonly values?: readonly ('cdnUrl' | 'appUrl' | 'stage')[];
+  readonly values?: readonly ('cdnUrl' | 'appUrl')[];
   /** Passed through from the operator's environment when set there. */
   readonly optional?: readonly VariableName[];
 }
@@ -59,7 +59,8 @@ export interface Needs {
  * @throws Error naming a limit in the operator's environment that is out of bounds.
  */
 export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResources, stage: string) {
-  const environment: Record<string, string> = {};
+  // By which its metrics are told from those of another stage.
+  const environment: Record<string, string> = { STAGE: stage };
   for (const use of needs.tables ?? []) {
     const table = resources.tables[use.table];
     environment[TABLES[use.table].variable] = table.tableName;
@@ -84,7 +85,6 @@ export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResourc
   }
   for (const name of needs.values ?? []) {
     if (name === 'cdnUrl') environment.CDN_URL = resources.cdnUrl;
-    if (name === 'stage') environment.STAGE = stage;
     if (name === 'appUrl') {
       environment.APP_URL_PARAMETER = resources.appUrlParameterName;
       const resourceName = resources.appUrlParameterName.slice(1);

@@ -12,8 +12,8 @@ const BY_KEY_OR_SESSION: readonly TableUse[] = [
   ...BY_SESSION,
 ];
 
-/** Every function that authenticates knows the app's own origin (cross-site check) and the stage (prefix of keys). */
-const AUTHENTICATED: Needs = { values: ['appUrl', 'stage'], limits: ['RATE_LIMIT_REQUESTS_PER_MINUTE'] };
+/** Every function that authenticates knows the app's own origin, for the cross-site check. */
+const AUTHENTICATED: Needs = { values: ['appUrl'], limits: ['RATE_LIMIT_REQUESTS_PER_MINUTE'] };
 
 /** Storing bytes and settling them, shared by the inline and the streaming lane. */
 const STORING: readonly TableUse[] = [
@@ -67,7 +67,7 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
       { table: 'files', actions: ['Query'] },
       { table: 'files', actions: ['Query'], index: 'by_seq' },
     ],
-    values: ['appUrl', 'stage', 'cdnUrl'],
+    values: ['appUrl', 'cdnUrl'],
     limits: ['RATE_LIMIT_LISTS_PER_MINUTE'],
   },
   uploadFile: {
@@ -77,12 +77,12 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
       // The URLs it signs are good for as much as it may do itself.
       { actions: ['PutObject'], keys: ['incoming/*'] },
     ],
-    values: ['appUrl', 'stage', 'cdnUrl'],
+    values: ['appUrl', 'cdnUrl'],
     limits: UPLOAD_LIMITS,
   },
   getFile: {
     tables: [...BY_KEY_OR_SESSION, { table: 'files', actions: ['GetItem'] }],
-    values: ['appUrl', 'stage', 'cdnUrl'],
+    values: ['appUrl', 'cdnUrl'],
     limits: ['RATE_LIMIT_REQUESTS_PER_MINUTE'],
   },
   deleteFile: {
@@ -101,7 +101,7 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
       { actions: ['PutObject', 'DeleteObject'], keys: ['uploads/*'] },
       { actions: ['ListBucket'] },
     ],
-    values: ['appUrl', 'stage', 'cdnUrl'],
+    values: ['appUrl', 'cdnUrl'],
     limits: ['RATE_LIMIT_REQUESTS_PER_MINUTE', 'STORAGE_LIMIT_BYTES'],
   },
   listApiKeys: {
@@ -151,6 +151,6 @@ export const UPLOAD_STREAM_NEEDS: Needs = {
   tables: [...BY_KEY_OR_SESSION, ...STORING],
   uploads: [{ actions: ['PutObject', 'DeleteObject', 'AbortMultipartUpload'], keys: ['uploads/*'] }],
   secrets: ['originSecret'],
-  values: ['appUrl', 'stage', 'cdnUrl'],
+  values: ['appUrl', 'cdnUrl'],
   limits: UPLOAD_LIMITS,
 };

@@ -4,6 +4,7 @@ import { idempotencyStore } from '../aws/idempotency-store.ts';
 import { objectStore } from '../aws/object-store.ts';
 import { settlementStore } from '../aws/settlement-store.ts';
 import { limit, required } from '../env.ts';
+import { countedSettlements } from '../files/counted-settlements.ts';
 import { discardUpload } from '../files/discard-upload.ts';
 import { toFileRecord } from '../files/file-record.ts';
 import { settleUpload } from '../files/settle-upload.ts';
@@ -20,8 +21,9 @@ const stores = {
   files: fileStore,
   idempotency: idempotencyStore,
   objects: objectStore,
-  settlements: settlementStore,
 };
+const inlineStores = { ...stores, settlements: countedSettlements(settlementStore, 'inline') };
+const streamingStores = { ...stores, settlements: countedSettlements(settlementStore, 'streaming') };
 const maxBytes = limit('MAX_UPLOAD_SIZE_BYTES');
 const storageLimitBytes = limit('STORAGE_LIMIT_BYTES');
 const cdnUrl = required('CDN_URL');
@@ -49,6 +51,7 @@ export async function receiveUpload({ event, caller, deadlineAt }: ApiRequest): 
       if (upload.kind === 'stored') await discardUpload(stores, upload.upload);
     },
   });
-  const { file, isReplay } = await settleUpload(stores, staged, { deadlineAt });
+  const settlingStores = event.stream ? streamingStores : inlineStores;
+  const { file, isReplay } = await settleUpload(settlingStores, staged, { deadlineAt });
   return created(toFileRecord(file, cdnUrl), `/api/v1/files/${file.id}`, replayedHeader(isReplay));
 }

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Fault } from '../../infra/local/aws-front/faults.ts';
+import { METRIC_NAMESPACE, METRICS } from '../../shared/metrics.ts';
+import { during } from '../support/during.ts';
+import { askForTicket, complete, put, uploadStreaming } from '../support/lanes.ts';
+import { operatorOf } from '../support/operator.ts';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { rulesBroken } from './embedded-metrics.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService({ RATE_LIMIT_LISTS_PER_MINUTE: '1' });
+});
+afterAll(() => service.close());
+
+type Counted = Record<string, unknown>;
+
+/** Every record of metrics among the lines since `start`, without what tells CloudWatch how to read it. */
+function counted(start = 0): Counted[] {
+  return recordsSince(start).map(({ level: _, message: __, _aws: ___, ...rest }) => rest);
+}
+
+function recordsSince(start: number): Counted[] {
+  return service.logs.slice(start).flatMap((line) => {
+    const json = line.slice(line.indexOf(' ') + 1);
+    return json.startsWith('{') && json.includes('"_aws"') ? [JSON.parse(json) as Counted] : [];
+  });
+}
+
+/** What `act` makes the service count. */
+async function countedBy(act: () => Promise<unknown>): Promise<Counted[]> {
+  const start = service.logs.length;
+  await act();
+  return counted(start);
+}
+
+/** What is counted once soon: lines of the functions arrive after their answers. */
+async function expectCounted(act: () => Promise<unknown>, ...expected: Counted[]): Promise<void> {
+  const start = service.logs.length;
+  await act();
+  await expect.poll(() => counted(start)).toEqual(expected.map((record) => ({ Stage: 'dev', ...record })));
+}
+
+async function uploadDirectly({ byKey }: TestAccount, text: string): Promise<void> {
+  const { body: ticket } = await askForTicket(byKey, 'a.txt', text.length);
+  expect(await put(ticket, text)).toBe(200);
+  expect((await complete(byKey, ticket)).status).toBe(201);
+  expect((await complete(byKey, ticket)).status).toBe(201);
+  await service.invoker.idle();
+}
+
+describe('a file is counted once, with its bytes, by its lane:', () => {
+  test.for<[string, (account: TestAccount) => Promise<unknown>]>([
+    ['inline', ({ byKey }) => byKey.upload('a.txt', 'hello')],
+    ['streaming', (account) => uploadStreaming(account, 'a.txt', 'hello')],
+    ['direct', (account) => uploadDirectly(account, 'hello')],
+  ])('%s', async ([Lane, upload]) => {
+    const account = await service.newAccount();
+    await expectCounted(() => upload(account), { Lane, Uploads: 1, UploadedBytes: 5 });
+  });
+
+  test('direct, also when only the event of the bucket settles it', async () => {
+    const { byKey } = await service.newAccount();
+    const arrive = async () => {
+      const { body: ticket } = await askForTicket(byKey, 'a.txt', 5);
+      await put(ticket, 'hello');
+      await service.invoker.idle();
+    };
+    await expectCounted(arrive, { Lane: 'direct', Uploads: 1, UploadedBytes: 5 });
+  });
+});
+
+test('a repetition with the same Idempotency-Key counts no file', async () => {
+  const { byKey } = await service.newAccount();
+  const upload = () => byKey.upload('a.txt', 'hello', { headers: { 'idempotency-key': 'once' } });
+  await expectCounted(upload, { Lane: 'inline', Uploads: 1, UploadedBytes: 5 });
+  const again = await countedBy(async () => expect((await upload()).status).toBe(201));
+  expect(again).toEqual([]);
+});
+
+test('a refusal is counted by its code, one of the limiter by its class as well', async () => {
+  const { byKey } = await service.newAccount();
+  await expectCounted(() => byKey.request('GET', '/files/unknown'), { Code: 'not_found', Rejections: 1 });
+  await byKey.request('GET', '/files');
+  await expectCounted(
+    () => byKey.request('GET', '/files'),
+    { Code: 'rate_limit_exceeded', Rejections: 1 },
+    { RateClass: 'lists', RateLimited: 1 },
+  );
+});
+
+test('a failure of the streaming lane is counted on its own, since no gateway sees it', async () => {
+  const account = await service.newAccount();
+  const fault: Fault = { match: { service: 's3' }, effect: 'error-before' };
+  await expectCounted(
+    () => during(service, fault, () => uploadStreaming(account, 'a.txt', 'hello')),
+    { Code: 'service_unavailable', Rejections: 1 },
+    { StreamingFailures: 1 },
+  );
+});
+
+test('a sweep reports its work and its lag', async () => {
+  const { byKey } = await service.newAccount();
+  await askForTicket(byKey, 'a.txt', 5);
+  await operatorOf(service).passDeadlines();
+  const start = service.logs.length;
+  await service.runSchedules();
+  await expect
+    .poll(() => counted(start))
+    .toEqual([
+      { Stage: 'dev', Swept: expect.any(Number), SweepFailures: 0, SweepOrphans: 0, SweepLag: expect.any(Number) },
+    ]);
+  expect(counted(start)[0]?.Swept).toBeGreaterThan(0);
+  expect(counted(start)[0]?.SweepLag).toBeGreaterThan(0);
+});
+
+test('every record keeps the rules of the embedded metric format, and says nothing of an account', () => {
+  const records = recordsSince(0);
+  expect(records.length).toBeGreaterThan(8);
+  expect(records.flatMap(rulesBroken)).toEqual([]);
+  const named = new Set(records.flatMap((record) => Object.keys(record)));
+  const known = ['level', 'message', '_aws', 'Stage', 'Lane', 'Code', 'RateClass', ...Object.keys(METRICS)];
+  expect([...named].filter((name) => !known.includes(name))).toEqual([]);
+  expect(JSON.stringify(records)).toContain(`"Namespace":"${METRIC_NAMESPACE}"`);
+});
