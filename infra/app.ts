@@ -6,6 +6,7 @@ import { bundleFunctions } from './bundle/bundle.ts';
 import { ApiStack } from './stacks/api-stack.ts';
 import { DataStack } from './stacks/data-stack.ts';
 import { EdgeStack } from './stacks/edge-stack.ts';
+import { OperationsStack } from './stacks/operations-stack.ts';
 import { StreamingStack } from './stacks/streaming-stack.ts';
 import { readStageConfig } from './stage.ts';
 
@@ -24,4 +25,5 @@ const streaming = stage.streamingUploads
   ? new StreamingStack(app, name('Streaming'), { stage, resources: data.resources, bundles, data })
   : undefined;
 new EdgeStack(app, name('Edge'), { stage, resources: data.resources, api: api.restApi, streaming });
+new OperationsStack(app, name('Operations'), { stage, resources: data.resources, api, streaming });
 app.synth();

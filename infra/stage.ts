@@ -24,6 +24,8 @@ export interface StageConfig {
    * that Lambda refuses to reserve any of it.
    */
   readonly reserveConcurrency: boolean;
+  /** Who is told of alarms, after confirming a mail; absent: whoever subscribes to the topic. */
+  readonly alarmEmail: string | undefined;
   /** The slot of the origin secret that the edge sends: to rotate it, fill the other one and then name it here. */
   readonly originSecretSlot: 'a' | 'b';
   /** Absent: the distributions have CloudFront's names, which are sites of their own (Public Suffix List). */
@@ -48,6 +50,7 @@ export function readStageConfig(app: App): StageConfig {
     name: oneOf(app, 'stage', STAGES, DEFAULT_STAGE),
     streamingUploads: oneOf(app, 'streamingUploads', ['true', 'false'], 'true') === 'true',
     reserveConcurrency: oneOf(app, 'reserveConcurrency', ['true', 'false'], 'true') === 'true',
+    alarmEmail: matching(app, 'alarmEmail', /^[^\s@]+@[^\s@]+$/),
     originSecretSlot: oneOf(app, 'originSecretSlot', ['a', 'b'], 'a'),
     appDomain: domain(app, 'app'),
     cdnDomain: domain(app, 'cdn'),

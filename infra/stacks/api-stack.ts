@@ -23,13 +23,29 @@ export interface ApiStackProps {
 /** The gateway, a function a route, and the two functions that events and the clock call. No state. */
 export class ApiStack extends Stack {
   readonly restApi: apigateway.RestApi;
+  /** Every function, by the name of its bundle. */
+  readonly functions: Readonly<Record<string, lambda.Function>>;
+  /**
+   * Events that a function failed at every time. None is a loss by itself (the sweeper gives an unsettled upload back, and
+   * the next sweep does what one left): what is here says why that was necessary.
+   */
+  readonly failedEvents: sqs.Queue;
+  readonly #functions: Record<string, lambda.Function> = {};
   readonly #props: ApiStackProps;
 
   constructor(scope: Construct, id: string, props: ApiStackProps) {
     super(scope, id);
     this.#props = props;
+    this.functions = this.#functions;
+    this.failedEvents = new sqs.Queue(this, 'FailedEvents', {
+      encryption: sqs.QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      retentionPeriod: Duration.days(14),
+    });
     this.restApi = new apigateway.RestApi(this, 'Api', {
       description: 'File hosting API',
+      // Its metrics go by this name, so two stages must not share it.
+      restApiName: `FileHosting-${props.stage.name}`,
       endpointTypes: [apigateway.EndpointType.REGIONAL],
       binaryMediaTypes: ['*/*'],
       // The gateways of an account write their logs by one role for all, whoever set it last. Every stage sets one of its
@@ -75,7 +91,7 @@ export class ApiStack extends Stack {
   }
 
   private addBackground(): void {
-    const queue = this.failedEvents();
+    const queue = this.failedEvents;
     // A copy of 100 MiB inside S3 takes a few seconds. Once its ticket is over, an upload cannot be settled any more.
     const settle = this.service('settleUpload', BACKGROUND_NEEDS.settleUpload, 512, 60, {
       failedEvents: { queue, retryAttempts: 2, maxAgeSeconds: DIRECT_TICKET_TTL_SECONDS },
@@ -107,18 +123,6 @@ export class ApiStack extends Stack {
     });
   }
 
-  /**
-   * Events that a function failed at every time. None is a loss by itself (the sweeper gives an unsettled upload back, and
-   * the next sweep does what one left): what is here says why that was necessary.
-   */
-  private failedEvents(): sqs.Queue {
-    return new sqs.Queue(this, 'FailedEvents', {
-      encryption: sqs.QueueEncryption.SQS_MANAGED,
-      enforceSSL: true,
-      retentionPeriod: Duration.days(14),
-    });
-  }
-
   private service(
     name: string,
     needs: Needs,
@@ -128,7 +132,9 @@ export class ApiStack extends Stack {
   ): lambda.Function {
     const id = `${name[0]?.toUpperCase()}${name.slice(1)}`;
     const props = { ...this.#props, bundle: name, needs, memoryMb, timeoutSeconds, ...background };
-    return new ServiceFunction(this, id, props).function;
+    const service = new ServiceFunction(this, id, props).function;
+    this.#functions[name] = service;
+    return service;
   }
 }
 

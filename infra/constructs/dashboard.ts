@@ -1,0 +1,142 @@
+import { Duration } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type { Construct } from 'constructs';
+import { type Lane, METRIC_NAMESPACE, type MetricName } from '../../shared/metrics.ts';
+import { ROUTES } from '../../shared/routes.ts';
+import { FIVE_MINUTES, serviceMetric, type Watched } from './watched.ts';
+
+const LANES: readonly Lane[] = ['inline', 'streaming', 'direct'];
+
+/** One page that says whether the service is well, and who is hurting. */
+export function addDashboard(scope: Construct, watched: Watched, alarms: readonly cloudwatch.AlarmBase[]): void {
+  const dashboard = new cloudwatch.Dashboard(scope, 'Dashboard', {
+    dashboardName: `FileHosting-${watched.stage.name}`,
+    defaultInterval: Duration.hours(6),
+  });
+  dashboard.addWidgets(
+    new cloudwatch.AlarmStatusWidget({ title: 'Is it well', alarms: [...alarms], width: 24, height: 3 }),
+  );
+  dashboard.addWidgets(...requests(watched));
+  dashboard.addWidgets(...uploads(watched));
+  dashboard.addWidgets(...refusals(watched));
+  dashboard.addWidgets(...background(watched));
+  dashboard.addWidgets(...underneath(watched));
+}
+
+function requests({ api }: Watched): cloudwatch.IWidget[] {
+  const sum = { period: FIVE_MINUTES, statistic: 'Sum' };
+  const { restApi } = api;
+  const routes = Object.entries(api.functions).filter(([name]) => Object.hasOwn(ROUTES, name));
+  return [
+    graph('Requests by status', [
+      restApi.metricCount({ ...sum, label: 'all' }),
+      restApi.metricClientError({ ...sum, label: '4xx' }),
+      restApi.metricServerError({ ...sum, label: '5xx' }),
+    ]),
+    graph('Latency of the API, ms', [
+      restApi.metricLatency({ period: FIVE_MINUTES, statistic: 'p50', label: 'p50' }),
+      restApi.metricLatency({ period: FIVE_MINUTES, statistic: 'p99', label: 'p99' }),
+    ]),
+    // Every route is a function, whose time costs nothing to know; the gateway's metrics by route would be paid for each.
+    graph(
+      'Latency by route, p99, ms',
+      routes.map(([label, fn]) => fn.metricDuration({ period: FIVE_MINUTES, statistic: 'p99', label })),
+    ),
+  ];
+}
+
+function uploads(watched: Watched): cloudwatch.IWidget[] {
+  const byLane = (name: MetricName) =>
+    LANES.map((Lane) => serviceMetric(watched, name, { of: { Lane } }).with({ label: Lane }));
+  return [
+    graph('Uploads by lane', byLane('Uploads')),
+    graph('Uploaded bytes by lane', byLane('UploadedBytes')),
+    graph('Streaming lane', [
+      serviceMetric(watched, 'StreamingFailures').with({ label: 'failures' }),
+      // What Lambda counts of a Web Function, under whatever dimensions: documented is the namespace, and this name.
+      ...(watched.streaming
+        ? [
+            search(
+              'AWS/Lambda/Web',
+              `MetricName="HTTPResponseStatusClass5XX" FunctionName="${watched.streaming.webFunction.webFunctionName}"`,
+              '5xx by Lambda',
+            ),
+          ]
+        : []),
+    ]),
+  ];
+}
+
+function refusals(watched: Watched): cloudwatch.IWidget[] {
+  const stage = `Stage="${watched.stage.name}"`;
+  const logGroupNames = Object.entries(watched.api.functions).flatMap(([name, { logGroup }]) =>
+    Object.hasOwn(ROUTES, name) ? [logGroup.logGroupName] : [],
+  );
+  return [
+    graph('Rejections by code', [search(`${METRIC_NAMESPACE},Stage,Code`, `MetricName="Rejections" ${stage}`)]),
+    graph('Refused by the limiter, by class', [
+      search(`${METRIC_NAMESPACE},Stage,RateClass`, `MetricName="RateLimited" ${stage}`),
+    ]),
+    // Of the functions behind the gateway; Lambda wraps the lines of a Web Function in another record.
+    new cloudwatch.LogQueryWidget({
+      title: 'Who is refused',
+      logGroupNames,
+      view: cloudwatch.LogQueryVisualizationType.TABLE,
+      queryLines: [
+        'filter message = "request" and status >= 400 and ispresent(account_id)',
+        'stats count(*) as refusals by account_id, code',
+        'sort refusals desc',
+        'limit 20',
+      ],
+      width: 8,
+      height: 6,
+    }),
+  ];
+}
+
+function background(watched: Watched): cloudwatch.IWidget[] {
+  return [
+    graph('Sweeper lag, s', [serviceMetric(watched, 'SweepLag', { statistic: 'Maximum' })]),
+    graph('Sweeper', [
+      serviceMetric(watched, 'Swept').with({ label: 'rows finished' }),
+      serviceMetric(watched, 'SweepOrphans').with({ label: 'orphans removed' }),
+      serviceMetric(watched, 'SweepFailures').with({ label: 'failures' }),
+    ]),
+    graph('Failed events in the queue', [
+      watched.api.failedEvents.metricApproximateNumberOfMessagesVisible({ period: FIVE_MINUTES, statistic: 'Maximum' }),
+    ]),
+  ];
+}
+
+function underneath({ api, resources }: Watched): cloudwatch.IWidget[] {
+  const functions = Object.entries(api.functions);
+  const sum = { period: FIVE_MINUTES, statistic: 'Sum' };
+  return [
+    graph('Errors and throttles by function', [
+      ...functions.map(([label, fn]) => fn.metricErrors({ ...sum, label })),
+      ...functions.map(([name, fn]) => fn.metricThrottles({ ...sum, label: `${name} throttled` })),
+    ]),
+    graph(
+      'Throttles by table',
+      Object.entries(resources.tables).flatMap(([name, table]) =>
+        (['Read', 'Write'] as const).map((kind) =>
+          table.metric(`${kind}ThrottleEvents`, { ...sum, label: `${name}, ${kind.toLowerCase()}s` }),
+        ),
+      ),
+    ),
+  ];
+}
+
+function graph(title: string, left: cloudwatch.IMetric[]): cloudwatch.GraphWidget {
+  return new cloudwatch.GraphWidget({ title, left, leftYAxis: { min: 0 }, width: 8, height: 6 });
+}
+
+/** Every metric that there is of a schema, without naming each. */
+function search(schema: string, terms: string, label = ''): cloudwatch.MathExpression {
+  const where = schema.includes(',') ? `{${schema}}` : `Namespace="${schema}"`;
+  return new cloudwatch.MathExpression({
+    expression: `SEARCH('${where} ${terms}', 'Sum', ${FIVE_MINUTES.toSeconds()})`,
+    label,
+    period: FIVE_MINUTES,
+  });
+}

@@ -1,0 +1,50 @@
+import { Duration } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import { METRIC_NAMESPACE, type MetricDimensions, type MetricName } from '../../shared/metrics.ts';
+import type { ApiStack } from '../stacks/api-stack.ts';
+import type { StreamingStack } from '../stacks/streaming-stack.ts';
+import type { StageConfig } from '../stage.ts';
+import type { SharedResources } from './needs.ts';
+
+/** What alarms and dashboard look at. */
+export interface Watched {
+  readonly stage: StageConfig;
+  readonly resources: SharedResources;
+  readonly api: ApiStack;
+  /** Absent when streaming uploads are off. */
+  readonly streaming: StreamingStack | undefined;
+}
+
+export const FIVE_MINUTES = Duration.minutes(5);
+
+/** A metric that the functions write (shared/metrics.ts). */
+export function serviceMetric(
+  { stage }: Watched,
+  metricName: MetricName,
+  { statistic = 'Sum', of = {}, period = FIVE_MINUTES }: ServiceMetricOptions = {},
+): cloudwatch.Metric {
+  return new cloudwatch.Metric({
+    namespace: METRIC_NAMESPACE,
+    metricName,
+    dimensionsMap: { Stage: stage.name, ...of },
+    statistic,
+    period,
+  });
+}
+
+interface ServiceMetricOptions {
+  readonly statistic?: 'Sum' | 'Maximum';
+  readonly of?: MetricDimensions;
+  readonly period?: Duration;
+}
+
+/** The sum of metrics: CloudWatch adds at most ten in an alarm. A metric without a value counts as 0. */
+export function sumOf(metrics: readonly cloudwatch.IMetric[], label: string): cloudwatch.MathExpression {
+  const named = metrics.map((metric, index) => [`m${index}`, metric] as const);
+  return new cloudwatch.MathExpression({
+    expression: named.map(([name]) => `FILL(${name}, 0)`).join(' + '),
+    usingMetrics: Object.fromEntries(named),
+    label,
+    period: FIVE_MINUTES,
+  });
+}

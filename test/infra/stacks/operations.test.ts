@@ -1,0 +1,158 @@
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { expect, inject, test } from 'vitest';
+import { ApiStack } from '../../../infra/stacks/api-stack.ts';
+import { DataStack } from '../../../infra/stacks/data-stack.ts';
+import { OperationsStack } from '../../../infra/stacks/operations-stack.ts';
+import { readStageConfig } from '../../../infra/stage.ts';
+import { METRIC_NAMESPACE, METRICS } from '../../../shared/metrics.ts';
+import { onlySynthesized, type Synthesized, synthesized } from '../../support/synthesized.ts';
+
+interface AlarmProperties {
+  readonly AlarmName: string;
+  readonly AlarmDescription: string;
+  readonly AlarmActions?: unknown[];
+  readonly OKActions?: unknown[];
+  readonly TreatMissingData: string;
+  readonly Namespace?: string;
+  readonly MetricName?: string;
+  readonly Dimensions?: { Name: string; Value: unknown }[];
+  readonly Metrics?: { MetricStat?: { Metric: { MetricName: string; Namespace: string; Dimensions: unknown[] } } }[];
+}
+
+const propertiesOf = ({ Properties }: Synthesized) => Properties as unknown as AlarmProperties;
+
+const alarms = async () => (await synthesized('Operations', 'AWS::CloudWatch::Alarm')).map(propertiesOf);
+const overFunctions = async () => propertiesOf(await onlySynthesized('Operations', 'AWS::CloudWatch::CompositeAlarm'));
+
+/** Those that tell somebody. */
+async function telling(): Promise<AlarmProperties[]> {
+  return [...(await alarms()).filter(({ AlarmActions }) => AlarmActions), await overFunctions()];
+}
+
+test('the alarms that tell somebody are these', async () => {
+  expect((await telling()).map(({ AlarmName }) => AlarmName.replace('FileHosting-dev-', '')).sort()).toEqual([
+    'ApiLatency',
+    'ApiServerErrors',
+    'DatabaseReadThrottles',
+    'DatabaseSystemErrors',
+    'DatabaseWriteThrottles',
+    'FailedEvents',
+    'Functions',
+    'StreamingFailures',
+    'SweeperFailures',
+    'SweeperLag',
+  ]);
+});
+
+test('each says what to look at first, and tells the topic when it begins and when it is over', async () => {
+  const { logicalId } = await onlySynthesized('Operations', 'AWS::SNS::Topic');
+  for (const alarm of await telling()) {
+    expect(alarm.AlarmDescription).toMatch(/Look first at /);
+    expect(alarm.AlarmDescription.length).toBeLessThanOrEqual(1_024);
+    expect([alarm.AlarmActions, alarm.OKActions]).toEqual([[{ Ref: logicalId }], [{ Ref: logicalId }]]);
+  }
+});
+
+test('every function has an alarm on its errors and throttles, and one alarm is over all of them', async () => {
+  const functions = (await synthesized('Api', 'AWS::Lambda::Function')).map(({ logicalId }) => logicalId);
+  const each = (await synthesized('Operations', 'AWS::CloudWatch::Alarm')).filter(({ logicalId }) =>
+    /^AlarmsFunction/.test(logicalId),
+  );
+  expect(each).toHaveLength(functions.length);
+  for (const fn of functions) {
+    const ofFunction = each.filter((alarm) => JSON.stringify(alarm).includes(`Ref${fn}`));
+    const names = ofFunction.flatMap((alarm) =>
+      (propertiesOf(alarm).Metrics ?? []).flatMap(({ MetricStat }) => MetricStat?.Metric.MetricName ?? []),
+    );
+    expect([fn, names]).toEqual([fn, ['Errors', 'Throttles']]);
+  }
+  const rule = JSON.stringify(await onlySynthesized('Operations', 'AWS::CloudWatch::CompositeAlarm'));
+  expect(each.filter(({ logicalId }) => !rule.includes(logicalId))).toEqual([]);
+});
+
+test('silence is well everywhere but at the sweeper, which reports every minute', async () => {
+  const bad = (await alarms()).filter(({ TreatMissingData }) => TreatMissingData !== 'notBreaching');
+  expect(bad.map(({ AlarmName, TreatMissingData }) => [AlarmName, TreatMissingData])).toEqual([
+    ['FileHosting-dev-SweeperLag', 'breaching'],
+  ]);
+});
+
+test('no alarm adds more metrics than CloudWatch does', async () => {
+  const counts = (await alarms()).map(({ Metrics = [] }) => Metrics.filter(({ MetricStat }) => MetricStat).length);
+  expect(Math.max(...counts)).toBeLessThanOrEqual(10);
+});
+
+test('alarms on our own metrics name such as the functions write, of this stage', async () => {
+  const own = (await alarms()).filter(({ Namespace }) => Namespace === METRIC_NAMESPACE);
+  expect(own.map(({ MetricName, Dimensions }) => [MetricName, Dimensions])).toEqual(
+    ['StreamingFailures', 'SweepLag', 'SweepFailures'].map((name) => [name, [{ Name: 'Stage', Value: 'dev' }]]),
+  );
+  expect(own.filter(({ MetricName }) => !Object.hasOwn(METRICS, String(MetricName)))).toEqual([]);
+});
+
+test('alarms on the API go by a name that no other stage has', async () => {
+  const api = await onlySynthesized('Api', 'AWS::ApiGateway::RestApi');
+  const [latency] = (await alarms()).filter(({ AlarmName }) => AlarmName.endsWith('ApiLatency'));
+  expect(latency?.Dimensions).toEqual([{ Name: 'ApiName', Value: api.Properties.Name }]);
+  expect(api.Properties.Name).toBe('FileHosting-dev');
+});
+
+test('only CloudWatch for this account may tell the topic, over TLS, and nobody is subscribed unasked', async () => {
+  const { logicalId } = await onlySynthesized('Operations', 'AWS::SNS::Topic');
+  const policy = await onlySynthesized('Operations', 'AWS::SNS::TopicPolicy');
+  const of = { Action: 'sns:Publish', Resource: { Ref: logicalId } };
+  expect(policy.Properties.PolicyDocument).toMatchObject({
+    Statement: [
+      { ...of, Effect: 'Deny', Principal: '*', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
+      {
+        ...of,
+        Effect: 'Allow',
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+        Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+      },
+    ],
+  });
+  expect(await synthesized('Operations', 'AWS::SNS::Subscription')).toEqual([]);
+});
+
+test('the dashboard shows what is well and who is hurting', async () => {
+  const { Properties } = await onlySynthesized('Operations', 'AWS::CloudWatch::Dashboard');
+  const titles = [...JSON.stringify(Properties.DashboardBody).matchAll(/\\"title\\":\\"(.*?)\\"/g)].map(
+    ([, title]) => title,
+  );
+  expect(titles).toEqual([
+    'Is it well',
+    'Requests by status',
+    'Latency of the API, ms',
+    'Latency by route, p99, ms',
+    'Uploads by lane',
+    'Uploaded bytes by lane',
+    'Streaming lane',
+    'Rejections by code',
+    'Refused by the limiter, by class',
+    'Who is refused',
+    'Sweeper lag, s',
+    'Sweeper',
+    'Failed events in the queue',
+    'Errors and throttles by function',
+    'Throttles by table',
+  ]);
+  expect(Properties.DashboardName).toBe('FileHosting-dev');
+});
+
+/** The operations stack of a stage with this context, without streaming. */
+function operations(context: Record<string, string>): Template {
+  const app = new App({ context });
+  const stage = readStageConfig(app);
+  const { resources } = new DataStack(app, 'Data', stage);
+  const api = new ApiStack(app, 'Api', { stage, resources, bundles: join(inject('assembly'), 'bundles') });
+  return Template.fromStack(new OperationsStack(app, 'Operations', { stage, resources, api, streaming: undefined }));
+}
+
+test('a mail address in the context is subscribed; without the streaming lane nothing watches it', () => {
+  const template = operations({ stage: 'dev', alarmEmail: 'ops@example.com' });
+  template.hasResourceProperties('AWS::SNS::Subscription', { Protocol: 'email', Endpoint: 'ops@example.com' });
+  expect(JSON.stringify(template.toJSON())).not.toContain('FileHosting-dev-StreamingFailures');
+});
