@@ -5,6 +5,9 @@ import { expect, inject, test } from 'vitest';
 import { ApiStack } from '../../../infra/stacks/api-stack.ts';
 import { DataStack } from '../../../infra/stacks/data-stack.ts';
 import { readStageConfig } from '../../../infra/stage.ts';
+import { during } from '../../support/during.ts';
+import { askForTicket, put } from '../../support/lanes.ts';
+import { startTestService } from '../../support/service.ts';
 import { onlySynthesized, synthesized } from '../../support/synthesized.ts';
 
 const QUEUE = 'AWS::SQS::Queue';
@@ -73,4 +76,22 @@ test('an account too small to reserve functions in can do without the place of t
   const bundles = join(inject('assembly'), 'bundles');
   const template = Template.fromStack(new ApiStack(app, 'Api', { stage, resources, bundles }));
   expect(JSON.stringify(template.toJSON())).not.toContain('ReservedConcurrentExecutions');
+});
+
+test('an arrived upload that nothing can settle is tried three times, then given up to the queue', async () => {
+  const service = await startTestService();
+  try {
+    const { byKey } = await service.newAccount();
+    const { body: ticket } = await askForTicket(byKey, 'a.txt', 5);
+    const principal = service.lambda.find('SettleUploadFunction').roleArn.replace(/.*\//, '');
+    await during(service, { match: { principal }, effect: 'error-before' }, async () => {
+      await put(ticket, 'hello');
+      await expect.poll(() => service.invoker.failed.length).toBe(1);
+    });
+    expect(service.invoker.failed).toEqual([
+      expect.objectContaining({ attempts: 3, destination: expect.stringMatching(/^arn:aws:sqs:.*FailedEvents/) }),
+    ]);
+  } finally {
+    await service.close();
+  }
 });
