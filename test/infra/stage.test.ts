@@ -50,6 +50,7 @@ describe('a stage that has everything', () => {
       webAclArn: WEB_ACL,
       priceClass: '100',
       originSecretSlot: 'b',
+      alarmEmail: 'ops@example.com',
     });
   });
 
@@ -79,6 +80,11 @@ describe('a stage that has everything', () => {
     expect(origins.match(/SecretString:(\w+)::/g)).toEqual(['SecretString:b::', 'SecretString:b::']);
   });
 
+  test('tells one person of alarms', () => {
+    const told = resources(templates.Operations, 'AWS::SNS::Subscription').map(({ Properties }) => Properties);
+    expect(told).toEqual([expect.objectContaining({ Protocol: 'email', Endpoint: 'ops@example.com' })]);
+  });
+
   test('keeps its data, whatever becomes of the stack', () => {
     const kept = ['AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket', 'AWS::SecretsManager::Secret'].flatMap((type) =>
       Object.entries(templates.Data?.Resources ?? {}).filter(([, { Type }]) => Type === type),
@@ -98,10 +104,14 @@ describe('a stage that has everything', () => {
 });
 
 test('a stage for development can be destroyed whole, and one without streaming has no stack for it', async () => {
-  const templates = await synthesize({ stage: 'dev', streamingUploads: 'false' });
-  expect(Object.keys(templates).sort()).toEqual(['Api', 'Data', 'Edge']);
+  const templates = await synthesize({ stage: 'dev', streamingUploads: 'false', reserveConcurrency: 'false' });
+  expect(Object.keys(templates).sort()).toEqual(['Api', 'Data', 'Edge', 'Operations']);
+  expect(JSON.stringify(templates.Operations)).not.toContain('StreamingFailures"');
+  expect(JSON.stringify(templates.Api)).not.toContain('ReservedConcurrentExecutions');
   const stateful = Object.values(templates).flatMap(({ Resources }) => Object.entries(Resources));
-  expect(stateful.filter(([, { DeletionPolicy }]) => DeletionPolicy === 'Retain').map(([id]) => id)).toEqual([]);
+  const left = stateful.filter(([, { DeletionPolicy }]) => DeletionPolicy === 'Retain').map(([id]) => id);
+  // By which the gateways of other stages may log meanwhile.
+  expect(left).toEqual([expect.stringMatching(/^ApiCloudWatchRole/), expect.stringMatching(/^ApiAccount/)]);
   const [viewerRequest] = resources(templates.Edge, 'AWS::CloudFront::Function');
   expect(viewerRequest?.Properties?.FunctionCode).toContain('const STREAMING_UPLOADS = false;');
   expect(distribution(templates.Data)).not.toHaveProperty('Aliases');
@@ -112,6 +122,8 @@ describe('a wrong choice is refused by its name', () => {
   test.each([
     [{ stage: 'test' }, 'context stage must be prod or dev, not "test"'],
     [{ streamingUploads: 'no' }, 'context streamingUploads must be true or false, not "no"'],
+    [{ reserveConcurrency: '0' }, 'context reserveConcurrency must be true or false, not "0"'],
+    [{ alarmEmail: 'nobody' }, 'context alarmEmail must match '],
     [{ priceClass: '300' }, 'context priceClass must be all or 200 or 100, not "300"'],
     [{ appDomain: 'files.example.com' }, 'context appDomain and appCertificateArn go together'],
     [{ cdnDomain: 'https://cdn.example.net' }, 'context cdnDomain must match '],

@@ -1,10 +1,4 @@
-import { join } from 'node:path';
-import { App } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
-import { expect, inject, test } from 'vitest';
-import { ApiStack } from '../../../infra/stacks/api-stack.ts';
-import { DataStack } from '../../../infra/stacks/data-stack.ts';
-import { readStageConfig } from '../../../infra/stage.ts';
+import { expect, test } from 'vitest';
 import { during } from '../../support/during.ts';
 import { askForTicket, put } from '../../support/lanes.ts';
 import { startTestService } from '../../support/service.ts';
@@ -67,15 +61,6 @@ test('only the sweeper has a place of its own among the functions of the account
     count === undefined ? [] : [[logicalId.replace(/Function.*/, ''), count]],
   );
   expect(reserved).toEqual([['Sweep', 2]]);
-});
-
-test('an account too small to reserve functions in can do without the place of the sweeper', () => {
-  const app = new App({ context: { stage: 'dev', reserveConcurrency: 'false' } });
-  const stage = readStageConfig(app);
-  const { resources } = new DataStack(app, 'Data', stage);
-  const bundles = join(inject('assembly'), 'bundles');
-  const template = Template.fromStack(new ApiStack(app, 'Api', { stage, resources, bundles }));
-  expect(JSON.stringify(template.toJSON())).not.toContain('ReservedConcurrentExecutions');
 });
 
 test('an arrived upload that nothing can settle is tried three times, then given up to the queue', async () => {

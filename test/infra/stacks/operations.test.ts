@@ -1,11 +1,4 @@
-import { join } from 'node:path';
-import { App } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
-import { expect, inject, test } from 'vitest';
-import { ApiStack } from '../../../infra/stacks/api-stack.ts';
-import { DataStack } from '../../../infra/stacks/data-stack.ts';
-import { OperationsStack } from '../../../infra/stacks/operations-stack.ts';
-import { readStageConfig } from '../../../infra/stage.ts';
+import { expect, test } from 'vitest';
 import { METRIC_NAMESPACE, METRICS } from '../../../shared/metrics.ts';
 import { onlySynthesized, type Synthesized, synthesized } from '../../support/synthesized.ts';
 
@@ -140,19 +133,4 @@ test('the dashboard shows what is well and who is hurting', async () => {
     'Throttles by table',
   ]);
   expect(Properties.DashboardName).toBe('FileHosting-dev');
-});
-
-/** The operations stack of a stage with this context, without streaming. */
-function operations(context: Record<string, string>): Template {
-  const app = new App({ context });
-  const stage = readStageConfig(app);
-  const { resources } = new DataStack(app, 'Data', stage);
-  const api = new ApiStack(app, 'Api', { stage, resources, bundles: join(inject('assembly'), 'bundles') });
-  return Template.fromStack(new OperationsStack(app, 'Operations', { stage, resources, api, streaming: undefined }));
-}
-
-test('a mail address in the context is subscribed; without the streaming lane nothing watches it', () => {
-  const template = operations({ stage: 'dev', alarmEmail: 'ops@example.com' });
-  template.hasResourceProperties('AWS::SNS::Subscription', { Protocol: 'email', Endpoint: 'ops@example.com' });
-  expect(JSON.stringify(template.toJSON())).not.toContain('FileHosting-dev-StreamingFailures');
 });
