@@ -68,8 +68,11 @@ async function rememberOwnSecrets(): Promise<void> {
   const { LOGIN_PROVIDER_SECRET, ORIGIN_SECRET } = service.lambda.find('StartLoginFunction').variables;
   for (const SecretId of [LOGIN_PROVIDER_SECRET, ORIGIN_SECRET]) {
     const { SecretString = '' } = await client.send(new GetSecretValueCommand({ SecretId }));
-    const { client_secret, current } = JSON.parse(SecretString);
-    remember('secret', client_secret ?? current);
+    const { client_secret, a, b } = JSON.parse(SecretString) as Record<string, string | undefined>;
+    // The origin secret has one slot filled, or both while it is rotated.
+    const values = [client_secret, a, b].filter((value) => value !== undefined);
+    expect(values.length).toBeGreaterThan(0);
+    for (const value of values) remember('secret', value);
   }
   client.destroy();
   for (const label of ['GetFileFunction', 'UploadFileFunction', 'StartLoginFunction']) {
