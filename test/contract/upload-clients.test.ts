@@ -41,24 +41,28 @@ const KEPT_AS: Readonly<Record<string, string>> = {
   'two\r\nlines.txt': 'twolines.txt',
 };
 
-/** The type of the file, which comes after unselected inputs: as its part declares, else by the one extension there is. */
-function typeOf({ body }: CapturedUpload): string {
+const OCTETS = 'application/octet-stream';
+
+/** The type of the file, which comes after unselected inputs: as its part declares; else, or if that says nothing, by its name. */
+function typeOf({ body }: CapturedUpload, name: string): string {
   const heads = body.toString('latin1').match(/(?:[\w-]+:[^\r]*\r\n)+(?=\r\n)/g) ?? [];
   const head = heads.findLast((text) => /filename|octet-stream/i.test(text)) ?? '';
-  const byName = head.includes('.txt') ? 'text/plain' : 'application/octet-stream';
-  return /^content-type: *(.*?)\r$/im.exec(head)?.[1] ?? byName;
+  const declared = /^content-type: *(.*?)\r$/im.exec(head)?.[1] ?? OCTETS;
+  return declared === OCTETS && name.endsWith('.txt') ? 'text/plain' : declared;
 }
 
 async function expectTaken(upload: CapturedUpload, answer: RawAnswer | undefined): Promise<void> {
   const { name: capture, expected, content } = upload;
   if ('error' in expected) return expectError(answer, 'invalid_request');
   const file = JSON.parse(answer?.text ?? '');
-  const type = typeOf(upload);
+  const sent = expected.filename ?? '';
+  const name = KEPT_AS[sent] ?? sent;
+  const type = typeOf(upload, name);
   const unnamed = type === 'text/plain' ? 'file.txt' : 'file.bin';
   expect({ capture, status: answer?.status, ...file }).toMatchObject({
     capture,
     status: 201,
-    name: expected.filename ? (KEPT_AS[expected.filename] ?? expected.filename) : unnamed,
+    name: name || unnamed,
     mime_type: type,
     size_bytes: content.length,
   });

@@ -92,7 +92,7 @@ describe('a text file that holds HTML', () => {
     const { body } = await account.byKey.upload('a.txt', '<script>alert(1)</script>', { type: 'text/plain' });
     const { headers } = await fetch(String(body.url));
     expect(Object.fromEntries(headers)).toMatchObject({
-      'content-type': 'text/plain',
+      'content-type': 'text/plain; charset=utf-8',
       'content-disposition': expect.stringMatching(/^inline; /),
       'content-security-policy': "sandbox; default-src 'none'",
       'x-content-type-options': 'nosniff',
