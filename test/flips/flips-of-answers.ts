@@ -27,8 +27,8 @@ export const FLIPS_OF_ANSWERS: readonly Flip[] = [
     row: 'errors',
     reversal: 'a crashed function reads internal_error',
     file: 'infra/constructs/gateway-responses.ts',
-    find: "{ type: ResponseType.DEFAULT_5XX, code: 'service_unavailable', keepStatus: true }",
-    replace: "{ type: ResponseType.DEFAULT_5XX, code: 'internal_error', keepStatus: true }",
+    find: "{ type: ResponseType.INTEGRATION_FAILURE, code: 'service_unavailable' }",
+    replace: "{ type: ResponseType.INTEGRATION_FAILURE, code: 'internal_error' }",
   },
   {
     row: 'errors',
@@ -67,10 +67,10 @@ export const FLIPS_OF_ANSWERS: readonly Flip[] = [
   },
   {
     row: 'codes',
-    reversal: 'an array is as good as an object',
+    reversal: 'what is no JSON is the fault of the service',
     file: 'shared/http/json-body.ts',
-    find: ' || Array.isArray(value)) throw',
-    replace: ') throw',
+    find: "throw new ApiError('invalid_request', { cause });",
+    replace: 'throw cause;',
   },
   {
     row: 'codes',
