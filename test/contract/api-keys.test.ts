@@ -1,7 +1,9 @@
+import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { API_KEYS_PER_ACCOUNT_MAX } from '../../shared/limits.ts';
 import { client } from '../support/client.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { dynamoDbClient } from '../support/tables.ts';
 
 let service: TestService;
 
@@ -50,6 +52,9 @@ describe('contract: keys', () => {
     const { body } = await bySession.postJson<Key>('/api-keys', { name: 'ci' });
     expect(body.key).toMatch(/^svc_test_[0-9A-Za-z]{49}$/);
     expect(body.key_prefix).toBe(body.key.slice(0, 12));
+    expect((await bySession.request('GET', '/api-keys')).body).toMatchObject({
+      items: [{ key_prefix: body.key_prefix }, {}],
+    });
     expect(body.last_used_at).toBeNull();
     expect((await byKey(body.key).request('GET', '/files')).status).toBe(200);
     const list = await bySession.request<{ items: Key[] }>('GET', '/api-keys');
@@ -59,6 +64,13 @@ describe('contract: keys', () => {
     expect((await bySession.request('DELETE', `/api-keys/${body.id}`)).status).toBe(200);
     for (let time = 0; time < 3; time++) expect((await byKey(body.key).request('GET', '/files')).status).toBe(401);
     expect((await bySession.request('DELETE', `/api-keys/${body.id}`)).status).toBe(404);
+  });
+
+  test('a key is stored as a hash alone', async () => {
+    const { key } = await service.newAccount();
+    const stored = await dynamoDbClient().send(new ScanCommand({ TableName: service.tables.apiKeys }));
+    expect(stored.Items).not.toEqual([]);
+    expect(JSON.stringify(stored.Items)).not.toContain(key);
   });
 
   test('a mistyped key is refused without a read of the database', async () => {

@@ -1,7 +1,9 @@
+import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { client } from '../support/client.ts';
 import { logIn } from '../support/login.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { dynamoDbClient } from '../support/tables.ts';
 
 let service: TestService;
 
@@ -24,8 +26,9 @@ describe('contract: login', () => {
     ['cancelled', 'eve@example.com', 'cancel', 'access_denied'],
     ['with an unverified address', 'unverified@example.com', 'continue', 'email_not_verified'],
   ] as const)('a login %s ends at the login page with a code', async ([, email, choice, code]) => {
-    const { location, cookies } = await logIn({ startUrl: start(), email, choice });
+    const { location, cookies, setCookies } = await logIn({ startUrl: start(), email, choice });
     expect(location).toBe(`${service.urls.dashboard_url}/dashboard/login?error=${code}`);
+    expect(setCookies).toEqual([expect.stringMatching(/^login-\w+=; .*Max-Age=0;/)]);
     expect((await client(service.urls.base_url, { cookie: cookies }).request('GET', '/auth/me')).status).toBe(401);
   });
 
@@ -35,6 +38,13 @@ describe('contract: login', () => {
     for (const _ of [1, 2]) expect((await start()).location).toMatch(/\/dashboard$/);
     await expect(start()).rejects.toThrow(/429/);
     await limited.close();
+  });
+
+  test('the cookie of the attempt lives ten minutes, and goes with the login', async () => {
+    const begun = await client(service.urls.base_url).request('GET', '/auth/google');
+    expect(begun.headers.getSetCookie()).toEqual([expect.stringMatching(/^login-\w+=[^;]+; .*Max-Age=600;/)]);
+    const { setCookies } = await logIn({ startUrl: start(), email: 'ada@example.com' });
+    expect(setCookies.slice(1)).toEqual([expect.stringMatching(/^login-\w+=; .*Max-Age=0;/)]);
   });
 
   test('the attempt is bound to the browser: a callback without its cookie makes no session', async () => {
@@ -69,7 +79,17 @@ describe('contract: login', () => {
 });
 
 describe('contract: session', () => {
-  test('the cookie is out of reach of scripts and other sites, and logout kills it on the server', async () => {
+  test('the cookie is out of reach of scripts and other sites, and only its hash is stored', async () => {
+    const { setCookies } = await logIn({ startUrl: start(), email: 'ada@example.com' });
+    const [, token = ''] =
+      /^session=([\w-]{43,}); Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/.exec(setCookies[0] ?? '') ?? [];
+    expect(token).not.toBe('');
+    const stored = await dynamoDbClient().send(new ScanCommand({ TableName: service.tables.sessions }));
+    expect(stored.Items).not.toEqual([]);
+    expect(JSON.stringify(stored.Items)).not.toContain(token);
+  });
+
+  test('logout kills the session on the server', async () => {
     const { cookie, bySession } = await service.newAccount();
     const answer = await bySession.request('POST', '/auth/logout');
     expect([answer.status, answer.body]).toEqual([200, { logged_out: true }]);

@@ -35,6 +35,7 @@ describe('contract: rate limits', () => {
     expect([status, body]).toEqual([429, { error: 'rate_limit_exceeded' }]);
     const [, seconds] = /^"uploads";r=0;t=(\d+)$/.exec(headers.get('ratelimit') ?? '') ?? [];
     expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(Number(seconds));
+    expect(Number(seconds)).toBeGreaterThan(30);
     expect(Number(seconds)).toBeLessThanOrEqual(60);
   });
 
@@ -51,6 +52,17 @@ describe('contract: rate limits', () => {
     const answer = await client(service.urls.base_url, { key: 'svc_test_nonsense' }).request('GET', '/files');
     expect(answer.status).toBe(401);
     expect(answer.headers.get('ratelimit')).toBeNull();
+  });
+
+  test('starts and ends of logins are counted together, without any credential', async () => {
+    const stranger = client(service.urls.base_url);
+    const left = [];
+    for (const path of ['/auth/google', '/auth/google/callback']) {
+      const { headers } = await stranger.request('GET', path);
+      expect(headers.get('ratelimit-policy')).toBe('"login-starts";q=200;w=60');
+      left.push(Number(/;r=(\d+);/.exec(headers.get('ratelimit') ?? '')?.[1]));
+    }
+    expect(left[1]).toBe(Number(left[0]) - 1);
   });
 
   test('the 429 comes before the request itself is looked at', async () => {

@@ -59,6 +59,25 @@ describe('contract: retries', () => {
     expect(second.body.id).not.toBe(first.body.id);
   });
 
+  test.for(['k', 'x'.repeat(255), ' ~'])('the key "%s" is taken', async (key) => {
+    const { byKey } = await service.newAccount();
+    const [first, again] = [await byKey.upload('a', 'x', keyed(key)), await byKey.upload('a', 'x', keyed(key))];
+    expect([first.status, again.body.id]).toEqual([201, first.body.id]);
+  });
+
+  test('what failed can be tried again with the same key', async () => {
+    const { byKey } = await service.newAccount();
+    const fault = service.front.faults.add({
+      match: { service: 's3', operation: 'PutObject' },
+      effect: 'error-before',
+    });
+    const failed = await byKey.upload('a', 'x', keyed('k'));
+    fault.remove();
+    expect(failed.status).toBe(503);
+    const again = await byKey.upload('a', 'x', keyed('k'));
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, null]);
+  });
+
   test.for(['', 'x'.repeat(256), 'naïve'])('the key "%s" is 400', async (key) => {
     const { byKey } = await service.newAccount();
     const answer = await byKey.upload('a', 'x', {

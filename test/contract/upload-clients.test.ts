@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CapturedUpload, capturedUploads } from '../shared/upload-form/captured.ts';
 import { expectError } from '../support/expect-error.ts';
+import { expectNoTrace } from '../support/expect-no-trace.ts';
 import { inChunks, type RawAnswer, rawRequest, sendAndLeave, sendRaw } from '../support/raw-http.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
@@ -109,7 +110,7 @@ describe('contract: multipart', () => {
         'invalid_request',
       );
     });
-    await expectNoTrace(account);
+    await expectNoTrace(service, account);
     expect((await send(account, { contentType, body: WHOLE }, 'streaming'))?.status).toBe(201);
     expectNoCrash();
   });
@@ -125,19 +126,11 @@ describe('contract: multipart', () => {
     const offsets = [...whole.slice(0, -1)].flatMap((_, at) => (at % 10 === 0 ? at : []));
     await forEach(offsets, (length) => sendAndLeave(service.urls.root_url, whole.slice(0, length)));
     await expect.poll(() => service.rowsOf(account.id)).toEqual([]);
-    await expectNoTrace(account);
+    await expectNoTrace(service, account);
     expect((await send(account, { contentType, body: WHOLE }, 'streaming'))?.status).toBe(201);
     expectNoCrash();
   });
 });
-
-/** Nothing is left of uploads that failed: no file, no byte of usage, no row, no object. */
-async function expectNoTrace({ id, bySession }: TestAccount): Promise<void> {
-  const { body } = await bySession.request('GET', '/auth/me');
-  expect(body).toMatchObject({ file_count: 0, storage_used_bytes: 0 });
-  expect(await service.rowsOf(id)).toEqual([]);
-  expect(await service.storedBytes(id)).toBe(0);
-}
 
 /** The environment says so when the streaming server has ended. */
 function expectNoCrash(): void {

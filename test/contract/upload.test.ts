@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http';
-import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expectNoTrace } from '../support/expect-no-trace.ts';
+import { FORM, filePart, part } from '../support/forms.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -20,20 +21,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const FORM = 'multipart/form-data; boundary=B';
-const part = (head: string, content = 'content') => `--B\r\n${head}\r\n\r\n${content}\r\n`;
-const file = (content?: string) => part('Content-Disposition: form-data; name="file"; filename="a.txt"', content);
-
 /** Sends a form's bytes as they are. */
 function send(body: string, { type = FORM, by = account } = {}) {
   return by.byKey.request('POST', '/files', { body, headers: { 'content-type': type } });
-}
-
-/** Nothing is left of an upload that failed: no file, no byte of usage, no object, no row that waits. */
-async function expectNoTrace(of: TestAccount): Promise<void> {
-  const { body } = await of.bySession.request('GET', '/auth/me');
-  expect(body).toMatchObject({ file_count: 0, storage_used_bytes: 0 });
-  expect(await service.rowsOf(of.id)).toEqual([]);
 }
 
 describe('contract: upload form', () => {
@@ -51,13 +41,37 @@ describe('contract: upload form', () => {
       '',
     );
     const note = part('Content-Disposition: form-data; name="note"', 'hello');
-    const { status, body } = await send(`${note}${unselected}${file()}${note}--B--`);
+    const { status, body } = await send(`${note}${unselected}${filePart()}${note}--B--`);
     expect(status).toBe(201);
     expect(body).toMatchObject({ name: 'a.txt', size_bytes: 7 });
   });
 
+  test('an input without a name is selected when it has content', async () => {
+    const { status, body } = await send(`${part('Content-Disposition: form-data; name="u"; filename=""', 'x')}--B--`);
+    expect([status, body.size_bytes]).toEqual([201, 1]);
+  });
+
+  test.for([
+    ['image/png', 'file.png'],
+    ['application/json; charset=utf-8', 'file.json'],
+    ['text/plainer', 'file'],
+  ] as const)('a part without a filename is a file when its type is %s', async ([type, name]) => {
+    const unnamed = part(`Content-Disposition: form-data; name="blob"\r\nContent-Type: ${type}`);
+    const { status, body } = await send(`${unnamed}--B--`);
+    expect([status, body.name]).toEqual([201, name]);
+  });
+
+  test.for(['text/plain', 'Text/Plain; charset=utf-8'])(
+    'a part without a filename is a field when its type is %s',
+    async (type) => {
+      const field = part(`Content-Disposition: form-data; name="note"\r\nContent-Type: ${type}`);
+      expect((await send(`${field}--B--`)).status).toBe(400);
+      expect((await send(`${field}${filePart()}--B--`)).body.name).toBe('a.txt');
+    },
+  );
+
   test('an empty file is a file', async () => {
-    const { status, body } = await send(`${file('')}--B--`);
+    const { status, body } = await send(`${filePart('')}--B--`);
     expect([status, body.size_bytes]).toEqual([201, 0]);
     const link = await fetch(String(body.url));
     expect([link.status, await link.text()]).toEqual([200, '']);
@@ -65,57 +79,15 @@ describe('contract: upload form', () => {
 
   test('two files are 400, and neither is stored', async () => {
     const fresh = await service.newAccount();
-    const answer = await send(`${file()}${file()}--B--`, { by: fresh });
+    const answer = await send(`${filePart()}${filePart()}--B--`, { by: fresh });
     expect([answer.status, answer.body]).toEqual([400, { error: 'invalid_request' }]);
-    await expectNoTrace(fresh);
+    await expectNoTrace(service, fresh);
   });
 
   test('no file part is 400', async () => {
     expect((await send(`${part('Content-Disposition: form-data; name="a"')}--B--`)).status).toBe(400);
     expect((await send('--B--')).status).toBe(400);
     expect((await send('')).status).toBe(400);
-  });
-});
-
-describe('contract: multipart', () => {
-  test('a body cut at any byte before the end of its closing delimiter is 400 and leaves nothing', async () => {
-    const fresh = await service.newAccount();
-    const whole = `${part('Content-Disposition: form-data; name="t"', 'x')}${file()}--B--`;
-    for (let length = 0; length < whole.length; length++) {
-      const { status, body } = await send(whole.slice(0, length), { by: fresh });
-      expect({ length, status, body }).toEqual({ length, status: 400, body: { error: 'invalid_request' } });
-    }
-    await expectNoTrace(fresh);
-    expect((await send(whole, { by: fresh })).status).toBe(201);
-  });
-
-  test('a connection that ends inside the file leaves nothing, in either lane', async () => {
-    const fresh = await service.newAccount();
-    const head = `--B\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\n`;
-    for (const framing of ['Content-Length: 100000', 'Content-Length: 4500000', 'Transfer-Encoding: chunked']) {
-      const chunk = framing.startsWith('Transfer') ? `${head.length.toString(16)}\r\n${head}\r\n` : head;
-      await cutOff(
-        `POST /api/v1/files HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${fresh.key}\r\nContent-Type: ${FORM}\r\n${framing}\r\n\r\n${chunk}`,
-      );
-    }
-    await expect.poll(() => service.rowsOf(fresh.id)).toEqual([]);
-    await expectNoTrace(fresh);
-  });
-
-  test('a boundary of 252 bytes, a missing one and an empty one are 400', async () => {
-    for (const type of [
-      `multipart/form-data; boundary=${'b'.repeat(252)}`,
-      'multipart/form-data',
-      'multipart/form-data; boundary=',
-    ]) {
-      expect((await send(`${file()}--B--`, { type })).status).toBe(400);
-    }
-  });
-
-  test('a body without a length streams through', async () => {
-    const content = 'y'.repeat(300_000);
-    const { status, body } = await chunked(account.key, `${file(content)}--B--\r\n`);
-    expect([status, JSON.parse(body).size_bytes]).toEqual([201, 300_000]);
   });
 });
 
@@ -126,7 +98,12 @@ describe('contract: name', () => {
     ['naïve – 文件.txt', 'naïve – 文件.txt'],
     ['e\u0301.txt', 'é.txt'],
     ['a\u202Egpj.exe', 'agpj.exe'],
+    [`${'x'.repeat(250)}.txt`, `${'x'.repeat(250)}.txt`],
+    [`${'x'.repeat(251)}.txt`, `${'x'.repeat(251)}.txt`],
+    [`${'x'.repeat(252)}.txt`, `${'x'.repeat(251)}.txt`],
     [`${'x'.repeat(300)}.jpeg`, `${'x'.repeat(250)}.jpeg`],
+    ['..', 'file.bin'],
+    ['dir/', 'file.bin'],
   ] as const)('%s is kept as %s', async ([sent, kept]) => {
     const { body } = await account.byKey.upload(sent, 'x');
     expect(body.name).toBe(kept);
@@ -140,7 +117,11 @@ describe('contract: mime_type', () => {
     ['the declared type', 'a.bin', 'image/PNG', 'image/png'],
     ['the extension, when none is declared', 'a.png', '', 'image/png'],
     ['that of the extension, when the declared one says nothing', 'a.png', 'application/octet-stream', 'image/png'],
+    ['the extension, when what is declared is no type', 'a.png', 'picture', 'image/png'],
     ['octets, when nothing is known', 'a.unknownext', '', 'application/octet-stream'],
+    ['the declared type with its charset', 'a.txt', 'text/plain; charset=UTF-8', 'text/plain; charset=utf-8'],
+    ['the declared type without a charset that nobody knows', 'a.txt', 'text/plain; charset=utf-7', 'text/plain'],
+    ['the declared type without other parameters', 'a.txt', 'text/plain; format=flowed', 'text/plain'],
   ] as const)('is %s', async ([, name, type, expected]) => {
     const head = `Content-Disposition: form-data; name="f"; filename="${name}"${type ? `\r\nContent-Type: ${type}` : ''}`;
     expect((await send(`${part(head)}--B--`)).body.mime_type).toBe(expected);
@@ -166,6 +147,26 @@ describe('contract: url', () => {
     expect(name).toBe('a%20b%23%3F.txt');
     expect(token).not.toContain(String(body.id));
   });
+
+  test('the token alone is the file: another name, none or a query string makes no difference', async () => {
+    const { body } = await account.byKey.upload('a.txt', 'same');
+    const [link = ''] = /^.*\/uploads\/[^/]+/.exec(String(body.url)) ?? [];
+    for (const address of [
+      `${link}/a.txt`,
+      `${link}/other.html`,
+      link,
+      `${link}/a.txt?response-content-type=text/html`,
+    ]) {
+      const answer = await fetch(address);
+      const type = answer.headers.get('content-type');
+      expect([address, answer.status, type, await answer.text()]).toEqual([
+        address,
+        200,
+        'application/octet-stream',
+        'same',
+      ]);
+    }
+  });
 });
 
 describe('contract: sizes', () => {
@@ -177,7 +178,7 @@ describe('contract: sizes', () => {
     const fresh = await service.newAccount();
     const { status: got, body } = await fresh.byKey.upload('big.bin', Buffer.alloc(size, 7));
     expect([got, body.error]).toEqual([status, status === 201 ? undefined : 'file_too_large']);
-    const rest = await chunked(fresh.key, `${file('z'.repeat(size))}--B--`);
+    const rest = await chunked(fresh.key, `${filePart('z'.repeat(size))}--B--`);
     expect(rest.status).toBe(status);
     expect(await service.storedBytes(fresh.id)).toBe(status === 201 ? 2 * size : 0);
   });
@@ -214,15 +215,4 @@ function chunked(key: string, body: string): Promise<{ status: number; body: str
     for (let at = 0; at < body.length; at += 65_536) request.write(body.slice(at, at + 65_536));
     request.end();
   });
-}
-
-/** Sends the beginning of a request and goes away. */
-async function cutOff(head: string): Promise<void> {
-  const { hostname, port } = new URL(service.urls.root_url);
-  const socket = connect(Number(port), hostname);
-  await new Promise<void>((resolve, reject) => {
-    socket.on('error', reject);
-    socket.write(head, () => setTimeout(resolve, 50));
-  });
-  socket.destroy();
 }

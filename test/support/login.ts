@@ -5,6 +5,8 @@ export interface LoggedIn {
   readonly cookies: string;
   /** Where the service sends the browser at the end. */
   readonly location: string;
+  /** What it sets with that. */
+  readonly setCookies: readonly string[];
 }
 
 const STEPS_MAX = 20;
@@ -31,7 +33,11 @@ export async function logIn(options: {
     const target = response.headers.get('location');
     if (target !== null) {
       if (isFormSent && url.origin === start.origin)
-        return { cookies: jar.header(new URL('/', start)), location: target };
+        return {
+          cookies: jar.header(new URL('/', start)),
+          location: target,
+          setCookies: response.headers.getSetCookie(),
+        };
       next = { url: new URL(target, url) };
       continue;
     }

@@ -1,0 +1,109 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expectNoTrace } from '../support/expect-no-trace.ts';
+import { FORM, filePart, part } from '../support/forms.ts';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let account: TestAccount;
+
+beforeAll(async () => {
+  service = await startTestService({
+    RATE_LIMIT_UPLOADS_PER_MINUTE: '10000',
+    RATE_LIMIT_REQUESTS_PER_MINUTE: '10000',
+  });
+  account = await service.newAccount();
+});
+afterAll(() => service.close());
+
+/** Sends a form's bytes as they are. */
+function send(body: string, { type = FORM, by = account } = {}) {
+  return by.byKey.request('POST', '/files', { body, headers: { 'content-type': type } });
+}
+
+describe('contract: multipart', () => {
+  test('a body cut at any byte before the end of its closing delimiter is 400 and leaves nothing', async () => {
+    const fresh = await service.newAccount();
+    const whole = `${part('Content-Disposition: form-data; name="t"', 'x')}${filePart()}--B--`;
+    for (let length = 0; length < whole.length; length++) {
+      const { status, body } = await send(whole.slice(0, length), { by: fresh });
+      expect({ length, status, body }).toEqual({ length, status: 400, body: { error: 'invalid_request' } });
+    }
+    await expectNoTrace(service, fresh);
+    expect((await send(whole, { by: fresh })).status).toBe(201);
+  });
+
+  test('a connection that ends inside the file leaves nothing, in either lane', async () => {
+    const fresh = await service.newAccount();
+    const head = `--B\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\n`;
+    for (const framing of ['Content-Length: 100000', 'Content-Length: 4500000', 'Transfer-Encoding: chunked']) {
+      const chunk = framing.startsWith('Transfer') ? `${head.length.toString(16)}\r\n${head}\r\n` : head;
+      await cutOff(
+        `POST /api/v1/files HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${fresh.key}\r\nContent-Type: ${FORM}\r\n${framing}\r\n\r\n${chunk}`,
+      );
+    }
+    await expect.poll(() => service.rowsOf(fresh.id)).toEqual([]);
+    await expectNoTrace(service, fresh);
+  });
+
+  test.for([
+    ['1 byte', 'b', 201],
+    ['70 bytes', 'b'.repeat(70), 201],
+    ['71 bytes', 'b'.repeat(71), 400],
+    ['no byte', '', 400],
+    ['every legal character', `"09AZaz'()+_,-./:=? ?"`, 201],
+    ['an illegal character', '"a@b"', 400],
+  ] as const)('a boundary of %s', async ([, boundary, status]) => {
+    const delimiter = `--${boundary.replaceAll('"', '')}`;
+    const type = `multipart/form-data; charset=utf-8; boundary=${boundary}`;
+    expect((await send(`${filePart()}--B--`.replaceAll('--B', delimiter), { type })).status).toBe(status);
+  });
+
+  test('a form without a boundary is 400', async () => {
+    expect((await send(`${filePart()}--B--`, { type: 'multipart/form-data' })).status).toBe(400);
+  });
+
+  test('what comes before the first delimiter and after the last is ignored', async () => {
+    const { status, body } = await send(`preamble\r\n${filePart()}--B--\r\nepilogue`);
+    expect([status, body.size_bytes]).toEqual([201, 7]);
+  });
+
+  test.for([
+    ['filename*', `filename="plain.txt"; filename*=UTF-8''na%C3%AFve.txt`, 'naïve.txt'],
+    ['filename* before filename', `filename*=UTF-8''na%C3%AFve.txt; filename="plain.txt"`, 'naïve.txt'],
+    ['filename* alone', `filename*=UTF-8''na%C3%AFve.txt`, 'naïve.txt'],
+    ["browsers' escapes", 'filename="a%22b%0D%0Ac%20d.txt"', 'a"bc%20d.txt'],
+    ['UTF-8', 'filename="文件.txt"', '文件.txt'],
+    ['no quotes', 'filename=a.txt', 'a.txt'],
+  ] as const)('a name in %s is understood', async ([, filename, name]) => {
+    expect((await send(`${part(`Content-Disposition: form-data; ${filename}; name=f`)}--B--`)).body.name).toBe(name);
+  });
+
+  test('bytes of a name that are no UTF-8 become U+FFFD', async () => {
+    const body = Buffer.from(
+      `${part('Content-Disposition: form-data; name="f"; filename="a\xff.txt"')}--B--`,
+      'latin1',
+    );
+    const answer = await account.byKey.request('POST', '/files', { body, headers: { 'content-type': FORM } });
+    expect([answer.status, answer.body.name]).toEqual([201, 'a\ufffd.txt']);
+  });
+
+  test('a body without a length streams through', async () => {
+    const content = 'y'.repeat(300_000);
+    const form = new Blob([`${filePart(content)}--B--\r\n`]).stream();
+    const init = { body: form, duplex: 'half', headers: { 'content-type': FORM } } as const;
+    const { status, body } = await account.byKey.request('POST', '/files', init);
+    expect([status, body.size_bytes]).toEqual([201, 300_000]);
+  });
+});
+
+/** Sends the beginning of a request and goes away. */
+async function cutOff(head: string): Promise<void> {
+  const { hostname, port } = new URL(service.urls.root_url);
+  const socket = connect(Number(port), hostname);
+  await new Promise<void>((resolve, reject) => {
+    socket.on('error', reject);
+    socket.write(head, () => setTimeout(resolve, 50));
+  });
+  socket.destroy();
+}

@@ -1,0 +1,10 @@
+import { expect } from 'vitest';
+import type { TestAccount, TestService } from './service.ts';
+
+/** Nothing is left of uploads that failed: no file, no byte of usage, no row that waits, no object. */
+export async function expectNoTrace(service: TestService, { id, bySession }: TestAccount): Promise<void> {
+  const { body } = await bySession.request('GET', '/auth/me');
+  expect(body).toMatchObject({ file_count: 0, storage_used_bytes: 0 });
+  expect(await service.rowsOf(id)).toEqual([]);
+  expect(await service.storedBytes(id)).toBe(0);
+}
