@@ -67,6 +67,26 @@ describe('contract: success', () => {
 });
 
 describe('contract: sizes', () => {
+  test('of uploads that race for the last bytes as many win as fit', async () => {
+    const fresh = await service.newAccount();
+    const match = { service: 's3', operation: 'PutObject' } as const;
+    const overlap = service.front.faults.add({ match, effect: { delayMs: 1_000 } });
+    const answers = await Promise.all(Array.from({ length: 6 }, () => fresh.byKey.upload('f', 'x'.repeat(500))));
+    overlap.remove();
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 403, 403, 403, 403]);
+    expect(await service.storedBytes(fresh.id)).toBe(1000);
+  });
+
+  test('of tickets that race for the last bytes as many are given as fit', async () => {
+    const fresh = await service.newAccount();
+    const match = { service: 'dynamodb', operation: 'GetItem', table: service.tables.accounts } as const;
+    const overlap = service.front.faults.add({ match, effect: { delayMs: 1_000 } });
+    const request = { name: 'd', mime_type: 'text/plain', size_bytes: 500 };
+    const answers = await Promise.all(Array.from({ length: 6 }, () => fresh.byKey.postJson('/files', request)));
+    overlap.remove();
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 202, 403, 403, 403, 403]);
+  });
+
   test('the URL takes exactly the announced bytes, type and checksum, once', async () => {
     const checksum_sha256 = createHash('sha256').update('exact').digest('base64');
     const ticket = await ticketFor('exact', { checksum_sha256 });

@@ -42,6 +42,12 @@ describe('contract: download', () => {
     expect([head.status, head.headers.get('content-length')]).toEqual([200, '10']);
   });
 
+  test('is not compressed on the way, so that length and ranges are those of the file', async () => {
+    const url = await link('long.txt', 'long '.repeat(1_000), 'text/plain');
+    const { headers } = await fetch(url, { headers: { 'accept-encoding': 'gzip, br' } });
+    expect([headers.get('content-length'), headers.get('content-encoding')]).toEqual(['5000', null]);
+  });
+
   test.for([
     ['pic.png', 'image/png', 'inline', MEDIA],
     ['clip.mp4', 'video/mp4', 'inline', MEDIA],
@@ -123,7 +129,7 @@ describe('contract: download', () => {
     const url = await link('a', 'a', '');
     for (const method of ['POST', 'PUT', 'DELETE']) {
       const response = await fetch(url, { method });
-      expect([response.status, await response.json()]).toEqual([405, { error: 'method_not_allowed' }]);
+      expect([response.status, await response.text()]).toEqual([405, '{"error":"method_not_allowed"}']);
     }
   });
 });

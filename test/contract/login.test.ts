@@ -1,4 +1,4 @@
-import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import { ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { client } from '../support/client.ts';
 import { logIn } from '../support/login.ts';
@@ -154,5 +154,18 @@ describe('contract: me', () => {
       storage_limit_bytes: 2_147_483_648,
       file_count: 1,
     });
+  });
+
+  test('tells an account the limit that is set for it alone', async () => {
+    const { bySession, id } = await service.newAccount();
+    await dynamoDbClient().send(
+      new UpdateItemCommand({
+        TableName: service.tables.accounts,
+        Key: { id: { S: id } },
+        UpdateExpression: 'SET storage_limit_bytes = :limit',
+        ExpressionAttributeValues: { ':limit': { N: '5000' } },
+      }),
+    );
+    expect((await bySession.request('GET', '/auth/me')).body).toMatchObject({ storage_limit_bytes: 5000 });
   });
 });

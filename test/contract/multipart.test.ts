@@ -24,7 +24,8 @@ function send(body: string, { type = FORM, by = account } = {}) {
 describe('contract: multipart', () => {
   test('a body cut at any byte before the end of its closing delimiter is 400 and leaves nothing', async () => {
     const fresh = await service.newAccount();
-    const whole = `${part('Content-Disposition: form-data; name="t"', 'x')}${filePart()}--B--`;
+    const field = part('Content-Disposition: form-data; name="t"', 'x');
+    const whole = `${field}${filePart()}${field}--B--`;
     for (let length = 0; length < whole.length; length++) {
       const { status, body } = await send(whole.slice(0, length), { by: fresh });
       expect({ length, status, body }).toEqual({ length, status: 400, body: { error: 'invalid_request' } });

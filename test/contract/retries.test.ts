@@ -42,6 +42,24 @@ describe('contract: retries', () => {
     expect(await service.storedBytes(id)).toBe(4);
   });
 
+  test('of two at once, whichever comes to its end second gets the record of the first', async () => {
+    const { byKey, id } = await service.newAccount();
+    const reached = Promise.withResolvers<void>();
+    const predicate = () => {
+      reached.resolve();
+      return true;
+    };
+    const match = { service: 's3', operation: 'PutObject', predicate } as const;
+    service.front.faults.add({ match, effect: { delayMs: 5_000 }, times: 1 });
+    const slow = byKey.upload('a', 'once', keyed('two'));
+    await reached.promise;
+    const answers = await Promise.all([slow, byKey.upload('a', 'once', keyed('two'))]);
+    expect(answers.map(({ status }) => status)).toEqual([201, 201]);
+    expect(answers[0]?.body).toEqual(answers[1]?.body);
+    expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true')).toHaveLength(1);
+    expect(await service.storedBytes(id)).toBe(4);
+  });
+
   test('a replay answers as at first, also when the file was deleted since', async () => {
     const { byKey } = await service.newAccount();
     const { body } = await byKey.upload('a', 'gone', keyed('k'));

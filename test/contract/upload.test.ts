@@ -133,7 +133,7 @@ describe('contract: file record', () => {
     const { body } = await account.byKey.upload('six.txt', 'six');
     expect(Object.keys(body).sort()).toEqual(['created_at', 'id', 'mime_type', 'name', 'size_bytes', 'url']);
     expect(body.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    expect(body.created_at).toBe(new Date(String(body.created_at)).toISOString());
+    expect(body.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     const list = await account.byKey.request<{ items: object[] }>('GET', '/files?search=six.txt');
     expect(list.body.items).toEqual([body]);
   });
@@ -145,7 +145,7 @@ describe('contract: url', () => {
     const [, token, name] = /\/uploads\/([0-9A-Za-z]{22,})\/([^/]+)$/.exec(String(body.url)) ?? [];
     expect(String(body.url).startsWith(`${service.urls.cdn_url}/uploads/`)).toBe(true);
     expect(name).toBe('a%20b%23%3F.txt');
-    expect(token).not.toContain(String(body.id));
+    expect(token).not.toContain(String(body.id).replaceAll('-', ''));
   });
 
   test('the token alone is the file: another name, none or a query string makes no difference', async () => {
@@ -174,7 +174,7 @@ describe('contract: sizes', () => {
     [MAX_BYTES - 1, 201],
     [MAX_BYTES, 201],
     [MAX_BYTES + 1, 413],
-  ] as const)('a file of %i bytes with a length of %i', async ([size, status]) => {
+  ] as const)('a file of %i bytes is %i, with a length and without', async ([size, status]) => {
     const fresh = await service.newAccount();
     const { status: got, body } = await fresh.byKey.upload('big.bin', Buffer.alloc(size, 7));
     expect([got, body.error]).toEqual([status, status === 201 ? undefined : 'file_too_large']);
