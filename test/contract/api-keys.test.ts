@@ -27,7 +27,7 @@ describe('contract: keys list', () => {
     const { bySession } = await service.newAccount();
     for (const name of ['first', 'second', 'third']) await bySession.postJson('/api-keys', { name });
     const { status, body } = await bySession.request<{ items: Key[] }>('GET', '/api-keys');
-    expect(status).toBe(200);
+    expect([status, Object.keys(body)]).toEqual([200, ['items']]);
     expect(body.items.map(({ name }) => name)).toEqual(expect.arrayContaining(['third', 'second', 'first']));
     expect(body.items.slice(0, 3).map(({ name }) => name)).toEqual(['third', 'second', 'first']);
     for (const item of body.items) {

@@ -25,6 +25,23 @@ describe('contract: list order', () => {
     expect(times).toEqual([...times].sort().reverse());
   });
 
+  test('the newest is what was ready last, whenever its upload began', async () => {
+    const { byKey } = await service.newAccount();
+    const reached = Promise.withResolvers<void>();
+    const predicate = () => {
+      reached.resolve();
+      return true;
+    };
+    const match = { service: 's3', operation: 'PutObject', predicate } as const;
+    service.front.faults.add({ match, effect: { delayMs: 3_000 }, times: 1 });
+    const slow = byKey.upload('slow', 'slow');
+    await reached.promise;
+    const files = [await byKey.upload('quick', 'quick'), await slow].map(({ body }) => body);
+    const timeOf = (file: Record<string, unknown>) => Date.parse(String(file.created_at));
+    const newestFirst = files.toSorted((one, other) => timeOf(other) - timeOf(one));
+    expect((await byKey.request<Page>('GET', '/files')).body.items).toEqual(newestFirst);
+  });
+
   test('pages follow each other, and one past the end is empty', async () => {
     const pages = [await list('?limit=2'), await list('?limit=2&page=2'), await list('?limit=2&page=3')];
     expect(pages.flatMap(names)).toEqual([...NAMES].reverse());

@@ -82,7 +82,7 @@ describe('a session ends', () => {
     const token = await start();
     await endSession(sessions, token);
     await sessions.refresh({ tokenHash: sha256(token), refreshedAt: LOGIN, expiresAt: LOGIN + DAY_MS });
-    expect(await sessions.find(sha256(token))).toBeUndefined();
+    await expect(sessions.find(sha256(token))).resolves.toBeUndefined();
   });
 });
 
