@@ -77,7 +77,11 @@ describe('contract: retries', () => {
     expect(second.body.id).not.toBe(first.body.id);
   });
 
-  test.for(['k', 'x'.repeat(255), ' ~'])('the key "%s" is taken', async (key) => {
+  test.for([
+    ['one character', 'k'],
+    ['255 characters', 'x'.repeat(255)],
+    ['the first and the last of ASCII that can be seen', 'a ~'],
+  ] as const)('a key of %s is taken', async ([, key]) => {
     const { byKey } = await service.newAccount();
     const [first, again] = [await byKey.upload('a', 'x', keyed(key)), await byKey.upload('a', 'x', keyed(key))];
     expect([first.status, again.body.id]).toEqual([201, first.body.id]);
@@ -96,7 +100,11 @@ describe('contract: retries', () => {
     expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, null]);
   });
 
-  test.for(['', 'x'.repeat(256), 'naïve'])('the key "%s" is 400', async (key) => {
+  test.for([
+    ['no character', ''],
+    ['256 characters', 'x'.repeat(256)],
+    ['more than ASCII', 'naïve'],
+  ] as const)('a key of %s is 400', async ([, key]) => {
     const { byKey } = await service.newAccount();
     const answer = await byKey.upload('a', 'x', {
       headers: { 'idempotency-key': Buffer.from(key).toString('latin1') },

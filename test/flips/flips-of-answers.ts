@@ -104,8 +104,8 @@ export const FLIPS_OF_ANSWERS: readonly Flip[] = [
     row: 'order of checks',
     reversal: 'the edge measures a body before it asks for a credential',
     file: 'infra/edge/app-viewer-request.js',
-    find: "if (!request.headers.authorization && !cookie) return errorAnswer(event, 'unauthorized');",
-    replace: '',
+    find: "hasCredential(request) ? code : 'unauthorized'",
+    replace: 'code',
   },
   {
     row: 'order of checks',
@@ -197,7 +197,6 @@ export const FLIPS_OF_ANSWERS: readonly Flip[] = [
     file: 'shared/rate-limit/window.ts',
     find: '(RATE_WINDOW_SECONDS * 1_000 + TOLERANCE_MS)',
     replace: '(RATE_WINDOW_SECONDS * 500 + TOLERANCE_MS)',
-    seenBy: 'test/shared/rate-limit/',
   },
   {
     row: 'rate limits',
@@ -225,8 +224,8 @@ export const FLIPS_OF_ANSWERS: readonly Flip[] = [
     row: 'rate limits',
     reversal: 'accounts are counted together',
     file: 'shared/middleware/rate-limit.ts',
-    find: 'event.caller?.accountId ?? clientSubject(await viewerAddress(event))',
-    replace: 'clientSubject(await viewerAddress(event))',
+    find: 'event.caller?.accountId ?? clientSubject(',
+    replace: "(event.caller && 'everybody') ?? clientSubject(",
   },
   {
     row: 'rate limits',
@@ -234,6 +233,11 @@ export const FLIPS_OF_ANSWERS: readonly Flip[] = [
     file: 'shared/routes.ts',
     find: "path: '/api/v1/files/{id}/complete',\n    access: 'key-or-session',\n    rateClass: 'requests',",
     replace: "path: '/api/v1/files/{id}/complete',\n    access: 'key-or-session',\n    rateClass: 'uploads',",
+    also: {
+      file: 'infra/stacks/function-needs.ts',
+      find: "limits: ['RATE_LIMIT_REQUESTS_PER_MINUTE', 'STORAGE_LIMIT_BYTES'],\n  },\n  listApiKeys",
+      replace: "limits: ['RATE_LIMIT_UPLOADS_PER_MINUTE', 'STORAGE_LIMIT_BYTES'],\n  },\n  listApiKeys",
+    },
   },
   {
     row: 'rate limits',

@@ -14,7 +14,7 @@ export const FLIPS_OF_FILES: readonly Flip[] = [
     reversal: 'a record lacks a field',
     file: 'shared/files/file-record.ts',
     find: 'size_bytes: file.sizeBytes,',
-    replace: '',
+    replace: 'size_bytes: undefined as never,',
   },
   {
     row: 'file record',
@@ -48,8 +48,9 @@ export const FLIPS_OF_FILES: readonly Flip[] = [
     row: 'url',
     reversal: 'a link is known by the id',
     file: 'shared/files/stage-upload.ts',
-    find: 'objectKey: newPublicKey() };',
-    replace: "objectKey: `${newPublicKey().slice(0, 8)}${uuidv7(now).replaceAll('-', '')}` };",
+    find: 'return { accountId, id: uuidv7(now), name: cleanFileName(clientName, mimeType), mimeType, objectKey: newPublicKey() };',
+    replace:
+      "const [id, name] = [uuidv7(now), cleanFileName(clientName, mimeType)];\n  return { accountId, id, name, mimeType, objectKey: `${newPublicKey().slice(0, 8)}${id.replaceAll('-', '')}` };",
   },
   {
     row: 'url',
@@ -77,8 +78,9 @@ export const FLIPS_OF_FILES: readonly Flip[] = [
     row: 'download',
     reversal: 'text is compressed on the fly',
     file: 'infra/constructs/cdn-distribution.ts',
-    find: 'enableAcceptEncodingGzip: false,\n      enableAcceptEncodingBrotli: false,\n    });',
-    replace: 'enableAcceptEncodingGzip: true,\n      enableAcceptEncodingBrotli: true,\n    });',
+    find: 'cachePolicy,\n        compress: false,\n        viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.REDIRECT_TO_HTTPS,\n        responseHeadersPolicy',
+    replace:
+      'cachePolicy: cloudfront.CachePolicy.CACHING_OPTIMIZED,\n        compress: true,\n        viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.REDIRECT_TO_HTTPS,\n        responseHeadersPolicy',
   },
   {
     row: 'download',
@@ -138,10 +140,10 @@ export const FLIPS_OF_FILES: readonly Flip[] = [
   },
   {
     row: 'download',
-    reversal: 'an unknown link is forbidden',
+    reversal: 'an unknown link is a bad request',
     file: 'infra/constructs/cdn-distribution.ts',
-    find: "403: 'not_found', 404: 'not_found',",
-    replace: "403: 'not_found', 404: 'invalid_request',",
+    find: "403: 'not_found', 404: 'not_found' }",
+    replace: "403: 'not_found', 404: 'invalid_request' }",
   },
   {
     row: 'download',
@@ -173,10 +175,10 @@ export const FLIPS_OF_FILES: readonly Flip[] = [
   },
   {
     row: 'list order',
-    reversal: 'files are listed by when their upload began',
-    file: 'shared/aws/file-store.ts',
-    find: "seq: readNumber(Attributes, 'next'), createdAt: readNumber(Attributes, 'last_at')",
-    replace: "seq: 1_000_000 - readNumber(Attributes, 'next'), createdAt: readNumber(Attributes, 'last_at')",
+    reversal: 'a file is as old as the beginning of its upload',
+    file: 'shared/files/settle-upload.ts',
+    find: 'file = { ...staged.file, createdAt };',
+    replace: "file = { ...staged.file, createdAt: Number.parseInt(staged.file.id.replace('-', '').slice(0, 12), 16) };",
   },
   {
     row: 'list order',
@@ -230,9 +232,10 @@ export const FLIPS_OF_FILES: readonly Flip[] = [
   {
     row: 'list order',
     reversal: 'a page past the end is unknown',
-    file: 'shared/files/list-files.ts',
-    find: 'if (!inGroup) return [];',
-    replace: "if (!inGroup && offset > 0) throw new ApiError('not_found');\n  if (!inGroup) return [];",
+    file: 'functions/list-files.ts',
+    find: 'return ok({ items',
+    replace:
+      "if (page > 1 && files.length === 0) return { ...ok({ error: 'not_found' }), statusCode: 404 };\n  return ok({ items",
   },
   {
     row: 'list order',

@@ -130,6 +130,12 @@ export const FLIPS_OF_PEOPLE: readonly Flip[] = [
     file: 'shared/routes.ts',
     find: `${name}: {\n    method: '${method}',\n    path: '${path}',\n    access: 'session',`,
     replace: `${name}: {\n    method: '${method}',\n    path: '${path}',\n    access: 'key-or-session',`,
+    also: {
+      file: 'infra/stacks/function-needs.ts',
+      find: "  { table: 'sessions', actions: ['GetItem', 'UpdateItem'] },\n",
+      replace:
+        "  { table: 'sessions', actions: ['GetItem', 'UpdateItem'] },\n  { table: 'apiKeys', actions: ['GetItem', 'UpdateItem'] },\n",
+    },
   })),
   {
     row: 'login',
@@ -152,6 +158,11 @@ export const FLIPS_OF_PEOPLE: readonly Flip[] = [
     file: 'shared/login/oauth-client.ts',
     find: "url.searchParams.set('nonce', attempt.nonce);",
     replace: '',
+    also: {
+      file: 'shared/login/identity.ts',
+      find: "if (claims.nonce !== nonce) throw new LoginError('login_failed', 'ID token of another attempt');",
+      replace: 'void nonce;',
+    },
   },
   {
     row: 'login',

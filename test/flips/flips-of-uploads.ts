@@ -65,7 +65,6 @@ export const FLIPS_OF_UPLOADS: readonly Flip[] = [
     file: 'shared/http/receive-upload.ts',
     find: "if (upload.kind === 'stored') await discardUpload(stores, upload.upload);",
     replace: 'void upload;',
-    seenBy: 'test/shared/upload-form/',
   },
   {
     row: 'multipart',
@@ -238,11 +237,10 @@ export const FLIPS_OF_UPLOADS: readonly Flip[] = [
   },
   {
     row: 'sizes',
-    reversal: 'a ticket for more than there is room is given',
+    reversal: 'whose ticket does not fit any more is told to come again',
     file: 'shared/files/create-ticket.ts',
     find: "if (outcome === 'no room' && !claim) throw new ApiError('storage_limit_exceeded');",
     replace: "if (outcome === 'no room' && !claim) throw new ApiError('service_unavailable');",
-    seenBy: 'test/shared/files/',
   },
   {
     row: 'retries',
@@ -275,9 +273,9 @@ export const FLIPS_OF_UPLOADS: readonly Flip[] = [
   {
     row: 'retries',
     reversal: 'the key is not remembered',
-    file: 'shared/files/stage-upload.ts',
-    find: 'idempotencyKey === undefined ? undefined : await stores.idempotency.get(accountId, idempotencyKey, clock())',
-    replace: "idempotencyKey === undefined ? undefined : await stores.idempotency.get(accountId, '', clock())",
+    file: 'shared/http/idempotency-key.ts',
+    find: '  return key;',
+    replace: '  return undefined;',
   },
   {
     row: 'retries',

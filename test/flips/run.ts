@@ -1,107 +1,87 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { listTests } from '../../docs/contract/listed-tests.ts';
 import { CONTRACT_ROWS } from '../../docs/contract/rows.ts';
+import {
+  editDigest,
+  hasTest,
+  isRecordOf,
+  readSeenFlips,
+  recordOf,
+  SEEN_FLIPS_FILE,
+} from '../../docs/contract/seen-flips.ts';
+import { startDynamoDbLocal } from '../../infra/local/dynamodb/dynamodb-local.ts';
+import { SHARED_ENGINE_VARIABLE } from '../support/engines.ts';
 import type { Flip } from './flip.ts';
 import { FLIPS } from './flips.ts';
+import { copyProject, edited } from './project-copy.ts';
+import { tryFlip, tryNothing } from './try-flip.ts';
 
 /**
- * `node test/flips/run.ts [row]…`: reverses each decision of the contract in a copy of the project and runs the tests
- * that ought to notice. Prints who noticed; fails when nobody did. A flip takes as long as a service takes to start.
+ * `npm run test:flips [-- row…]`: reverses each decision of the contract in a copy of the project and runs the tests that
+ * ought to notice. Prints who noticed and keeps it for docs/contract.md; fails when nobody did. With `--unseen` only what
+ * no test was seen to notice yet. A flip takes as long as a service takes to start.
  */
 
-const ROOT = join(import.meta.dirname, '../..');
+/** Two cores: a run waits for a database and a service to start, and uses one of them meanwhile. */
+const COPIES = 2;
 
-type Outcome = { readonly verdict: 'seen' | 'SURVIVED' | 'BROKEN'; readonly by: string };
-
-/** What vitest's JSON reporter says, as far as it matters here. */
-interface Report {
-  readonly testResults: readonly {
-    readonly message: string;
-    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
-  }[];
-}
-
-const rows = process.argv.slice(2);
+const { values, positionals: rows } = parseArgs({ options: { unseen: { type: 'boolean' } }, allowPositionals: true });
 const unknown = rows.filter((row) => !CONTRACT_ROWS.some(({ name }) => name === row));
 if (unknown.length > 0) throw new Error(`the contract has no row ${unknown.join(', ')}`);
-const flips = FLIPS.filter(({ row }) => rows.length === 0 || rows.includes(row));
+const ofRows = FLIPS.filter(({ row }) => rows.length === 0 || rows.includes(row));
+const tests = listTests();
+let seen = readSeenFlips().filter((record) => hasTest(record, tests));
+const flips = values.unseen ? ofRows.filter((flip) => !recordOf(flip, seen)) : ofRows;
+if (flips.length === 0) process.exit();
 
-const copy = copyProject();
-process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
+const copies = Array.from({ length: COPIES }, copyProject);
+const [first = ''] = copies;
+await compile(first, flips);
+// One for the whole run: it takes seconds to start, and more to get warm.
+const engine = await startDynamoDbLocal();
+process.env[SHARED_ENGINE_VARIABLE] = engine.endpoint;
+const asItIs = await tryNothing(first, flips);
+if (asItIs.verdict !== 'SURVIVED') throw new Error(`the tests fail as it is: ${asItIs.message}`);
 
-console.log('| row | reversal | verdict | by |\n|---|---|---|---|');
-for (const flip of flips) {
-  const { verdict, by } = await tryFlip(flip);
-  console.log(`| ${flip.row} | ${flip.reversal} | ${verdict} | ${by} |`);
-  if (verdict !== 'seen') process.exitCode = 1;
+const waiting = [...flips];
+console.log('| row | reversal | verdict | by | which says |\n|---|---|---|---|---|');
+await Promise.all(
+  copies.map(async (copy) => {
+    for (let flip = waiting.shift(); flip; flip = waiting.shift()) await lookAt(copy, flip);
+  }),
+);
+await engine.close();
+
+async function lookAt(copy: string, flip: Flip): Promise<void> {
+  const { row, reversal } = flip;
+  const outcome = await tryFlip(copy, flip);
+  const by = outcome.verdict === 'seen' ? outcome.test : '';
+  console.log(`| ${row} | ${reversal} | ${outcome.verdict} | ${by} | ${outcome.message} |`);
+  seen = seen.filter((record) => !isRecordOf(flip, record));
+  if (outcome.verdict === 'seen') seen.push({ row, reversal, edit: editDigest(flip), test: by, file: outcome.file });
+  else process.exitCode = 1;
+  const inOrder = FLIPS.flatMap((each) => recordOf(each, seen) ?? []);
+  writeFileSync(SEEN_FLIPS_FILE, `${JSON.stringify(inOrder, null, 2)}\n`);
 }
 
-/** Everything git knows or would take, with the packages of the original. */
-function copyProject(): string {
-  const target = mkdtempSync(join(tmpdir(), 'file-hosting-flips-'));
-  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  });
-  for (const file of files.split('\0').filter((name) => name !== '' && existsSync(join(ROOT, name)))) {
-    cpSync(join(ROOT, file), join(target, file));
+/** The types hold with any decision reversed: what does not compile is no other decision, but a mistake. */
+async function compile(copy: string, flips: readonly Flip[]): Promise<void> {
+  const ofFiles = Object.values(Object.groupBy(flips, ({ file }) => file));
+  const rounds = Math.max(...ofFiles.map((ofFile = []) => ofFile.length));
+  const lenient = ['--noUnusedLocals', 'false', '--noUnusedParameters', 'false'];
+  let compiles = true;
+  for (let round = 0; round < rounds; round++) {
+    const oneOfEachFile = ofFiles.flatMap((ofFile = []) => ofFile[round] ?? []);
+    await edited(copy, oneOfEachFile, async () => {
+      for (const project of ['.', 'infra/edge']) {
+        const command = ['node_modules/typescript/bin/tsc', '--noEmit', '-p', project, ...lenient];
+        const { status } = spawnSync(process.execPath, command, { cwd: copy, stdio: 'inherit' });
+        compiles &&= status === 0;
+      }
+    });
   }
-  symlinkSync(join(ROOT, 'node_modules'), join(target, 'node_modules'));
-  return target;
-}
-
-async function tryFlip(flip: Flip): Promise<Outcome> {
-  const path = join(copy, flip.file);
-  const source = readFileSync(path, 'utf8');
-  writeFileSync(
-    path,
-    source.replace(flip.find, () => flip.replace),
-  );
-  try {
-    return outcomeOf(await runTests(flip));
-  } finally {
-    writeFileSync(path, source);
-  }
-}
-
-async function runTests({ row, seenBy }: Flip): Promise<Report | undefined> {
-  const reportFile = join(copy, 'report.json');
-  rmSync(reportFile, { force: true });
-  const selection = seenBy ? [seenBy] : ['-t', patternOf(row), ...doorFiles(row)];
-  const reporting = ['--bail', '1', '--reporter', 'json', '--outputFile', reportFile];
-  const vitest = join(copy, 'node_modules/vitest/vitest.mjs');
-  const child = spawn(process.execPath, [vitest, 'run', ...selection, ...reporting], { cwd: copy, stdio: 'ignore' });
-  await once(child, 'exit');
-  try {
-    return JSON.parse(readFileSync(reportFile, 'utf8')) as Report;
-  } catch {
-    return undefined;
-  }
-}
-
-/** A flip counts as seen when a test failed; that the service does not even start proves nothing. */
-function outcomeOf(report: Report | undefined): Outcome {
-  const results = report?.testResults ?? [];
-  const tests = results.flatMap(({ assertionResults }) => assertionResults);
-  const failed = tests.find(({ status }) => status === 'failed');
-  if (failed) return { verdict: 'seen', by: failed.fullName };
-  if (tests.some(({ status }) => status === 'passed')) return { verdict: 'SURVIVED', by: '' };
-  return { verdict: 'BROKEN', by: results[0]?.message.split('\n')[0] ?? 'no tests ran' };
-}
-
-/** The row's own tests: no name of a row may be taken for the beginning of another's. */
-function patternOf(row: string): string {
-  const longer = CONTRACT_ROWS.filter(({ name }) => name.startsWith(`${row} `)).map(({ name }) => name);
-  const others = longer.map((name) => `(?!${name.slice(row.length + 1)} )`).join('');
-  return `^contract: ${row} ${others}`;
-}
-
-function doorFiles(row: string): string[] {
-  const grep = ['-rlF', `describe('contract: ${row}'`, 'test', '--include', '*.test.ts'];
-  const files = execFileSync('grep', grep, { cwd: copy, encoding: 'utf8' });
-  return files.split('\n').filter(Boolean);
+  if (!compiles) throw new Error('there are flips that do not compile');
 }

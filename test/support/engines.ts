@@ -15,9 +15,14 @@ declare module 'vitest' {
   }
 }
 
+/** Of an engine that runs already, and serves many runs (test/flips/run.ts). */
+export const SHARED_ENGINE_VARIABLE = 'SHARED_DYNAMODB_ENDPOINT';
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const outdir = await mkdtemp(join(tmpdir(), 'file-hosting-assembly-'));
-  const [dynamoDb] = await Promise.all([startDynamoDbLocal(), synthesize(outdir)]);
+  const shared = process.env[SHARED_ENGINE_VARIABLE];
+  const engine = shared === undefined ? startDynamoDbLocal() : { endpoint: shared, close: async () => undefined };
+  const [dynamoDb] = await Promise.all([engine, synthesize(outdir)]);
   project.provide('dynamoDbEndpoint', dynamoDb.endpoint);
   project.provide('assembly', outdir);
   return async () => {

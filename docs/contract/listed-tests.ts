@@ -1,0 +1,32 @@
+import { execFileSync } from 'node:child_process';
+import { join, relative, sep } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+export interface ListedTest {
+  /** `describe > test`, as it stands in the source: with `%s` where a table's values come. */
+  readonly name: string;
+  /** From the project's root. */
+  readonly file: string;
+}
+
+/** Collects the tests without running them. */
+export function listTests(): ListedTest[] {
+  const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
+  const output = execFileSync(process.execPath, [vitest, 'list', '--json'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+  });
+  const listed = JSON.parse(output) as ListedTest[];
+  return listed.map(({ name, file }) => ({
+    name: name.replaceAll('\\"', '"'),
+    file: relative(ROOT, file).split(sep).join('/'),
+  }));
+}
+
+/** @param ran  name of a test that ran, with the values of its table filled in. */
+export function isTestOf({ name }: ListedTest, ran: string): boolean {
+  const texts = name.split(/%[a-z]|\$\{[^}]*\}|\$\w+/).map((text) => RegExp.escape(text));
+  return new RegExp(`^${texts.join('.*')}$`, 's').test(ran);
+}
