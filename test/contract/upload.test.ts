@@ -185,9 +185,9 @@ describe('contract: sizes', () => {
 
   test('a body without a length that is far too long is 413, also to whom it would be too long to store', async () => {
     const { key } = await service.newAccount();
-    const rest = await chunked(key, `${file('z'.repeat(MAX_BYTES + 2_500_000))}--B--`);
+    const rest = await chunked(key, `${filePart('z'.repeat(MAX_BYTES + 2_500_000))}--B--`);
     expect([rest.status, rest.body]).toEqual([413, '{"error":"file_too_large"}']);
-    const stranger = await chunked(`svc_test_${'0'.repeat(49)}`, `${file('z'.repeat(MAX_BYTES + 2_500_000))}--B--`);
+    const stranger = await chunked(`svc_test_${'0'.repeat(49)}`, `${filePart('z'.repeat(MAX_BYTES + 2_500_000))}--B--`);
     expect([stranger.status, stranger.body]).toEqual([401, '{"error":"unauthorized"}']);
   });
 
