@@ -54,12 +54,14 @@ describe('contract: rate limits', () => {
     expect(answer.headers.get('ratelimit')).toBeNull();
   });
 
-  test('starts and ends of logins are counted together, without any credential', async () => {
-    const stranger = client(service.urls.base_url);
+  test.for([
+    ['/auth/google', 'login-starts'],
+    ['/auth/google/callback', 'login-callbacks'],
+  ] as const)('%s is counted as %s, without any credential', async ([path, rateClass]) => {
     const left = [];
-    for (const path of ['/auth/google', '/auth/google/callback']) {
-      const { headers } = await stranger.request('GET', path);
-      expect(headers.get('ratelimit-policy')).toBe('"login-starts";q=200;w=60');
+    for (const _ of [1, 2]) {
+      const { headers } = await client(service.urls.base_url).request('GET', path);
+      expect(headers.get('ratelimit-policy')).toBe(`"${rateClass}";q=200;w=60`);
       left.push(Number(/;r=(\d+);/.exec(headers.get('ratelimit') ?? '')?.[1]));
     }
     expect(left[1]).toBe(Number(left[0]) - 1);

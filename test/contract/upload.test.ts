@@ -162,7 +162,7 @@ describe('contract: url', () => {
       expect([address, answer.status, type, await answer.text()]).toEqual([
         address,
         200,
-        'application/octet-stream',
+        'text/plain; charset=utf-8',
         'same',
       ]);
     }
