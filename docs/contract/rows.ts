@@ -37,7 +37,8 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   },
   {
     name: 'mime_type',
-    decision: "The part's type if valid, else by extension, else `application/octet-stream`.",
+    decision:
+      "The part's type if valid and not `application/octet-stream`, else by extension, else that (decision 0006).",
     pieces: ['test/shared/files/media-type.test.ts'],
   },
   { name: 'file record', decision: 'All six fields, always; the id is a UUIDv7.' },

@@ -154,9 +154,16 @@ export const FLIPS_OF_FILES: readonly Flip[] = [
   },
   {
     row: 'download',
+    reversal: 'text has the charset that a browser guesses',
+    file: 'infra/edge/cdn-viewer-response.js',
+    find: 'if (TEXT_WITHOUT_CHARSET.test(contentType))',
+    replace: "if (TEXT_WITHOUT_CHARSET.test(contentType) && contentType === '')",
+  },
+  {
+    row: 'download',
     reversal: 'a deleted link works for an hour',
     file: 'infra/constructs/cdn-distribution.ts',
-    find: 'const CACHE_SECONDS = 60;',
+    find: 'const CACHE_SECONDS = 55;',
     replace: 'const CACHE_SECONDS = 3_600;',
   },
   {

@@ -77,7 +77,7 @@ export const FLIPS_OF_UPLOADS: readonly Flip[] = [
     row: 'multipart',
     reversal: 'filename wins over filename*',
     file: 'shared/upload-form/client-file-name.ts',
-    find: 'if (extended) return extended;',
+    find: 'if (extended) return extendedValue(extended) ?? extended;',
     replace: "if (extended && !parameters.has('filename')) return extended;",
   },
   {
@@ -162,8 +162,15 @@ export const FLIPS_OF_UPLOADS: readonly Flip[] = [
     row: 'mime_type',
     reversal: 'what is not declared is unknown',
     file: 'shared/files/media-type.ts',
-    find: 'if (type === undefined) return typeOfExtension(fileName);',
+    find: 'if (type === undefined || type === UNKNOWN_MEDIA_TYPE) return typeOfExtension(fileName);',
     replace: "if (type === undefined) return typeOfExtension(fileName && '');",
+  },
+  {
+    row: 'mime_type',
+    reversal: 'octets are taken at their word',
+    file: 'shared/files/media-type.ts',
+    find: 'type === undefined || type === UNKNOWN_MEDIA_TYPE',
+    replace: 'type === undefined',
   },
   {
     row: 'mime_type',
