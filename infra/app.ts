@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
+import { buildDashboard } from './bundle/build-dashboard.ts';
 import { bundleFunctions } from './bundle/bundle.ts';
 import { ApiStack } from './stacks/api-stack.ts';
 import { DataStack } from './stacks/data-stack.ts';
@@ -16,7 +17,7 @@ const app = new App({ outdir: process.env.CDK_OUTDIR ?? 'cdk.out', context: reco
 const stage = readStageConfig(app);
 const bundles = join(app.outdir, 'bundles');
 mkdirSync(bundles, { recursive: true });
-await bundleFunctions(bundles);
+const [dashboard] = await Promise.all([buildDashboard(bundles), bundleFunctions(bundles)]);
 
 const name = (part: string) => `FileHosting-${stage.name}-${part}`;
 const data = new DataStack(app, name('Data'), stage);
@@ -24,6 +25,6 @@ const api = new ApiStack(app, name('Api'), { stage, resources: data.resources, b
 const streaming = stage.streamingUploads
   ? new StreamingStack(app, name('Streaming'), { stage, resources: data.resources, bundles, data })
   : undefined;
-new EdgeStack(app, name('Edge'), { stage, resources: data.resources, api: api.restApi, streaming });
+new EdgeStack(app, name('Edge'), { stage, resources: data.resources, api: api.restApi, streaming, dashboard });
 new OperationsStack(app, name('Operations'), { stage, resources: data.resources, api, streaming });
 app.synth();

@@ -1,8 +1,12 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { buildDashboard } from './build-dashboard.ts';
 import { bundleFunctions } from './bundle.ts';
 
-/** `npm run build`: bundles every function into `dist/` and prints the size of each. */
-const sizes = await bundleFunctions(join(import.meta.dirname, '../../dist'));
+/** `npm run build`: puts the dashboard and every function into `dist/`, and prints the size of each function. */
+const dist = join(import.meta.dirname, '../../dist');
+await rm(dist, { recursive: true, force: true });
+const [, sizes] = await Promise.all([buildDashboard(dist), bundleFunctions(dist)]);
 for (const [name, bytes] of Object.entries(sizes).sort(([, a], [, b]) => b - a)) {
   console.log(`${(bytes / 1000).toFixed(0).padStart(6)} kB  dist/${name}/index.js`);
 }

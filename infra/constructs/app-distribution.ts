@@ -1,5 +1,4 @@
 import { readdirSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
 import { Duration } from 'aws-cdk-lib';
 import type * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
@@ -9,6 +8,7 @@ import * as s3deploy from 'aws-cdk-lib/aws-s3-deployment';
 import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES, parseLimit } from '../../shared/limits.ts';
+import type { DashboardFiles } from '../bundle/build-dashboard.ts';
 import type { StageConfig } from '../stage.ts';
 import { EdgeFunction } from './edge-function.ts';
 import { errorBodies, errorResponses, StaticFiles } from './static-files.ts';
@@ -23,6 +23,7 @@ export interface AppDistributionProps {
   readonly stage: StageConfig;
   readonly uploads: s3.Bucket;
   readonly cdnUrl: string;
+  readonly dashboard: DashboardFiles;
 }
 
 /**
@@ -30,16 +31,6 @@ export interface AppDistributionProps {
  * path alone, so one account's 404 would answer another's request. Source: CloudFront, "How CloudFront caches errors".
  */
 const REMEMBERED_ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 503, 504];
-
-const DASHBOARD = join(import.meta.dirname, '../../dashboard');
-
-/** The paths of the dashboard's files, from its folder. */
-function dashboardFiles(): string[] {
-  return readdirSync(DASHBOARD, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => relative(DASHBOARD, join(parentPath, name)).split(sep).join('/'))
-    .sort();
-}
 
 /** The "app" distribution: API and dashboard on one origin, so that the cookie API needs no CORS. */
 export class AppDistribution extends Construct {
@@ -57,7 +48,7 @@ export class AppDistribution extends Construct {
         INLINE_BODY_MAX_BYTES,
         MULTIPART_FRAMING_MAX_BYTES,
         STREAMING_UPLOADS: props.streamingDomain !== undefined,
-        DASHBOARD_FILES: dashboardFiles().join('|'),
+        DASHBOARD_FILES: readdirSync(props.dashboard.pages).sort().join('|'),
       },
     });
     const common = {
@@ -77,13 +68,23 @@ export class AppDistribution extends Construct {
       compress: false,
     };
     const site = new StaticFiles(this, 'Site', {
-      sources: [s3deploy.Source.asset(DASHBOARD)],
-      prefix: 'dashboard',
-      cacheSeconds: 60,
+      Deployment: {
+        sources: [s3deploy.Source.asset(props.dashboard.pages)],
+        prefix: 'dashboard',
+        // Asked for each time, which is a cheap 304: it names the assets of its deployment.
+        cacheControl: s3deploy.CacheControl.noCache(),
+      },
+      Assets: {
+        sources: [s3deploy.Source.asset(props.dashboard.assets)],
+        prefix: 'assets',
+        // Another content has another name.
+        cacheControl: s3deploy.CacheControl.fromString('public, max-age=31536000, immutable'),
+        // A page that was loaded before an upgrade finds what it names.
+        keepsOld: true,
+      },
     });
     const errors = new StaticFiles(this, 'Errors', {
-      sources: errorBodies(['service_unavailable']),
-      cacheSeconds: 0,
+      Deployment: { sources: errorBodies(['service_unavailable']), cacheControl: s3deploy.CacheControl.noStore() },
     });
     this.distribution = new cloudfront.Distribution(this, 'Distribution', {
       comment: 'API and dashboard',

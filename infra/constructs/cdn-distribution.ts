@@ -2,6 +2,7 @@ import { Duration, Validations } from 'aws-cdk-lib';
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import * as origins from 'aws-cdk-lib/aws-cloudfront-origins';
 import type * as s3 from 'aws-cdk-lib/aws-s3';
+import { CacheControl } from 'aws-cdk-lib/aws-s3-deployment';
 import { Construct } from 'constructs';
 import type { StageConfig } from '../stage.ts';
 import { EdgeFunction } from './edge-function.ts';
@@ -35,9 +36,11 @@ export class CdnDistribution extends Construct {
     const request = new EdgeFunction(this, 'ViewerRequest', { file: 'cdn-viewer-request.js' });
     const response = new EdgeFunction(this, 'ViewerResponse', { file: 'cdn-viewer-response.js' });
     const errors = new StaticFiles(this, 'Errors', {
-      sources: errorBodies(['invalid_request', 'not_found', 'method_not_allowed', 'service_unavailable', 'timeout']),
-      // How long the edge remembers an error is said below; browsers are to ask again.
-      cacheSeconds: 0,
+      Deployment: {
+        sources: errorBodies(['invalid_request', 'not_found', 'method_not_allowed', 'service_unavailable', 'timeout']),
+        // How long the edge remembers an error is said below; browsers are to ask again.
+        cacheControl: CacheControl.noStore(),
+      },
     });
     this.distribution = new cloudfront.Distribution(this, 'Distribution', {
       comment: 'Uploaded files',

@@ -1,24 +1,25 @@
-import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import * as s3deploy from 'aws-cdk-lib/aws-s3-deployment';
 import { Construct } from 'constructs';
 import { ERRORS, type ErrorCode } from '../../shared/errors.ts';
 
-/** A private bucket of files that a distribution serves as they are; every deployment makes it anew from its sources. */
+/** Files that are put into the bucket together. */
+export interface FileSet {
+  readonly sources: s3deploy.ISource[];
+  readonly prefix?: string;
+  readonly cacheControl: s3deploy.CacheControl;
+  /** Files of earlier deployments stay beside the new ones. */
+  readonly keepsOld?: boolean;
+}
+
+/** A private bucket of files that a distribution serves as they are, filled anew by every deployment. */
 export class StaticFiles extends Construct {
   readonly bucket: s3.Bucket;
 
-  constructor(
-    scope: Construct,
-    id: string,
-    props: {
-      sources: s3deploy.ISource[];
-      /** How long browsers and the edge may keep them; at 0 they may not store them at all. */
-      cacheSeconds: number;
-      prefix?: string;
-    },
-  ) {
+  /** @param sets  by a name for each; the prefix of none may begin with another's. */
+  constructor(scope: Construct, id: string, sets: Readonly<Record<string, FileSet>>) {
     super(scope, id);
     this.bucket = new s3.Bucket(this, 'Bucket', {
       blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
@@ -27,19 +28,18 @@ export class StaticFiles extends Construct {
       objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    new s3deploy.BucketDeployment(this, 'Deployment', {
-      sources: props.sources,
-      destinationBucket: this.bucket,
-      // Else the bucket could not be deleted with its stack.
-      retainOnDelete: false,
-      logGroup: deploymentLogs(Stack.of(this)),
-      ...(props.prefix !== undefined && { destinationKeyPrefix: props.prefix }),
-      cacheControl: [
-        props.cacheSeconds === 0
-          ? s3deploy.CacheControl.noStore()
-          : s3deploy.CacheControl.maxAge(Duration.seconds(props.cacheSeconds)),
-      ],
-    });
+    for (const [name, { sources, prefix, cacheControl, keepsOld = false }] of Object.entries(sets)) {
+      new s3deploy.BucketDeployment(this, name, {
+        sources,
+        destinationBucket: this.bucket,
+        // Else the bucket could not be deleted with its stack.
+        retainOnDelete: false,
+        prune: !keepsOld,
+        logGroup: deploymentLogs(Stack.of(this)),
+        ...(prefix !== undefined && { destinationKeyPrefix: prefix }),
+        cacheControl: [cacheControl],
+      });
+    }
   }
 }
 

@@ -53,7 +53,7 @@ function handler(event) {
     if (path === '/dashboard') return redirectToDashboard(event);
     const file = dashboardFile(path);
     if (file === '') return errorAnswer(event, 'not_found');
-    request.uri = `/dashboard/${file}`;
+    request.uri = file;
     return request;
   }
   return routeBody(event);
@@ -81,15 +81,17 @@ function decodeUnreserved(encoded) {
 
 /**
  * The dashboard is one page: a path whose last segment has no extension is one of its views. A file that does not exist is
- * not asked for: the bucket would answer with XML.
+ * not asked for: the bucket would answer with XML. Of the assets no list is kept, since a page from before an upgrade asks
+ * for those of its own.
  * @param {string} path
- * @returns {string} '' when there is no such file.
+ * @returns {string} its path in the bucket, '' when there is no such file.
  */
 function dashboardFile(path) {
   const lastSegment = path.slice(path.lastIndexOf('/') + 1);
-  if (lastSegment.indexOf('.') === -1) return 'index.html';
+  if (lastSegment.indexOf('.') === -1) return '/dashboard/index.html';
   const file = path.slice('/dashboard/'.length);
-  return DASHBOARD_FILES.split('|').indexOf(file) === -1 ? '' : file;
+  if (/^assets\/[\w.-]+-[\w-]{8}\.(css|js|svg|woff2)$/.test(file)) return `/${file}`;
+  return DASHBOARD_FILES.split('|').indexOf(file) === -1 ? '' : path;
 }
 
 /**

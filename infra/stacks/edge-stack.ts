@@ -2,6 +2,7 @@ import { CfnOutput, Stack } from 'aws-cdk-lib';
 import type * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import * as ssm from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
+import type { DashboardFiles } from '../bundle/build-dashboard.ts';
 import { AppDistribution } from '../constructs/app-distribution.ts';
 import type { SharedResources } from '../constructs/needs.ts';
 import { addressOf } from '../constructs/viewer-side.ts';
@@ -14,6 +15,7 @@ export interface EdgeStackProps {
   readonly api: apigateway.RestApi;
   /** Absent when streaming uploads are off. */
   readonly streaming: StreamingStack | undefined;
+  readonly dashboard: DashboardFiles;
 }
 
 /** The "app" distribution, in front of API and dashboard. No state. */
@@ -27,6 +29,7 @@ export class EdgeStack extends Stack {
       stage: props.stage,
       uploads: props.resources.uploads,
       cdnUrl: props.resources.cdnUrl,
+      dashboard: props.dashboard,
     });
     const appUrl = addressOf(app.distribution, props.stage.appDomain);
     // The functions cannot import this address: their stack is deployed before the distribution that points at it.

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES } from '../../../shared/limits.ts';
 import { APP_CONSTANTS, edgeFunction, summary, viewerRequestEvent } from './run-edge-function.ts';
 
-const DASHBOARD_FILES = 'app.js|assets/app-1a2b.js|index.html';
+const DASHBOARD_FILES = 'app.js|index.html';
 const app = edgeFunction('app-viewer-request.js', { ...APP_CONSTANTS, DASHBOARD_FILES });
 const LONGEST = APP_CONSTANTS.MAX_UPLOAD_SIZE_BYTES + MULTIPART_FRAMING_MAX_BYTES;
 const KEY = { authorization: `Bearer svc_test_${'x'.repeat(49)}` };
@@ -137,7 +137,10 @@ describe('the dashboard', () => {
     ['GET', '/dashboard/', 'default: /dashboard/index.html'],
     ['GET', '/dashboard/login', 'default: /dashboard/index.html'],
     ['GET', '/dashboard/api-keys/', 'default: /dashboard/index.html'],
-    ['GET', '/dashboard/assets/app-1a2b.js', 'default: /dashboard/assets/app-1a2b.js'],
+    ['GET', '/dashboard/assets/index-BE-GUAQr.css', 'default: /assets/index-BE-GUAQr.css'],
+    ['GET', '/dashboard/assets/app.js', '404 {"error":"not_found"}'],
+    ['GET', '/dashboard/assets/x/app-12345678.js', '404 {"error":"not_found"}'],
+    ['GET', '/assets/index-BE-GUAQr.css', 'default: /assets/index-BE-GUAQr.css'],
     ['GET', '/dashboard/%61pp.js', 'default: /dashboard/app.js'],
     ['GET', '/dashboard/app.json', '404 {"error":"not_found"}'],
     ['GET', '/dashboard/login/app.js', '404 {"error":"not_found"}'],

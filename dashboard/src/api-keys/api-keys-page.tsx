@@ -1,0 +1,104 @@
+import { ActionIcon, Button, Skeleton, Table, Text, Title, Tooltip } from '@mantine/core';
+import IconKey from '@tabler/icons-react/dist/esm/icons/IconKey.mjs';
+import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
+import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { apiKeysQuery } from '../api/queries.ts';
+import type { ApiKey } from '../api/types.ts';
+import { formatAgo, formatTime } from '../format.ts';
+import { LoadFailure } from '../shell/error-pages.tsx';
+import { wordsFor } from '../shell/notify.ts';
+import { usePageTitle } from '../shell/use-page-title.ts';
+import { strings } from '../strings.ts';
+import styles from './api-keys-page.module.css';
+import { CreateKey } from './create-key.tsx';
+import { RevokeKey } from './revoke-key.tsx';
+
+const words = strings.apiKeys;
+
+export function ApiKeysPage() {
+  const { data: keys, error, refetch } = useQuery(apiKeysQuery);
+  const [isCreating, setIsCreating] = useState(false);
+  const [revoking, setRevoking] = useState<ApiKey>();
+  usePageTitle(words.title);
+  return (
+    <>
+      <div className={styles.head}>
+        <Title order={1}>{words.title}</Title>
+        <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={() => setIsCreating(true)}>
+          {words.create}
+        </Button>
+      </div>
+      <Text c="dimmed" mb="lg">
+        {words.lead}
+      </Text>
+      {error && !keys && <LoadFailure words={wordsFor(error)} onAction={() => void refetch()} />}
+      {!error && !keys && <Skeleton height={180} radius="md" />}
+      {keys?.length === 0 && (
+        <div className={styles.empty}>
+          <IconKey size={48} stroke={1.5} aria-hidden />
+          <Text>{words.empty}</Text>
+        </div>
+      )}
+      {keys !== undefined && keys.length > 0 && <KeyTable keys={keys} onRevoke={setRevoking} />}
+      <CreateKey isOpen={isCreating} onClose={() => setIsCreating(false)} />
+      <RevokeKey apiKey={revoking} onClose={() => setRevoking(undefined)} />
+    </>
+  );
+}
+
+function KeyTable({ keys, onRevoke }: { keys: readonly ApiKey[]; onRevoke: (key: ApiKey) => void }) {
+  return (
+    <Table className={styles.table}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{words.columns.name}</Table.Th>
+          <Table.Th className={styles.prefix}>{words.columns.prefix}</Table.Th>
+          <Table.Th className={styles.created}>{words.columns.created}</Table.Th>
+          <Table.Th className={styles.used}>{words.columns.lastUsed}</Table.Th>
+          <Table.Th className={styles.actions}>{words.columns.actions}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {keys.map((key) => (
+          <Table.Tr key={key.id} className={styles.row}>
+            <Table.Td>
+              <span className={`one-line ${styles.name}`} title={key.name}>
+                {key.name}
+              </span>
+            </Table.Td>
+            <Table.Td className={styles.prefix}>
+              <code>{key.key_prefix}…</code>
+            </Table.Td>
+            <Table.Td className={styles.created}>
+              <time dateTime={key.created_at}>{formatTime(key.created_at)}</time>
+            </Table.Td>
+            <Table.Td className={styles.used}>
+              <LastUsed at={key.last_used_at} />
+            </Table.Td>
+            <Table.Td className={styles.actions}>
+              <ActionIcon aria-label={words.revoke(key.name)} onClick={() => onRevoke(key)}>
+                <IconTrash size={18} aria-hidden />
+              </ActionIcon>
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+function LastUsed({ at }: { at: string | null }) {
+  if (at === null)
+    return (
+      <Text c="dimmed" size="sm">
+        {words.neverUsed}
+      </Text>
+    );
+  return (
+    <Tooltip label={formatTime(at)}>
+      <time dateTime={at}>{formatAgo(at)}</time>
+    </Tooltip>
+  );
+}

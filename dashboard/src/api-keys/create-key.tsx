@@ -1,0 +1,79 @@
+import { Alert, Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { API_KEY_NAME_MAX_CODE_POINTS } from '../../../shared/limits.ts';
+import { apiKeysQuery } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import type { NewApiKey } from '../api/types.ts';
+import { wordsFor } from '../shell/notify.ts';
+import { strings } from '../strings.ts';
+import { MadeKey } from './made-key.tsx';
+
+const words = strings.apiKeys;
+
+/** Asks for a name, then shows the key, once: it is in no cache, and goes with the dialog. */
+export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  const queryClient = useQueryClient();
+  const [name, setName] = useState('');
+  const creation = useMutation({
+    mutationFn: (wanted: string) => request<NewApiKey>('POST', '/api-keys', { json: { name: wanted } }),
+    onSuccess: () => queryClient.invalidateQueries(apiKeysQuery),
+    gcTime: 0,
+  });
+  const close = () => {
+    onClose();
+    setName('');
+    creation.reset();
+  };
+  const made = creation.data;
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={close}
+      title={made ? words.made.title : words.create}
+      size={made ? 'lg' : 'md'}
+      // A click beside it must not lose the key.
+      closeOnClickOutside={!made}
+      closeOnEscape={!made}
+      closeButtonProps={{ 'aria-label': strings.close }}
+    >
+      {made ? (
+        <MadeKey made={made} onDone={close} />
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            creation.mutate(name.trim());
+          }}
+        >
+          <Stack>
+            <TextInput
+              label={words.name}
+              description={words.nameHelp}
+              placeholder={words.namePlaceholder}
+              value={name}
+              required
+              data-autofocus
+              onChange={({ currentTarget }) =>
+                setName([...currentTarget.value].slice(0, API_KEY_NAME_MAX_CODE_POINTS).join(''))
+              }
+            />
+            {creation.error && (
+              <Alert color="red" variant="outline" role="alert">
+                {wordsFor(creation.error)}
+              </Alert>
+            )}
+            <Group justify="end">
+              <Button variant="default" onClick={close}>
+                {strings.cancel}
+              </Button>
+              <Button type="submit" loading={creation.isPending} disabled={name.trim() === ''}>
+                {words.create}
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  );
+}

@@ -1,0 +1,72 @@
+import { Alert, Button, Group, Stack, Tabs, Text } from '@mantine/core';
+import IconAlertTriangle from '@tabler/icons-react/dist/esm/icons/IconAlertTriangle.mjs';
+import IconDownload from '@tabler/icons-react/dist/esm/icons/IconDownload.mjs';
+import { API } from '../api/request.ts';
+import type { NewApiKey } from '../api/types.ts';
+import { CodeBlock } from '../shell/code-block.tsx';
+import { strings } from '../strings.ts';
+import { shareXConfig, shareXFileName } from './share-x.ts';
+
+const words = strings.apiKeys.made;
+
+/** The key, and how the first programs are told of it. */
+export function MadeKey({ made, onDone }: { made: NewApiKey; onDone: () => void }) {
+  const uploadUrl = `${location.origin}${API}/files`;
+  const curl = `curl -F file=@photo.jpg -H "Authorization: Bearer ${made.key}" ${uploadUrl}`;
+  const shell = [
+    `read -rs FILE_HOSTING_KEY && export FILE_HOSTING_KEY`,
+    `curl -F file=@photo.jpg -H "Authorization: Bearer $FILE_HOSTING_KEY" ${uploadUrl}`,
+  ].join('\n');
+  return (
+    <Stack>
+      <Text>{words.once}</Text>
+      <section aria-label={words.key}>
+        <CodeBlock code={made.key} />
+      </section>
+      <Alert color="orange" variant="outline" icon={<IconAlertTriangle aria-hidden />}>
+        {words.where}
+      </Alert>
+      <Tabs defaultValue="curl">
+        <Tabs.List>
+          <Tabs.Tab value="curl">{words.curl}</Tabs.Tab>
+          <Tabs.Tab value="shell">{words.shell}</Tabs.Tab>
+          <Tabs.Tab value="sharex">{words.sharex}</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="curl" pt="sm">
+          <Text size="sm" mb="xs">
+            {words.curlHelp}
+          </Text>
+          <CodeBlock code={curl} />
+        </Tabs.Panel>
+        <Tabs.Panel value="shell" pt="sm">
+          <Text size="sm" mb="xs">
+            {words.shellHelp}
+          </Text>
+          <CodeBlock code={shell} />
+        </Tabs.Panel>
+        <Tabs.Panel value="sharex" pt="sm">
+          <Text size="sm" mb="xs">
+            {words.sharexHelp}
+          </Text>
+          <Button
+            variant="default"
+            leftSection={<IconDownload size={16} aria-hidden />}
+            onClick={() => download(shareXFileName(location.hostname), shareXConfig(uploadUrl, made.key))}
+          >
+            {words.download}
+          </Button>
+        </Tabs.Panel>
+      </Tabs>
+      <Group justify="end">
+        <Button onClick={onDone}>{words.done}</Button>
+      </Group>
+    </Stack>
+  );
+}
+
+function download(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+  const link = Object.assign(document.createElement('a'), { href: url, download: name });
+  link.click();
+  URL.revokeObjectURL(url);
+}

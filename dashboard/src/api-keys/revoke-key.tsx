@@ -1,0 +1,53 @@
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Failure } from '../api/failure.ts';
+import { apiKeysQuery } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import type { ApiKey } from '../api/types.ts';
+import { notifyFailure } from '../shell/notify.ts';
+import { useLast } from '../shell/use-last.ts';
+import { strings } from '../strings.ts';
+
+const words = strings.apiKeys.revoking;
+
+/** @param apiKey  undefined: closed. */
+export function RevokeKey({ apiKey, onClose }: { apiKey: ApiKey | undefined; onClose: () => void }) {
+  const shown = useLast(apiKey);
+  const queryClient = useQueryClient();
+  const revocation = useMutation({
+    mutationFn: async ({ id }: ApiKey) => {
+      await request('DELETE', `/api-keys/${id}`).catch((error: unknown) => {
+        // Revoked already, on another page or by an attempt whose answer was lost.
+        if (!(error instanceof Failure) || error.code !== 'not_found') throw error;
+      });
+    },
+    onSuccess: async () => {
+      await queryClient.invalidateQueries(apiKeysQuery);
+      onClose();
+    },
+    onError: notifyFailure,
+  });
+  return (
+    <Modal
+      opened={apiKey !== undefined}
+      onClose={onClose}
+      title={words.title(shown?.name ?? '')}
+      closeButtonProps={{ 'aria-label': strings.close }}
+    >
+      <Stack>
+        <Text>{words.warning}</Text>
+        <Text>
+          <code>{shown?.key_prefix}…</code>
+        </Text>
+        <Group justify="end">
+          <Button variant="default" onClick={onClose} data-autofocus>
+            {strings.cancel}
+          </Button>
+          <Button color="red" loading={revocation.isPending} onClick={() => shown && revocation.mutate(shown)}>
+            {words.confirm}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

@@ -1,0 +1,34 @@
+import { ERRORS, type ErrorCode } from '../../../shared/errors.ts';
+
+/** `offline`: no answer came at all. */
+export type FailureCode = ErrorCode | 'offline';
+
+/** Why a request did not do what it was for. */
+export class Failure extends Error {
+  readonly code: FailureCode;
+  /** How long the service asks us to wait, in seconds. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: FailureCode, retryAfterSeconds?: number) {
+    super(code);
+    this.name = 'Failure';
+    this.code = code;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+
+  /** True when the same request may succeed a little later. */
+  get isPassing(): boolean {
+    return this.code === 'offline' || this.code === 'rate_limit_exceeded' || ERRORS[this.code].status >= 500;
+  }
+}
+
+/**
+ * @param body  of an answer; what is not `{"error": …}` came from no layer of ours.
+ * @param retryAfter  the `Retry-After` header.
+ */
+export function failureOf(body: unknown, retryAfter: string | null): Failure {
+  const code = (body as { error?: string } | null)?.error;
+  const isKnown = code !== undefined && Object.hasOwn(ERRORS, code);
+  const seconds = Number(retryAfter ?? Number.NaN);
+  return new Failure(isKnown ? (code as ErrorCode) : 'service_unavailable', seconds > 0 ? seconds : undefined);
+}

@@ -1,0 +1,53 @@
+import { Failure, failureOf } from './failure.ts';
+import { pause } from './pause.ts';
+
+export const API = '/api/v1';
+
+export interface RequestOptions {
+  readonly json?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Sends one request of the API, with the session's cookie.
+ * @returns the answer's object.
+ * @throws Failure for every answer that is none, and an `AbortError` when it is called off.
+ */
+export async function request<Answer>(
+  method: 'GET' | 'POST' | 'DELETE',
+  path: string,
+  { json, headers, signal }: RequestOptions = {},
+): Promise<Answer> {
+  const response = await fetch(API + path, {
+    method,
+    headers: { ...headers, ...(json !== undefined && { 'Content-Type': 'application/json' }) },
+    ...(json !== undefined && { body: JSON.stringify(json) }),
+    ...(signal && { signal }),
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    throw new Failure('offline');
+  });
+  const body: unknown = await response.json().catch(() => null);
+  if (!response.ok) throw failureOf(body, response.headers.get('Retry-After'));
+  return body as Answer;
+}
+
+/**
+ * {@link request}, and again when the rate limit is used up, as often as it takes: for work that has many requests.
+ * @throws Failure of any other kind.
+ */
+export async function pacedRequest<Answer>(
+  method: 'GET' | 'POST' | 'DELETE',
+  path: string,
+  options: RequestOptions = {},
+): Promise<Answer> {
+  for (;;) {
+    try {
+      return await request<Answer>(method, path, options);
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== 'rate_limit_exceeded') throw error;
+      await pause(error.retryAfterSeconds ?? 1, options.signal);
+    }
+  }
+}

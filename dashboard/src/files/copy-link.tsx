@@ -1,0 +1,24 @@
+import { ActionIcon, CopyButton, Tooltip } from '@mantine/core';
+import IconCheck from '@tabler/icons-react/dist/esm/icons/IconCheck.mjs';
+import IconLink from '@tabler/icons-react/dist/esm/icons/IconLink.mjs';
+import type { FileRecord } from '../api/types.ts';
+import { strings } from '../strings.ts';
+
+/** Copies a file's direct link. */
+export function CopyLink({ file: { name, url } }: { file: FileRecord }) {
+  return (
+    <CopyButton value={url} timeout={2_000}>
+      {({ copied, copy }) => (
+        <Tooltip label={copied ? strings.copied : strings.copy}>
+          <ActionIcon aria-label={strings.files.copyLink(name)} onClick={copy}>
+            {copied ? (
+              <IconCheck size={18} color="var(--mantine-color-green-text)" aria-hidden />
+            ) : (
+              <IconLink size={18} aria-hidden />
+            )}
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </CopyButton>
+  );
+}

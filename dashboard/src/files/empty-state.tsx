@@ -1,0 +1,27 @@
+import { Button, Text, Title } from '@mantine/core';
+import IconCloudUpload from '@tabler/icons-react/dist/esm/icons/IconCloudUpload.mjs';
+import { Link } from '@tanstack/react-router';
+import { API } from '../api/request.ts';
+import { CodeBlock } from '../shell/code-block.tsx';
+import { strings } from '../strings.ts';
+import styles from './empty-state.module.css';
+
+const words = strings.files.empty;
+
+/** What whoever has no files yet can do. */
+export function EmptyState() {
+  return (
+    <section className={styles.box} aria-label={words.title}>
+      <IconCloudUpload size={56} stroke={1.5} aria-hidden />
+      <Title order={2}>{words.title}</Title>
+      <Text c="dimmed">{words.lead}</Text>
+      <Text mt="md">{words.program}</Text>
+      <CodeBlock
+        code={`curl -F file=@photo.jpg -H "Authorization: Bearer $FILE_HOSTING_KEY" ${location.origin}${API}/files`}
+      />
+      <Button component={Link} to="/api-keys" variant="default">
+        {words.toKeys}
+      </Button>
+    </section>
+  );
+}

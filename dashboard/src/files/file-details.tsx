@@ -1,0 +1,87 @@
+import { Button, CopyButton, Group, Modal, Stack, TextInput } from '@mantine/core';
+import IconExternalLink from '@tabler/icons-react/dist/esm/icons/IconExternalLink.mjs';
+import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
+import type { FileRecord } from '../api/types.ts';
+import { formatBytes, formatNumber, formatTime } from '../format.ts';
+import { useLast } from '../shell/use-last.ts';
+import { strings } from '../strings.ts';
+import styles from './file-details.module.css';
+
+const words = strings.details;
+
+interface FileDetailsProps {
+  /** Undefined: closed. */
+  readonly file: FileRecord | undefined;
+  readonly onClose: () => void;
+  readonly onRemove: (file: FileRecord) => void;
+}
+
+/** All there is to know of a file. */
+export function FileDetails({ file, onClose, onRemove }: FileDetailsProps) {
+  // It stays to be seen while the dialog closes.
+  const shown = useLast(file);
+  return (
+    <Modal
+      opened={file !== undefined}
+      onClose={onClose}
+      title={words.title}
+      closeButtonProps={{ 'aria-label': strings.close }}
+    >
+      {shown && (
+        <Stack>
+          <Group gap="xs" align="end" wrap="nowrap">
+            <TextInput
+              className={styles.link}
+              label={words.link}
+              value={shown.url}
+              readOnly
+              onFocus={({ currentTarget }) => currentTarget.select()}
+            />
+            <CopyButton value={shown.url} timeout={2_000}>
+              {({ copied, copy }) => <Button onClick={copy}>{copied ? strings.copied : strings.copy}</Button>}
+            </CopyButton>
+          </Group>
+          <dl className={styles.facts}>
+            <dt>{words.name}</dt>
+            <dd>{shown.name}</dd>
+            <dt>{words.type}</dt>
+            <dd>{shown.mime_type}</dd>
+            <dt>{words.size}</dt>
+            <dd>
+              {formatBytes(shown.size_bytes)}
+              {shown.size_bytes >= 1024 && ` (${words.bytes(formatNumber(shown.size_bytes))})`}
+            </dd>
+            <dt>{words.created}</dt>
+            <dd>
+              <time dateTime={shown.created_at}>{formatTime(shown.created_at)}</time>
+            </dd>
+            <dt>{words.id}</dt>
+            <dd>
+              <code>{shown.id}</code>
+            </dd>
+          </dl>
+          <Group justify="space-between">
+            <Button
+              component="a"
+              variant="default"
+              href={shown.url}
+              target="_blank"
+              rel="noreferrer"
+              leftSection={<IconExternalLink size={16} aria-hidden />}
+            >
+              {words.open}
+            </Button>
+            <Button
+              color="red"
+              variant="outline"
+              leftSection={<IconTrash size={16} aria-hidden />}
+              onClick={() => onRemove(shown)}
+            >
+              {words.remove}
+            </Button>
+          </Group>
+        </Stack>
+      )}
+    </Modal>
+  );
+}

@@ -1,0 +1,124 @@
+import { ActionIcon, Checkbox, Skeleton, Table, UnstyledButton } from '@mantine/core';
+import IconExternalLink from '@tabler/icons-react/dist/esm/icons/IconExternalLink.mjs';
+import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
+import type { FileRecord } from '../api/types.ts';
+import { formatBytes, formatTime } from '../format.ts';
+import { strings } from '../strings.ts';
+import { CopyLink } from './copy-link.tsx';
+import styles from './file-table.module.css';
+import { Thumbnail } from './thumbnail.tsx';
+import type { Selection } from './use-selection.ts';
+
+const words = strings.files;
+
+/** As many as fill a screen, so that nothing jumps when the files come. */
+const EMPTY_ROWS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+
+interface FileTableProps {
+  /** Undefined until they are there. */
+  readonly files: readonly FileRecord[] | undefined;
+  /** These are still those of the page or search before. */
+  readonly isStale: boolean;
+  readonly selection: Selection;
+  readonly onShow: (file: FileRecord) => void;
+  readonly onRemove: (file: FileRecord) => void;
+}
+
+/** One page of files. On a narrow screen type and date stand under the name. */
+export function FileTable({ files, isStale, selection, onShow, onRemove }: FileTableProps) {
+  if (files?.length === 0) return null;
+  const { chosen } = selection;
+  return (
+    <Table className={styles.table} highlightOnHover aria-busy={!files || isStale} data-stale={isStale || undefined}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th className={styles.select}>
+            <Checkbox
+              aria-label={words.selectAll}
+              disabled={!files}
+              checked={files !== undefined && chosen.length === files.length}
+              indeterminate={chosen.length > 0 && chosen.length < (files?.length ?? 0)}
+              onChange={() => (chosen.length === files?.length ? selection.clear() : selection.all())}
+            />
+          </Table.Th>
+          <Table.Th>{words.columns.name}</Table.Th>
+          <Table.Th className={styles.type}>{words.columns.type}</Table.Th>
+          <Table.Th className={styles.size}>{words.columns.size}</Table.Th>
+          <Table.Th className={styles.created}>{words.columns.created}</Table.Th>
+          <Table.Th className={styles.actions}>{words.columns.actions}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {files
+          ? files.map((file) => (
+              <FileRow key={file.id} file={file} selection={selection} onShow={onShow} onRemove={onRemove} />
+            ))
+          : EMPTY_ROWS.map((key) => (
+              <Table.Tr key={key} className={styles.row}>
+                <Table.Td colSpan={6}>
+                  <Skeleton height={20} radius="sm" />
+                </Table.Td>
+              </Table.Tr>
+            ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+interface FileRowProps extends Pick<FileTableProps, 'selection' | 'onShow' | 'onRemove'> {
+  readonly file: FileRecord;
+}
+
+function FileRow({ file, selection, onShow, onRemove }: FileRowProps) {
+  const { id, name, mime_type, size_bytes, created_at, url } = file;
+  const created = <time dateTime={created_at}>{formatTime(created_at)}</time>;
+  return (
+    <Table.Tr className={styles.row} data-selected={selection.has(id) || undefined}>
+      <Table.Td className={styles.select}>
+        <Checkbox
+          aria-label={words.select(name)}
+          checked={selection.has(id)}
+          onChange={({ nativeEvent }) => selection.toggle(id, (nativeEvent as PointerEvent).shiftKey === true)}
+        />
+      </Table.Td>
+      <Table.Td className={styles.name}>
+        <UnstyledButton className={styles.show} aria-label={words.details(name)} onClick={() => onShow(file)}>
+          <Thumbnail file={file} />
+          <span className={styles.text}>
+            <span className="one-line" title={name}>
+              {name}
+            </span>
+            <span className={styles.under}>
+              {formatBytes(size_bytes)} · {created}
+            </span>
+          </span>
+        </UnstyledButton>
+      </Table.Td>
+      <Table.Td className={styles.type}>
+        <span className="one-line" title={mime_type}>
+          {mime_type}
+        </span>
+      </Table.Td>
+      <Table.Td className={styles.size}>{formatBytes(size_bytes)}</Table.Td>
+      <Table.Td className={styles.created}>{created}</Table.Td>
+      <Table.Td className={styles.actions}>
+        <span className={styles.buttons}>
+          <CopyLink file={file} />
+          <ActionIcon
+            component="a"
+            href={url}
+            target="_blank"
+            rel="noreferrer"
+            aria-label={words.open(name)}
+            className={styles.open}
+          >
+            <IconExternalLink size={18} aria-hidden />
+          </ActionIcon>
+          <ActionIcon aria-label={words.remove(name)} onClick={() => onRemove(file)}>
+            <IconTrash size={18} aria-hidden />
+          </ActionIcon>
+        </span>
+      </Table.Td>
+    </Table.Tr>
+  );
+}

@@ -1,0 +1,97 @@
+import { Text, Title, VisuallyHidden } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { filesQuery, PAGE_SIZE } from '../api/queries.ts';
+import type { FileRecord } from '../api/types.ts';
+import { formatNumber } from '../format.ts';
+import { LoadFailure } from '../shell/error-pages.tsx';
+import { wordsFor } from '../shell/notify.ts';
+import { usePageTitle } from '../shell/use-page-title.ts';
+import { strings } from '../strings.ts';
+import { ChooseFiles } from '../uploads/choose-files.tsx';
+import { DeleteFiles } from './delete-files.tsx';
+import { EmptyState } from './empty-state.tsx';
+import { FileDetails } from './file-details.tsx';
+import { FileTable } from './file-table.tsx';
+import styles from './files-page.module.css';
+import { Pages } from './pages.tsx';
+import { SearchField } from './search-field.tsx';
+import { SelectionBar } from './selection-bar.tsx';
+import { StorageMeter } from './storage-meter.tsx';
+import { useSelection } from './use-selection.ts';
+
+const words = strings.files;
+const route = getRouteApi('/session/');
+
+/** The files of the account, a page at a time; page and search are in the address. */
+export function FilesPage() {
+  const { page = 1, search = '' } = route.useSearch();
+  const { data, error, isPlaceholderData, refetch } = useQuery(filesQuery({ page, search }));
+  const items = data?.items ?? [];
+  const selection = useSelection(items);
+  const [shown, setShown] = useState<FileRecord>();
+  const [removing, setRemoving] = useState<readonly FileRecord[]>();
+  usePageTitle(words.title);
+
+  const isNew = data !== undefined && data.total === 0 && search === '';
+  return (
+    <>
+      <div className={styles.head}>
+        <Title order={1}>{words.title}</Title>
+        <StorageMeter />
+        <ChooseFiles />
+      </div>
+      {!isNew && (
+        <div className={styles.tools}>
+          {selection.chosen.length > 0 ? (
+            <SelectionBar selection={selection} onRemove={() => setRemoving(selection.chosen)} />
+          ) : (
+            <SearchField />
+          )}
+          <Text size="sm" c="dimmed" role="status" className={styles.total}>
+            {data && words.found(formatNumber(data.total), data.total === 1)}
+          </Text>
+        </div>
+      )}
+      {error && !data && <LoadFailure words={wordsFor(error)} onAction={() => void refetch()} />}
+      {isNew && <EmptyState />}
+      {!isNew && (!error || data) && (
+        <>
+          <FileTable
+            files={data?.items}
+            isStale={isPlaceholderData}
+            selection={selection}
+            onShow={setShown}
+            onRemove={(file) => setRemoving([file])}
+          />
+          {data && items.length === 0 && <Nothing search={search} total={data.total} />}
+          {data && <Pages page={page} count={Math.ceil(data.total / PAGE_SIZE)} />}
+        </>
+      )}
+      {!data && !error && <VisuallyHidden role="status">{strings.loading}</VisuallyHidden>}
+      <FileDetails
+        file={shown}
+        onClose={() => setShown(undefined)}
+        onRemove={(file) => {
+          setShown(undefined);
+          setRemoving([file]);
+        }}
+      />
+      <DeleteFiles files={removing} onClose={() => setRemoving(undefined)} />
+    </>
+  );
+}
+
+function Nothing({ search, total }: { search: string; total: number }) {
+  return (
+    <div className={styles.nothing}>
+      <Text c="dimmed">{total === 0 ? words.nothingFound(search) : words.pastTheEnd}</Text>
+      {total > 0 && (
+        <Link to="/" search={search === '' ? {} : { search }}>
+          {words.toFirstPage}
+        </Link>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,34 @@
+import { useState } from 'react';
+import type { FileRecord } from '../api/types.ts';
+
+export interface Selection {
+  /** Of the files on this page, those that are selected, in their order. */
+  readonly chosen: readonly FileRecord[];
+  has(id: string): boolean;
+  /** @param extend  also all between the last one that was switched and this. */
+  toggle(id: string, extend: boolean): void;
+  all(): void;
+  clear(): void;
+}
+
+/** Which files of a page are selected; one that leaves the page, or is deleted, is selected no more. */
+export function useSelection(items: readonly FileRecord[]): Selection {
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  const [last, setLast] = useState<string>();
+  const chosen = items.filter(({ id }) => ids.has(id));
+  const set = (next: Iterable<string>) => setIds(new Set(next));
+  return {
+    chosen,
+    has: (id) => ids.has(id),
+    toggle(id, extend) {
+      const [from, to] = [items.findIndex((file) => file.id === last), items.findIndex((file) => file.id === id)];
+      const range =
+        extend && from >= 0 ? items.slice(Math.min(from, to), Math.max(from, to) + 1).map((file) => file.id) : [id];
+      const now = chosen.map((file) => file.id);
+      set(ids.has(id) ? now.filter((other) => !range.includes(other)) : [...now, ...range]);
+      setLast(id);
+    },
+    all: () => set(items.map(({ id }) => id)),
+    clear: () => set([]),
+  };
+}

@@ -1,0 +1,15 @@
+/** Where to go on after the login, which leaves the dashboard for the identity provider and comes back to its first page. */
+const KEY = 'return-to';
+
+/** @param href  within the dashboard, as the router has it. */
+export function rememberReturnTo(href: string): void {
+  sessionStorage.setItem(KEY, href);
+}
+
+/** @returns undefined unless a page of the dashboard waits; it is asked for once. */
+export function takeReturnTo(): string | undefined {
+  const href = sessionStorage.getItem(KEY) ?? '';
+  sessionStorage.removeItem(KEY);
+  // Nothing but a path: `//host` would be another site.
+  return /^\/(?!\/|\\)/.test(href) ? href : undefined;
+}

@@ -1,0 +1,22 @@
+import { strings } from '../strings.ts';
+
+const words = strings.reference;
+const AUTHORIZATION = '-H "Authorization: Bearer $FILE_HOSTING_KEY"';
+
+/** What most programs do, as lines of a shell. */
+export function examples(baseUrl: string): readonly { readonly title: string; readonly code: string }[] {
+  return [
+    { title: words.upload, code: `curl -F file=@photo.jpg ${AUTHORIZATION} ${baseUrl}/files` },
+    { title: words.list, code: `curl ${AUTHORIZATION} "${baseUrl}/files?limit=10&search=photo"` },
+    { title: words.remove, code: `curl -X DELETE ${AUTHORIZATION} ${baseUrl}/files/$ID` },
+    {
+      title: words.direct,
+      code: [
+        `SIZE=$(wc -c < film.mp4 | tr -d ' ')`,
+        `curl ${AUTHORIZATION} --json '{"name":"film.mp4","mime_type":"video/mp4","size_bytes":'$SIZE'}' ${baseUrl}/files`,
+        `# answers {"id", "upload": {"method", "url", "headers"}}: send the bytes there with those headers, then`,
+        `curl -X POST ${AUTHORIZATION} ${baseUrl}/files/$ID/complete`,
+      ].join('\n'),
+    },
+  ];
+}

@@ -1,0 +1,91 @@
+import type { QueryClient } from '@tanstack/react-query';
+import { createRootRouteWithContext, createRoute, Outlet, redirect } from '@tanstack/react-router';
+import { Failure } from './api/failure.ts';
+import { apiKeysQuery, filesQuery, profileQuery } from './api/queries.ts';
+import { ApiKeysPage } from './api-keys/api-keys-page.tsx';
+import { FilesPage } from './files/files-page.tsx';
+import { LoginPage } from './login/login-page.tsx';
+import { takeReturnTo } from './login/return-to.ts';
+import { ReferencePage } from './reference/reference-page.tsx';
+import { CrashPage, NotFoundPage } from './shell/error-pages.tsx';
+import { Shell } from './shell/shell.tsx';
+import type { UploadQueue } from './uploads/upload-queue.ts';
+
+interface RouterContext {
+  readonly queryClient: QueryClient;
+  readonly uploads: UploadQueue;
+}
+
+const root = createRootRouteWithContext<RouterContext>()({
+  component: Outlet,
+  errorComponent: CrashPage,
+  notFoundComponent: NotFoundPage,
+});
+
+export interface LoginSearch {
+  readonly error?: string;
+  /** The page that asked, within the dashboard. */
+  readonly return?: string;
+}
+
+const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: '/login',
+  component: LoginPage,
+  validateSearch: (search: Record<string, unknown>): LoginSearch => {
+    const [error, back] = [text(search.error), text(search.return)];
+    return { ...(error && { error }), ...(back && { return: back }) };
+  },
+});
+
+/** All pages that need a session. */
+const session = createRoute({
+  getParentRoute: () => root,
+  id: 'session',
+  component: Shell,
+  beforeLoad: async ({ context: { queryClient }, location }) => {
+    try {
+      await queryClient.ensureQueryData(profileQuery);
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== 'unauthorized') throw error;
+      throw redirect({ to: '/login', search: { return: location.href }, replace: true });
+    }
+    const back = takeReturnTo();
+    if (back !== undefined && back !== location.href) throw redirect({ href: back, replace: true });
+  },
+});
+
+export interface FilesSearch {
+  readonly page?: number;
+  readonly search?: string;
+}
+
+const files = createRoute({
+  getParentRoute: () => session,
+  path: '/',
+  component: FilesPage,
+  validateSearch: (search: Record<string, unknown>): FilesSearch => {
+    const page = Number(search.page);
+    const wanted = search.search === undefined ? undefined : String(search.search);
+    return { ...(Number.isSafeInteger(page) && page > 1 && { page }), ...(wanted && { search: wanted }) };
+  },
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { queryClient }, deps: { page = 1, search = '' } }) => {
+    void queryClient.prefetchQuery(filesQuery({ page, search }));
+  },
+});
+
+const apiKeys = createRoute({
+  getParentRoute: () => session,
+  path: '/api-keys',
+  component: ApiKeysPage,
+  loader: ({ context: { queryClient } }) => {
+    void queryClient.prefetchQuery(apiKeysQuery);
+  },
+});
+
+const reference = createRoute({ getParentRoute: () => session, path: '/docs', component: ReferencePage });
+
+export const routeTree = root.addChildren([login, session.addChildren([files, apiKeys, reference])]);

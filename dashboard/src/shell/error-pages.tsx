@@ -1,0 +1,54 @@
+import { Alert, Button, Group, Stack } from '@mantine/core';
+import IconAlertCircle from '@tabler/icons-react/dist/esm/icons/IconAlertCircle.mjs';
+import { Link } from '@tanstack/react-router';
+import { Failure } from '../api/failure.ts';
+import { strings } from '../strings.ts';
+import styles from './error-pages.module.css';
+import { wordsFor } from './notify.ts';
+
+/** In place of a page that could not be shown at all. */
+export function CrashPage({ error }: { error: unknown }) {
+  return (
+    <main className={styles.page}>
+      <LoadFailure
+        words={error instanceof Failure ? wordsFor(error) : strings.crashed}
+        action={strings.reload}
+        onAction={() => window.location.reload()}
+      />
+    </main>
+  );
+}
+
+export function NotFoundPage() {
+  return (
+    <main className={styles.page}>
+      <Stack align="center">
+        {strings.notFound}
+        <Button component={Link} to="/">
+          {strings.toFiles}
+        </Button>
+      </Stack>
+    </main>
+  );
+}
+
+/** In place of what could not be loaded. */
+export function LoadFailure({
+  words,
+  action = strings.retry,
+  onAction,
+}: {
+  words: string;
+  action?: string;
+  onAction: () => void;
+}) {
+  return (
+    <Alert color="red" variant="outline" icon={<IconAlertCircle />} role="alert" title={words}>
+      <Group mt="xs">
+        <Button variant="default" onClick={onAction}>
+          {action}
+        </Button>
+      </Group>
+    </Alert>
+  );
+}

@@ -1,0 +1,97 @@
+import { Avatar, Menu, Text, UnstyledButton } from '@mantine/core';
+import IconFiles from '@tabler/icons-react/dist/esm/icons/IconFiles.mjs';
+import IconFileText from '@tabler/icons-react/dist/esm/icons/IconFileText.mjs';
+import IconKey from '@tabler/icons-react/dist/esm/icons/IconKey.mjs';
+import IconLogout from '@tabler/icons-react/dist/esm/icons/IconLogout.mjs';
+import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import { Link, Outlet, useNavigate } from '@tanstack/react-router';
+import { profileQuery } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import { strings } from '../strings.ts';
+import { DropZone } from '../uploads/drop-zone.tsx';
+import { UploadPanel } from '../uploads/upload-panel.tsx';
+import { notifyFailure } from './notify.ts';
+import styles from './shell.module.css';
+import { ThemeSwitch } from './theme-switch.tsx';
+
+const words = strings.navigation;
+
+const PAGES = [
+  ['/', IconFiles, words.files],
+  ['/api-keys', IconKey, words.apiKeys],
+  ['/docs', IconFileText, words.reference],
+] as const;
+
+/** What every page of a session has around it. */
+export function Shell() {
+  return (
+    <>
+      <a href="#content" className={styles.skip}>
+        {words.skip}
+      </a>
+      <header className={styles.header}>
+        <div className={styles.bar}>
+          <Link to="/" className={styles.brand}>
+            <img src="/dashboard/icon.svg" alt="" width={28} height={28} />
+            <span>{strings.product}</span>
+          </Link>
+          <nav className={styles.pages} aria-label={words.label}>
+            {PAGES.map(([to, Icon, label]) => (
+              <Link key={to} to={to} className={styles.page} activeOptions={{ exact: true, includeSearch: false }}>
+                <Icon size={18} aria-hidden />
+                <span>{label}</span>
+              </Link>
+            ))}
+          </nav>
+          <div className={styles.tools}>
+            <ThemeSwitch />
+            <AccountMenu />
+          </div>
+        </div>
+      </header>
+      <main id="content" className={styles.content} tabIndex={-1}>
+        <Outlet />
+      </main>
+      <UploadPanel />
+      <DropZone />
+    </>
+  );
+}
+
+function AccountMenu() {
+  const { data: profile } = useSuspenseQuery(profileQuery);
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const logOut = useMutation({
+    mutationFn: () => request('POST', '/auth/logout'),
+    onSuccess: async () => {
+      await navigate({ to: '/login' });
+      queryClient.clear();
+    },
+    onError: notifyFailure,
+  });
+  return (
+    <Menu position="bottom-end" width={260}>
+      <Menu.Target>
+        <UnstyledButton aria-label={words.account(profile.email)} className={styles.account}>
+          {/* Initials, not Google's picture: no other host is told who is here. */}
+          <Avatar name={profile.name || profile.email} color="indigo" variant="filled" radius="xl" size={34} />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <div className={styles.person}>
+          <Text fw={600} className="one-line">
+            {profile.name}
+          </Text>
+          <Text size="sm" c="dimmed" className="one-line">
+            {profile.email}
+          </Text>
+        </div>
+        <Menu.Divider />
+        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => logOut.mutate()}>
+          {words.logOut}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,18 @@
+import { ActionIcon, Button, createTheme, Modal, TextInput, Tooltip } from '@mantine/core';
+
+/** `styles/variables.css` gives the colours; what stands here is how components behave. */
+export const theme = createTheme({
+  primaryColor: 'indigo',
+  primaryShade: { light: 7, dark: 8 },
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  components: {
+    ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle', color: 'gray', size: 'lg' } }),
+    Button: Button.extend({ defaultProps: { variant: 'filled' } }),
+    // The library would lock the page's scrolling with a style element; `styles/page.css` does it.
+    Modal: Modal.extend({ defaultProps: { lockScroll: false, centered: true, transitionProps: { duration: 120 } } }),
+    TextInput: TextInput.extend({ defaultProps: { autoComplete: 'off' } }),
+    Tooltip: Tooltip.extend({ defaultProps: { openDelay: 400, withinPortal: true } }),
+  },
+});

@@ -1,0 +1,190 @@
+import { Failure, type FailureCode } from '../api/failure.ts';
+import { pause } from '../api/pause.ts';
+import type { FileRecord } from '../api/types.ts';
+import { Pace } from './pace.ts';
+import { sendFile } from './send-file.ts';
+
+/** `held`: an attempt failed for a passing reason, or the rate limit is used up; the next comes by itself. */
+export type UploadState = 'waiting' | 'sending' | 'held' | 'done' | 'failed';
+
+export interface Upload {
+  readonly id: string;
+  readonly name: string;
+  readonly sizeBytes: number;
+  readonly sentBytes: number;
+  readonly state: UploadState;
+  /** Of one that failed or is held: the last attempt's. */
+  readonly failure?: FailureCode;
+  /** Of one that is done. */
+  readonly record?: FileRecord;
+}
+
+interface Job {
+  readonly file: File;
+  idempotencyKey: string;
+  readonly controller: AbortController;
+}
+
+interface QueueEvents {
+  /** After each file that is stored. */
+  onStored(): void;
+  /** For each that failed for good. */
+  onError(error: unknown): void;
+}
+
+const AT_ONCE = 4;
+
+/** Attempts at one file before a person is asked; those that the rate limit refused are not counted. */
+const ATTEMPTS = 4;
+
+/** Views are told of changes this often at most. */
+const NOTICE_MS = 100;
+
+/**
+ * The files that were given to upload, in their order, and what became of them. It outlives the pages, so uploads go on
+ * while one browses; it lives in the tab, so they end with it.
+ */
+export class UploadQueue {
+  #uploads: readonly Upload[] = [];
+  readonly #jobs = new Map<string, Job>();
+  readonly #pace = new Pace();
+  readonly #listeners = new Set<() => void>();
+  readonly #events: QueueEvents;
+  #running = 0;
+  #notice: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(events: QueueEvents) {
+    this.#events = events;
+  }
+
+  /** For `useSyncExternalStore`. */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** The same array until something changed. */
+  readonly snapshot = (): readonly Upload[] => this.#uploads;
+
+  get isBusy(): boolean {
+    return this.#uploads.some(({ state }) => isUnfinished(state));
+  }
+
+  /** @param maxBytes  a longer file fails at once: the service would refuse it after it was sent. */
+  add(files: readonly File[], maxBytes: number): void {
+    const uploads = files.map((file): Upload => {
+      const id = crypto.randomUUID();
+      const upload = { id, name: file.name, sizeBytes: file.size, sentBytes: 0 };
+      if (file.size > maxBytes) return { ...upload, state: 'failed', failure: 'file_too_large' };
+      this.#jobs.set(id, { file, idempotencyKey: crypto.randomUUID(), controller: new AbortController() });
+      return { ...upload, state: 'waiting' };
+    });
+    this.#set([...this.#uploads, ...uploads]);
+    this.#startNext();
+  }
+
+  /** Takes one out; what was sent of it is not kept. A multipart upload that has just arrived whole may still be stored. */
+  cancel(id: string): void {
+    this.#jobs.get(id)?.controller.abort();
+    this.#jobs.delete(id);
+    this.#set(this.#uploads.filter((upload) => upload.id !== id));
+  }
+
+  cancelAll(): void {
+    for (const { id, state } of this.#uploads) if (isUnfinished(state)) this.cancel(id);
+  }
+
+  /** Tries one that failed again, as the same attempt to the service. */
+  retry(id: string): void {
+    if (!this.#jobs.has(id)) return;
+    this.#change(id, { state: 'waiting', sentBytes: 0 });
+    this.#startNext();
+  }
+
+  canRetry(id: string): boolean {
+    return this.#jobs.has(id);
+  }
+
+  retryAll(): void {
+    for (const { id, state } of this.#uploads) if (state === 'failed') this.retry(id);
+  }
+
+  /** Forgets all that are done or failed. */
+  clear(): void {
+    for (const { id, state } of this.#uploads) if (!isUnfinished(state)) this.cancel(id);
+  }
+
+  #startNext(): void {
+    for (const { id, state } of this.#uploads) {
+      if (this.#running >= AT_ONCE) return;
+      const job = state === 'waiting' ? this.#jobs.get(id) : undefined;
+      if (!job) continue;
+      this.#running++;
+      this.#change(id, { state: 'sending' });
+      void this.#run(id, job).finally(() => {
+        this.#running--;
+        this.#startNext();
+      });
+    }
+  }
+
+  async #run(id: string, job: Job): Promise<void> {
+    try {
+      const record = await this.#untilStored(id, job);
+      this.#jobs.delete(id);
+      this.#change(id, { state: 'done', sentBytes: job.file.size, record });
+      this.#events.onStored();
+    } catch (error) {
+      if (job.controller.signal.aborted) return;
+      const failure = error instanceof Failure ? error.code : 'internal_error';
+      // Under its old key a conflicting file would be refused for a day.
+      if (failure === 'idempotency_conflict' || failure === 'not_found') job.idempotencyKey = crypto.randomUUID();
+      this.#change(id, { state: 'failed', failure });
+      this.#events.onError(error);
+    }
+  }
+
+  /** @throws Failure of the last attempt, and what the job is aborted with. */
+  async #untilStored(id: string, { file, idempotencyKey, controller: { signal } }: Job): Promise<FileRecord> {
+    const onProgress = (sentBytes: number) => this.#change(id, { state: 'sending', sentBytes });
+    for (let attempts = 1; ; ) {
+      try {
+        if (this.#pace.isHolding) this.#change(id, { state: 'held', failure: 'rate_limit_exceeded' });
+        await this.#pace.turn(signal);
+        this.#change(id, { state: 'sending' });
+        return await sendFile({ file, idempotencyKey, pace: this.#pace, signal, onProgress });
+      } catch (error) {
+        if (!(error instanceof Failure) || !error.isPassing) throw error;
+        const { code, retryAfterSeconds } = error;
+        if (code === 'rate_limit_exceeded') this.#pace.hold(retryAfterSeconds ?? 1);
+        else if (code === 'offline' && !navigator.onLine) await backOnline(signal);
+        else if (attempts++ >= ATTEMPTS) throw error;
+        this.#change(id, { state: 'held', failure: code, sentBytes: 0 });
+        if (code !== 'rate_limit_exceeded') await pause(retryAfterSeconds ?? 2 ** (attempts - 2), signal);
+      }
+    }
+  }
+
+  #change(id: string, change: Partial<Upload>): void {
+    this.#set(this.#uploads.map((upload) => (upload.id === id ? { ...upload, ...change } : upload)));
+  }
+
+  #set(uploads: readonly Upload[]): void {
+    this.#uploads = uploads;
+    this.#notice ??= setTimeout(() => {
+      this.#notice = undefined;
+      for (const listener of this.#listeners) listener();
+    }, NOTICE_MS);
+  }
+}
+
+export function isUnfinished(state: UploadState): boolean {
+  return state === 'waiting' || state === 'sending' || state === 'held';
+}
+
+function backOnline(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    window.addEventListener('online', () => resolve(), { once: true, signal });
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}

@@ -1,0 +1,74 @@
+import { ActionIcon, Progress, Text } from '@mantine/core';
+import IconAlertCircle from '@tabler/icons-react/dist/esm/icons/IconAlertCircle.mjs';
+import IconCircleCheck from '@tabler/icons-react/dist/esm/icons/IconCircleCheck.mjs';
+import IconRefresh from '@tabler/icons-react/dist/esm/icons/IconRefresh.mjs';
+import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
+import { useQuery } from '@tanstack/react-query';
+import { profileQuery } from '../api/queries.ts';
+import { CopyLink } from '../files/copy-link.tsx';
+import { formatBytes } from '../format.ts';
+import { strings } from '../strings.ts';
+import { MAX_UPLOAD_BYTES } from './max-upload.ts';
+import styles from './upload-panel.module.css';
+import { isUnfinished, type Upload } from './upload-queue.ts';
+import { useUploadQueue } from './use-uploads.ts';
+
+const words = strings.uploads;
+
+/** One file of the panel. */
+export function UploadRow({ upload }: { upload: Upload }) {
+  const queue = useUploadQueue();
+  const { id, name, sizeBytes, sentBytes, state, record } = upload;
+  return (
+    <li className={styles.row} data-state={state}>
+      <div className={styles.file}>
+        <Text size="sm" fw={500} className="one-line" title={name}>
+          {name}
+        </Text>
+        <Text size="xs" c={state === 'failed' ? 'var(--mantine-color-error)' : 'dimmed'} className="numbers">
+          <Standing upload={upload} />
+        </Text>
+        {state === 'sending' && (
+          <Progress value={sizeBytes === 0 ? 0 : (100 * sentBytes) / sizeBytes} size={4} mt={4} aria-label={name} />
+        )}
+      </div>
+      {record && (
+        <>
+          <IconCircleCheck size={18} color="var(--mantine-color-green-text)" aria-hidden />
+          <CopyLink file={record} />
+        </>
+      )}
+      {state === 'failed' && <IconAlertCircle size={18} color="var(--mantine-color-error)" aria-hidden />}
+      {state === 'failed' && queue.canRetry(id) && (
+        <ActionIcon aria-label={words.retry(name)} onClick={() => queue.retry(id)}>
+          <IconRefresh size={18} aria-hidden />
+        </ActionIcon>
+      )}
+      {state !== 'done' && (
+        <ActionIcon
+          aria-label={isUnfinished(state) ? words.cancel(name) : words.dismiss(name)}
+          onClick={() => queue.cancel(id)}
+        >
+          <IconX size={18} aria-hidden />
+        </ActionIcon>
+      )}
+    </li>
+  );
+}
+
+function Standing({ upload: { state, failure, sentBytes, sizeBytes } }: { upload: Upload }) {
+  const { data: profile } = useQuery(profileQuery);
+  if (state === 'done') return `${formatBytes(sizeBytes)} · ${words.stored}`;
+  if (state === 'waiting') return `${formatBytes(sizeBytes)} · ${words.waiting}`;
+  if (state === 'sending')
+    return sentBytes >= sizeBytes && sizeBytes > 0
+      ? words.finishing
+      : words.sent(formatBytes(sentBytes), formatBytes(sizeBytes));
+  const why = failure === undefined ? '' : strings.failures[failure];
+  if (state === 'held') return `${words.held}: ${why}`;
+  if (failure === 'file_too_large') return words.tooLarge(formatBytes(MAX_UPLOAD_BYTES));
+  if (failure === 'offline') return words.unreadable;
+  if (failure === 'storage_limit_exceeded' && profile)
+    return words.noSpace(formatBytes(Math.max(0, profile.storage_limit_bytes - profile.storage_used_bytes)));
+  return why;
+}

@@ -1,0 +1,31 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+import { parseLimit } from '../shared/limits.ts';
+
+/** Where `npm start` is, for `npm run dashboard`. */
+const SERVICE = 'http://localhost:8787';
+
+// Tests set another one, under which React would be built for development.
+process.env.NODE_ENV = 'production';
+
+/** The dashboard is served under a path of the app's origin, so that its cookie API needs no CORS. */
+export default defineConfig({
+  root: import.meta.dirname,
+  base: '/dashboard/',
+  plugins: [react()],
+  define: { __MAX_UPLOAD_SIZE_BYTES__: parseLimit('MAX_UPLOAD_SIZE_BYTES', process.env.MAX_UPLOAD_SIZE_BYTES) },
+  build: {
+    target: 'baseline-widely-available',
+    // Inlined files would need `data:` in the Content-Security-Policy.
+    assetsInlineLimit: 0,
+    // The polyfill is a script of its own, for browsers older than the target.
+    modulePreload: false,
+    reportCompressedSize: false,
+  },
+  server: {
+    proxy: {
+      // As the service sees it, the page comes from its own origin.
+      '/api': { target: SERVICE, headers: { origin: SERVICE } },
+    },
+  },
+});

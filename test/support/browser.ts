@@ -1,0 +1,82 @@
+import chromium from '@sparticuz/chromium';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Page,
+  chromium as playwright,
+} from 'playwright-core';
+import { expect } from 'vitest';
+import type { LocalService } from '../../infra/local/service.ts';
+
+/** The package has a Chromium for Linux on x64 alone; elsewhere the tests in a browser say so and are left out. */
+export const HAS_BROWSER = process.platform === 'linux' && process.arch === 'x64';
+if (!HAS_BROWSER) console.warn('The tests of the dashboard are left out: their browser runs on Linux on x64 alone.');
+
+/**
+ * A headless Chromium that comes from npm alone.
+ *
+ * Not with the package's own arguments: among them are `--single-process`, which dies, and `--disable-web-security`, which
+ * would hide what a browser refuses.
+ */
+export async function launchBrowser(): Promise<Browser> {
+  return playwright.launch({ executablePath: await chromium.executablePath(), args: ['--no-sandbox'], headless: true });
+}
+
+/** A person's browser window, with nothing of anybody else in it. */
+export interface Visit {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Every host that was asked for anything, with its port. */
+  readonly hosts: ReadonlySet<string>;
+  /** Closes it, and fails when a page threw or the browser refused something, such as what the page's policy forbids. */
+  leave(): Promise<void>;
+}
+
+/** What Chromium logs for every answer of 4xx and 5xx, and for a request that is not answered. */
+const FAILED_REQUEST = /^Failed to load resource: /;
+
+export async function visit(browser: Browser, options: BrowserContextOptions = {}): Promise<Visit> {
+  const context = await browser.newContext({
+    permissions: ['clipboard-read', 'clipboard-write'],
+    viewport: { width: 1280, height: 900 },
+    ...options,
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const problems: string[] = [];
+  const hosts = new Set<string>();
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !FAILED_REQUEST.test(message.text())) problems.push(message.text());
+  });
+  page.on('request', (request) => hosts.add(new URL(request.url()).host));
+  return {
+    page,
+    context,
+    hosts,
+    async leave() {
+      await context.close();
+      expect(problems).toEqual([]);
+    },
+  };
+}
+
+/** Logs in as a person does, from wherever the page is, which must be one that asks for it. */
+export async function logInThere(page: Page, email: string): Promise<void> {
+  await page.getByRole('link', { name: 'Continue with Google' }).click();
+  await page.locator('input[name=email]').fill(email);
+  await page.getByRole('button', { name: 'Continue', exact: true }).click();
+}
+
+/** Opens the dashboard as somebody who has logged in before: with their session's cookie. */
+export async function openAs(
+  { page, context }: Visit,
+  { urls }: Pick<LocalService, 'urls'>,
+  cookie: string,
+  path = '/dashboard/',
+): Promise<void> {
+  const [name = '', value = ''] = cookie.split('=');
+  await context.addCookies([{ name, value, url: urls.root_url, httpOnly: true, sameSite: 'Lax' }]);
+  await page.goto(urls.root_url + path);
+}
