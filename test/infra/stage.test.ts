@@ -115,7 +115,7 @@ test('a stage for development can be destroyed whole, and one without streaming 
   // By which the gateways of other stages may log meanwhile.
   expect(left).toEqual([expect.stringMatching(/^ApiCloudWatchRole/), expect.stringMatching(/^ApiAccount/)]);
   const [viewerRequest] = resources(templates.Edge, 'AWS::CloudFront::Function');
-  expect(viewerRequest?.Properties?.FunctionCode).toContain('const STREAMING_UPLOADS = false;');
+  expect(viewerRequest?.Properties?.FunctionCode).toContain('const STREAMING_UPLOADS=false;');
   expect(distribution(templates.Data)).not.toHaveProperty('Aliases');
   expect(distribution(templates.Data)).toHaveProperty('PriceClass', 'PriceClass_All');
 });
