@@ -1,6 +1,7 @@
 import { Duration, Validations } from 'aws-cdk-lib';
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import * as origins from 'aws-cdk-lib/aws-cloudfront-origins';
+import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as s3 from 'aws-cdk-lib/aws-s3';
 import { CacheControl } from 'aws-cdk-lib/aws-s3-deployment';
 import { Construct } from 'constructs';
@@ -18,7 +19,7 @@ const CACHE_SECONDS = 55;
 
 /**
  * The "cdn" distribution: uploaded bytes and nothing else, on a host that shares no cookie with the dashboard. The bucket
- * is private; the distribution may read it and, so that an unknown link is 404 and not 403, list it.
+ * is private; the distribution may read what links lead to and, so that an unknown link is 404 and not 403, list the bucket.
  */
 export class CdnDistribution extends Construct {
   readonly distribution: cloudfront.Distribution;
@@ -46,8 +47,9 @@ export class CdnDistribution extends Construct {
       comment: 'Uploaded files',
       ...viewerSide(this, props.stage, props.stage.cdnDomain),
       defaultBehavior: {
+        // Reading is granted below, by prefix. S3 tells whether a key exists only where the whole bucket may be listed.
         origin: origins.S3BucketOrigin.withOriginAccessControl(props.uploads, {
-          originAccessLevels: [cloudfront.AccessLevel.READ, cloudfront.AccessLevel.LIST],
+          originAccessLevels: [cloudfront.AccessLevel.LIST],
         }),
         allowedMethods: cloudfront.AllowedMethods.ALLOW_ALL, // the function answers 405 with our body
         cachePolicy,
@@ -82,11 +84,24 @@ export class CdnDistribution extends Construct {
         ),
       ],
     });
+    this.grantRead(props.uploads);
     Validations.of(this.distribution).acknowledge({
       id: 'Annotation::@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk',
       reason:
         'The viewer-request function lets nothing through but /uploads/<token>, so no request can list the bucket',
     });
+  }
+
+  /** Not of the whole bucket: what arrives under `incoming/` is nobody's file yet. */
+  private grantRead(uploads: s3.Bucket): void {
+    uploads.addToResourcePolicy(
+      new iam.PolicyStatement({
+        principals: [new iam.ServicePrincipal('cloudfront.amazonaws.com')],
+        actions: ['s3:GetObject'],
+        resources: [uploads.arnForObjects('uploads/*')],
+        conditions: { StringEquals: { 'AWS:SourceArn': this.distribution.distributionArn } },
+      }),
+    );
   }
 
   private responseHeaders(): cloudfront.ResponseHeadersPolicy {

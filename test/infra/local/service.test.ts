@@ -1,6 +1,7 @@
 import { DeleteItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from 'vitest';
 import { client } from '../../support/client.ts';
+import { askForTicket, put } from '../../support/lanes.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import type { Templates } from '../../support/template-edits.ts';
 
@@ -45,6 +46,30 @@ describe('a template', () => {
       return (await fetch(String(body.url))).status;
     });
     expect(status).toBe(404);
+  });
+
+  test('whose distribution asks for whatever it is asked still gives nothing away that no link leads to', async () => {
+    const edit = (templates: Templates) => {
+      type Config = { DistributionConfig: { DefaultCacheBehavior: { FunctionAssociations?: unknown } } };
+      const { DistributionConfig } = propertiesOf<Config>(
+        templates,
+        'AWS::CloudFront::Distribution',
+        'CdnDistribution',
+      );
+      delete DistributionConfig.DefaultCacheBehavior.FunctionAssociations;
+    };
+    const seen = await withService({ edit, mayLackGrants: true }, async (service) => {
+      const { byKey } = await service.newAccount();
+      const { body: file } = await byKey.upload('a.txt', 'hello');
+      service.holdEvents();
+      const { body: ticket } = await askForTicket(byKey, 'b.txt', 5);
+      expect(await put(ticket, 'hello')).toBe(200);
+      const arrived = new URL(ticket.upload.url).pathname.replace(/^.*(?=\/incoming\/)/, '');
+      const linked = new URL(String(file.url)).pathname.replace(/\/a\.txt$/, '');
+      const paths = [linked, arrived, '/uploads/none'];
+      return Promise.all(paths.map(async (path) => (await fetch(service.urls.cdn_url + path)).status));
+    });
+    expect(seen).toEqual([200, 404, 404]);
   });
 
   test.each([
