@@ -1,4 +1,5 @@
 import { COMMANDS, EXIT_CODES, OPTIONS, usageOf } from '../admin/commands.ts';
+import { ALARM_MEANINGS } from '../infra/constructs/alarm-meanings.ts';
 import { ERRORS } from '../shared/errors.ts';
 import { CONFIGURABLE_LIMITS } from '../shared/limits.ts';
 import { ROUTES, type Route } from '../shared/routes.ts';
@@ -34,6 +35,11 @@ export const TABLES_OF_README: Readonly<Record<string, () => string>> = {
 
 /** The tables of docs/operate.md. */
 export const TABLES_OF_OPERATION: Readonly<Record<string, () => string>> = {
+  alarms: () =>
+    table(
+      ['Alarm', 'What it means, and where to look first'],
+      Object.entries(ALARM_MEANINGS).map(([name, meaning]) => [code(name), meaning]),
+    ),
   commands: () =>
     table(
       ['Command', 'What it does'],

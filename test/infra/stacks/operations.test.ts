@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ALARM_MEANINGS, type AlarmName } from '../../../infra/constructs/alarm-meanings.ts';
 import { METRIC_NAMESPACE, METRICS } from '../../../shared/metrics.ts';
 import { onlySynthesized, type Synthesized, synthesized } from '../../support/synthesized.ts';
 
@@ -42,6 +43,8 @@ test('the alarms that tell somebody are these', async () => {
 test('each says what to look at first, and tells the topic when it begins and when it is over', async () => {
   const { logicalId } = await onlySynthesized('Operations', 'AWS::SNS::Topic');
   for (const alarm of await telling()) {
+    const name = alarm.AlarmName.replace('FileHosting-dev-', '') as AlarmName;
+    expect(alarm.AlarmDescription).toBe(ALARM_MEANINGS[name]);
     expect(alarm.AlarmDescription).toMatch(/Look first at /);
     expect(alarm.AlarmDescription.length).toBeLessThanOrEqual(1_024);
     expect([alarm.AlarmActions, alarm.OKActions]).toEqual([[{ Ref: logicalId }], [{ Ref: logicalId }]]);

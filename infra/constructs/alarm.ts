@@ -1,0 +1,39 @@
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type { Construct } from 'constructs';
+import type { StageConfig } from '../stage.ts';
+
+export interface AlarmSettings {
+  readonly metric: cloudwatch.IMetric;
+  /** In alarm from this value on. */
+  readonly from: number;
+  /** So many of the last so many periods; of one that does not pass by itself, one is enough. */
+  readonly periods: readonly [bad: number, of: number];
+  /** What no data means; where nobody uses the service, nothing is wrong. */
+  readonly silence?: 'well' | 'bad';
+}
+
+/**
+ * @param name  the last part of the alarm's name, and its id in the scope.
+ * @param description  what it means, and what to look at first.
+ */
+export function addAlarm(
+  scope: Construct,
+  stage: StageConfig,
+  name: string,
+  { metric, from, periods, silence = 'well', description }: AlarmSettings & { readonly description: string },
+): cloudwatch.Alarm {
+  return new cloudwatch.Alarm(scope, name, {
+    alarmName: alarmNameOf(stage, name),
+    alarmDescription: description,
+    metric,
+    threshold: from,
+    comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+    datapointsToAlarm: periods[0],
+    evaluationPeriods: periods[1],
+    treatMissingData: cloudwatch.TreatMissingData[silence === 'bad' ? 'BREACHING' : 'NOT_BREACHING'],
+  });
+}
+
+export function alarmNameOf(stage: StageConfig, name: string): string {
+  return `FileHosting-${stage.name}-${name}`;
+}
