@@ -6,6 +6,7 @@ import { buildDashboard } from './bundle/build-dashboard.ts';
 import { bundleFunctions } from './bundle/bundle.ts';
 import { ApiStack } from './stacks/api-stack.ts';
 import { DataStack } from './stacks/data-stack.ts';
+import { EdgeAlarmsStack } from './stacks/edge-alarms-stack.ts';
 import { EdgeStack } from './stacks/edge-stack.ts';
 import { OperationsStack } from './stacks/operations-stack.ts';
 import { StreamingStack } from './stacks/streaming-stack.ts';
@@ -25,6 +26,13 @@ const api = new ApiStack(app, name('Api'), { stage, resources: data.resources, b
 const streaming = stage.streamingUploads
   ? new StreamingStack(app, name('Streaming'), { stage, resources: data.resources, bundles, data })
   : undefined;
-new EdgeStack(app, name('Edge'), { stage, resources: data.resources, api: api.restApi, streaming, dashboard });
-new OperationsStack(app, name('Operations'), { stage, resources: data.resources, api, streaming });
+const edge = new EdgeStack(app, name('Edge'), { stage, resources: data.resources, api: api.restApi, streaming, dashboard });
+const distributions = { app: edge.distribution, cdn: data.distribution };
+new OperationsStack(app, name('Operations'), { stage, resources: data.resources, api, streaming, distributions });
+new EdgeAlarmsStack(app, name('EdgeAlarms'), {
+  stage,
+  distributionIds: { app: edge.distributionId, cdn: data.distributionId },
+  // Where the CLI puts the stacks above, which name no Region: it tells us when it runs this, and without it nobody deploys.
+  region: process.env.CDK_DEFAULT_REGION,
+});
 app.synth();

@@ -24,6 +24,10 @@ export const ALARM_MEANINGS = {
   DatabaseWriteThrottles: throttled('writes'),
   DatabaseSystemErrors:
     'DynamoDB answers with errors of its own (HTTP 500). Look first at the AWS Health Dashboard of the Region; the service answers 503 meanwhile and recovers by itself, so then look at the sweeper.',
+  AppServerErrors:
+    'One answer in a hundred that viewers get from the app distribution, so from API and dashboard, is a 5xx. Look first at ApiServerErrors and StreamingFailures: if one of them is in alarm too, the cause is behind the edge and that alarm says more. Alone it is the edge, or its way to the API: ask for /health through it, and look at the execution errors of its function in the CloudFront console.',
+  CdnServerErrors:
+    "One download in a hundred is answered with a 5xx. Look first at the AWS Health Dashboard for S3 and CloudFront; if it began with a deployment, at the execution errors of the cdn distribution's two functions in the CloudFront console.",
 } as const satisfies Record<string, string>;
 
 export type AlarmName = keyof typeof ALARM_MEANINGS;

@@ -23,10 +23,7 @@ const SAMPLED_OPERATIONS: readonly [TableName, string][] = [
   ['files', 'TransactWriteItems'],
 ];
 
-/**
- * Every alarm of the service, each with what to look at first. Those of CloudFront are missing: its metrics are in
- * us-east-1 alone, where alarms on them must be, and this stack is where the service is.
- */
+/** Every alarm of the service but those on CloudFront, which are in a Region of their own (stacks/edge-alarms-stack.ts). */
 export class Alarms extends Construct {
   /** Those that tell somebody. */
   readonly all: cloudwatch.AlarmBase[] = [];

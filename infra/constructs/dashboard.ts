@@ -3,7 +3,7 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { type Lane, METRIC_NAMESPACE, type MetricName } from '../../shared/metrics.ts';
 import { ROUTES } from '../../shared/routes.ts';
-import { FIVE_MINUTES, serviceMetric, type Watched } from './watched.ts';
+import { edgeMetric, FIVE_MINUTES, serviceMetric, type Watched } from './watched.ts';
 
 const LANES: readonly Lane[] = ['inline', 'streaming', 'direct'];
 
@@ -16,11 +16,25 @@ export function addDashboard(scope: Construct, watched: Watched, alarms: readonl
   dashboard.addWidgets(
     new cloudwatch.AlarmStatusWidget({ title: 'Is it well', alarms: [...alarms], width: 24, height: 3 }),
   );
+  dashboard.addWidgets(...edge(watched));
   dashboard.addWidgets(...requests(watched));
   dashboard.addWidgets(...uploads(watched));
   dashboard.addWidgets(...refusals(watched));
   dashboard.addWidgets(...background(watched));
   dashboard.addWidgets(...underneath(watched));
+}
+
+/** What viewers see: the API's answers, the dashboard's pages and every download. */
+function edge({ distributions }: Watched): cloudwatch.IWidget[] {
+  const each = (metricName: Parameters<typeof edgeMetric>[1], label = '') =>
+    Object.entries(distributions).map(([name, { distributionId }]) =>
+      edgeMetric(distributionId, metricName).with({ label: `${name}${label}` }),
+    );
+  return [
+    graph('Requests at the edge', each('Requests')),
+    graph('Errors at the edge, %', [...each('4xxErrorRate', ', 4xx'), ...each('5xxErrorRate', ', 5xx')]),
+    graph('Bytes from the edge', each('BytesDownloaded')),
+  ];
 }
 
 function requests({ api }: Watched): cloudwatch.IWidget[] {

@@ -1,4 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
+import type { Distribution } from 'aws-cdk-lib/aws-cloudfront';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { METRIC_NAMESPACE, type MetricDimensions, type MetricName } from '../../shared/metrics.ts';
 import type { ApiStack } from '../stacks/api-stack.ts';
@@ -13,7 +14,11 @@ export interface Watched {
   readonly api: ApiStack;
   /** Absent when streaming uploads are off. */
   readonly streaming: StreamingStack | undefined;
+  readonly distributions: Readonly<Record<'app' | 'cdn', Distribution>>;
 }
+
+/** Where CloudFront's metrics are, and all else that belongs to it and is of a Region. */
+export const EDGE_REGION = 'us-east-1';
 
 export const FIVE_MINUTES = Duration.minutes(5);
 
@@ -36,6 +41,21 @@ interface ServiceMetricOptions {
   readonly statistic?: 'Sum' | 'Maximum';
   readonly of?: MetricDimensions;
   readonly period?: Duration;
+}
+
+/** Of a distribution, as its viewers see it. Source: CloudFront, "Types of metrics for CloudFront". */
+export function edgeMetric(
+  distributionId: string,
+  metricName: 'Requests' | 'BytesDownloaded' | '4xxErrorRate' | '5xxErrorRate',
+): cloudwatch.Metric {
+  return new cloudwatch.Metric({
+    namespace: 'AWS/CloudFront',
+    metricName,
+    dimensionsMap: { DistributionId: distributionId, Region: 'Global' },
+    statistic: metricName.endsWith('Rate') ? 'Average' : 'Sum',
+    period: FIVE_MINUTES,
+    region: EDGE_REGION,
+  });
 }
 
 /** The sum of metrics: CloudWatch adds at most ten in an alarm. A metric without a value counts as 0. */

@@ -1,4 +1,5 @@
-import { type CfnResource, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import { CfnOutput, type CfnResource, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import type * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
@@ -17,6 +18,8 @@ import { operatorParameterName, type StageConfig } from '../stage.ts';
  */
 export class DataStack extends Stack {
   readonly resources: SharedResources;
+  readonly distribution: cloudfront.Distribution;
+  readonly distributionId: CfnOutput;
 
   constructor(scope: Construct, id: string, stage: StageConfig, props: StackProps = {}) {
     super(scope, id, props);
@@ -25,12 +28,13 @@ export class DataStack extends Stack {
       Object.entries(TABLES).map(([name, table]) => [name, this.table(name, table, keep)]),
     ) as Record<TableName, dynamodb.TableV2>;
     const uploads = this.uploadsBucket(keep);
-    const cdn = new CdnDistribution(this, 'Cdn', { uploads, stage });
+    this.distribution = new CdnDistribution(this, 'Cdn', { uploads, stage }).distribution;
+    this.distributionId = new CfnOutput(this, 'CdnDistributionId', { value: this.distribution.distributionId });
     const removalPolicy = keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
     this.resources = {
       tables,
       uploads,
-      cdnUrl: addressOf(cdn.distribution, stage.cdnDomain),
+      cdnUrl: addressOf(this.distribution, stage.cdnDomain),
       loginProvider: this.loginProvider(removalPolicy),
       originSecret: new secretsmanager.Secret(this, 'OriginSecret', {
         // CloudFormation reads a secret only when its reference in the template changes, so a new value gets a new slot.

@@ -1,5 +1,6 @@
 import { CfnOutput, Stack } from 'aws-cdk-lib';
 import type * as apigateway from 'aws-cdk-lib/aws-apigateway';
+import type * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import * as ssm from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
 import type { DashboardFiles } from '../bundle/build-dashboard.ts';
@@ -20,9 +21,12 @@ export interface EdgeStackProps {
 
 /** The "app" distribution, in front of API and dashboard. No state. */
 export class EdgeStack extends Stack {
+  readonly distribution: cloudfront.Distribution;
+  readonly distributionId: CfnOutput;
+
   constructor(scope: Construct, id: string, props: EdgeStackProps) {
     super(scope, id);
-    const app = new AppDistribution(this, 'App', {
+    this.distribution = new AppDistribution(this, 'App', {
       api: props.api,
       streamingDomain: props.streaming?.webFunction.endpoint.domainName,
       originSecret: props.resources.originSecret,
@@ -30,8 +34,9 @@ export class EdgeStack extends Stack {
       uploads: props.resources.uploads,
       cdnUrl: props.resources.cdnUrl,
       dashboard: props.dashboard,
-    });
-    const appUrl = addressOf(app.distribution, props.stage.appDomain);
+    }).distribution;
+    this.distributionId = new CfnOutput(this, 'AppDistributionId', { value: this.distribution.distributionId });
+    const appUrl = addressOf(this.distribution, props.stage.appDomain);
     // The functions cannot import this address: their stack is deployed before the distribution that points at it.
     new ssm.StringParameter(this, 'AppUrl', {
       parameterName: props.resources.appUrlParameterName,

@@ -16,10 +16,18 @@ const directories: string[] = [];
 afterAll(() => Promise.all(directories.map((path) => rm(path, { recursive: true, force: true }))));
 
 /** The templates by the last part of their stack's name. */
-async function synthesize(context: Record<string, string>): Promise<Record<string, Template>> {
+async function synthesize(
+  context: Record<string, string>,
+  environment: Record<string, string> = {},
+): Promise<Record<string, Template>> {
   const directory = await mkdtemp(join(tmpdir(), 'stage-'));
   directories.push(directory);
-  const env = { PATH: process.env.PATH, CDK_CONTEXT_JSON: JSON.stringify(context), CDK_OUTDIR: directory };
+  const env = {
+    ...environment,
+    PATH: process.env.PATH,
+    CDK_CONTEXT_JSON: JSON.stringify(context),
+    CDK_OUTDIR: directory,
+  };
   await run(process.execPath, ['infra/app.ts'], { cwd: ROOT, env: { ...env, CDK_VALIDATION: 'false' } });
   const manifest = JSON.parse(await readFile(join(directory, 'manifest.json'), 'utf8'));
   const stacks = Object.keys(manifest.artifacts).filter((name) => /^FileHosting-\w+-\w+$/.test(name));
@@ -82,8 +90,8 @@ describe('a stage that has everything', () => {
     expect(origins.match(/SecretString:(\w+)::/g)).toEqual(['SecretString:b::', 'SecretString:b::']);
   });
 
-  test('tells one person of alarms', () => {
-    const told = resources(templates.Operations, 'AWS::SNS::Subscription').map(({ Properties }) => Properties);
+  test.each(['Operations', 'EdgeAlarms'])('tells one person of the alarms of %s', (stack) => {
+    const told = resources(templates[stack], 'AWS::SNS::Subscription').map(({ Properties }) => Properties);
     expect(told).toEqual([expect.objectContaining({ Protocol: 'email', Endpoint: 'ops@example.com' })]);
   });
 
@@ -107,7 +115,7 @@ describe('a stage that has everything', () => {
 
 test('a stage for development can be destroyed whole, and one without streaming has no stack for it', async () => {
   const templates = await synthesize({ stage: 'dev', streamingUploads: 'false', reserveConcurrency: 'false' });
-  expect(Object.keys(templates).sort()).toEqual(['Api', 'Data', 'Edge', 'Operations']);
+  expect(Object.keys(templates).sort()).toEqual(['Api', 'Data', 'Edge', 'EdgeAlarms', 'Operations']);
   expect(JSON.stringify(templates.Operations)).not.toContain('StreamingFailures"');
   expect(JSON.stringify(templates.Api)).not.toContain('ReservedConcurrentExecutions');
   const stateful = Object.values(templates).flatMap(({ Resources }) => Object.entries(Resources));
@@ -118,6 +126,24 @@ test('a stage for development can be destroyed whole, and one without streaming 
   expect(viewerRequest?.Properties?.FunctionCode).toContain('const STREAMING_UPLOADS=false;');
   expect(distribution(templates.Data)).not.toHaveProperty('Aliases');
   expect(distribution(templates.Data)).toHaveProperty('PriceClass', 'PriceClass_All');
+});
+
+test.each(['eu-central-1', 'us-east-1'])('a service in %s is watched from us-east-1', async (region) => {
+  const { EdgeAlarms, ...others } = await synthesize({}, { CDK_DEFAULT_REGION: region });
+  const alarms = JSON.stringify(resources(EdgeAlarms, 'AWS::CloudWatch::Alarm'));
+  expect(
+    [...alarms.matchAll(/"StackName":"\w+-\w+-(\w+)","Region":"([^"]+)"/g)].map((found) => found.slice(1)),
+  ).toEqual([
+    ['Edge', region],
+    ['Edge', region],
+    ['Data', region],
+    ['Data', region],
+  ]);
+  // All else can be deployed anywhere.
+  for (const [name, { Resources }] of Object.entries(others)) {
+    const text = JSON.stringify(Resources).replaceAll(/"region\\*":\\*"us-east-1/g, '');
+    expect([name, text.includes(region)]).toEqual([name, false]);
+  }
 });
 
 describe('a wrong choice is refused by its name', () => {

@@ -1,0 +1,88 @@
+import { runInNewContext } from 'node:vm';
+import { expect, inject, test } from 'vitest';
+import { ALARM_MEANINGS } from '../../../infra/constructs/alarm-meanings.ts';
+import { loadAssembly } from '../../../infra/local/template/assembly.ts';
+import { onlySynthesized, synthesized } from '../../support/synthesized.ts';
+
+/** Alarms where CloudFront's metrics are. What crosses to there from other Regions is in test/infra/stage.test.ts. */
+
+interface AlarmProperties {
+  readonly AlarmName: string;
+  readonly AlarmDescription: string;
+  readonly AlarmActions: unknown[];
+  readonly OKActions: unknown[];
+  readonly Threshold: number;
+  readonly TreatMissingData: string;
+  readonly Metrics: readonly MetricQuery[];
+}
+
+interface MetricQuery {
+  readonly Id: string;
+  readonly Expression?: string;
+  readonly MetricStat?: {
+    readonly Metric: { readonly Namespace: string; readonly MetricName: string; readonly Dimensions: unknown };
+    readonly Stat: string;
+  };
+}
+
+const alarms = async (stack = 'EdgeAlarms') =>
+  (await synthesized(stack, 'AWS::CloudWatch::Alarm')).map(
+    ({ Properties }) => Properties as unknown as AlarmProperties,
+  );
+
+/** By the name of the stack, the value of the output that names its distribution. */
+const DISTRIBUTIONS = [
+  ['AppServerErrors', 'Edge', 'AppDistributionId'],
+  ['CdnServerErrors', 'Data', 'CdnDistributionId'],
+] as const;
+
+test.each(DISTRIBUTIONS)('%s looks at the distribution of the stack %s', async (name, stack, output) => {
+  const alarm = (await alarms()).find(({ AlarmName }) => AlarmName === `FileHosting-dev-${name}`);
+  const id = { 'Fn::GetStackOutput': { StackName: `FileHosting-dev-${stack}`, OutputName: output } };
+  const stats = (alarm?.Metrics ?? []).flatMap(({ MetricStat }) => MetricStat ?? []);
+  const dimensions = [
+    { Name: 'DistributionId', Value: id },
+    { Name: 'Region', Value: 'Global' },
+  ];
+  expect(stats.map(({ Metric, Stat }) => [Metric.MetricName, Stat])).toEqual([
+    ['5xxErrorRate', 'Average'],
+    ['Requests', 'Sum'],
+  ]);
+  for (const { Metric } of stats) expect(Metric).toMatchObject({ Namespace: 'AWS/CloudFront', Dimensions: dimensions });
+  const { templates } = await loadAssembly(inject('assembly'));
+  const { logicalId } = await onlySynthesized(stack, 'AWS::CloudFront::Distribution');
+  expect(templates[`FileHosting-dev-${stack}`]?.Outputs?.[output]?.Value).toEqual({ Ref: logicalId });
+});
+
+test.each([
+  ['one error among three', 100 / 3, 3, false],
+  ['four errors among five', 80, 5, false],
+  ['five errors among five hundred', 1, 500, true],
+  ['five errors among six hundred', 100 * (5 / 600), 600, false],
+  ['no errors among many', 0, 1_000_000, false],
+])('%s (%d %% of %d): in alarm is %s', async (_what, rate, requests, isBad) => {
+  for (const { Metrics, Threshold } of await alarms()) {
+    const { Expression = '' } = Metrics.find(({ Id }) => Id.startsWith('expr')) ?? {};
+    const IF = (condition: boolean, then: number, otherwise: number) => (condition ? then : otherwise);
+    expect(runInNewContext(Expression, { IF, rate, requests }) >= Threshold).toBe(isBad);
+  }
+});
+
+test('silence is well, since nobody may be there, and both tell a topic beside them', async () => {
+  const topic = { Ref: (await onlySynthesized('EdgeAlarms', 'AWS::SNS::Topic')).logicalId };
+  for (const alarm of await alarms()) {
+    expect(alarm).toMatchObject({ TreatMissingData: 'notBreaching', AlarmActions: [topic], OKActions: [topic] });
+  }
+});
+
+test('every alarm that the guide explains is there, with that explanation', async () => {
+  const composite = await onlySynthesized('Operations', 'AWS::CloudWatch::CompositeAlarm');
+  const all = [
+    ...(await alarms()),
+    ...(await alarms('Operations')),
+    composite.Properties as unknown as AlarmProperties,
+  ];
+  const telling = all.filter(({ AlarmActions }) => AlarmActions);
+  const meanings = telling.map(({ AlarmName, AlarmDescription }) => [AlarmName.split('-').at(-1), AlarmDescription]);
+  expect(Object.fromEntries(meanings)).toEqual(ALARM_MEANINGS);
+});
