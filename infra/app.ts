@@ -8,6 +8,7 @@ import { ApiStack } from './stacks/api-stack.ts';
 import { DataStack } from './stacks/data-stack.ts';
 import { EdgeAlarmsStack } from './stacks/edge-alarms-stack.ts';
 import { EdgeStack } from './stacks/edge-stack.ts';
+import { FirewallStack } from './stacks/firewall-stack.ts';
 import { OperationsStack } from './stacks/operations-stack.ts';
 import { StreamingStack } from './stacks/streaming-stack.ts';
 import { readStageConfig } from './stage.ts';
@@ -26,7 +27,16 @@ const api = new ApiStack(app, name('Api'), { stage, resources: data.resources, b
 const streaming = stage.streamingUploads
   ? new StreamingStack(app, name('Streaming'), { stage, resources: data.resources, bundles, data })
   : undefined;
-const edge = new EdgeStack(app, name('Edge'), { stage, resources: data.resources, api: api.restApi, streaming, dashboard });
+const limit = stage.firewallRequestsPerFiveMinutes;
+const firewall = limit === undefined ? undefined : new FirewallStack(app, name('Firewall'), limit);
+const edge = new EdgeStack(app, name('Edge'), {
+  stage,
+  resources: data.resources,
+  api: api.restApi,
+  streaming,
+  firewall,
+  dashboard,
+});
 const distributions = { app: edge.distribution, cdn: data.distribution };
 new OperationsStack(app, name('Operations'), { stage, resources: data.resources, api, streaming, distributions });
 new EdgeAlarmsStack(app, name('EdgeAlarms'), {

@@ -14,6 +14,9 @@ export function operatorParameterName(stage: StageName): string {
   return `/file-hosting/${stage}/operator`;
 }
 
+/** What a rate-based rule takes. Source: AWS WAF API reference, "RateBasedStatement". */
+const FIREWALL_REQUESTS = { from: 10, to: 2_000_000_000 };
+
 /** What the operator chose by context (`-c stage=dev`, `-c streamingUploads=false`, `-c originSecretSlot=b`). */
 export interface StageConfig {
   readonly name: StageName;
@@ -34,6 +37,11 @@ export interface StageConfig {
   readonly cdnDomain: CustomDomain | undefined;
   /** A web ACL of scope CLOUDFRONT, for both distributions. */
   readonly webAclArn: string | undefined;
+  /**
+   * From how many requests in five minutes on a firewall of our own refuses an address, on the app distribution. Absent: no
+   * firewall, because AWS charges for one by the month, idle or not; our own limiter is there without it.
+   */
+  readonly firewallRequestsPerFiveMinutes: number | undefined;
   /** Which regions of CloudFront serve: all, or the cheaper ones only. */
   readonly priceClass: 'all' | '200' | '100';
 }
@@ -46,6 +54,13 @@ export interface CustomDomain {
 
 /** @throws Error naming the context value that is not one of those it may be. */
 export function readStageConfig(app: App): StageConfig {
+  const webAclArn = matching(app, 'webAclArn', /^arn:aws:wafv2:us-east-1:\d{12}:global\/webacl\/\S+$/);
+  const firewallRequestsPerFiveMinutes = wholeNumber(app, 'firewallRequestsPerFiveMinutes', FIREWALL_REQUESTS);
+  if (webAclArn !== undefined && firewallRequestsPerFiveMinutes !== undefined) {
+    throw new Error(
+      'context webAclArn and firewallRequestsPerFiveMinutes exclude each other: a distribution has one web ACL',
+    );
+  }
   return {
     name: oneOf(app, 'stage', STAGES, DEFAULT_STAGE),
     streamingUploads: oneOf(app, 'streamingUploads', ['true', 'false'], 'true') === 'true',
@@ -54,7 +69,8 @@ export function readStageConfig(app: App): StageConfig {
     originSecretSlot: oneOf(app, 'originSecretSlot', ['a', 'b'], 'a'),
     appDomain: domain(app, 'app'),
     cdnDomain: domain(app, 'cdn'),
-    webAclArn: matching(app, 'webAclArn', /^arn:aws:wafv2:us-east-1:\d{12}:global\/webacl\/\S+$/),
+    webAclArn,
+    firewallRequestsPerFiveMinutes,
     priceClass: oneOf(app, 'priceClass', ['all', '200', '100'], 'all'),
   };
 }
@@ -64,6 +80,14 @@ function oneOf<Value extends string>(app: App, name: string, values: readonly Va
   const value = values.find((candidate) => candidate === given);
   if (value === undefined) throw new Error(`context ${name} must be ${values.join(' or ')}, not "${given}"`);
   return value;
+}
+
+function wholeNumber(app: App, name: string, { from, to }: { from: number; to: number }): number | undefined {
+  const given: unknown = app.node.tryGetContext(name);
+  if (given === undefined) return undefined;
+  const value = /^\d+$/.test(String(given)) ? Number(given) : Number.NaN;
+  if (value >= from && value <= to) return value;
+  throw new Error(`context ${name} must be a whole number from ${from} to ${to}, not "${given}"`);
 }
 
 function domain(app: App, which: 'app' | 'cdn'): CustomDomain | undefined {

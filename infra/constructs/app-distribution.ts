@@ -21,6 +21,8 @@ export interface AppDistributionProps {
   readonly streamingDomain: string | undefined;
   readonly originSecret: secretsmanager.Secret;
   readonly stage: StageConfig;
+  /** The operator's own, or our firewall's. */
+  readonly webAclArn: string | undefined;
   readonly uploads: s3.Bucket;
   readonly cdnUrl: string;
   readonly dashboard: DashboardFiles;
@@ -94,7 +96,7 @@ export class AppDistribution extends Construct {
         // API is hidden.
         ...errorResponses({ 502: 'service_unavailable' }, Duration.seconds(0)),
       ],
-      ...viewerSide(this, props.stage, props.stage.appDomain),
+      ...viewerSide(this, { ...props.stage, webAclArn: props.webAclArn }, props.stage.appDomain),
       defaultBehavior: {
         ...toApi,
         origin: new origins.RestApiOrigin(props.api, {

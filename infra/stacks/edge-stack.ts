@@ -8,6 +8,7 @@ import { AppDistribution } from '../constructs/app-distribution.ts';
 import type { SharedResources } from '../constructs/needs.ts';
 import { addressOf } from '../constructs/viewer-side.ts';
 import type { StageConfig } from '../stage.ts';
+import type { FirewallStack } from './firewall-stack.ts';
 import type { StreamingStack } from './streaming-stack.ts';
 
 export interface EdgeStackProps {
@@ -17,6 +18,8 @@ export interface EdgeStackProps {
   /** Absent when streaming uploads are off. */
   readonly streaming: StreamingStack | undefined;
   readonly dashboard: DashboardFiles;
+  /** Absent unless the operator chose one. */
+  readonly firewall: FirewallStack | undefined;
 }
 
 /** The "app" distribution, in front of API and dashboard. No state. */
@@ -26,11 +29,13 @@ export class EdgeStack extends Stack {
 
   constructor(scope: Construct, id: string, props: EdgeStackProps) {
     super(scope, id);
+    if (props.firewall) this.addStackDependency(props.firewall);
     this.distribution = new AppDistribution(this, 'App', {
       api: props.api,
       streamingDomain: props.streaming?.webFunction.endpoint.domainName,
       originSecret: props.resources.originSecret,
       stage: props.stage,
+      webAclArn: props.firewall?.webAclArn ?? props.stage.webAclArn,
       uploads: props.resources.uploads,
       cdnUrl: props.resources.cdnUrl,
       dashboard: props.dashboard,

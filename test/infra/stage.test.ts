@@ -1,57 +1,17 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { App } from 'aws-cdk-lib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Template, TemplateResource } from '../../infra/local/template/assembly.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Template } from '../../infra/local/template/assembly.ts';
 import { readStageConfig } from '../../infra/stage.ts';
+import { distributionOf, resourcesOf, synthesizeStage } from '../support/synthesize-stage.ts';
 
 /** What an operator chooses by context (`-c name=value`), in the templates that come of it. */
-
-const ROOT = join(import.meta.dirname, '../..');
-const run = promisify(execFile);
-const directories: string[] = [];
-afterAll(() => Promise.all(directories.map((path) => rm(path, { recursive: true, force: true }))));
-
-/** The templates by the last part of their stack's name. */
-async function synthesize(
-  context: Record<string, string>,
-  environment: Record<string, string> = {},
-): Promise<Record<string, Template>> {
-  const directory = await mkdtemp(join(tmpdir(), 'stage-'));
-  directories.push(directory);
-  const env = {
-    ...environment,
-    PATH: process.env.PATH,
-    CDK_CONTEXT_JSON: JSON.stringify(context),
-    CDK_OUTDIR: directory,
-  };
-  await run(process.execPath, ['infra/app.ts'], { cwd: ROOT, env: { ...env, CDK_VALIDATION: 'false' } });
-  const manifest = JSON.parse(await readFile(join(directory, 'manifest.json'), 'utf8'));
-  const stacks = Object.keys(manifest.artifacts).filter((name) => /^FileHosting-\w+-\w+$/.test(name));
-  const templates = stacks.map(async (name) => [
-    name.split('-').at(-1),
-    JSON.parse(await readFile(join(directory, `${name}.template.json`), 'utf8')),
-  ]);
-  return Object.fromEntries(await Promise.all(templates));
-}
-
-const resources = (template: Template | undefined, type: string): TemplateResource[] =>
-  Object.values(template?.Resources ?? {}).filter(({ Type }) => Type === type);
-
-function distribution(template: Template | undefined): Record<string, unknown> {
-  const [only] = resources(template, 'AWS::CloudFront::Distribution');
-  return only?.Properties?.DistributionConfig as Record<string, unknown>;
-}
 
 describe('a stage that has everything', () => {
   const certificate = (id: string) => `arn:aws:acm:us-east-1:123456789012:certificate/${id}`;
   const WEB_ACL = 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/files/1';
   let templates: Record<string, Template>;
   beforeAll(async () => {
-    templates = await synthesize({
+    templates = await synthesizeStage({
       stage: 'prod',
       appDomain: 'files.example.com',
       appCertificateArn: certificate('app'),
@@ -68,7 +28,7 @@ describe('a stage that has everything', () => {
     ['Edge', 'files.example.com', 'app'],
     ['Data', 'cdn.example.net', 'cdn'],
   ])('serves %s under its own name, over TLS 1.2 at least', (stack, name, id) => {
-    expect(distribution(templates[stack])).toMatchObject({
+    expect(distributionOf(templates[stack])).toMatchObject({
       Aliases: [name],
       ViewerCertificate: { AcmCertificateArn: certificate(id), MinimumProtocolVersion: 'TLSv1.2_2021' },
       HttpVersion: 'http2and3',
@@ -81,17 +41,17 @@ describe('a stage that has everything', () => {
     const { Outputs } = templates.Edge as Template & { Outputs: Record<string, { Value: unknown }> };
     expect(Outputs.BaseUrl?.Value).toBe('https://files.example.com/api/v1');
     expect(Outputs.CdnUrl?.Value).toBe('https://cdn.example.net');
-    const variables = JSON.stringify(resources(templates.Api, 'AWS::Lambda::Function'));
+    const variables = JSON.stringify(resourcesOf(templates.Api, 'AWS::Lambda::Function'));
     expect(variables).toContain('"CDN_URL":"https://cdn.example.net"');
   });
 
   test('sends the origin secret in the slot that was named', () => {
-    const origins = JSON.stringify(distribution(templates.Edge)?.Origins);
+    const origins = JSON.stringify(distributionOf(templates.Edge)?.Origins);
     expect(origins.match(/SecretString:(\w+)::/g)).toEqual(['SecretString:b::', 'SecretString:b::']);
   });
 
   test.each(['Operations', 'EdgeAlarms'])('tells one person of the alarms of %s', (stack) => {
-    const told = resources(templates[stack], 'AWS::SNS::Subscription').map(({ Properties }) => Properties);
+    const told = resourcesOf(templates[stack], 'AWS::SNS::Subscription').map(({ Properties }) => Properties);
     expect(told).toEqual([expect.objectContaining({ Protocol: 'email', Endpoint: 'ops@example.com' })]);
   });
 
@@ -102,7 +62,7 @@ describe('a stage that has everything', () => {
     const lost = kept.filter(([, { DeletionPolicy }]) => DeletionPolicy !== 'Retain').map(([logicalId]) => logicalId);
     // It is filled by every deployment.
     expect(lost).toEqual([expect.stringMatching(/^CdnErrorsBucket/)]);
-    for (const { Properties } of resources(templates.Data, 'AWS::DynamoDB::GlobalTable')) {
+    for (const { Properties } of resourcesOf(templates.Data, 'AWS::DynamoDB::GlobalTable')) {
       expect(Properties?.Replicas).toEqual([
         expect.objectContaining({
           DeletionProtectionEnabled: true,
@@ -114,7 +74,7 @@ describe('a stage that has everything', () => {
 });
 
 test('a stage for development can be destroyed whole, and one without streaming has no stack for it', async () => {
-  const templates = await synthesize({ stage: 'dev', streamingUploads: 'false', reserveConcurrency: 'false' });
+  const templates = await synthesizeStage({ stage: 'dev', streamingUploads: 'false', reserveConcurrency: 'false' });
   expect(Object.keys(templates).sort()).toEqual(['Api', 'Data', 'Edge', 'EdgeAlarms', 'Operations']);
   expect(JSON.stringify(templates.Operations)).not.toContain('StreamingFailures"');
   expect(JSON.stringify(templates.Api)).not.toContain('ReservedConcurrentExecutions');
@@ -122,15 +82,15 @@ test('a stage for development can be destroyed whole, and one without streaming 
   const left = stateful.filter(([, { DeletionPolicy }]) => DeletionPolicy === 'Retain').map(([id]) => id);
   // By which the gateways of other stages may log meanwhile.
   expect(left).toEqual([expect.stringMatching(/^ApiCloudWatchRole/), expect.stringMatching(/^ApiAccount/)]);
-  const [viewerRequest] = resources(templates.Edge, 'AWS::CloudFront::Function');
+  const [viewerRequest] = resourcesOf(templates.Edge, 'AWS::CloudFront::Function');
   expect(viewerRequest?.Properties?.FunctionCode).toContain('const STREAMING_UPLOADS=false;');
-  expect(distribution(templates.Data)).not.toHaveProperty('Aliases');
-  expect(distribution(templates.Data)).toHaveProperty('PriceClass', 'PriceClass_All');
+  expect(distributionOf(templates.Data)).not.toHaveProperty('Aliases');
+  expect(distributionOf(templates.Data)).toHaveProperty('PriceClass', 'PriceClass_All');
 });
 
 test.each(['eu-central-1', 'us-east-1'])('a service in %s is watched from us-east-1', async (region) => {
-  const { EdgeAlarms, ...others } = await synthesize({}, { CDK_DEFAULT_REGION: region });
-  const alarms = JSON.stringify(resources(EdgeAlarms, 'AWS::CloudWatch::Alarm'));
+  const { EdgeAlarms, ...others } = await synthesizeStage({}, region);
+  const alarms = JSON.stringify(resourcesOf(EdgeAlarms, 'AWS::CloudWatch::Alarm'));
   expect(
     [...alarms.matchAll(/"StackName":"\w+-\w+-(\w+)","Region":"([^"]+)"/g)].map((found) => found.slice(1)),
   ).toEqual([
@@ -156,6 +116,16 @@ describe('a wrong choice is refused by its name', () => {
     [{ appDomain: 'files.example.com' }, 'context appDomain and appCertificateArn go together'],
     [{ cdnDomain: 'https://cdn.example.net' }, 'context cdnDomain must match '],
     [{ webAclArn: 'arn:aws:wafv2:eu-west-1:123456789012:global/webacl/x/1' }, 'context webAclArn must match '],
+    [{ firewallRequestsPerFiveMinutes: '9' }, 'must be a whole number from 10 to 2000000000, not "9"'],
+    [{ firewallRequestsPerFiveMinutes: '2000000001' }, 'must be a whole number from 10 to 2000000000'],
+    [{ firewallRequestsPerFiveMinutes: '1e3' }, 'context firewallRequestsPerFiveMinutes must be a whole number'],
+    [
+      {
+        firewallRequestsPerFiveMinutes: '10',
+        webAclArn: 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/x/1',
+      },
+      'context webAclArn and firewallRequestsPerFiveMinutes exclude each other',
+    ],
     [
       { appDomain: 'a.example.com', appCertificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/x' },
       'context appCertificateArn must match ',
