@@ -23,13 +23,24 @@ export const queryClient = new QueryClient({
   },
 });
 
-export const uploads = new UploadQueue({
-  onStored: () => {
-    void queryClient.invalidateQueries({ queryKey: FILES });
-    void queryClient.invalidateQueries(profileQuery);
-  },
-  onError,
-});
+/** While many files are stored one after the other, lists are asked for anew this often: each costs one of the limit's. */
+const REFRESH_MS = 2_000;
+let isRefreshing = false;
+
+function refreshSoon(): void {
+  if (isRefreshing) return;
+  isRefreshing = true;
+  setTimeout(
+    () => {
+      isRefreshing = false;
+      void queryClient.invalidateQueries({ queryKey: FILES });
+      void queryClient.invalidateQueries(profileQuery);
+    },
+    uploads.isBusy ? REFRESH_MS : 0,
+  );
+}
+
+export const uploads = new UploadQueue({ onStored: refreshSoon, onError });
 
 export const router = createRouter({
   routeTree,

@@ -18,8 +18,9 @@ export function formatBytes(bytes: number): string {
 const number = new Intl.NumberFormat(LOCALE);
 export const formatNumber = (value: number): string => number.format(value);
 
-const percent = new Intl.NumberFormat(LOCALE, { style: 'percent' });
-export const formatPercent = (part: number): string => percent.format(part);
+/** Whole percent from 0 to 100, for a bar; of nothing, nothing is done. */
+export const percentOf = (part: number, whole: number): number =>
+  whole === 0 ? 0 : Math.min(100, Math.round((100 * part) / whole));
 
 const exact = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' });
 export const formatTime = (iso: string): string => exact.format(new Date(iso));

@@ -84,7 +84,8 @@ export const strings = {
     select: (name: string) => `Select ${name}`,
     copyLink: (name: string) => `Copy the link of ${name}`,
     open: (name: string) => `Open ${name}`,
-    details: (name: string) => `Details of ${name}`,
+    /** Before the name, for those who do not see that it can be pressed. */
+    detailsOf: 'Details of',
     remove: (name: string) => `Delete ${name}`,
     found: (total: string, one: boolean) => (one ? `${total} file` : `${total} files`),
     pages: 'Pages',

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, createTheme, Modal, TextInput, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, createTheme, Menu, Modal, TextInput, Tooltip } from '@mantine/core';
 
 /** `styles/variables.css` gives the colours; what stands here is how components behave. */
 export const theme = createTheme({
@@ -10,8 +10,18 @@ export const theme = createTheme({
   components: {
     ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle', color: 'gray', size: 'lg' } }),
     Button: Button.extend({ defaultProps: { variant: 'filled' } }),
+    // In its place on the page a menu is part of a landmark; and a menu holds nothing but its items (axe).
+    Menu: Menu.extend({ defaultProps: { withinPortal: false, withInitialFocusPlaceholder: false } }),
     // The library would lock the page's scrolling with a style element; `styles/page.css` does it.
-    Modal: Modal.extend({ defaultProps: { lockScroll: false, centered: true, transitionProps: { duration: 120 } } }),
+    Modal: Modal.extend({
+      defaultProps: {
+        lockScroll: false,
+        centered: true,
+        transitionProps: { duration: 120 },
+        // The page has one banner, and a dialog's head is not it.
+        attributes: { header: { role: 'presentation' } },
+      },
+    }),
     TextInput: TextInput.extend({ defaultProps: { autoComplete: 'off' } }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 400, withinPortal: true } }),
   },

@@ -20,8 +20,7 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
     onSuccess: () => queryClient.invalidateQueries(apiKeysQuery),
     gcTime: 0,
   });
-  const close = () => {
-    onClose();
+  const forget = () => {
     setName('');
     creation.reset();
   };
@@ -29,7 +28,9 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
   return (
     <Modal
       opened={isOpen}
-      onClose={close}
+      onClose={onClose}
+      // Not before it is out of sight: it would show the form again.
+      onExitTransitionEnd={forget}
       title={made ? words.made.title : words.create}
       size={made ? 'lg' : 'md'}
       // A click beside it must not lose the key.
@@ -38,7 +39,7 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
       closeButtonProps={{ 'aria-label': strings.close }}
     >
       {made ? (
-        <MadeKey made={made} onDone={close} />
+        <MadeKey made={made} onDone={onClose} />
       ) : (
         <form
           onSubmit={(event) => {
@@ -64,7 +65,7 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
               </Alert>
             )}
             <Group justify="end">
-              <Button variant="default" onClick={close}>
+              <Button variant="default" onClick={onClose}>
                 {strings.cancel}
               </Button>
               <Button type="submit" loading={creation.isPending} disabled={name.trim() === ''}>

@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { FILES, profileQuery } from '../api/queries.ts';
 import type { FileRecord } from '../api/types.ts';
-import { formatNumber } from '../format.ts';
+import { formatNumber, percentOf } from '../format.ts';
 import { notifyFailure, wordsFor } from '../shell/notify.ts';
 import { useLast } from '../shell/use-last.ts';
 import { strings } from '../strings.ts';
@@ -75,7 +75,7 @@ export function DeleteFiles({ files, onClose }: DeleteFilesProps) {
               {words.progress(formatNumber(done), formatNumber(shown.length))}
             </Text>
             <Progress
-              value={(100 * done) / shown.length}
+              value={percentOf(done, shown.length)}
               aria-label={words.progress(String(done), String(shown.length))}
             />
           </div>

@@ -1,4 +1,4 @@
-import { ActionIcon, Checkbox, Skeleton, Table, UnstyledButton } from '@mantine/core';
+import { ActionIcon, Checkbox, Skeleton, Table, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import IconExternalLink from '@tabler/icons-react/dist/esm/icons/IconExternalLink.mjs';
 import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
 import type { FileRecord } from '../api/types.ts';
@@ -82,11 +82,11 @@ function FileRow({ file, selection, onShow, onRemove }: FileRowProps) {
         />
       </Table.Td>
       <Table.Td className={styles.name}>
-        <UnstyledButton className={styles.show} aria-label={words.details(name)} onClick={() => onShow(file)}>
+        <UnstyledButton className={styles.show} onClick={() => onShow(file)}>
           <Thumbnail file={file} />
           <span className={styles.text}>
             <span className="one-line" title={name}>
-              {name}
+              <VisuallyHidden>{words.detailsOf}</VisuallyHidden> {name}
             </span>
             <span className={styles.under}>
               {formatBytes(size_bytes)} · {created}

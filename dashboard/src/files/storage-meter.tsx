@@ -1,7 +1,7 @@
 import { Progress, Text } from '@mantine/core';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { profileQuery } from '../api/queries.ts';
-import { formatBytes } from '../format.ts';
+import { formatBytes, percentOf } from '../format.ts';
 import { strings } from '../strings.ts';
 import styles from './storage-meter.module.css';
 
@@ -22,7 +22,7 @@ export function StorageMeter() {
       <Text size="sm" c="dimmed" className="numbers">
         {words.used(formatBytes(used), formatBytes(limit))}
       </Text>
-      <Progress value={Math.min(100, 100 * part)} color={color} aria-label={words.label} />
+      <Progress value={limit === 0 ? 100 : percentOf(used, limit)} color={color} aria-label={words.label} />
       {part >= ALMOST && (
         <Text size="sm" fw={600} role="status">
           {isFull ? words.full : words.almost(formatBytes(limit - used))}

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack } from '@mantine/core';
+import { Alert, Button, Group, Stack, Title, VisuallyHidden } from '@mantine/core';
 import IconAlertCircle from '@tabler/icons-react/dist/esm/icons/IconAlertCircle.mjs';
 import { Link } from '@tanstack/react-router';
 import { Failure } from '../api/failure.ts';
@@ -10,6 +10,9 @@ import { wordsFor } from './notify.ts';
 export function CrashPage({ error }: { error: unknown }) {
   return (
     <main className={styles.page}>
+      <VisuallyHidden>
+        <h1>{strings.product}</h1>
+      </VisuallyHidden>
       <LoadFailure
         words={error instanceof Failure ? wordsFor(error) : strings.crashed}
         action={strings.reload}
@@ -23,7 +26,7 @@ export function NotFoundPage() {
   return (
     <main className={styles.page}>
       <Stack align="center">
-        {strings.notFound}
+        <Title order={1}>{strings.notFound}</Title>
         <Button component={Link} to="/">
           {strings.toFiles}
         </Button>

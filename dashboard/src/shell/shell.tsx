@@ -1,4 +1,4 @@
-import { Avatar, Menu, Text, UnstyledButton } from '@mantine/core';
+import { Avatar, Menu, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import IconFiles from '@tabler/icons-react/dist/esm/icons/IconFiles.mjs';
 import IconFileText from '@tabler/icons-react/dist/esm/icons/IconFileText.mjs';
 import IconKey from '@tabler/icons-react/dist/esm/icons/IconKey.mjs';
@@ -73,13 +73,21 @@ function AccountMenu() {
   return (
     <Menu position="bottom-end" width={260}>
       <Menu.Target>
-        <UnstyledButton aria-label={words.account(profile.email)} className={styles.account}>
+        <UnstyledButton className={styles.account}>
+          <VisuallyHidden>{words.account(profile.email)}</VisuallyHidden>
           {/* Initials, not Google's picture: no other host is told who is here. */}
-          <Avatar name={profile.name || profile.email} color="indigo" variant="filled" radius="xl" size={34} />
+          <Avatar
+            name={profile.name || profile.email}
+            color="indigo"
+            variant="filled"
+            radius="xl"
+            size={34}
+            aria-hidden
+          />
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
-        <div className={styles.person}>
+        <div className={styles.person} role="presentation">
           <Text fw={600} className="one-line">
             {profile.name}
           </Text>

@@ -13,7 +13,10 @@ const SCHEMES = [
 
 /** Light, dark or as the system has it; kept in this browser. */
 export function ThemeSwitch() {
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const { colorScheme, setColorScheme } = useMantineColorScheme({
+    // The library would switch them off with a style element.
+    keepTransitions: true,
+  });
   const Current = SCHEMES.find(([scheme]) => scheme === colorScheme)?.[1] ?? IconDeviceDesktop;
   return (
     <Menu position="bottom-end" width={180}>

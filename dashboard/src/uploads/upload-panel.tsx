@@ -3,7 +3,7 @@ import IconChevronDown from '@tabler/icons-react/dist/esm/icons/IconChevronDown.
 import IconChevronUp from '@tabler/icons-react/dist/esm/icons/IconChevronUp.mjs';
 import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
 import { useState } from 'react';
-import { formatBytes, formatDuration, formatNumber } from '../format.ts';
+import { formatBytes, formatDuration, formatNumber, percentOf } from '../format.ts';
 import { strings } from '../strings.ts';
 import styles from './upload-panel.module.css';
 import { isUnfinished, type Upload } from './upload-queue.ts';
@@ -71,9 +71,7 @@ export function UploadPanel() {
           </ActionIcon>
         )}
       </div>
-      {isBusy && (
-        <Progress value={total === 0 ? 0 : (100 * sent) / total} radius={0} size="sm" aria-label={words.total} />
-      )}
+      {isBusy && <Progress value={percentOf(sent, total)} radius={0} size="sm" aria-label={words.total} />}
       {isOpen && (
         <>
           <ul className={styles.rows}>

@@ -156,11 +156,11 @@ export class UploadQueue {
       } catch (error) {
         if (!(error instanceof Failure) || !error.isPassing) throw error;
         const { code, retryAfterSeconds } = error;
-        if (code === 'rate_limit_exceeded') this.#pace.hold(retryAfterSeconds ?? 1);
-        else if (code === 'offline' && !navigator.onLine) await backOnline(signal);
-        else if (attempts++ >= ATTEMPTS) throw error;
+        if (isCounted(code) && attempts++ >= ATTEMPTS) throw error;
         this.#change(id, { state: 'held', failure: code, sentBytes: 0 });
-        if (code !== 'rate_limit_exceeded') await pause(retryAfterSeconds ?? 2 ** (attempts - 2), signal);
+        if (code === 'rate_limit_exceeded') this.#pace.hold(retryAfterSeconds ?? 1);
+        else if (isCounted(code)) await pause(retryAfterSeconds ?? 2 ** (attempts - 2), signal);
+        else await backOnline(signal);
       }
     }
   }
@@ -180,6 +180,11 @@ export class UploadQueue {
 
 export function isUnfinished(state: UploadState): boolean {
   return state === 'waiting' || state === 'sending' || state === 'held';
+}
+
+/** Neither the rate limit nor a browser that has no network says anything of the attempt. */
+function isCounted(code: FailureCode): boolean {
+  return code !== 'rate_limit_exceeded' && (code !== 'offline' || navigator.onLine);
 }
 
 function backOnline(signal: AbortSignal): Promise<void> {

@@ -6,7 +6,7 @@ import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
 import { useQuery } from '@tanstack/react-query';
 import { profileQuery } from '../api/queries.ts';
 import { CopyLink } from '../files/copy-link.tsx';
-import { formatBytes } from '../format.ts';
+import { formatBytes, percentOf } from '../format.ts';
 import { strings } from '../strings.ts';
 import { MAX_UPLOAD_BYTES } from './max-upload.ts';
 import styles from './upload-panel.module.css';
@@ -28,9 +28,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
         <Text size="xs" c={state === 'failed' ? 'var(--mantine-color-error)' : 'dimmed'} className="numbers">
           <Standing upload={upload} />
         </Text>
-        {state === 'sending' && (
-          <Progress value={sizeBytes === 0 ? 0 : (100 * sentBytes) / sizeBytes} size={4} mt={4} aria-label={name} />
-        )}
+        {state === 'sending' && <Progress value={percentOf(sentBytes, sizeBytes)} size={4} mt={4} aria-label={name} />}
       </div>
       {record && (
         <>

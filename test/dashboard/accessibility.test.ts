@@ -1,0 +1,162 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AxeResults } from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HAS_BROWSER, launchBrowser, openAs, type Visit, visit } from '../support/browser.ts';
+import { uploadThrough } from '../support/lanes.ts';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+const heading = (name: string) => (page: Page) => page.getByRole('heading', { name, exact: true });
+
+/** Each page and each dialog: where it is, what opens it, and how one sees that it is there. */
+const PLACES: readonly [name: string, path: string, open: (page: Page) => Promise<void>][] = [
+  ['the files', '', (page) => page.getByRole('button', { name: 'Details of photo.jpg' }).waitFor()],
+  [
+    'a selection',
+    '',
+    async (page) => {
+      await page.getByRole('checkbox', { name: 'Select photo.jpg' }).click();
+      await page.getByText('1 selected').waitFor();
+    },
+  ],
+  [
+    'the details of a file',
+    '',
+    async (page) => {
+      await page.getByRole('button', { name: 'Details of photo.jpg' }).click();
+      await page.getByRole('dialog', { name: 'Details' }).waitFor();
+    },
+  ],
+  [
+    'the question before a deletion',
+    '',
+    async (page) => {
+      await page.getByRole('button', { name: 'Delete photo.jpg' }).click();
+      await page.getByRole('dialog').waitFor();
+    },
+  ],
+  [
+    'uploads, good and bad',
+    '',
+    async (page) => {
+      await page.route('**/api/v1/files', (route) => {
+        if (route.request().method() !== 'POST') return route.fallback();
+        return route.fulfill({ status: 403, json: { error: 'storage_limit_exceeded' } });
+      });
+      await page
+        .getByTestId('files')
+        .setInputFiles({ name: 'no.txt', mimeType: 'text/plain', buffer: Buffer.from('no') });
+      await page.getByText('Not enough storage').waitFor();
+      await page.unroute('**/api/v1/files');
+    },
+  ],
+  [
+    'a search that finds nothing',
+    '?search=nothing',
+    (page) => page.getByText('No file has “nothing” in its name.').waitFor(),
+  ],
+  [
+    'the menu of the account',
+    '',
+    async (page) => {
+      await page.getByRole('button', { name: /^Account of/ }).click();
+      await page.getByRole('menuitem', { name: 'Log out' }).waitFor();
+    },
+  ],
+  ['the API keys', 'api-keys', (page) => page.getByRole('button', { name: 'Revoke test' }).waitFor()],
+  [
+    'a new API key',
+    'api-keys',
+    async (page) => {
+      await page.getByRole('button', { name: 'Create API key' }).click();
+      await page.getByRole('textbox', { name: 'Name' }).fill('axe');
+      await page.keyboard.press('Enter');
+      await page.getByRole('dialog', { name: 'Your new API key' }).waitFor();
+    },
+  ],
+  [
+    'the question before a revocation',
+    'api-keys',
+    async (page) => {
+      await page.getByRole('button', { name: 'Revoke test' }).click();
+      await page.getByRole('dialog').waitFor();
+    },
+  ],
+  ['the API reference', 'docs', (page) => heading('API reference')(page).waitFor()],
+  ['a page that does not exist', 'nowhere', (page) => page.getByText('There is no such page.').waitFor()],
+  ['the login', 'login', (page) => page.getByRole('link', { name: 'Continue with Google' }).waitFor()],
+  ['a login that failed', 'login?error=expired', (page) => page.getByRole('alert').waitFor()],
+];
+
+let service: TestService;
+let browser: Browser;
+let account: TestAccount;
+
+describe.runIf(HAS_BROWSER)('every page and dialog', () => {
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([
+      startTestService({ RATE_LIMIT_LISTS_PER_MINUTE: '10000', RATE_LIMIT_REQUESTS_PER_MINUTE: '10000' }),
+      launchBrowser(),
+    ]);
+    account = await service.newAccount();
+    for (const name of ['photo.jpg', 'a-name-of-one-very-long-word-'.repeat(8)]) {
+      await uploadThrough('inline', account, name, 'content');
+    }
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.close();
+  });
+
+  async function arrive(here: Visit, path: string, open: (page: Page) => Promise<void>): Promise<void> {
+    await openAs(here, service, account.cookie, `/dashboard/${path}`);
+    await open(here.page);
+    // What fades in has too little contrast until it is there.
+    await here.page.waitForFunction(() => document.getAnimations().every(({ playState }) => playState !== 'running'));
+  }
+
+  test.for([
+    ['light', 1280],
+    ['dark', 360],
+  ] as const)(
+    'has nothing that axe finds, in %s at %i pixels, and is not wider than the screen',
+    async ([colorScheme, width]) => {
+      const here = await visit(browser, { colorScheme, reducedMotion: 'reduce', viewport: { width, height: 800 } });
+      for (const [name, path, open] of PLACES) {
+        await arrive(here, path, open);
+        await here.page.evaluate(AXE);
+        const { violations } = await here.page.evaluate(() =>
+          (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
+        );
+        const found = violations.flatMap(({ id, nodes }) =>
+          nodes.map(({ html, failureSummary }) => ({ id, html, failureSummary })),
+        );
+        expect(found, name).toEqual([]);
+        const tooWide = await here.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+        expect(tooWide, name).toBeLessThanOrEqual(0);
+      }
+      await here.leave();
+    },
+  );
+
+  test('can be put into light, dark or what the system has, and stays so', async () => {
+    const here = await visit(browser, { colorScheme: 'light' });
+    const { page } = here;
+    const scheme = () => page.evaluate(() => document.documentElement.dataset.mantineColorScheme);
+    await openAs(here, service, account.cookie);
+    await page.getByRole('button', { name: 'Colour scheme' }).click();
+    await page.getByRole('menuitem', { name: 'Dark' }).click();
+    expect(await scheme()).toBe('dark');
+    await page.reload();
+    await expect.poll(scheme).toBe('dark');
+    await page.getByRole('button', { name: 'Colour scheme' }).click();
+    await page.getByRole('menuitem', { name: 'As the system' }).click();
+    expect(await scheme()).toBe('light');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await expect.poll(scheme).toBe('dark');
+    await here.leave();
+  });
+});

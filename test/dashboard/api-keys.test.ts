@@ -1,0 +1,122 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HAS_BROWSER, launchBrowser, openAs, type Visit, visit } from '../support/browser.ts';
+import { client } from '../support/client.ts';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let browser: Browser;
+let account: TestAccount;
+let here: Visit;
+let directory: string;
+
+describe.runIf(HAS_BROWSER)('a person makes a key', () => {
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'keys-'));
+    await writeFile(join(directory, 'photo.jpg'), 'not much of a photo');
+    [service, browser] = await Promise.all([startTestService(), launchBrowser()]);
+    account = await service.newAccount();
+    here = await visit(browser);
+    await openAs(here, service, account.cookie, '/dashboard/api-keys');
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.close();
+    await rm(directory, { recursive: true });
+  });
+
+  async function make(page: Page, name: string): Promise<string> {
+    await page.getByRole('button', { name: 'Create API key' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill(name);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Your new API key' }).waitFor();
+    return page.getByRole('region', { name: 'API key' }).innerText();
+  }
+
+  async function keep(page: Page): Promise<void> {
+    await page.getByRole('button', { name: 'Done, I have kept it' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  }
+
+  const rowOf = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });
+
+  /** Runs the lines that the page shows, as they stand there. */
+  async function shell(lines: string, input = ''): Promise<Record<string, unknown>> {
+    const running = promisify(execFile)('bash', ['-c', lines], { cwd: directory, env: { PATH: process.env.PATH } });
+    running.child.stdin?.end(input);
+    return JSON.parse((await running).stdout);
+  }
+
+  test('sees it once, and its lines of curl and shell upload', async () => {
+    const { page } = here;
+    const key = await make(page, 'Laptop');
+    const lines = async () => (await page.getByRole('tabpanel').locator('pre').innerText()).trim();
+    expect(await shell(await lines())).toMatchObject({ name: 'photo.jpg', mime_type: 'image/jpeg' });
+    await page.getByRole('tab', { name: 'Shell' }).click();
+    const script = await lines();
+    expect(script).not.toContain(key);
+    expect(await shell(script, `${key}\n`)).toMatchObject({ name: 'photo.jpg' });
+
+    // Neither a click beside it nor Escape takes it away before it was kept.
+    await page.mouse.click(5, 5);
+    await page.keyboard.press('Escape');
+    expect(await page.getByRole('region', { name: 'API key' }).innerText()).toBe(key);
+    await keep(page);
+    await rowOf(page, 'Laptop').getByText(key.slice(0, 12)).waitFor();
+    await expect.poll(() => page.content()).not.toContain(key);
+    await page.reload();
+    await rowOf(page, 'Laptop').getByText('this minute').or(rowOf(page, 'Laptop').getByText('now')).waitFor();
+  });
+
+  test('takes it to ShareX as a file', async () => {
+    const { page } = here;
+    const key = await make(page, 'ShareX');
+    await page.getByRole('tab', { name: 'ShareX' }).click();
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download .sxcu' }).click();
+    const file = await download;
+    expect(file.suggestedFilename()).toBe('localhost.sxcu');
+    const config = JSON.parse(await readFile(await file.path(), 'utf8'));
+    expect(config).toEqual({
+      Version: '15.0.0',
+      Name: `${new URL(service.urls.root_url).host} ${key.slice(0, 12)}`,
+      DestinationType: 'ImageUploader, TextUploader, FileUploader',
+      RequestMethod: 'POST',
+      RequestURL: `${service.urls.base_url}/files`,
+      Headers: { Authorization: `Bearer ${key}` },
+      Body: 'MultipartFormData',
+      FileFormName: 'file',
+      URL: '{json:url}',
+      ErrorMessage: '{json:error}',
+    });
+    // What ShareX then sends, and what it reads of the answer.
+    const form = new FormData();
+    form.append(config.FileFormName, new File(['shot'], 'shot.png', { type: 'image/png' }));
+    const answer = await fetch(config.RequestURL, {
+      method: config.RequestMethod,
+      headers: config.Headers,
+      body: form,
+    });
+    expect(await (await fetch((await answer.json()).url)).text()).toBe('shot');
+    await keep(page);
+  });
+
+  test('revokes it, after a question, and it is refused from then on', async () => {
+    const { page } = here;
+    const key = await make(page, 'To be revoked');
+    await keep(page);
+    const byKey = client(service.urls.base_url, { key });
+    expect((await byKey.request('GET', '/files')).status).toBe(200);
+    await page.getByRole('button', { name: 'Revoke To be revoked' }).click();
+    await page.getByRole('dialog').getByText('This cannot be undone').waitFor();
+    await page.getByRole('button', { name: 'Revoke', exact: true }).click();
+    await rowOf(page, 'To be revoked').waitFor({ state: 'detached' });
+    expect((await byKey.request('GET', '/files')).status).toBe(401);
+    await here.leave();
+  });
+});

@@ -1,0 +1,68 @@
+import { gzipSync } from 'node:zlib';
+import type { Browser, Response } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HAS_BROWSER, launchBrowser, openAs, visit } from '../support/browser.ts';
+import { uploadThrough } from '../support/lanes.ts';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+
+/** Of all scripts that the first load brings, compressed as the edge does it at the least. */
+const SCRIPT_BYTES_MAX = 250_000;
+
+/** Of the page's main thread until the files are there, on a processor four times as slow as this one. */
+const BUSY_SECONDS_MAX = 2;
+const SLOWER = 4;
+
+let service: TestService;
+let browser: Browser;
+let account: TestAccount;
+
+describe.runIf(HAS_BROWSER)('the first load', () => {
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startTestService(), launchBrowser()]);
+    account = await service.newAccount();
+    await uploadThrough('inline', account, 'photo.jpg', 'content');
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.close();
+  });
+
+  test('is small, is kept for ever, and asks no stranger', async () => {
+    const here = await visit(browser);
+    const responses: Response[] = [];
+    here.page.on('response', (response) => responses.push(response));
+    await openAs(here, service, account.cookie);
+    await here.page.getByRole('button', { name: 'Details of photo.jpg' }).waitFor();
+    const scripts = responses.filter((response) => response.request().resourceType() === 'script');
+    const bytes = await Promise.all(scripts.map(async (script) => gzipSync(await script.body()).length));
+    expect(scripts.length).toBeGreaterThan(0);
+    expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(SCRIPT_BYTES_MAX);
+
+    const cacheControl = (part: string) =>
+      responses
+        .filter((response) => response.url().includes(part))
+        .map((response) => response.headers()['cache-control']);
+    expect(new Set(cacheControl('/assets/'))).toEqual(new Set(['public, max-age=31536000, immutable']));
+    expect(cacheControl('/dashboard/').at(0)).toBe('no-cache');
+    const { root_url, cdn_url } = service.urls;
+    expect([...here.hosts]).toEqual([root_url, cdn_url].map((url) => new URL(url).host));
+    const policy = (await responses[0]?.headerValue('content-security-policy')) ?? '';
+    expect(policy).toContain("script-src 'self'; style-src 'self';");
+    expect(policy).not.toContain('unsafe');
+    await here.leave();
+  });
+
+  test('leaves a slow processor time to answer', async () => {
+    const here = await visit(browser);
+    const devtools = await here.context.newCDPSession(here.page);
+    // The thread's own time, not the clock's: what else this machine does is not the page's.
+    await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });
+    await openAs(here, service, account.cookie);
+    await here.page.getByRole('button', { name: 'Details of photo.jpg' }).waitFor();
+    const { metrics } = await devtools.send('Performance.getMetrics');
+    const busySeconds = metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN;
+    expect(busySeconds).toBeGreaterThan(0);
+    expect(SLOWER * busySeconds).toBeLessThan(BUSY_SECONDS_MAX);
+    await here.leave();
+  });
+});

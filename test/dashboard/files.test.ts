@@ -1,0 +1,139 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HAS_BROWSER, launchBrowser, openAs, type Visit, visit } from '../support/browser.ts';
+import { uploadThrough } from '../support/lanes.ts';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+
+/** One more than fit on a page, and two of another name. */
+const NAMES = [...Array.from({ length: 49 }, (_, index) => `picture-${index}.png`), 'Résumé.pdf', 'invoice 7.pdf'];
+
+let service: TestService;
+let browser: Browser;
+let account: TestAccount;
+let here: Visit;
+
+describe.runIf(HAS_BROWSER)('the files of an account', () => {
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([
+      startTestService({ RATE_LIMIT_LISTS_PER_MINUTE: '10000', RATE_LIMIT_REQUESTS_PER_MINUTE: '10000' }),
+      launchBrowser(),
+    ]);
+    account = await service.newAccount();
+    for (const name of NAMES.slice(-2)) await uploadThrough('inline', account, name, name);
+    await Promise.all(NAMES.slice(0, -2).map((name) => uploadThrough('inline', account, name, name)));
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.close();
+  });
+
+  async function open(path?: string): Promise<Page> {
+    here = await visit(browser);
+    await openAs(here, service, account.cookie, path);
+    return here.page;
+  }
+
+  const rows = (page: Page) => page.getByRole('row').filter({ has: page.getByRole('button', { name: /^Details of/ }) });
+  const search = (page: Page) => page.getByRole('searchbox', { name: 'Search by name' });
+
+  test('are shown a page at a time, newest first', async () => {
+    const page = await open();
+    await expect.poll(() => rows(page).count()).toBe(50);
+    await page.getByRole('status').getByText('51 files').waitFor();
+    await page.getByRole('link', { name: 'Next page' }).click();
+    await page.waitForURL('**/dashboard/?page=2');
+    await expect.poll(() => rows(page).count()).toBe(1);
+    await page.getByText('Résumé.pdf').waitFor();
+    await page.reload();
+    await page.getByText('Résumé.pdf').waitFor();
+    await page.goBack();
+    await expect.poll(() => rows(page).count()).toBe(50);
+    await here.leave();
+  });
+
+  test('are searched as one types, and the address keeps it', async () => {
+    const page = await open();
+    await search(page).pressSequentially('RÉSU');
+    await page.waitForURL('**/dashboard/?search=R%C3%89SU');
+    await expect.poll(() => rows(page).count()).toBe(1);
+    await search(page).fill('nothing like it');
+    await page.getByText('No file has “nothing like it” in its name.').waitFor();
+    await page.getByRole('button', { name: 'Clear the search' }).click();
+    await expect.poll(() => rows(page).count()).toBe(50);
+    await page.goto(`${service.urls.root_url}/dashboard/?search=invoice`);
+    await expect.poll(() => rows(page).count()).toBe(1);
+    expect(await search(page).inputValue()).toBe('invoice');
+    await here.leave();
+  });
+
+  test('have a link that is copied with one click, and details', async () => {
+    const page = await open('/dashboard/?search=invoice');
+    await page.getByRole('button', { name: 'Copy the link of invoice 7.pdf' }).click();
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    expect(await (await fetch(link)).text()).toBe('invoice 7.pdf');
+    await page.getByRole('button', { name: 'Details of invoice 7.pdf' }).click();
+    const details = page.getByRole('dialog', { name: 'Details' });
+    expect(await details.getByRole('textbox', { name: 'Direct link' }).inputValue()).toBe(link);
+    await details.getByText('application/pdf').waitFor();
+    await page.keyboard.press('Escape');
+    await details.waitFor({ state: 'hidden' });
+    await here.leave();
+  });
+
+  test('show small pictures as they are, and no more than an icon of the rest', async () => {
+    const painter = await service.newAccount();
+    const png = Buffer.from(
+      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+      'base64',
+    );
+    const uploads = [
+      ['small.png', png],
+      ['large.png', Buffer.concat([png, Buffer.alloc(1024 * 1024)])],
+    ] as const;
+    for (const [name, content] of uploads) await uploadThrough('inline', painter, name, content);
+    here = await visit(browser);
+    await openAs(here, service, painter.cookie);
+    const { page } = here;
+    await expect
+      .poll(() =>
+        rows(page)
+          .locator('img')
+          .evaluateAll((images) => images.map((image) => (image as HTMLImageElement).naturalWidth)),
+      )
+      .toEqual([1]);
+    await here.leave();
+  });
+
+  test('are deleted after a question, one or many, by the keyboard alone', async () => {
+    const page = await open('/dashboard/?search=picture-4');
+    await expect.poll(() => rows(page).count()).toBe(10);
+    await page.getByRole('button', { name: 'Delete picture-48.png' }).focus();
+    await page.keyboard.press('Enter');
+    const question = page.getByRole('dialog');
+    await question.getByText('This cannot be undone').waitFor();
+    // What has the focus first harms nobody.
+    await page.keyboard.press('Enter');
+    await question.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Delete picture-48.png' }).focus();
+    await page.keyboard.press('Enter');
+    await question.waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => rows(page).count()).toBe(9);
+
+    await page.getByRole('checkbox', { name: 'Select picture-47.png' }).click();
+    await page.getByRole('checkbox', { name: 'Select picture-40.png' }).click({ modifiers: ['Shift'] });
+    await page.getByRole('button', { name: 'Delete selected' }).click();
+    await question.getByRole('button', { name: 'Delete', exact: true }).click();
+    await expect.poll(() => rows(page).count()).toBeLessThan(9);
+    await question.waitFor({ state: 'hidden' });
+
+    await page.getByRole('checkbox', { name: 'Select all on this page' }).click();
+    await page.getByRole('button', { name: 'Delete selected' }).click();
+    await question.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByText('No file has “picture-4” in its name.').waitFor();
+    const { body } = await account.byKey.request<{ total: number }>('GET', '/files');
+    expect(body.total).toBe(NAMES.length - 10);
+    await here.leave();
+  });
+});

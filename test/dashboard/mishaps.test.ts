@@ -1,0 +1,155 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HAS_BROWSER, launchBrowser, openAs, type Visit, visit } from '../support/browser.ts';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+
+const MIB = 1024 * 1024;
+const SMALL = { name: 'small.txt', mimeType: 'text/plain', buffer: Buffer.from('small') };
+const LARGE = { name: 'large.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(6 * MIB) };
+
+let service: TestService;
+let browser: Browser;
+let account: TestAccount;
+let here: Visit;
+
+describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startTestService(), launchBrowser()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.close();
+  });
+
+  async function arrive(): Promise<Page> {
+    account = await service.newAccount();
+    here = await visit(browser);
+    await openAs(here, service, account.cookie);
+    await here.page.getByRole('heading', { name: 'Upload your first file' }).waitFor();
+    return here.page;
+  }
+
+  const panel = (page: Page) => page.getByRole('region', { name: 'Uploads' });
+  const files = (page: Page) => page.getByTestId('files');
+
+  async function names(): Promise<string[]> {
+    const { body } = await account.byKey.request<{ items: { name: string }[] }>('GET', '/files');
+    return body.items.map(({ name }) => name);
+  }
+
+  test('that is answered 500 is tried again, and at last by hand', async () => {
+    const page = await arrive();
+    let answers = 0;
+    await page.clock.install();
+    await page.route('**/api/v1/files', (route) => {
+      if (route.request().method() !== 'POST' || ++answers > 4) return route.fallback();
+      return route.fulfill({ status: 500, json: { error: 'internal_error' } });
+    });
+    await files(page).setInputFiles(SMALL);
+    await expect
+      .poll(async () => {
+        await page.clock.runFor(1_000);
+        return panel(page).getByText('Something went wrong in the service.', { exact: true }).isVisible();
+      })
+      .toBe(true);
+    expect(answers).toBe(4);
+    await page.getByRole('button', { name: 'Upload small.txt again' }).click();
+    await expect
+      .poll(async () => {
+        await page.clock.runFor(1_000);
+        return panel(page).getByText('1 file uploaded').isVisible();
+      })
+      .toBe(true);
+    expect(await names()).toEqual(['small.txt']);
+    await here.leave();
+  });
+
+  test.for([
+    ['in one request', SMALL, '**/api/v1/files'],
+    ['whose bytes go to the storage', LARGE, '**/complete'],
+  ] as const)('%s is stored once, although the answer was lost', async ([, file, lost]) => {
+    const page = await arrive();
+    let losses = 0;
+    await page.route(lost, async (route) => {
+      if (route.request().method() !== 'POST' || losses++ > 0) return route.fallback();
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    await files(page).setInputFiles(file);
+    await panel(page).getByText('1 file uploaded').waitFor();
+    expect(losses).toBeGreaterThan(0);
+    expect(await names()).toEqual([file.name]);
+    await here.leave();
+  });
+
+  test('waits as long as a 429 says', async () => {
+    const page = await arrive();
+    const sentAt: number[] = [];
+    await page.route('**/api/v1/files', (route) => {
+      if (route.request().method() !== 'POST') return route.fallback();
+      sentAt.push(Date.now());
+      if (sentAt.length > 1) return route.fallback();
+      return route.fulfill({ status: 429, headers: { 'Retry-After': '2' }, json: { error: 'rate_limit_exceeded' } });
+    });
+    await files(page).setInputFiles(SMALL);
+    await panel(page).getByText('Waiting to go on: Too many requests in a minute.').waitFor();
+    await panel(page).getByText('1 file uploaded').waitFor();
+    const [first = 0, second = 0] = sentAt;
+    expect(second - first).toBeGreaterThanOrEqual(2_000);
+    await here.leave();
+  });
+
+  test('waits while an answer leaves nothing of the limit', async () => {
+    const page = await arrive();
+    const sentAt: number[] = [];
+    await page.route('**/api/v1/files', async (route) => {
+      if (route.request().method() !== 'POST') return route.fallback();
+      sentAt.push(Date.now());
+      const response = await route.fetch();
+      const headers = { ...response.headers(), ...(sentAt.length === 1 && { ratelimit: '"uploads";r=0;t=2' }) };
+      await route.fulfill({ response, headers });
+    });
+    await files(page).setInputFiles(SMALL);
+    await panel(page).getByText('1 file uploaded').waitFor();
+    await files(page).setInputFiles(SMALL);
+    await panel(page).getByText('2 files uploaded').waitFor();
+    const [first = 0, second = 0] = sentAt;
+    expect(second - first).toBeGreaterThanOrEqual(2_000);
+    await here.leave();
+  });
+
+  test('goes on when the network is back, and leaving the page meanwhile asks first', async () => {
+    const page = await arrive();
+    await here.context.setOffline(true);
+    await files(page).setInputFiles(SMALL);
+    await panel(page).getByText('Waiting to go on: No connection to the service.').waitFor();
+    const asked = page.waitForEvent('dialog');
+    await page.close({ runBeforeUnload: true });
+    await (await asked).dismiss();
+    await here.context.setOffline(false);
+    await panel(page).getByText('1 file uploaded').waitFor();
+    await here.leave();
+  });
+
+  test('that is too large says so at once, without being sent', async () => {
+    const page = await arrive();
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.method()));
+    await page.evaluate(() => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([new Uint8Array(100 * 1024 * 1024 + 1)], 'huge.bin'));
+      window.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, cancelable: true }));
+    });
+    await panel(page).getByText('Too large: a file may have 100 MB at most.').waitFor();
+    expect(requests).not.toContain('POST');
+    await here.leave();
+  });
+
+  test('that finds the session ended leads to the login', async () => {
+    const page = await arrive();
+    await here.context.clearCookies();
+    await files(page).setInputFiles(SMALL);
+    await page.getByRole('link', { name: 'Continue with Google' }).waitFor();
+    await here.leave();
+  });
+});

@@ -1,0 +1,198 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { adminJson } from '../support/admin.ts';
+import { HAS_BROWSER, launchBrowser, openAs, type Visit, visit } from '../support/browser.ts';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+
+const MIB = 1024 * 1024;
+
+let service: TestService;
+let browser: Browser;
+let directory: string;
+let account: TestAccount;
+let here: Visit;
+
+/** Somebody new, on the page of their files. */
+async function arrive(): Promise<Page> {
+  account = await service.newAccount();
+  here = await visit(browser);
+  await openAs(here, service, account.cookie);
+  await here.page.getByRole('heading', { name: 'Upload your first file' }).waitFor();
+  return here.page;
+}
+
+/** What the account has, by the API. */
+async function stored(): Promise<{ name: string; size_bytes: number; mime_type: string }[]> {
+  const { body } = await account.byKey.request<{ items: { name: string; size_bytes: number; mime_type: string }[] }>(
+    'GET',
+    '/files?limit=100',
+  );
+  return body.items;
+}
+
+/** Drops files and folders of this machine, as a person who drags them from a file manager. */
+async function drop(page: Page, files: string[]): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  const data = { items: [], files, dragOperationsMask: 1 };
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+    await devtools.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data });
+  await devtools.detach();
+}
+
+const panel = (page: Page) => page.getByRole('region', { name: 'Uploads' });
+const rowOf = (page: Page, name: string) => panel(page).getByRole('listitem').filter({ hasText: name });
+
+describe.runIf(HAS_BROWSER)('a person uploads', () => {
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'dashboard-'));
+    [service, browser] = await Promise.all([
+      startTestService({
+        RATE_LIMIT_UPLOADS_PER_MINUTE: '10000',
+        RATE_LIMIT_LISTS_PER_MINUTE: '10000',
+        RATE_LIMIT_REQUESTS_PER_MINUTE: '10000',
+      }),
+      launchBrowser(),
+    ]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.close();
+    await rm(directory, { recursive: true });
+  });
+
+  test('what is chosen', async () => {
+    const page = await arrive();
+    await page.getByTestId('files').setInputFiles([
+      { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') },
+      { name: 'Grüße — 文件.json', mimeType: 'application/json', buffer: Buffer.from('{}') },
+      { name: 'empty', mimeType: '', buffer: Buffer.alloc(0) },
+    ]);
+    await panel(page).getByText('3 files uploaded').waitFor();
+    await page.getByRole('button', { name: 'Details of Grüße — 文件.json' }).waitFor();
+    expect((await stored()).map(({ name }) => name).sort()).toEqual(['Grüße — 文件.json', 'empty', 'notes.txt']);
+    await here.leave();
+  });
+
+  test('what is dropped, with what is in folders', async () => {
+    const page = await arrive();
+    const folder = join(directory, 'album');
+    await mkdir(join(folder, 'deep/deeper'), { recursive: true });
+    await writeFile(join(folder, 'one.txt'), '1');
+    await writeFile(join(folder, 'deep/two.txt'), '22');
+    await writeFile(join(folder, 'deep/deeper/three.txt'), '333');
+    await writeFile(join(directory, 'beside.txt'), '4444');
+    await drop(page, [folder, join(directory, 'beside.txt')]);
+    await panel(page).getByText('4 files uploaded').waitFor();
+    expect((await stored()).map(({ size_bytes }) => size_bytes).sort()).toEqual([1, 2, 3, 4]);
+    await here.leave();
+  });
+
+  test('what is pasted', async () => {
+    const page = await arrive();
+    await page.evaluate(async () => {
+      const canvas = Object.assign(document.createElement('canvas'), { width: 8, height: 8 });
+      const image = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve));
+      await navigator.clipboard.write([new ClipboardItem({ 'image/png': image ?? '' })]);
+    });
+    await page.keyboard.press('Control+V');
+    await panel(page).getByText('1 file uploaded').waitFor();
+    expect(await stored()).toMatchObject([{ name: 'image.png', mime_type: 'image/png' }]);
+    await here.leave();
+  });
+
+  test('a file of 60 MiB, straight to the storage, and sees it move', async () => {
+    const page = await arrive();
+    const film = join(directory, 'film.mp4');
+    await writeFile(film, Buffer.alloc(60 * MIB, 'film'));
+    // Twenty MiB a second, so that there is something to see.
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('Network.enable');
+    await devtools.send('Network.emulateNetworkConditions', {
+      offline: false,
+      latency: 0,
+      downloadThroughput: -1,
+      uploadThroughput: 20 * MIB,
+    });
+    const puts: string[] = [];
+    page.on('request', (request) => request.method() === 'PUT' && puts.push(new URL(request.url()).origin));
+    await page.getByTestId('files').setInputFiles(film);
+    const bar = rowOf(page, 'film.mp4').getByRole('progressbar');
+    const seen = new Set<number>();
+    await expect
+      .poll(
+        async () => {
+          const value = Number(await bar.getAttribute('aria-valuenow', { timeout: 1_000 }).catch(() => 100));
+          if (value > 0 && value < 100) seen.add(value);
+          return seen.size;
+        },
+        { interval: 50 },
+      )
+      .toBeGreaterThan(3);
+    expect([...seen]).toEqual([...seen].toSorted((one, other) => one - other));
+    await panel(page).getByText('1 file uploaded').waitFor({ timeout: 60_000 });
+    expect(puts).toEqual([expect.not.stringContaining(service.urls.root_url)]);
+    expect(await stored()).toMatchObject([{ name: 'film.mp4', mime_type: 'video/mp4', size_bytes: 60 * MIB }]);
+    await here.leave();
+  });
+
+  test('and calls it off: nothing of it stays charged', async () => {
+    const page = await arrive();
+    const film = join(directory, 'long.mp4');
+    await writeFile(film, Buffer.alloc(20 * MIB));
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('Network.enable');
+    await devtools.send('Network.emulateNetworkConditions', {
+      offline: false,
+      latency: 0,
+      downloadThroughput: -1,
+      uploadThroughput: MIB,
+    });
+    await page.getByTestId('files').setInputFiles(film);
+    const used = async () =>
+      (await account.bySession.request<{ storage_used_bytes: number }>('GET', '/auth/me')).body.storage_used_bytes;
+    await expect.poll(used).toBe(20 * MIB);
+    await page.getByRole('button', { name: 'Cancel the upload of long.mp4' }).click();
+    await panel(page).waitFor({ state: 'detached' });
+    await expect.poll(used).toBe(0);
+    expect(await stored()).toEqual([]);
+    await here.leave();
+  });
+
+  test('a folder of 200 files, which all arrive although the service says "too many" now and then', async () => {
+    const page = await arrive();
+    const folder = join(directory, 'two-hundred');
+    await mkdir(folder);
+    await Promise.all(
+      Array.from({ length: 200 }, (_, index) => writeFile(join(folder, `${index}.txt`), `file ${index}`)),
+    );
+    let uploads = 0;
+    await page.route('**/api/v1/files', (route) => {
+      if (route.request().method() !== 'POST' || ++uploads % 60 !== 0) return route.fallback();
+      return route.fulfill({ status: 429, headers: { 'Retry-After': '1' }, json: { error: 'rate_limit_exceeded' } });
+    });
+    await page.getByTestId('folder').setInputFiles(folder);
+    await panel(page).getByText('200 files uploaded').waitFor({ timeout: 60_000 });
+    const { body } = await account.byKey.request<{ total: number }>('GET', '/files');
+    expect(body.total).toBe(200);
+    await here.leave();
+  });
+
+  test('more than fits, and reads why and what is free', async () => {
+    const page = await arrive();
+    await adminJson(service, 'set-limit', account.email, '1000');
+    await page.reload();
+    await page
+      .getByTestId('files')
+      .setInputFiles([{ name: 'fits.txt', mimeType: 'text/plain', buffer: Buffer.alloc(950) }]);
+    await panel(page).getByText('1 file uploaded').waitFor();
+    await page.getByText('Almost full: 50 bytes left').waitFor();
+    await page
+      .getByTestId('files')
+      .setInputFiles([{ name: 'over.txt', mimeType: 'text/plain', buffer: Buffer.alloc(51) }]);
+    await rowOf(page, 'over.txt').getByText('Not enough storage: 50 bytes left.').waitFor();
+    await here.leave();
+  });
+});
