@@ -1,6 +1,6 @@
 import { accountStore } from '../shared/aws/account-store.ts';
 import { appUrl } from '../shared/aws/parameters.ts';
-import { loginProviderSecret } from '../shared/aws/secrets.ts';
+import { loginProvider } from '../shared/aws/secrets.ts';
 import { sessionStore } from '../shared/aws/session-store.ts';
 import { list } from '../shared/env.ts';
 import { parseCookies } from '../shared/http/cookies.ts';
@@ -9,7 +9,6 @@ import { redirect } from '../shared/http/response.ts';
 import { routeStack } from '../shared/http/route-stack.ts';
 import { describeError, log } from '../shared/log.ts';
 import { finishLogin } from '../shared/login/finish-login.ts';
-import { parseLoginProvider } from '../shared/login/provider.ts';
 import { rateLimit } from '../shared/middleware/rate-limit.ts';
 import { ROUTES } from '../shared/routes.ts';
 
@@ -17,9 +16,9 @@ const allowed = { domains: list('ALLOWED_EMAIL_DOMAINS'), emails: list('ALLOWED_
 
 /** GET /auth/google/callback: 302 to the dashboard with a session, or to its login page with `?error=`. */
 export const handler = routeStack('finishLogin', [rateLimit(ROUTES.finishLogin.rateClass)], async ({ event }) => {
-  const [secret, url] = await Promise.all([loginProviderSecret(), appUrl()]);
+  const [provider, url] = await Promise.all([loginProvider(), appUrl()]);
   const login = await finishLogin(
-    { provider: parseLoginProvider(secret), appUrl: url, allowed, accounts: accountStore, sessions: sessionStore },
+    { provider, appUrl: url, allowed, accounts: accountStore, sessions: sessionStore },
     {
       parameters: event.multiValueQueryStringParameters ?? {},
       cookies: parseCookies(headerValues(event, 'cookie')),

@@ -1,7 +1,8 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { required, type VariableName } from '../env.ts';
+import { parseLoginProvider } from '../login/provider.ts';
 import { cached } from './cached.ts';
-import { translateFailures } from './failures.ts';
+import { serviceUnavailable, translateFailures } from './failures.ts';
 
 /** A secret is a JSON object; who uses it knows its fields. */
 export type Secret = Readonly<Record<string, unknown>>;
@@ -16,20 +17,25 @@ const secretsManager = new SecretsManagerClient({
 translateFailures(secretsManager);
 
 /**
- * The OAuth client of the login (see `shared/login/provider.ts`).
- * @throws Error when it is no JSON object, without a word of what it holds; ApiError `service_unavailable`.
+ * The OAuth client of the login. A secret that the operator has not filled in, or not well, is not kept, so a better one
+ * is noticed at once.
+ * @throws ApiError `service_unavailable`, whose cause names the secret and says nothing of what it holds.
  */
-export const loginProviderSecret = cached(() => readSecret('LOGIN_PROVIDER_SECRET'), { keepMs: KEPT_MS });
+export const loginProvider = cached(() => readSecret('LOGIN_PROVIDER_SECRET', parseLoginProvider), { keepMs: KEPT_MS });
 
-/** What only our edge knows: `a`, and from the first rotation on `b`. @throws as {@link loginProviderSecret}. */
-export const originSecret = cached(() => readSecret('ORIGIN_SECRET'), { keepMs: KEPT_MS });
+/** What only our edge knows: `a`, and from the first rotation on `b`. @throws as {@link loginProvider}. */
+export const originSecret = cached(() => readSecret('ORIGIN_SECRET', (secret) => secret), { keepMs: KEPT_MS });
 
-async function readSecret(variable: VariableName): Promise<Secret> {
+async function readSecret<Value>(variable: VariableName, read: (secret: Secret) => Value): Promise<Value> {
   const name = required(variable);
   const { SecretString } = await secretsManager.send(new GetSecretValueCommand({ SecretId: name }));
   const value = parse(SecretString ?? '');
-  if (typeof value !== 'object' || value === null) throw new Error(`secret ${name} is not a JSON object`);
-  return value as Secret;
+  try {
+    if (typeof value !== 'object' || value === null) throw new Error('it is not a JSON object');
+    return read(value as Secret);
+  } catch (error) {
+    throw serviceUnavailable(new Error(`secret ${name} is not filled in: ${(error as Error).message}`));
+  }
 }
 
 /** JSON.parse quotes what it cannot read, and its message would end in a log. */

@@ -50,7 +50,7 @@ export function isGoogle({ issuer }: LoginProvider): boolean {
 
 function text(secret: Readonly<Record<string, unknown>>, name: string): string {
   const value = secret[name];
-  if (typeof value !== 'string' || value === '') throw new Error(`the login provider's secret has no ${name}`);
+  if (typeof value !== 'string' || value === '') throw new Error(`it has no ${name}`);
   return value;
 }
 
@@ -59,6 +59,6 @@ function address(secret: Readonly<Record<string, unknown>>, name: string): strin
   const value = text(secret, name);
   const url = URL.parse(value);
   const isLocal = url?.protocol === 'http:' && ['localhost', '127.0.0.1'].includes(url.hostname);
-  if (url?.protocol !== 'https:' && !isLocal) throw new Error(`${name} of the login provider is not an https address`);
+  if (url?.protocol !== 'https:' && !isLocal) throw new Error(`its ${name} is not an https address`);
   return value;
 }

@@ -33,9 +33,9 @@ Object.assign(process.env, {
 async function load() {
   vi.resetModules();
   const { appUrl } = await import('../../../shared/aws/parameters.ts');
-  const { loginProviderSecret, originSecret } = await import('../../../shared/aws/secrets.ts');
+  const { loginProvider, originSecret } = await import('../../../shared/aws/secrets.ts');
   const { isFromOurEdge } = await import('../../../shared/http/viewer.ts');
-  return { appUrl, loginProviderSecret, originSecret, isFromOurEdge };
+  return { appUrl, loginProvider, originSecret, isFromOurEdge };
 }
 
 beforeEach(() => {
@@ -75,22 +75,36 @@ describe('the address of the app', () => {
 
 describe('a secret', () => {
   test('is its JSON object, each under its own name', async () => {
-    values.set('login', '{"client_id":"a"}').set('origin', '{"a":"b"}');
-    const { loginProviderSecret, originSecret } = await load();
-    expect([await loginProviderSecret(), await originSecret()]).toEqual([{ client_id: 'a' }, { a: 'b' }]);
-    await loginProviderSecret();
+    values.set('login', '{"client_id":"a","client_secret":"b"}').set('origin', '{"a":"b"}');
+    const { loginProvider, originSecret } = await load();
+    expect(await loginProvider()).toMatchObject({ clientId: 'a', clientSecret: 'b' });
+    expect(await originSecret()).toEqual({ a: 'b' });
+    await loginProvider();
     expect(asked).toEqual(['login', 'origin']);
   });
 
-  test.each(['hunter2', '"hunter2"', '', 'null', '{"a":hunter2}'])(
-    'that is %j fails without saying what it holds',
-    async (stored) => {
-      values.set('login', stored);
-      const error = await (await load()).loginProviderSecret().catch((thrown) => thrown);
-      expect(error.message).toBe('secret login is not a JSON object');
-      expect(error.cause).toBeUndefined();
-    },
-  );
+  test.each([
+    ['hunter2', 'it is not a JSON object'],
+    ['"hunter2"', 'it is not a JSON object'],
+    ['', 'it is not a JSON object'],
+    ['null', 'it is not a JSON object'],
+    ['{"a":hunter2}', 'it is not a JSON object'],
+    ['{"client_id":"hunter2"}', 'it has no client_secret'],
+  ])('that is %j is service_unavailable: the log learns its name, and not what it holds', async (stored, what) => {
+    values.set('login', stored);
+    const error = await (await load()).loginProvider().catch((thrown) => thrown);
+    expect(error).toMatchObject({ code: 'service_unavailable' });
+    expect(error.cause.message).toBe(`secret login is not filled in: ${what}`);
+    expect(error.cause.cause).toBeUndefined();
+  });
+
+  test('that was not filled in is read again at once', async () => {
+    const { loginProvider } = await load();
+    values.set('login', 'made up');
+    await expect(loginProvider()).rejects.toMatchObject({ code: 'service_unavailable' });
+    values.set('login', '{"client_id":"a","client_secret":"b"}');
+    expect(await loginProvider()).toMatchObject({ clientId: 'a' });
+  });
 
   test('is service_unavailable while it cannot be read', async () => {
     await expect((await load()).originSecret()).rejects.toMatchObject({ code: 'service_unavailable' });
