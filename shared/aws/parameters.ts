@@ -9,12 +9,15 @@ const ssm = new SSMClient({
 });
 translateFailures(ssm);
 
+/** A domain that the operator changed is noticed this late. */
+const KEPT_MS = 5 * 60_000;
+
 /**
- * The origin of API and dashboard, such as `https://app.example.org`, read once in the life of a process: it exists
- * only after the functions do, so no variable can hold it.
+ * The origin of API and dashboard, such as `https://app.example.org`. It exists only after the functions do, so no
+ * variable can hold it.
  * @throws Error when the parameter is not set to an address; ApiError `service_unavailable`.
  */
-export const appUrl = cached(readAppUrl, { keepMs: Number.POSITIVE_INFINITY });
+export const appUrl = cached(readAppUrl, { keepMs: KEPT_MS });
 
 async function readAppUrl(): Promise<string> {
   const name = required('APP_URL_PARAMETER');

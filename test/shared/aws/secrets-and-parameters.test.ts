@@ -55,12 +55,17 @@ describe('the address of the app', () => {
     expect(await (await load()).appUrl()).toBe(url);
   });
 
-  test('is read once', async () => {
+  test('is read once in five minutes, so a domain that the operator changed is noticed', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
     values.set('/app-url', 'https://app.example.org');
     const { appUrl } = await load();
     await appUrl();
-    await appUrl();
+    values.set('/app-url', 'https://files.example.org');
+    vi.setSystemTime(Date.now() + 5 * 60_000 - 1);
+    expect(await appUrl()).toBe('https://app.example.org');
     expect(asked).toEqual(['/app-url']);
+    vi.setSystemTime(Date.now() + 1);
+    expect(await appUrl()).toBe('https://files.example.org');
   });
 
   test.each(['', 'app.example.org', 'javascript:alert(1)', '-'])('is not %j', async (stored) => {
