@@ -8,6 +8,7 @@ import type { Construct } from 'constructs';
 import { TABLES, type TableDefinition, type TableName } from '../../shared/aws/tables.ts';
 import { parseLimit } from '../../shared/limits.ts';
 import { CdnDistribution } from '../constructs/cdn-distribution.ts';
+import { endHelperLogs } from '../constructs/helper-logs.ts';
 import type { SharedResources } from '../constructs/needs.ts';
 import { addressOf } from '../constructs/viewer-side.ts';
 import { operatorParameterName, type StageConfig } from '../stage.ts';
@@ -54,6 +55,7 @@ export class DataStack extends Stack {
       stringValue: this.toJsonString(this.operatorEnvironment()),
       description: 'What "npm run admin" finds in its environment',
     });
+    endHelperLogs(this);
   }
 
   /** With the operator's own credentials: nothing is granted here. */

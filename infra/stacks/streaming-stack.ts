@@ -4,6 +4,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import { endHelperLogs } from '../constructs/helper-logs.ts';
 import { bindNeeds } from '../constructs/needs.ts';
 import type { ApiStackProps } from './api-stack.ts';
 import type { DataStack } from './data-stack.ts';
@@ -19,10 +20,17 @@ export class StreamingStack extends Stack {
       retention: logs.RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
     });
+    // Of the function that copies the code; CDK's own would be kept for two years, also without its stack.
+    const copyLogs = new logs.LogGroup(this, 'CodeCopyLogs', {
+      retention: logs.RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
     const role = new iam.Role(this, 'Role', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
     logGroup.grantWrite(role);
     this.webFunction = new lambda.WebFunction(this, 'UploadStream', {
-      code: lambda.WebFunctionCode.fromAssetToManagedBucket(join(props.bundles, 'uploadStream')),
+      code: lambda.WebFunctionCode.fromAssetToManagedBucket(join(props.bundles, 'uploadStream'), {
+        copyOptions: { logGroup: copyLogs },
+      }),
       runtime: lambda.WebFunctionRuntime.NODEJS_24_X,
       // Open to all, so the function checks the origin secret and then the caller: signed endpoints need the hash of the
       // whole body in a header, which no form upload can send.
@@ -43,6 +51,7 @@ export class StreamingStack extends Stack {
       id: 'Annotation::@aws-cdk/aws-lambda:webFunctionPublicEndpoint',
       reason: 'The server refuses every request without the origin secret, then authenticates the caller itself',
     });
+    endHelperLogs(this);
   }
 }
 
