@@ -4,7 +4,7 @@ import type { App } from 'aws-cdk-lib';
 export const STAGES = ['prod', 'dev'] as const;
 export type StageName = (typeof STAGES)[number];
 
-export const DEFAULT_STAGE: StageName = 'prod';
+export const DEFAULT_STAGE: StageName = STAGES[0];
 
 /**
  * The SSM parameter of a deployment from which `npm run admin` learns where its tables and its bucket are: the environment
@@ -14,94 +14,150 @@ export function operatorParameterName(stage: StageName): string {
   return `/file-hosting/${stage}/operator`;
 }
 
-/** What a rate-based rule takes. Source: AWS WAF API reference, "RateBasedStatement". */
-const FIREWALL_REQUESTS = { from: 10, to: 2_000_000_000 };
+export interface Context {
+  /** One of these, the first unless told. */
+  readonly values?: readonly string[];
+  /** Or such a text; nothing unless told. */
+  readonly pattern?: RegExp;
+  /** Or a whole number of these; nothing unless told. */
+  readonly range?: { readonly from: number; readonly to: number };
+  readonly meaning: string;
+}
 
-/** What the operator chose by context (`-c stage=dev`, `-c streamingUploads=false`, `-c originSecretSlot=b`). */
+const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/;
+/** Of ACM in us-east-1, where CloudFront looks for certificates. */
+const CERTIFICATE_ARN = /^arn:aws:acm:us-east-1:\d{12}:certificate\/\S+$/;
+
+/** What the operator may choose by context (`-c stage=dev`). The table of docs/operate.md is made from this object. */
+export const CONTEXTS = {
+  stage: { values: STAGES, meaning: '`prod` keeps its data when its stacks go; `dev` can be destroyed whole' },
+  streamingUploads: {
+    values: ['true', 'false'],
+    meaning: '`false`: no streaming function; multipart bodies over 4 MiB are refused with 413',
+  },
+  reserveConcurrency: {
+    values: ['true', 'false'],
+    meaning: '`false`: the sweeper has no place of its own among the functions of the account (for a new account)',
+  },
+  alarmEmail: {
+    pattern: /^[^\s@]+@[^\s@]+$/,
+    meaning: 'Who is told of alarms, once a mail of AWS is confirmed; without it, whoever subscribes to `AlarmTopic`',
+  },
+  originSecretSlot: { values: ['a', 'b'], meaning: 'The slot of the origin secret that the edge sends' },
+  appDomain: { pattern: DOMAIN, meaning: 'Your own name for API and dashboard, instead of one under cloudfront.net' },
+  appCertificateArn: { pattern: CERTIFICATE_ARN, meaning: 'Its certificate, of ACM in us-east-1' },
+  cdnDomain: { pattern: DOMAIN, meaning: 'Your own name for the links, under another registrable name than the app' },
+  cdnCertificateArn: { pattern: CERTIFICATE_ARN, meaning: 'Its certificate, of ACM in us-east-1' },
+  webAclArn: {
+    pattern: /^arn:aws:wafv2:us-east-1:\d{12}:global\/webacl\/\S+$/,
+    meaning: 'A web ACL of scope CLOUDFRONT, for both distributions',
+  },
+  firewallRequestsPerFiveMinutes: {
+    // Source: AWS WAF API reference, "RateBasedStatement".
+    range: { from: 10, to: 2_000_000_000 },
+    meaning: 'From how many requests in five minutes on a firewall of the app distribution refuses an address',
+  },
+  priceClass: {
+    values: ['all', '200', '100'],
+    meaning: 'Which regions of CloudFront serve: all of them, or the cheaper ones only',
+  },
+} as const satisfies Record<string, Context>;
+
+type ContextName = keyof typeof CONTEXTS;
+type ChoiceName = {
+  [Name in ContextName]: (typeof CONTEXTS)[Name] extends { values: unknown } ? Name : never;
+}[ContextName];
+type ChoiceOf<Name extends ChoiceName> = (typeof CONTEXTS)[Name]['values'][number];
+
+/** Context that the command `cdk` keeps for itself; the rest of its own has a colon, a slash or an @ in its name. */
+const CONTEXT_OF_CDK = ['cli-telemetry', 'acknowledged-issue-numbers'];
+
+/** What the operator chose; {@link CONTEXTS} says what each means. */
 export interface StageConfig {
   readonly name: StageName;
-  /** False: uploads over 4 MiB must be direct; such a deployment does not hold the whole contract. */
+  /** False: such a deployment does not hold the whole contract. */
   readonly streamingUploads: boolean;
-  /**
-   * False: the sweeper has no place of its own. For a new account, whose quota of functions at once may be so small (10)
-   * that Lambda refuses to reserve any of it.
-   */
+  /** False where the quota of functions at once is so small (10) that Lambda refuses to reserve any of it. */
   readonly reserveConcurrency: boolean;
-  /** Who is told of alarms, after confirming a mail; absent: whoever subscribes to the topic. */
   readonly alarmEmail: string | undefined;
-  /** The slot of the origin secret that the edge sends: to rotate it, fill the other one and then name it here. */
-  readonly originSecretSlot: 'a' | 'b';
+  readonly originSecretSlot: ChoiceOf<'originSecretSlot'>;
   /** Absent: the distributions have CloudFront's names, which are sites of their own (Public Suffix List). */
   readonly appDomain: CustomDomain | undefined;
   /** Under another registrable name than the app's, so that no upload shares a site with the dashboard's cookie. */
   readonly cdnDomain: CustomDomain | undefined;
-  /** A web ACL of scope CLOUDFRONT, for both distributions. */
   readonly webAclArn: string | undefined;
-  /**
-   * From how many requests in five minutes on a firewall of our own refuses an address, on the app distribution. Absent: no
-   * firewall, because AWS charges for one by the month, idle or not; our own limiter is there without it.
-   */
+  /** Absent: no firewall, because AWS charges for one by the month, idle or not; our own limiter is there without it. */
   readonly firewallRequestsPerFiveMinutes: number | undefined;
-  /** Which regions of CloudFront serve: all, or the cheaper ones only. */
-  readonly priceClass: 'all' | '200' | '100';
+  readonly priceClass: ChoiceOf<'priceClass'>;
 }
 
 export interface CustomDomain {
   readonly name: string;
-  /** Of ACM in us-east-1, where CloudFront looks for certificates. */
   readonly certificateArn: string;
 }
 
-/** @throws Error naming the context value that is not one of those it may be. */
+/** @throws Error naming the context there is none of, or whose value is not one of those it may be. */
 export function readStageConfig(app: App): StageConfig {
-  const webAclArn = matching(app, 'webAclArn', /^arn:aws:wafv2:us-east-1:\d{12}:global\/webacl\/\S+$/);
-  const firewallRequestsPerFiveMinutes = wholeNumber(app, 'firewallRequestsPerFiveMinutes', FIREWALL_REQUESTS);
+  refuseUnknown(app);
+  const webAclArn = given(app, 'webAclArn');
+  const firewallRequestsPerFiveMinutes = wholeNumber(app, 'firewallRequestsPerFiveMinutes');
   if (webAclArn !== undefined && firewallRequestsPerFiveMinutes !== undefined) {
     throw new Error(
       'context webAclArn and firewallRequestsPerFiveMinutes exclude each other: a distribution has one web ACL',
     );
   }
   return {
-    name: oneOf(app, 'stage', STAGES, DEFAULT_STAGE),
-    streamingUploads: oneOf(app, 'streamingUploads', ['true', 'false'], 'true') === 'true',
-    reserveConcurrency: oneOf(app, 'reserveConcurrency', ['true', 'false'], 'true') === 'true',
-    alarmEmail: matching(app, 'alarmEmail', /^[^\s@]+@[^\s@]+$/),
-    originSecretSlot: oneOf(app, 'originSecretSlot', ['a', 'b'], 'a'),
+    name: chosen(app, 'stage'),
+    streamingUploads: chosen(app, 'streamingUploads') === 'true',
+    reserveConcurrency: chosen(app, 'reserveConcurrency') === 'true',
+    alarmEmail: given(app, 'alarmEmail'),
+    originSecretSlot: chosen(app, 'originSecretSlot'),
     appDomain: domain(app, 'app'),
     cdnDomain: domain(app, 'cdn'),
     webAclArn,
     firewallRequestsPerFiveMinutes,
-    priceClass: oneOf(app, 'priceClass', ['all', '200', '100'], 'all'),
+    priceClass: chosen(app, 'priceClass'),
   };
 }
 
-function oneOf<Value extends string>(app: App, name: string, values: readonly Value[], fallback: Value): Value {
-  const given = String(app.node.tryGetContext(name) ?? fallback);
-  const value = values.find((candidate) => candidate === given);
-  if (value === undefined) throw new Error(`context ${name} must be ${values.join(' or ')}, not "${given}"`);
+/** A misspelt name would be the default of the right one, without a word. */
+function refuseUnknown(app: App): void {
+  const known = [...Object.keys(CONTEXTS), ...CONTEXT_OF_CDK];
+  const names = Object.keys(app.node.getAllContext()).filter((name) => /^[\w-]+$/.test(name));
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new Error(`there is no context "${unknown}"; there are ${Object.keys(CONTEXTS).join(', ')}`);
+}
+
+function chosen<Name extends ChoiceName>(app: App, name: Name): ChoiceOf<Name> {
+  const values: readonly ChoiceOf<Name>[] = CONTEXTS[name].values;
+  const text = String(app.node.tryGetContext(name) ?? values[0]);
+  const value = values.find((candidate) => candidate === text);
+  if (value === undefined) throw new Error(`context ${name} must be ${values.join(' or ')}, not "${text}"`);
   return value;
 }
 
-function wholeNumber(app: App, name: string, { from, to }: { from: number; to: number }): number | undefined {
-  const given: unknown = app.node.tryGetContext(name);
-  if (given === undefined) return undefined;
-  const value = /^\d+$/.test(String(given)) ? Number(given) : Number.NaN;
+function wholeNumber(app: App, name: 'firewallRequestsPerFiveMinutes'): number | undefined {
+  const { from, to } = CONTEXTS[name].range;
+  const text: unknown = app.node.tryGetContext(name);
+  if (text === undefined) return undefined;
+  const value = /^\d+$/.test(String(text)) ? Number(text) : Number.NaN;
   if (value >= from && value <= to) return value;
-  throw new Error(`context ${name} must be a whole number from ${from} to ${to}, not "${given}"`);
+  throw new Error(`context ${name} must be a whole number from ${from} to ${to}, not "${text}"`);
 }
 
 function domain(app: App, which: 'app' | 'cdn'): CustomDomain | undefined {
-  const [nameKey, certificateKey] = [`${which}Domain`, `${which}CertificateArn`];
-  const name = matching(app, nameKey, /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/);
-  const certificateArn = matching(app, certificateKey, /^arn:aws:acm:us-east-1:\d{12}:certificate\/\S+$/);
+  const [nameKey, certificateKey] = [`${which}Domain`, `${which}CertificateArn`] as const;
+  const [name, certificateArn] = [given(app, nameKey), given(app, certificateKey)];
   if (name === undefined && certificateArn === undefined) return undefined;
   if (name !== undefined && certificateArn !== undefined) return { name, certificateArn };
   throw new Error(`context ${nameKey} and ${certificateKey} go together`);
 }
 
-function matching(app: App, name: string, pattern: RegExp): string | undefined {
-  const given: unknown = app.node.tryGetContext(name);
-  if (given === undefined) return undefined;
-  if (typeof given === 'string' && pattern.test(given)) return given;
-  throw new Error(`context ${name} must match ${pattern.source}, not "${given}"`);
+function given(app: App, name: Exclude<ContextName, ChoiceName>): string | undefined {
+  const text: unknown = app.node.tryGetContext(name);
+  if (text === undefined) return undefined;
+  const { pattern } = CONTEXTS[name];
+  if (typeof text === 'string' && pattern.test(text)) return text;
+  throw new Error(`context ${name} must match ${pattern.source}, not "${text}"`);
 }

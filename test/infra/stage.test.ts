@@ -2,7 +2,7 @@ import { App } from 'aws-cdk-lib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Template } from '../../infra/local/template/assembly.ts';
 import { readStageConfig } from '../../infra/stage.ts';
-import { distributionOf, resourcesOf, synthesizeStage } from '../support/synthesize-stage.ts';
+import { distributionOf, resourcesOf, templatesOf } from '../support/synthesize-stage.ts';
 
 /** What an operator chooses by context (`-c name=value`), in the templates that come of it. */
 
@@ -11,7 +11,7 @@ describe('a stage that has everything', () => {
   const WEB_ACL = 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/files/1';
   let templates: Record<string, Template>;
   beforeAll(async () => {
-    templates = await synthesizeStage({
+    templates = await templatesOf({
       stage: 'prod',
       appDomain: 'files.example.com',
       appCertificateArn: certificate('app'),
@@ -74,7 +74,7 @@ describe('a stage that has everything', () => {
 });
 
 test('a stage for development can be destroyed whole, and one without streaming has no stack for it', async () => {
-  const templates = await synthesizeStage({ stage: 'dev', streamingUploads: 'false', reserveConcurrency: 'false' });
+  const templates = await templatesOf({ stage: 'dev', streamingUploads: 'false', reserveConcurrency: 'false' });
   expect(Object.keys(templates).sort()).toEqual(['Api', 'Data', 'Edge', 'EdgeAlarms', 'Operations']);
   expect(JSON.stringify(templates.Operations)).not.toContain('StreamingFailures"');
   expect(JSON.stringify(templates.Api)).not.toContain('ReservedConcurrentExecutions');
@@ -89,7 +89,7 @@ test('a stage for development can be destroyed whole, and one without streaming 
 });
 
 test.each(['eu-central-1', 'us-east-1'])('a service in %s is watched from us-east-1', async (region) => {
-  const { EdgeAlarms, ...others } = await synthesizeStage({}, region);
+  const { EdgeAlarms, ...others } = await templatesOf({}, region === undefined ? {} : { CDK_DEFAULT_REGION: region });
   const alarms = JSON.stringify(resourcesOf(EdgeAlarms, 'AWS::CloudWatch::Alarm'));
   expect(
     [...alarms.matchAll(/"StackName":"\w+-\w+-(\w+)","Region":"([^"]+)"/g)].map((found) => found.slice(1)),
@@ -108,6 +108,8 @@ test.each(['eu-central-1', 'us-east-1'])('a service in %s is watched from us-eas
 
 describe('a wrong choice is refused by its name', () => {
   test.each([
+    [{ streamingUpload: 'false' }, 'there is no context "streamingUpload"; there are stage, streamingUploads, '],
+    [{ 'reserve-concurrency': 'false' }, 'there is no context "reserve-concurrency"; there are '],
     [{ stage: 'test' }, 'context stage must be prod or dev, not "test"'],
     [{ streamingUploads: 'no' }, 'context streamingUploads must be true or false, not "no"'],
     [{ reserveConcurrency: '0' }, 'context reserveConcurrency must be true or false, not "0"'],
@@ -132,5 +134,10 @@ describe('a wrong choice is refused by its name', () => {
     ],
   ])('%j', (context, sentence) => {
     expect(() => readStageConfig(new App({ context }))).toThrow(sentence);
+  });
+
+  test("but for what is the CDK's own", () => {
+    const ofCdk = { 'cli-telemetry': false, 'acknowledged-issue-numbers': [16603], '@aws-cdk/core:x': true };
+    expect(readStageConfig(new App({ context: ofCdk })).name).toBe('prod');
   });
 });

@@ -3,34 +3,49 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { loadAssembly, type Template, type TemplateResource } from '../../infra/local/template/assembly.ts';
+import { type Assembly, loadAssembly, type Template, type TemplateResource } from '../../infra/local/template/assembly.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
+/** A synthesized service in a directory of its own. */
+export interface SynthesizedStage extends Assembly {
+  readonly directory: string;
+  remove(): Promise<void>;
+}
+
 /**
- * Synthesizes the service as an operator would.
- * @param context  what is given as `-c name=value`.
- * @param region  where the CLI would deploy to; absent: without a CLI.
- * @returns the templates by the last part of their stack's name.
+ * Synthesizes the service as an operator chose it. Without CloudFormation's own validation, which is half of the time and
+ * which every run of the tests does once.
+ * @param variables  limits and allow-lists, and `CDK_DEFAULT_REGION`, in which the CLI says where it would deploy to.
+ * @throws Error with what the synthesizer wrote, when it refuses.
  */
 export async function synthesizeStage(
-  context: Record<string, string>,
-  region?: string,
-): Promise<Record<string, Template>> {
+  context: Readonly<Record<string, string>>,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<SynthesizedStage> {
   const directory = await mkdtemp(join(tmpdir(), 'stage-'));
+  const remove = () => rm(directory, { recursive: true, force: true });
+  const settings = { CDK_CONTEXT_JSON: JSON.stringify(context), CDK_OUTDIR: directory, CDK_VALIDATION: 'false' };
+  const env = { PATH: process.env.PATH, ...settings, ...variables };
   try {
-    const env = { PATH: process.env.PATH, CDK_CONTEXT_JSON: JSON.stringify(context), CDK_OUTDIR: directory };
-    await promisify(execFile)(process.execPath, ['infra/app.ts'], {
-      cwd: ROOT,
-      env: { ...env, CDK_VALIDATION: 'false', ...(region !== undefined && { CDK_DEFAULT_REGION: region }) },
-    });
-    const { templates } = await loadAssembly(directory);
-    return Object.fromEntries(
-      Object.entries(templates).map(([name, template]) => [name.replace(/^FileHosting-\w+-/, ''), template]),
-    );
-  } finally {
-    await rm(directory, { recursive: true, force: true });
+    await promisify(execFile)(process.execPath, ['infra/app.ts'], { cwd: ROOT, env });
+    return { directory, remove, ...(await loadAssembly(directory)) };
+  } catch (error) {
+    await remove();
+    throw error;
   }
+}
+
+/** The same, of which only the templates are kept: by the last part of their stack's name. */
+export async function templatesOf(
+  context: Readonly<Record<string, string>>,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Record<string, Template>> {
+  const { templates, remove } = await synthesizeStage(context, variables);
+  await remove();
+  return Object.fromEntries(
+    Object.entries(templates).map(([name, template]) => [name.replace(/^FileHosting-\w+-/, ''), template]),
+  );
 }
 
 export function resourcesOf(template: Template | undefined, type: string): TemplateResource[] {

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Template } from '../../../infra/local/template/assembly.ts';
-import { distributionOf, resourcesOf, synthesizeStage } from '../../support/synthesize-stage.ts';
+import { distributionOf, resourcesOf, templatesOf } from '../../support/synthesize-stage.ts';
 
 /** The firewall that an operator may choose by context. */
 
@@ -31,7 +31,7 @@ interface CustomResponse {
 let templates: Record<string, Template>;
 let webAcl: WebAcl;
 beforeAll(async () => {
-  templates = await synthesizeStage({ firewallRequestsPerFiveMinutes: '3000' }, 'eu-central-1');
+  templates = await templatesOf({ firewallRequestsPerFiveMinutes: '3000' }, { CDK_DEFAULT_REGION: 'eu-central-1' });
   const found = resourcesOf(templates.Firewall, 'AWS::WAFv2::WebACL');
   expect(found).toHaveLength(1);
   webAcl = found[0]?.Properties as unknown as WebAcl;
