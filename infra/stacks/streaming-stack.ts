@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Duration, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Fn, RemovalPolicy, Stack, Token, Validations } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
@@ -42,7 +42,7 @@ export class StreamingStack extends Stack {
       role,
       logGroup,
       environment: {
-        ...exported(bindNeeds(role, UPLOAD_STREAM_NEEDS, props.resources, props.stage.name), props.data),
+        ...published(bindNeeds(role, UPLOAD_STREAM_NEEDS, props.resources, props.stage.name), props.data),
         // What streams through is garbage at once: a small young generation is collected often, and memory stays small.
         NODE_OPTIONS: '--max-semi-space-size=2',
       },
@@ -56,15 +56,16 @@ export class StreamingStack extends Stack {
 }
 
 /**
- * The values as explicit imports. The construct copies its revision's configuration into a custom resource after CDK has
- * made cross-stack references into imports, so a plain reference would stay one to a resource of another stack.
+ * The values by way of outputs of the other stack. The construct copies its revision's configuration into a custom resource
+ * after CDK has resolved references between stacks, so a plain one would stay one to a resource of another stack. (Outputs
+ * and not exports: an export holds its stack fast for as long as it is used, and a domain could never be changed.)
  */
-function exported(environment: Record<string, string>, from: Stack): Record<string, string> {
-  const token = /\$\{Token\[[^\]]*\]\}/g;
+function published(environment: Record<string, string>, from: Stack): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(environment).map(([name, value]) => [
-      name,
-      value.replace(token, (reference) => from.exportValue(reference)),
-    ]),
+    Object.entries(environment).map(([name, value]) => {
+      if (!Token.isUnresolved(value)) return [name, value];
+      const output = new CfnOutput(from, `UploadStream-${name}`, { value });
+      return [name, Fn.getStackOutput(from.stackName, String(from.resolve(output.logicalId)))];
+    }),
   );
 }

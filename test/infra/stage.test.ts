@@ -37,6 +37,11 @@ describe('a stage that has everything', () => {
     });
   });
 
+  test('takes no value of another stack by an export, which could never be changed while it is used', () => {
+    expect(Object.keys(templates)).toContain('Streaming');
+    expect(JSON.stringify(templates)).not.toMatch(/"Export"|Fn::ImportValue/);
+  });
+
   test('gives its own names as addresses', () => {
     const { Outputs } = templates.Edge as Template & { Outputs: Record<string, { Value: unknown }> };
     expect(Outputs.BaseUrl?.Value).toBe('https://files.example.com/api/v1');
