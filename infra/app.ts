@@ -1,9 +1,8 @@
 import { mkdirSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { App } from 'aws-cdk-lib';
 import { buildDashboard } from './bundle/build-dashboard.ts';
 import { bundleFunctions } from './bundle/bundle.ts';
+import { newApp } from './new-app.ts';
 import { ApiStack } from './stacks/api-stack.ts';
 import { DataStack } from './stacks/data-stack.ts';
 import { EdgeAlarmsStack } from './stacks/edge-alarms-stack.ts';
@@ -14,8 +13,7 @@ import { StreamingStack } from './stacks/streaming-stack.ts';
 import { readStageConfig } from './stage.ts';
 
 /** Synthesizes the service. Limits come from the environment (shared/limits.ts), the stage from context. */
-const recommendedFlags = createRequire(import.meta.url)('aws-cdk-lib/recommended-feature-flags.json');
-const app = new App({ outdir: process.env.CDK_OUTDIR ?? 'cdk.out', context: recommendedFlags, autoSynth: false });
+const app = newApp(process.env.CDK_OUTDIR ?? 'cdk.out');
 const stage = readStageConfig(app);
 const bundles = join(app.outdir, 'bundles');
 mkdirSync(bundles, { recursive: true });

@@ -67,6 +67,9 @@ type ContextName = keyof typeof CONTEXTS;
 type ChoiceName = {
   [Name in ContextName]: (typeof CONTEXTS)[Name] extends { values: unknown } ? Name : never;
 }[ContextName];
+type TextName = {
+  [Name in ContextName]: (typeof CONTEXTS)[Name] extends { pattern: unknown } ? Name : never;
+}[ContextName];
 type ChoiceOf<Name extends ChoiceName> = (typeof CONTEXTS)[Name]['values'][number];
 
 /** Context that the command `cdk` keeps for itself; the rest of its own has a colon, a slash or an @ in its name. */
@@ -154,7 +157,7 @@ function domain(app: App, which: 'app' | 'cdn'): CustomDomain | undefined {
   throw new Error(`context ${nameKey} and ${certificateKey} go together`);
 }
 
-function given(app: App, name: Exclude<ContextName, ChoiceName>): string | undefined {
+function given(app: App, name: TextName): string | undefined {
   const text: unknown = app.node.tryGetContext(name);
   if (text === undefined) return undefined;
   const { pattern } = CONTEXTS[name];

@@ -3,7 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Assembly, loadAssembly, type Template, type TemplateResource } from '../../infra/local/template/assembly.ts';
+import {
+  type Assembly,
+  loadAssembly,
+  type Template,
+  type TemplateResource,
+} from '../../infra/local/template/assembly.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 

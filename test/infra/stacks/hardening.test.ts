@@ -1,0 +1,253 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Stack } from 'aws-cdk-lib';
+import { CfnBucket } from 'aws-cdk-lib/aws-s3';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { loadAssembly } from '../../../infra/local/template/assembly.ts';
+import { newApp } from '../../../infra/new-app.ts';
+import { VARIABLES } from '../../../shared/env.ts';
+import { CONFIGURABLE_LIMITS } from '../../../shared/limits.ts';
+import { ROUTES } from '../../../shared/routes.ts';
+import { startTestService } from '../../support/service.ts';
+import { type SynthesizedStage, synthesizeStage } from '../../support/synthesize-stage.ts';
+
+/** What would hurt, in every template, whatever the operator chose. */
+
+interface Statement {
+  readonly Effect: 'Allow' | 'Deny';
+  readonly Action: string | string[];
+  readonly Resource?: unknown;
+  readonly Principal?: unknown;
+  readonly Condition?: unknown;
+}
+
+interface Found {
+  readonly stack: string;
+  readonly logicalId: string;
+  readonly type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: properties of many types, as the template has them
+  readonly properties: any;
+  readonly deletionPolicy: string | undefined;
+}
+
+/** Functions and roles that CDK brings along to fill buckets and to empty them. */
+const HELPER = /^Custom|^BucketNotificationsHandler/;
+
+/**
+ * The grants with a wildcard, each with its reason. All are of CDK's own helpers, which write them; they run at a deployment
+ * alone, and each is on the buckets it fills or empties. Our own functions have none.
+ */
+const WILDCARDS: readonly [holder: RegExp, actions: RegExp][] = [
+  // Fills a static bucket from the bucket of CDK's assets.
+  [/^CustomCDKBucketDeployment/, /^s3:(GetBucket|GetObject|List|DeleteObject|Abort)\*$/],
+  // Copies the code of the streaming server into the bucket it is run from.
+  [/^CustomS3ObjectCopy/, /^s3:(Abort|DeleteObject)\*$/],
+  // Empties the bucket of that code when its stack goes; and the files, of a stage for development.
+  [/^(AWSCDKWebFunctionAssetBucket|Uploads)Policy/, /^s3:(DeleteObject|GetBucket|List)\*$/],
+];
+
+const withoutStreaming = { stage: 'dev', streamingUploads: 'false' };
+let inlineOnly: SynthesizedStage;
+let production: SynthesizedStage;
+beforeAll(async () => {
+  inlineOnly = await synthesizeStage(withoutStreaming);
+  production = await synthesizeStage({});
+});
+afterAll(() => Promise.all([inlineOnly.remove(), production.remove()]));
+
+const STAGES: readonly [string, () => string][] = [
+  ['dev', () => inject('assembly')],
+  ['dev without streaming', () => inlineOnly.directory],
+  ['prod', () => production.directory],
+];
+
+async function resourcesOf(assembly: string, ...types: string[]): Promise<Found[]> {
+  const { templates } = await loadAssembly(assembly);
+  const found = Object.entries(templates).flatMap(([stack, { Resources }]) =>
+    Object.entries(Resources).map(([logicalId, { Type, Properties = {}, DeletionPolicy }]) => ({
+      stack,
+      logicalId,
+      type: Type,
+      properties: Properties,
+      deletionPolicy: DeletionPolicy,
+    })),
+  );
+  return found.filter(({ type }) => types.includes(type));
+}
+
+/** Every statement of every policy, with who holds it. */
+async function statementsOf(assembly: string): Promise<[holder: string, Statement][]> {
+  const policies = await resourcesOf(
+    assembly,
+    'AWS::IAM::Policy',
+    'AWS::IAM::Role',
+    'AWS::S3::BucketPolicy',
+    'AWS::SQS::QueuePolicy',
+    'AWS::SNS::TopicPolicy',
+  );
+  return policies.flatMap(({ logicalId, properties: { PolicyDocument, Policies = [] } }) =>
+    [PolicyDocument, ...Policies.map((policy: { PolicyDocument: unknown }) => policy.PolicyDocument)].flatMap(
+      (document) => (document?.Statement ?? []).map((statement: Statement) => [logicalId, statement]),
+    ),
+  );
+}
+
+describe.each(STAGES)('of a stage %s', (_name, assembly) => {
+  test('every bucket is closed to the public, and open over TLS alone', async () => {
+    const buckets = await resourcesOf(assembly(), 'AWS::S3::Bucket');
+    const policies = await resourcesOf(assembly(), 'AWS::S3::BucketPolicy');
+    expect(buckets.length).toBeGreaterThanOrEqual(4);
+    for (const { stack, logicalId, properties } of buckets) {
+      expect(properties.PublicAccessBlockConfiguration).toEqual({
+        BlockPublicAcls: true,
+        BlockPublicPolicy: true,
+        IgnorePublicAcls: true,
+        RestrictPublicBuckets: true,
+      });
+      const own = policies.filter((policy) => policy.stack === stack && policy.properties.Bucket.Ref === logicalId);
+      const statements: Statement[] = own.flatMap(({ properties: { PolicyDocument } }) => PolicyDocument.Statement);
+      expect(statements).toContainEqual(
+        expect.objectContaining({
+          Effect: 'Deny',
+          Action: 's3:*',
+          Principal: { AWS: '*' },
+          Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+        }),
+      );
+      expect(statements.filter(({ Effect, Principal }) => Effect === 'Allow' && isEverybody(Principal))).toEqual([]);
+    }
+  });
+
+  test('no grant has a wildcard but those with a written reason, and none is on everything', async () => {
+    const allowed = (await statementsOf(assembly())).filter(([, { Effect }]) => Effect === 'Allow');
+    expect(allowed.length).toBeGreaterThan(40);
+    const everywhere = allowed.filter(([, { Resource }]) => [Resource].flat().includes('*'));
+    expect(everywhere).toEqual([]);
+    const wild = allowed.flatMap(([holder, { Action }]) =>
+      [Action].flat().flatMap((action) => (action.includes('*') ? [[holder, action] as const] : [])),
+    );
+    const unexplained = wild.filter(
+      ([holder, action]) => !WILDCARDS.some(([of, actions]) => of.test(holder) && actions.test(action)),
+    );
+    expect(unexplained).toEqual([]);
+  });
+
+  test("managed policies write logs, and only CDK's helpers and the gateway have one", async () => {
+    const roles = await resourcesOf(assembly(), 'AWS::IAM::Role');
+    const managed = roles.flatMap(({ logicalId, properties }) =>
+      (properties.ManagedPolicyArns ?? []).map((arn: unknown) => [logicalId, JSON.stringify(arn)]),
+    );
+    for (const [role, arn] of managed) {
+      expect(role).toMatch(/^Custom|^BucketNotificationsHandler|^ApiCloudWatchRole/);
+      expect(arn).toMatch(/service-role\/(AWSLambdaBasicExecutionRole|AmazonAPIGatewayPushToCloudWatchLogs)"/);
+    }
+  });
+
+  test('every function writes to a log group that ends', async () => {
+    const groups = await resourcesOf(assembly(), 'AWS::Logs::LogGroup');
+    for (const { logicalId, properties, deletionPolicy } of groups) {
+      expect([logicalId, properties.RetentionInDays, deletionPolicy]).toEqual([logicalId, 30, 'Delete']);
+    }
+    const names = groups.map(({ stack, logicalId }) => `${stack} ${logicalId}`);
+    const functions = await resourcesOf(assembly(), 'AWS::Lambda::Function', 'AWS::Lambda::WebFunctionRevision');
+    expect(functions.length).toBeGreaterThanOrEqual(Object.keys(ROUTES).length);
+    for (const { stack, logicalId, properties } of functions) {
+      const group = settingsOf(properties).LoggingConfig?.LogGroup?.Ref;
+      expect([logicalId, names]).toEqual([logicalId, expect.arrayContaining([`${stack} ${group}`])]);
+    }
+  });
+
+  test('there is one function a route, besides the unknown one and the two in the background', async () => {
+    const functions = await resourcesOf(assembly(), 'AWS::Lambda::Function');
+    const own = functions.filter(({ logicalId }) => !HELPER.test(logicalId));
+    const names = own.map(({ logicalId }) => logicalId.replace(/Function[0-9A-F]{8}$/, ''));
+    const expected = [...Object.keys(ROUTES), 'unknownRoute', 'settleUpload', 'sweep'];
+    expect(names.map((name) => name.toLowerCase()).sort()).toEqual(expected.map((name) => name.toLowerCase()).sort());
+    const methods = await resourcesOf(assembly(), 'AWS::ApiGateway::Method');
+    const targets = methods.filter(({ properties }) => properties.HttpMethod !== 'ANY').map(targetOf);
+    const routes = Object.entries(ROUTES).map(([name, { method }]) => `${method} ${name.toLowerCase()}`);
+    expect(targets.sort()).toEqual(routes.sort());
+  });
+
+  test('no secret is in a variable, and no variable is there that nobody knows', async () => {
+    const functions = await resourcesOf(assembly(), 'AWS::Lambda::Function', 'AWS::Lambda::WebFunctionRevision');
+    const known = [...Object.keys(VARIABLES), ...Object.keys(CONFIGURABLE_LIMITS), 'NODE_OPTIONS'];
+    const environments = functions
+      .filter(({ logicalId }) => !HELPER.test(logicalId))
+      .map(({ properties }) => settingsOf(properties).Variables);
+    expect(environments.length).toBeGreaterThanOrEqual(Object.keys(ROUTES).length);
+    for (const variables of environments) {
+      expect(Object.keys(variables).filter((name) => !known.includes(name))).toEqual([]);
+      expect(JSON.stringify(variables)).not.toContain('{{resolve:');
+    }
+  });
+
+  test('every table can be brought back to any moment, and in production not deleted by mistake', async () => {
+    const tables = await resourcesOf(assembly(), 'AWS::DynamoDB::GlobalTable');
+    expect(tables).toHaveLength(6);
+    for (const { stack, properties, deletionPolicy } of tables) {
+      const isProduction = stack.startsWith('FileHosting-prod-');
+      expect(properties.Replicas).toEqual([
+        expect.objectContaining({ PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } }),
+      ]);
+      expect(properties.Replicas[0].DeletionProtectionEnabled ?? false).toBe(isProduction);
+      expect(deletionPolicy).toBe(isProduction ? 'Retain' : 'Delete');
+    }
+  });
+
+  test('what a check finds is set aside for one resource alone, with a reason', async () => {
+    const { templates } = await loadAssembly(assembly());
+    const setAside = await Promise.all(Object.keys(templates).map((stack) => acknowledgements(assembly(), stack)));
+    expect(setAside.flat().length).toBeGreaterThan(0);
+    for (const { path, reason } of setAside.flat()) {
+      expect(path).toMatch(/^FileHosting-\w+-\w+\//);
+      expect(reason).toMatch(/\w+ \w+ \w+ \w+/);
+    }
+  });
+});
+
+/** Where a function has its log group and its variables, and where a Web Function has them. */
+function settingsOf({ LoggingConfig, Environment, ServiceConfig: web }: Found['properties']) {
+  return web
+    ? { LoggingConfig: web.TelemetryConfig.LoggingConfig, Variables: web.EnvironmentVariables }
+    : { LoggingConfig, Variables: Environment?.Variables };
+}
+
+function isEverybody(principal: unknown): boolean {
+  return principal === '*' || JSON.stringify(principal) === '{"AWS":"*"}';
+}
+
+/** `GET listfiles`: a method of the gateway, and the function that answers it. */
+function targetOf({ properties: { HttpMethod, Integration } }: Found): string {
+  const [, name = ''] = /"([A-Za-z]+)Function[0-9A-F]{8}"/.exec(JSON.stringify(Integration.Uri)) ?? [];
+  return `${HttpMethod} ${name.toLowerCase()}`;
+}
+
+async function acknowledgements(assembly: string, stack: string): Promise<{ path: string; reason: string }[]> {
+  const metadata: Record<string, { type: string; data: Record<string, string> }[]> = JSON.parse(
+    await readFile(join(assembly, `${stack}.metadata.json`), 'utf8'),
+  );
+  return Object.entries(metadata).flatMap(([path, entries]) =>
+    entries
+      .filter(({ type }) => type === 'aws:cdk:acknowledged-rules')
+      .flatMap(({ data }) => Object.values(data).map((reason) => ({ path: path.replace(/^\//, ''), reason }))),
+  );
+}
+
+test('a template that CloudFormation would refuse is not synthesized', () => {
+  const app = newApp(join(inlineOnly.directory, 'refused'));
+  new CfnBucket(new Stack(app, 'Bad'), 'Bucket', { accessControl: 'PublicRead' });
+  expect(() => app.synth()).toThrow("should also have at least one 'OwnershipControl'");
+});
+
+test('without streaming, a form of 11 MB is refused at the edge', async () => {
+  const service = await startTestService({}, { assembly: inlineOnly.directory });
+  try {
+    const { byKey } = await service.newAccount();
+    const answer = await byKey.upload('large.bin', 'x'.repeat(11_000_000));
+    expect([answer.status, answer.body]).toEqual([413, { error: 'file_too_large' }]);
+    expect((await byKey.upload('small.bin', 'x')).status).toBe(201);
+  } finally {
+    await service.close();
+  }
+});
