@@ -1,5 +1,7 @@
 import { COMMANDS, EXIT_CODES, OPTIONS, usageOf } from '../admin/commands.ts';
 import { ALARM_MEANINGS } from '../infra/constructs/alarm-meanings.ts';
+import { OUTPUTS } from '../infra/outputs.ts';
+import { CONTEXTS, type Context } from '../infra/stage.ts';
 import { ERRORS } from '../shared/errors.ts';
 import { CONFIGURABLE_LIMITS } from '../shared/limits.ts';
 import { ROUTES, type Route } from '../shared/routes.ts';
@@ -49,6 +51,22 @@ export const TABLES_OF_OPERATION: Readonly<Record<string, () => string>> = {
     table(
       ['Option', 'Meaning'],
       Object.entries(OPTIONS).map(([option, meaning]) => [code(option), meaning]),
+    ),
+  contexts: () =>
+    table(
+      ['Context', 'Values', 'Meaning'],
+      Object.entries<Context>(CONTEXTS).map(([name, { values, meaning }]) => [
+        code(name),
+        values
+          ? values.map((value, index) => (index === 0 ? `${code(value)} (default)` : code(value))).join(', ')
+          : 'text',
+        meaning,
+      ]),
+    ),
+  outputs: () =>
+    table(
+      ['Output', 'Stack', 'Meaning'],
+      Object.entries(OUTPUTS).map(([name, { stack, meaning }]) => [code(name), stack, meaning]),
     ),
   exits: () => table(['Exit code', 'Meaning'], Object.entries(EXIT_CODES)),
 };

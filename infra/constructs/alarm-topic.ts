@@ -1,18 +1,18 @@
-import { Aws, CfnOutput } from 'aws-cdk-lib';
+import { Aws, type Stack } from 'aws-cdk-lib';
 import type { AlarmBase } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
-import type { Construct } from 'constructs';
+import { addOutput } from '../outputs.ts';
 
 /**
  * A topic that the alarms of a stack tell when they begin and when they are over; an alarm can tell none of another Region.
  * Not encrypted: CloudWatch cannot use the key that SNS has for it, and an alarm holds no more than its description.
  * @param email  absent: whoever subscribes is told.
  */
-export function addAlarmTopic(scope: Construct, alarms: readonly AlarmBase[], email: string | undefined): void {
-  const topic = new sns.Topic(scope, 'Topic', { enforceSSL: true });
+export function addAlarmTopic(stack: Stack, alarms: readonly AlarmBase[], email: string | undefined): void {
+  const topic = new sns.Topic(stack, 'Topic', { enforceSSL: true });
   // A policy of its own replaces the one by which the whole account may publish.
   topic.addToResourcePolicy(
     new iam.PolicyStatement({
@@ -27,5 +27,5 @@ export function addAlarmTopic(scope: Construct, alarms: readonly AlarmBase[], em
     alarm.addAlarmAction(new SnsAction(topic));
     alarm.addOkAction(new SnsAction(topic));
   }
-  new CfnOutput(scope, 'AlarmTopic', { value: topic.topicArn, description: 'Subscribe to it to be told of alarms' });
+  addOutput(stack, 'AlarmTopic', topic.topicArn);
 }

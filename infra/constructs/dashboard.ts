@@ -8,7 +8,11 @@ import { edgeMetric, FIVE_MINUTES, serviceMetric, type Watched } from './watched
 const LANES: readonly Lane[] = ['inline', 'streaming', 'direct'];
 
 /** One page that says whether the service is well, and who is hurting. */
-export function addDashboard(scope: Construct, watched: Watched, alarms: readonly cloudwatch.AlarmBase[]): void {
+export function addDashboard(
+  scope: Construct,
+  watched: Watched,
+  alarms: readonly cloudwatch.AlarmBase[],
+): cloudwatch.Dashboard {
   const dashboard = new cloudwatch.Dashboard(scope, 'Dashboard', {
     dashboardName: `FileHosting-${watched.stage.name}`,
     defaultInterval: Duration.hours(6),
@@ -22,6 +26,7 @@ export function addDashboard(scope: Construct, watched: Watched, alarms: readonl
   dashboard.addWidgets(...refusals(watched));
   dashboard.addWidgets(...background(watched));
   dashboard.addWidgets(...underneath(watched));
+  return dashboard;
 }
 
 /** What viewers see: the API's answers, the dashboard's pages and every download. */

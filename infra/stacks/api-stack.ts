@@ -11,6 +11,7 @@ import { addGatewayResponses } from '../constructs/gateway-responses.ts';
 import { gatewayStage } from '../constructs/gateway-stage.ts';
 import type { Needs, SharedResources } from '../constructs/needs.ts';
 import { ServiceFunction, type ServiceFunctionProps } from '../constructs/service-function.ts';
+import { addOutput } from '../outputs.ts';
 import type { StageConfig } from '../stage.ts';
 import { BACKGROUND_NEEDS, ROUTE_NEEDS } from './function-needs.ts';
 
@@ -55,6 +56,9 @@ export class ApiStack extends Stack {
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       deployOptions: gatewayStage(this),
     });
+    // An output with the gateway's own address, past the edge, which is nobody's business.
+    this.restApi.node.tryRemoveChild('Endpoint');
+    addOutput(this, 'FailedEventsQueueUrl', this.failedEvents.queueUrl);
     addGatewayResponses(this.restApi);
     this.addRoutes();
     this.addBackground();

@@ -11,6 +11,7 @@ import { CdnDistribution } from '../constructs/cdn-distribution.ts';
 import { endHelperLogs } from '../constructs/helper-logs.ts';
 import type { SharedResources } from '../constructs/needs.ts';
 import { addressOf } from '../constructs/viewer-side.ts';
+import { addOutput } from '../outputs.ts';
 import { operatorParameterName, type StageConfig } from '../stage.ts';
 
 /**
@@ -55,6 +56,9 @@ export class DataStack extends Stack {
       stringValue: this.toJsonString(this.operatorEnvironment()),
       description: 'What "npm run admin" finds in its environment',
     });
+    addOutput(this, 'CdnDistributionDomain', cdn.distribution.distributionDomainName);
+    addOutput(this, 'LoginProviderSecretArn', this.resources.loginProvider.secretArn);
+    addOutput(this, 'OriginSecretArn', this.resources.originSecret.secretArn);
     endHelperLogs(this);
   }
 

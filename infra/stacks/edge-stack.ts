@@ -1,12 +1,14 @@
-import { CfnOutput, Stack } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib';
 import type * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import type * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import * as ssm from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
+import { ROUTES } from '../../shared/routes.ts';
 import type { DashboardFiles } from '../bundle/build-dashboard.ts';
 import { AppDistribution } from '../constructs/app-distribution.ts';
 import type { SharedResources } from '../constructs/needs.ts';
 import { addressOf } from '../constructs/viewer-side.ts';
+import { addOutput } from '../outputs.ts';
 import type { StageConfig } from '../stage.ts';
 import type { FirewallStack } from './firewall-stack.ts';
 import type { StreamingStack } from './streaming-stack.ts';
@@ -48,8 +50,10 @@ export class EdgeStack extends Stack {
       stringValue: appUrl,
       description: 'Address of API and dashboard',
     });
-    new CfnOutput(this, 'BaseUrl', { value: `${appUrl}/api/v1` });
-    new CfnOutput(this, 'DashboardUrl', { value: appUrl });
-    new CfnOutput(this, 'CdnUrl', { value: props.resources.cdnUrl });
+    addOutput(this, 'BaseUrl', `${appUrl}/api/v1`);
+    addOutput(this, 'DashboardUrl', appUrl);
+    addOutput(this, 'CdnUrl', props.resources.cdnUrl);
+    addOutput(this, 'LoginRedirectUri', appUrl + ROUTES.finishLogin.path);
+    addOutput(this, 'AppDistributionDomain', app.distribution.distributionDomainName);
   }
 }

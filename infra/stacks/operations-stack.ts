@@ -1,9 +1,10 @@
-import { Stack } from 'aws-cdk-lib';
+import { Aws, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { addAlarmTopic } from '../constructs/alarm-topic.ts';
 import { Alarms } from '../constructs/alarms.ts';
 import { addDashboard } from '../constructs/dashboard.ts';
 import type { Watched } from '../constructs/watched.ts';
+import { addOutput } from '../outputs.ts';
 
 /** Alarms, whom they tell, and the dashboard. No state, and nothing needs it: the service runs as well without. */
 export class OperationsStack extends Stack {
@@ -11,6 +12,8 @@ export class OperationsStack extends Stack {
     super(scope, id);
     const alarms = new Alarms(this, 'Alarms', watched).all;
     addAlarmTopic(this, alarms, watched.stage.alarmEmail);
-    addDashboard(this, watched, alarms);
+    const dashboard = addDashboard(this, watched, alarms);
+    const console = `https://${Aws.REGION}.console.aws.amazon.com/cloudwatch/home?region=${Aws.REGION}`;
+    addOutput(this, 'OperationsDashboardUrl', `${console}#dashboards/dashboard/${dashboard.dashboardName}`);
   }
 }

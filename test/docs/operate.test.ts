@@ -1,12 +1,30 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseCommandLine } from '../../admin/command-line.ts';
 import { COMMANDS } from '../../admin/commands.ts';
 import { fillTables, TABLES_OF_OPERATION } from '../../docs/tables.ts';
-import { operatorParameterName } from '../../infra/stage.ts';
+import { type Assembly, loadAssembly, type Template } from '../../infra/local/template/assembly.ts';
+import { OUTPUTS } from '../../infra/outputs.ts';
+import { CONTEXTS, DEFAULT_STAGE, operatorParameterName } from '../../infra/stage.ts';
+import { VARIABLES } from '../../shared/env.ts';
+import { CONFIGURABLE_LIMITS, parseLimit } from '../../shared/limits.ts';
+import { LOGIN_ERRORS } from '../../shared/login/login-error.ts';
+import { LANE_CHECKS } from '../../smoke/checks/lanes.ts';
+import { LIMITER_CHECKS } from '../../smoke/checks/limiter.ts';
+import { LINK_CHECKS } from '../../smoke/checks/links.ts';
+import { REFUSAL_CHECKS } from '../../smoke/checks/refusals.ts';
+import { ROUTE_CHECKS } from '../../smoke/checks/routes.ts';
+import { type SynthesizedStage, synthesizeStage } from '../support/synthesize-stage.ts';
+import { type PageCommand, pageCommands, shellLines } from './operator-page.ts';
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/operate.md'), 'utf8');
+const ROOT = join(import.meta.dirname, '../..');
+const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
+const commands = pageCommands(page);
 
 test('the page shows every table, as the code has it now', () => {
   expect(fillTables(page)).toBe(page);
@@ -14,11 +32,149 @@ test('the page shows every table, as the code has it now', () => {
 });
 
 test('every command of the page is understood, and every command there is has its example', () => {
-  const lines = [...page.matchAll(/^npm run (?:--silent )?admin -- (.+)$/gm)].map(([, line = '']) => line.split(' '));
+  const lines = [...page.matchAll(/^ *npm run (?:--silent )?admin -- (.+)$/gm)].map(([, line = '']) => line.split(' '));
   const understood = lines.map((args) => parseCommandLine(args)?.command);
   expect(new Set(understood)).toEqual(new Set(Object.values(COMMANDS)));
 });
 
 test('the parameter has the name the page says', () => {
   expect(page).toContain(`\`${operatorParameterName('<stage>' as 'prod')}\``);
+});
+
+test('every script, context and variable of its commands is there', () => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const known = [...Object.keys(CONFIGURABLE_LIMITS), ...Object.keys(VARIABLES)];
+  expect(commands.length).toBeGreaterThan(15);
+  for (const { line, contexts, variables } of commands) {
+    const [, script] = /npm run (?:--silent )?(\w+)/.exec(line) ?? [];
+    if (script !== undefined) expect(Object.keys(scripts)).toContain(script);
+    expect(Object.keys(CONTEXTS)).toEqual(expect.arrayContaining(Object.keys(contexts)));
+    expect(known).toEqual(expect.arrayContaining(Object.keys(variables)));
+  }
+  const inText = [...page.matchAll(/`-c (\w+)=/g)].map(([, name]) => name);
+  expect(Object.keys(CONTEXTS)).toEqual(expect.arrayContaining(inText));
+});
+
+test('a wrong limit is refused with the sentence of the page', () => {
+  const sentence = 'MAX_UPLOAD_SIZE_BYTES must be a whole number from 1 to 5242880000, not "100MB"';
+  expect(page).toContain(sentence);
+  expect(() => parseLimit('MAX_UPLOAD_SIZE_BYTES', '100MB')).toThrow(sentence);
+});
+
+test('it asks for outputs that there are, each of its stack, and says what every one is for', () => {
+  const asked = [...page.matchAll(/\boutput ([A-Z]\w+) (\w+)/g)].map(([, stack, name]) => [name, stack]);
+  expect(asked.length).toBeGreaterThan(10);
+  for (const [name, stack] of asked) expect(OUTPUTS).toHaveProperty([String(name), 'stack'], stack);
+  const unused = Object.keys(OUTPUTS).filter((name) => !asked.some(([other]) => other === name));
+  // It is in every link; nothing has to be done with it.
+  expect(unused).toEqual(['CdnUrl']);
+});
+
+test('the codes of a failed login are such as there are', () => {
+  const codes = [...page.matchAll(/`error=(\w+)`/g)].map(([, code]) => code);
+  expect(codes.length).toBeGreaterThan(2);
+  expect(Object.keys(LOGIN_ERRORS)).toEqual(expect.arrayContaining(codes));
+});
+
+test('every check of the smoke run has a line that says where to look', () => {
+  const [, table = ''] = /\| Check \| Where to look \|\n.*\n((?:\|.*\n)+)/.exec(page) ?? [];
+  const beginnings = [...table.matchAll(/^\| (.*?) \|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`(.+?)`/g)].map(([, beginning = '']) => beginning),
+  );
+  const checks = [ROUTE_CHECKS, LINK_CHECKS, REFUSAL_CHECKS, LANE_CHECKS, LIMITER_CHECKS].flat();
+  const names = checks.map(({ name }) => name);
+  expect(names.filter((name) => !beginnings.some((beginning) => name.startsWith(beginning)))).toEqual([]);
+  expect(beginnings.filter((beginning) => !names.some((name) => name.startsWith(beginning)))).toEqual([]);
+});
+
+/** What the commands choose, put together as far as they do not contradict each other: a synthesis costs seconds. */
+function choices(): Pick<PageCommand, 'contexts' | 'variables'>[] {
+  const merged: Pick<PageCommand, 'contexts' | 'variables'>[] = [];
+  const isAlike = (some: Record<string, string>, others: Record<string, string>) =>
+    Object.entries(some).every(([name, value]) => (others[name] ?? value) === value);
+  for (const command of commands) {
+    const contexts = { stage: DEFAULT_STAGE, ...command.contexts };
+    const { variables } = command;
+    const index = merged.findIndex((one) => isAlike(contexts, one.contexts) && isAlike(variables, one.variables));
+    const into = merged[index] ?? { contexts: {}, variables: {} };
+    merged[index < 0 ? merged.length : index] = {
+      contexts: { ...into.contexts, ...contexts },
+      variables: { ...into.variables, ...variables },
+    };
+  }
+  return merged;
+}
+
+describe('followed as far as it goes without AWS', () => {
+  let bySynth: Assembly;
+  let directory: string;
+  const chosen: SynthesizedStage[] = [];
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'operate-'));
+    // As the page says it, but for where to.
+    const { PATH, HOME } = process.env;
+    const options = { cwd: ROOT, env: { PATH, HOME, CI: 'true' } };
+    await promisify(execFile)('npm', ['run', 'synth', '--', '--output', directory], options);
+    bySynth = await loadAssembly(directory);
+    for (const { contexts, variables } of choices()) chosen.push(await synthesizeStage(contexts, variables));
+  });
+  afterAll(() => Promise.all([rm(directory, { recursive: true }), ...chosen.map(({ remove }) => remove())]));
+
+  test('`npm run synth` writes the stacks of the page, in its order, of the stage prod', () => {
+    expect(shellLines(page)).toContain('npm run synth');
+    expect(JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8'))).toHaveProperty('output', 'cdk.out');
+    const [, table = ''] = /\| Stack \| What is in it \|\n.*\n((?:\|.*\n)+)/.exec(page) ?? [];
+    const stacks = [...table.matchAll(/^\| `(\S+)` \|/gm)].map(([, name]) => name);
+    expect(Object.keys(bySynth.templates)).toEqual(stacks);
+    const named = [...page.matchAll(/\bFileHosting-prod-([A-Z][a-z]+)\b/g)].map(([name]) => name);
+    expect(stacks).toEqual(expect.arrayContaining(named));
+  });
+
+  test('every variable and context of its commands makes templates', () => {
+    const stages = chosen.map(({ templates }) => Object.keys(templates)[0]);
+    expect(new Set(stages)).toEqual(new Set(['FileHosting-prod-Data', 'FileHosting-dev-Data']));
+    const all = JSON.stringify(chosen.map(({ templates }) => templates));
+    for (const { variables } of commands) {
+      for (const [name, value] of Object.entries(variables)) expect(all).toContain(`"${name}":"${value}"`);
+    }
+  });
+
+  test('the outputs are those of the page, and no others but those by which stacks know each other', () => {
+    const outputs = Object.entries(bySynth.templates).flatMap(([stack, { Outputs = {} }]) =>
+      Object.keys(Outputs).map((name) => ({ name, stack: stack.replace('FileHosting-prod-', '') })),
+    );
+    const own = outputs.filter(({ name }) => !/^(PublishOutput|UploadStream)/.test(name));
+    const expected = Object.entries(OUTPUTS).map(([name, { stack }]) => ({ name, stack }));
+    expect(new Set(own.map((output) => JSON.stringify(output)))).toEqual(
+      new Set(expected.map((output) => JSON.stringify(output))),
+    );
+  });
+
+  test('log groups, tables, buckets and roles have no name of their own, so theirs begin as the page says', () => {
+    const named = [...page.matchAll(/\bFileHosting-prod-(\w+)-(\w+)…/g)];
+    expect(named.length).toBeGreaterThan(5);
+    for (const [, stack, beginning = ''] of named) {
+      const { Resources } = bySynth.templates[`FileHosting-prod-${stack}`] as Template;
+      const ids = Object.keys(Resources).filter((id) => id.startsWith(beginning));
+      expect([beginning, ids.length]).not.toEqual([beginning, 0]);
+    }
+    const types = ['AWS::Logs::LogGroup', 'AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket', 'AWS::IAM::Role'];
+    const properties = Object.values(bySynth.templates)
+      .flatMap(({ Resources }) => Object.values(Resources))
+      .filter(({ Type }) => types.includes(Type))
+      .flatMap(({ Properties = {} }) => Object.keys(Properties));
+    for (const name of ['LogGroupName', 'TableName', 'BucketName', 'RoleName']) expect(properties).not.toContain(name);
+  });
+
+  test('what stays behind of prod is exactly what the page lists', () => {
+    const kept = Object.values(bySynth.templates).flatMap(({ Resources }) =>
+      Object.entries(Resources).flatMap(([id, { DeletionPolicy }]) => (DeletionPolicy === 'Retain' ? [id] : [])),
+    );
+    const [, table = ''] = /\| Logical id \| What \| Costs \|\n.*\n((?: *\|.*\n)+)/.exec(page) ?? [];
+    const listed = [...table.matchAll(/^ *\| (.*?) \|/gm)].flatMap(([, cell = '']) =>
+      [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name),
+    );
+    // A logical id ends in eight digits of a hash.
+    expect(kept.map((id) => id.slice(0, -8)).sort()).toEqual(listed.sort());
+  });
 });

@@ -46,6 +46,7 @@ describe('a stage that has everything', () => {
     const { Outputs } = templates.Edge as Template & { Outputs: Record<string, { Value: unknown }> };
     expect(Outputs.BaseUrl?.Value).toBe('https://files.example.com/api/v1');
     expect(Outputs.CdnUrl?.Value).toBe('https://cdn.example.net');
+    expect(Outputs.LoginRedirectUri?.Value).toBe('https://files.example.com/api/v1/auth/google/callback');
     const variables = JSON.stringify(resourcesOf(templates.Api, 'AWS::Lambda::Function'));
     expect(variables).toContain('"CDN_URL":"https://cdn.example.net"');
   });
