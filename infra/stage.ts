@@ -99,8 +99,12 @@ export interface CustomDomain {
   readonly certificateArn: string;
 }
 
-/** @throws Error naming the context there is none of, or whose value is not one of those it may be. */
+/**
+ * @throws Error naming the context that did not get here, that there is none of, or whose value is not one of those it may
+ *   be.
+ */
 export function readStageConfig(app: App): StageConfig {
+  refuseSwallowed(process.env.npm_config_call);
   refuseUnknown(app);
   const webAclArn = given(app, 'webAclArn');
   const firewallRequestsPerFiveMinutes = wholeNumber(app, 'firewallRequestsPerFiveMinutes');
@@ -121,6 +125,12 @@ export function readStageConfig(app: App): StageConfig {
     firewallRequestsPerFiveMinutes,
     priceClass: chosen(app, 'priceClass'),
   };
+}
+
+/** npm takes a `-c` before `--` for an option of its own: `npm run deploy -c stage=dev` would deploy `prod`. */
+function refuseSwallowed(call: string | undefined): void {
+  if (call)
+    throw new Error(`npm kept "-c ${call}" for itself: write -- before it, as in "npm run deploy -- -c ${call}"`);
 }
 
 /** A misspelt name would be the default of the right one, without a word. */

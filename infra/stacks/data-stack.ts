@@ -56,7 +56,7 @@ export class DataStack extends Stack {
       stringValue: this.toJsonString(this.operatorEnvironment()),
       description: 'What "npm run admin" finds in its environment',
     });
-    addOutput(this, 'CdnDistributionDomain', cdn.distribution.distributionDomainName);
+    addOutput(this, 'CdnDistributionDomain', this.distribution.distributionDomainName);
     addOutput(this, 'LoginProviderSecretArn', this.resources.loginProvider.secretArn);
     addOutput(this, 'OriginSecretArn', this.resources.originSecret.secretArn);
     endHelperLogs(this);

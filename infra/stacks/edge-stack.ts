@@ -1,4 +1,4 @@
-import { Stack } from 'aws-cdk-lib';
+import { CfnOutput, Stack } from 'aws-cdk-lib';
 import type * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import type * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import * as ssm from 'aws-cdk-lib/aws-ssm';
@@ -54,6 +54,6 @@ export class EdgeStack extends Stack {
     addOutput(this, 'DashboardUrl', appUrl);
     addOutput(this, 'CdnUrl', props.resources.cdnUrl);
     addOutput(this, 'LoginRedirectUri', appUrl + ROUTES.finishLogin.path);
-    addOutput(this, 'AppDistributionDomain', app.distribution.distributionDomainName);
+    addOutput(this, 'AppDistributionDomain', this.distribution.distributionDomainName);
   }
 }

@@ -1,5 +1,5 @@
 import { App } from 'aws-cdk-lib';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Template } from '../../infra/local/template/assembly.ts';
 import { readStageConfig } from '../../infra/stage.ts';
 import { distributionOf, resourcesOf, templatesOf } from '../support/synthesize-stage.ts';
@@ -140,6 +140,12 @@ describe('a wrong choice is refused by its name', () => {
     ],
   ])('%j', (context, sentence) => {
     expect(() => readStageConfig(new App({ context }))).toThrow(sentence);
+  });
+
+  test('also one that npm kept for itself, because -- was missing before it', () => {
+    vi.stubEnv('npm_config_call', 'stage=dev');
+    expect(() => readStageConfig(new App())).toThrow('as in "npm run deploy -- -c stage=dev"');
+    vi.unstubAllEnvs();
   });
 
   test("but for what is the CDK's own", () => {
