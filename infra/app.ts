@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { buildDashboard } from './bundle/build-dashboard.ts';
 import { bundleFunctions } from './bundle/bundle.ts';
 import { newApp } from './new-app.ts';
+import { refuseMisspeltVariables } from './operator-variables.ts';
 import { ApiStack } from './stacks/api-stack.ts';
 import { DataStack } from './stacks/data-stack.ts';
 import { EdgeAlarmsStack } from './stacks/edge-alarms-stack.ts';
@@ -15,6 +16,7 @@ import { readStageConfig } from './stage.ts';
 /** Synthesizes the service. Limits come from the environment (shared/limits.ts), the stage from context. */
 const app = newApp(process.env.CDK_OUTDIR ?? 'cdk.out');
 const stage = readStageConfig(app);
+refuseMisspeltVariables(process.env);
 const bundles = join(app.outdir, 'bundles');
 mkdirSync(bundles, { recursive: true });
 const [dashboard] = await Promise.all([buildDashboard(bundles), bundleFunctions(bundles)]);

@@ -14,6 +14,7 @@ import { CONTEXTS, DEFAULT_STAGE, operatorParameterName } from '../../infra/stag
 import { VARIABLES } from '../../shared/env.ts';
 import { CONFIGURABLE_LIMITS, parseLimit } from '../../shared/limits.ts';
 import { LOGIN_ERRORS } from '../../shared/login/login-error.ts';
+import { ROUTES } from '../../shared/routes.ts';
 import { LANE_CHECKS } from '../../smoke/checks/lanes.ts';
 import { LIMITER_CHECKS } from '../../smoke/checks/limiter.ts';
 import { LINK_CHECKS } from '../../smoke/checks/links.ts';
@@ -74,6 +75,12 @@ test('the codes of a failed login are such as there are', () => {
   const codes = [...page.matchAll(/`error=(\w+)`/g)].map(([, code]) => code);
   expect(codes.length).toBeGreaterThan(2);
   expect(Object.keys(LOGIN_ERRORS)).toEqual(expect.arrayContaining(codes));
+});
+
+test('the functions and contexts it names in its text are there', () => {
+  const named = [...page.matchAll(/`([a-z]+[A-Z][A-Za-z]*)`/g)].map(([, name]) => name);
+  expect(named.length).toBeGreaterThan(10);
+  expect([...Object.keys(CONTEXTS), ...Object.keys(ROUTES)]).toEqual(expect.arrayContaining(named));
 });
 
 test('every check of the smoke run has a line that says where to look', () => {
@@ -164,6 +171,16 @@ describe('followed as far as it goes without AWS', () => {
       .filter(({ Type }) => types.includes(Type))
       .flatMap(({ Properties = {} }) => Object.keys(Properties));
     for (const name of ['LogGroupName', 'TableName', 'BucketName', 'RoleName']) expect(properties).not.toContain(name);
+  });
+
+  test('the alarms and the dashboard have the names of the page', () => {
+    const { Resources } = bySynth.templates['FileHosting-prod-Operations'] as Template;
+    const names = Object.values(Resources).map(
+      ({ Properties = {} }) => Properties.AlarmName ?? Properties.DashboardName,
+    );
+    expect(page).toContain('the alarm `FailedEvents`');
+    expect(page).toContain('--alarm-name-prefix "FileHosting-$STAGE-"');
+    expect(names).toEqual(expect.arrayContaining(['FileHosting-prod-FailedEvents', 'FileHosting-prod']));
   });
 
   test('what stays behind of prod is exactly what the page lists', () => {

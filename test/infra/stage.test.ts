@@ -1,6 +1,7 @@
 import { App } from 'aws-cdk-lib';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Template } from '../../infra/local/template/assembly.ts';
+import { refuseMisspeltVariables } from '../../infra/operator-variables.ts';
 import { readStageConfig } from '../../infra/stage.ts';
 import { distributionOf, resourcesOf, templatesOf } from '../support/synthesize-stage.ts';
 
@@ -151,5 +152,28 @@ describe('a wrong choice is refused by its name', () => {
   test("but for what is the CDK's own", () => {
     const ofCdk = { 'cli-telemetry': false, 'acknowledged-issue-numbers': [16603], '@aws-cdk/core:x': true };
     expect(readStageConfig(new App({ context: ofCdk })).name).toBe('prod');
+  });
+});
+
+describe('a variable that is nearly one of ours is refused', () => {
+  test.each(['ALLOWED_EMAIL', 'allowed_emails', 'MAX_UPLOAD_BYTES', 'RATE_LIMIT_UPLOADS', 'STORAGE_LIMIT'])(
+    '%s',
+    (name) => {
+      const refusal = () => refuseMisspeltVariables({ PATH: '/bin', ALLOWED_EMAILS: 'a@example.org', [name]: '1' });
+      expect(refusal).toThrow(
+        `the environment has ${name}, which is no variable of ours; those are MAX_UPLOAD_SIZE_BYTES, `,
+      );
+    },
+  );
+
+  test('and those that are ours, or nobody knows, are not', () => {
+    const environment = { ALLOWED_EMAIL_DOMAINS: '', RATE_LIMIT_LISTS_PER_MINUTE: '1', ALLOWED_HOSTS: '*' };
+    expect(() => refuseMisspeltVariables(environment)).not.toThrow();
+  });
+
+  test('before anything is synthesized', async () => {
+    await expect(synthesizeStage({}, { ALLOWED_EMAIL: 'a@example.org' })).rejects.toThrow(
+      'has ALLOWED_EMAIL, which is',
+    );
   });
 });
