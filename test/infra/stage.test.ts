@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Template } from '../../infra/local/template/assembly.ts';
 import { refuseMisspeltVariables } from '../../infra/operator-variables.ts';
 import { readStageConfig } from '../../infra/stage.ts';
-import { distributionOf, resourcesOf, templatesOf } from '../support/synthesize-stage.ts';
+import { distributionOf, resourcesOf, synthesizeStage, templatesOf } from '../support/synthesize-stage.ts';
 
 /** What an operator chooses by context (`-c name=value`), in the templates that come of it. */
 
