@@ -1,4 +1,5 @@
 import type { App } from 'aws-cdk-lib';
+import { TABLES, type TableName } from '../shared/aws/tables.ts';
 
 /** `prod` keeps its data when a stack goes; `dev` can be destroyed whole. */
 export const STAGES = ['prod', 'dev'] as const;
@@ -92,12 +93,22 @@ export interface StageConfig {
   /** Absent: no firewall, because AWS charges for one by the month, idle or not; our own limiter is there without it. */
   readonly firewallRequestsPerFiveMinutes: number | undefined;
   readonly priceClass: ChoiceOf<'priceClass'>;
+  /** Tables that are there already and are used instead of those that the stack would make: restored ones. */
+  readonly existingTables: Readonly<Partial<Record<TableName, string>>>;
 }
 
 export interface CustomDomain {
   readonly name: string;
   readonly certificateArn: string;
 }
+
+/** What names a table that the stack is not to make: `-c filesTable=FileHosting-prod-files-restored`. */
+export function existingTableKey(table: TableName): string {
+  return `${table}Table`;
+}
+
+const TABLE_NAMES = Object.keys(TABLES) as TableName[];
+const CONTEXT_NAMES = [...Object.keys(CONTEXTS), ...TABLE_NAMES.map(existingTableKey)];
 
 /**
  * @throws Error naming the context that did not get here, that there is none of, or whose value is not one of those it may
@@ -113,8 +124,9 @@ export function readStageConfig(app: App): StageConfig {
       'context webAclArn and firewallRequestsPerFiveMinutes exclude each other: a distribution has one web ACL',
     );
   }
+  const name = chosen(app, 'stage');
   return {
-    name: chosen(app, 'stage'),
+    name,
     streamingUploads: chosen(app, 'streamingUploads') === 'true',
     reserveConcurrency: chosen(app, 'reserveConcurrency') === 'true',
     alarmEmail: given(app, 'alarmEmail'),
@@ -124,6 +136,7 @@ export function readStageConfig(app: App): StageConfig {
     webAclArn,
     firewallRequestsPerFiveMinutes,
     priceClass: chosen(app, 'priceClass'),
+    existingTables: existingTables(app, name),
   };
 }
 
@@ -135,11 +148,22 @@ function refuseSwallowed(call: string | undefined): void {
 
 /** A misspelt name would be the default of the right one, without a word. */
 function refuseUnknown(app: App): void {
-  const known = [...Object.keys(CONTEXTS), ...CONTEXT_OF_CDK];
+  const known = [...CONTEXT_NAMES, ...CONTEXT_OF_CDK];
   const names = Object.keys(app.node.getAllContext()).filter((name) => /^[\w-]+$/.test(name));
   const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  throw new Error(`there is no context "${unknown}"; there are ${Object.keys(CONTEXTS).join(', ')}`);
+  throw new Error(`there is no context "${unknown}"; there are ${CONTEXT_NAMES.join(', ')}`);
+}
+
+/** The name begins as those that CloudFormation makes up, so that no stage takes the tables of another one by mistake. */
+function existingTables(app: App, stage: StageName): StageConfig['existingTables'] {
+  const pattern = new RegExp(`^FileHosting-${stage}-[\\w.-]{1,200}$`);
+  return Object.fromEntries(
+    TABLE_NAMES.flatMap((table) => {
+      const name = matching(app, existingTableKey(table), pattern);
+      return name === undefined ? [] : [[table, name]];
+    }),
+  );
 }
 
 function chosen<Name extends ChoiceName>(app: App, name: Name): ChoiceOf<Name> {
@@ -168,9 +192,12 @@ function domain(app: App, which: 'app' | 'cdn'): CustomDomain | undefined {
 }
 
 function given(app: App, name: TextName): string | undefined {
+  return matching(app, name, CONTEXTS[name].pattern);
+}
+
+function matching(app: App, name: string, pattern: RegExp): string | undefined {
   const text: unknown = app.node.tryGetContext(name);
   if (text === undefined) return undefined;
-  const { pattern } = CONTEXTS[name];
   if (typeof text === 'string' && pattern.test(text)) return text;
   throw new Error(`context ${name} must match ${pattern.source}, not "${text}"`);
 }

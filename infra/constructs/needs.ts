@@ -35,7 +35,7 @@ export interface BucketUse {
 
 /** What the functions use, made by the data stack. */
 export interface SharedResources {
-  readonly tables: Readonly<Record<TableName, dynamodb.TableV2>>;
+  readonly tables: Readonly<Record<TableName, dynamodb.ITableV2>>;
   readonly uploads: s3.Bucket;
   readonly loginProvider: secretsmanager.Secret;
   readonly originSecret: secretsmanager.Secret;

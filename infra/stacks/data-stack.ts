@@ -27,8 +27,8 @@ export class DataStack extends Stack {
     super(scope, id, props);
     const keep = stage.name === 'prod';
     const tables = Object.fromEntries(
-      Object.entries(TABLES).map(([name, table]) => [name, this.table(name, table, keep)]),
-    ) as Record<TableName, dynamodb.TableV2>;
+      Object.entries(TABLES).map(([name, table]) => [name, this.table(name as TableName, table, stage)]),
+    ) as Record<TableName, dynamodb.ITableV2>;
     const uploads = this.uploadsBucket(keep);
     this.distribution = new CdnDistribution(this, 'Cdn', { uploads, stage }).distribution;
     this.distributionId = new CfnOutput(this, 'CdnDistributionId', { value: this.distribution.distributionId });
@@ -75,9 +75,18 @@ export class DataStack extends Stack {
     };
   }
 
-  private table(name: string, table: TableDefinition, keep: boolean): dynamodb.TableV2 {
+  /** A table of our own, or the one that took its place. The one it took it from stays: it was never the stack's to delete. */
+  private table(name: TableName, table: TableDefinition, stage: StageConfig): dynamodb.ITableV2 {
+    const id = `${name[0]?.toUpperCase()}${name.slice(1)}Table`;
+    const tableName = stage.existingTables[name];
+    return tableName === undefined
+      ? this.newTable(id, table, stage.name === 'prod')
+      : dynamodb.TableV2.fromTableName(this, id, tableName);
+  }
+
+  private newTable(id: string, table: TableDefinition, keep: boolean): dynamodb.TableV2 {
     const indexes = (of: TableDefinition['localIndexes']) => Object.entries(of ?? {});
-    return new dynamodb.TableV2(this, `${name[0]?.toUpperCase()}${name.slice(1)}Table`, {
+    return new dynamodb.TableV2(this, id, {
       partitionKey: attribute(table.partitionKey),
       ...(table.sortKey && { sortKey: attribute(table.sortKey) }),
       ...(table.ttl !== undefined && { timeToLiveAttribute: table.ttl }),

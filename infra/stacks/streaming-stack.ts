@@ -58,7 +58,8 @@ export class StreamingStack extends Stack {
 /**
  * The values by way of outputs of the other stack. The construct copies its revision's configuration into a custom resource
  * after CDK has resolved references between stacks, so a plain one would stay one to a resource of another stack. (Outputs
- * and not exports: an export holds its stack fast for as long as it is used, and a domain could never be changed.)
+ * and not exports: CloudFormation lets go of none that is in use, so no domain could be changed, and no restored table take
+ * the place of another.)
  */
 function published(environment: Record<string, string>, from: Stack): Record<string, string> {
   return Object.fromEntries(

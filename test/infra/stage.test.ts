@@ -2,7 +2,8 @@ import { App } from 'aws-cdk-lib';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Template } from '../../infra/local/template/assembly.ts';
 import { refuseMisspeltVariables } from '../../infra/operator-variables.ts';
-import { readStageConfig } from '../../infra/stage.ts';
+import { existingTableKey, readStageConfig } from '../../infra/stage.ts';
+import { TABLES, type TableName } from '../../shared/aws/tables.ts';
 import { distributionOf, resourcesOf, synthesizeStage, templatesOf } from '../support/synthesize-stage.ts';
 
 /** What an operator chooses by context (`-c name=value`), in the templates that come of it. */
@@ -80,6 +81,79 @@ describe('a stage that has everything', () => {
   });
 });
 
+describe('a table that took the place of another', () => {
+  const [STAND_IN, ORIGINAL] = ['FileHosting-prod-restored-files', /^FilesTable/];
+  let [before, after]: Record<string, Template>[] = [{}, {}];
+  beforeAll(async () => {
+    [before, after] = await Promise.all([
+      templatesOf({ stage: 'prod' }),
+      templatesOf({ stage: 'prod', filesTable: STAND_IN }),
+    ]);
+  });
+  const textOf = (template: Template | undefined) => JSON.stringify(template);
+  const grants = (template: Template | undefined) =>
+    resourcesOf(template, 'AWS::IAM::Policy').flatMap(
+      ({ Properties = {} }) =>
+        (Properties.PolicyDocument as { Statement: { Action: unknown; Resource: unknown }[] }).Statement,
+    );
+
+  test('leaves the stack, which keeps it: it is retained', () => {
+    const made = (template: Template | undefined) =>
+      Object.keys(template?.Resources ?? {}).filter((id) => /Table[0-9A-F]{8}$/.test(id));
+    const [left, ...others] = made(before?.Data).filter((id) => !made(after?.Data).includes(id));
+    expect([left, others]).toEqual([expect.stringMatching(ORIGINAL), []]);
+    expect(before?.Data?.Resources[left ?? '']?.DeletionPolicy).toBe('Retain');
+    expect(Object.values(after ?? {}).filter((template) => /FilesTable[0-9A-F]{8}/.test(textOf(template)))).toEqual([]);
+  });
+
+  test('is named where the other was: variables, alarms, dashboard, and what the operator finds', () => {
+    const variables = (stack: 'Api' | 'Streaming') =>
+      textOf(after?.[stack]).split(`"FILES_TABLE":"${STAND_IN}"`).length - 1;
+    const formerly = (stack: 'Api' | 'Streaming') => textOf(before?.[stack]).split('"FILES_TABLE":{').length - 1;
+    expect([variables('Api'), variables('Streaming')]).toEqual([formerly('Api'), formerly('Streaming')]);
+    expect(variables('Api')).toBeGreaterThan(5);
+    expect(textOf(after?.Data)).toContain(`\\"FILES_TABLE\\":\\"${STAND_IN}\\"`);
+    const watched = (template: Template | undefined) => textOf(template).split('"TableName"').length;
+    expect(watched(after?.Operations)).toBe(watched(before?.Operations));
+    expect(textOf(after?.Operations)).toContain(`{"Name":"TableName","Value":"${STAND_IN}"}`);
+    expect(textOf(after?.Operations)).toContain(`\\"TableName\\",\\"${STAND_IN}\\"`);
+  });
+
+  test('is granted to the same functions, with its indexes', () => {
+    for (const stack of ['Api', 'Streaming']) {
+      const actions = (template: Template | undefined) => grants(template).map(({ Action }) => Action);
+      expect(actions(after?.[stack])).toEqual(actions(before?.[stack]));
+    }
+    const arns = grants(after?.Api).map(({ Resource }) => textOf(Resource as Template));
+    for (const end of ['', '/index/by_seq', '/index/unfinished']) {
+      expect(arns).toContainEqual(expect.stringContaining(`:table/${STAND_IN}${end}"`));
+    }
+  });
+
+  test('can take any place, for no stack holds on to an export of another', () => {
+    for (const template of [...Object.values(before ?? {}), ...Object.values(after ?? {})]) {
+      expect(textOf(template)).not.toContain('Fn::ImportValue');
+      expect(Object.values(template.Outputs ?? {}).filter(({ Export }) => Export)).toEqual([]);
+    }
+  });
+
+  test('makes every stack that named the other one differ, so that none is left as it is', () => {
+    const changed = Object.keys(after ?? {}).filter((stack) => textOf(after?.[stack]) !== textOf(before?.[stack]));
+    const named = Object.keys(before ?? {}).filter((stack) => /FilesTable|FILESTABLE/.test(textOf(before?.[stack])));
+    expect(changed.sort()).toEqual(named.sort());
+    expect(named.sort()).toEqual(['Api', 'Data', 'Operations', 'Streaming']);
+  });
+
+  test('can be any of them', async () => {
+    const all = Object.fromEntries(
+      (Object.keys(TABLES) as TableName[]).map((name) => [existingTableKey(name), `FileHosting-prod-${name}-2`]),
+    );
+    const templates = await templatesOf({ stage: 'prod', ...all });
+    expect(resourcesOf(templates.Data, 'AWS::DynamoDB::GlobalTable')).toEqual([]);
+    for (const name of Object.values(all)) expect(textOf(templates.Api)).toContain(`:table/${name}"`);
+  });
+});
+
 test('a stage for development can be destroyed whole, and one without streaming has no stack for it', async () => {
   const templates = await templatesOf({ stage: 'dev', streamingUploads: 'false', reserveConcurrency: 'false' });
   expect(Object.keys(templates).sort()).toEqual(['Api', 'Data', 'Edge', 'EdgeAlarms', 'Operations']);
@@ -123,6 +197,8 @@ describe('a wrong choice is refused by its name', () => {
     [{ alarmEmail: 'nobody' }, 'context alarmEmail must match '],
     [{ priceClass: '300' }, 'context priceClass must be all or 200 or 100, not "300"'],
     [{ appDomain: 'files.example.com' }, 'context appDomain and appCertificateArn go together'],
+    [{ filesTable: 'FileHosting-dev-files' }, 'context filesTable must match ^FileHosting-prod-'],
+    [{ stage: 'dev', filesTable: 'FileHosting-prod-files' }, 'context filesTable must match ^FileHosting-dev-'],
     [{ cdnDomain: 'https://cdn.example.net' }, 'context cdnDomain must match '],
     [{ webAclArn: 'arn:aws:wafv2:eu-west-1:123456789012:global/webacl/x/1' }, 'context webAclArn must match '],
     [{ firewallRequestsPerFiveMinutes: '9' }, 'must be a whole number from 10 to 2000000000, not "9"'],

@@ -10,6 +10,7 @@ import {
 import type { Engines } from '../engines.ts';
 import type { Deployment, Resource } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
+import { readRoles } from '../template/role-policies.ts';
 
 type Keys = Pick<
   CreateTableCommandInput,
@@ -40,7 +41,8 @@ const ANYONE = { accessKeyId: 'deployment', secretAccessKey: 'deployment' };
 
 /**
  * Creates the tables of the template that are not there yet.
- * @throws Error in one sentence when a table is there with other keys than the template has.
+ * @throws Error in one sentence when a table is there with other keys than the template has, or when the template lets
+ *     functions use one that it only names.
  */
 export async function createTables(
   deployment: Deployment,
@@ -49,9 +51,21 @@ export async function createTables(
   const client = new DynamoDBClient({ endpoint, region: deployment.account.region, credentials });
   try {
     const tables = deployment.resources('AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table').map(readTable);
+    requireTables(deployment, new Set(tables.map(({ name }) => name)));
     await Promise.all(tables.map((table) => createTable(client, table)));
   } finally {
     client.destroy();
+  }
+}
+
+/** A table that took the place of another (`-c filesTable=…`) is on AWS alone, and nothing here says what its keys are. */
+function requireTables(deployment: Deployment, defined: ReadonlySet<string>): void {
+  const policies = JSON.stringify(readRoles(deployment).map(({ policies }) => policies));
+  for (const [, name = ''] of policies.matchAll(/"arn:aws:dynamodb:[^"]*?:table\/([\w.-]+)/g)) {
+    if (defined.has(name)) continue;
+    throw new Error(
+      `The table ${name} is not made by the template: on one machine leave out the context that names it.`,
+    );
   }
 }
 

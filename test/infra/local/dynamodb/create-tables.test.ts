@@ -9,7 +9,7 @@ import { expect, inject, test } from 'vitest';
 import { createTables } from '../../../../infra/local/dynamodb/create-tables.ts';
 import { loadAssembly } from '../../../../infra/local/template/assembly.ts';
 import { type Deployment, resolveDeployment } from '../../../../infra/local/template/deployment.ts';
-import { writeAssembly } from '../assembly-fixture.ts';
+import { deploy, writeAssembly } from '../assembly-fixture.ts';
 
 const FILES = {
   AttributeDefinitions: [
@@ -95,4 +95,32 @@ test.each([
 test('a property that is not known is an error', async () => {
   const deployment = await deploymentOf({ ...FILES, Color: 'red' });
   await expect(createTables(deployment, engines())).rejects.toThrow('does not implement Color');
+});
+
+test('a table that the template only names is an error', async () => {
+  const granted = await deploy({
+    Role: {
+      Type: 'AWS::IAM::Role',
+      Properties: {
+        Policies: [
+          {
+            PolicyName: 'own',
+            PolicyDocument: {
+              Version: '2012-10-17',
+              Statement: [
+                {
+                  Effect: 'Allow',
+                  Action: 'dynamodb:Query',
+                  Resource: {
+                    'Fn::Sub': `arn:aws:dynamodb:\${AWS::Region}:\${AWS::AccountId}:table/restored/index/by_seq`,
+                  },
+                },
+              ],
+            },
+          },
+        ],
+      },
+    },
+  });
+  await expect(createTables(granted, engines())).rejects.toThrow('The table restored is not made by the template');
 });
