@@ -60,6 +60,12 @@ export const INLINE_BODY_MAX_BYTES = 4 * MIB;
 /** What a multipart body may hold besides the file: part headers, text fields, preamble. */
 export const MULTIPART_FRAMING_MAX_BYTES = 1 * MIB;
 
+/**
+ * So long the bytes of a deleted file stay in the bucket, behind a marker, for the operator alone: a mistake is seen within
+ * a week. Nobody's link or grant reaches them. Decision 0007.
+ */
+export const DELETED_BYTES_KEPT_DAYS = 7;
+
 /** The longest JSON body; the longest legitimate one (a ticket with a 255-byte name, escaped) is under 2 KiB. */
 export const JSON_BODY_MAX_BYTES = 64 * KIB;
 

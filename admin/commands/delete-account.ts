@@ -1,4 +1,5 @@
 import { deleteAccount as deleteWhole } from '../../shared/accounts/delete-account.ts';
+import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
 import type { Command } from '../command.ts';
 import { findAccount } from '../find-account.ts';
 import { nameOf, several } from '../text.ts';
@@ -6,7 +7,7 @@ import { nameOf, several } from '../text.ts';
 /** For good; a run that was broken off is finished by running it again. */
 export const deleteAccount: Command = {
   arguments: ['<account>'],
-  meaning: 'Delete it with all it owns: files, keys, sessions. If it breaks off, run it again',
+  meaning: `Delete it with all it owns: files, keys, sessions; on AWS the bytes of files are kept for ${DELETED_BYTES_KEPT_DAYS} days, as of any deleted file. If it breaks off, run it again`,
   async run(session, name) {
     const account = await findAccount(session, name ?? '');
     await session.confirm(

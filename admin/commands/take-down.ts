@@ -1,12 +1,13 @@
 import { objectKeyOfLink } from '../../shared/files/object-key.ts';
 import { findPublished, takeDown as takeDownObject } from '../../shared/files/take-down.ts';
+import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
 import { type Command, Refusal } from '../command.ts';
 import { nameOf, printable } from '../text.ts';
 
 /** What an abuse report asks for. */
 export const takeDown: Command = {
   arguments: ['<link>'],
-  meaning: 'Delete the file behind a link, and say whose it was; the link is dead within a minute',
+  meaning: `Delete the file behind a link, and say whose it was; the link is dead within a minute. On AWS its bytes are kept for ${DELETED_BYTES_KEPT_DAYS} days, for nobody but you to restore or erase`,
   async run(session, link = '') {
     const { stores, cdnUrl } = session;
     const key = objectKeyOfLink(link, cdnUrl);
@@ -22,10 +23,10 @@ export const takeDown: Command = {
     return {
       json: {
         deleted: true,
-        file: { id: owner.id, name: file?.name ?? null },
+        file: { id: owner.id, name: file?.name ?? null, object_key: key },
         account: { id: owner.accountId, email: account?.email ?? null },
       },
-      text: `"${what}" is deleted. It was of ${whose}.`,
+      text: `"${what}" is deleted. It was of ${whose}. On AWS its bytes are kept for ${DELETED_BYTES_KEPT_DAYS} days, as versions of ${key}.`,
     };
   },
 };

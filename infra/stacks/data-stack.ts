@@ -6,7 +6,7 @@ import * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import * as ssm from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
 import { TABLES, type TableDefinition, type TableName } from '../../shared/aws/tables.ts';
-import { parseLimit } from '../../shared/limits.ts';
+import { DELETED_BYTES_KEPT_DAYS, parseLimit } from '../../shared/limits.ts';
 import { CdnDistribution } from '../constructs/cdn-distribution.ts';
 import { endHelperLogs } from '../constructs/helper-logs.ts';
 import type { SharedResources } from '../constructs/needs.ts';
@@ -125,8 +125,22 @@ export class DataStack extends Stack {
       // Events go by EventBridge: a direct notification would make this stack point at the function's.
       eventBridgeEnabled: true,
       objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+      // What is deleted stays behind a marker for some days, so that a table's restored rows can have their objects again.
+      versioned: true,
       lifecycleRules: [
-        { id: 'incoming-expires', prefix: 'incoming/', expiration: Duration.days(1) },
+        {
+          id: 'deleted-expires',
+          prefix: 'uploads/',
+          noncurrentVersionExpiration: Duration.days(DELETED_BYTES_KEPT_DAYS),
+          expiredObjectDeleteMarker: true,
+        },
+        // A file that came directly has been copied: its first object is of no use to anybody. The age also ends markers.
+        {
+          id: 'incoming-expires',
+          prefix: 'incoming/',
+          expiration: Duration.days(1),
+          noncurrentVersionExpiration: Duration.days(1),
+        },
         { id: 'abandoned-parts', abortIncompleteMultipartUploadAfter: Duration.days(1) },
       ],
       // Direct uploads come from browsers, on the dashboard's origin; the signature is what admits them, not the origin.

@@ -1,5 +1,6 @@
 import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
 import { admin, adminJson, startAdmin } from '../support/admin.ts';
 import { readBooks } from '../support/books.ts';
 import { type Lane, uploadThrough } from '../support/lanes.ts';
@@ -147,9 +148,10 @@ describe('take-down', () => {
     const account = await service.newAccount();
     const { body: file } = await uploadThrough(lane, account, 'a b.txt', 'hello');
     await account.byKey.upload('kept.txt', 'kept');
+    const [, , token] = new URL(String(file.url)).pathname.split('/');
     expect(await adminJson(service, 'take-down', String(file.url), '--yes')).toEqual({
       deleted: true,
-      file: { id: file.id, name: 'a b.txt' },
+      file: { id: file.id, name: 'a b.txt', object_key: `uploads/${token}` },
       account: { id: account.id, email: account.email },
     });
     expect((await fetch(String(file.url))).status).toBe(404);
@@ -158,6 +160,13 @@ describe('take-down', () => {
     const again = await admin(service, 'take-down', String(file.url), '--yes');
     expect(again).toEqual({ code: 1, stdout: '', stderr: 'Nothing is stored behind this link (any more).\n' });
     await expectOtherUntouched();
+  });
+
+  test('says how long the bytes are kept, and as what', async () => {
+    const { body: file } = await (await service.newAccount()).byKey.upload('a.txt', 'hello');
+    const { stdout } = await admin(service, 'take-down', String(file.url), '--yes');
+    const [, key] = /(uploads\/\w+)\//.exec(String(file.url)) ?? [];
+    expect(stdout).toContain(`On AWS its bytes are kept for ${DELETED_BYTES_KEPT_DAYS} days, as versions of ${key}.\n`);
   });
 
   test('without --yes, where nobody can be asked, leaves the file', async () => {

@@ -4,9 +4,15 @@ import type { Template } from '../../infra/local/template/assembly.ts';
 import { refuseMisspeltVariables } from '../../infra/operator-variables.ts';
 import { existingTableKey, readStageConfig } from '../../infra/stage.ts';
 import { TABLES, type TableName } from '../../shared/aws/tables.ts';
+import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
 import { distributionOf, resourcesOf, synthesizeStage, templatesOf } from '../support/synthesize-stage.ts';
 
 /** What an operator chooses by context (`-c name=value`), in the templates that come of it. */
+
+type Statement = Record<'Effect' | 'Action' | 'Resource', unknown>;
+
+const statementsOf = ({ Properties = {} }: TemplateResource): Statement[] =>
+  (Properties.PolicyDocument as { Statement: Statement[] }).Statement;
 
 describe('a stage that has everything', () => {
   const certificate = (id: string) => `arn:aws:acm:us-east-1:123456789012:certificate/${id}`;
@@ -81,6 +87,46 @@ describe('a stage that has everything', () => {
   });
 });
 
+test('deleted bytes are kept for some days, and nobody but an operator can reach them', async () => {
+  const templates = await templatesOf({ stage: 'prod' });
+  const [uploads, ...others] = resourcesOf(templates.Data, 'AWS::S3::Bucket').filter(
+    ({ Properties }) => Properties?.VersioningConfiguration,
+  );
+  expect(others).toEqual([]);
+  expect(uploads?.Properties).toMatchObject({
+    VersioningConfiguration: { Status: 'Enabled' },
+    LifecycleConfiguration: {
+      Rules: [
+        {
+          Status: 'Enabled',
+          Prefix: 'uploads/',
+          NoncurrentVersionExpiration: { NoncurrentDays: DELETED_BYTES_KEPT_DAYS },
+          ExpiredObjectDeleteMarker: true,
+        },
+        {
+          Status: 'Enabled',
+          Prefix: 'incoming/',
+          ExpirationInDays: 1,
+          NoncurrentVersionExpiration: { NoncurrentDays: 1 },
+        },
+        { Status: 'Enabled', AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 } },
+      ],
+    },
+  });
+  // Without a version in the request `s3:GetObject` and `s3:DeleteObject` are enough, and reach the latest one alone.
+  const uploadsId = Object.entries(templates.Data?.Resources ?? {}).find(([, resource]) => resource === uploads)?.[0];
+  const reaching = ['AWS::IAM::Policy', 'AWS::S3::BucketPolicy'].flatMap((type) =>
+    Object.values(templates)
+      .flatMap((template) => resourcesOf(template, type))
+      .flatMap(statementsOf)
+      .filter(({ Effect, Resource }) => Effect === 'Allow' && JSON.stringify(Resource).includes(String(uploadsId))),
+  );
+  const actions = reaching.flatMap(({ Action }) => Action as string | string[]);
+  expect(actions).toContain('s3:GetObject');
+  expect(actions).toContain('s3:DeleteObject');
+  expect(actions.filter((action) => /Version|\*/.test(action))).toEqual([]);
+});
+
 describe('a table that took the place of another', () => {
   const [STAND_IN, ORIGINAL] = ['FileHosting-prod-restored-files', /^FilesTable/];
   let [before, after]: Record<string, Template>[] = [{}, {}];
@@ -91,11 +137,7 @@ describe('a table that took the place of another', () => {
     ]);
   });
   const textOf = (template: Template | undefined) => JSON.stringify(template);
-  const grants = (template: Template | undefined) =>
-    resourcesOf(template, 'AWS::IAM::Policy').flatMap(
-      ({ Properties = {} }) =>
-        (Properties.PolicyDocument as { Statement: { Action: unknown; Resource: unknown }[] }).Statement,
-    );
+  const grants = (template: Template | undefined) => resourcesOf(template, 'AWS::IAM::Policy').flatMap(statementsOf);
 
   test('leaves the stack, which keeps it: it is retained', () => {
     const made = (template: Template | undefined) =>

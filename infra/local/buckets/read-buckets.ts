@@ -12,8 +12,8 @@ export interface BucketConfig extends BucketOptions {
 }
 
 /**
- * Encryption, ownership and public access change nothing that the bucket's policy does not say already; versions, and
- * lifecycle rules, which act by the day, are housekeeping.
+ * Encryption, ownership and public access change nothing that the bucket's policy does not say already. Versions are kept
+ * for an operator of AWS, and nothing of ours asks for one: what is deleted here is gone. Lifecycle rules act by the day.
  */
 const MEANINGLESS = [
   'BucketEncryption',
