@@ -51,7 +51,10 @@ async function perform(
   }
   const asked = askedDetail(capacity, (input.ReturnConsumedCapacity ?? 'NONE') as 'NONE' | 'TOTAL' | 'INDEXES');
   const answer = Buffer.from(JSON.stringify(asked ? { ...rest, ConsumedCapacity: asked } : rest));
-  return { ...toReply(reply, answer), consumed: consumptionOf(operation, capacity, input.ConsistentRead === true) };
+  return {
+    ...toReply(reply, answer),
+    consumed: consumptionOf(operation, capacity, { isStrong: input.ConsistentRead === true, tables }),
+  };
 }
 
 function toReply({ status, headers }: EngineReply, body: Buffer) {

@@ -50,6 +50,12 @@ const queryByPeer = new QueryCommand({
   ExpressionAttributeValues: { ':p': { S: 'none' } },
 });
 
+/** Writes new items, which have these attributes besides their key. */
+const transactionOf = (...items: Record<string, { S: string }>[]) =>
+  new TransactWriteItemsCommand({
+    TransactItems: items.map((item) => ({ Put: { TableName: TABLE, Item: { ...item, id: { S: randomUUID() } } } })),
+  });
+
 const onlyIfAbsent = { ConditionExpression: 'attribute_not_exists(id)' };
 test.each<[string, (client: DynamoDBClient) => Promise<unknown>, number, number]>([
   ['an eventual read', (c) => c.send(new GetItemCommand({ TableName: TABLE, Key })), 0.5, 0],
@@ -68,20 +74,10 @@ test.each<[string, (client: DynamoDBClient) => Promise<unknown>, number, number]
     0,
     2,
   ],
-  [
-    'a transaction of two writes',
-    (c) =>
-      c.send(
-        new TransactWriteItemsCommand({
-          TransactItems: [
-            { Put: { TableName: TABLE, Item: { id: { S: randomUUID() } } } },
-            { Put: { TableName: TABLE, Item: { id: { S: randomUUID() } } } },
-          ],
-        }),
-      ),
-    0,
-    4,
-  ],
+  ['a transaction of two writes', (c) => c.send(transactionOf({}, {})), 0, 4],
+  ['a transaction of one write', (c) => c.send(transactionOf({})), 0, 2],
+  ['a transaction of three writes', (c) => c.send(transactionOf({}, {}, {})), 0, 6],
+  ['a transaction of which a write is in an index', (c) => c.send(transactionOf({ peer: { S: 'p' } }, {})), 0, 5],
   [
     'a write whose condition fails',
     (c) => failureOf(c.send(new PutItemCommand({ TableName: TABLE, Item: Key, ...onlyIfAbsent }))),
