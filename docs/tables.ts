@@ -1,7 +1,8 @@
 import { COMMANDS, EXIT_CODES, OPTIONS, usageOf } from '../admin/commands.ts';
 import { ALARM_MEANINGS } from '../infra/constructs/alarm-meanings.ts';
 import { OUTPUTS } from '../infra/outputs.ts';
-import { CONTEXTS, type Context } from '../infra/stage.ts';
+import { CONTEXTS, type Context, existingTableKey } from '../infra/stage.ts';
+import { TABLES, type TableDefinition, type TableName } from '../shared/aws/tables.ts';
 import { ERRORS } from '../shared/errors.ts';
 import { CONFIGURABLE_LIMITS } from '../shared/limits.ts';
 import { ROUTES, type Route } from '../shared/routes.ts';
@@ -55,13 +56,22 @@ export const TABLES_OF_OPERATION: Readonly<Record<string, () => string>> = {
   contexts: () =>
     table(
       ['Context', 'Values', 'Meaning'],
-      Object.entries<Context>(CONTEXTS).map(([name, { values, meaning }]) => [
-        code(name),
-        values
-          ? values.map((value, index) => (index === 0 ? `${code(value)} (default)` : code(value))).join(', ')
-          : 'text',
-        meaning,
-      ]),
+      [
+        ...Object.entries<Context>(CONTEXTS).map(([name, { values, range, meaning }]) => [
+          code(name),
+          values
+            ? values.map((value, index) => (index === 0 ? `${code(value)} (default)` : code(value))).join(', ')
+            : range
+              ? `${range.from} to ${range.to}`
+              : 'text',
+          meaning,
+        ]),
+        [
+          (Object.keys(TABLES) as TableName[]).map((name) => code(existingTableKey(name))).join(', '),
+          'text',
+          'A [restored table](#restoring-a-table), in place of the one that the stack would make',
+        ],
+      ],
     ),
   outputs: () =>
     table(
@@ -69,6 +79,15 @@ export const TABLES_OF_OPERATION: Readonly<Record<string, () => string>> = {
       Object.entries(OUTPUTS).map(([name, { stack, meaning }]) => [code(name), stack, meaning]),
     ),
   exits: () => table(['Exit code', 'Meaning'], Object.entries(EXIT_CODES)),
+  restorable: () =>
+    table(
+      ['Table', 'Context', 'Attribute of expiry'],
+      (Object.entries(TABLES) as [TableName, TableDefinition][]).map(([name, { ttl }]) => [
+        code(name),
+        code(existingTableKey(name)),
+        ttl === undefined ? 'none' : code(ttl),
+      ]),
+    ),
 };
 
 /** A bar would end the cell, also in code. */

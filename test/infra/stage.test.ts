@@ -1,6 +1,6 @@
 import { App } from 'aws-cdk-lib';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Template } from '../../infra/local/template/assembly.ts';
+import type { Template, TemplateResource } from '../../infra/local/template/assembly.ts';
 import { refuseMisspeltVariables } from '../../infra/operator-variables.ts';
 import { existingTableKey, readStageConfig } from '../../infra/stage.ts';
 import { TABLES, type TableName } from '../../shared/aws/tables.ts';

@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeUpFiles } from '../service/made-up-files.ts';
+import { operatorOf } from '../support/operator.ts';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'export-'));
+  service = await startTestService();
+});
+afterAll(async () => {
+  await service.close();
+  await rm(directory, { recursive: true });
+});
+
+/** Runs the script that docs/operate.md gives an account's owner, in the directory. */
+async function exportAccount({ key }: Pick<TestAccount, 'key'>): Promise<void> {
+  const page = await readFile(join(import.meta.dirname, '../../docs/operate.md'), 'utf8');
+  const script = /<!-- script: export-account -->\n```sh\n([\s\S]*?)```/.exec(page)?.[1] ?? 'exit 1';
+  const env = { PATH: process.env.PATH, FILE_HOSTING_URL: service.urls.base_url, FILE_HOSTING_KEY: key };
+  await promisify(execFile)('sh', ['-c', script], { cwd: directory, env });
+}
+
+test("the page's script saves every file of an account, whatever it is called", async () => {
+  const account = await service.newAccount();
+  const names = ['a.txt', '-rf', 'two words "quoted".txt', '100 % $HOME `x`; naïve 日本.txt', '...', ' # '];
+  const uploads = await Promise.all(names.map((name) => account.byKey.upload(name, `content of ${name}`)));
+  await (await service.newAccount()).byKey.upload('theirs.txt', 'theirs');
+  await exportAccount(account);
+  const files = uploads.map(({ body }) => body as { id: string; name: string });
+  expect((await readdir(directory)).sort()).toEqual([...files.map(({ id }) => id), 'page-1.json'].sort());
+  for (const [index, { id, name }] of files.entries()) {
+    expect(await readdir(join(directory, id))).toEqual([name]);
+    expect(await readFile(join(directory, id, name), 'utf8')).toBe(`content of ${names[index]}`);
+  }
+  const saved = JSON.parse(await readFile(join(directory, 'page-1.json'), 'utf8'));
+  expect(saved).toMatchObject({ total: names.length });
+});
+
+test('it fails, and does not say nothing, when a file cannot be fetched or the key is not taken', async () => {
+  const account = await service.newAccount();
+  const operator = operatorOf(service);
+  // Rows without objects.
+  await makeUpFiles(operator.dynamoDb, service.tables, { accountId: account.id, count: 1 });
+  operator.close();
+  await expect(exportAccount(account)).rejects.toThrow('404');
+  await expect(exportAccount({ key: 'svc_test_wrong' })).rejects.toThrow('401');
+});

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { BatchWriteItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { App } from 'aws-cdk-lib';
+import { expect, test } from 'vitest';
+import { DEFAULT_STAGE, operatorParameterName, readStageConfig } from '../../infra/stage.ts';
+import { TABLES, type TableDefinition } from '../../shared/aws/tables.ts';
+import { isPublicKey } from '../../shared/files/object-key.ts';
+import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
+import { adminJson } from '../support/admin.ts';
+import { operatorOf } from '../support/operator.ts';
+import { startTestService } from '../support/service.ts';
+import { synthesized } from '../support/synthesized.ts';
+
+/** What the commands of docs/operate.md name is what the stack makes. */
+
+const ROOT = join(import.meta.dirname, '../..');
+const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
+const section = (title: string) => new RegExp(`\\n## ${title}\\n([\\s\\S]*?)\\n## `).exec(page)?.[1] ?? '';
+const [restoring, exporting] = [section('Restoring a table'), section('Exporting everything')];
+const commands = [...`${restoring}${exporting}`.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, code]) => code).join('\n');
+const all = (pattern: RegExp) => new Set([...commands.matchAll(pattern)].map(([, found = '']) => found));
+
+test('the parameter is that of the stage, and what is read from it is in it', async () => {
+  expect(all(/ssm get-parameter --name (\S+)/g)).toEqual(new Set([operatorParameterName(DEFAULT_STAGE)]));
+  const parameters = await synthesized('Data', 'AWS::SSM::Parameter');
+  const operator = parameters.find(({ Properties }) => Properties.Name === operatorParameterName('dev'));
+  const text = JSON.stringify(operator?.Properties.Value);
+  const read = [
+    ...all(/jq -r \.(\w+)/g),
+    ...[...all(/for VARIABLE in ([A-Z_ ]+);/g)].flatMap((list) => list.split(' ')),
+  ];
+  expect(read.length).toBeGreaterThan(3);
+  for (const variable of read) expect(text).toContain(`\\"${variable}\\":`);
+});
+
+test('the restored table may be called so, and the example of cdk.json is the one there is with its name', () => {
+  const example = JSON.parse(/```json\n([\s\S]*?)```/.exec(restoring)?.[1] ?? '');
+  const { context, ...others } = example;
+  expect(others).toEqual(JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')));
+  const [name] = all(/^RESTORED=(\S+)$/gm);
+  expect(readStageConfig(new App({ context })).existingTables).toEqual({ files: name });
+});
+
+test('expiry is turned on by the attribute that the tables have', () => {
+  const attributes = new Set(Object.values<TableDefinition>(TABLES).flatMap(({ ttl }) => ttl ?? []));
+  expect(all(/AttributeName=(\w+)/g)).toEqual(attributes);
+});
+
+test('objects are looked for where the files are, and as long as they are kept', () => {
+  for (const prefix of [...all(/--prefix (uploads\/)/g), ...all(/^KEY=(\S+)$/gm)]) {
+    expect([prefix, isPublicKey(prefix)]).toEqual([prefix, true]);
+  }
+  const days = new Set([...restoring.matchAll(/\b(\d+) days/g)].map(([, count]) => Number(count)));
+  // 35 is what DynamoDB keeps.
+  expect(days).toEqual(new Set([35, DELETED_BYTES_KEPT_DAYS]));
+});
+
+test('every place of the page that a link names is there', () => {
+  const headings = [...page.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title);
+  const anchors = headings.map((title) =>
+    title
+      .toLowerCase()
+      .replace(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+  const links = [...page.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor]) => anchor);
+  expect(links.filter((anchor) => !anchors.includes(String(anchor)))).toEqual([]);
+  expect(links.length).toBeGreaterThan(0);
+});
+
+test('files as they were at an earlier moment are reconciled with accounts and bucket as they are now', async () => {
+  const service = await startTestService();
+  const { dynamoDb, close } = operatorOf(service);
+  const { id, byKey } = await service.newAccount();
+  const rows = async () => {
+    const { Items = [] } = await dynamoDb.send(
+      new QueryCommand({
+        TableName: service.tables.files,
+        KeyConditionExpression: 'account_id = :id',
+        ExpressionAttributeValues: { ':id': { S: id } },
+        ConsistentRead: true,
+      }),
+    );
+    return Items;
+  };
+  const { body: kept } = await byKey.upload('kept.txt', 'kept');
+  const { body: deleted } = await byKey.upload('deleted.txt', 'deleted since');
+  const atThatMoment = await rows();
+  await byKey.request('DELETE', `/files/${deleted.id}`);
+  const { body: later } = await byKey.upload('later.txt', 'uploaded since, and larger');
+
+  const gone = (await rows()).map(({ account_id, id: key }) => ({ DeleteRequest: { Key: { account_id, id: key } } }));
+  const write = (requests: object[]) =>
+    dynamoDb.send(new BatchWriteItemCommand({ RequestItems: { [service.tables.files]: requests as never } }));
+  await write(gone);
+  await write(atThatMoment.map((Item) => ({ PutRequest: { Item } })));
+  await adminJson(service, 'reconcile', '--yes');
+
+  expect((await byKey.request('GET', '/files')).body).toMatchObject({ items: [kept], total: 1 });
+  expect((await byKey.request('GET', `/files/${later.id}`)).status).toBe(404);
+  expect((await fetch(String(kept.url))).status).toBe(200);
+  expect((await byKey.upload('new.txt', 'new')).status).toBe(201);
+  expect(await adminJson(service, 'reconcile', '--dry-run')).toEqual({ accounts: 1, differing: [] });
+  close();
+  await service.close();
+});
