@@ -6,6 +6,7 @@ import { TABLES, type TableDefinition, type TableName } from '../shared/aws/tabl
 import { ERRORS } from '../shared/errors.ts';
 import { CONFIGURABLE_LIMITS } from '../shared/limits.ts';
 import { ROUTES, type Route } from '../shared/routes.ts';
+import { basis, costsByAmount, costsOfIdleMonth, costsOfRequests, type Table } from './costs/cost-tables.ts';
 
 /** The README's tables, each from the object the code itself reads, so that no figure in it is typed by hand. */
 export const TABLES_OF_README: Readonly<Record<string, () => string>> = {
@@ -88,6 +89,9 @@ export const TABLES_OF_OPERATION: Readonly<Record<string, () => string>> = {
         ttl === undefined ? 'none' : code(ttl),
       ]),
     ),
+  costs: () => `${numbers(costsOfRequests())}\n\n${basis()}`,
+  idle: () => numbers(costsOfIdleMonth()),
+  amounts: () => numbers(costsByAmount()),
 };
 
 /** A bar would end the cell, also in code. */
@@ -97,6 +101,8 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
+
+const numbers = ({ head, rows }: Table) => table(head, rows);
 
 /**
  * A document with every `<!-- table: name -->` … `<!-- end -->` block filled in anew.

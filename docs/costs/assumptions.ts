@@ -1,0 +1,16 @@
+/** What the local service cannot tell, and nobody has measured on AWS: rounded up where in doubt. */
+export const ASSUMPTIONS = {
+  /** What Lambda bills an invocation, in milliseconds, unless named below. */
+  billedMs: 100,
+  billedMsOf: {
+    // S3 copies 25 MiB meanwhile.
+    CompleteUpload: 500,
+  } as Readonly<Record<string, number>>,
+  /** Lambda's own lines of an invocation (START, END, REPORT), and what it puts before each of ours. */
+  lambdaLogBytes: 500,
+  /** The gateway's line of a request. */
+  accessLogBytes: 330,
+  /** What CloudWatch counts of every line besides its text. Source: CloudWatch Logs, "PutLogEvents". */
+  lineOverheadBytes: 26,
+  sweepsPerMonth: (365 / 12) * 24 * 60,
+} as const;

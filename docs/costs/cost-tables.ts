@@ -1,0 +1,85 @@
+import { ASSUMPTIONS } from './assumptions.ts';
+import { type Cost, costOf, costOfRequests, METERED, totalOf } from './costs.ts';
+import { LOOKED_UP, REGION } from './prices.ts';
+import { METERED_REQUESTS, type MeteredRequest } from './use.ts';
+
+export interface Table {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+const MILLION = 1_000_000;
+const PARTS = {
+  gateway: 'API Gateway',
+  lambda: 'Lambda (assumed)',
+  dynamoDb: 'DynamoDB',
+  s3: 'S3',
+  cloudFront: 'CloudFront',
+  logs: 'Logs',
+} as const satisfies Record<keyof Cost, string>;
+
+/** A million of each kind of request. */
+export function costsOfRequests(): Table {
+  const shown = Object.entries(METERED_REQUESTS).filter(([, { through }]) => through !== 'none');
+  return {
+    head: ['A million', ...Object.values(PARTS), 'Together'],
+    rows: shown.map(([name, { what }]) => {
+      const cost = costOfRequests(name as MeteredRequest, MILLION);
+      const parts = (Object.keys(PARTS) as (keyof Cost)[]).map((part) => dollars(cost[part]));
+      return [what, ...parts, `${cost.lambda === undefined ? 'over ' : ''}**${dollars(totalOf(cost))}**`];
+    }),
+  };
+}
+
+/** On what the first table rests besides the metered units. */
+export function basis(): string {
+  const { billedMs, billedMsOf } = ASSUMPTIONS;
+  const others = Object.entries(billedMsOf).map(([name, ms]) => `${name}: ${ms}`);
+  return `Prices of ${REGION}, looked up on ${LOOKED_UP}: first tier, no free tier. Assumed, not measured: Lambda bills ${billedMs} ms an invocation (${others.join(', ')}).`;
+}
+
+/** A month in which nobody does anything. */
+export function costsOfIdleMonth(): Table {
+  const { alarmMetrics, compositeAlarms, dashboards, secrets } = METERED.stock;
+  const sweeps = Math.round(ASSUMPTIONS.sweepsPerMonth);
+  const { metrics } = METERED.requests.sweep;
+  const parts: [string, number][] = [
+    [
+      `Alarms: ${alarmMetrics} metrics in them, ${compositeAlarms} over others`,
+      costOf('alarmMetric', alarmMetrics) + costOf('compositeAlarm', compositeAlarms),
+    ],
+    [`Dashboards: ${dashboards}`, costOf('dashboard', dashboards)],
+    [`Secrets: ${secrets}`, costOf('secret', secrets)],
+    [`Metrics that the sweeper writes: ${metrics}`, costOf('metric', metrics)],
+    [`The sweeper: ${sweeps.toLocaleString('en-US')} runs`, totalOf(costOfRequests('sweep', sweeps))],
+  ];
+  const sum = parts.reduce((total, [, cost]) => total + cost, 0);
+  return {
+    head: ['What stands there', 'A month'],
+    rows: [...parts.map(([what, cost]) => [what, dollars(cost)]), ['**Together**', `**${dollars(sum)}**`]],
+  };
+}
+
+/** What goes by the amount. */
+export function costsByAmount(): Table {
+  const rows: [string, number, string][] = [
+    ['Files kept (and for a week after they were deleted)', costOf('objectStorage', 1), 'GB and month'],
+    ['Rows kept, with point-in-time recovery', costOf('tableStorage', 1) + costOf('tableRecovery', 1), 'GB and month'],
+    ['Files sent to readers by the CDN', costOf('edgeToViewer', 1), 'GB'],
+    ['Answers sent by the API', costOf('edgeToViewer', 1), 'GB'],
+    ['Uploads by a form, from the edge to the service', costOf('edgeToOrigin', 1), 'GB'],
+    ['Direct uploads, to S3', 0, 'GB'],
+    ['Logs kept (for a month after they were written)', costOf('logKept', 1), 'GB and month'],
+    ['A metric of our own, in the hours in which it is written', costOf('metric', 1), 'metric and month'],
+  ];
+  return { head: ['What', 'Price', 'For one'], rows: rows.map(([what, usd, unit]) => [what, `$${usd}`, unit]) };
+}
+
+/** Two digits say enough of a reckoning. */
+function dollars(amount: number | undefined): string {
+  if (amount === undefined) return 'not known';
+  if (amount === 0) return '–';
+  const rounded = Number(amount.toPrecision(2));
+  const decimals = rounded >= 10 ? 0 : rounded >= 0.1 ? 2 : 4;
+  return `$${rounded.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })}`;
+}

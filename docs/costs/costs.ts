@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ASSUMPTIONS } from './assumptions.ts';
+import { PRICES } from './prices.ts';
+import { METERED_REQUESTS, type Metered, type MeteredRequest, type Use } from './use.ts';
+
+/** Dollars by what they are paid for. */
+export interface Cost {
+  readonly gateway: number;
+  /** Undefined when a function takes part whose price could not be found: that of Web Functions. */
+  readonly lambda: number | undefined;
+  readonly dynamoDb: number;
+  /** Its requests, and the events it tells of. */
+  readonly s3: number;
+  readonly cloudFront: number;
+  readonly logs: number;
+}
+
+const GB = 1e9;
+/** The streaming server: no gateway is before it, and it is billed by the time its processor works. */
+const WEB_FUNCTION = 'UploadStream';
+
+export const METERED = JSON.parse(readFileSync(join(import.meta.dirname, 'metered.json'), 'utf8')) as Metered;
+
+/** What so many units cost, in dollars. */
+export function costOf(price: keyof typeof PRICES, units: number): number {
+  const { usd, per } = PRICES[price];
+  return (units / per) * usd;
+}
+
+/** What so many requests of a kind cost. */
+export function costOfRequests(name: MeteredRequest, count: number): Cost {
+  const use = METERED.requests[name];
+  return {
+    gateway: costOf('gatewayRequest', gatewayRequests(use) * count),
+    lambda: WEB_FUNCTION in use.invocations ? undefined : lambdaCost(use) * count,
+    dynamoDb: costOf('readUnit', use.readUnits * count) + costOf('writeUnit', use.writeUnits * count),
+    s3:
+      costOf('objectWrite', use.s3Writes * count) +
+      costOf('objectRead', use.s3Reads * count) +
+      costOf('event', use.events * count),
+    cloudFront: edgeCost(name, use) * count,
+    logs: costOf('logTaken', (logBytes(use) * count) / GB),
+  };
+}
+
+/** The sum, without what is not known. */
+export const totalOf = (cost: Cost): number => Object.values(cost).reduce<number>((sum, part) => sum + (part ?? 0), 0);
+
+const gatewayRequests = ({ apiRequests, invocations }: Use) => apiRequests - (invocations[WEB_FUNCTION] ?? 0);
+
+function lambdaCost({ invocations }: Use): number {
+  return Object.entries(invocations).reduce((sum, [name, count]) => {
+    const memoryMb = METERED.stock.memoryMb[name];
+    if (memoryMb === undefined) throw new Error(`the record has no memory of the function ${name}`);
+    const seconds = (ASSUMPTIONS.billedMsOf[name] ?? ASSUMPTIONS.billedMs) / 1_000;
+    return sum + costOf('invocation', count) + costOf('gigabyteSecond', (count * seconds * memoryMb) / 1_024);
+  }, 0);
+}
+
+function edgeCost(name: MeteredRequest, { apiRequests }: Use): number {
+  const { through } = METERED_REQUESTS[name];
+  if (through === 'none') return 0;
+  const requests = through === 'app' ? apiRequests : 1;
+  return costOf('edgeRequest', requests) + costOf('edgeFunction', requests * METERED.stock.edgeFunctions[through]);
+}
+
+function logBytes(use: Use): number {
+  const invocations = Object.values(use.invocations).reduce((sum, count) => sum + count, 0);
+  const { lambdaLogBytes, accessLogBytes, lineOverheadBytes } = ASSUMPTIONS;
+  const ours = use.logBytes + use.logLines * lineOverheadBytes;
+  return ours + invocations * lambdaLogBytes + gatewayRequests(use) * accessLogBytes;
+}

@@ -1,0 +1,51 @@
+/** What one request uses of AWS, with all it sets off. */
+export interface Use {
+  /** Requests to the API, all of which come through CloudFront. */
+  readonly apiRequests: number;
+  /** Lambda invocations by function; the streaming server is `UploadStream`. */
+  readonly invocations: Readonly<Record<string, number>>;
+  /** DynamoDB's request units. */
+  readonly readUnits: number;
+  readonly writeUnits: number;
+  /** S3 requests by price: PUT, COPY, POST and LIST cost more than GET and the rest; DELETE and abort cost nothing. */
+  readonly s3Writes: number;
+  readonly s3Reads: number;
+  /** What the bucket tells EventBridge, whether a rule waits for it or not. */
+  readonly events: number;
+  /** What the functions log; Lambda and the gateway add lines of their own. */
+  readonly logLines: number;
+  readonly logBytes: number;
+  /** Metrics of our own that it writes. */
+  readonly metrics: number;
+}
+
+/** What the template makes that costs something by the month, used or not; and what functions cost by the second. */
+export interface Stock {
+  readonly memoryMb: Readonly<Record<string, number>>;
+  readonly alarmMetrics: number;
+  readonly compositeAlarms: number;
+  readonly dashboards: number;
+  readonly secrets: number;
+  /** CloudFront functions that a request runs. */
+  readonly edgeFunctions: { readonly app: number; readonly cdn: number };
+}
+
+/** docs/costs/metered.json. */
+export interface Metered {
+  readonly requests: Readonly<Record<MeteredRequest, Use>>;
+  readonly stock: Stock;
+}
+
+/** What is metered: the words it is shown by, and the distribution it comes through. */
+export const METERED_REQUESTS = {
+  inline: { what: 'Uploads of 100 KiB, by a form', through: 'app' },
+  streaming: { what: 'Uploads of 25 MiB, by a form', through: 'app' },
+  direct: { what: 'Direct uploads of 25 MiB (ticket, PUT, complete)', through: 'app' },
+  list: { what: 'Lists (50 of 1,000 files, the first page)', through: 'app' },
+  search: { what: 'Searches among 1,000 files', through: 'app' },
+  downloadCached: { what: 'Downloads, cached at the edge', through: 'cdn' },
+  downloadUncached: { what: 'Downloads, not cached', through: 'cdn' },
+  sweep: { what: 'Sweeps that find nothing to do', through: 'none' },
+} as const satisfies Record<string, { what: string; through: 'app' | 'cdn' | 'none' }>;
+
+export type MeteredRequest = keyof typeof METERED_REQUESTS;

@@ -1,0 +1,35 @@
+import type { Stock } from '../../docs/costs/use.ts';
+import { onlySynthesized, type Synthesized, synthesized } from '../support/synthesized.ts';
+
+/** What the template makes that costs something by the month, and the memory of functions. */
+export async function countStock(): Promise<Stock> {
+  const count = async (stack: string, type: string) => (await synthesized(stack, type)).length;
+  const functions = await synthesized('Api', 'AWS::Lambda::Function');
+  const alarms = await synthesized('Operations', 'AWS::CloudWatch::Alarm');
+  return {
+    memoryMb: Object.fromEntries(
+      functions.map(({ logicalId, Properties }) => [
+        logicalId.replace(/Function[0-9A-F]{8}$/, ''),
+        Properties.MemorySize as number,
+      ]),
+    ),
+    alarmMetrics: alarms.reduce((sum, alarm) => sum + metricsOf(alarm), 0),
+    compositeAlarms: await count('Operations', 'AWS::CloudWatch::CompositeAlarm'),
+    dashboards: await count('Operations', 'AWS::CloudWatch::Dashboard'),
+    secrets: await count('Data', 'AWS::SecretsManager::Secret'),
+    edgeFunctions: { app: await edgeFunctions('Edge'), cdn: await edgeFunctions('Data') },
+  };
+}
+
+/** CloudWatch charges an alarm by the metrics it reads. */
+function metricsOf({ Properties: { Metrics = [{ MetricStat: true }] } }: Synthesized): number {
+  return (Metrics as { MetricStat?: unknown }[]).filter(({ MetricStat }) => MetricStat !== undefined).length;
+}
+
+async function edgeFunctions(stack: string): Promise<number> {
+  const { Properties } = await onlySynthesized(stack, 'AWS::CloudFront::Distribution');
+  const { DefaultCacheBehavior } = Properties.DistributionConfig as {
+    DefaultCacheBehavior: { FunctionAssociations: unknown[] };
+  };
+  return DefaultCacheBehavior.FunctionAssociations.length;
+}

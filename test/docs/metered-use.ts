@@ -1,0 +1,143 @@
+import { expect, vi } from 'vitest';
+import type { MeteredRequest, Use } from '../../docs/costs/use.ts';
+import type { MeteredCall } from '../../infra/local/aws-front/meter.ts';
+import { makeUpFiles } from '../service/made-up-files.ts';
+import type { Answer } from '../support/client.ts';
+import { askForTicket, complete, put, uploadStreaming } from '../support/lanes.ts';
+import { operatorOf } from '../support/operator.ts';
+import type { TestAccount, TestService } from '../support/service.ts';
+
+const KIB = 1_024;
+const [SMALL_FILE, LARGE_FILE] = [Buffer.alloc(100 * KIB, 'x'), Buffer.alloc(25 * KIB * KIB, 'x')];
+const FILES_IN_LIST = 1_000;
+/** The first time a function also reads what it keeps, and once a minute it writes when a key was used. */
+const TIMES = 3;
+const LOG_WAIT = { timeout: 20_000, interval: 10 };
+
+/** S3's operations by what they cost. Source: S3 pricing, "Requests & data retrievals". */
+const S3_PRICES = {
+  write: /^(Put|Copy|List|CreateMultipart|CompleteMultipart|UploadPart)/,
+  read: /^(Get|Head)/,
+  free: /^(Delete|Abort)/,
+};
+/** With EventBridge turned on, a bucket tells of every object that comes or goes. */
+const S3_EVENTS = /^(PutObject|CopyObject|CompleteMultipartUpload|DeleteObject)$/;
+
+/** What each of the usual requests uses of AWS, when nothing is refused, tried again or cold. */
+export async function meterUse(service: TestService): Promise<Record<MeteredRequest, Use>> {
+  const [uploader, lister, links] = await prepare(service);
+  const [seen] = links;
+  const use = (act: () => Promise<unknown>, ...logged: string[]) => leastUse({ service, act, logged });
+  return {
+    inline: await use(() => done(uploader.byKey.upload('a.bin', SMALL_FILE)), 'request', 'metrics'),
+    streaming: await use(() => done(uploadStreaming(uploader, 'a.bin', LARGE_FILE)), 'request', 'metrics'),
+    direct: await use(() => uploadDirectly(service, uploader), 'request', 'request', 'metrics', 'upload arrived'),
+    list: await use(() => done(lister.byKey.request('GET', '/files')), 'request'),
+    search: await use(() => done(lister.byKey.request('GET', '/files?search=9')), 'request'),
+    downloadUncached: await use(() => download(links.pop())),
+    downloadCached: await use(() => download(seen)),
+    sweep: await use(() => service.runSchedules(), 'swept', 'metrics'),
+  };
+}
+
+/** Somebody who uploads, somebody who has many files, and links that nobody has used. */
+async function prepare(service: TestService): Promise<[TestAccount, TestAccount, string[]]> {
+  const [uploader, lister] = [await service.newAccount(), await service.newAccount()];
+  const operator = operatorOf(service);
+  await makeUpFiles(operator.dynamoDb, service.tables, { accountId: lister.id, count: FILES_IN_LIST });
+  operator.close();
+  const links: string[] = [];
+  for (let file = 0; file <= TIMES; file++) {
+    links.push(String((await done(uploader.byKey.upload('a', SMALL_FILE))).body.url));
+  }
+  // No line of theirs may come later. A new account is four requests.
+  const requests = Array.from({ length: 2 * 4 + links.length }, () => 'request');
+  const metrics = links.map(() => 'metrics');
+  await linesOf(() => service.logs, [...requests, ...metrics]);
+  return [uploader, lister, links];
+}
+
+async function uploadDirectly(service: TestService, { byKey }: TestAccount): Promise<void> {
+  service.holdEvents();
+  const ticket = await done(askForTicket(byKey, 'a.bin', LARGE_FILE.length));
+  if ((await put(ticket.body, LARGE_FILE)) !== 200) throw new Error('the PUT was refused');
+  await done(complete(byKey, ticket.body));
+  // On AWS it takes a second or so, and a client that completes at once is first.
+  await service.deliverEvents();
+}
+
+async function download(link = ''): Promise<void> {
+  const response = await fetch(link);
+  await response.arrayBuffer();
+  if (response.status !== 200) throw new Error(`a download was answered ${response.status}`);
+}
+
+async function done<Body>(request: Promise<Answer<Body>>): Promise<Answer<Body>> {
+  const answer = await request;
+  if (answer.status >= 300) throw new Error(`a request was answered ${answer.status}`);
+  return answer;
+}
+
+interface Metering {
+  readonly service: TestService;
+  readonly act: () => Promise<unknown>;
+  /** Messages of the lines that functions write. */
+  readonly logged: readonly string[];
+}
+
+/** Of several times the one that used least. */
+async function leastUse(metering: Metering): Promise<Use> {
+  const uses: Use[] = [];
+  for (let time = 0; time < TIMES; time++) uses.push(await useOf(metering));
+  const weight = ({ writeUnits, readUnits, s3Writes, s3Reads }: Use) => writeUnits + readUnits + s3Writes + s3Reads;
+  return uses.reduce((least, use) => (weight(use) < weight(least) ? use : least));
+}
+
+async function useOf({ service, act, logged }: Metering): Promise<Use> {
+  const [mark, linesBefore] = [service.front.meter.mark(), service.logs.length];
+  await act();
+  const lines = await linesOf(() => service.logs.slice(linesBefore), logged);
+  const { calls, readUnits, writeUnits } = service.front.meter.since(mark);
+  const s3 = calls.filter(({ service }) => service === 's3').map(({ operation }) => operation);
+  const count = (pattern: RegExp) => s3.filter((operation) => pattern.test(operation)).length;
+  expect(s3.filter((operation) => !Object.values(S3_PRICES).some((price) => price.test(operation)))).toEqual([]);
+  return {
+    apiRequests: logged.filter((message) => message === 'request').length,
+    invocations: countInvocations(calls),
+    readUnits,
+    writeUnits,
+    s3Writes: count(S3_PRICES.write),
+    s3Reads: count(S3_PRICES.read),
+    events: count(S3_EVENTS),
+    logLines: lines.length,
+    logBytes: lines.reduce((bytes, line) => bytes + Buffer.byteLength(line), 0),
+    metrics: lines.reduce((sum, line) => sum + (JSON.parse(line)._aws?.CloudWatchMetrics[0].Metrics.length ?? 0), 0),
+  };
+}
+
+/**
+ * Every invocation calls AWS, under a trace of its own. The streaming server has none; and neither has who uses a URL that a
+ * function signed.
+ */
+function countInvocations(calls: readonly MeteredCall[]): Record<string, number> {
+  const traces = new Map<string, Set<string>>();
+  for (const { principal, traceId } of calls) {
+    const [, stack, name = ''] = /^FileHosting-dev-(\w+)-(\w*?)Role/.exec(principal) ?? [];
+    const [label, trace] = stack === 'Streaming' ? ['UploadStream', 'one'] : [name, traceId];
+    if (stack !== undefined && trace !== undefined) traces.set(label, (traces.get(label) ?? new Set()).add(trace));
+  }
+  return Object.fromEntries([...traces].map(([label, { size }]) => [label, size] as const).sort());
+}
+
+/**
+ * The lines that functions wrote (the edge's stand among them, without a source), whose digits do not depend on how fast they were. They come through a pipe, so these are
+ * waited for; another one, now or when the next use is metered, is an error.
+ */
+function linesOf(logs: () => readonly string[], messages: readonly string[]): Promise<string[]> {
+  return vi.waitFor(() => {
+    const ofFunctions = logs().filter((line) => /^\S+ \{/.test(line));
+    const lines = ofFunctions.map((line) => line.slice(line.indexOf('{')).replace(/"ms":\d+/, '"ms":99'));
+    expect(lines.map((line) => JSON.parse(line).message).sort()).toEqual([...messages].sort());
+    return lines;
+  }, LOG_WAIT);
+}
