@@ -62,7 +62,7 @@ export const MULTIPART_FRAMING_MAX_BYTES = 1 * MIB;
 
 /**
  * So long the bytes of a deleted file stay in the bucket, behind a marker, for the operator alone: a mistake is seen within
- * a week. Nobody's link or grant reaches them. Decision 0007.
+ * a week. Nobody's link or grant reaches them. Decision 0010.
  */
 export const DELETED_BYTES_KEPT_DAYS = 7;
 
