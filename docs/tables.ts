@@ -7,6 +7,7 @@ import { ERRORS } from '../shared/errors.ts';
 import { CONFIGURABLE_LIMITS } from '../shared/limits.ts';
 import { ROUTES, type Route } from '../shared/routes.ts';
 import { basis, costsByAmount, costsOfIdleMonth, costsOfRequests, type Table } from './costs/cost-tables.ts';
+import { LOOKS, PAGES, screenshotFile } from './screenshots/pages.ts';
 
 /** The README's tables, each from the object the code itself reads, so that no figure in it is typed by hand. */
 export const TABLES_OF_README: Readonly<Record<string, () => string>> = {
@@ -25,6 +26,17 @@ export const TABLES_OF_README: Readonly<Record<string, () => string>> = {
     table(
       ['Status', '`error`', 'Meaning'],
       Object.entries(ERRORS).map(([code, { status, meaning }]) => [String(status), `\`${code}\``, meaning]),
+    ),
+  screenshots: () =>
+    table(
+      ['Page', ...LOOKS.map(({ name }) => name.replace('-', ', '))],
+      PAGES.map(({ name, title }) => [
+        title,
+        ...LOOKS.map((look) => {
+          const file = `docs/screenshots/${screenshotFile(name, look.name)}`;
+          return `[<img src="${file}" alt="${title}, ${look.name}" height="160">](${file})`;
+        }),
+      ]),
     ),
   limits: () =>
     table(

@@ -25,6 +25,9 @@ export const percentOf = (part: number, whole: number): number =>
 const exact = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' });
 export const formatTime = (iso: string): string => exact.format(new Date(iso));
 
+const day = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
+export const formatDate = (iso: string): string => day.format(new Date(iso));
+
 const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' });
 const SPANS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['year', 31_556_952],

@@ -12,7 +12,7 @@ export const theme = createTheme({
     Button: Button.extend({ defaultProps: { variant: 'filled' } }),
     // In its place on the page a menu is part of a landmark; and a menu holds nothing but its items (axe).
     Menu: Menu.extend({ defaultProps: { withinPortal: false, withInitialFocusPlaceholder: false } }),
-    // The library would lock the page's scrolling with a style element; `styles/page.css` does it.
+    // The library would lock the page's scrolling with a style element, which the policy forbids.
     Modal: Modal.extend({
       defaultProps: {
         lockScroll: false,

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fillTables, TABLES_OF_README } from '../../docs/tables.ts';
@@ -8,6 +8,14 @@ const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8'
 test('the README shows every table, as the code has it now', () => {
   expect(fillTables(readme)).toBe(readme);
   for (const name of Object.keys(TABLES_OF_README)) expect(readme).toContain(`<!-- table: ${name} -->`);
+});
+
+test('the README shows every picture there is, and no other', () => {
+  const shown = [...readme.matchAll(/src="docs\/screenshots\/([^"]+)"/g)].map(([, file]) => file);
+  const taken = readdirSync(join(import.meta.dirname, '../../docs/screenshots')).filter((name) =>
+    name.endsWith('.png'),
+  );
+  expect(shown.sort()).toEqual(taken.sort());
 });
 
 test('the README names only scripts that exist', () => {

@@ -2,7 +2,7 @@ import { ActionIcon, Checkbox, Skeleton, Table, UnstyledButton, VisuallyHidden }
 import IconExternalLink from '@tabler/icons-react/dist/esm/icons/IconExternalLink.mjs';
 import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
 import type { FileRecord } from '../api/types.ts';
-import { formatBytes, formatTime } from '../format.ts';
+import { formatBytes, formatDate, formatTime } from '../format.ts';
 import { strings } from '../strings.ts';
 import { CopyLink } from './copy-link.tsx';
 import styles from './file-table.module.css';
@@ -71,7 +71,6 @@ interface FileRowProps extends Pick<FileTableProps, 'selection' | 'onShow' | 'on
 
 function FileRow({ file, selection, onShow, onRemove }: FileRowProps) {
   const { id, name, mime_type, size_bytes, created_at, url } = file;
-  const created = <time dateTime={created_at}>{formatTime(created_at)}</time>;
   return (
     <Table.Tr className={styles.row} data-selected={selection.has(id) || undefined}>
       <Table.Td className={styles.select}>
@@ -89,7 +88,7 @@ function FileRow({ file, selection, onShow, onRemove }: FileRowProps) {
               <VisuallyHidden>{words.detailsOf}</VisuallyHidden> {name}
             </span>
             <span className={styles.under}>
-              {formatBytes(size_bytes)} · {created}
+              {formatBytes(size_bytes)} · {formatDate(created_at)}
             </span>
           </span>
         </UnstyledButton>
@@ -100,7 +99,9 @@ function FileRow({ file, selection, onShow, onRemove }: FileRowProps) {
         </span>
       </Table.Td>
       <Table.Td className={styles.size}>{formatBytes(size_bytes)}</Table.Td>
-      <Table.Td className={styles.created}>{created}</Table.Td>
+      <Table.Td className={styles.created}>
+        <time dateTime={created_at}>{formatTime(created_at)}</time>
+      </Table.Td>
       <Table.Td className={styles.actions}>
         <span className={styles.buttons}>
           <CopyLink file={file} />

@@ -14,7 +14,8 @@ export function examples(baseUrl: string): readonly { readonly title: string; re
       code: [
         `SIZE=$(wc -c < film.mp4 | tr -d ' ')`,
         `curl ${AUTHORIZATION} --json '{"name":"film.mp4","mime_type":"video/mp4","size_bytes":'$SIZE'}' ${baseUrl}/files`,
-        `# answers {"id", "upload": {"method", "url", "headers"}}: send the bytes there with those headers, then`,
+        `# It answers {"id": …, "upload": {"url": …, "headers": {…}}}: send the bytes to that URL with each of those headers.`,
+        `curl -T film.mp4 -H "Content-Type: video/mp4" -H "If-None-Match: *" "$URL"`,
         `curl -X POST ${AUTHORIZATION} ${baseUrl}/files/$ID/complete`,
       ].join('\n'),
     },
