@@ -10,15 +10,15 @@ export const OUTPUTS = {
   CdnDistributionDomain: { stack: 'Data', meaning: 'Where the DNS record of `cdnDomain` points' },
   LoginProviderSecretArn: { stack: 'Data', meaning: 'The secret with the Google OAuth client, for you to fill in' },
   OriginSecretArn: { stack: 'Data', meaning: 'The secret by which functions know the edge' },
+  AppDistributionId: { stack: 'Edge', meaning: 'The distribution in front of API and dashboard' },
+  CdnDistributionId: { stack: 'Data', meaning: 'The distribution of the links' },
   FailedEventsQueueUrl: { stack: 'Api', meaning: 'The queue of events that were given up' },
-  AlarmTopic: {
-    stack: 'Operations',
-    meaning: 'The SNS topic that alarms tell (`EdgeAlarms` has another, in us-east-1)',
-  },
+  AlarmTopic: { stack: 'Operations', meaning: 'The SNS topic that alarms tell' },
+  EdgeAlarmTopic: { stack: 'EdgeAlarms', meaning: 'The SNS topic in us-east-1 that the alarms of the edge tell' },
   OperationsDashboardUrl: { stack: 'Operations', meaning: 'The dashboard that says whether the service is well' },
 } as const satisfies Record<string, { stack: string; meaning: string }>;
 
 /** Gives a stack one of the outputs it is to have. */
-export function addOutput(stack: Stack, name: keyof typeof OUTPUTS, value: string): void {
-  new CfnOutput(stack, name, { value, description: OUTPUTS[name].meaning });
+export function addOutput(stack: Stack, name: keyof typeof OUTPUTS, value: string): CfnOutput {
+  return new CfnOutput(stack, name, { value, description: OUTPUTS[name].meaning });
 }

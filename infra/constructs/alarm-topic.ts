@@ -11,7 +11,11 @@ import { addOutput } from '../outputs.ts';
  * Not encrypted: CloudWatch cannot use the key that SNS has for it, and an alarm holds no more than its description.
  * @param email  absent: whoever subscribes is told.
  */
-export function addAlarmTopic(stack: Stack, alarms: readonly AlarmBase[], email: string | undefined): void {
+export function addAlarmTopic(
+  stack: Stack,
+  alarms: readonly AlarmBase[],
+  { email, output }: { email: string | undefined; output: 'AlarmTopic' | 'EdgeAlarmTopic' },
+): void {
   const topic = new sns.Topic(stack, 'Topic', { enforceSSL: true });
   // A policy of its own replaces the one by which the whole account may publish.
   topic.addToResourcePolicy(
@@ -27,5 +31,5 @@ export function addAlarmTopic(stack: Stack, alarms: readonly AlarmBase[], email:
     alarm.addAlarmAction(new SnsAction(topic));
     alarm.addOkAction(new SnsAction(topic));
   }
-  addOutput(stack, 'AlarmTopic', topic.topicArn);
+  addOutput(stack, output, topic.topicArn);
 }

@@ -1,4 +1,4 @@
-import { CfnOutput, type CfnResource, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import { type CfnOutput, type CfnResource, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
 import type * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as s3 from 'aws-cdk-lib/aws-s3';
@@ -31,7 +31,7 @@ export class DataStack extends Stack {
     ) as Record<TableName, dynamodb.ITableV2>;
     const uploads = this.uploadsBucket(keep);
     this.distribution = new CdnDistribution(this, 'Cdn', { uploads, stage }).distribution;
-    this.distributionId = new CfnOutput(this, 'CdnDistributionId', { value: this.distribution.distributionId });
+    this.distributionId = addOutput(this, 'CdnDistributionId', this.distribution.distributionId);
     const removalPolicy = keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
     this.resources = {
       tables,

@@ -26,7 +26,7 @@ export class EdgeAlarmsStack extends Stack {
       this.serverErrors('AppServerErrors', props, props.distributionIds.app),
       this.serverErrors('CdnServerErrors', props, props.distributionIds.cdn),
     ];
-    addAlarmTopic(this, alarms, props.stage.alarmEmail);
+    addAlarmTopic(this, alarms, { email: props.stage.alarmEmail, output: 'EdgeAlarmTopic' });
   }
 
   private serverErrors(

@@ -1,4 +1,4 @@
-import { CfnOutput, Stack } from 'aws-cdk-lib';
+import { type CfnOutput, Stack } from 'aws-cdk-lib';
 import type * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import type * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import * as ssm from 'aws-cdk-lib/aws-ssm';
@@ -42,7 +42,7 @@ export class EdgeStack extends Stack {
       cdnUrl: props.resources.cdnUrl,
       dashboard: props.dashboard,
     }).distribution;
-    this.distributionId = new CfnOutput(this, 'AppDistributionId', { value: this.distribution.distributionId });
+    this.distributionId = addOutput(this, 'AppDistributionId', this.distribution.distributionId);
     const appUrl = addressOf(this.distribution, props.stage.appDomain);
     // The functions cannot import this address: their stack is deployed before the distribution that points at it.
     new ssm.StringParameter(this, 'AppUrl', {

@@ -11,7 +11,7 @@ export class OperationsStack extends Stack {
   constructor(scope: Construct, id: string, watched: Watched) {
     super(scope, id);
     const alarms = new Alarms(this, 'Alarms', watched).all;
-    addAlarmTopic(this, alarms, watched.stage.alarmEmail);
+    addAlarmTopic(this, alarms, { email: watched.stage.alarmEmail, output: 'AlarmTopic' });
     const dashboard = addDashboard(this, watched, alarms);
     const console = `https://${Aws.REGION}.console.aws.amazon.com/cloudwatch/home?region=${Aws.REGION}`;
     addOutput(this, 'OperationsDashboardUrl', `${console}#dashboards/dashboard/${dashboard.dashboardName}`);

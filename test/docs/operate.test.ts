@@ -10,7 +10,8 @@ import { COMMANDS } from '../../admin/commands.ts';
 import { fillTables, TABLES_OF_OPERATION } from '../../docs/tables.ts';
 import { type Assembly, loadAssembly, type Template } from '../../infra/local/template/assembly.ts';
 import { OUTPUTS } from '../../infra/outputs.ts';
-import { CONTEXTS, DEFAULT_STAGE, operatorParameterName } from '../../infra/stage.ts';
+import { CONTEXTS, DEFAULT_STAGE, existingTableKey, operatorParameterName } from '../../infra/stage.ts';
+import { TABLES, type TableName } from '../../shared/aws/tables.ts';
 import { VARIABLES } from '../../shared/env.ts';
 import { CONFIGURABLE_LIMITS, parseLimit } from '../../shared/limits.ts';
 import { LOGIN_ERRORS } from '../../shared/login/login-error.ts';
@@ -67,8 +68,8 @@ test('it asks for outputs that there are, each of its stack, and says what every
   expect(asked.length).toBeGreaterThan(10);
   for (const [name, stack] of asked) expect(OUTPUTS).toHaveProperty([String(name), 'stack'], stack);
   const unused = Object.keys(OUTPUTS).filter((name) => !asked.some(([other]) => other === name));
-  // It is in every link; nothing has to be done with it.
-  expect(unused).toEqual(['CdnUrl']);
+  // The one is in every link, by the others stacks know each other: nothing has to be done with them.
+  expect(unused).toEqual(['CdnUrl', 'AppDistributionId', 'CdnDistributionId']);
 });
 
 test('the codes of a failed login are such as there are', () => {
@@ -80,7 +81,9 @@ test('the codes of a failed login are such as there are', () => {
 test('the functions and contexts it names in its text are there', () => {
   const named = [...page.matchAll(/`([a-z]+[A-Z][A-Za-z]*)`/g)].map(([, name]) => name);
   expect(named.length).toBeGreaterThan(10);
-  expect([...Object.keys(CONTEXTS), ...Object.keys(ROUTES)]).toEqual(expect.arrayContaining(named));
+  const tables = Object.keys(TABLES) as TableName[];
+  const known = [...Object.keys(CONTEXTS), ...Object.keys(ROUTES), ...tables, ...tables.map(existingTableKey)];
+  expect(known).toEqual(expect.arrayContaining(named));
 });
 
 test('every check of the smoke run has a line that says where to look', () => {
@@ -134,7 +137,8 @@ describe('followed as far as it goes without AWS', () => {
     const stacks = [...table.matchAll(/^\| `(\S+)` \|/gm)].map(([, name]) => name);
     expect(Object.keys(bySynth.templates)).toEqual(stacks);
     const named = [...page.matchAll(/\bFileHosting-prod-([A-Z][a-z]+)\b/g)].map(([name]) => name);
-    expect(stacks).toEqual(expect.arrayContaining(named));
+    // It is there by context alone.
+    expect([...stacks, 'FileHosting-prod-Firewall']).toEqual(expect.arrayContaining(named));
   });
 
   test('every variable and context of its commands makes templates', () => {
