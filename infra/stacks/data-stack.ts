@@ -118,12 +118,10 @@ export class DataStack extends Stack {
   }
 
   private uploadsBucket(keep: boolean): s3.Bucket {
-    return new s3.Bucket(this, 'Uploads', {
+    const bucket = new s3.Bucket(this, 'Uploads', {
       blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
       encryption: s3.BucketEncryption.S3_MANAGED,
       enforceSSL: true,
-      // Events go by EventBridge: a direct notification would make this stack point at the function's.
-      eventBridgeEnabled: true,
       objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
       // What is deleted stays behind a marker for some days, so that a table's restored rows can have their objects again.
       versioned: true,
@@ -156,6 +154,12 @@ export class DataStack extends Stack {
       removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
       autoDeleteObjects: !keep,
     });
+    // Events go by EventBridge: a direct notification would make this stack point at the function's. CDK's own option would
+    // set it by one more function, while the bucket has a property for it.
+    (bucket.node.defaultChild as s3.CfnBucket).notificationConfiguration = {
+      eventBridgeConfiguration: { eventBridgeEnabled: true },
+    };
+    return bucket;
   }
 }
 

@@ -33,14 +33,13 @@ export function readBuckets(deployment: Deployment): BucketConfig[] {
       policy: take<PolicyDocument>('PolicyDocument'),
     })),
   );
-  const told = new Set(deployment.resources('Custom::S3BucketNotifications').map(readNotifications));
   return deployment.resources('AWS::S3::Bucket').map((resource) => {
     const policy = policies.find(({ bucket }) => bucket === resource.ref)?.policy;
     const { hasEvents, cors } = readBucket(resource);
     return {
       name: resource.ref,
       regionalDomainName: resource.attribute('RegionalDomainName'),
-      hasEvents: hasEvents || told.has(resource.ref),
+      hasEvents,
       cors,
       ...(policy && { policy }),
     };
@@ -53,27 +52,18 @@ function readBucket(resource: Resource): { cors: readonly CorsRule[]; hasEvents:
     resource.properties(),
     (take) => ({
       cors: take<{ CorsRules: CorsRule[] }>('CorsConfiguration', { CorsRules: [] }).CorsRules,
-      hasEvents: readConfiguration(resource.logicalId, take('NotificationConfiguration', {})),
+      hasEvents: tellsEventBridge(resource.logicalId, take('NotificationConfiguration', {})),
     }),
     MEANINGLESS,
   );
 }
 
-/** CDK sets notifications by a custom resource. @returns the bucket that tells EventBridge; undefined when it does not. */
-function readNotifications(resource: Resource): string | undefined {
+/** @returns whether EventBridge is told, which `EventBridgeConfiguration` says by being there unless it says otherwise. */
+function tellsEventBridge(logicalId: string, configuration: Readonly<Record<string, unknown>>): boolean {
+  const off = { EventBridgeEnabled: false };
   return readProperties(
-    resource.logicalId,
-    resource.properties(),
-    (take) => {
-      const bucket = take<string>('BucketName');
-      return readConfiguration(resource.logicalId, take('NotificationConfiguration')) ? bucket : undefined;
-    },
-    ['Managed', 'ServiceToken', 'SkipDestinationValidation'],
-  );
-}
-
-function readConfiguration(logicalId: string, configuration: Readonly<Record<string, unknown>>): boolean {
-  return readProperties(`${logicalId}.NotificationConfiguration`, configuration, (take) =>
-    Boolean(take<unknown>('EventBridgeConfiguration', false)),
+    `${logicalId}.NotificationConfiguration`,
+    configuration,
+    (take) => take<{ EventBridgeEnabled?: boolean }>('EventBridgeConfiguration', off).EventBridgeEnabled ?? true,
   );
 }

@@ -49,12 +49,7 @@ export function deploymentHelpers(deployment: Deployment): Resource[] {
   return deployment.resources('AWS::Lambda::Function').filter((resource) => arns.has(resource.attribute('Arn')));
 }
 
-const CUSTOM_RESOURCES = [
-  'Custom::CDKBucketDeployment',
-  'Custom::S3AutoDeleteObjects',
-  'Custom::S3BucketNotifications',
-  'Custom::S3ObjectCopy',
-];
+const CUSTOM_RESOURCES = ['Custom::CDKBucketDeployment', 'Custom::S3AutoDeleteObjects', 'Custom::S3ObjectCopy'];
 
 function readFunction(resource: Resource, deployment: Deployment): FunctionConfig {
   return readProperties(

@@ -28,7 +28,6 @@ const USED_TYPES: ReadonlySet<string> = new Set([
   'AWS::SSM::Parameter',
   'AWS::SecretsManager::Secret',
   'Custom::CDKBucketDeployment',
-  'Custom::S3BucketNotifications',
   'Custom::S3ObjectCopy',
 ]);
 

@@ -15,10 +15,6 @@ afterEach(async () => {
 });
 
 const bucket = (Properties: Record<string, unknown> = {}) => ({ Type: 'AWS::S3::Bucket', Properties });
-const notifications = (BucketName: unknown, NotificationConfiguration: unknown) => ({
-  Type: 'Custom::S3BucketNotifications',
-  Properties: { ServiceToken: 'arn:helper', BucketName, NotificationConfiguration, Managed: true },
-});
 
 describe('a bucket', () => {
   test('has its policy and its CORS rules', async () => {
@@ -37,24 +33,13 @@ describe('a bucket', () => {
   });
 
   test.each([
-    ['by its own property', { Uploads: bucket({ NotificationConfiguration: { EventBridgeConfiguration: {} } }) }, true],
-    [
-      'by a custom resource',
-      { Uploads: bucket(), N: notifications({ Ref: 'Uploads' }, { EventBridgeConfiguration: {} }) },
-      true,
-    ],
-    [
-      'not, when the custom resource says nothing',
-      { Uploads: bucket(), N: notifications({ Ref: 'Uploads' }, {}) },
-      false,
-    ],
-    [
-      'not, when it is another bucket’s',
-      { Uploads: bucket(), N: notifications('other', { EventBridgeConfiguration: {} }) },
-      false,
-    ],
-  ])('tells EventBridge %s', async (_how, resources, hasEvents) => {
-    expect(readBuckets(await deploy(resources))).toMatchObject([{ hasEvents }]);
+    [{ EventBridgeConfiguration: { EventBridgeEnabled: true } }, true],
+    [{ EventBridgeConfiguration: {} }, true],
+    [{ EventBridgeConfiguration: { EventBridgeEnabled: false } }, false],
+    [{}, false],
+  ])('with the notifications %j tells EventBridge: %s', async (NotificationConfiguration, hasEvents) => {
+    const deployment = await deploy({ Uploads: bucket({ NotificationConfiguration }) });
+    expect(readBuckets(deployment)).toMatchObject([{ hasEvents }]);
   });
 
   test.each([
