@@ -14,7 +14,7 @@ import { StreamingStack } from './stacks/streaming-stack.ts';
 import { readStageConfig } from './stage.ts';
 
 /** Synthesizes the service. Limits come from the environment (shared/limits.ts), the stage from context. */
-const app = newApp(process.env.CDK_OUTDIR ?? 'cdk.out');
+const app = await newApp();
 const stage = readStageConfig(app);
 refuseMisspeltVariables(process.env);
 const bundles = join(app.outdir, 'bundles');

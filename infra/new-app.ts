@@ -1,11 +1,26 @@
 import { createRequire } from 'node:module';
-import { App } from 'aws-cdk-lib';
+import { App, Validations } from 'aws-cdk-lib';
+import { FAIL_SYNTH_ON_VALIDATION_ERRORS_CONTEXT, STRICT_CFN_VALIDATE_ERRORS } from 'aws-cdk-lib/cx-api';
+
+/** Whatever has something against a template, be it a warning, fails the synthesis, also under a CLI that would go on. */
+const STRICT = { [FAIL_SYNTH_ON_VALIDATION_ERRORS_CONTEXT]: true, [STRICT_CFN_VALIDATE_ERRORS]: true };
 
 /**
- * An app as every synthesis of ours begins with it: by CDK's recommended flags, of which one makes whatever the schema of
- * CloudFormation finds fail the synthesis, where it would only be a warning.
+ * An app whose templates are checked when it is synthesized: by CDK, against CloudFormation's published schemas, and by the
+ * AwsSolutions rules. `CDK_VALIDATION=false` in the environment leaves out both, which take as long as all the rest.
  */
-export function newApp(outdir: string): App {
+export async function newApp(): Promise<App> {
   const recommendedFlags = createRequire(import.meta.url)('aws-cdk-lib/recommended-feature-flags.json');
-  return new App({ outdir, context: recommendedFlags, autoSynth: false });
+  const app = new App({
+    outdir: process.env.CDK_OUTDIR ?? 'cdk.out',
+    context: recommendedFlags,
+    postCliContext: STRICT,
+    autoSynth: false,
+  });
+  if (process.env.CDK_VALIDATION !== 'false') {
+    // Loading all rules of all packs takes a while.
+    const { AwsSolutionsRules } = await import('./rules.ts');
+    Validations.of(app).addPlugins(new AwsSolutionsRules());
+  }
+  return app;
 }

@@ -13,7 +13,7 @@ import type { StageConfig } from '../stage.ts';
 import { EdgeFunction } from './edge-function.ts';
 import { errorBodies, errorResponses, StaticFiles } from './static-files.ts';
 import { STRICT_TRANSPORT } from './strict-transport.ts';
-import { viewerSide } from './viewer-side.ts';
+import { acceptViewerSide, viewerSide } from './viewer-side.ts';
 
 export interface AppDistributionProps {
   readonly api: apigateway.RestApi;
@@ -132,6 +132,14 @@ export class AppDistribution extends Construct {
           },
         }),
       },
+    });
+    acceptViewerSide(this.distribution, {
+      webAclArn: props.webAclArn,
+      domain: props.stage.appDomain,
+      unfiltered:
+        'A web ACL is charged by the month, so operators choose it by context; accounts and logins are limited without',
+      unlogged:
+        'A line would hold an address, and the code of a login; what reaches the API is in our own logs without them',
     });
   }
 

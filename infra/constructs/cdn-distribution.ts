@@ -9,7 +9,7 @@ import type { StageConfig } from '../stage.ts';
 import { EdgeFunction } from './edge-function.ts';
 import { errorBodies, errorResponses, StaticFiles } from './static-files.ts';
 import { STRICT_TRANSPORT } from './strict-transport.ts';
-import { viewerSide } from './viewer-side.ts';
+import { acceptViewerSide, viewerSide } from './viewer-side.ts';
 
 /**
  * The edge asks S3 again after this long, so a deleted link is dead within the minute that is promised, without a purge;
@@ -85,6 +85,14 @@ export class CdnDistribution extends Construct {
       ],
     });
     this.grantRead(props.uploads);
+    acceptViewerSide(this.distribution, {
+      webAclArn: props.stage.webAclArn,
+      domain: props.stage.cdnDomain,
+      unfiltered:
+        'A web ACL is charged by the month, so operators choose it by context; here are files alone, to read by their links',
+      unlogged:
+        'A line would hold a link, which is all that it takes to read the file, beside the address of who read it',
+    });
     Validations.of(this.distribution).acknowledge({
       id: 'Annotation::@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk',
       reason:

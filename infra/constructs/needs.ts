@@ -6,6 +6,7 @@ import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import { TABLES, type TableName } from '../../shared/aws/tables.ts';
 import type { VariableName } from '../../shared/env.ts';
 import { type LimitName, parseLimit } from '../../shared/limits.ts';
+import { acceptFindings, arnInFindings } from './accepted-finding.ts';
 
 /** A DynamoDB action without its prefix. A transaction needs the action of each of its items. */
 export type TableAction =
@@ -26,11 +27,19 @@ export interface TableUse {
   readonly index?: string;
 }
 
+/** The places of the bucket, and why a role is granted the whole of one. */
+const KEY_PATTERNS = {
+  'uploads/*': 'The key of a file is drawn at random when it is uploaded; under this prefix there are files alone',
+  'incoming/*':
+    'The key of a direct upload is made of account and id; under this prefix there are direct uploads alone',
+} as const;
+type KeyPattern = keyof typeof KEY_PATTERNS;
+
 export interface BucketUse {
   /** Without the `s3:` prefix. */
   readonly actions: readonly string[];
-  /** Key prefixes the actions reach, such as `uploads/*`. Absent: actions on the bucket itself. */
-  readonly keys?: readonly string[];
+  /** Which keys the actions reach. Absent: actions on the bucket itself. */
+  readonly keys?: readonly KeyPattern[];
 }
 
 /** What the functions use, made by the data stack. */
@@ -77,6 +86,11 @@ export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResourc
       use.actions.map((action) => `s3:${action}`),
       use.keys ? use.keys.map((key) => resources.uploads.arnForObjects(key)) : [resources.uploads.bucketArn],
     );
+    for (const key of use.keys ?? []) {
+      acceptFindings(role.node.findChild('DefaultPolicy'), {
+        [`IAM5[Resource::${arnInFindings(resources.uploads)}/${key}]`]: KEY_PATTERNS[key],
+      });
+    }
   }
   for (const name of needs.limits ?? []) environment[name] = String(parseLimit(name, process.env[name]));
   for (const name of needs.secrets ?? []) {

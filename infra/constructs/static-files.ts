@@ -1,9 +1,13 @@
 import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import type * as iam from 'aws-cdk-lib/aws-iam';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import * as s3deploy from 'aws-cdk-lib/aws-s3-deployment';
 import { Construct } from 'constructs';
 import { ERRORS, type ErrorCode } from '../../shared/errors.ts';
+import { acceptFindings } from './accepted-finding.ts';
+import { acceptCopierRole } from './cdk-copier.ts';
 
 /** Files that are put into the bucket together. */
 export interface FileSet {
@@ -28,8 +32,11 @@ export class StaticFiles extends Construct {
       objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
       removalPolicy: RemovalPolicy.DESTROY,
     });
+    acceptFindings(this.bucket, {
+      S1: 'Holds files of ours that everybody may read; only the distribution and deployments reach it',
+    });
     for (const [name, { sources, prefix, cacheControl, keepsOld = false }] of Object.entries(sets)) {
-      new s3deploy.BucketDeployment(this, name, {
+      const { handlerRole } = new s3deploy.BucketDeployment(this, name, {
         sources,
         destinationBucket: this.bucket,
         // Else the bucket could not be deleted with its stack.
@@ -39,7 +46,20 @@ export class StaticFiles extends Construct {
         ...(prefix !== undefined && { destinationKeyPrefix: prefix }),
         cacheControl: [cacheControl],
       });
+      this.acceptCopier(handlerRole);
     }
+  }
+
+  private acceptCopier(role: iam.IRole): void {
+    acceptCopierRole(role, {
+      bucket: this.bucket,
+      prefix: '',
+      actions: ['s3:GetObject*', 's3:GetBucket*', 's3:List*', 's3:DeleteObject*', 's3:Abort*'],
+    });
+    const copier = role.node.scope as lambda.Function;
+    acceptFindings(copier, {
+      L1: 'CDK has the code of this deployment helper and chooses the Python that runs it; a newer one comes with CDK',
+    });
   }
 }
 

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** CloudFormation's own validation would be half of the start; `npm run synth` and the tests do it. */
+/** The checks of the templates would be half of the start; `npm run synth` and a test do them. */
 const SETTINGS = { CDK_CONTEXT_JSON: JSON.stringify({ stage: 'dev' }), CDK_VALIDATION: 'false' };
 
 /**

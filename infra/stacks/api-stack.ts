@@ -7,9 +7,11 @@ import * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { DIRECT_TICKET_TTL_SECONDS } from '../../shared/limits.ts';
 import { ROUTES, type RouteName } from '../../shared/routes.ts';
+import { acceptFindings } from '../constructs/accepted-finding.ts';
 import { addGatewayResponses } from '../constructs/gateway-responses.ts';
-import { gatewayStage } from '../constructs/gateway-stage.ts';
+import { acceptGateway, gatewayStage } from '../constructs/gateway-stage.ts';
 import type { Needs, SharedResources } from '../constructs/needs.ts';
+import { acceptOwnAuthorization } from '../constructs/own-authorization.ts';
 import { ServiceFunction, type ServiceFunctionProps } from '../constructs/service-function.ts';
 import { addOutput } from '../outputs.ts';
 import type { StageConfig } from '../stage.ts';
@@ -43,6 +45,9 @@ export class ApiStack extends Stack {
       enforceSSL: true,
       retentionPeriod: Duration.days(14),
     });
+    acceptFindings(this.failedEvents, {
+      SQS3: 'It is where Lambda puts the events that functions failed at; nothing takes from it, so nothing fails at it',
+    });
     this.restApi = new apigateway.RestApi(this, 'Api', {
       description: 'File hosting API',
       // Its metrics go by this name, so two stages must not share it.
@@ -59,6 +64,7 @@ export class ApiStack extends Stack {
     // An output with the gateway's own address, past the edge, which is nobody's business.
     this.restApi.node.tryRemoveChild('Endpoint');
     addOutput(this, 'FailedEventsQueueUrl', this.failedEvents.queueUrl);
+    acceptGateway(this.restApi);
     addGatewayResponses(this.restApi);
     this.addRoutes();
     this.addBackground();
@@ -70,7 +76,8 @@ export class ApiStack extends Stack {
       const memoryMb = name === 'uploadFile' || name === 'listFiles' || name === 'completeUpload' ? 1_024 : 512;
       // The gateway gives up at 29 s; a function that ends before it can still answer with a body of its own.
       const service = this.service(name, ROUTE_NEEDS[name], memoryMb, 28);
-      this.restApi.root.resourceForPath(route.path).addMethod(route.method, integration(service));
+      const method = this.restApi.root.resourceForPath(route.path).addMethod(route.method, integration(service));
+      acceptOwnAuthorization(method, route.access);
     }
     this.addUnknownRoutes();
   }
@@ -81,17 +88,18 @@ export class ApiStack extends Stack {
    */
   private addUnknownRoutes(): void {
     const unknown = integration(this.service('unknownRoute', {}, 256, 5));
-    this.restApi.root.addMethod('ANY', unknown);
+    const addUnknown = (to: apigateway.IResource) => acceptOwnAuthorization(to.addMethod('ANY', unknown), 'unknown');
+    addUnknown(this.restApi.root);
     const seen = new Set<apigateway.IResource>();
     for (const { path } of Object.values(ROUTES)) {
       let resource: apigateway.IResource | undefined = this.restApi.root.resourceForPath(path);
       for (; resource?.parentResource; resource = resource.parentResource) {
         if (seen.has(resource)) continue;
         seen.add(resource);
-        resource.addMethod('ANY', unknown);
+        addUnknown(resource);
       }
     }
-    this.restApi.root.addResource('{proxy+}').addMethod('ANY', unknown);
+    addUnknown(this.restApi.root.addResource('{proxy+}'));
   }
 
   private addBackground(): void {

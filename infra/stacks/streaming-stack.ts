@@ -4,6 +4,8 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import { acceptFindings } from '../constructs/accepted-finding.ts';
+import { acceptCopierRole } from '../constructs/cdk-copier.ts';
 import { endHelperLogs } from '../constructs/helper-logs.ts';
 import { bindNeeds } from '../constructs/needs.ts';
 import type { ApiStackProps } from './api-stack.ts';
@@ -52,6 +54,20 @@ export class StreamingStack extends Stack {
       reason: 'The server refuses every request without the origin secret, then authenticates the caller itself',
     });
     endHelperLogs(this);
+    this.acceptManagedBucket();
+  }
+
+  /** Where CDK keeps the code of Web Functions, and what copies it there. */
+  private acceptManagedBucket(): void {
+    const bucket = this.node.findChild('AWSCDKWebFunctionAssetBucket');
+    acceptFindings(bucket, { S1: 'Holds the code of the function, which CloudFormation puts there and Lambda reads' });
+    const copier = this.node.children.find(({ node }) => node.id.startsWith('Custom::S3ObjectCopy'));
+    if (!copier) throw new Error('CDK copies the code of Web Functions in another way than it did');
+    acceptCopierRole(copier.node.findChild('ServiceRole'), {
+      bucket,
+      prefix: 'web-function/',
+      actions: ['s3:DeleteObject*', 's3:Abort*'],
+    });
   }
 }
 

@@ -19,8 +19,7 @@ export interface SynthesizedStage extends Assembly {
 }
 
 /**
- * Synthesizes the service as an operator chose it. Without CloudFormation's own validation, which is half of the time and
- * which every run of the tests does once.
+ * Synthesizes the service as an operator chose it, without the checks.
  * @param variables  limits and allow-lists, and `CDK_DEFAULT_REGION`, in which the CLI says where it would deploy to.
  * @throws Error with what the synthesizer wrote, when it refuses.
  */
@@ -30,10 +29,8 @@ export async function synthesizeStage(
 ): Promise<SynthesizedStage> {
   const directory = await mkdtemp(join(tmpdir(), 'stage-'));
   const remove = () => rm(directory, { recursive: true, force: true });
-  const settings = { CDK_CONTEXT_JSON: JSON.stringify(context), CDK_OUTDIR: directory, CDK_VALIDATION: 'false' };
-  const env = { PATH: process.env.PATH, ...settings, ...variables };
   try {
-    await promisify(execFile)(process.execPath, ['infra/app.ts'], { cwd: ROOT, env });
+    await runSynthesis(directory, context, { CDK_VALIDATION: 'false', ...variables });
     return { directory, remove, ...(await loadAssembly(directory)) };
   } catch (error) {
     await remove();
@@ -51,6 +48,21 @@ export async function templatesOf(
   return Object.fromEntries(
     Object.entries(templates).map(([name, template]) => [name.replace(/^FileHosting-\w+-/, ''), template]),
   );
+}
+
+/**
+ * Runs what `npm run synth` runs, without the command around it.
+ * @param directory  where to.
+ * @param settings  further variables of the environment.
+ * @throws Error with all that was found.
+ */
+export async function runSynthesis(
+  directory: string,
+  context: Readonly<Record<string, string>>,
+  settings: Record<string, string> = {},
+): Promise<void> {
+  const env = { PATH: process.env.PATH, CDK_CONTEXT_JSON: JSON.stringify(context), CDK_OUTDIR: directory };
+  await promisify(execFile)(process.execPath, ['infra/app.ts'], { cwd: ROOT, env: { ...env, ...settings } });
 }
 
 export function resourcesOf(template: Template | undefined, type: string): TemplateResource[] {

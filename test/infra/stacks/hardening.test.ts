@@ -1,10 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Stack } from 'aws-cdk-lib';
-import { CfnBucket } from 'aws-cdk-lib/aws-s3';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { loadAssembly } from '../../../infra/local/template/assembly.ts';
-import { newApp } from '../../../infra/new-app.ts';
 import { VARIABLES } from '../../../shared/env.ts';
 import { CONFIGURABLE_LIMITS } from '../../../shared/limits.ts';
 import { ROUTES } from '../../../shared/routes.ts';
@@ -233,12 +230,6 @@ async function acknowledgements(assembly: string, stack: string): Promise<{ path
       .flatMap(({ data }) => Object.values(data).map((reason) => ({ path: path.replace(/^\//, ''), reason }))),
   );
 }
-
-test('a template that CloudFormation would refuse is not synthesized', () => {
-  const app = newApp(join(inlineOnly.directory, 'refused'));
-  new CfnBucket(new Stack(app, 'Bad'), 'Bucket', { accessControl: 'PublicRead' });
-  expect(() => app.synth()).toThrow("should also have at least one 'OwnershipControl'");
-});
 
 test('without streaming, a form of 11 MB is refused at the edge', async () => {
   const service = await startTestService({}, { assembly: inlineOnly.directory });

@@ -1,0 +1,27 @@
+import { CfnResource, Stack, Validations } from 'aws-cdk-lib';
+import type { IConstruct } from 'constructs';
+
+/**
+ * Accepts what the AwsSolutions rules find in one resource; in every other it fails the synthesis.
+ * @param construct  a resource, or a construct whose main resource is meant; never what else it holds.
+ * @param reasons  by the rule without its prefix: `S1`, or with what was found, `IAM5[Action::s3:List*]`.
+ * @throws Error when the construct has no main resource.
+ */
+export function acceptFindings(construct: IConstruct, reasons: Readonly<Record<string, string>>): void {
+  const accepted = Object.entries(reasons).map(([rule, reason]) => ({
+    id: `AwsSolutions::AwsSolutions-${rule}`,
+    reason,
+  }));
+  Validations.of(mainResource(construct)).acknowledge(...accepted);
+}
+
+/** How findings name the ARN of a construct's main resource. */
+export function arnInFindings(construct: IConstruct): string {
+  return `<${Stack.of(construct).getLogicalId(mainResource(construct))}.Arn>`;
+}
+
+function mainResource(construct: IConstruct): CfnResource {
+  const resource = construct.node.defaultChild ?? construct;
+  if (CfnResource.isCfnResource(resource)) return resource;
+  throw new Error(`${construct.node.path} has no main resource`);
+}
