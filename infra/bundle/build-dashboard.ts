@@ -1,4 +1,4 @@
-import { rename } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'vite';
 
@@ -21,6 +21,7 @@ export async function buildDashboard(outDir: string): Promise<DashboardFiles> {
     logLevel: 'silent',
     build: { outDir: pages, emptyOutDir: true },
   });
+  await rm(assets, { recursive: true, force: true });
   await rename(join(pages, 'assets'), assets);
   return { pages, assets };
 }
