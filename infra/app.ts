@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildDashboard } from './bundle/build-dashboard.ts';
+import { buildDashboard, type DashboardFiles, dashboardIn } from './bundle/build-dashboard.ts';
 import { bundleFunctions } from './bundle/bundle.ts';
 import { newApp } from './new-app.ts';
 import { refuseMisspeltVariables } from './operator-variables.ts';
@@ -13,13 +13,14 @@ import { OperationsStack } from './stacks/operations-stack.ts';
 import { StreamingStack } from './stacks/streaming-stack.ts';
 import { readStageConfig } from './stage.ts';
 
-/** Synthesizes the service. Limits come from the environment (shared/limits.ts), the stage from context. */
+/**
+ * Synthesizes the service. Limits come from the environment (shared/limits.ts), the stage from context. `CDK_BUNDLES` names a
+ * folder that `npm run build` has filled, instead of building anew.
+ */
 const app = await newApp();
 const stage = readStageConfig(app);
 refuseMisspeltVariables(process.env);
-const bundles = join(app.outdir, 'bundles');
-mkdirSync(bundles, { recursive: true });
-const [dashboard] = await Promise.all([buildDashboard(bundles), bundleFunctions(bundles)]);
+const { bundles, dashboard } = await bundle(process.env.CDK_BUNDLES);
 
 const name = (part: string) => `FileHosting-${stage.name}-${part}`;
 const data = new DataStack(app, name('Data'), stage);
@@ -46,3 +47,12 @@ new EdgeAlarmsStack(app, name('EdgeAlarms'), {
   region: process.env.CDK_DEFAULT_REGION,
 });
 app.synth();
+
+/** Everything that a stack takes as an asset. @param built  where it is already. */
+async function bundle(built: string | undefined): Promise<{ bundles: string; dashboard: DashboardFiles }> {
+  if (built) return { bundles: built, dashboard: dashboardIn(built) };
+  const bundles = join(app.outdir, 'bundles');
+  mkdirSync(bundles, { recursive: true });
+  const [dashboard] = await Promise.all([buildDashboard(bundles), bundleFunctions(bundles)]);
+  return { bundles, dashboard };
+}

@@ -1,6 +1,5 @@
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { build } from 'vite';
 
 const DASHBOARD = join(import.meta.dirname, '../../dashboard');
 
@@ -15,7 +14,9 @@ export interface DashboardFiles {
  * @throws Error with Vite's message when it does not build.
  */
 export async function buildDashboard(outDir: string): Promise<DashboardFiles> {
-  const [pages, assets] = [join(outDir, 'dashboard'), join(outDir, 'dashboard-assets')];
+  // Loading it takes a while, which is in vain where all is built.
+  const { build } = await import('vite');
+  const { pages, assets } = dashboardIn(outDir);
   await build({
     configFile: join(DASHBOARD, 'vite.config.ts'),
     logLevel: 'silent',
@@ -24,4 +25,9 @@ export async function buildDashboard(outDir: string): Promise<DashboardFiles> {
   await rm(assets, { recursive: true, force: true });
   await rename(join(pages, 'assets'), assets);
   return { pages, assets };
+}
+
+/** What {@link buildDashboard} makes in a folder. */
+export function dashboardIn(outDir: string): DashboardFiles {
+  return { pages: join(outDir, 'dashboard'), assets: join(outDir, 'dashboard-assets') };
 }

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { inject } from 'vitest';
 import {
   type Assembly,
   loadAssembly,
@@ -19,7 +20,7 @@ export interface SynthesizedStage extends Assembly {
 }
 
 /**
- * Synthesizes the service as an operator chose it, without the checks.
+ * Synthesizes the service as an operator chose it, without the checks, of what the run of the tests has built.
  * @param variables  limits and allow-lists, and `CDK_DEFAULT_REGION`, in which the CLI says where it would deploy to.
  * @throws Error with what the synthesizer wrote, when it refuses.
  */
@@ -30,7 +31,11 @@ export async function synthesizeStage(
   const directory = await mkdtemp(join(tmpdir(), 'stage-'));
   const remove = () => rm(directory, { recursive: true, force: true });
   try {
-    await runSynthesis(directory, context, { CDK_VALIDATION: 'false', ...variables });
+    await runSynthesis(directory, context, {
+      CDK_VALIDATION: 'false',
+      CDK_BUNDLES: join(inject('assembly'), 'bundles'),
+      ...variables,
+    });
     return { directory, remove, ...(await loadAssembly(directory)) };
   } catch (error) {
     await remove();
