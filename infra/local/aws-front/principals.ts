@@ -1,11 +1,6 @@
 import { requireSupportedKeys } from './access/condition-keys.ts';
+import type { PolicyDocument } from './access/policy-document.ts';
 import type { Credentials } from './signature/sign-request.ts';
-
-/** An IAM policy as CloudFormation holds it, its references resolved. */
-export interface PolicyDocument {
-  readonly Version?: string;
-  readonly Statement: readonly object[] | object;
-}
 
 /** Someone who calls AWS with an access key: the role of a function, or a service of AWS itself. */
 export interface Principal extends Credentials {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { freePort } from '../../../infra/local/ports.ts';
 import { client } from '../../support/client.ts';
 import { logIn } from '../../support/login.ts';
@@ -134,7 +134,7 @@ describe('a start', () => {
     await gone;
     await expect.poll(() => processesOf(dataDir)).toEqual([]);
 
-    const second = await ready({ PORT: port, DATA_DIR: dataDir });
+    const second = await ready({ PORT: port, DATA_DIR: dataDir, CDK_BUNDLES: join(inject('assembly'), 'bundles') });
     expect(second.urls).toEqual(first.urls);
     const { body } = await client(second.urls.base_url, { key }).request('GET', '/files');
     expect((body.items as { name: string }[]).map(({ name }) => name).sort()).toEqual(names);

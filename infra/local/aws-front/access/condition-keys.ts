@@ -1,4 +1,4 @@
-import type { PolicyDocument } from '../principals.ts';
+import type { PolicyDocument } from './policy-document.ts';
 
 /**
  * Condition keys (and policy variables) the front gives a value, in lower case. A policy that asks for another one would be

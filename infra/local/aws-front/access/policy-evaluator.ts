@@ -1,7 +1,8 @@
 import { anonymousPrincipal, runSimulation, type Simulation } from '@cloud-copilot/iam-simulate';
-import { type Account, type Caller, callerArn, type PolicyDocument } from '../principals.ts';
+import { type Account, type Caller, callerArn } from '../principals.ts';
 import { mentionedKeys, requireSupportedKeys } from './condition-keys.ts';
 import type { Permission } from './permission.ts';
+import type { PolicyDocument } from './policy-document.ts';
 import { resourceShape } from './resource-shape.ts';
 
 export interface PolicyEvaluator {

@@ -1,4 +1,4 @@
-import type { PolicyDocument } from '../principals.ts';
+import type { PolicyDocument } from './policy-document.ts';
 
 /** Names made of these alone are matched by plain wildcards; what is special in one judge is not in another. */
 const PLAIN = /^arn:aws:s3:::[\w./-]+$/;
