@@ -119,8 +119,8 @@ export class AppDistribution extends Construct {
           cachePolicy: cloudfront.CachePolicy.CACHING_DISABLED,
           viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
         },
-        // No request matches this path: the edge function selects the origin by its id, and an origin is only deployed
-        // when a behaviour uses it.
+        // The edge function answers this path with 404: it selects the origin by its id, and an origin is only deployed when
+        // a behaviour uses it.
         ...(props.streamingDomain !== undefined && {
           'upload-stream-origin': {
             ...toApi,

@@ -56,6 +56,8 @@ function handler(event) {
     request.uri = file;
     return request;
   }
+  // The path of the cache behavior by which the streaming origin is there; nobody gets there past the checks of an upload.
+  if (path === '/upload-stream-origin') return errorAnswer(event, 'not_found');
   return routeBody(event);
 }
 

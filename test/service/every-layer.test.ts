@@ -222,6 +222,14 @@ describe('a stream that is refused', () => {
     }
   });
 
+  test('and asks for the server by the path of its cache behaviour does not reach it', async () => {
+    for (const line of ['GET /upload-stream-origin', 'POST /upload-stream-origin']) {
+      const answer = await send(rawRequest(line, ['Content-Length: 0']));
+      expectError(answer, 'not_found');
+      expect(answer?.headers.get('x-cache')).toBe('FunctionGeneratedResponse from cloudfront');
+    }
+  });
+
   test('is read to its end, so that its client reads why', async () => {
     expectError(await whole(), 'unauthorized');
   });

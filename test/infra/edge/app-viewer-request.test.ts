@@ -96,6 +96,9 @@ describe('other requests', () => {
     ['POST', '/nothing', LONG, '404 {"error":"not_found"}'],
     ['PUT', '/api/v1/files', LONG, '413 {"error":"file_too_large"}'],
     ['POST', '/api/v1/files/0/complete', LONG, '413 {"error":"file_too_large"}'],
+    ['GET', '/upload-stream-origin', {}, '404 {"error":"not_found"}'],
+    ['POST', '/upload-stream-origin', { 'content-length': '5' }, '404 {"error":"not_found"}'],
+    ['POST', '/upload-stream%2Dorigin', FORM, '404 {"error":"not_found"}'],
   ])('%s %s %o', (method, uri, headers, expected) => {
     expect(decide(method, uri, headers)).toBe(expected);
   });
