@@ -3,7 +3,8 @@ import type { Deadline } from '../shared/files/settlement-store.ts';
 /** What a command is given besides its arguments. */
 export interface Session {
   readonly stores: typeof import('./stores.ts').stores;
-  readonly cdnUrl: string;
+  /** Every address of links, first the one that the service hands out. */
+  readonly cdnUrls: readonly [string, ...string[]];
   readonly defaultStorageLimitBytes: number;
   readonly isDryRun: boolean;
   /** An operator waits; what other writers hold up is tried again until then. */

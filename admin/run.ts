@@ -33,10 +33,10 @@ async function main(argv: readonly string[]): Promise<number> {
 
 async function run({ command, args, target, isConfirmed, isDryRun }: CommandLine): Promise<Result> {
   await enterEnvironment(target);
-  const { stores, cdnUrl, defaultStorageLimitBytes } = await import('./stores.ts');
+  const { stores, cdnUrls, defaultStorageLimitBytes } = await import('./stores.ts');
   const session = {
     stores,
-    cdnUrl,
+    cdnUrls,
     defaultStorageLimitBytes,
     isDryRun,
     deadline: { deadlineAt: Date.now() + PATIENCE_MS },

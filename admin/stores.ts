@@ -8,7 +8,7 @@ import { objectInventory } from '../shared/aws/object-inventory.ts';
 import { objectStore } from '../shared/aws/object-store.ts';
 import { releaseStore } from '../shared/aws/release-store.ts';
 import { sessionStore } from '../shared/aws/session-store.ts';
-import { limit, required } from '../shared/env.ts';
+import { limit, list, required } from '../shared/env.ts';
 
 /** What the commands work on. The stores read their environment when they load, so nothing but run.ts loads this file. */
 export const stores = {
@@ -24,5 +24,6 @@ export const stores = {
   sessions: sessionStore,
 };
 
-export const cdnUrl = required('CDN_URL');
+/** Every address of links, first the one that the service hands out; an older deployment tells no other. */
+export const cdnUrls = [required('CDN_URL'), ...list('CDN_DISTRIBUTION_URL')] as const;
 export const defaultStorageLimitBytes = limit('STORAGE_LIMIT_BYTES');

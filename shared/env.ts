@@ -14,6 +14,7 @@ export const VARIABLES = {
   IDEMPOTENCY_TABLE: 'name of the idempotency table',
   UPLOADS_BUCKET: 'name of the bucket that holds the files',
   CDN_URL: 'address files are served from, without a trailing slash',
+  CDN_DISTRIBUTION_URL: 'the same under the name of CloudFront, which goes on working beside a name of the operator',
   APP_URL_PARAMETER: 'name of the SSM parameter with the address of API and dashboard, without a trailing slash',
   LOGIN_PROVIDER_SECRET: 'name of the secret with the OAuth client (see shared/login/provider.ts)',
   ORIGIN_SECRET: 'name of the secret that only our edge knows',

@@ -9,9 +9,9 @@ export const takeDown: Command = {
   arguments: ['<link>'],
   meaning: `Delete the file behind a link, and say whose it was; the link is dead within a minute. On AWS its bytes are kept for ${DELETED_BYTES_KEPT_DAYS} days, for nobody but you to restore or erase`,
   async run(session, link = '') {
-    const { stores, cdnUrl } = session;
-    const key = objectKeyOfLink(link, cdnUrl);
-    if (key === undefined) throw new Refusal(`This is no link of ours: they begin with ${cdnUrl}/uploads/.`);
+    const { stores, cdnUrls } = session;
+    const key = objectKeyOfLink(link, cdnUrls);
+    if (key === undefined) throw new Refusal(`This is no link of ours: they begin with ${cdnUrls[0]}/uploads/.`);
     const published = await findPublished(stores, key);
     if (!published) throw new Refusal('Nothing is stored behind this link (any more).');
     const { owner, file } = published;

@@ -78,6 +78,7 @@ export class DataStack extends Stack {
       ),
       UPLOADS_BUCKET: uploads.bucketName,
       CDN_URL: cdnUrl,
+      CDN_DISTRIBUTION_URL: addressOf(this.distribution, undefined),
       STORAGE_LIMIT_BYTES: String(parseLimit('STORAGE_LIMIT_BYTES', process.env.STORAGE_LIMIT_BYTES)),
     };
   }

@@ -23,11 +23,11 @@ export function isPublicKey(key: string): boolean {
 /**
  * The key of the object behind a link; undefined for an address that is no link of ours. The name at its end plays no part,
  * because the edge strips it, and neither does a query.
- * @param cdnUrl  the address files are served from, without a trailing slash.
+ * @param cdnUrls  every address files are served from.
  */
-export function objectKeyOfLink(link: string, cdnUrl: string): string | undefined {
-  const [url, cdn] = [URL.parse(link), new URL(cdnUrl)];
-  if (url?.host !== cdn.host) return undefined;
+export function objectKeyOfLink(link: string, cdnUrls: readonly string[]): string | undefined {
+  const url = URL.parse(link);
+  if (!url || !cdnUrls.some((cdnUrl) => new URL(cdnUrl).host === url.host)) return undefined;
   return /^\/(uploads\/[0-9A-Za-z]+)(?:\/|$)/.exec(url.pathname)?.[1];
 }
 

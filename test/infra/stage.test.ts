@@ -59,6 +59,16 @@ describe('a stage that has everything', () => {
     expect(variables).toContain('"CDN_URL":"https://cdn.example.net"');
   });
 
+  test('tells the operator the address of links that were handed out before, too', () => {
+    const [operator] = resourcesOf(templates.Data, 'AWS::SSM::Parameter').map(({ Properties }) => Properties);
+    const [distribution] = Object.entries(templates.Data?.Resources ?? {}).flatMap(([id, { Type }]) =>
+      Type === 'AWS::CloudFront::Distribution' ? [id] : [],
+    );
+    const value = JSON.stringify(operator?.Value);
+    expect(value).toContain('\\"CDN_URL\\":\\"https://cdn.example.net\\"');
+    expect(value).toContain(`\\"CDN_DISTRIBUTION_URL\\":\\"https://",{"Fn::GetAtt":["${distribution}","DomainName"]},`);
+  });
+
   test('sends the origin secret in the slot that was named', () => {
     const origins = JSON.stringify(distributionOf(templates.Edge)?.Origins);
     expect(origins.match(/SecretString:(\w+)::/g)).toEqual(['SecretString:b::', 'SecretString:b::']);

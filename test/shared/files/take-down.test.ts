@@ -83,5 +83,13 @@ test.each([
   ['uploads/abc/x', undefined],
   ['', undefined],
 ])('the link %j has the key %s', (link, key) => {
-  expect(objectKeyOfLink(link, 'https://cdn.example.com')).toBe(key);
+  expect(objectKeyOfLink(link, ['https://cdn.example.com'])).toBe(key);
+});
+
+test('a link of any address that files are served from has its key, and one of another has none', () => {
+  const addresses = ['https://cdn.example.com', 'https://d1.cloudfront.net'];
+  const keys = [...addresses, 'https://d2.cloudfront.net'].map((url) =>
+    objectKeyOfLink(`${url}/uploads/abc`, addresses),
+  );
+  expect(keys).toEqual(['uploads/abc', 'uploads/abc', undefined]);
 });
