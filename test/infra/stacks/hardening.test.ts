@@ -237,6 +237,8 @@ test('without streaming, a form of 11 MB is refused at the edge', async () => {
     const { byKey } = await service.newAccount();
     const answer = await byKey.upload('large.bin', 'x'.repeat(11_000_000));
     expect([answer.status, answer.body]).toEqual([413, { error: 'file_too_large' }]);
+    // The gateway, which takes 10 MB, would say the same.
+    expect(answer.headers.get('x-cache')).toBe('FunctionGeneratedResponse from cloudfront');
     expect((await byKey.upload('small.bin', 'x')).status).toBe(201);
   } finally {
     await service.close();
