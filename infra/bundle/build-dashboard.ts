@@ -1,5 +1,5 @@
 import { rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
 const DASHBOARD = join(import.meta.dirname, '../../dashboard');
 
@@ -29,5 +29,6 @@ export async function buildDashboard(outDir: string): Promise<DashboardFiles> {
 
 /** What {@link buildDashboard} makes in a folder. */
 export function dashboardIn(outDir: string): DashboardFiles {
-  return { pages: join(outDir, 'dashboard'), assets: join(outDir, 'dashboard-assets') };
+  // Vite takes a relative path for one from the dashboard.
+  return { pages: resolve(outDir, 'dashboard'), assets: resolve(outDir, 'dashboard-assets') };
 }

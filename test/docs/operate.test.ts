@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseCommandLine } from '../../admin/command-line.ts';
@@ -121,10 +121,10 @@ describe('followed as far as it goes without AWS', () => {
   const chosen: SynthesizedStage[] = [];
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'operate-'));
-    // As the page says it, but for where to.
+    // As the page says it, but for where to: by a path from here, as cdk.json has it.
     const { PATH, HOME } = process.env;
     const options = { cwd: ROOT, env: { PATH, HOME, CI: 'true' } };
-    await promisify(execFile)('npm', ['run', 'synth', '--', '--output', directory], options);
+    await promisify(execFile)('npm', ['run', 'synth', '--', '--output', relative(ROOT, directory)], options);
     bySynth = await loadAssembly(directory);
     for (const { contexts, variables } of choices()) chosen.push(await synthesizeStage(contexts, variables));
   });
