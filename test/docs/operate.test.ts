@@ -57,6 +57,18 @@ test('every script, context and variable of its commands is there', () => {
   expect(Object.keys(CONTEXTS)).toEqual(expect.arrayContaining(inText));
 });
 
+test('the commands of the CDK have every option they are given, and do not pass over one', async () => {
+  const given = commands.flatMap(({ line }) => {
+    const [, command = '', options = ''] = /npx cdk (\w+)(.*)/.exec(line) ?? [];
+    return [...options.matchAll(/ (--[\w-]+)/g)].map(([, option = '']) => ({ command, option }));
+  });
+  expect(given.length).toBeGreaterThan(0);
+  for (const { command, option } of given) {
+    const { stdout } = await promisify(execFile)('npx', ['cdk', command, '--help'], { cwd: ROOT });
+    expect([command, stdout.match(/--[\w-]+/g)]).toEqual([command, expect.arrayContaining([option])]);
+  }
+});
+
 test('a wrong limit is refused with the sentence of the page', () => {
   const sentence = 'MAX_UPLOAD_SIZE_BYTES must be a whole number from 1 to 5242880000, not "100MB"';
   expect(page).toContain(sentence);
