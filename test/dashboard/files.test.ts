@@ -66,6 +66,24 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
     await here.leave();
   });
 
+  test('are searched further while the answer is on its way', async () => {
+    const page = await open('/dashboard/?search=nothing');
+    await page.getByText('No file has “nothing” in its name.').waitFor();
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+    await page.route('**/api/v1/files?page=1&limit=50', async (route) => {
+      await answered;
+      await route.fallback();
+    });
+    const asked = page.waitForRequest('**/api/v1/files?page=1&limit=50');
+    await search(page).fill('');
+    await asked;
+    await page.waitForURL('**/dashboard/');
+    await search(page).pressSequentially('invoice');
+    answer();
+    await expect.poll(() => rows(page).count()).toBe(1);
+    await here.leave();
+  });
+
   test('have a link that is copied with one click, and details', async () => {
     const page = await open('/dashboard/?search=invoice');
     await page.getByRole('button', { name: 'Copy the link of invoice 7.pdf' }).click();

@@ -34,7 +34,8 @@ export function FilesPage() {
   const [removing, setRemoving] = useState<readonly FileRecord[]>();
   usePageTitle(words.title);
 
-  const isNew = data !== undefined && data.total === 0 && search === '';
+  // What a search found, which stays until all files are here, says nothing of whether there are any.
+  const isNew = data !== undefined && !isPlaceholderData && data.total === 0 && search === '';
   return (
     <>
       <div className={styles.head}>
