@@ -92,8 +92,6 @@ export const strings = {
     previousPage: 'Previous page',
     nextPage: 'Next page',
     nothingFound: (search: string) => `No file has “${search}” in its name.`,
-    pastTheEnd: 'There are no files on this page.',
-    toFirstPage: 'To the first page',
     drop: 'Drop to upload',
     empty: {
       title: 'Upload your first file',

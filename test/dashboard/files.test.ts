@@ -154,4 +154,11 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
     expect(body.total).toBe(NAMES.length - 10);
     await here.leave();
   });
+
+  test('lead to the last page from one that is not there any more', async () => {
+    const page = await open('/dashboard/?page=3&search=p');
+    await page.waitForURL('**/dashboard/?search=p');
+    await expect.poll(() => rows(page).count()).toBeGreaterThan(1);
+    await here.leave();
+  });
 });

@@ -1,6 +1,6 @@
 import { Text, Title, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi, Navigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { filesQuery, PAGE_SIZE } from '../api/queries.ts';
 import type { FileRecord } from '../api/types.ts';
@@ -15,7 +15,7 @@ import { EmptyState } from './empty-state.tsx';
 import { FileDetails } from './file-details.tsx';
 import { FileTable } from './file-table.tsx';
 import styles from './files-page.module.css';
-import { Pages } from './pages.tsx';
+import { Pages, toPage } from './pages.tsx';
 import { SearchField } from './search-field.tsx';
 import { SelectionBar } from './selection-bar.tsx';
 import { StorageMeter } from './storage-meter.tsx';
@@ -34,6 +34,7 @@ export function FilesPage() {
   const [removing, setRemoving] = useState<readonly FileRecord[]>();
   usePageTitle(words.title);
 
+  const pages = Math.max(1, Math.ceil((data?.total ?? 0) / PAGE_SIZE));
   // What a search found, which stays until all files are here, says nothing of whether there are any.
   const isNew = data !== undefined && !isPlaceholderData && data.total === 0 && search === '';
   return (
@@ -66,8 +67,14 @@ export function FilesPage() {
             onShow={setShown}
             onRemove={(file) => setRemoving([file])}
           />
-          {data && items.length === 0 && <Nothing search={search} total={data.total} />}
-          {data && <Pages page={page} count={Math.ceil(data.total / PAGE_SIZE)} />}
+          {data?.total === 0 && !isPlaceholderData && (
+            <Text c="dimmed" className={styles.nothing}>
+              {words.nothingFound(search)}
+            </Text>
+          )}
+          {data && <Pages page={page} count={pages} />}
+          {/* The last file of the last page was deleted, or the address is an old one. */}
+          {data && !isPlaceholderData && page > pages && <Navigate from="/" to="/" search={toPage(pages)} replace />}
         </>
       )}
       {!data && !error && <VisuallyHidden role="status">{strings.loading}</VisuallyHidden>}
@@ -81,18 +88,5 @@ export function FilesPage() {
       />
       <DeleteFiles files={removing} onClose={() => setRemoving(undefined)} />
     </>
-  );
-}
-
-function Nothing({ search, total }: { search: string; total: number }) {
-  return (
-    <div className={styles.nothing}>
-      <Text c="dimmed">{total === 0 ? words.nothingFound(search) : words.pastTheEnd}</Text>
-      {total > 0 && (
-        <Link to="/" search={search === '' ? {} : { search }}>
-          {words.toFirstPage}
-        </Link>
-      )}
-    </div>
   );
 }

@@ -3,6 +3,7 @@ import IconChevronLeft from '@tabler/icons-react/dist/esm/icons/IconChevronLeft.
 import IconChevronRight from '@tabler/icons-react/dist/esm/icons/IconChevronRight.mjs';
 import { Link } from '@tanstack/react-router';
 import { formatNumber } from '../format.ts';
+import type { FilesSearch } from '../routes.tsx';
 import { strings } from '../strings.ts';
 import styles from './pages.module.css';
 
@@ -35,6 +36,11 @@ export function Pages({ page, count }: { page: number; count: number }) {
   );
 }
 
+/** @returns what makes of an address's parameters those of a page: the first goes without saying. */
+export function toPage(page: number): (search: FilesSearch) => FilesSearch {
+  return ({ page: _, ...others }) => (page === 1 ? others : { ...others, page });
+}
+
 function around(page: number, count: number): number[] {
   return Array.from({ length: 2 * AROUND + 1 }, (_, index) => page - AROUND + index).filter(
     (number) => number >= 1 && number <= count,
@@ -61,13 +67,7 @@ function PageLink({ page, isCurrent = false, isOff = false, label, children }: P
     <Button
       {...look}
       renderRoot={(props) => (
-        <Link
-          from="/"
-          to="/"
-          search={({ page: _, ...others }) => (page === 1 ? others : { ...others, page })}
-          aria-current={isCurrent ? 'page' : undefined}
-          {...props}
-        />
+        <Link from="/" to="/" search={toPage(page)} aria-current={isCurrent ? 'page' : undefined} {...props} />
       )}
     >
       {children}
