@@ -35,7 +35,9 @@ describe.runIf(HAS_BROWSER)('a person makes a key', () => {
     await page.getByRole('textbox', { name: 'Name' }).fill(name);
     await page.keyboard.press('Enter');
     await page.getByRole('dialog', { name: 'Your new API key' }).waitFor();
-    return page.getByRole('region', { name: 'API key' }).innerText();
+    const key = page.getByRole('region', { name: 'API key' });
+    await expect.poll(() => key.evaluate((shown) => shown === document.activeElement)).toBe(true);
+    return key.innerText();
   }
 
   async function keep(page: Page): Promise<void> {

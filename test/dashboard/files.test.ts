@@ -34,6 +34,7 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
   }
 
   const rows = (page: Page) => page.getByRole('row').filter({ has: page.getByRole('button', { name: /^Details of/ }) });
+  const focused = (page: Page) => page.evaluate(() => document.activeElement?.id);
   const search = (page: Page) => page.getByRole('searchbox', { name: 'Search by name' });
 
   test('are shown a page at a time, newest first', async () => {
@@ -138,6 +139,12 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await expect.poll(() => rows(page).count()).toBe(9);
+    // Its button is gone, and the keyboard goes on from the page's content.
+    await expect.poll(() => focused(page)).toBe('content');
+
+    await page.getByRole('checkbox', { name: 'Select picture-47.png' }).press('Space');
+    await page.getByRole('button', { name: 'Clear the selection' }).press('Enter');
+    await expect.poll(() => focused(page)).toBe('content');
 
     await page.getByRole('checkbox', { name: 'Select picture-47.png' }).click();
     await page.getByRole('checkbox', { name: 'Select picture-40.png' }).click({ modifiers: ['Shift'] });

@@ -1,10 +1,11 @@
-import { Alert, Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { API_KEY_NAME_MAX_CODE_POINTS } from '../../../shared/limits.ts';
 import { apiKeysQuery } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import type { NewApiKey } from '../api/types.ts';
+import { Dialog } from '../shell/dialog.tsx';
 import { wordsFor } from '../shell/notify.ts';
 import { strings } from '../strings.ts';
 import { MadeKey } from './made-key.tsx';
@@ -26,7 +27,7 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
   };
   const made = creation.data;
   return (
-    <Modal
+    <Dialog
       opened={isOpen}
       onClose={onClose}
       // Not before it is out of sight: it would show the form again.
@@ -36,7 +37,6 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
       // A click beside it must not lose the key.
       closeOnClickOutside={!made}
       closeOnEscape={!made}
-      closeButtonProps={{ 'aria-label': strings.close }}
     >
       {made ? (
         <MadeKey made={made} onDone={onClose} />
@@ -75,6 +75,6 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
           </Stack>
         </form>
       )}
-    </Modal>
+    </Dialog>
   );
 }

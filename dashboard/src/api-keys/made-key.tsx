@@ -1,6 +1,7 @@
 import { Alert, Button, Group, Stack, Tabs, Text } from '@mantine/core';
 import IconAlertTriangle from '@tabler/icons-react/dist/esm/icons/IconAlertTriangle.mjs';
 import IconDownload from '@tabler/icons-react/dist/esm/icons/IconDownload.mjs';
+import { useEffect, useRef } from 'react';
 import { API } from '../api/request.ts';
 import type { NewApiKey } from '../api/types.ts';
 import { CodeBlock } from '../shell/code-block.tsx';
@@ -11,6 +12,9 @@ const words = strings.apiKeys.made;
 
 /** The key, and how the first programs are told of it. */
 export function MadeKey({ made, onDone }: { made: NewApiKey; onDone: () => void }) {
+  const shown = useRef<HTMLElement>(null);
+  // The form had the focus, and is gone. The button that closes must not get it: Enter pressed twice would lose the key.
+  useEffect(() => shown.current?.focus(), []);
   const uploadUrl = `${location.origin}${API}/files`;
   const curl = `curl -F file=@photo.jpg -H "Authorization: Bearer ${made.key}" ${uploadUrl}`;
   const shell = [
@@ -20,7 +24,7 @@ export function MadeKey({ made, onDone }: { made: NewApiKey; onDone: () => void 
   return (
     <Stack>
       <Text>{words.once}</Text>
-      <section aria-label={words.key}>
+      <section aria-label={words.key} ref={shown} tabIndex={-1}>
         <CodeBlock code={made.key} />
       </section>
       <Alert color="orange" variant="outline" icon={<IconAlertTriangle aria-hidden />}>

@@ -1,9 +1,10 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Failure } from '../api/failure.ts';
 import { apiKeysQuery } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import type { ApiKey } from '../api/types.ts';
+import { Dialog } from '../shell/dialog.tsx';
 import { notifyFailure } from '../shell/notify.ts';
 import { useLast } from '../shell/use-last.ts';
 import { strings } from '../strings.ts';
@@ -28,12 +29,7 @@ export function RevokeKey({ apiKey, onClose }: { apiKey: ApiKey | undefined; onC
     onError: notifyFailure,
   });
   return (
-    <Modal
-      opened={apiKey !== undefined}
-      onClose={onClose}
-      title={words.title(shown?.name ?? '')}
-      closeButtonProps={{ 'aria-label': strings.close }}
-    >
+    <Dialog opened={apiKey !== undefined} onClose={onClose} title={words.title(shown?.name ?? '')}>
       <Stack>
         <Text>{words.warning}</Text>
         <Text>
@@ -48,6 +44,6 @@ export function RevokeKey({ apiKey, onClose }: { apiKey: ApiKey | undefined; onC
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

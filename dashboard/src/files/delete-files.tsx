@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Progress, Stack, Text } from '@mantine/core';
+import { Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { FILES, profileQuery } from '../api/queries.ts';
 import type { FileRecord } from '../api/types.ts';
 import { formatNumber, percentOf } from '../format.ts';
+import { Dialog } from '../shell/dialog.tsx';
 import { notifyFailure, wordsFor } from '../shell/notify.ts';
 import { useLast } from '../shell/use-last.ts';
 import { strings } from '../strings.ts';
@@ -53,12 +54,7 @@ export function DeleteFiles({ files, onClose }: DeleteFilesProps) {
     if (!removal.isPending) onClose();
   };
   return (
-    <Modal
-      opened={files !== undefined}
-      onClose={close}
-      title={words.title(formatNumber(shown.length), isOne)}
-      closeButtonProps={{ 'aria-label': strings.close }}
-    >
+    <Dialog opened={files !== undefined} onClose={close} title={words.title(formatNumber(shown.length), isOne)}>
       <Stack>
         <div>
           {shown.slice(0, NAMES).map(({ id, name }) => (
@@ -89,6 +85,6 @@ export function DeleteFiles({ files, onClose }: DeleteFilesProps) {
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

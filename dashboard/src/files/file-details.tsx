@@ -1,8 +1,9 @@
-import { Button, CopyButton, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Button, CopyButton, Group, Stack, TextInput } from '@mantine/core';
 import IconExternalLink from '@tabler/icons-react/dist/esm/icons/IconExternalLink.mjs';
 import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
 import type { FileRecord } from '../api/types.ts';
 import { formatBytes, formatNumber, formatTime } from '../format.ts';
+import { Dialog } from '../shell/dialog.tsx';
 import { useLast } from '../shell/use-last.ts';
 import { strings } from '../strings.ts';
 import styles from './file-details.module.css';
@@ -21,12 +22,7 @@ export function FileDetails({ file, onClose, onRemove }: FileDetailsProps) {
   // It stays to be seen while the dialog closes.
   const shown = useLast(file);
   return (
-    <Modal
-      opened={file !== undefined}
-      onClose={onClose}
-      title={words.title}
-      closeButtonProps={{ 'aria-label': strings.close }}
-    >
+    <Dialog opened={file !== undefined} onClose={onClose} title={words.title}>
       {shown && (
         <Stack>
           <Group gap="xs" align="end" wrap="nowrap">
@@ -82,6 +78,6 @@ export function FileDetails({ file, onClose, onRemove }: FileDetailsProps) {
           </Group>
         </Stack>
       )}
-    </Modal>
+    </Dialog>
   );
 }

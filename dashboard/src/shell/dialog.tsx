@@ -1,0 +1,17 @@
+import { Modal, type ModalProps } from '@mantine/core';
+import { strings } from '../strings.ts';
+import { keepFocus } from './keep-focus.ts';
+
+/** A question or a form over the page; the focus goes back to what opened it, or to the page's content. */
+export function Dialog({ onExitTransitionEnd, ...others }: ModalProps) {
+  return (
+    <Modal
+      closeButtonProps={{ 'aria-label': strings.close }}
+      onExitTransitionEnd={() => {
+        onExitTransitionEnd?.();
+        keepFocus();
+      }}
+      {...others}
+    />
+  );
+}
