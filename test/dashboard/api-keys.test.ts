@@ -75,6 +75,19 @@ describe.runIf(HAS_BROWSER)('a person makes a key', () => {
     await rowOf(page, 'Laptop').getByText('this minute').or(rowOf(page, 'Laptop').getByText('now')).waitFor();
   });
 
+  test('sees it, although Escape is pressed while it is made', async () => {
+    const { page } = here;
+    await page.route('**/api/v1/api-keys', async (route) => {
+      if (route.request().method() !== 'POST') return route.fallback();
+      const response = await route.fetch();
+      await page.keyboard.press('Escape');
+      await route.fulfill({ response });
+    });
+    await make(page, 'In a hurry');
+    await keep(page);
+    await page.unroute('**/api/v1/api-keys');
+  });
+
   test('takes it to ShareX as a file', async () => {
     const { page } = here;
     const key = await make(page, 'ShareX');

@@ -18,9 +18,14 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
   const [name, setName] = useState('');
   const creation = useMutation({
     mutationFn: (wanted: string) => request<NewApiKey>('POST', '/api-keys', { json: { name: wanted } }),
-    onSuccess: () => queryClient.invalidateQueries(apiKeysQuery),
+    // Also after a failure: where the answer was lost, there may be a key.
+    onSettled: () => queryClient.invalidateQueries(apiKeysQuery),
     gcTime: 0,
   });
+  const close = () => {
+    // What is under way cannot be called off, and its answer is the only one that shows the key.
+    if (!creation.isPending) onClose();
+  };
   const forget = () => {
     setName('');
     creation.reset();
@@ -29,7 +34,7 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
   return (
     <Dialog
       opened={isOpen}
-      onClose={onClose}
+      onClose={close}
       // Not before it is out of sight: it would show the form again.
       onExitTransitionEnd={forget}
       title={made ? words.made.title : words.create}
@@ -65,7 +70,7 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
               </Alert>
             )}
             <Group justify="end">
-              <Button variant="default" onClick={onClose}>
+              <Button variant="default" onClick={close} disabled={creation.isPending}>
                 {strings.cancel}
               </Button>
               <Button type="submit" loading={creation.isPending} disabled={name.trim() === ''}>
