@@ -9,6 +9,7 @@ export const strings = {
   cancel: 'Cancel',
   copy: 'Copy',
   copied: 'Copied',
+  copyRefused: 'The browser does not let this page copy. Select the text and copy it yourself.',
   retry: 'Try again',
 
   navigation: {

@@ -96,6 +96,11 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
     await details.getByText('application/pdf').waitFor();
     await page.keyboard.press('Escape');
     await details.waitFor({ state: 'hidden' });
+    await page.evaluate(() => {
+      navigator.clipboard.writeText = () => Promise.reject(new Error('refused'));
+    });
+    await page.getByRole('button', { name: 'Copy the link of invoice 7.pdf' }).click();
+    await page.getByRole('alert').getByText('The browser does not let this page copy.').waitFor();
     await here.leave();
   });
 

@@ -1,24 +1,22 @@
-import { ActionIcon, CopyButton, Tooltip } from '@mantine/core';
+import { ActionIcon, Tooltip } from '@mantine/core';
 import IconCheck from '@tabler/icons-react/dist/esm/icons/IconCheck.mjs';
 import IconLink from '@tabler/icons-react/dist/esm/icons/IconLink.mjs';
 import type { FileRecord } from '../api/types.ts';
+import { useCopy } from '../shell/use-copy.ts';
 import { strings } from '../strings.ts';
 
 /** Copies a file's direct link. */
 export function CopyLink({ file: { name, url } }: { file: FileRecord }) {
+  const { isCopied, copy } = useCopy(url);
   return (
-    <CopyButton value={url} timeout={2_000}>
-      {({ copied, copy }) => (
-        <Tooltip label={copied ? strings.copied : strings.copy}>
-          <ActionIcon aria-label={strings.files.copyLink(name)} onClick={copy}>
-            {copied ? (
-              <IconCheck size={18} color="var(--mantine-color-green-text)" aria-hidden />
-            ) : (
-              <IconLink size={18} aria-hidden />
-            )}
-          </ActionIcon>
-        </Tooltip>
-      )}
-    </CopyButton>
+    <Tooltip label={isCopied ? strings.copied : strings.copy}>
+      <ActionIcon aria-label={strings.files.copyLink(name)} onClick={copy}>
+        {isCopied ? (
+          <IconCheck size={18} color="var(--mantine-color-green-text)" aria-hidden />
+        ) : (
+          <IconLink size={18} aria-hidden />
+        )}
+      </ActionIcon>
+    </Tooltip>
   );
 }

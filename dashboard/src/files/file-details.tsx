@@ -1,9 +1,10 @@
-import { Button, CopyButton, Group, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Stack, TextInput } from '@mantine/core';
 import IconExternalLink from '@tabler/icons-react/dist/esm/icons/IconExternalLink.mjs';
 import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
 import type { FileRecord } from '../api/types.ts';
 import { formatBytes, formatNumber, formatTime } from '../format.ts';
 import { Dialog } from '../shell/dialog.tsx';
+import { useCopy } from '../shell/use-copy.ts';
 import { useLast } from '../shell/use-last.ts';
 import { strings } from '../strings.ts';
 import styles from './file-details.module.css';
@@ -21,6 +22,7 @@ interface FileDetailsProps {
 export function FileDetails({ file, onClose, onRemove }: FileDetailsProps) {
   // It stays to be seen while the dialog closes.
   const shown = useLast(file);
+  const { isCopied, copy } = useCopy(shown?.url ?? '');
   return (
     <Dialog opened={file !== undefined} onClose={onClose} title={words.title}>
       {shown && (
@@ -33,9 +35,7 @@ export function FileDetails({ file, onClose, onRemove }: FileDetailsProps) {
               readOnly
               onFocus={({ currentTarget }) => currentTarget.select()}
             />
-            <CopyButton value={shown.url} timeout={2_000}>
-              {({ copied, copy }) => <Button onClick={copy}>{copied ? strings.copied : strings.copy}</Button>}
-            </CopyButton>
+            <Button onClick={copy}>{isCopied ? strings.copied : strings.copy}</Button>
           </Group>
           <dl className={styles.facts}>
             <dt>{words.name}</dt>

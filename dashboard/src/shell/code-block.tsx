@@ -1,26 +1,24 @@
-import { ActionIcon, CopyButton, Tooltip } from '@mantine/core';
+import { ActionIcon, Tooltip } from '@mantine/core';
 import IconCheck from '@tabler/icons-react/dist/esm/icons/IconCheck.mjs';
 import IconCopy from '@tabler/icons-react/dist/esm/icons/IconCopy.mjs';
 import { strings } from '../strings.ts';
 import styles from './code-block.module.css';
+import { useCopy } from './use-copy.ts';
 
 /** Lines to take into a terminal. */
 export function CodeBlock({ code }: { code: string }) {
+  const { isCopied, copy } = useCopy(code);
   return (
     <div className={styles.block}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard (axe: scrollable-region-focusable). */}
       <pre className={styles.code} tabIndex={0}>
         <code>{code}</code>
       </pre>
-      <CopyButton value={code} timeout={2_000}>
-        {({ copied, copy }) => (
-          <Tooltip label={copied ? strings.copied : strings.copy}>
-            <ActionIcon className={styles.copy} aria-label={strings.copy} onClick={copy}>
-              {copied ? <IconCheck size={18} aria-hidden /> : <IconCopy size={18} aria-hidden />}
-            </ActionIcon>
-          </Tooltip>
-        )}
-      </CopyButton>
+      <Tooltip label={isCopied ? strings.copied : strings.copy}>
+        <ActionIcon className={styles.copy} aria-label={strings.copy} onClick={copy}>
+          {isCopied ? <IconCheck size={18} aria-hidden /> : <IconCopy size={18} aria-hidden />}
+        </ActionIcon>
+      </Tooltip>
     </div>
   );
 }
