@@ -142,6 +142,24 @@ describe.runIf(HAS_BROWSER)('every page and dialog', () => {
     },
   );
 
+  test('stays where it is on a phone while files come, and when one is selected', async () => {
+    const here = await visit(browser, { viewport: { width: 360, height: 800 } });
+    const { page } = here;
+    const heads = async () => (await page.getByRole('checkbox', { name: 'Select all on this page' }).boundingBox())?.y;
+    const { promise: seen, resolve: see } = Promise.withResolvers<void>();
+    await page.route('**/api/v1/files?*', async (route) => {
+      await seen;
+      await route.fallback();
+    });
+    await openAs(here, service, account.cookie);
+    const before = await heads();
+    see();
+    await page.getByRole('checkbox', { name: 'Select photo.jpg' }).click();
+    await page.getByText('1 selected').waitFor();
+    expect(await heads()).toBe(before);
+    await here.leave();
+  });
+
   test('can be put into light, dark or what the system has, and stays so', async () => {
     const here = await visit(browser, { colorScheme: 'light' });
     const { page } = here;

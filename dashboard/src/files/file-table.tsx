@@ -55,9 +55,15 @@ export function FileTable({ files, isStale, selection, onShow, onRemove }: FileT
             ))
           : EMPTY_ROWS.map((key) => (
               <Table.Tr key={key} className={styles.row}>
-                <Table.Td colSpan={6}>
+                {/* As many cells as the heads: one over all would give the hidden columns their width back. */}
+                <Table.Td className={styles.select} />
+                <Table.Td>
                   <Skeleton height={20} radius="sm" />
                 </Table.Td>
+                <Table.Td className={styles.type} />
+                <Table.Td className={styles.size} />
+                <Table.Td className={styles.created} />
+                <Table.Td className={styles.actions} />
               </Table.Tr>
             ))}
       </Table.Tbody>

@@ -49,11 +49,13 @@ export function FilesPage() {
           {selection.chosen.length > 0 ? (
             <SelectionBar selection={selection} onRemove={() => setRemoving(selection.chosen)} />
           ) : (
-            <SearchField />
+            <>
+              <SearchField />
+              <Text size="sm" c="dimmed" role="status" className={styles.total}>
+                {data && words.found(formatNumber(data.total), data.total === 1)}
+              </Text>
+            </>
           )}
-          <Text size="sm" c="dimmed" role="status" className={styles.total}>
-            {data && words.found(formatNumber(data.total), data.total === 1)}
-          </Text>
         </div>
       )}
       {error && !data && <LoadFailure words={wordsFor(error)} onAction={() => void refetch()} />}

@@ -1,25 +1,38 @@
-import { Button, Group, Text } from '@mantine/core';
+import { ActionIcon, Button, Group, Text, Tooltip } from '@mantine/core';
 import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
+import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
 import { formatNumber } from '../format.ts';
 import { keepFocus } from '../shell/keep-focus.ts';
 import { strings } from '../strings.ts';
 import type { Selection } from './use-selection.ts';
 
-/** What can be done with all that is selected; it stands where the search does otherwise. */
+/**
+ * What can be done with all that is selected; it stands where the search does otherwise, in one line also on a phone, so
+ * that no row moves from under the finger.
+ */
 export function SelectionBar({ selection, onRemove }: { selection: Selection; onRemove: () => void }) {
   const unselect = () => {
     selection.clear();
     keepFocus();
   };
   return (
-    <Group gap="xs" role="toolbar" aria-label={strings.remove.selected(formatNumber(selection.chosen.length))}>
-      <Text fw={600}>{strings.remove.selected(formatNumber(selection.chosen.length))}</Text>
-      <Button color="red" size="compact-md" leftSection={<IconTrash size={16} aria-hidden />} onClick={onRemove}>
+    <Group
+      gap="xs"
+      wrap="nowrap"
+      role="toolbar"
+      aria-label={strings.remove.selected(formatNumber(selection.chosen.length))}
+    >
+      <Text size="sm" fw={600}>
+        {strings.remove.selected(formatNumber(selection.chosen.length))}
+      </Text>
+      <Button color="red" size="compact-sm" leftSection={<IconTrash size={16} aria-hidden />} onClick={onRemove}>
         {strings.remove.removeSelected}
       </Button>
-      <Button variant="default" size="compact-md" onClick={unselect}>
-        {strings.remove.unselect}
-      </Button>
+      <Tooltip label={strings.remove.unselect}>
+        <ActionIcon aria-label={strings.remove.unselect} onClick={unselect}>
+          <IconX size={18} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
     </Group>
   );
 }
