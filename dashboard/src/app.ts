@@ -7,7 +7,10 @@ import { UploadQueue } from './uploads/upload-queue.ts';
 
 /** Wherever the session is found to have ended: to the login, and afterwards back here. */
 function onError(error: unknown): void {
-  if (error instanceof Failure && error.code === 'unauthorized') toLogin();
+  if (!(error instanceof Failure)) return;
+  if (error.code === 'unauthorized') toLogin();
+  // Something else filled it meanwhile, and what is free would be told wrongly.
+  if (error.code === 'storage_limit_exceeded') void queryClient.invalidateQueries(profileQuery);
 }
 
 export const queryClient = new QueryClient({

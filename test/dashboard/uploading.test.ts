@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminJson } from '../support/admin.ts';
 import { HAS_BROWSER, launchBrowser, openAs, type Visit, visit } from '../support/browser.ts';
+import { uploadThrough } from '../support/lanes.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 const MIB = 1024 * 1024;
@@ -193,6 +194,10 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
       .getByTestId('files')
       .setInputFiles([{ name: 'over.txt', mimeType: 'text/plain', buffer: Buffer.alloc(51) }]);
     await rowOf(page, 'over.txt').getByText('Not enough storage: 50 bytes left.').waitFor();
+    // What a program stored in the meantime is counted, too.
+    await uploadThrough('inline', account, 'elsewhere.txt', 'x'.repeat(40));
+    await page.getByRole('button', { name: 'Upload over.txt again' }).click();
+    await rowOf(page, 'over.txt').getByText('Not enough storage: 10 bytes left.').waitFor();
     await here.leave();
   });
 });
