@@ -8,6 +8,7 @@ import { LoginPage } from './login/login-page.tsx';
 import { takeReturnTo } from './login/return-to.ts';
 import { ReferencePage } from './reference/reference-page.tsx';
 import { CrashPage, NotFoundPage } from './shell/error-pages.tsx';
+import { LoadingPage } from './shell/loading.tsx';
 import { Shell } from './shell/shell.tsx';
 import type { UploadQueue } from './uploads/upload-queue.ts';
 
@@ -45,6 +46,7 @@ const session = createRoute({
   getParentRoute: () => root,
   id: 'session',
   component: Shell,
+  pendingComponent: LoadingPage,
   beforeLoad: async ({ context: { queryClient }, location }) => {
     try {
       await queryClient.ensureQueryData(profileQuery);

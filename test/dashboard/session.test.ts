@@ -32,6 +32,21 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await here.leave();
   });
 
+  test('that has used up its requests says so, and begins when they are back', async () => {
+    const { cookie } = await service.newAccount();
+    const here = await visit(browser);
+    const { page } = here;
+    let asked = 0;
+    await page.route(/\/(auth\/me|files\?.*)$/, (route) => {
+      if (asked++ > 1) return route.fallback();
+      return route.fulfill({ status: 429, headers: { 'Retry-After': '2' }, json: { error: 'rate_limit_exceeded' } });
+    });
+    await openAs(here, service, cookie);
+    await page.getByText('Too many requests in a minute.').waitFor();
+    await page.getByRole('heading', { name: 'Files' }).waitFor();
+    await here.leave();
+  });
+
   test('that is refused by Google says so in words', async () => {
     const here = await visit(browser);
     const { page } = here;

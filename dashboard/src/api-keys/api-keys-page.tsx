@@ -8,6 +8,7 @@ import { apiKeysQuery } from '../api/queries.ts';
 import type { ApiKey } from '../api/types.ts';
 import { formatAgo, formatTime } from '../format.ts';
 import { LoadFailure } from '../shell/error-pages.tsx';
+import { Loading } from '../shell/loading.tsx';
 import { wordsFor } from '../shell/notify.ts';
 import { usePageTitle } from '../shell/use-page-title.ts';
 import { strings } from '../strings.ts';
@@ -18,7 +19,7 @@ import { RevokeKey } from './revoke-key.tsx';
 const words = strings.apiKeys;
 
 export function ApiKeysPage() {
-  const { data: keys, error, refetch } = useQuery(apiKeysQuery);
+  const { data: keys, error, failureReason, refetch } = useQuery(apiKeysQuery);
   const [isCreating, setIsCreating] = useState(false);
   const [revoking, setRevoking] = useState<ApiKey>();
   usePageTitle(words.title);
@@ -34,7 +35,12 @@ export function ApiKeysPage() {
         {words.lead}
       </Text>
       {error && !keys && <LoadFailure words={wordsFor(error)} onAction={() => void refetch()} />}
-      {!error && !keys && <Skeleton height={180} radius="md" />}
+      {!error && !keys && (
+        <>
+          <Skeleton height={180} radius="md" />
+          <Loading reason={failureReason} />
+        </>
+      )}
       {keys?.length === 0 && (
         <div className={styles.empty}>
           <IconKey size={48} stroke={1.5} aria-hidden />

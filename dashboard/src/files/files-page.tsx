@@ -1,4 +1,4 @@
-import { Text, Title, VisuallyHidden } from '@mantine/core';
+import { Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Navigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -6,6 +6,7 @@ import { filesQuery, PAGE_SIZE } from '../api/queries.ts';
 import type { FileRecord } from '../api/types.ts';
 import { formatNumber } from '../format.ts';
 import { LoadFailure } from '../shell/error-pages.tsx';
+import { Loading } from '../shell/loading.tsx';
 import { wordsFor } from '../shell/notify.ts';
 import { usePageTitle } from '../shell/use-page-title.ts';
 import { strings } from '../strings.ts';
@@ -27,7 +28,7 @@ const route = getRouteApi('/session/');
 /** The files of the account, a page at a time; page and search are in the address. */
 export function FilesPage() {
   const { page = 1, search = '' } = route.useSearch();
-  const { data, error, isPlaceholderData, refetch } = useQuery(filesQuery({ page, search }));
+  const { data, error, failureReason, isPlaceholderData, refetch } = useQuery(filesQuery({ page, search }));
   const items = data?.items ?? [];
   const selection = useSelection(items);
   const [shown, setShown] = useState<FileRecord>();
@@ -79,7 +80,7 @@ export function FilesPage() {
           {data && !isPlaceholderData && page > pages && <Navigate from="/" to="/" search={toPage(pages)} replace />}
         </>
       )}
-      {!data && !error && <VisuallyHidden role="status">{strings.loading}</VisuallyHidden>}
+      {(!data || isPlaceholderData) && !error && <Loading reason={failureReason} />}
       <FileDetails
         file={shown}
         onClose={() => setShown(undefined)}
