@@ -151,6 +151,10 @@ export const strings = {
     more: (count: string) => `and ${count} more`,
     tooLarge: (limit: string) => `Too large: a file may have ${limit} at most.`,
     noSpace: (free: string) => `Not enough storage: ${free} left.`,
+    notRead: (count: string, one: boolean) =>
+      one
+        ? 'This cannot be read, and is not uploaded'
+        : `${count} files or folders cannot be read, and are not uploaded`,
     unreadable: 'The connection broke, or the file cannot be read any more.',
   },
 

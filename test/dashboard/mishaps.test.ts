@@ -145,6 +145,25 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
     await here.leave();
   });
 
+  test('that cannot be read is named, and the rest of what was dropped is taken', async () => {
+    const page = await arrive();
+    await page.evaluate(() => {
+      const transfer = new DataTransfer();
+      for (const name of ['gone.txt', 'there.txt']) transfer.items.add(new File(['content'], name));
+      DataTransferItem.prototype.webkitGetAsEntry = function () {
+        const file = this.getAsFile();
+        const read = (take: (file: File | null) => void, fail: (error: Error) => void) =>
+          file?.name === 'gone.txt' ? fail(new DOMException('no such file', 'NotFoundError')) : take(file);
+        return { isFile: true, name: file?.name, file: read } as unknown as FileSystemFileEntry;
+      };
+      window.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, cancelable: true }));
+    });
+    await page.getByRole('alert').getByText('gone.txt').waitFor();
+    await panel(page).getByText('1 file uploaded').waitFor();
+    expect(await names()).toEqual(['there.txt']);
+    await here.leave();
+  });
+
   test('that finds the session ended leads to the login', async () => {
     const page = await arrive();
     await here.context.clearCookies();

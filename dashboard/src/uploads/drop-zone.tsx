@@ -1,10 +1,15 @@
+import { notifications } from '@mantine/notifications';
 import IconCloudUpload from '@tabler/icons-react/dist/esm/icons/IconCloudUpload.mjs';
 import { useEffect, useState } from 'react';
+import { formatNumber } from '../format.ts';
 import { strings } from '../strings.ts';
 import styles from './drop-zone.module.css';
 import { droppedFiles } from './dropped-files.ts';
 import { MAX_UPLOAD_BYTES } from './max-upload.ts';
 import { useUploadQueue } from './use-uploads.ts';
+
+/** How many names the message shows. */
+const NAMES = 5;
 
 /** Takes files that are dropped anywhere in the window, or pasted; shows that it would while they are dragged over it. */
 export function DropZone() {
@@ -14,8 +19,11 @@ export function DropZone() {
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
-    const take = (transfer: DataTransfer) =>
-      void droppedFiles(transfer).then((files) => queue.add(files, MAX_UPLOAD_BYTES));
+    const take = async (transfer: DataTransfer) => {
+      const { files, unreadable } = await droppedFiles(transfer);
+      queue.add(files, MAX_UPLOAD_BYTES);
+      if (unreadable.length > 0) notifyUnreadable(unreadable);
+    };
     const on = <Name extends keyof WindowEventMap>(name: Name, handle: (event: WindowEventMap[Name]) => void) =>
       window.addEventListener(name, handle, { signal });
     // Every element under the pointer is entered before the last is left.
@@ -34,10 +42,10 @@ export function DropZone() {
       setIsOver(false);
       if (!event.dataTransfer || !hasFiles(event.dataTransfer)) return;
       event.preventDefault();
-      take(event.dataTransfer);
+      void take(event.dataTransfer);
     });
     on('paste', ({ clipboardData }) => {
-      if (clipboardData && hasFiles(clipboardData)) take(clipboardData);
+      if (clipboardData && hasFiles(clipboardData)) void take(clipboardData);
     });
     on('beforeunload', (event) => {
       if (queue.isBusy) event.preventDefault();
@@ -52,6 +60,15 @@ export function DropZone() {
       <span>{strings.files.drop}</span>
     </div>
   );
+}
+
+function notifyUnreadable(names: readonly string[]): void {
+  notifications.show({
+    color: 'red',
+    title: strings.uploads.notRead(formatNumber(names.length), names.length === 1),
+    message: names.slice(0, NAMES).join(', '),
+    role: 'alert',
+  });
 }
 
 function hasFiles(transfer: DataTransfer | null): boolean {
