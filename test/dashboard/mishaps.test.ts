@@ -145,6 +145,24 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
     await here.leave();
   });
 
+  test('is not begun by text that is pasted into a field, although a picture comes along', async () => {
+    const page = await arrive();
+    await page.getByRole('link', { name: 'API keys', exact: true }).click();
+    await page.getByRole('button', { name: 'Create API key' }).click();
+    const paste = (element: HTMLElement | SVGElement, text: string) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File(['cells'], 'cells.png', { type: 'image/png' }));
+      if (text !== '') transfer.setData('text/plain', text);
+      element.dispatchEvent(new ClipboardEvent('paste', { clipboardData: transfer, bubbles: true }));
+    };
+    await page.getByRole('textbox', { name: 'Name' }).evaluate(paste, 'cells');
+    // A picture alone is for nobody else.
+    await page.getByRole('textbox', { name: 'Name' }).evaluate(paste, '');
+    await panel(page).getByText('1 file uploaded').waitFor();
+    expect(await names()).toEqual(['cells.png']);
+    await here.leave();
+  });
+
   test('that cannot be read is named, and the rest of what was dropped is taken', async () => {
     const page = await arrive();
     await page.evaluate(() => {

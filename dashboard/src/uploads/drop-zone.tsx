@@ -44,7 +44,9 @@ export function DropZone() {
       event.preventDefault();
       void take(event.dataTransfer);
     });
-    on('paste', ({ clipboardData }) => {
+    on('paste', ({ clipboardData, target }) => {
+      // Programs copy text with a picture of it; into a field goes the text.
+      if (target instanceof HTMLInputElement && clipboardData?.types.includes('text/plain')) return;
       if (clipboardData && hasFiles(clipboardData)) void take(clipboardData);
     });
     on('beforeunload', (event) => {
