@@ -18,6 +18,8 @@ export const theme = createTheme({
         lockScroll: false,
         centered: true,
         transitionProps: { duration: 120 },
+        // A name without a place to break at is part of some questions.
+        styles: { title: { overflowWrap: 'anywhere' } },
         // The page has one banner, and a dialog's head is not it.
         attributes: { header: { role: 'presentation' } },
       },
