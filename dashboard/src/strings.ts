@@ -70,7 +70,6 @@ export const strings = {
     used: (used: string, limit: string) => `${used} of ${limit} used`,
     almost: (free: string) => `Almost full: ${free} left`,
     full: 'Storage is full: delete files to upload more',
-    count: (count: string, one: boolean) => (one ? `${count} file` : `${count} files`),
   },
 
   files: {
@@ -80,7 +79,7 @@ export const strings = {
     upload: 'Upload files',
     uploadFolder: 'Upload a folder',
     moreWays: 'More ways to upload',
-    columns: { select: 'Select', name: 'Name', type: 'Type', size: 'Size', created: 'Uploaded', actions: 'Actions' },
+    columns: { name: 'Name', type: 'Type', size: 'Size', created: 'Uploaded', actions: 'Actions' },
     selectAll: 'Select all on this page',
     select: (name: string) => `Select ${name}`,
     copyLink: (name: string) => `Copy the link of ${name}`,
