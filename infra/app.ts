@@ -1,7 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { Aspects } from 'aws-cdk-lib';
 import { buildDashboard, type DashboardFiles, dashboardIn } from './bundle/build-dashboard.ts';
 import { bundleFunctions } from './bundle/bundle.ts';
+import { NamesByRegion } from './constructs/names-by-region.ts';
 import { newApp } from './new-app.ts';
 import { refuseMisspeltVariables } from './operator-variables.ts';
 import { ApiStack } from './stacks/api-stack.ts';
@@ -20,6 +22,7 @@ import { readStageConfig } from './stage.ts';
 const app = await newApp();
 const stage = readStageConfig(app);
 refuseMisspeltVariables(process.env);
+Aspects.of(app).add(new NamesByRegion());
 const { bundles, dashboard } = await bundle(process.env.CDK_BUNDLES);
 
 const name = (part: string) => `FileHosting-${stage.name}-${part}`;
@@ -28,8 +31,10 @@ const api = new ApiStack(app, name('Api'), { stage, resources: data.resources, b
 const streaming = stage.streamingUploads
   ? new StreamingStack(app, name('Streaming'), { stage, resources: data.resources, bundles, data })
   : undefined;
+/** Where the CLI puts the stacks that name no Region: it tells us when it runs this, and without it nobody deploys. */
+const region = process.env.CDK_DEFAULT_REGION;
 const limit = stage.firewallRequestsPerFiveMinutes;
-const firewall = limit === undefined ? undefined : new FirewallStack(app, name('Firewall'), limit);
+const firewall = limit === undefined ? undefined : new FirewallStack(app, name('Firewall'), { limit, region });
 const edge = new EdgeStack(app, name('Edge'), {
   stage,
   resources: data.resources,
@@ -43,8 +48,7 @@ new OperationsStack(app, name('Operations'), { stage, resources: data.resources,
 new EdgeAlarmsStack(app, name('EdgeAlarms'), {
   stage,
   distributionIds: { app: edge.distributionId, cdn: data.distributionId },
-  // Where the CLI puts the stacks above, which name no Region: it tells us when it runs this, and without it nobody deploys.
-  region: process.env.CDK_DEFAULT_REGION,
+  region,
 });
 app.synth();
 

@@ -12,18 +12,24 @@ export interface AlarmSettings {
   readonly silence?: 'well' | 'bad';
 }
 
+interface NamedAlarm {
+  /** What it means, and what to look at first. */
+  readonly description: string;
+  /** Of the service, where the alarm is in another one beside those of the same stage elsewhere. */
+  readonly region?: string | undefined;
+}
+
 /**
  * @param name  the last part of the alarm's name, and its id in the scope.
- * @param description  what it means, and what to look at first.
  */
 export function addAlarm(
   scope: Construct,
   stage: StageConfig,
   name: string,
-  { metric, from, periods, silence = 'well', description }: AlarmSettings & { readonly description: string },
+  { metric, from, periods, silence = 'well', description, region }: AlarmSettings & NamedAlarm,
 ): cloudwatch.Alarm {
   return new cloudwatch.Alarm(scope, name, {
-    alarmName: alarmNameOf(stage, name),
+    alarmName: [alarmNameOf(stage, name), ...(region === undefined ? [] : [region])].join('-'),
     alarmDescription: description,
     metric,
     threshold: from,

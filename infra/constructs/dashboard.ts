@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Aws, Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { type Lane, METRIC_NAMESPACE, type MetricName } from '../../shared/metrics.ts';
@@ -14,7 +14,8 @@ export function addDashboard(
   alarms: readonly cloudwatch.AlarmBase[],
 ): cloudwatch.Dashboard {
   const dashboard = new cloudwatch.Dashboard(scope, 'Dashboard', {
-    dashboardName: `FileHosting-${watched.stage.name}`,
+    // An account has one list of dashboards for all Regions.
+    dashboardName: `FileHosting-${watched.stage.name}-${Aws.REGION}`,
     defaultInterval: Duration.hours(6),
   });
   dashboard.addWidgets(

@@ -23,6 +23,16 @@ export interface ApiStackProps {
   readonly bundles: string;
 }
 
+/** Of the routes that need the half of a processor that comes with it; the rest wait for DynamoDB, for which 512 do. */
+const MEMORY_MB: Readonly<Partial<Record<RouteName, number>>> = {
+  // Parses, hashes and carries up to 4 MiB.
+  uploadFile: 1_024,
+  // A search folds and compares every name of the account.
+  listFiles: 1_024,
+  // Copies up to 5,000 MiB, many parts at once.
+  completeUpload: 1_024,
+};
+
 /** The gateway, a function a route, and the two functions that events and the clock call. No state. */
 export class ApiStack extends Stack {
   readonly restApi: apigateway.RestApi;
@@ -72,10 +82,8 @@ export class ApiStack extends Stack {
 
   private addRoutes(): void {
     for (const [name, route] of Object.entries(ROUTES) as [RouteName, (typeof ROUTES)[RouteName]][]) {
-      // Uploads carry, hash and parse 4 MiB: half a vCPU's worth of memory. The rest wait for DynamoDB.
-      const memoryMb = name === 'uploadFile' || name === 'listFiles' || name === 'completeUpload' ? 1_024 : 512;
       // The gateway gives up at 29 s; a function that ends before it can still answer with a body of its own.
-      const service = this.service(name, ROUTE_NEEDS[name], memoryMb, 28);
+      const service = this.service(name, ROUTE_NEEDS[name], MEMORY_MB[name] ?? 512, 28);
       const method = this.restApi.root.resourceForPath(route.path).addMethod(route.method, integration(service));
       acceptOwnAuthorization(method, route.access);
     }

@@ -1,4 +1,4 @@
-import { type CfnOutput, type CfnResource, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import { type CfnOutput, type CfnResource, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import type * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as s3 from 'aws-cdk-lib/aws-s3';
@@ -24,9 +24,10 @@ export class DataStack extends Stack {
   readonly distribution: cloudfront.Distribution;
   readonly distributionId: CfnOutput;
 
-  constructor(scope: Construct, id: string, stage: StageConfig, props: StackProps = {}) {
-    super(scope, id, props);
+  constructor(scope: Construct, id: string, stage: StageConfig) {
     const keep = stage.name === 'prod';
+    // With it go the names in every link: whoever means that takes the protection off first.
+    super(scope, id, { terminationProtection: keep });
     const tables = Object.fromEntries(
       Object.entries(TABLES).map(([name, table]) => [name, this.table(name as TableName, table, stage)]),
     ) as Record<TableName, dynamodb.ITableV2>;

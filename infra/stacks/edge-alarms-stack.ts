@@ -4,7 +4,8 @@ import type { Construct } from 'constructs';
 import { addAlarm } from '../constructs/alarm.ts';
 import { ALARM_MEANINGS } from '../constructs/alarm-meanings.ts';
 import { addAlarmTopic } from '../constructs/alarm-topic.ts';
-import { EDGE_REGION, edgeMetric, FIVE_MINUTES } from '../constructs/watched.ts';
+import { servedFrom } from '../constructs/served-region.ts';
+import { edgeMetric, FIVE_MINUTES } from '../constructs/watched.ts';
 import type { StageConfig } from '../stage.ts';
 
 export interface EdgeAlarmsStackProps {
@@ -21,7 +22,7 @@ export interface EdgeAlarmsStackProps {
  */
 export class EdgeAlarmsStack extends Stack {
   constructor(scope: Construct, id: string, props: EdgeAlarmsStackProps) {
-    super(scope, id, { env: { region: EDGE_REGION } });
+    super(scope, id, servedFrom(id, props.region));
     const alarms = [
       this.serverErrors('AppServerErrors', props, props.distributionIds.app),
       this.serverErrors('CdnServerErrors', props, props.distributionIds.cdn),
@@ -38,6 +39,7 @@ export class EdgeAlarmsStack extends Stack {
     this.addStackDependency(producer);
     const distributionId = Fn.getStackOutput(producer.stackName, output.logicalId, region);
     return addAlarm(this, stage, name, {
+      region,
       metric: new cloudwatch.MathExpression({
         // A single error among few requests is a large part of them.
         expression: 'IF(rate * requests / 100 >= 5, rate, 0)',

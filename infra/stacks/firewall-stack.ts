@@ -2,6 +2,7 @@ import { CfnOutput, Fn, Stack } from 'aws-cdk-lib';
 import * as wafv2 from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
 import { ERRORS } from '../../shared/errors.ts';
+import { servedFrom } from '../constructs/served-region.ts';
 import { EDGE_REGION } from '../constructs/watched.ts';
 
 /** How far back WAF counts; a client that keeps away for as long is let through. */
@@ -15,6 +16,13 @@ const HEADERS = {
   'strict-transport-security': 'max-age=63072000; includeSubDomains',
 };
 
+export interface FirewallStackProps {
+  /** Requests of an address in five minutes. */
+  readonly limit: number;
+  /** Of the service. */
+  readonly region: string | undefined;
+}
+
 /**
  * A web ACL that refuses an address with too many requests before anything of ours runs, in the words of our own limiter.
  * That one counts accounts, exactly, and only requests with a valid credential; this one counts whatever comes, roughly.
@@ -24,8 +32,8 @@ export class FirewallStack extends Stack {
   /** Of the web ACL, for a stack of any Region. */
   readonly webAclArn: string;
 
-  constructor(scope: Construct, id: string, requestsPerFiveMinutes: number) {
-    super(scope, id, { env: { region: EDGE_REGION } });
+  constructor(scope: Construct, id: string, { limit, region }: FirewallStackProps) {
+    super(scope, id, servedFrom(id, region));
     const code = 'rate_limit_exceeded';
     const webAcl = new wafv2.CfnWebACL(this, 'WebAcl', {
       scope: 'CLOUDFRONT',
@@ -41,7 +49,7 @@ export class FirewallStack extends Stack {
           priority: 0,
           statement: {
             rateBasedStatement: {
-              limit: requestsPerFiveMinutes,
+              limit,
               aggregateKeyType: 'IP',
               evaluationWindowSec: WINDOW_SECONDS,
             },

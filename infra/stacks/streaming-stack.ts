@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { CfnOutput, Duration, Fn, RemovalPolicy, Stack, Token, Validations } from 'aws-cdk-lib';
+import { Aws, CfnOutput, Duration, Fn, RemovalPolicy, Stack, Token, Validations } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
@@ -30,6 +30,8 @@ export class StreamingStack extends Stack {
     const role = new iam.Role(this, 'Role', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
     logGroup.grantWrite(role);
     this.webFunction = new lambda.WebFunction(this, 'UploadStream', {
+      // These names are unique in an account, over all Regions.
+      webFunctionName: `FileHosting-${props.stage.name}-UploadStream-${Aws.REGION}`,
       code: lambda.WebFunctionCode.fromAssetToManagedBucket(join(props.bundles, 'uploadStream'), {
         copyOptions: { logGroup: copyLogs },
       }),

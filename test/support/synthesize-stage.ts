@@ -51,7 +51,7 @@ export async function templatesOf(
   const { templates, remove } = await synthesizeStage(context, variables);
   await remove();
   return Object.fromEntries(
-    Object.entries(templates).map(([name, template]) => [name.replace(/^FileHosting-\w+-/, ''), template]),
+    Object.entries(templates).map(([name, template]) => [name.replace(/^FileHosting-\w+-(\w+).*$/, '$1'), template]),
   );
 }
 

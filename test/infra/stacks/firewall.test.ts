@@ -42,7 +42,11 @@ test('stands before the app distribution alone, and the data know nothing of it'
     Object.entries(templates.Firewall?.Resources ?? {}).find(([, { Type }]) => Type === 'AWS::WAFv2::WebACL') ?? [];
   expect(templates.Firewall?.Outputs?.WebAclArn?.Value).toEqual({ 'Fn::GetAtt': [logicalId, 'Arn'] });
   expect(distributionOf(templates.Edge).WebACLId).toEqual({
-    'Fn::GetStackOutput': { StackName: 'FileHosting-prod-Firewall', Region: 'us-east-1', OutputName: 'WebAclArn' },
+    'Fn::GetStackOutput': {
+      StackName: 'FileHosting-prod-Firewall-eu-central-1',
+      Region: 'us-east-1',
+      OutputName: 'WebAclArn',
+    },
   });
   expect(distributionOf(templates.Data)).not.toHaveProperty('WebACLId');
   expect(JSON.stringify(templates.Data)).not.toContain('Firewall');

@@ -231,6 +231,43 @@ async function acknowledgements(assembly: string, stack: string): Promise<{ path
   );
 }
 
+const UNIQUE_IN_AN_ACCOUNT = [
+  'AWS::CloudFront::CachePolicy',
+  'AWS::CloudFront::Function',
+  'AWS::CloudFront::OriginAccessControl',
+  'AWS::CloudFront::OriginRequestPolicy',
+  'AWS::CloudFront::ResponseHeadersPolicy',
+  'AWS::CloudWatch::Dashboard',
+  'AWS::Lambda::WebFunction',
+];
+
+test('what has one name in a whole account has the Region in it, so that two stand side by side', async () => {
+  const found = await resourcesOf(production.directory, ...UNIQUE_IN_AN_ACCOUNT);
+  expect(new Set(found.map(({ type }) => type))).toEqual(new Set(UNIQUE_IN_AN_ACCOUNT));
+  const names = found.map(
+    ({ properties }) => JSON.stringify(properties).match(/"(?:Dashboard|Function)?Name":\{[^}]*\}/)?.[0],
+  );
+  expect(names.filter((name) => !name?.includes('{"Ref":"AWS::Region"}'))).toEqual([]);
+  // CloudFront takes 64 characters at the most.
+  const longest = found.flatMap(({ type, properties }) =>
+    type === 'AWS::CloudFront::OriginAccessControl'
+      ? properties.OriginAccessControlConfig.Name['Fn::Join'][1][0].length + '-ap-southeast-1'.length
+      : [],
+  );
+  expect(Math.max(...longest)).toBeLessThanOrEqual(64);
+});
+
+test('the stack with the names of all links is protected from its end, in prod alone', async () => {
+  const protectedOf = async (directory: string) => {
+    const manifest = JSON.parse(await readFile(join(directory, 'manifest.json'), 'utf8'));
+    return Object.entries<{ properties?: { terminationProtection?: boolean } }>(manifest.artifacts).flatMap(
+      ([name, { properties }]) => (properties?.terminationProtection ? name : []),
+    );
+  };
+  expect(await protectedOf(production.directory)).toEqual(['FileHosting-prod-Data']);
+  expect(await protectedOf(inlineOnly.directory)).toEqual([]);
+});
+
 test('without streaming, a form of 11 MB is refused at the edge', async () => {
   const service = await startTestService({}, { assembly: inlineOnly.directory });
   try {
