@@ -7,12 +7,24 @@ const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 export function formatBytes(bytes: number): string {
   const power = Math.min(UNITS.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10));
   const value = bytes / 1024 ** power;
-  return new Intl.NumberFormat(LOCALE, {
-    style: 'unit',
-    unit: UNITS[power] ?? 'byte',
-    unitDisplay: power === 0 ? 'long' : 'short',
-    maximumFractionDigits: power === 0 || value >= 100 ? 0 : 1,
-  }).format(value);
+  return bytesFormat(power, power === 0 || value >= 100 ? 0 : 1).format(value);
+}
+
+/** Kept: to make one takes far longer than to use it, and a folder has thousands of files. */
+const bytesFormats = new Map<string, Intl.NumberFormat>();
+
+function bytesFormat(power: number, digits: number): Intl.NumberFormat {
+  const key = `${power} ${digits}`;
+  const format =
+    bytesFormats.get(key) ??
+    new Intl.NumberFormat(LOCALE, {
+      style: 'unit',
+      unit: UNITS[power] ?? 'byte',
+      unitDisplay: power === 0 ? 'long' : 'short',
+      maximumFractionDigits: digits,
+    });
+  bytesFormats.set(key, format);
+  return format;
 }
 
 const number = new Intl.NumberFormat(LOCALE);
@@ -41,7 +53,7 @@ const SPANS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
 export function formatAgo(iso: string, now = Date.now()): string {
   const seconds = (Date.parse(iso) - now) / 1_000;
   for (const [unit, span] of SPANS) {
-    if (Math.abs(seconds) >= span) return relative.format(Math.round(seconds / span), unit);
+    if (Math.abs(seconds) >= span) return relative.format(Math.trunc(seconds / span), unit);
   }
   return relative.format(0, 'second');
 }
