@@ -122,7 +122,7 @@ export const strings = {
     selected: (count: string) => `${count} selected`,
     removeSelected: 'Delete selected',
     unselect: 'Clear the selection',
-    progress: (done: string, of: string) => `${done} of ${of} deleted`,
+    progress: (done: string, of: string) => `${done} of ${of} dealt with`,
     failed: (count: string, one: boolean) => (one ? '1 file was not deleted' : `${count} files were not deleted`),
   },
 
