@@ -134,13 +134,15 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
     await page.getByRole('button', { name: 'Delete picture-48.png' }).focus();
     await page.keyboard.press('Enter');
     const question = page.getByRole('dialog');
-    await question.getByText('This cannot be undone').waitFor();
     // What has the focus first harms nobody.
+    const harmless = question.getByRole('button', { name: 'Cancel' }).and(page.locator(':focus'));
+    await question.getByText('This cannot be undone').waitFor();
+    await harmless.waitFor();
     await page.keyboard.press('Enter');
     await question.waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Delete picture-48.png' }).focus();
     await page.keyboard.press('Enter');
-    await question.waitFor();
+    await harmless.waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await expect.poll(() => rows(page).count()).toBe(9);

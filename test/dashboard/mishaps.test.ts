@@ -82,6 +82,26 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
     await here.leave();
   });
 
+  test('whose bytes never arrive gives its room back when it is given up', async () => {
+    const page = await arrive();
+    const used = async () =>
+      (await account.bySession.request<{ storage_used_bytes: number }>('GET', '/auth/me')).body.storage_used_bytes;
+    await page.clock.install();
+    await page.route('**/incoming/**', (route) => route.abort('connectionreset'));
+    await files(page).setInputFiles(LARGE);
+    const row = panel(page).getByText('The connection broke, or the file cannot be read any more.');
+    await expect
+      .poll(async () => {
+        await page.clock.runFor(1_000);
+        return row.isVisible();
+      })
+      .toBe(true);
+    expect(await used()).toBe(LARGE.buffer.length);
+    await page.getByRole('button', { name: 'Forget the upload of large.bin' }).click();
+    await expect.poll(used).toBe(0);
+    await here.leave();
+  });
+
   test('waits as long as a 429 says', async () => {
     const page = await arrive();
     const sentAt: number[] = [];

@@ -30,7 +30,7 @@ export function FilesPage() {
   const { page = 1, search = '' } = route.useSearch();
   const { data, error, failureReason, isPlaceholderData, refetch } = useQuery(filesQuery({ page, search }));
   const items = data?.items ?? [];
-  const selection = useSelection(items);
+  const selection = useSelection(items, `${page} ${search}`);
   const [shown, setShown] = useState<FileRecord>();
   const [removing, setRemoving] = useState<readonly FileRecord[]>();
   usePageTitle(words.title);

@@ -11,12 +11,18 @@ export interface Selection {
   clear(): void;
 }
 
-/** Which files of a page are selected; one that leaves the page, or is deleted, is selected no more. */
-export function useSelection(items: readonly FileRecord[]): Selection {
-  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * Which files of a page are selected; one that is deleted is so no more, and on another page none is.
+ * @param page  tells the pages apart, and the searches.
+ */
+export function useSelection(items: readonly FileRecord[], page: string): Selection {
+  const [selected, setSelected] = useState({ page, ids: NONE });
+  const ids = selected.page === page ? selected.ids : NONE;
   const [last, setLast] = useState<string>();
   const chosen = items.filter(({ id }) => ids.has(id));
-  const set = (next: Iterable<string>) => setIds(new Set(next));
+  const set = (next: Iterable<string>) => setSelected({ page, ids: new Set(next) });
   return {
     chosen,
     has: (id) => ids.has(id),

@@ -18,6 +18,8 @@ export interface Sending {
   readonly pace: Pace;
   readonly signal: AbortSignal;
   readonly onProgress: (sentBytes: number) => void;
+  /** @param id  of the ticket that the file now has: whoever gives the file up gives it back. */
+  readonly onTicket: (id: string) => void;
 }
 
 /**
@@ -44,7 +46,14 @@ async function sendForm({ file, idempotencyKey, pace, signal, onProgress }: Send
 }
 
 /** A ticket, the bytes, and the word that they are there. An attempt that broke off anywhere is taken up where it was. */
-async function sendDirectly({ file, idempotencyKey, pace, signal, onProgress }: Sending): Promise<FileRecord> {
+async function sendDirectly({
+  file,
+  idempotencyKey,
+  pace,
+  signal,
+  onProgress,
+  onTicket,
+}: Sending): Promise<FileRecord> {
   const ticket = await sendBody({
     method: 'POST',
     url: `${API}/files`,
@@ -64,18 +73,15 @@ async function sendDirectly({ file, idempotencyKey, pace, signal, onProgress }: 
   if (ticket.status === 201) return recordOf(ticket);
   if (ticket.status !== 202) throw answerFailure(ticket);
   const { id, upload } = JSON.parse(ticket.text) as Ticket;
-  const cancel = () =>
-    void request('DELETE', `/files/${id}`).catch(() => {
-      // The ticket ends by itself within 20 minutes, and with it what it reserved.
-    });
-  signal.addEventListener('abort', cancel, { once: true });
-  try {
-    const stored = await sendBody({ ...upload, body: file, signal, onProgress });
-    if (!isStored(stored)) throw new Failure('service_unavailable');
-    return await request<FileRecord>('POST', `/files/${id}/complete`, { signal });
-  } finally {
-    signal.removeEventListener('abort', cancel);
-  }
+  onTicket(id);
+  const stored = await sendBody({ ...upload, body: file, signal, onProgress });
+  if (!isStored(stored)) throw new Failure('service_unavailable');
+  return await request<FileRecord>('POST', `/files/${id}/complete`, { signal });
+}
+
+/** Gives back the room that a ticket holds. One that cannot be reached, or is not known yet, ends within 20 minutes. */
+export async function cancelTicket(id: string): Promise<void> {
+  await request('DELETE', `/files/${id}`).catch(() => {});
 }
 
 /** The bucket takes the bytes once (`If-None-Match: *`): 412 says that an earlier attempt brought them. */

@@ -2,7 +2,7 @@ import { Failure, type FailureCode } from '../api/failure.ts';
 import { pause } from '../api/pause.ts';
 import type { FileRecord } from '../api/types.ts';
 import { Pace } from './pace.ts';
-import { sendFile } from './send-file.ts';
+import { cancelTicket, sendFile } from './send-file.ts';
 
 /** `held`: an attempt failed for a passing reason, or the rate limit is used up; the next comes by itself. */
 export type UploadState = 'waiting' | 'sending' | 'held' | 'done' | 'failed';
@@ -23,6 +23,8 @@ interface Job {
   readonly file: File;
   idempotencyKey: string;
   readonly controller: AbortController;
+  /** Of a direct upload that has begun. */
+  ticketId?: string;
 }
 
 interface QueueEvents {
@@ -85,13 +87,11 @@ export class UploadQueue {
 
   /** Takes one out; what was sent of it is not kept. A multipart upload that has just arrived whole may still be stored. */
   cancel(id: string): void {
-    this.#jobs.get(id)?.controller.abort();
-    this.#jobs.delete(id);
-    this.#set(this.#uploads.filter((upload) => upload.id !== id));
+    this.#cancelWhere((upload) => upload.id === id);
   }
 
   cancelAll(): void {
-    for (const { id, state } of this.#uploads) if (isUnfinished(state)) this.cancel(id);
+    this.#cancelWhere(({ state }) => isUnfinished(state));
   }
 
   /** Tries one that failed again, as the same attempt to the service. */
@@ -111,7 +111,17 @@ export class UploadQueue {
 
   /** Forgets all that are done or failed. */
   clear(): void {
-    for (const { id, state } of this.#uploads) if (!isUnfinished(state)) this.cancel(id);
+    this.#cancelWhere(({ state }) => !isUnfinished(state));
+  }
+
+  #cancelWhere(isMeant: (upload: Upload) => boolean): void {
+    for (const { id } of this.#uploads.filter(isMeant)) {
+      const job = this.#jobs.get(id);
+      job?.controller.abort();
+      if (job?.ticketId !== undefined) void cancelTicket(job.ticketId);
+      this.#jobs.delete(id);
+    }
+    this.#set(this.#uploads.filter((upload) => !isMeant(upload)));
   }
 
   #startNext(): void {
@@ -145,14 +155,19 @@ export class UploadQueue {
   }
 
   /** @throws Failure of the last attempt, and what the job is aborted with. */
-  async #untilStored(id: string, { file, idempotencyKey, controller: { signal } }: Job): Promise<FileRecord> {
+  async #untilStored(id: string, job: Job): Promise<FileRecord> {
+    const { file, idempotencyKey } = job;
+    const { signal } = job.controller;
+    const onTicket = (ticketId: string) => {
+      job.ticketId = ticketId;
+    };
     const onProgress = (sentBytes: number) => this.#change(id, { state: 'sending', sentBytes });
     for (let attempts = 1; ; ) {
       try {
         if (this.#pace.isHolding) this.#change(id, { state: 'held', failure: 'rate_limit_exceeded' });
         await this.#pace.turn(signal);
         this.#change(id, { state: 'sending' });
-        return await sendFile({ file, idempotencyKey, pace: this.#pace, signal, onProgress });
+        return await sendFile({ file, idempotencyKey, pace: this.#pace, signal, onProgress, onTicket });
       } catch (error) {
         if (!(error instanceof Failure) || !error.isPassing) throw error;
         const { code, retryAfterSeconds } = error;
