@@ -162,7 +162,9 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
     await here.leave();
   });
 
-  test('a folder of 200 files, which all arrive although the service says "too many" now and then', async () => {
+  test('a folder of 200 files, which all arrive although the service says "too many" now and then', {
+    timeout: 180_000,
+  }, async () => {
     const page = await arrive();
     const folder = join(directory, 'two-hundred');
     await mkdir(folder);
@@ -175,7 +177,7 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
       return route.fulfill({ status: 429, headers: { 'Retry-After': '1' }, json: { error: 'rate_limit_exceeded' } });
     });
     await page.getByTestId('folder').setInputFiles(folder);
-    await panel(page).getByText('200 files uploaded').waitFor({ timeout: 60_000 });
+    await panel(page).getByText('200 files uploaded').waitFor({ timeout: 150_000 });
     const { body } = await account.byKey.request<{ total: number }>('GET', '/files');
     expect(body.total).toBe(200);
     await here.leave();

@@ -25,10 +25,14 @@ export function UploadPanel() {
   const [isOpen, setIsOpen] = useState(true);
   const unfinished = uploads.filter(({ state }) => isUnfinished(state));
   const failed = uploads.filter(({ state }) => state === 'failed');
-  const counted = uploads.filter(({ state }) => state !== 'failed');
+  const isBusy = unfinished.length > 0;
+  // What was done before does not make the bar begin near its end.
+  const batch = unfinished[0]?.batch;
+  const counted = uploads.filter(
+    (upload) => upload.state !== 'failed' && (batch === undefined || upload.batch === batch),
+  );
   const done = counted.length - unfinished.length;
   const [sent, total] = [sum(counted, 'sentBytes'), sum(counted, 'sizeBytes')];
-  const isBusy = unfinished.length > 0;
   const speed = useSpeed(sent, isBusy);
   if (uploads.length === 0) return null;
 

@@ -9,6 +9,8 @@ export type UploadState = 'waiting' | 'sending' | 'held' | 'done' | 'failed';
 
 export interface Upload {
   readonly id: string;
+  /** The same for all that were added while others were under way: what is counted together. */
+  readonly batch: number;
   readonly name: string;
   readonly sizeBytes: number;
   readonly sentBytes: number;
@@ -53,6 +55,7 @@ export class UploadQueue {
   readonly #listeners = new Set<() => void>();
   readonly #events: QueueEvents;
   #running = 0;
+  #batch = 0;
   #notice: ReturnType<typeof setTimeout> | undefined;
 
   constructor(events: QueueEvents) {
@@ -74,9 +77,10 @@ export class UploadQueue {
 
   /** @param maxBytes  a longer file fails at once: the service would refuse it after it was sent. */
   add(files: readonly File[], maxBytes: number): void {
+    const batch = this.#openBatch();
     const uploads = files.map((file): Upload => {
       const id = crypto.randomUUID();
-      const upload = { id, name: file.name, sizeBytes: file.size, sentBytes: 0 };
+      const upload = { id, batch, name: file.name, sizeBytes: file.size, sentBytes: 0 };
       if (file.size > maxBytes) return { ...upload, state: 'failed', failure: 'file_too_large' };
       this.#jobs.set(id, { file, idempotencyKey: crypto.randomUUID(), controller: new AbortController() });
       return { ...upload, state: 'waiting' };
@@ -97,7 +101,7 @@ export class UploadQueue {
   /** Tries one that failed again, as the same attempt to the service. */
   retry(id: string): void {
     if (!this.#jobs.has(id)) return;
-    this.#change(id, { state: 'waiting', sentBytes: 0 });
+    this.#change(id, { state: 'waiting', sentBytes: 0, batch: this.#openBatch() });
     this.#startNext();
   }
 
@@ -122,6 +126,11 @@ export class UploadQueue {
       this.#jobs.delete(id);
     }
     this.#set(this.#uploads.filter((upload) => !isMeant(upload)));
+  }
+
+  #openBatch(): number {
+    if (!this.isBusy) this.#batch++;
+    return this.#batch;
   }
 
   #startNext(): void {
