@@ -11,7 +11,7 @@ import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES, parseLimit } from '
 import type { DashboardFiles } from '../bundle/build-dashboard.ts';
 import type { StageConfig } from '../stage.ts';
 import { EdgeFunction } from './edge-function.ts';
-import { errorBodies, errorResponses, StaticFiles } from './static-files.ts';
+import { errorBodies, errorResponses, StaticFiles, URL_TOO_LONG } from './static-files.ts';
 import { STRICT_TRANSPORT } from './strict-transport.ts';
 import { acceptViewerSide, viewerSide } from './viewer-side.ts';
 
@@ -32,7 +32,7 @@ export interface AppDistributionProps {
  * Statuses that CloudFront remembers for ten seconds unless told otherwise, even where caching is disabled; the key is the
  * path alone, so one account's 404 would answer another's request. Source: CloudFront, "How CloudFront caches errors".
  */
-const REMEMBERED_ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 503, 504];
+const REMEMBERED_ERRORS = [400, 403, 404, 405, 416, 500, 501, 503, 504];
 
 /** The "app" distribution: API and dashboard on one origin, so that the cookie API needs no CORS. */
 export class AppDistribution extends Construct {
@@ -86,15 +86,25 @@ export class AppDistribution extends Construct {
       },
     });
     const errors = new StaticFiles(this, 'Errors', {
-      Deployment: { sources: errorBodies(['service_unavailable']), cacheControl: s3deploy.CacheControl.noStore() },
+      Deployment: {
+        sources: errorBodies(['invalid_request', 'service_unavailable']),
+        cacheControl: s3deploy.CacheControl.noStore(),
+      },
     });
+    const toErrors = {
+      origin: origins.S3BucketOrigin.withOriginAccessControl(errors.bucket),
+      cachePolicy: cloudfront.CachePolicy.CACHING_DISABLED,
+      viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+    };
     this.distribution = new cloudfront.Distribution(this, 'Distribution', {
       comment: 'API and dashboard',
       errorResponses: [
         ...REMEMBERED_ERRORS.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
-        // A crashed Web Function's answer is empty, CloudFront's own is HTML; nothing of ours says 502, so no answer of the
-        // API is hidden.
+        // CloudFront's own errors are HTML, and a crashed Web Function's answer is empty. A page takes the place of every
+        // answer of its status, the API's with their codes and their `X-Request-Id` too; these are what the API never says.
+        // 400, 403, 503 and 504 it does say (decision 0012).
         ...errorResponses({ 502: 'service_unavailable' }, Duration.seconds(0)),
+        URL_TOO_LONG,
       ],
       ...viewerSide(this, { ...props.stage, webAclArn: props.webAclArn }, props.stage.appDomain),
       defaultBehavior: {
@@ -114,11 +124,8 @@ export class AppDistribution extends Construct {
           responseHeadersPolicy: this.dashboardHeaders(props),
         },
         // No wildcard: for what is not in the bucket S3 would answer with XML.
-        'errors/service_unavailable.json': {
-          origin: origins.S3BucketOrigin.withOriginAccessControl(errors.bucket),
-          cachePolicy: cloudfront.CachePolicy.CACHING_DISABLED,
-          viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
-        },
+        'errors/invalid_request.json': toErrors,
+        'errors/service_unavailable.json': toErrors,
         // The edge function answers this path with 404: it selects the origin by its id, and an origin is only deployed when
         // a behaviour uses it.
         ...(props.streamingDomain !== undefined && {

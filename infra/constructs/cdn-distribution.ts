@@ -7,7 +7,7 @@ import { CacheControl } from 'aws-cdk-lib/aws-s3-deployment';
 import { Construct } from 'constructs';
 import type { StageConfig } from '../stage.ts';
 import { EdgeFunction } from './edge-function.ts';
-import { errorBodies, errorResponses, StaticFiles } from './static-files.ts';
+import { errorBodies, errorResponses, StaticFiles, URL_TOO_LONG } from './static-files.ts';
 import { STRICT_TRANSPORT } from './strict-transport.ts';
 import { acceptViewerSide, viewerSide } from './viewer-side.ts';
 
@@ -78,6 +78,7 @@ export class CdnDistribution extends Construct {
           responsePagePath: '/errors/invalid_request.json',
           ttl: Duration.seconds(0),
         },
+        URL_TOO_LONG,
         ...errorResponses(
           { 500: 'service_unavailable', 502: 'service_unavailable', 503: 'service_unavailable', 504: 'timeout' },
           Duration.seconds(0),

@@ -1,4 +1,4 @@
-import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
@@ -91,3 +91,11 @@ export function errorResponses(statuses: Readonly<Record<number, ErrorCode>>, tt
     ttl,
   }));
 }
+
+/** CloudFront's own error for a URL that is longer than it takes; its status says what is too long, as no code does. */
+export const URL_TOO_LONG = {
+  httpStatus: 414,
+  responseHttpStatus: 414,
+  responsePagePath: '/errors/invalid_request.json',
+  ttl: Duration.seconds(0),
+};

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ROUTES, type Route } from '../../shared/routes.ts';
-import { expectAnyError, expectError } from '../support/expect-error.ts';
+import { expectAnyError, expectError, expectErrorPage } from '../support/expect-error.ts';
 import { uploadStreaming } from '../support/lanes.ts';
 import { inChunks, rawRequest, sendRaw } from '../support/raw-http.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -119,11 +119,10 @@ describe('what is a request, but none that is expected here', () => {
   });
 
   test('a URL longer than CloudFront takes is 414', async () => {
-    expectError(
-      await send(rawRequest(`GET /api/v1/files?search=${'a'.repeat(8_192)}`, [key()])),
-      'invalid_request',
-      414,
-    );
+    const query = `?search=${'a'.repeat(8_192)}`;
+    expectErrorPage(await send(rawRequest(`GET /api/v1/files${query}`, [key()])), 'invalid_request', 414);
+    const link = rawRequest(`GET /uploads/${'A'.repeat(22)}/a${query}`);
+    expectErrorPage(await sendRaw(service.urls.cdn_url, link), 'invalid_request', 414);
   });
 
   test.for([

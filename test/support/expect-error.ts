@@ -12,6 +12,14 @@ export function expectError(
   expectErrorHeaders(answer);
 }
 
+/** The same from an error page of a distribution: S3 has it, so it has no id of a request of ours. */
+export function expectErrorPage(answer: RawAnswer | undefined, code: ErrorCode, status: number): void {
+  expect({ status: answer?.status, text: answer?.text }).toEqual({ status, text: JSON.stringify({ error: code }) });
+  expect(answer?.headers.get('content-type')).toMatch(/^application\/json\b/);
+  expect(answer?.headers.get('cache-control')).toBe('no-store');
+  expect(answer?.headers.get('x-amz-cf-id')).toMatch(/\S/);
+}
+
 /** Some error of the contract's. */
 export function expectAnyError(answer: RawAnswer | undefined): void {
   expect(answer?.status).toBeGreaterThanOrEqual(400);
