@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ROUTES, type Route } from '../../shared/routes.ts';
-import { expectAnyError, expectError, expectErrorPage } from '../support/expect-error.ts';
+import { expectError, expectErrorOfCloudFront, expectErrorPage } from '../support/expect-error.ts';
 import { uploadStreaming } from '../support/lanes.ts';
 import { inChunks, rawRequest, sendRaw } from '../support/raw-http.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -70,21 +70,15 @@ const MALFORMED: readonly (readonly [what: string, bytes: string])[] = [
 ];
 
 describe('what is no request', () => {
-  test.for(MALFORMED)('%s is 400 at the app', async ([, bytes]) => {
-    expectError(await send(bytes), 'invalid_request');
-  });
-
-  test('is an error of ours at the CDN', async () => {
-    for (const [, bytes] of MALFORMED) expectAnyError(await sendRaw(service.urls.cdn_url, bytes));
+  test.for(MALFORMED)('%s is 400 in the words of CloudFront, which cannot tell whose it is', async ([, bytes]) => {
+    expectErrorOfCloudFront(await send(bytes), 400);
+    expectErrorOfCloudFront(await sendRaw(service.urls.cdn_url, bytes), 400);
   });
 });
 
 describe('what is a request, but none that is expected here', () => {
   test.for([
-    ['TRACE', 'TRACE /health', () => [], '', 'forbidden'],
-    ['a method of WebDAV', 'PROPFIND /api/v1/files', () => [], '', 'forbidden'],
     ['OPTIONS', 'OPTIONS /api/v1/files', () => [], '', 'method_not_allowed'],
-    ['a GET with a body', 'GET /api/v1/files', () => ['Content-Length: 3'], 'abc', 'forbidden'],
     ['a path that is no percent-encoding', 'GET /%zz', () => [], '', 'not_found'],
     ['an id that is no percent-encoding', 'GET /api/v1/files/%zz', () => [key()], '', 'not_found'],
     ['an id that is no UTF-8', 'GET /api/v1/files/%ff%00', () => [key()], '', 'not_found'],
@@ -116,6 +110,26 @@ describe('what is a request, but none that is expected here', () => {
     ['a POST to the dashboard', 'POST /dashboard/', () => ['Content-Length: 3'], 'abc', 'method_not_allowed'],
   ] as const)('%s', async ([, line, headers, body, code]) => {
     expectError(await send(rawRequest(line, headers(), body)), code);
+  });
+
+  test.for([
+    ['TRACE', 'TRACE', ''],
+    ['a method of WebDAV', 'PROPFIND', ''],
+    ['a GET with a body', 'GET', 'abc'],
+  ] as const)('%s is 403 in the words of CloudFront, and no file at the CDN', async ([, method, body]) => {
+    const length = `Content-Length: ${body.length}`;
+    for (const path of ['/health', '/api/v1/files', '/dashboard/']) {
+      expectErrorOfCloudFront(await send(rawRequest(`${method} ${path}`, [key(), length], body)), 403);
+    }
+    const link = rawRequest(`${method} /uploads/${'A'.repeat(22)}/a`, [length], body);
+    expectErrorPage(await sendRaw(service.urls.cdn_url, link), 'not_found', 404);
+  });
+
+  test('an asset of the dashboard that no deployment had is 403 in the words of S3', async () => {
+    const answer = await send(rawRequest('GET /dashboard/assets/index-AAAAAAAA.js'));
+    expect(answer?.status).toBe(403);
+    expect(answer?.headers.get('content-type')).toBe('application/xml');
+    expect(answer?.text).toContain('<Code>AccessDenied</Code>');
   });
 
   test('a URL longer than CloudFront takes is 414', async () => {
@@ -265,7 +279,5 @@ test('a streaming server that ends in the middle of an upload reads service_unav
   fault.remove();
   await service.stopWebFunctions();
   // No function of ours and no gateway made this answer, so it has no id of a request.
-  expectAnyError(await upload);
-  expect(await upload).toMatchObject({ status: 503, text: '{"error":"service_unavailable"}' });
-  expect((await upload)?.headers.get('cache-control')).toBe('no-store');
+  expectErrorPage(await upload, 'service_unavailable', 503);
 });

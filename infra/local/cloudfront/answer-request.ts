@@ -33,7 +33,7 @@ export async function answerRequest(context: FetchContext, viewer: ViewerRequest
     // What is left to fail is a function: its code (503) or its result (502).
     const status = error instanceof InvalidFunctionResult ? 502 : 503;
     const failed: Answer = { ...ownError(status, viewer.id), source: 'Error', failure: String(error) };
-    answer = viewerAnswer(failed, viewer, withoutFunctions(behavior));
+    answer = viewerAnswer(await withErrorPage(context, failed, viewer), viewer, withoutFunctions(behavior));
   }
   return { answer, behavior };
 }

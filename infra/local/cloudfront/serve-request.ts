@@ -5,7 +5,7 @@ import type { Answer, FetchContext } from './caching-fetch.ts';
 import { compressor } from './compression.ts';
 import { drain } from './drain.ts';
 import { header, headersForNode } from './header-map.ts';
-import { ownError } from './own-answers.ts';
+import { unroutedError } from './own-answers.ts';
 import { newRequestId, readViewerRequest, type ViewerRequest } from './viewer-request.ts';
 
 /** One request that was answered, for the log. It holds nothing secret: no query, no header. */
@@ -50,7 +50,7 @@ export async function serveRequest(
 }
 
 function refuse(response: ServerResponse, reason: 400 | 502, requestId: string): void {
-  const { status, headers, body } = ownError(reason, requestId);
+  const { status, headers, body } = unroutedError(reason, requestId);
   response.writeHead(status, { ...headersForNode(headers), connection: 'close' }).end(body);
 }
 

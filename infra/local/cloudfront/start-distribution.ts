@@ -6,7 +6,7 @@ import { memoryCache } from './cache.ts';
 import type { FetchContext } from './caching-fetch.ts';
 import { readDistribution } from './distribution.ts';
 import { type OriginAddress, originClient } from './origin-client.ts';
-import { ownError } from './own-answers.ts';
+import { unroutedError } from './own-answers.ts';
 import type { DistributionResources } from './resources.ts';
 import { type AnsweredRequest, serveRequest } from './serve-request.ts';
 import { newRequestId } from './viewer-request.ts';
@@ -84,7 +84,7 @@ function refuseMalformed(socket: Duplex, response: ServerResponse | undefined): 
     socket.destroy();
     return;
   }
-  const { status, headers, body } = ownError(400, newRequestId());
+  const { status, headers, body } = unroutedError(400, newRequestId());
   const head = [...headers].map(([name, values]) => `${name}: ${values.join(', ')}`);
   socket.end(`HTTP/1.1 ${status} Bad Request\r\n${head.join('\r\n')}\r\nconnection: close\r\n\r\n${body}`);
 }

@@ -3,6 +3,7 @@ import type { Answer } from './caching-fetch.ts';
 import { eventContext, fromFunctionResponse, toFunctionRequest, toFunctionResponse } from './function-events.ts';
 import type { FunctionRuntime } from './function-runtime.ts';
 import type { HeaderMap } from './header-map.ts';
+import { addOwnHeaders } from './own-answers.ts';
 import type { ResponseHeadersPolicy } from './policies.ts';
 import type { ViewerRequest } from './viewer-request.ts';
 
@@ -22,9 +23,7 @@ export function viewerAnswer(answer: Answer, viewer: ViewerRequest, behavior: Ca
     }
   }
   if (Buffer.isBuffer(body) && body !== answer.body) headers.set('content-length', [String(body.length)]);
-  headers.set('via', [...(headers.get('via') ?? []), '1.1 local.cloudfront.net (CloudFront)']);
-  headers.set('x-amz-cf-id', [viewer.id]);
-  headers.set('x-cache', [`${answer.source} from cloudfront`]);
+  addOwnHeaders(headers, answer.source, viewer.id);
   return { ...answer, status, headers, body };
 }
 

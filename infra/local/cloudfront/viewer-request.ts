@@ -16,7 +16,7 @@ export interface ViewerRequest {
   readonly body?: IncomingMessage;
 }
 
-/** What an answer is found by, here in `X-Request-Id`, at CloudFront in its logs. */
+/** What an answer is found by, in `X-Amz-Cf-Id`. */
 export const newRequestId = () => randomBytes(42).toString('base64url');
 
 /** @returns undefined when the request names no path or no host. */

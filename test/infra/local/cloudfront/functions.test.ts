@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { loadFunction } from '../../../../infra/local/cloudfront/function-runtime.ts';
 import { viewerRequestEvent } from '../../edge/run-edge-function.ts';
-import { ask, PASS_BEHAVIOR, type Rig, startRig, withFunction } from './rig.ts';
+import { ask, expectOwnPage, PASS_BEHAVIOR, type Rig, startRig, withFunction } from './rig.ts';
 
 function rigWith(eventType: 'viewer-request' | 'viewer-response', code: string): Promise<Rig> {
   const { association, resources } = withFunction(eventType, code);
@@ -118,10 +118,10 @@ describe('a viewer-request function', () => {
     ['gives a path without a slash', 'event.request.uri = "x"; return event.request', 502],
     ['answers with an impossible status', 'return { statusCode: 900 }', 502],
     ['selects an origin that is not there', 'cf.selectRequestOriginById("gone"); return event.request', 502],
-  ])('that %s gives our JSON error and leaves the server alive', async (_name, code, status) => {
+  ])('that %s gives CloudFront’s page and leaves the server alive', async (_name, code, status) => {
     const rig = await rigWith('viewer-request', `import cf from 'cloudfront';\nfunction handler(event) { ${code} }`);
     const reply = await ask(rig, '/');
-    expect(reply).toMatchObject({ status, text: '{"error":"service_unavailable"}' });
+    expectOwnPage(reply, status);
     expect(rig.log[0]?.failure).toBeTruthy();
     expect((await ask(rig, '/')).status).toBe(status);
   });

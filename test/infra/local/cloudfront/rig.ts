@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { OriginAddress } from '../../../../infra/local/cloudfront/origin-client.ts';
 import type { DistributionResources } from '../../../../infra/local/cloudfront/resources.ts';
 import type { AnsweredRequest } from '../../../../infra/local/cloudfront/serve-request.ts';
@@ -155,6 +155,19 @@ export function ask(
     });
     request.end(body);
   });
+}
+
+/** An error in CloudFront's own words, with nothing of the service in it. */
+export function expectOwnPage({ status, headers, text }: Reply, expected: number): void {
+  expect(status).toBe(expected);
+  expect(text).toContain(`<H1>${expected} ERROR</H1>`);
+  expect(headers).toMatchObject({
+    'content-type': 'text/html',
+    'x-amz-cf-id': expect.stringMatching(/\S/),
+    'x-cache': 'Error from cloudfront',
+  });
+  expect(headers).not.toHaveProperty('x-request-id');
+  expect(headers).not.toHaveProperty('retry-after');
 }
 
 /** A CloudFormation function association with this code. */
