@@ -11,7 +11,7 @@ export interface ContractRow {
 export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'errors',
-    decision: 'Every error, of every layer, is exactly `{"error": code}` as JSON, with `X-Request-Id`.',
+    decision: 'Every error, of every layer of ours, is exactly `{"error": code}` as JSON, with `X-Request-Id`.',
   },
   { name: 'codes', decision: 'Each code has one status and one meaning (README, "Errors").' },
   {
