@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, inject, test, vi } from 'vitest';
 import { synthesize } from '../../../infra/local/synthesize.ts';
 import { loadAssembly } from '../../../infra/local/template/assembly.ts';
 import { checkResourceType } from '../../../infra/local/template/resource-types.ts';
@@ -11,6 +11,7 @@ afterEach(() => vi.unstubAllEnvs());
 test('what an operator chooses by context for AWS is not chosen for one machine, which has no firewall', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'synthesize-'));
   vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify({ stage: 'prod', firewallRequestsPerFiveMinutes: '3000' }));
+  vi.stubEnv('CDK_BUNDLES', join(inject('assembly'), 'bundles'));
   try {
     await synthesize(directory);
     const { templates } = await loadAssembly(directory);

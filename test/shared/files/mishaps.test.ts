@@ -20,7 +20,7 @@ import {
   sweepAt,
   upload,
 } from './actions.ts';
-import { MISHAPS, mishapsOfProduct } from './mishaps.ts';
+import { mishapsOfProduct, TRIED } from './mishaps.ts';
 import { forgetWalk, statesOf, strayKeys } from './observe.ts';
 import { startService } from './service.ts';
 
@@ -146,7 +146,7 @@ async function sweepWorkOf(accountId: string): Promise<void> {
 /** Each mishap at each call that the work makes, on accounts of their own, all at once. */
 async function strikeEverywhere({ begin, files, afterError = [0] }: Scenario) {
   const { calls } = await strike('dies before', Number.POSITIVE_INFINITY, await begin(await newAccount(service)));
-  const trials = MISHAPS.flatMap((mishap) => Array.from({ length: calls }, (_, index) => ({ mishap, nth: index + 1 })));
+  const trials = TRIED.flatMap((mishap) => Array.from({ length: calls }, (_, index) => ({ mishap, nth: index + 1 })));
   return Promise.all(
     trials.map(async (trial) => {
       const accountId = await newAccount(service);
@@ -159,7 +159,7 @@ async function strikeEverywhere({ begin, files, afterError = [0] }: Scenario) {
 
 test.each(Object.entries(SCENARIOS))('%s', async (_, scenario) => {
   const trials = await strikeEverywhere(scenario);
-  expect(trials.length).toBeGreaterThan(MISHAPS.length);
+  expect(trials.length).toBeGreaterThan(TRIED.length);
   // Twice: a sweeper that died holds its rows for a while.
   await sweepAt(service, Date.now() + 2 * HOUR_MS);
   await sweepAt(service, Date.now() + 3 * HOUR_MS);

@@ -9,6 +9,9 @@ import { serviceUnavailable } from '../../../shared/aws/failures.ts';
 export const MISHAPS = ['dies before', 'dies after', 'fails before', 'fails after'] as const;
 export type Mishap = (typeof MISHAPS)[number];
 
+/** Those that are tried at each call: two for every change, all of them by `npm run test:soak`. */
+export const TRIED: readonly Mishap[] = process.env.ALL_MISHAPS ? MISHAPS : ['dies after', 'fails before'];
+
 export interface Outcome {
   readonly end: 'success' | 'error' | 'death';
   /** Calls that were made, or would have been. */
