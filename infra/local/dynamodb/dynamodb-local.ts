@@ -39,7 +39,6 @@ export async function startDynamoDbLocal({ dataDir }: { dataDir?: string } = {})
   const java = [
     'java',
     '-Xmx512m',
-    '-Djava.library.path=./DynamoDBLocal_lib',
     '-jar',
     'DynamoDBLocal.jar',
     '-disableTelemetry',
