@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HAS_BROWSER, launchBrowser, openAs, type Visit, visit } from '../support/browser.ts';
+import { arriveAt, HAS_BROWSER, launchBrowser, uploadPanel, type Visit } from '../support/browser.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 const MIB = 1024 * 1024;
@@ -22,14 +22,10 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
   });
 
   async function arrive(): Promise<Page> {
-    account = await service.newAccount();
-    here = await visit(browser);
-    await openAs(here, service, account.cookie);
-    await here.page.getByRole('heading', { name: 'Upload your first file' }).waitFor();
+    ({ account, here } = await arriveAt(service, browser));
     return here.page;
   }
 
-  const panel = (page: Page) => page.getByRole('region', { name: 'Uploads' });
   const files = (page: Page) => page.getByTestId('files');
 
   async function names(): Promise<string[]> {
@@ -49,7 +45,7 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
     await expect
       .poll(async () => {
         await page.clock.runFor(1_000);
-        return panel(page).getByText('Something went wrong in the service.', { exact: true }).isVisible();
+        return uploadPanel(page).getByText('Something went wrong in the service.', { exact: true }).isVisible();
       })
       .toBe(true);
     expect(answers).toBe(4);
@@ -57,7 +53,7 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
     await expect
       .poll(async () => {
         await page.clock.runFor(1_000);
-        return panel(page).getByText('1 file uploaded').isVisible();
+        return uploadPanel(page).getByText('1 file uploaded').isVisible();
       })
       .toBe(true);
     expect(await names()).toEqual(['small.txt']);
@@ -76,7 +72,7 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
       await route.abort('connectionreset');
     });
     await files(page).setInputFiles(file);
-    await panel(page).getByText('1 file uploaded').waitFor();
+    await uploadPanel(page).getByText('1 file uploaded').waitFor();
     expect(losses).toBeGreaterThan(0);
     expect(await names()).toEqual([file.name]);
     await here.leave();
@@ -89,7 +85,7 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
     await page.clock.install();
     await page.route('**/incoming/**', (route) => route.abort('connectionreset'));
     await files(page).setInputFiles(LARGE);
-    const row = panel(page).getByText('The connection broke, or the file cannot be read any more.');
+    const row = uploadPanel(page).getByText('The connection broke, or the file cannot be read any more.');
     await expect
       .poll(async () => {
         await page.clock.runFor(1_000);
@@ -112,8 +108,8 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
       return route.fulfill({ status: 429, headers: { 'Retry-After': '2' }, json: { error: 'rate_limit_exceeded' } });
     });
     await files(page).setInputFiles(SMALL);
-    await panel(page).getByText('Waiting to go on: Too many requests in a minute.').waitFor();
-    await panel(page).getByText('1 file uploaded').waitFor();
+    await uploadPanel(page).getByText('Waiting to go on: Too many requests in a minute.').waitFor();
+    await uploadPanel(page).getByText('1 file uploaded').waitFor();
     const [first = 0, second = 0] = sentAt;
     expect(second - first).toBeGreaterThanOrEqual(2_000);
     await here.leave();
@@ -130,11 +126,11 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
       await route.fulfill({ response, headers });
     });
     await files(page).setInputFiles(SMALL);
-    await panel(page).getByText('1 file uploaded').waitFor();
+    await uploadPanel(page).getByText('1 file uploaded').waitFor();
     await files(page).setInputFiles(SMALL);
     // What was done before is not counted again.
-    await panel(page).getByText('Uploading 0 of 1').waitFor();
-    await panel(page).getByText('2 files uploaded').waitFor();
+    await uploadPanel(page).getByText('Uploading 0 of 1').waitFor();
+    await uploadPanel(page).getByText('2 files uploaded').waitFor();
     const [first = 0, second = 0] = sentAt;
     expect(second - first).toBeGreaterThanOrEqual(2_000);
     await here.leave();
@@ -144,12 +140,12 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
     const page = await arrive();
     await here.context.setOffline(true);
     await files(page).setInputFiles(SMALL);
-    await panel(page).getByText('Waiting to go on: No connection to the service.').waitFor();
+    await uploadPanel(page).getByText('Waiting to go on: No connection to the service.').waitFor();
     const asked = page.waitForEvent('dialog');
     await page.close({ runBeforeUnload: true });
     await (await asked).dismiss();
     await here.context.setOffline(false);
-    await panel(page).getByText('1 file uploaded').waitFor();
+    await uploadPanel(page).getByText('1 file uploaded').waitFor();
     await here.leave();
   });
 
@@ -162,7 +158,7 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
       transfer.items.add(new File([new Uint8Array(100 * 1024 * 1024 + 1)], 'huge.bin'));
       window.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, cancelable: true }));
     });
-    await panel(page).getByText('Too large: a file may have 100 MB at most.').waitFor();
+    await uploadPanel(page).getByText('Too large: a file may have 100 MB at most.').waitFor();
     expect(requests).not.toContain('POST');
     await here.leave();
   });
@@ -180,7 +176,7 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
     await page.getByRole('textbox', { name: 'Name' }).evaluate(paste, 'cells');
     // A picture alone is for nobody else.
     await page.getByRole('textbox', { name: 'Name' }).evaluate(paste, '');
-    await panel(page).getByText('1 file uploaded').waitFor();
+    await uploadPanel(page).getByText('1 file uploaded').waitFor();
     expect(await names()).toEqual(['cells.png']);
     await here.leave();
   });
@@ -199,7 +195,7 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
       window.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, cancelable: true }));
     });
     await page.getByRole('alert').getByText('gone.txt').waitFor();
-    await panel(page).getByText('1 file uploaded').waitFor();
+    await uploadPanel(page).getByText('1 file uploaded').waitFor();
     expect(await names()).toEqual(['there.txt']);
     await here.leave();
   });

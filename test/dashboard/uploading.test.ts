@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminJson } from '../support/admin.ts';
-import { HAS_BROWSER, launchBrowser, openAs, type Visit, visit } from '../support/browser.ts';
+import { arriveAt, HAS_BROWSER, launchBrowser, slowUploads, uploadPanel, type Visit } from '../support/browser.ts';
 import { uploadThrough } from '../support/lanes.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
@@ -16,12 +16,8 @@ let directory: string;
 let account: TestAccount;
 let here: Visit;
 
-/** Somebody new, on the page of their files. */
 async function arrive(): Promise<Page> {
-  account = await service.newAccount();
-  here = await visit(browser);
-  await openAs(here, service, account.cookie);
-  await here.page.getByRole('heading', { name: 'Upload your first file' }).waitFor();
+  ({ account, here } = await arriveAt(service, browser));
   return here.page;
 }
 
@@ -43,8 +39,7 @@ async function drop(page: Page, files: string[]): Promise<void> {
   await devtools.detach();
 }
 
-const panel = (page: Page) => page.getByRole('region', { name: 'Uploads' });
-const rowOf = (page: Page, name: string) => panel(page).getByRole('listitem').filter({ hasText: name });
+const rowOf = (page: Page, name: string) => uploadPanel(page).getByRole('listitem').filter({ hasText: name });
 
 describe.runIf(HAS_BROWSER)('a person uploads', () => {
   beforeAll(async () => {
@@ -71,7 +66,7 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
       { name: 'Grüße — 文件.json', mimeType: 'application/json', buffer: Buffer.from('{}') },
       { name: 'empty', mimeType: '', buffer: Buffer.alloc(0) },
     ]);
-    await panel(page).getByText('3 files uploaded').waitFor();
+    await uploadPanel(page).getByText('3 files uploaded').waitFor();
     await page.getByRole('button', { name: 'Details of Grüße — 文件.json' }).waitFor();
     expect((await stored()).map(({ name }) => name).sort()).toEqual(['Grüße — 文件.json', 'empty', 'notes.txt']);
     await here.leave();
@@ -86,7 +81,7 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
     await writeFile(join(folder, 'deep/deeper/three.txt'), '333');
     await writeFile(join(directory, 'beside.txt'), '4444');
     await drop(page, [folder, join(directory, 'beside.txt')]);
-    await panel(page).getByText('4 files uploaded').waitFor();
+    await uploadPanel(page).getByText('4 files uploaded').waitFor();
     expect((await stored()).map(({ size_bytes }) => size_bytes).sort()).toEqual([1, 2, 3, 4]);
     await here.leave();
   });
@@ -99,7 +94,7 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
       await navigator.clipboard.write([new ClipboardItem({ 'image/png': image ?? '' })]);
     });
     await page.keyboard.press('Control+V');
-    await panel(page).getByText('1 file uploaded').waitFor();
+    await uploadPanel(page).getByText('1 file uploaded').waitFor();
     expect(await stored()).toMatchObject([{ name: 'image.png', mime_type: 'image/png' }]);
     await here.leave();
   });
@@ -108,15 +103,7 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
     const page = await arrive();
     const film = join(directory, 'film.mp4');
     await writeFile(film, Buffer.alloc(60 * MIB, 'film'));
-    // Twenty MiB a second, so that there is something to see.
-    const devtools = await page.context().newCDPSession(page);
-    await devtools.send('Network.enable');
-    await devtools.send('Network.emulateNetworkConditions', {
-      offline: false,
-      latency: 0,
-      downloadThroughput: -1,
-      uploadThroughput: 20 * MIB,
-    });
+    await slowUploads(page, 20 * MIB);
     const puts: string[] = [];
     page.on('request', (request) => request.method() === 'PUT' && puts.push(new URL(request.url()).origin));
     await page.getByTestId('files').setInputFiles(film);
@@ -133,7 +120,7 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
       )
       .toBeGreaterThan(3);
     expect([...seen]).toEqual([...seen].toSorted((one, other) => one - other));
-    await panel(page).getByText('1 file uploaded').waitFor({ timeout: 60_000 });
+    await uploadPanel(page).getByText('1 file uploaded').waitFor({ timeout: 60_000 });
     expect(puts).toEqual([expect.not.stringContaining(service.urls.root_url)]);
     expect(await stored()).toMatchObject([{ name: 'film.mp4', mime_type: 'video/mp4', size_bytes: 60 * MIB }]);
     await here.leave();
@@ -143,20 +130,13 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
     const page = await arrive();
     const film = join(directory, 'long.mp4');
     await writeFile(film, Buffer.alloc(20 * MIB));
-    const devtools = await page.context().newCDPSession(page);
-    await devtools.send('Network.enable');
-    await devtools.send('Network.emulateNetworkConditions', {
-      offline: false,
-      latency: 0,
-      downloadThroughput: -1,
-      uploadThroughput: MIB,
-    });
+    await slowUploads(page, MIB);
     await page.getByTestId('files').setInputFiles(film);
     const used = async () =>
       (await account.bySession.request<{ storage_used_bytes: number }>('GET', '/auth/me')).body.storage_used_bytes;
     await expect.poll(used).toBe(20 * MIB);
     await page.getByRole('button', { name: 'Cancel the upload of long.mp4' }).click();
-    await panel(page).waitFor({ state: 'detached' });
+    await uploadPanel(page).waitFor({ state: 'detached' });
     await expect.poll(used).toBe(0);
     expect(await stored()).toEqual([]);
     await here.leave();
@@ -177,7 +157,7 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
       return route.fulfill({ status: 429, headers: { 'Retry-After': '1' }, json: { error: 'rate_limit_exceeded' } });
     });
     await page.getByTestId('folder').setInputFiles(folder);
-    await panel(page).getByText('200 files uploaded').waitFor({ timeout: 150_000 });
+    await uploadPanel(page).getByText('200 files uploaded').waitFor({ timeout: 150_000 });
     const { body } = await account.byKey.request<{ total: number }>('GET', '/files');
     expect(body.total).toBe(200);
     await here.leave();
@@ -190,7 +170,7 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
     await page
       .getByTestId('files')
       .setInputFiles([{ name: 'fits.txt', mimeType: 'text/plain', buffer: Buffer.alloc(950) }]);
-    await panel(page).getByText('1 file uploaded').waitFor();
+    await uploadPanel(page).getByText('1 file uploaded').waitFor();
     await page.getByText('Almost full: 50 bytes left').waitFor();
     await page
       .getByTestId('files')

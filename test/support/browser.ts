@@ -3,10 +3,12 @@ import {
   type Browser,
   type BrowserContext,
   type BrowserContextOptions,
+  type Locator,
   type Page,
   chromium as playwright,
 } from 'playwright-core';
 import type { LocalService } from '../../infra/local/service.ts';
+import type { TestAccount, TestService } from './service.ts';
 
 /** The package has a Chromium for Linux on x64 alone; elsewhere the tests in a browser say so and are left out. */
 export const HAS_BROWSER = process.platform === 'linux' && process.arch === 'x64';
@@ -78,4 +80,27 @@ export async function openAs(
   const [name = '', value = ''] = cookie.split('=');
   await context.addCookies([{ name, value, url: urls.root_url, httpOnly: true, sameSite: 'Lax' }]);
   await page.goto(urls.root_url + path);
+}
+
+/** Somebody new, on the page of their files, which has none yet. */
+export async function arriveAt(
+  service: TestService,
+  browser: Browser,
+): Promise<{ readonly account: TestAccount; readonly here: Visit }> {
+  const account = await service.newAccount();
+  const here = await visit(browser);
+  await openAs(here, service, account.cookie);
+  await here.page.getByRole('heading', { name: 'Upload your first file' }).waitFor();
+  return { account, here };
+}
+
+/** The list of what is being uploaded. */
+export const uploadPanel = (page: Page): Locator => page.getByRole('region', { name: 'Uploads' });
+
+/** From now on the page sends so many bytes a second at the most, so that there is something to see. */
+export async function slowUploads(page: Page, uploadThroughput: number): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Network.enable');
+  const others = { offline: false, latency: 0, downloadThroughput: -1 };
+  await devtools.send('Network.emulateNetworkConditions', { ...others, uploadThroughput });
 }

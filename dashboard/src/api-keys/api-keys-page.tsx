@@ -7,6 +7,7 @@ import { useState } from 'react';
 import { apiKeysQuery } from '../api/queries.ts';
 import type { ApiKey } from '../api/types.ts';
 import { formatAgo, formatTime } from '../format.ts';
+import { EmptyBox } from '../shell/empty-box.tsx';
 import { LoadFailure } from '../shell/error-pages.tsx';
 import { Loading } from '../shell/loading.tsx';
 import { wordsFor } from '../shell/notify.ts';
@@ -42,10 +43,10 @@ export function ApiKeysPage() {
         </>
       )}
       {keys?.length === 0 && (
-        <div className={styles.empty}>
+        <EmptyBox label={words.title}>
           <IconKey size={48} stroke={1.5} aria-hidden />
           <Text>{words.empty}</Text>
-        </div>
+        </EmptyBox>
       )}
       {keys !== undefined && keys.length > 0 && <KeyTable keys={keys} onRevoke={setRevoking} />}
       <CreateKey isOpen={isCreating} onClose={() => setIsCreating(false)} />

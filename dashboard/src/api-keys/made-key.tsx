@@ -37,16 +37,10 @@ export function MadeKey({ made, onDone }: { made: NewApiKey; onDone: () => void 
           <Tabs.Tab value="sharex">{words.sharex}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="curl" pt="sm">
-          <Text size="sm" mb="xs">
-            {words.curlHelp}
-          </Text>
-          <CodeBlock code={curl} />
+          <Snippet help={words.curlHelp} code={curl} />
         </Tabs.Panel>
         <Tabs.Panel value="shell" pt="sm">
-          <Text size="sm" mb="xs">
-            {words.shellHelp}
-          </Text>
-          <CodeBlock code={shell} />
+          <Snippet help={words.shellHelp} code={shell} />
         </Tabs.Panel>
         <Tabs.Panel value="sharex" pt="sm">
           <Text size="sm" mb="xs">
@@ -65,6 +59,18 @@ export function MadeKey({ made, onDone }: { made: NewApiKey; onDone: () => void 
         <Button onClick={onDone}>{words.done}</Button>
       </Group>
     </Stack>
+  );
+}
+
+/** Lines to copy, and what they do. */
+function Snippet({ help, code }: { help: string; code: string }) {
+  return (
+    <>
+      <Text size="sm" mb="xs">
+        {help}
+      </Text>
+      <CodeBlock code={code} />
+    </>
   );
 }
 

@@ -3,15 +3,15 @@ import IconCloudUpload from '@tabler/icons-react/dist/esm/icons/IconCloudUpload.
 import { Link } from '@tanstack/react-router';
 import { API } from '../api/request.ts';
 import { CodeBlock } from '../shell/code-block.tsx';
+import { EmptyBox } from '../shell/empty-box.tsx';
 import { strings } from '../strings.ts';
-import styles from './empty-state.module.css';
 
 const words = strings.files.empty;
 
 /** What whoever has no files yet can do. */
 export function EmptyState() {
   return (
-    <section className={styles.box} aria-label={words.title}>
+    <EmptyBox label={words.title}>
       <IconCloudUpload size={56} stroke={1.5} aria-hidden />
       <Title order={2}>{words.title}</Title>
       <Text c="dimmed">{words.lead}</Text>
@@ -22,6 +22,6 @@ export function EmptyState() {
       <Button component={Link} to="/api-keys" variant="default">
         {words.toKeys}
       </Button>
-    </section>
+    </EmptyBox>
   );
 }
