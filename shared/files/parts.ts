@@ -15,7 +15,7 @@ export interface Part {
  * only when it is known whether another follows, so content that just fills one is one part.
  */
 export async function* inParts(content: AsyncIterable<Uint8Array>, partBytes: number): AsyncGenerator<Part, void> {
-  let buffer: Buffer = Buffer.allocUnsafeSlow(partBytes);
+  let buffer: Buffer = Buffer.alloc(0);
   let other: Buffer | undefined;
   let filled = 0;
   for await (const chunk of content) {
@@ -27,10 +27,22 @@ export async function* inParts(content: AsyncIterable<Uint8Array>, partBytes: nu
         filled = 0;
       }
       const piece = chunk.subarray(offset, offset + partBytes - filled);
+      buffer = withRoomFor(filled + piece.length, buffer, partBytes);
       buffer.set(piece, filled);
       filled += piece.length;
       offset += piece.length;
     }
   }
   yield { bytes: buffer.subarray(0, filled), isLast: true };
+}
+
+/** Most content is short: memory for a whole part each time would have the collector run every few uploads. */
+const SMALLEST_BYTES = 64 * 1024;
+
+/** @returns the buffer, or a larger one with the same content in front: twice as large at least, and no larger than a part. */
+function withRoomFor(bytes: number, buffer: Buffer, partBytes: number): Buffer {
+  if (bytes <= buffer.length) return buffer;
+  const larger = Buffer.allocUnsafeSlow(Math.min(partBytes, Math.max(bytes, 2 * buffer.length, SMALLEST_BYTES)));
+  larger.set(buffer);
+  return larger;
 }

@@ -42,3 +42,14 @@ test('a part stays as it is while the next is read, and two buffers serve for al
   }
   expect(buffers.size).toBe(2);
 });
+
+test('short content takes little memory, and long content two parts at most', async () => {
+  const memoryOf = async (chunks: readonly Uint8Array[]) => {
+    const buffers = new Set<ArrayBufferLike>();
+    for await (const { bytes } of inParts(chunksOf(chunks), 1024 * 1024)) buffers.add(bytes.buffer);
+    return [...buffers].reduce((sum, { byteLength }) => sum + byteLength, 0);
+  };
+  expect(await memoryOf([Buffer.from('hello')])).toBeLessThanOrEqual(64 * 1024);
+  expect(await memoryOf([Buffer.alloc(300_000)])).toBeLessThanOrEqual(300_000);
+  expect(await memoryOf(Array.from({ length: 50 }, () => Buffer.alloc(65_536)))).toBe(2 * 1024 * 1024);
+});
