@@ -39,6 +39,10 @@ export async function startDynamoDbLocal({ dataDir }: { dataDir?: string } = {})
   const java = [
     'java',
     '-Xmx512m',
+    // It lives for minutes and serves one machine: the optimizing compiler and a collector with threads of its own took more
+    // of the processor than all requests did.
+    '-XX:TieredStopAtLevel=1',
+    '-XX:+UseSerialGC',
     '-jar',
     'DynamoDBLocal.jar',
     '-disableTelemetry',
