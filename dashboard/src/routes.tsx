@@ -1,14 +1,16 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { createRootRouteWithContext, createRoute, Outlet, redirect } from '@tanstack/react-router';
+import { createRootRouteWithContext, createRoute, redirect } from '@tanstack/react-router';
 import { Failure } from './api/failure.ts';
 import { apiKeysQuery, filesQuery, profileQuery } from './api/queries.ts';
 import { ApiKeysPage } from './api-keys/api-keys-page.tsx';
 import { FilesPage } from './files/files-page.tsx';
 import { LoginPage } from './login/login-page.tsx';
-import { takeReturnTo } from './login/return-to.ts';
+import { isReturnTo, takeReturnTo } from './login/return-to.ts';
+import { tellOfSession } from './login/session-news.ts';
 import { ReferencePage } from './reference/reference-page.tsx';
 import { CrashPage, NotFoundPage } from './shell/error-pages.tsx';
 import { LoadingPage } from './shell/loading.tsx';
+import { Root } from './shell/root.tsx';
 import { Shell } from './shell/shell.tsx';
 import type { UploadQueue } from './uploads/upload-queue.ts';
 
@@ -18,7 +20,7 @@ interface RouterContext {
 }
 
 const root = createRootRouteWithContext<RouterContext>()({
-  component: Outlet,
+  component: Root,
   errorComponent: CrashPage,
   notFoundComponent: NotFoundPage,
 });
@@ -37,7 +39,7 @@ const login = createRoute({
   component: LoginPage,
   validateSearch: (search: Record<string, unknown>): LoginSearch => {
     const [error, back] = [text(search.error), text(search.return)];
-    return { ...(error && { error }), ...(back && { return: back }) };
+    return { ...(error && { error }), ...(back && isReturnTo(back) && { return: back }) };
   },
 });
 
@@ -47,9 +49,10 @@ const session = createRoute({
   id: 'session',
   component: Shell,
   pendingComponent: LoadingPage,
-  beforeLoad: async ({ context: { queryClient }, location }) => {
+  beforeLoad: async ({ context: { queryClient, uploads }, location }) => {
     try {
-      await queryClient.ensureQueryData(profileQuery);
+      uploads.setAccount((await queryClient.ensureQueryData(profileQuery)).id);
+      tellOfSession();
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'unauthorized') throw error;
       throw redirect({ to: '/login', search: { return: location.href }, replace: true });

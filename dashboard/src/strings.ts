@@ -11,6 +11,7 @@ export const strings = {
   copied: 'Copied',
   copyRefused: 'The browser does not let this page copy. Select the text and copy it yourself.',
   retry: 'Try again',
+  stale: 'What you see may be out of date.',
 
   navigation: {
     label: 'Main',
@@ -18,6 +19,11 @@ export const strings = {
     apiKeys: 'API keys',
     reference: 'API reference',
     logOut: 'Log out',
+    loggingOut: {
+      title: 'Uploads are running',
+      warning: 'Logging out cancels them.',
+      confirm: 'Cancel them and log out',
+    },
     skip: 'Skip to the content',
     account: (email: string) => `Account of ${email}`,
   },
@@ -63,6 +69,8 @@ export const strings = {
       login_failed: 'The login did not work. Please try again.',
     } satisfies Record<keyof typeof LOGIN_ERRORS, string>,
     again: 'Log in to go on where you were.',
+    uploadsWait: (count: string, one: boolean) =>
+      `${one ? '1 upload waits' : `${count} uploads wait`} for you in this tab. Log in in the new tab that opens; here they go on then.`,
   },
 
   storage: {
@@ -123,6 +131,7 @@ export const strings = {
     removeSelected: 'Delete selected',
     unselect: 'Clear the selection',
     progress: (done: string, of: string) => `${done} of ${of} dealt with`,
+    done: (count: string, one: boolean) => (one ? 'File deleted' : `${count} files deleted`),
     failed: (count: string, one: boolean) => (one ? '1 file was not deleted' : `${count} files were not deleted`),
   },
 

@@ -90,6 +90,7 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
     await page.getByRole('button', { name: 'Copy the link of invoice 7.pdf' }).click();
     const link = await page.evaluate(() => navigator.clipboard.readText());
     expect(await (await fetch(link)).text()).toBe('invoice 7.pdf');
+    await page.getByRole('status').getByText('Copied', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Details of invoice 7.pdf' }).click();
     const details = page.getByRole('dialog', { name: 'Details' });
     expect(await details.getByRole('textbox', { name: 'Direct link' }).inputValue()).toBe(link);
@@ -166,6 +167,27 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
     await page.getByText('No file has “picture-4” in its name.').waitFor();
     const { body } = await account.byKey.request<{ total: number }>('GET', '/files');
     expect(body.total).toBe(NAMES.length - 10);
+    await here.leave();
+  });
+
+  test('stay in sight when they cannot be brought up to date, which is said', async () => {
+    const page = await open('/dashboard/?search=invoice');
+    await expect.poll(() => rows(page).count()).toBe(1);
+    await page.clock.install();
+    await page.route('**/api/v1/files?*', (route) => route.fulfill({ status: 503, json: {} }));
+    await page.clock.runFor(15_000);
+    await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+    const notice = page.getByRole('alert').filter({ hasText: 'What you see may be out of date.' });
+    await expect
+      .poll(async () => {
+        await page.clock.runFor(1_000);
+        return notice.isVisible();
+      })
+      .toBe(true);
+    expect(await rows(page).count()).toBe(1);
+    await page.unroute('**/api/v1/files?*');
+    await notice.getByRole('button', { name: 'Try again' }).click();
+    await notice.waitFor({ state: 'detached' });
     await here.leave();
   });
 

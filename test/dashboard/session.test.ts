@@ -1,6 +1,15 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HAS_BROWSER, launchBrowser, logInThere, openAs, visit } from '../support/browser.ts';
+import {
+  HAS_BROWSER,
+  launchBrowser,
+  logInThere,
+  openAs,
+  slowUploads,
+  uploadPanel,
+  type Visit,
+  visit,
+} from '../support/browser.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -71,6 +80,75 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await logInThere(page, 'grace@example.com');
     await page.getByRole('row').filter({ hasText: 'test' }).waitFor();
     expect(page.url()).toBe(`${service.urls.root_url}/dashboard/api-keys`);
+    await here.leave();
+  });
+
+  /** The page of somebody whose uploads were refused because the session has ended. */
+  async function loggedOutWhileUploading(email: string) {
+    const account = await service.newAccount(email);
+    const here = await visit(browser);
+    await openAs(here, service, account.cookie, '/dashboard/?search=film');
+    await here.page.getByRole('searchbox').waitFor();
+    await here.context.clearCookies();
+    await here.page.getByTestId('files').setInputFiles([
+      { name: 'film.txt', mimeType: 'text/plain', buffer: Buffer.from('small') },
+      { name: 'film.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(5_000_000) },
+    ]);
+    await here.page.getByRole('status').getByText('2 uploads wait for you in this tab.').waitFor();
+    return { account, here };
+  }
+
+  async function logInInNewTab({ page, context }: Visit, email: string): Promise<void> {
+    const opened = context.waitForEvent('page');
+    await page.getByRole('link', { name: 'Continue with Google' }).click();
+    const tab = await opened;
+    await tab.locator('input[name=email]').fill(email);
+    await tab.getByRole('button', { name: 'Continue', exact: true }).click();
+    await tab.getByRole('button', { name: `Account of ${email}` }).waitFor();
+  }
+
+  test('that ends amid uploads has them wait for the next, which begins in another tab', async () => {
+    const { account, here } = await loggedOutWhileUploading('ada@films.example');
+    await logInInNewTab(here, 'ada@films.example');
+    await uploadPanel(here.page).getByText('2 files uploaded').waitFor();
+    expect(here.page.url()).toBe(`${service.urls.root_url}/dashboard/?search=film`);
+    const { body } = await account.byKey.request<{ items: { name: string }[] }>('GET', '/files');
+    expect(body.items.map(({ name }) => name).sort()).toEqual(['film.bin', 'film.txt']);
+    await here.leave();
+  });
+
+  test('of somebody else gets nothing of what waits', async () => {
+    const { here } = await loggedOutWhileUploading('grace@films.example');
+    const other = await service.newAccount('other@films.example');
+    await logInInNewTab(here, 'other@films.example');
+    await here.page.getByRole('button', { name: 'Account of other@films.example' }).waitFor();
+    expect(await uploadPanel(here.page).count()).toBe(0);
+    expect((await other.byKey.request('GET', '/files')).body).toMatchObject({ total: 0 });
+    await here.leave();
+  });
+
+  test('is not ended amid uploads without a question', async () => {
+    const account = await service.newAccount('linus@films.example');
+    const here = await visit(browser);
+    const { page } = here;
+    await openAs(here, service, account.cookie);
+    await slowUploads(page, 100_000);
+    await page
+      .getByTestId('files')
+      .setInputFiles({ name: 'film.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(5_000_000) });
+    const logOut = async () => {
+      await page.getByRole('button', { name: 'Account of linus@films.example' }).click();
+      await page.getByRole('menuitem', { name: 'Log out' }).click();
+    };
+    const question = page.getByRole('dialog', { name: 'Uploads are running' });
+    await logOut();
+    await question.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await question.waitFor({ state: 'hidden' });
+    await uploadPanel(page).getByText('Uploading 0 of 1').waitFor();
+    await logOut();
+    await question.getByRole('button', { name: 'Cancel them and log out' }).click();
+    await page.getByRole('link', { name: 'Continue with Google' }).waitFor();
+    expect(await page.getByText('waits for you').count()).toBe(0);
     await here.leave();
   });
 

@@ -86,6 +86,18 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
     await here.leave();
   });
 
+  test('nothing, when what was held over the page is taken elsewhere', async () => {
+    const page = await arrive();
+    const devtools = await page.context().newCDPSession(page);
+    const data = { items: [], files: [join(directory, 'beside.txt')], dragOperationsMask: 1 };
+    for (const type of ['dragEnter', 'dragOver'] as const)
+      await devtools.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data });
+    await page.getByText('Drop to upload').waitFor();
+    // Nothing says that it has left, as when it is let go of over another window.
+    await page.getByText('Drop to upload').waitFor({ state: 'detached' });
+    await here.leave();
+  });
+
   test('what is pasted', async () => {
     const page = await arrive();
     await page.evaluate(async () => {

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Skeleton, Table, Text, Title, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Skeleton, Table, Text, Title, Tooltip, UnstyledButton } from '@mantine/core';
 import IconKey from '@tabler/icons-react/dist/esm/icons/IconKey.mjs';
 import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
 import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
@@ -35,7 +35,7 @@ export function ApiKeysPage() {
       <Text c="dimmed" mb="lg">
         {words.lead}
       </Text>
-      {error && !keys && <LoadFailure words={wordsFor(error)} onAction={() => void refetch()} />}
+      {error && <LoadFailure words={wordsFor(error)} isStale={keys !== undefined} onAction={() => void refetch()} />}
       {!error && !keys && (
         <>
           <Skeleton height={180} radius="md" />
@@ -104,8 +104,11 @@ function LastUsed({ at }: { at: string | null }) {
       </Text>
     );
   return (
-    <Tooltip label={formatTime(at)}>
-      <time dateTime={at}>{formatAgo(at)}</time>
+    // By a finger or the keyboard it is asked for, too.
+    <Tooltip label={formatTime(at)} events={{ hover: true, focus: true, touch: true }}>
+      <UnstyledButton className={styles.ago}>
+        <time dateTime={at}>{formatAgo(at)}</time>
+      </UnstyledButton>
     </Tooltip>
   );
 }

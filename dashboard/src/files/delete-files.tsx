@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { FILES, profileQuery } from '../api/queries.ts';
 import type { FileRecord } from '../api/types.ts';
 import { formatNumber, percentOf } from '../format.ts';
+import { announce } from '../shell/announce.ts';
 import { Dialog } from '../shell/dialog.tsx';
 import { notifyFailure, wordsFor } from '../shell/notify.ts';
 import { useLast } from '../shell/use-last.ts';
@@ -31,7 +32,7 @@ export function DeleteFiles({ files, onClose }: DeleteFilesProps) {
     mutationFn: (chosen: readonly FileRecord[]) => deleteAll(chosen, setDone),
     onSuccess: (failures) => {
       const [first] = failures;
-      if (first === undefined) return;
+      if (first === undefined) return announce(words.done(formatNumber(shown.length), shown.length === 1));
       notifications.show({
         color: 'red',
         title: words.failed(formatNumber(failures.length), failures.length === 1),

@@ -59,7 +59,7 @@ export function FilesPage() {
           )}
         </div>
       )}
-      {error && !data && <LoadFailure words={wordsFor(error)} onAction={() => void refetch()} />}
+      {error && <LoadFailure words={wordsFor(error)} isStale={data !== undefined} onAction={() => void refetch()} />}
       {isNew && <EmptyState />}
       {!isNew && (!error || data) && (
         <>

@@ -1,20 +1,29 @@
 import { Alert, Button, Paper, Stack, Text, Title } from '@mantine/core';
 import IconAlertCircle from '@tabler/icons-react/dist/esm/icons/IconAlertCircle.mjs';
 import IconBrandGoogleFilled from '@tabler/icons-react/dist/esm/icons/IconBrandGoogleFilled.mjs';
-import { getRouteApi } from '@tanstack/react-router';
+import IconCloudUpload from '@tabler/icons-react/dist/esm/icons/IconCloudUpload.mjs';
+import { getRouteApi, useRouter } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { API } from '../api/request.ts';
+import { formatNumber } from '../format.ts';
 import { ThemeSwitch } from '../shell/theme-switch.tsx';
 import { usePageTitle } from '../shell/use-page-title.ts';
 import { strings } from '../strings.ts';
+import { isUnfinished } from '../uploads/upload-queue.ts';
+import { useUploads } from '../uploads/use-uploads.ts';
 import styles from './login-page.module.css';
 import { rememberReturnTo } from './return-to.ts';
+import { onSession } from './session-news.ts';
 
 const words = strings.login;
 const route = getRouteApi('/login');
 
 export function LoginPage() {
   const { error, return: back } = route.useSearch();
+  const router = useRouter();
+  const waiting = useUploads().filter(({ state }) => isUnfinished(state)).length;
   usePageTitle(words.title);
+  useEffect(() => onSession(() => void router.navigate({ href: back ?? '/', replace: true })), [router, back]);
   return (
     <main className={styles.page}>
       <div className={styles.corner}>
@@ -36,13 +45,20 @@ export function LoginPage() {
                 : words.errors.login_failed}
             </Alert>
           )}
-          {error === undefined && back !== undefined && <Text c="dimmed">{words.again}</Text>}
+          {error === undefined && back !== undefined && waiting === 0 && <Text c="dimmed">{words.again}</Text>}
+          {waiting > 0 && (
+            <Alert color="orange" variant="outline" icon={<IconCloudUpload />} role="status">
+              {words.uploadsWait(formatNumber(waiting), waiting === 1)}
+            </Alert>
+          )}
           <Button
             component="a"
             href={`${API}/auth/google`}
             size="md"
             leftSection={<IconBrandGoogleFilled size={18} aria-hidden />}
-            onClick={() => back !== undefined && rememberReturnTo(back)}
+            // The files that wait are in the memory of this tab, which must not be left.
+            target={waiting > 0 ? '_blank' : undefined}
+            onClick={() => back !== undefined && waiting === 0 && rememberReturnTo(back)}
           >
             {words.google}
           </Button>

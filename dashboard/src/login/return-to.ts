@@ -10,6 +10,10 @@ export function rememberReturnTo(href: string): void {
 export function takeReturnTo(): string | undefined {
   const href = sessionStorage.getItem(KEY) ?? '';
   sessionStorage.removeItem(KEY);
-  // Nothing but a path: `//host` would be another site.
-  return /^\/(?!\/|\\)/.test(href) ? href : undefined;
+  return isReturnTo(href) ? href : undefined;
+}
+
+/** Nothing but a path: `//host` would be another site. */
+export function isReturnTo(href: string): boolean {
+  return /^\/(?!\/|\\)/.test(href);
 }

@@ -35,18 +35,24 @@ export function NotFoundPage() {
   );
 }
 
-/** In place of what could not be loaded. */
+/**
+ * In place of what could not be loaded.
+ * @param isStale  true when something is there, which could not be brought up to date: then it says so.
+ */
 export function LoadFailure({
   words,
+  isStale = false,
   action = strings.retry,
   onAction,
 }: {
   words: string;
+  isStale?: boolean;
   action?: string;
   onAction: () => void;
 }) {
   return (
-    <Alert color="red" variant="outline" icon={<IconAlertCircle />} role="alert" title={words}>
+    <Alert color="red" variant="outline" icon={<IconAlertCircle />} role="alert" title={words} mb="md">
+      {isStale && strings.stale}
       <Group mt="xs">
         <Button variant="default" onClick={onAction}>
           {action}

@@ -1,15 +1,18 @@
-import { Avatar, Menu, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
+import { Avatar, Button, Group, Menu, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import IconFiles from '@tabler/icons-react/dist/esm/icons/IconFiles.mjs';
 import IconFileText from '@tabler/icons-react/dist/esm/icons/IconFileText.mjs';
 import IconKey from '@tabler/icons-react/dist/esm/icons/IconKey.mjs';
 import IconLogout from '@tabler/icons-react/dist/esm/icons/IconLogout.mjs';
 import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { profileQuery } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import { strings } from '../strings.ts';
 import { DropZone } from '../uploads/drop-zone.tsx';
 import { UploadPanel } from '../uploads/upload-panel.tsx';
+import { useUploadQueue } from '../uploads/use-uploads.ts';
+import { Dialog } from './dialog.tsx';
 import { notifyFailure } from './notify.ts';
 import styles from './shell.module.css';
 import { ThemeSwitch } from './theme-switch.tsx';
@@ -62,8 +65,13 @@ function AccountMenu() {
   const { data: profile } = useSuspenseQuery(profileQuery);
   const queryClient = useQueryClient();
   const navigate = useNavigate();
+  const uploads = useUploadQueue();
+  const [isAsking, setIsAsking] = useState(false);
   const logOut = useMutation({
-    mutationFn: () => request('POST', '/auth/logout'),
+    mutationFn: () => {
+      uploads.cancelAll();
+      return request('POST', '/auth/logout');
+    },
     onSuccess: async () => {
       await navigate({ to: '/login' });
       queryClient.clear();
@@ -96,10 +104,24 @@ function AccountMenu() {
           </Text>
         </div>
         <Menu.Divider />
-        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => logOut.mutate()}>
+        <Menu.Item
+          leftSection={<IconLogout size={16} aria-hidden />}
+          onClick={() => (uploads.isBusy ? setIsAsking(true) : logOut.mutate())}
+        >
           {words.logOut}
         </Menu.Item>
       </Menu.Dropdown>
+      <Dialog opened={isAsking} onClose={() => setIsAsking(false)} title={words.loggingOut.title}>
+        <Text>{words.loggingOut.warning}</Text>
+        <Group justify="end" mt="lg">
+          <Button variant="default" onClick={() => setIsAsking(false)} data-autofocus>
+            {strings.cancel}
+          </Button>
+          <Button color="red" loading={logOut.isPending} onClick={() => logOut.mutate()}>
+            {words.loggingOut.confirm}
+          </Button>
+        </Group>
+      </Dialog>
     </Menu>
   );
 }

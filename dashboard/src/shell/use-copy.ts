@@ -2,6 +2,7 @@ import { useClipboard } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { useEffect } from 'react';
 import { strings } from '../strings.ts';
+import { announce } from './announce.ts';
 
 /** Copies a text, knows for two seconds that it did, and says so when the browser refuses. */
 export function useCopy(text: string): { readonly isCopied: boolean; readonly copy: () => void } {
@@ -9,5 +10,8 @@ export function useCopy(text: string): { readonly isCopied: boolean; readonly co
   useEffect(() => {
     if (error) notifications.show({ color: 'red', title: strings.failed, message: strings.copyRefused, role: 'alert' });
   }, [error]);
+  useEffect(() => {
+    if (copied) announce(strings.copied);
+  }, [copied]);
   return { isCopied: copied, copy: () => copy(text) };
 }

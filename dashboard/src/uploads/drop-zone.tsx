@@ -8,6 +8,12 @@ import { droppedFiles } from './dropped-files.ts';
 import { MAX_UPLOAD_BYTES } from './max-upload.ts';
 import { useUploadQueue } from './use-uploads.ts';
 
+/**
+ * While something is held over the window, browsers say so at least every 350 ms. They do not always say that it has left,
+ * so what was not heard of for longer has.
+ */
+const STILL_OVER_MS = 600;
+
 /** How many names the message shows. */
 const NAMES = 5;
 
@@ -26,19 +32,16 @@ export function DropZone() {
     };
     const on = <Name extends keyof WindowEventMap>(name: Name, handle: (event: WindowEventMap[Name]) => void) =>
       window.addEventListener(name, handle, { signal });
-    // Every element under the pointer is entered before the last is left.
-    let depth = 0;
-    on('dragenter', (event) => {
-      if (hasFiles(event.dataTransfer)) setIsOver(++depth > 0);
-    });
-    on('dragleave', (event) => {
-      if (hasFiles(event.dataTransfer)) setIsOver(--depth > 0);
-    });
+    let timer: ReturnType<typeof setTimeout> | undefined;
     on('dragover', (event) => {
-      if (hasFiles(event.dataTransfer)) event.preventDefault();
+      if (!hasFiles(event.dataTransfer)) return;
+      event.preventDefault();
+      setIsOver(true);
+      clearTimeout(timer);
+      timer = setTimeout(() => setIsOver(false), STILL_OVER_MS);
     });
     on('drop', (event) => {
-      depth = 0;
+      clearTimeout(timer);
       setIsOver(false);
       if (!event.dataTransfer || !hasFiles(event.dataTransfer)) return;
       event.preventDefault();
@@ -49,10 +52,10 @@ export function DropZone() {
       if (target instanceof HTMLInputElement && clipboardData?.types.includes('text/plain')) return;
       if (clipboardData && hasFiles(clipboardData)) void take(clipboardData);
     });
-    on('beforeunload', (event) => {
-      if (queue.isBusy) event.preventDefault();
-    });
-    return () => controller.abort();
+    return () => {
+      controller.abort();
+      clearTimeout(timer);
+    };
   }, [queue]);
 
   if (!isOver) return null;

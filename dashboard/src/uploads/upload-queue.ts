@@ -4,7 +4,10 @@ import type { FileRecord } from '../api/types.ts';
 import { Pace } from './pace.ts';
 import { cancelTicket, sendFile } from './send-file.ts';
 
-/** `held`: an attempt failed for a passing reason, or the rate limit is used up; the next comes by itself. */
+/**
+ * `held`: an attempt failed for a passing reason, the rate limit is used up, or the session has ended; the next comes by
+ * itself.
+ */
 export type UploadState = 'waiting' | 'sending' | 'held' | 'done' | 'failed';
 
 export interface Upload {
@@ -32,7 +35,7 @@ interface Job {
 interface QueueEvents {
   /** After each file that is stored. */
   onStored(): void;
-  /** For each that failed for good. */
+  /** For each that failed for good, and when one finds that the session has ended. */
   onError(error: unknown): void;
 }
 
@@ -54,6 +57,10 @@ export class UploadQueue {
   readonly #pace = new Pace();
   readonly #listeners = new Set<() => void>();
   readonly #events: QueueEvents;
+  /** Whose files they are; undefined until somebody is known to be logged in. */
+  #accountId: string | undefined;
+  /** Told when there is a session again. */
+  readonly #sessions = new EventTarget();
   #running = 0;
   #batch = 0;
   #notice: ReturnType<typeof setTimeout> | undefined;
@@ -73,6 +80,13 @@ export class UploadQueue {
 
   get isBusy(): boolean {
     return this.#uploads.some(({ state }) => isUnfinished(state));
+  }
+
+  /** Says who is logged in: what waited for a session goes on, unless somebody else had given it. */
+  setAccount(accountId: string): void {
+    if (this.#accountId !== undefined && this.#accountId !== accountId) this.#cancelWhere(() => true);
+    this.#accountId = accountId;
+    this.#sessions.dispatchEvent(new Event('session'));
   }
 
   /** @param maxBytes  a longer file fails at once: the service would refuse it after it was sent. */
@@ -178,13 +192,16 @@ export class UploadQueue {
         this.#change(id, { state: 'sending' });
         return await sendFile({ file, idempotencyKey, pace: this.#pace, signal, onProgress, onTicket });
       } catch (error) {
-        if (!(error instanceof Failure) || !error.isPassing) throw error;
+        if (!(error instanceof Failure) || !(error.isPassing || error.code === 'unauthorized')) throw error;
         const { code, retryAfterSeconds } = error;
         if (isCounted(code) && attempts++ >= ATTEMPTS) throw error;
         this.#change(id, { state: 'held', failure: code, sentBytes: 0 });
         if (code === 'rate_limit_exceeded') this.#pace.hold(retryAfterSeconds ?? 1);
-        else if (isCounted(code)) await pause(retryAfterSeconds ?? 2 ** (attempts - 2), signal);
-        else await backOnline(signal);
+        else if (code === 'unauthorized') {
+          this.#events.onError(error);
+          await next(this.#sessions, 'session', signal);
+        } else if (isCounted(code)) await pause(retryAfterSeconds ?? 2 ** (attempts - 2), signal);
+        else await next(window, 'online', signal);
       }
     }
   }
@@ -206,14 +223,16 @@ export function isUnfinished(state: UploadState): boolean {
   return state === 'waiting' || state === 'sending' || state === 'held';
 }
 
-/** Neither the rate limit nor a browser that has no network says anything of the attempt. */
+/** Neither the rate limit, an ended session nor a browser that has no network says anything of the attempt. */
 function isCounted(code: FailureCode): boolean {
-  return code !== 'rate_limit_exceeded' && (code !== 'offline' || navigator.onLine);
+  if (code === 'rate_limit_exceeded' || code === 'unauthorized') return false;
+  return code !== 'offline' || navigator.onLine;
 }
 
-function backOnline(signal: AbortSignal): Promise<void> {
+/** Returns when `target` has had its next event. @throws what `signal` is aborted with. */
+function next(target: EventTarget, event: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    window.addEventListener('online', () => resolve(), { once: true, signal });
+    target.addEventListener(event, () => resolve(), { once: true, signal });
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
 }
