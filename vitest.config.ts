@@ -18,7 +18,16 @@ export default defineConfig({
     projects: [
       { test: { ...COMMON, name: 'pieces', include: PIECES } },
       // A service of its own is all that keeps these apart: to load everything anew for each file took a fifth of the time.
-      { test: { ...COMMON, name: 'doors', include: ['test/**/*.test.ts'], exclude: PIECES, isolate: false } },
+      {
+        test: {
+          ...COMMON,
+          name: 'doors',
+          include: ['test/**/*.test.ts'],
+          exclude: PIECES,
+          isolate: false,
+          setupFiles: ['test/support/same-environment.ts'],
+        },
+      },
     ],
   },
 });

@@ -62,7 +62,7 @@ describe('contract: success', () => {
     expect((await fresh.byKey.upload('a', 'a')).status).toBe(201);
     await put(ticket, 'x'.repeat(1000));
     expect((await fresh.byKey.request('GET', `/files/${ticket.id}`)).status).toBe(404);
-    expect(await service.storedBytes(fresh.id)).toBe(1);
+    await expect.poll(() => service.storedBytes(fresh.id)).toBe(1);
   });
 });
 

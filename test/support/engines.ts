@@ -3,8 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import chromium from '@sparticuz/chromium';
 import type { TestProject } from 'vitest/node';
 import { startDynamoDbLocal } from '../../infra/local/dynamodb/dynamodb-local.ts';
+import { HAS_BROWSER } from './browser.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -19,14 +21,20 @@ declare module 'vitest' {
 export const SHARED_ENGINE_VARIABLE = 'SHARED_DYNAMODB_ENDPOINT';
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const outdir = await mkdtemp(join(tmpdir(), 'file-hosting-assembly-'));
+  // What tests and the programs they start put aside goes when they end, whether they clear it up or not.
+  const directory = await mkdtemp(join(tmpdir(), 'file-hosting-tests-'));
+  process.env.TMPDIR = directory;
+  const outdir = join(directory, 'assembly');
   const shared = process.env[SHARED_ENGINE_VARIABLE];
   const engine = shared === undefined ? startDynamoDbLocal() : { endpoint: shared, close: async () => undefined };
-  const [dynamoDb] = await Promise.all([engine, synthesize(outdir)]);
+  // The browser is unpacked before anybody can meet half of it: the package takes a file that is there for a whole one.
+  const browser = HAS_BROWSER ? chromium.executablePath() : undefined;
+  const [dynamoDb] = await Promise.all([engine, synthesize(outdir), browser]);
   project.provide('dynamoDbEndpoint', dynamoDb.endpoint);
   project.provide('assembly', outdir);
   return async () => {
-    await Promise.all([dynamoDb.close(), rm(outdir, { recursive: true, force: true })]);
+    await dynamoDb.close();
+    await rm(directory, { recursive: true, force: true });
   };
 }
 

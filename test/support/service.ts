@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient, paginateQuery } from '@aws-sdk/client-dynamodb';
-import { HeadObjectCommand, paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3';
+import { HeadObjectCommand, NotFound, paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3';
 import { inject } from 'vitest';
 import { type LocalService, type ServiceOptions, startService } from '../../infra/local/service.ts';
 import type { TableName } from '../../shared/aws/tables.ts';
@@ -140,8 +140,12 @@ function adminOf(service: LocalService) {
       const Bucket = all.UPLOADS_BUCKET ?? '';
       for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, { Bucket })) {
         for (const { Key, Size = 0 } of Contents) {
-          const { Metadata } = await s3.send(new HeadObjectCommand({ Bucket, Key }));
-          if (Metadata?.file?.startsWith(accountId) || Key?.includes(accountId)) bytes += Size;
+          const head = await s3.send(new HeadObjectCommand({ Bucket, Key })).catch((error: unknown) => {
+            // It was deleted since it was listed.
+            if (error instanceof NotFound) return undefined;
+            throw error;
+          });
+          if (head?.Metadata?.file?.startsWith(accountId) || Key?.includes(accountId)) bytes += Size;
         }
       }
       return bytes;

@@ -27,7 +27,8 @@ const FORM_MAX_CHARACTERS = 4_096;
 export async function startIdentityProvider(
   options: RegisteredClient & { readonly port?: number },
 ): Promise<IdentityProvider> {
-  const server = createServer();
+  // A client that keeps a connection must not meet it just as we end it.
+  const server = createServer({ keepAliveTimeout: 75_000 });
   server.listen(options.port ?? 0, '127.0.0.1');
   await once(server, 'listening');
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
