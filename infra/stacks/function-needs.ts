@@ -44,7 +44,8 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
     tables: [
       { table: 'rateLimits', actions: ['PutItem', 'UpdateItem'] },
       { table: 'accounts', actions: ['UpdateItem', 'ConditionCheckItem'] },
-      { table: 'sessions', actions: ['PutItem'] },
+      // The session that the browser had before is ended.
+      { table: 'sessions', actions: ['PutItem', 'DeleteItem'] },
     ],
     secrets: ['loginProvider', 'originSecret'],
     values: ['appUrl'],

@@ -61,13 +61,13 @@ export function findAttempt(
 }
 
 /**
- * The `Set-Cookie`s that end the attempt of `state`, so that it cannot be tried twice; every attempt of the browser,
- * when it is not known which was meant.
+ * The `Set-Cookie`s that end the attempt of `state`, so that it cannot be tried twice. Any page can send the browser to our
+ * callback, so what belongs to no attempt ends none.
  */
 export function forgetAttempt(state: string | undefined, cookies: readonly Cookie[], isSecure: boolean): string[] {
-  const open = openAttempts(cookies, isSecure);
-  const meant = open.filter((name) => state !== undefined && name === nameOf(state, isSecure));
-  return (meant.length > 0 ? meant : open).map((name) => forget(name, isSecure));
+  if (state === undefined) return [];
+  const meant = openAttempts(cookies, isSecure).filter((name) => name === nameOf(state, isSecure));
+  return meant.map((name) => forget(name, isSecure));
 }
 
 /** A name for each attempt, that shows nothing of its state. */

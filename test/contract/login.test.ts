@@ -1,6 +1,7 @@
 import { ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { client } from '../support/client.ts';
+import { cookieJar } from '../support/cookie-jar.ts';
 import { logIn } from '../support/login.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { dynamoDbClient } from '../support/tables.ts';
@@ -79,6 +80,31 @@ describe('contract: login', () => {
 });
 
 describe('contract: session', () => {
+  test('a login from the same browser ends the session before, whoever it is of, and if it ended long ago', async () => {
+    const jar = cookieJar();
+    const home = new URL(service.urls.root_url);
+    const inBrowser = async (email: string) => (await logIn({ startUrl: start(), email, jar })).cookies;
+    const nameOf = async (cookie: string) =>
+      (await client(service.urls.base_url, { cookie }).request('GET', '/auth/me')).body.email;
+    const first = await inBrowser('ada@example.com');
+    const second = await inBrowser('ada@example.com');
+    expect([await nameOf(first), await nameOf(second)]).toEqual([undefined, 'ada@example.com']);
+    const third = await inBrowser('grace@example.com');
+    expect([await nameOf(second), await nameOf(third)]).toEqual([undefined, 'grace@example.com']);
+    await client(service.urls.base_url, { cookie: third }).request('POST', '/auth/logout');
+    expect(jar.header(home)).toContain('session=');
+    expect(await nameOf(await inBrowser('alan@example.com'))).toBe('alan@example.com');
+  });
+
+  test('a stray callback ends no login that is under way', async () => {
+    const begun = await client(service.urls.base_url).request('GET', '/auth/google');
+    const [cookie = ''] = begun.headers.getSetCookie()[0]?.split(';') ?? [];
+    for (const query of ['?state=x', '', '?code=x']) {
+      const stray = await client(service.urls.base_url, { cookie }).request('GET', `/auth/google/callback${query}`);
+      expect(stray.headers.getSetCookie()).toEqual([]);
+    }
+  });
+
   test('the cookie is out of reach of scripts and other sites, and only its hash is stored', async () => {
     const { setCookies } = await logIn({ startUrl: start(), email: 'ada@example.com' });
     const [, token = ''] =

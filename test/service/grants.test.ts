@@ -2,6 +2,7 @@ import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Fault } from '../../infra/local/aws-front/faults.ts';
 import { ROUTES, type Route } from '../../shared/routes.ts';
+import { cookieJar } from '../support/cookie-jar.ts';
 import { during } from '../support/during.ts';
 import { askForTicket, complete, put, type Ticket, uploadStreaming } from '../support/lanes.ts';
 import { logIn } from '../support/login.ts';
@@ -68,7 +69,8 @@ async function comeAndGo(): Promise<void> {
   await fetch(`${service.urls.base_url}/auth/google`, { redirect: 'manual' });
   await forgetVisits(operator);
   await fetch(`${service.urls.base_url}/auth/google/callback`, { redirect: 'manual' });
-  await logIn({ startUrl: `${service.urls.base_url}/auth/google`, email: account.email });
+  const browser = { startUrl: `${service.urls.base_url}/auth/google`, email: account.email, jar: cookieJar() };
+  for (const _ of ['first', 'again']) await logIn(browser);
   const { body } = await account.bySession.postJson<{ id: string }>('/api-keys', { name: 'other' });
   await account.bySession.request('GET', '/api-keys');
   await account.bySession.request('DELETE', `/api-keys/${body.id}`);

@@ -16,15 +16,17 @@ const STEPS_MAX = 20;
  * until the service sends the browser on after the provider sent it back.
  * @param options.startUrl  `{base_url}/auth/google`.
  * @param options.choice  the button that is pressed; `continue` unless told.
+ * @param options.jar  of a browser that was here before; else a new one.
  * @throws Error with status and body of the page where it got stuck.
  */
 export async function logIn(options: {
   startUrl: string;
   email: string;
   choice?: 'continue' | 'cancel';
+  jar?: CookieJar;
 }): Promise<LoggedIn> {
   const start = new URL(options.startUrl);
-  const jar = cookieJar();
+  const { jar = cookieJar() } = options;
   let isFormSent = false;
   let next: Step = { url: start };
   for (let step = 0; step < STEPS_MAX; step++) {

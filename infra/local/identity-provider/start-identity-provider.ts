@@ -38,6 +38,7 @@ export async function startIdentityProvider(
   const answer = provider.callback();
   server.on('request', (request, response) => {
     const { pathname } = new URL(request.url ?? '/', issuer);
+    forgetPerson(request);
     if (pathname.startsWith('/login/')) void login({ provider, accounts }, request, response);
     else if (pathname.startsWith('/picture/')) sendPicture(pathname, response);
     else void answer(request, response);
@@ -54,6 +55,12 @@ export async function startIdentityProvider(
       await closed;
     },
   };
+}
+
+/** Each login may be by another person, whom the provider would not let take the place of the one before. */
+function forgetPerson({ headers }: IncomingMessage): void {
+  const kept = (headers.cookie ?? '').split('; ').filter((cookie) => !cookie.startsWith('_session'));
+  headers.cookie = kept.join('; ');
 }
 
 /** Shows the form, or takes it: an address logs in, Cancel goes back with `access_denied`. */

@@ -117,12 +117,19 @@ describe('the attempt is over whatever the outcome:', () => {
     ['a bad token', { claims: { nonce: 'other' } }],
     ['a refusal at the provider', { parameters: { error: ['access_denied'], code: undefined } }],
     ['somebody not allowed', { allowed: { domains: ['other.org'], emails: [] } }],
-    ['another state', { parameters: { state: ['x'.repeat(43)] } }],
-    ['no state', { parameters: { state: undefined } }],
-    ['an empty callback', { parameters: { state: undefined, code: undefined } }],
   ])('%s', async (_, attempt) => {
     const started = begin();
     expect(leftOver(await logIn(attempt, started), started.cookies)).toEqual([]);
+  });
+
+  // To which any page can send a browser.
+  test.each<[string, Attempt]>([
+    ['with another state', { parameters: { state: ['x'.repeat(43)] } }],
+    ['without a state', { parameters: { state: undefined } }],
+    ['that is empty', { parameters: { state: undefined, code: undefined } }],
+  ])('but not by a callback %s', async (_, attempt) => {
+    const started = begin();
+    expect(leftOver(await logIn(attempt, started), started.cookies)).toHaveLength(1);
   });
 
   test('another one, open in another tab, is not', async () => {
