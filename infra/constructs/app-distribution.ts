@@ -34,6 +34,9 @@ export interface AppDistributionProps {
  */
 const REMEMBERED_ERRORS = [400, 403, 404, 405, 416, 500, 501, 503, 504];
 
+/** No other site may embed what is answered here; a script that is let in by CORS reads it all the same. */
+const SAME_ORIGIN_RESOURCES = { header: 'Cross-Origin-Resource-Policy', value: 'same-origin', override: true };
+
 /** The "app" distribution: API and dashboard on one origin, so that the cookie API needs no CORS. */
 export class AppDistribution extends Construct {
   readonly distribution: cloudfront.Distribution;
@@ -59,14 +62,17 @@ export class AppDistribution extends Construct {
         { function: viewerRequest.function, eventType: cloudfront.FunctionEventType.VIEWER_REQUEST },
       ],
     };
+    const apiHeaders = new cloudfront.ResponseHeadersPolicy(this, 'ApiHeaders', {
+      // The functions say it, too; CloudFront's own answers and the pages for errors have nobody else to.
+      securityHeadersBehavior: { contentTypeOptions: { override: true }, strictTransportSecurity: STRICT_TRANSPORT },
+      customHeadersBehavior: { customHeaders: [SAME_ORIGIN_RESOURCES] },
+    });
     const toApi = {
       ...common,
       allowedMethods: cloudfront.AllowedMethods.ALLOW_ALL,
       cachePolicy: cloudfront.CachePolicy.CACHING_DISABLED,
       originRequestPolicy: this.allButHost(),
-      responseHeadersPolicy: new cloudfront.ResponseHeadersPolicy(this, 'ApiHeaders', {
-        securityHeadersBehavior: { strictTransportSecurity: STRICT_TRANSPORT },
-      }),
+      responseHeadersPolicy: apiHeaders,
       compress: false,
     };
     const site = new StaticFiles(this, 'Site', {
@@ -95,6 +101,7 @@ export class AppDistribution extends Construct {
       origin: origins.S3BucketOrigin.withOriginAccessControl(errors.bucket),
       cachePolicy: cloudfront.CachePolicy.CACHING_DISABLED,
       viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+      responseHeadersPolicy: apiHeaders,
     };
     this.distribution = new cloudfront.Distribution(this, 'Distribution', {
       comment: 'API and dashboard',
@@ -191,6 +198,9 @@ export class AppDistribution extends Construct {
             value: 'camera=(), geolocation=(), microphone=(), payment=()',
             override: true,
           },
+          // Who opened the dashboard gets no handle on its window, to lead it elsewhere later.
+          { header: 'Cross-Origin-Opener-Policy', value: 'same-origin', override: true },
+          SAME_ORIGIN_RESOURCES,
         ],
       },
     });

@@ -34,6 +34,7 @@ export class CdnDistribution extends Construct {
       enableAcceptEncodingGzip: false,
       enableAcceptEncodingBrotli: false,
     });
+    const responseHeadersPolicy = this.responseHeaders();
     const request = new EdgeFunction(this, 'ViewerRequest', { file: 'cdn-viewer-request.js' });
     const response = new EdgeFunction(this, 'ViewerResponse', { file: 'cdn-viewer-response.js' });
     const errors = new StaticFiles(this, 'Errors', {
@@ -55,7 +56,7 @@ export class CdnDistribution extends Construct {
         cachePolicy,
         compress: false,
         viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
-        responseHeadersPolicy: this.responseHeaders(),
+        responseHeadersPolicy,
         functionAssociations: [
           { function: request.function, eventType: cloudfront.FunctionEventType.VIEWER_REQUEST },
           { function: response.function, eventType: cloudfront.FunctionEventType.VIEWER_RESPONSE },
@@ -67,6 +68,7 @@ export class CdnDistribution extends Construct {
           cachePolicy,
           compress: false,
           viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+          responseHeadersPolicy,
         },
       },
       errorResponses: [

@@ -185,6 +185,20 @@ describe('what is a request, but none that is expected here', () => {
     expect(Object.fromEntries(said)).toEqual(Object.fromEntries(Object.keys(answers).map((layer) => [layer, always])));
   });
 
+  test.for([
+    ['the API', '/api/v1/nothing'],
+    ['a page of the dashboard', '/dashboard/'],
+    ['a page for errors', '/errors/invalid_request.json'],
+    ['a URL that is too long', `/${'a'.repeat(9_000)}`],
+    ['a link', `/uploads/${'a'.repeat(22)}/nothing`, 'cdn'],
+    ['a page for errors of links', '/errors/not_found.json', 'cdn'],
+  ] as const)('what it answers is what it says it is: %s', async ([, path, server]) => {
+    const answer = await fetch((server === 'cdn' ? service.urls.cdn_url : service.urls.root_url) + path);
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    const may = server === 'cdn' ? 'cross-origin' : 'same-origin';
+    expect(answer.headers.get('cross-origin-resource-policy')).toBe(may);
+  });
+
   test('a query that is no percent-encoding finds nothing', async () => {
     const answer = await send(rawRequest('GET /api/v1/files?search=%zz%ff%00', [key()]));
     expect(answer).toMatchObject({ status: 200, text: '{"items":[],"page":1,"limit":50,"total":0}' });
