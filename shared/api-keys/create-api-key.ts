@@ -39,12 +39,12 @@ export async function createApiKey(
 
 /**
  * 1 to 100 code points, kept exactly as they came. Control characters, line breaks, halves of surrogate pairs and what
- * turns the direction of text are refused, and white space alone: a name is shown on one line, and has to be seen there.
+ * turns the direction of text are refused, and white space alone or what else cannot be seen: a name is shown on one line, and has to be seen there.
  */
 function isKeyName(name: unknown): name is string {
   if (
     typeof name !== 'string' ||
-    name.trim() === '' ||
+    !/[^\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u.test(name) ||
     /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u.test(name)
   )
     return false;
