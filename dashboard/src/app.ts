@@ -1,7 +1,9 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
-import { createRouter } from '@tanstack/react-router';
+import { createRouter, parseSearchWith, stringifySearchWith } from '@tanstack/react-router';
 import { Failure } from './api/failure.ts';
 import { FILES, profileQuery } from './api/queries.ts';
+import type { Profile } from './api/types.ts';
+import { onSession, tellOfSession } from './login/session-news.ts';
 import { routeTree } from './routes.tsx';
 import { UploadQueue } from './uploads/upload-queue.ts';
 
@@ -13,16 +15,32 @@ function onError(error: unknown): void {
   if (error.code === 'storage_limit_exceeded') void queryClient.invalidateQueries(profileQuery);
 }
 
+/** Each answer to "who is logged in?" is told to all who must know. */
+function onProfile({ id }: Profile): void {
+  uploads.setAccount(id);
+  tellOfSession(id);
+}
+
 export const queryClient = new QueryClient({
-  queryCache: new QueryCache({ onError }),
+  queryCache: new QueryCache({
+    onError,
+    onSuccess: (data, { queryKey }) => {
+      if (queryKey[0] === profileQuery.queryKey[0]) onProfile(data as Profile);
+    },
+  }),
   mutationCache: new MutationCache({ onError }),
   defaultOptions: {
     queries: {
       staleTime: 10_000,
+      // Without a network they fail, and say so, rather than wait for it unseen; what somebody has given up by then must not
+      // happen after all.
+      networkMode: 'always',
+      refetchOnReconnect: true,
       retry: (failures, error) => error instanceof Failure && error.isPassing && failures < 3,
       retryDelay: (failures, error) =>
         1_000 * ((error instanceof Failure && error.retryAfterSeconds) || 2 ** (failures - 1)),
     },
+    mutations: { networkMode: 'always' },
   },
 });
 
@@ -52,6 +70,18 @@ export const router = createRouter({
   defaultPreload: 'intent',
   defaultPreloadStaleTime: 0,
   scrollRestoration: true,
+  // What is in an address is text; the router would take `007` or `{}` for JSON.
+  parseSearch: parseSearchWith((value) => value),
+  stringifySearch: stringifySearchWith(String),
+});
+
+/** In another tab somebody has logged in or out: this one shows nothing more of somebody else. */
+onSession((accountId) => {
+  const known = queryClient.getQueryData(profileQuery.queryKey);
+  if (known === undefined || known.id === accountId) return;
+  if (accountId === null) return toLogin();
+  uploads.setAccount(accountId);
+  window.location.reload();
 });
 
 declare module '@tanstack/react-router' {

@@ -14,7 +14,8 @@ createRoot(root).render(
   <StrictMode>
     {/* Style elements are not in the Content-Security-Policy: the variables come from the style sheets. */}
     <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
-      <Notifications position="bottom-left" />
+      {/* At the top: at the bottom they would lie over the uploads. */}
+      <Notifications position="top-center" />
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
       </QueryClientProvider>

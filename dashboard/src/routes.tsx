@@ -6,7 +6,6 @@ import { ApiKeysPage } from './api-keys/api-keys-page.tsx';
 import { FilesPage } from './files/files-page.tsx';
 import { LoginPage } from './login/login-page.tsx';
 import { isReturnTo, takeReturnTo } from './login/return-to.ts';
-import { tellOfSession } from './login/session-news.ts';
 import { ReferencePage } from './reference/reference-page.tsx';
 import { CrashPage, NotFoundPage } from './shell/error-pages.tsx';
 import { LoadingPage } from './shell/loading.tsx';
@@ -49,10 +48,9 @@ const session = createRoute({
   id: 'session',
   component: Shell,
   pendingComponent: LoadingPage,
-  beforeLoad: async ({ context: { queryClient, uploads }, location }) => {
+  beforeLoad: async ({ context: { queryClient }, location }) => {
     try {
-      uploads.setAccount((await queryClient.ensureQueryData(profileQuery)).id);
-      tellOfSession();
+      await queryClient.ensureQueryData(profileQuery);
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'unauthorized') throw error;
       throw redirect({ to: '/login', search: { return: location.href }, replace: true });
@@ -62,9 +60,12 @@ const session = createRoute({
   },
 });
 
+/** The last page that the API can be asked for. */
+const PAGE_MAX = 2 ** 31 - 1;
+
 export interface FilesSearch {
-  readonly page?: number;
-  readonly search?: string;
+  readonly page?: number | undefined;
+  readonly search?: string | undefined;
 }
 
 const files = createRoute({
@@ -73,8 +74,9 @@ const files = createRoute({
   component: FilesPage,
   validateSearch: (search: Record<string, unknown>): FilesSearch => {
     const page = Number(search.page);
-    const wanted = search.search === undefined ? undefined : String(search.search);
-    return { ...(Number.isSafeInteger(page) && page > 1 && { page }), ...(wanted && { search: wanted }) };
+    const wanted = text(search.search);
+    // What is undefined here takes the place of what the address says.
+    return { page: page > 1 && page <= PAGE_MAX && Number.isInteger(page) ? page : undefined, search: wanted };
   },
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queryClient }, deps: { page = 1, search = '' } }) => {

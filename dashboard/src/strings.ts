@@ -3,6 +3,18 @@ import type { FailureCode } from './api/failure.ts';
 
 /** All that the dashboard says, in English: a translation is another file of this shape. */
 export const strings = {
+  /** For what the browser can say by itself. */
+  language: 'en',
+  units: {
+    bytes: (count: string, one: boolean) => `${count} ${one ? 'byte' : 'bytes'}`,
+    kilobytes: 'KB',
+    megabytes: 'MB',
+    gigabytes: 'GB',
+    terabytes: 'TB',
+    seconds: 'sec',
+    minutes: 'min',
+    hours: 'hr',
+  },
   product: 'File hosting',
   loading: 'Loading…',
   close: 'Close',
@@ -27,7 +39,7 @@ export const strings = {
     skip: 'Skip to the content',
     account: (email: string) => `Account of ${email}`,
   },
-  theme: { label: 'Colour scheme', light: 'Light', dark: 'Dark', auto: 'As the system' },
+  theme: { label: 'Colour scheme', light: 'Light', dark: 'Dark', auto: 'Same as the system' },
 
   /** What went wrong, for each code of the API. */
   failures: {
@@ -39,15 +51,16 @@ export const strings = {
     not_found: 'It does not exist any more.',
     method_not_allowed: 'The service does not take this request here.',
     upload_incomplete: 'Not all of the file has arrived.',
-    idempotency_conflict: 'This upload was mixed up with another one.',
+    idempotency_conflict: 'This upload was mixed up with another one. Try it again.',
     length_required: 'The service has to know the length beforehand.',
     file_too_large: 'The file is too large.',
     unsupported_media_type: 'The service does not take this kind of request.',
-    rate_limit_exceeded: 'Too many requests in a minute. It goes on by itself in a moment.',
+    rate_limit_exceeded: 'Too many requests in a minute. It goes on by itself.',
     internal_error: 'Something went wrong in the service.',
     service_unavailable: 'The service is not available at the moment.',
     timeout: 'The service took too long to answer.',
     offline: 'No connection to the service.',
+    unreadable: 'This file cannot be read any more: it was changed, moved or deleted. Choose it again.',
   } satisfies Record<FailureCode, string>,
   failed: 'That did not work',
   crashed: 'Something in this page broke. Reload it to go on.',
@@ -57,7 +70,7 @@ export const strings = {
 
   login: {
     title: 'Log in',
-    lead: 'Upload a file with one request, get a direct link. Your files and API keys are behind this door.',
+    lead: 'Upload a file with one request, get a direct link. Log in to see your files and API keys.',
     google: 'Continue with Google',
     cookie: 'One cookie keeps you logged in; nothing else is stored about your visit.',
     errors: {
@@ -82,6 +95,8 @@ export const strings = {
 
   files: {
     title: 'Files',
+    titleOfPage: (page: string) => `Files, page ${page}`,
+    titleOfSearch: (search: string) => `Files with “${search}”`,
     search: 'Search by name',
     clearSearch: 'Clear the search',
     upload: 'Upload files',
@@ -130,7 +145,9 @@ export const strings = {
     selected: (count: string) => `${count} selected`,
     removeSelected: 'Delete selected',
     unselect: 'Clear the selection',
-    progress: (done: string, of: string) => `${done} of ${of} dealt with`,
+    progress: (done: string, of: string) => `Deleting: ${done} of ${of} done`,
+    held: 'Waiting: too many requests in a minute. It goes on by itself.',
+    stop: 'Stop',
     done: (count: string, one: boolean) => (one ? 'File deleted' : `${count} files deleted`),
     failed: (count: string, one: boolean) => (one ? '1 file was not deleted' : `${count} files were not deleted`),
   },
@@ -144,13 +161,14 @@ export const strings = {
     speed: (perSecond: string) => `${perSecond}/s`,
     left: (duration: string) => `${duration} left`,
     waiting: 'Waiting',
-    held: 'Waiting to go on',
+    held: (why: string) => `Waiting. ${why}`,
+    heldFor: (duration: string) => `Waiting for the rate limit, ${duration}`,
     stored: 'Stored',
     sent: (sent: string, of: string) => `${sent} of ${of}`,
     finishing: 'Finishing…',
     cancel: (name: string) => `Cancel the upload of ${name}`,
     retry: (name: string) => `Upload ${name} again`,
-    dismiss: (name: string) => `Forget the upload of ${name}`,
+    dismiss: (name: string) => `Take ${name} off the list`,
     cancelAll: 'Cancel all',
     retryAll: 'Try all again',
     clear: 'Close the list',
@@ -163,7 +181,6 @@ export const strings = {
       one
         ? 'This cannot be read, and is not uploaded'
         : `${count} files or folders cannot be read, and are not uploaded`,
-    unreadable: 'The connection broke, or the file cannot be read any more.',
   },
 
   apiKeys: {
@@ -177,6 +194,7 @@ export const strings = {
     name: 'Name',
     namePlaceholder: 'Laptop, CI, ShareX…',
     nameHelp: 'What uses it; you see it here only.',
+    nameRefused: 'This name has characters that cannot be seen or that break a line. Choose another one.',
     made: {
       title: 'Your new API key',
       once: 'Copy it now: it is shown this once, and kept by us only as a fingerprint.',
@@ -187,7 +205,8 @@ export const strings = {
       shell: 'Shell',
       sharex: 'ShareX',
       shellHelp: 'Asks for the key without showing it, keeps it out of the history, and uploads:',
-      curlHelp: 'Uploads photo.jpg and answers with its link:',
+      curlHelp:
+        'Uploads photo.jpg and answers with its link. Your shell remembers this line with the key in it; the one under Shell does not.',
       sharexHelp: 'Import this file in ShareX (Destinations → Custom uploader settings → Import). It holds the key.',
       download: 'Download .sxcu',
       done: 'Done, I have kept it',
@@ -196,6 +215,7 @@ export const strings = {
       title: (name: string) => `Revoke “${name}”?`,
       warning: 'Programs that use it are refused from their next request on. This cannot be undone.',
       confirm: 'Revoke',
+      done: 'API key revoked',
     },
   },
 

@@ -66,6 +66,19 @@ const PLACES: readonly [name: string, path: string, open: (page: Page) => Promis
       await page.getByRole('menuitem', { name: 'Log out' }).waitFor();
     },
   ],
+  [
+    'an error',
+    '',
+    async (page) => {
+      await page.evaluate(() => {
+        navigator.clipboard.writeText = () => Promise.reject(new Error('refused'));
+      });
+      await page.getByRole('button', { name: 'Copy the link of photo.jpg' }).click();
+      await page.getByRole('alert').waitFor();
+      await page.mouse.move(0, 0);
+      await page.getByRole('tooltip').waitFor({ state: 'hidden' });
+    },
+  ],
   ['the API keys', 'api-keys', (page) => page.getByRole('button', { name: 'Revoke test' }).waitFor()],
   [
     'a new API key',
@@ -188,7 +201,7 @@ describe.runIf(HAS_BROWSER)('every page and dialog', () => {
     await page.reload();
     await expect.poll(scheme).toBe('dark');
     await page.getByRole('button', { name: 'Colour scheme' }).click();
-    await page.getByRole('menuitem', { name: 'As the system' }).click();
+    await page.getByRole('menuitem', { name: 'Same as the system' }).click();
     expect(await scheme()).toBe('light');
     await page.emulateMedia({ colorScheme: 'dark' });
     await expect.poll(scheme).toBe('dark');

@@ -69,7 +69,9 @@ describe.runIf(HAS_BROWSER)('a person makes a key', () => {
     await page.keyboard.press('Escape');
     expect(await page.getByRole('region', { name: 'API key' }).innerText()).toBe(key);
     await keep(page);
-    await rowOf(page, 'Laptop').getByText(key.slice(0, 12)).waitFor();
+    await rowOf(page, 'Laptop')
+      .getByRole('cell', { name: key.slice(0, 12) })
+      .waitFor();
     await expect.poll(() => page.content()).not.toContain(key);
     await page.reload();
     const ago = rowOf(page, 'Laptop').getByRole('button', { name: /this minute|now/ });
@@ -121,6 +123,38 @@ describe.runIf(HAS_BROWSER)('a person makes a key', () => {
     });
     expect(await (await fetch((await answer.json()).url)).text()).toBe('shot');
     await keep(page);
+  });
+
+  test('makes and revokes none without a network, not even later', async () => {
+    const { page, context } = here;
+    const before = await page.getByRole('row').count();
+    await context.setOffline(true);
+    await page.getByRole('button', { name: 'Create API key' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Offline');
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('alert').getByText('No connection to the service.').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Revoke Laptop' }).click();
+    await page.getByRole('button', { name: 'Revoke', exact: true }).click();
+    const notice = page.getByRole('alert').filter({ hasText: 'That did not work' });
+    await notice.getByRole('button', { name: 'Close' }).click();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await context.setOffline(false);
+    await page.reload();
+    await rowOf(page, 'Laptop').waitFor();
+    expect(await page.getByRole('row').count()).toBe(before);
+  });
+
+  test('reads why a name is refused', async () => {
+    const { page } = here;
+    await page.getByRole('button', { name: 'Create API key' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('\u202eevil');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('This name has characters that cannot be seen').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
   });
 
   test('revokes it, after a question, and it is refused from then on', async () => {

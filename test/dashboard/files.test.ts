@@ -191,6 +191,63 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
     await here.leave();
   });
 
+  test('are not deleted without a network, nor later, and not those left when one stops', async () => {
+    const page = await open('/dashboard/?search=invoice');
+    const question = page.getByRole('dialog');
+    const askToDelete = async () => {
+      await page.getByRole('button', { name: 'Delete invoice 7.pdf' }).click();
+      await question.getByRole('button', { name: 'Delete', exact: true }).click();
+    };
+    await page.getByRole('button', { name: 'Delete invoice 7.pdf' }).waitFor();
+    await here.context.setOffline(true);
+    await askToDelete();
+    await page.getByRole('alert').filter({ hasText: '1 file was not deleted' }).waitFor();
+    await question.waitFor({ state: 'hidden' });
+    await here.context.setOffline(false);
+    await page.route('**/api/v1/files/*', (route) =>
+      route.fulfill({ status: 429, headers: { 'Retry-After': '30' }, json: { error: 'rate_limit_exceeded' } }),
+    );
+    await askToDelete();
+    await question.getByText('Waiting: too many requests in a minute.').waitFor();
+    await question.getByRole('button', { name: 'Stop' }).click();
+    await question.waitFor({ state: 'hidden' });
+    const { body } = await account.byKey.request<{ total: number }>('GET', '/files?search=invoice');
+    expect(body.total).toBe(1);
+    await here.leave();
+  });
+
+  test('are gone from the list once they are deleted, although it cannot be asked for anew', async () => {
+    const person = await service.newAccount();
+    await uploadThrough('inline', person, 'gone.txt', 'gone');
+    here = await visit(browser);
+    const { page } = here;
+    await openAs(here, service, person.cookie);
+    await page.getByRole('button', { name: 'Delete gone.txt' }).click();
+    await page.route('**/api/v1/files?*', (route) =>
+      route.fulfill({ status: 429, headers: { 'Retry-After': '60' }, json: { error: 'rate_limit_exceeded' } }),
+    );
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    expect(await page.getByText('gone.txt').count()).toBe(0);
+    await here.leave();
+  });
+
+  test.for([
+    'search={"toString":1}',
+    'search=[]',
+    'search=1e999',
+    'search=a&search=b',
+    'page=-1',
+    'page=1.5',
+    'page=abc',
+    'page=99999999999',
+  ])('are there whatever the address asks for: %s', async (wanted) => {
+    const page = await open(`/dashboard/?${encodeURI(wanted)}`);
+    await search(page).waitFor();
+    await page.getByText(/^\d+ files?$/).waitFor();
+    await here.leave();
+  });
+
   test('lead to the last page from one that is not there any more', async () => {
     const page = await open('/dashboard/?page=3&search=p');
     await page.waitForURL('**/dashboard/?search=p');

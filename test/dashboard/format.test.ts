@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { formatAgo } from '../../dashboard/src/format.ts';
+import { formatAgo, formatBytes, formatDuration } from '../../dashboard/src/format.ts';
 
 const NOW = Date.parse('2026-01-31T12:00:00Z');
-const words = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
 test.for([
   [59, 0, 'second'],
@@ -13,4 +13,28 @@ test.for([
   [86_400, -1, 'day'],
 ] as const)('%i seconds ago are told in whole units that have passed: %i %s', ([seconds, value, unit]) => {
   expect(formatAgo(new Date(NOW - seconds * 1_000).toISOString(), NOW)).toBe(words.format(value, unit));
+});
+
+const digits = new Intl.NumberFormat();
+
+test.for([
+  [0, '0 bytes'],
+  [1, '1 byte'],
+  [1_023, `${digits.format(1_023)} bytes`],
+  [1_024, '1 KB'],
+  [1_536, `${digits.format(1.5)} KB`],
+  [104_857_600, '100 MB'],
+  [2_147_483_648, '2 GB'],
+  [5_000_000_000_000_000, `${digits.format(4_547)} TB`],
+] as const)('%i bytes are %s', ([bytes, text]) => {
+  expect(formatBytes(bytes)).toBe(text);
+});
+
+test.for([
+  [0.2, '1 sec'],
+  [89, '89 sec'],
+  [90, '2 min'],
+  [5_400, '2 hr'],
+] as const)('%f seconds are %s', ([seconds, text]) => {
+  expect(formatDuration(seconds)).toBe(text);
 });

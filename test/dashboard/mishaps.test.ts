@@ -1,6 +1,9 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { arriveAt, HAS_BROWSER, launchBrowser, uploadPanel, type Visit } from '../support/browser.ts';
+import { arriveAt, HAS_BROWSER, launchBrowser, slowUploads, uploadPanel, type Visit } from '../support/browser.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 const MIB = 1024 * 1024;
@@ -85,7 +88,7 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
     await page.clock.install();
     await page.route('**/incoming/**', (route) => route.abort('connectionreset'));
     await files(page).setInputFiles(LARGE);
-    const row = uploadPanel(page).getByText('The connection broke, or the file cannot be read any more.');
+    const row = uploadPanel(page).getByText('No connection to the service.', { exact: true });
     await expect
       .poll(async () => {
         await page.clock.runFor(1_000);
@@ -93,7 +96,7 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
       })
       .toBe(true);
     expect(await used()).toBe(LARGE.buffer.length);
-    await page.getByRole('button', { name: 'Forget the upload of large.bin' }).click();
+    await page.getByRole('button', { name: 'Take large.bin off the list' }).click();
     await expect.poll(used).toBe(0);
     await here.leave();
   });
@@ -108,7 +111,7 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
       return route.fulfill({ status: 429, headers: { 'Retry-After': '2' }, json: { error: 'rate_limit_exceeded' } });
     });
     await files(page).setInputFiles(SMALL);
-    await uploadPanel(page).getByText('Waiting to go on: Too many requests in a minute.').waitFor();
+    await uploadPanel(page).getByText('Waiting. Too many requests in a minute.').waitFor();
     await uploadPanel(page).getByText('1 file uploaded').waitFor();
     const [first = 0, second = 0] = sentAt;
     expect(second - first).toBeGreaterThanOrEqual(2_000);
@@ -140,12 +143,26 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
     const page = await arrive();
     await here.context.setOffline(true);
     await files(page).setInputFiles(SMALL);
-    await uploadPanel(page).getByText('Waiting to go on: No connection to the service.').waitFor();
+    await uploadPanel(page).getByText('Waiting. No connection to the service.').waitFor();
     const asked = page.waitForEvent('dialog');
     await page.close({ runBeforeUnload: true });
     await (await asked).dismiss();
     await here.context.setOffline(false);
     await uploadPanel(page).getByText('1 file uploaded').waitFor();
+    await here.leave();
+  });
+
+  test('of a file that is changed meanwhile says so', async () => {
+    const page = await arrive();
+    const directory = await mkdtemp(join(tmpdir(), 'mishaps-'));
+    const path = join(directory, 'draft.bin');
+    await writeFile(path, Buffer.alloc(20 * MIB));
+    await slowUploads(page, MIB);
+    await files(page).setInputFiles(path);
+    await uploadPanel(page).getByRole('progressbar', { name: 'draft.bin' }).waitFor();
+    await writeFile(path, Buffer.alloc(10 * MIB));
+    await uploadPanel(page).getByText('This file cannot be read any more').waitFor();
+    await rm(directory, { recursive: true });
     await here.leave();
   });
 

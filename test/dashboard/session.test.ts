@@ -152,10 +152,28 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await here.leave();
   });
 
-  test('never sends anybody to another site after the login', async () => {
+  test('of somebody else in another tab is that of every tab', async () => {
+    const account = await service.newAccount('barbara@example.com');
+    const here = await visit(browser);
+    await openAs(here, service, account.cookie);
+    await here.page.getByRole('button', { name: 'Account of barbara@example.com' }).waitFor();
+    const other = await here.context.newPage();
+    await other.goto(`${service.urls.root_url}/dashboard/login`);
+    await logInThere(other, 'edsger@example.com');
+    await here.page.getByRole('button', { name: 'Account of edsger@example.com' }).waitFor();
+    await here.leave();
+  });
+
+  test.for([
+    '//evil.example/',
+    '/%09/evil.example/',
+    '/%0A/evil.example/',
+    '/%5Cevil.example/',
+    'https://evil.example/',
+  ])('never sends anybody to another site after the login: %s', async (target) => {
     const here = await visit(browser);
     const { page } = here;
-    await page.goto(`${service.urls.root_url}/dashboard/login?return=//evil.example/`);
+    await page.goto(`${service.urls.root_url}/dashboard/login?return=${target}`);
     await logInThere(page, 'alan@example.com');
     await page.getByRole('heading', { name: 'Upload your first file' }).waitFor();
     expect([...here.hosts].sort()).toEqual(

@@ -74,6 +74,7 @@ function KeyTable({ keys, onRevoke }: { keys: readonly ApiKey[]; onRevoke: (key:
               <span className={`one-line ${styles.name}`} title={key.name}>
                 {key.name}
               </span>
+              <code className={styles.below}>{key.key_prefix}…</code>
             </Table.Td>
             <Table.Td className={styles.prefix}>
               <code>{key.key_prefix}…</code>

@@ -2,6 +2,7 @@ import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { API_KEY_NAME_MAX_CODE_POINTS } from '../../../shared/limits.ts';
+import { Failure } from '../api/failure.ts';
 import { apiKeysQuery } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import type { NewApiKey } from '../api/types.ts';
@@ -39,7 +40,8 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
       onExitTransitionEnd={forget}
       title={made ? words.made.title : words.create}
       size={made ? 'lg' : 'md'}
-      // A click beside it must not lose the key.
+      // Nothing but the button that says so must lose the key.
+      withCloseButton={!made}
       closeOnClickOutside={!made}
       closeOnEscape={!made}
     >
@@ -66,7 +68,9 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
             />
             {creation.error && (
               <Alert color="red" variant="outline" role="alert">
-                {wordsFor(creation.error)}
+                {creation.error instanceof Failure && creation.error.code === 'invalid_request'
+                  ? words.nameRefused
+                  : wordsFor(creation.error)}
               </Alert>
             )}
             <Group justify="end">

@@ -17,10 +17,11 @@ export function MadeKey({ made, onDone }: { made: NewApiKey; onDone: () => void 
   useEffect(() => shown.current?.focus(), []);
   const uploadUrl = `${location.origin}${API}/files`;
   const curl = `curl -F file=@photo.jpg -H "Authorization: Bearer ${made.key}" ${uploadUrl}`;
+  // One command: where a shell does not take what is pasted as a whole, `read` would read the next line of it.
   const shell = [
-    `read -rs FILE_HOSTING_KEY && export FILE_HOSTING_KEY`,
-    `curl -F file=@photo.jpg -H "Authorization: Bearer $FILE_HOSTING_KEY" ${uploadUrl}`,
-  ].join('\n');
+    'read -rs FILE_HOSTING_KEY && export FILE_HOSTING_KEY &&',
+    `  curl -F file=@photo.jpg -H "Authorization: Bearer $FILE_HOSTING_KEY" ${uploadUrl}`,
+  ].join(' \\\n');
   return (
     <Stack>
       <Text>{words.once}</Text>

@@ -4,6 +4,7 @@ import { Failure } from '../api/failure.ts';
 import { apiKeysQuery } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import type { ApiKey } from '../api/types.ts';
+import { announce } from '../shell/announce.ts';
 import { Dialog } from '../shell/dialog.tsx';
 import { notifyFailure } from '../shell/notify.ts';
 import { useLast } from '../shell/use-last.ts';
@@ -22,8 +23,10 @@ export function RevokeKey({ apiKey, onClose }: { apiKey: ApiKey | undefined; onC
         if (!(error instanceof Failure) || error.code !== 'not_found') throw error;
       });
     },
-    onSuccess: async () => {
-      await queryClient.invalidateQueries(apiKeysQuery);
+    onSuccess: (_, { id }) => {
+      queryClient.setQueryData(apiKeysQuery.queryKey, (keys) => keys?.filter((key) => key.id !== id));
+      void queryClient.invalidateQueries(apiKeysQuery);
+      announce(words.done);
       onClose();
     },
     onError: notifyFailure,

@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from '../../../shared/errors.ts';
 
-/** `offline`: no answer came at all. */
-export type FailureCode = ErrorCode | 'offline';
+/** `offline`: no answer came at all. `unreadable`: the file to send is not what it was when it was chosen. */
+export type FailureCode = ErrorCode | 'offline' | 'unreadable';
 
 /** Why a request did not do what it was for. */
 export class Failure extends Error {
@@ -18,6 +18,7 @@ export class Failure extends Error {
 
   /** True when the same request may succeed a little later. */
   get isPassing(): boolean {
+    if (this.code === 'unreadable') return false;
     return this.code === 'offline' || this.code === 'rate_limit_exceeded' || ERRORS[this.code].status >= 500;
   }
 }

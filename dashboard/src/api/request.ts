@@ -35,19 +35,22 @@ export async function request<Answer>(
 
 /**
  * {@link request}, and again when the rate limit is used up, as often as it takes: for work that has many requests.
+ * @param options.onHeld  is told when it waits, and when it goes on.
  * @throws Failure of any other kind.
  */
 export async function pacedRequest<Answer>(
   method: 'GET' | 'POST' | 'DELETE',
   path: string,
-  options: RequestOptions = {},
+  { onHeld, ...options }: RequestOptions & { readonly onHeld?: (isHeld: boolean) => void } = {},
 ): Promise<Answer> {
   for (;;) {
     try {
       return await request<Answer>(method, path, options);
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'rate_limit_exceeded') throw error;
+      onHeld?.(true);
       await pause(error.retryAfterSeconds ?? 1, options.signal);
+      onHeld?.(false);
     }
   }
 }

@@ -4,28 +4,49 @@ import type { FileRecord } from '../api/types.ts';
 
 const AT_ONCE = 4;
 
+export interface Deletion {
+  /** Ids of the files that are gone; one that was gone already counts. */
+  readonly deleted: ReadonlySet<string>;
+  /** Why others are not. */
+  readonly failures: readonly Failure[];
+}
+
+export interface DeletionOptions {
+  /** Called off, it begins with no further file. */
+  readonly signal: AbortSignal;
+  /** With how many are deleted. */
+  readonly onProgress: (done: number) => void;
+  /** With whether the rate limit makes it wait. */
+  readonly onHeld: (isHeld: boolean) => void;
+}
+
 /**
  * Deletes files, a few at a time and as fast as the rate limit lets it.
- * @param onProgress  with how many are dealt with.
- * @returns why files were not deleted; one that is gone already counts as deleted.
  * @throws Failure `unauthorized` when the session ends meanwhile.
  */
 export async function deleteAll(
   files: readonly FileRecord[],
-  onProgress: (done: number) => void,
-): Promise<readonly Failure[]> {
+  { signal, onProgress, onHeld }: DeletionOptions,
+): Promise<Deletion> {
   const waiting = [...files];
   const failures: Failure[] = [];
-  let done = 0;
+  const deleted = new Set<string>();
   const work = async () => {
-    for (let file = waiting.shift(); file; file = waiting.shift()) {
-      await pacedRequest('DELETE', `/files/${file.id}`).catch((error: unknown) => {
+    for (let file = waiting.shift(); file && !signal.aborted; file = waiting.shift()) {
+      try {
+        await pacedRequest('DELETE', `/files/${file.id}`, { signal, onHeld });
+      } catch (error) {
+        if (signal.aborted) return;
         if (!(error instanceof Failure) || error.code === 'unauthorized') throw error;
-        if (error.code !== 'not_found') failures.push(error);
-      });
-      onProgress(++done);
+        if (error.code !== 'not_found') {
+          failures.push(error);
+          continue;
+        }
+      }
+      deleted.add(file.id);
+      onProgress(deleted.size);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return failures;
+  return { deleted, failures };
 }

@@ -1,13 +1,12 @@
 import { Button, Group, Progress, Stack, Text } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { FILES, profileQuery } from '../api/queries.ts';
-import type { FileRecord } from '../api/types.ts';
+import type { FileRecord, FilesPage } from '../api/types.ts';
 import { formatNumber, percentOf } from '../format.ts';
 import { announce } from '../shell/announce.ts';
 import { Dialog } from '../shell/dialog.tsx';
-import { notifyFailure, wordsFor } from '../shell/notify.ts';
+import { notifyError, notifyFailure, wordsFor } from '../shell/notify.ts';
 import { useLast } from '../shell/use-last.ts';
 import { strings } from '../strings.ts';
 import { deleteAll } from './delete-all.ts';
@@ -28,32 +27,33 @@ export function DeleteFiles({ files, onClose }: DeleteFilesProps) {
   const shown = useLast(files) ?? [];
   const queryClient = useQueryClient();
   const [done, setDone] = useState(0);
+  const [isHeld, setIsHeld] = useState(false);
+  const controller = useRef(new AbortController());
   const removal = useMutation({
-    mutationFn: (chosen: readonly FileRecord[]) => deleteAll(chosen, setDone),
-    onSuccess: (failures) => {
+    mutationFn: (chosen: readonly FileRecord[]) => {
+      controller.current = new AbortController();
+      const { signal } = controller.current;
+      return deleteAll(chosen, { signal, onProgress: setDone, onHeld: setIsHeld });
+    },
+    onSuccess: ({ deleted, failures }) => {
+      // They are gone from the list at once, whatever becomes of asking for it anew.
+      queryClient.setQueriesData<FilesPage>({ queryKey: FILES }, (page) => page && without(page, deleted));
       const [first] = failures;
-      if (first === undefined) return announce(words.done(formatNumber(shown.length), shown.length === 1));
-      notifications.show({
-        color: 'red',
-        title: words.failed(formatNumber(failures.length), failures.length === 1),
-        message: wordsFor(first),
-        role: 'alert',
-      });
+      if (first === undefined) return announce(words.done(formatNumber(deleted.size), deleted.size === 1));
+      notifyError(words.failed(formatNumber(failures.length), failures.length === 1), wordsFor(first));
     },
     onError: notifyFailure,
-    onSettled: async () => {
-      await Promise.all([
-        queryClient.invalidateQueries({ queryKey: FILES }),
-        queryClient.invalidateQueries(profileQuery),
-      ]);
+    onSettled: () => {
+      void queryClient.invalidateQueries({ queryKey: FILES });
+      void queryClient.invalidateQueries(profileQuery);
       onClose();
       setDone(0);
+      setIsHeld(false);
     },
   });
   const isOne = shown.length === 1;
-  const close = () => {
-    if (!removal.isPending) onClose();
-  };
+  /** What is on its way cannot be called back; nothing more is begun. */
+  const close = () => (removal.isPending ? controller.current.abort() : onClose());
   return (
     <Dialog opened={files !== undefined} onClose={close} title={words.title(formatNumber(shown.length), isOne)}>
       <Stack>
@@ -77,9 +77,14 @@ export function DeleteFiles({ files, onClose }: DeleteFilesProps) {
             />
           </div>
         )}
+        {isHeld && (
+          <Text size="sm" c="dimmed" role="status">
+            {words.held}
+          </Text>
+        )}
         <Group justify="end">
-          <Button variant="default" onClick={close} disabled={removal.isPending} data-autofocus>
-            {strings.cancel}
+          <Button variant="default" onClick={close} data-autofocus>
+            {removal.isPending ? words.stop : strings.cancel}
           </Button>
           <Button color="red" loading={removal.isPending} onClick={() => removal.mutate(shown)}>
             {words.confirm}
@@ -88,4 +93,9 @@ export function DeleteFiles({ files, onClose }: DeleteFilesProps) {
       </Stack>
     </Dialog>
   );
+}
+
+function without(page: FilesPage, deleted: ReadonlySet<string>): FilesPage {
+  const items = page.items.filter(({ id }) => !deleted.has(id));
+  return { ...page, items, total: page.total - (page.items.length - items.length) };
 }

@@ -1,11 +1,12 @@
 import { Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Navigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { filesQuery, PAGE_SIZE } from '../api/queries.ts';
 import type { FileRecord } from '../api/types.ts';
 import { formatNumber } from '../format.ts';
 import { LoadFailure } from '../shell/error-pages.tsx';
+import { keepFocus } from '../shell/keep-focus.ts';
 import { Loading } from '../shell/loading.tsx';
 import { wordsFor } from '../shell/notify.ts';
 import { usePageTitle } from '../shell/use-page-title.ts';
@@ -33,7 +34,11 @@ export function FilesPage() {
   const selection = useSelection(items, `${page} ${search}`);
   const [shown, setShown] = useState<FileRecord>();
   const [removing, setRemoving] = useState<readonly FileRecord[]>();
-  usePageTitle(words.title);
+  usePageTitle(
+    search !== '' ? words.titleOfSearch(search) : page > 1 ? words.titleOfPage(formatNumber(page)) : words.title,
+  );
+  // A link to another page that is not there any more had the focus.
+  useEffect(() => keepFocus(), [page]);
 
   const pages = Math.max(1, Math.ceil((data?.total ?? 0) / PAGE_SIZE));
   // What a search found, which stays until all files are here, says nothing of whether there are any.
@@ -46,7 +51,7 @@ export function FilesPage() {
         <ChooseFiles />
       </div>
       {!isNew && (
-        <div className={styles.tools}>
+        <div className={`${styles.tools} ${selection.chosen.length > 0 ? styles.chosen : ''}`}>
           {selection.chosen.length > 0 ? (
             <SelectionBar selection={selection} onRemove={() => setRemoving(selection.chosen)} />
           ) : (

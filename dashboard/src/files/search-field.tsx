@@ -17,10 +17,13 @@ export function SearchField() {
   const { search = '' } = route.useSearch();
   const navigate = route.useNavigate();
   const [typed, setTyped] = useState(search);
-  useEffect(() => setTyped(search), [search]);
-  const apply = (text: string) =>
+  // What was typed stays as it is, with the space before its next word.
+  useEffect(() => setTyped((now) => (now.trim() === search ? now : search)), [search]);
+  const apply = (wanted: string) => {
+    const text = wanted.trim();
     // One step of the history for a search, not one for each letter.
     void navigate({ search: text === '' ? {} : { search: text }, replace: search !== '' });
+  };
   const applySoon = useDebouncedCallback(apply, PAUSE);
   return (
     <TextInput

@@ -19,6 +19,7 @@ const NONE: ReadonlySet<string> = new Set();
  */
 export function useSelection(items: readonly FileRecord[], page: string): Selection {
   const [selected, setSelected] = useState({ page, ids: NONE });
+  if (selected.page !== page) setSelected({ page, ids: NONE });
   const ids = selected.page === page ? selected.ids : NONE;
   const [last, setLast] = useState<string>();
   const chosen = items.filter(({ id }) => ids.has(id));

@@ -23,7 +23,13 @@ export function LoginPage() {
   const router = useRouter();
   const waiting = useUploads().filter(({ state }) => isUnfinished(state)).length;
   usePageTitle(words.title);
-  useEffect(() => onSession(() => void router.navigate({ href: back ?? '/', replace: true })), [router, back]);
+  useEffect(
+    () =>
+      onSession((accountId) => {
+        if (accountId !== null) void router.navigate({ href: back ?? '/', replace: true });
+      }),
+    [router, back],
+  );
   return (
     <main className={styles.page}>
       <div className={styles.corner}>

@@ -13,7 +13,11 @@ export function takeReturnTo(): string | undefined {
   return isReturnTo(href) ? href : undefined;
 }
 
-/** Nothing but a path: `//host` would be another site. */
+/** Nothing but a path: `//host` would be another site, also with a tab or a line break in it, which browsers take out. */
 export function isReturnTo(href: string): boolean {
-  return /^\/(?!\/|\\)/.test(href);
+  return (
+    href.startsWith('/') &&
+    URL.canParse(href, location.origin) &&
+    new URL(href, location.origin).origin === location.origin
+  );
 }

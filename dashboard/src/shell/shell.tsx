@@ -8,6 +8,7 @@ import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { profileQuery } from '../api/queries.ts';
 import { request } from '../api/request.ts';
+import { tellOfSession } from '../login/session-news.ts';
 import { strings } from '../strings.ts';
 import { DropZone } from '../uploads/drop-zone.tsx';
 import { UploadPanel } from '../uploads/upload-panel.tsx';
@@ -74,6 +75,7 @@ function AccountMenu() {
     },
     onSuccess: async () => {
       await navigate({ to: '/login' });
+      tellOfSession(null);
       queryClient.clear();
     },
     onError: notifyFailure,

@@ -1,14 +1,14 @@
 import { useClipboard } from '@mantine/hooks';
-import { notifications } from '@mantine/notifications';
 import { useEffect } from 'react';
 import { strings } from '../strings.ts';
 import { announce } from './announce.ts';
+import { notifyError } from './notify.ts';
 
 /** Copies a text, knows for two seconds that it did, and says so when the browser refuses. */
 export function useCopy(text: string): { readonly isCopied: boolean; readonly copy: () => void } {
   const { copied, copy, error } = useClipboard({ timeout: 2_000 });
   useEffect(() => {
-    if (error) notifications.show({ color: 'red', title: strings.failed, message: strings.copyRefused, role: 'alert' });
+    if (error) notifyError(strings.failed, strings.copyRefused);
   }, [error]);
   useEffect(() => {
     if (copied) announce(strings.copied);

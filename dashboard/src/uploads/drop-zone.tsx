@@ -1,7 +1,7 @@
-import { notifications } from '@mantine/notifications';
 import IconCloudUpload from '@tabler/icons-react/dist/esm/icons/IconCloudUpload.mjs';
 import { useEffect, useState } from 'react';
 import { formatNumber } from '../format.ts';
+import { notifyError } from '../shell/notify.ts';
 import { strings } from '../strings.ts';
 import styles from './drop-zone.module.css';
 import { droppedFiles } from './dropped-files.ts';
@@ -68,12 +68,10 @@ export function DropZone() {
 }
 
 function notifyUnreadable(names: readonly string[]): void {
-  notifications.show({
-    color: 'red',
-    title: strings.uploads.notRead(formatNumber(names.length), names.length === 1),
-    message: names.slice(0, NAMES).join(', '),
-    role: 'alert',
-  });
+  notifyError(
+    strings.uploads.notRead(formatNumber(names.length), names.length === 1),
+    names.slice(0, NAMES).join(', '),
+  );
 }
 
 function hasFiles(transfer: DataTransfer | null): boolean {

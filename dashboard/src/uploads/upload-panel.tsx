@@ -2,8 +2,10 @@ import { ActionIcon, Button, Group, Paper, Progress, Text } from '@mantine/core'
 import IconChevronDown from '@tabler/icons-react/dist/esm/icons/IconChevronDown.mjs';
 import IconChevronUp from '@tabler/icons-react/dist/esm/icons/IconChevronUp.mjs';
 import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { formatBytes, formatDuration, formatNumber, percentOf } from '../format.ts';
+import { announce } from '../shell/announce.ts';
+import { keepFocus } from '../shell/keep-focus.ts';
 import { strings } from '../strings.ts';
 import styles from './upload-panel.module.css';
 import { isUnfinished, type Upload } from './upload-queue.ts';
@@ -22,7 +24,8 @@ const ORDER: Readonly<Record<Upload['state'], number>> = { failed: 0, sending: 1
 export function UploadPanel() {
   const queue = useUploadQueue();
   const uploads = useUploads();
-  const [isOpen, setIsOpen] = useState(true);
+  // On a phone it would cover the page.
+  const [isOpen, setIsOpen] = useState(() => window.matchMedia('(min-width: 48rem)').matches);
   const unfinished = uploads.filter(({ state }) => isUnfinished(state));
   const failed = uploads.filter(({ state }) => state === 'failed');
   const isBusy = unfinished.length > 0;
@@ -33,33 +36,28 @@ export function UploadPanel() {
   );
   const done = counted.length - unfinished.length;
   const [sent, total] = [sum(counted, 'sentBytes'), sum(counted, 'sizeBytes')];
-  const speed = useSpeed(sent, isBusy);
-  if (uploads.length === 0) return null;
-
   const title = isBusy
     ? words.busy(formatNumber(done), formatNumber(counted.length))
     : words.done(formatNumber(done), done === 1);
+  const failures = failed.length > 0 ? ` · ${words.failed(formatNumber(failed.length), failed.length === 1)}` : '';
+  useAnnouncement(isBusy, uploads.length > 0 ? title + failures : '');
+  if (uploads.length === 0) return null;
+
   const rows = uploads.toSorted((one, other) => ORDER[one.state] - ORDER[other.state]).slice(0, ROWS);
   return (
     <Paper component="section" className={styles.panel} withBorder shadow="lg" aria-label={words.title}>
       <div className={styles.head}>
         <div className={styles.title}>
-          <Text fw={600} role="status">
+          <Text fw={600}>
             {title}
-            {failed.length > 0 && (
-              <Text
-                span
-                c="var(--mantine-color-error)"
-              >{` · ${words.failed(formatNumber(failed.length), failed.length === 1)}`}</Text>
+            {failures !== '' && (
+              <Text span c="var(--mantine-color-error)">
+                {failures}
+              </Text>
             )}
           </Text>
           {isBusy && (
-            <Text size="sm" c="dimmed" className="numbers">
-              {words.sent(formatBytes(sent), formatBytes(total))}
-              {speed !== undefined &&
-                speed > 0 &&
-                ` · ${words.speed(formatBytes(speed))} · ${words.left(formatDuration((total - sent) / speed))}`}
-            </Text>
+            <HowLong sent={sent} total={total} waiting={unfinished.filter(({ state }) => state !== 'sending').length} />
           )}
         </div>
         <ActionIcon
@@ -70,7 +68,13 @@ export function UploadPanel() {
           {isOpen ? <IconChevronDown size={18} aria-hidden /> : <IconChevronUp size={18} aria-hidden />}
         </ActionIcon>
         {!isBusy && (
-          <ActionIcon aria-label={words.clear} onClick={() => queue.clear()}>
+          <ActionIcon
+            aria-label={words.clear}
+            onClick={() => {
+              queue.clear();
+              keepFocus();
+            }}
+          >
             <IconX size={18} aria-hidden />
           </ActionIcon>
         )}
@@ -93,6 +97,45 @@ export function UploadPanel() {
   );
 }
 
+/** How far all is and how long it may yet take, as the connection and the rate limit have it. */
+function HowLong({ sent, total, waiting }: { sent: number; total: number; waiting: number }) {
+  const { pace } = useUploadQueue();
+  const speed = useSpeed(sent, true) ?? 0;
+  const now = useNow();
+  const held = (pace.notBefore - now) / 1_000;
+  const left = Math.max(speed > 0 ? (total - sent) / speed : 0, pace.secondsFor(waiting));
+  const parts = [
+    words.sent(formatBytes(sent), formatBytes(total)),
+    ...(held > 0 ? [words.heldFor(formatDuration(held))] : speed > 0 ? [words.speed(formatBytes(speed))] : []),
+    ...(left > 0 && left > held ? [words.left(formatDuration(left))] : []),
+  ];
+  return (
+    <Text size="sm" c="dimmed" className="numbers">
+      {parts.join(' · ')}
+    </Text>
+  );
+}
+
+/** The time, each second. */
+function useNow(): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}
+
+/** Says aloud when uploads begin and how they ended; each file of a folder would be too much. */
+function useAnnouncement(isBusy: boolean, text: string): void {
+  const latest = useRef(text);
+  latest.current = text;
+  // It is the change that is told, not each count on the way.
+  useEffect(() => {
+    if (latest.current !== '') announce(latest.current);
+  }, [isBusy]);
+}
+
 function Foot({ hasMany, hasFailed }: { hasMany: boolean; hasFailed: boolean }) {
   const queue = useUploadQueue();
   if (!hasMany && !hasFailed) return null;
@@ -104,7 +147,14 @@ function Foot({ hasMany, hasFailed }: { hasMany: boolean; hasFailed: boolean }) 
         </Button>
       )}
       {hasMany && (
-        <Button size="compact-sm" variant="default" onClick={() => queue.cancelAll()}>
+        <Button
+          size="compact-sm"
+          variant="default"
+          onClick={() => {
+            queue.cancelAll();
+            keepFocus();
+          }}
+        >
           {words.cancelAll}
         </Button>
       )}

@@ -45,7 +45,7 @@ const AT_ONCE = 4;
 const ATTEMPTS = 4;
 
 /** Views are told of changes this often at most. */
-const NOTICE_MS = 100;
+const NOTICE_MS = 200;
 
 /**
  * The files that were given to upload, in their order, and what became of them. It outlives the pages, so uploads go on
@@ -67,6 +67,11 @@ export class UploadQueue {
 
   constructor(events: QueueEvents) {
     this.#events = events;
+  }
+
+  /** What the rate limit lets through, and when. */
+  get pace(): Pick<Pace, 'isHolding' | 'notBefore' | 'secondsFor'> {
+    return this.#pace;
   }
 
   /** For `useSyncExternalStore`. */
@@ -92,7 +97,7 @@ export class UploadQueue {
   /** @param maxBytes  a longer file fails at once: the service would refuse it after it was sent. */
   add(files: readonly File[], maxBytes: number): void {
     const batch = this.#openBatch();
-    const uploads = files.map((file): Upload => {
+    const uploads = files.toSorted(byName).map((file): Upload => {
       const id = crypto.randomUUID();
       const upload = { id, batch, name: file.name, sizeBytes: file.size, sentBytes: 0 };
       if (file.size > maxBytes) return { ...upload, state: 'failed', failure: 'file_too_large' };
@@ -194,6 +199,8 @@ export class UploadQueue {
       } catch (error) {
         if (!(error instanceof Failure) || !(error.isPassing || error.code === 'unauthorized')) throw error;
         const { code, retryAfterSeconds } = error;
+        // A browser says of a file that it cannot read what it says of a broken connection.
+        if (code === 'offline' && !(await isReadable(file))) throw new Failure('unreadable');
         if (isCounted(code) && attempts++ >= ATTEMPTS) throw error;
         this.#change(id, { state: 'held', failure: code, sentBytes: 0 });
         if (code === 'rate_limit_exceeded') this.#pace.hold(retryAfterSeconds ?? 1);
@@ -219,6 +226,13 @@ export class UploadQueue {
   }
 }
 
+const collator = new Intl.Collator(undefined, { numeric: true });
+
+/** As a file manager sorts them, whatever order the browser found them in. */
+function byName(one: File, other: File): number {
+  return collator.compare(one.webkitRelativePath || one.name, other.webkitRelativePath || other.name);
+}
+
 export function isUnfinished(state: UploadState): boolean {
   return state === 'waiting' || state === 'sending' || state === 'held';
 }
@@ -227,6 +241,17 @@ export function isUnfinished(state: UploadState): boolean {
 function isCounted(code: FailureCode): boolean {
   if (code === 'rate_limit_exceeded' || code === 'unauthorized') return false;
   return code !== 'offline' || navigator.onLine;
+}
+
+/** False when a file was changed, moved or deleted since it was chosen. */
+async function isReadable(file: File): Promise<boolean> {
+  return file
+    .slice(0, 1)
+    .arrayBuffer()
+    .then(
+      () => true,
+      () => false,
+    );
 }
 
 /** Returns when `target` has had its next event. @throws what `signal` is aborted with. */

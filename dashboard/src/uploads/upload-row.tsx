@@ -4,6 +4,7 @@ import IconCircleCheck from '@tabler/icons-react/dist/esm/icons/IconCircleCheck.
 import IconRefresh from '@tabler/icons-react/dist/esm/icons/IconRefresh.mjs';
 import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
 import { useQuery } from '@tanstack/react-query';
+import { memo } from 'react';
 import { profileQuery } from '../api/queries.ts';
 import { CopyLink } from '../files/copy-link.tsx';
 import { formatBytes, percentOf } from '../format.ts';
@@ -15,8 +16,8 @@ import { useUploadQueue } from './use-uploads.ts';
 
 const words = strings.uploads;
 
-/** One file of the panel. */
-export function UploadRow({ upload }: { upload: Upload }) {
+/** One file of the panel. It is drawn anew when its upload changed, not each time that another one did. */
+export const UploadRow = memo(function UploadRow({ upload }: { upload: Upload }) {
   const queue = useUploadQueue();
   const { id, name, sizeBytes, sentBytes, state, record } = upload;
   return (
@@ -52,7 +53,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
       )}
     </li>
   );
-}
+});
 
 function Standing({ upload: { state, failure, sentBytes, sizeBytes } }: { upload: Upload }) {
   const { data: profile } = useQuery(profileQuery);
@@ -63,9 +64,8 @@ function Standing({ upload: { state, failure, sentBytes, sizeBytes } }: { upload
       ? words.finishing
       : words.sent(formatBytes(sentBytes), formatBytes(sizeBytes));
   const why = failure === undefined ? '' : strings.failures[failure];
-  if (state === 'held') return `${words.held}: ${why}`;
+  if (state === 'held') return words.held(why);
   if (failure === 'file_too_large') return words.tooLarge(formatBytes(MAX_UPLOAD_BYTES));
-  if (failure === 'offline') return words.unreadable;
   if (failure === 'storage_limit_exceeded' && profile)
     return words.noSpace(formatBytes(Math.max(0, profile.storage_limit_bytes - profile.storage_used_bytes)));
   return why;
