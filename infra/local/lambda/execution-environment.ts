@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { transformSync } from 'esbuild';
 import { functionVariables, type Surroundings } from './environment-variables.ts';
 import type { FunctionConfig } from './function-config.ts';
 import { failure, type Invocation, type InvocationResult, RESULT_MAX_BYTES } from './invocation.ts';
@@ -8,7 +11,9 @@ import type { WorkerEvent, WorkerMessage, WorkerStart } from './worker-messages.
 /** Lambda gives a function this long to load before its timeout starts to count. Source: Lambda quotas, "Init phase". */
 const INIT_SECONDS = 10;
 
-const WORKER = new URL('./worker.ts', import.meta.url);
+/** Made JavaScript once: Node would do it anew in each thread, which takes it as long as the function takes to load. */
+const { code } = transformSync(readFileSync(join(import.meta.dirname, 'worker.ts'), 'utf8'), { loader: 'ts' });
+const WORKER = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
 
 /**
  * One execution environment of a function: a thread with memory and variables of its own, that carries out one event at a
