@@ -1,10 +1,14 @@
 import { defineConfig } from 'vitest/config';
 import { COMMON } from './vitest.config.ts';
 
-/** Half of what these try is left to us. */
-const MISHAPS = ['files/mishaps', 'accounts/delete-account', 'accounts/suspension'].map(
-  (name) => `test/shared/${name}.test.ts`,
-);
+/** A part of what these try is left to us. */
+const THOROUGH = [
+  'shared/files/mishaps',
+  'shared/accounts/delete-account',
+  'shared/accounts/suspension',
+  'shared/rate-limit/rate-limiter',
+  'contract/upload-clients',
+].map((name) => `test/${name}.test.ts`);
 
 /** What takes too long for every change: the same with many more runs, at each call, or of a size that takes minutes. */
 export default defineConfig({
@@ -12,8 +16,8 @@ export default defineConfig({
     ...COMMON,
     globalSetup: ['test/support/engines.ts'],
     maxWorkers: 2,
-    include: ['test/**/*.soak.ts', ...MISHAPS],
-    env: { ALL_MISHAPS: 'yes' },
+    include: ['test/**/*.soak.ts', ...THOROUGH],
+    env: { THOROUGH: 'yes' },
     testTimeout: 30 * 60_000,
   },
 });

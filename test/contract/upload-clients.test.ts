@@ -4,6 +4,7 @@ import { expectError } from '../support/expect-error.ts';
 import { expectNoTrace } from '../support/expect-no-trace.ts';
 import { inChunks, type RawAnswer, rawRequest, sendAndLeave, sendRaw } from '../support/raw-http.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { IS_THOROUGH } from '../support/thorough.ts';
 
 let service: TestService;
 
@@ -74,7 +75,10 @@ async function expectTaken(upload: CapturedUpload, answer: RawAnswer | undefined
 describe('contract: multipart', () => {
   test('the bytes of every captured client are taken as its user meant them', async () => {
     const account = await service.newAccount();
-    await forEach(capturedUploads(), async (upload) => expectTaken(upload, await send(account, upload, 'inline')));
+    // Each of them goes through the parser in test/shared/upload-form for every change; half of them through the door.
+    const tried = capturedUploads().filter((_, index) => IS_THOROUGH || index % 2 === 0);
+    expect(new Set(tried.map(({ client }) => client))).toEqual(new Set(capturedUploads().map(({ client }) => client)));
+    await forEach(tried, async (upload) => expectTaken(upload, await send(account, upload, 'inline')));
   });
 
   test('the bytes of each captured client are taken without a length, too', async () => {

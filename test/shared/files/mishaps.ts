@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { serviceUnavailable } from '../../../shared/aws/failures.ts';
+import { IS_THOROUGH } from '../../support/thorough.ts';
 
 /**
  * What may become of a call to AWS, and of the process that makes it: the process dies before the call reaches AWS or after
@@ -10,7 +11,7 @@ export const MISHAPS = ['dies before', 'dies after', 'fails before', 'fails afte
 export type Mishap = (typeof MISHAPS)[number];
 
 /** Those that are tried at each call: two for every change, all of them by `npm run test:soak`. */
-export const TRIED: readonly Mishap[] = process.env.ALL_MISHAPS ? MISHAPS : ['dies after', 'fails before'];
+export const TRIED: readonly Mishap[] = IS_THOROUGH ? MISHAPS : ['dies after', 'fails before'];
 
 export interface Outcome {
   readonly end: 'success' | 'error' | 'death';
