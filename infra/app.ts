@@ -5,7 +5,6 @@ import { buildDashboard, type DashboardFiles, dashboardIn } from './bundle/build
 import { bundleFunctions } from './bundle/bundle.ts';
 import { NamesByRegion } from './constructs/names-by-region.ts';
 import { newApp } from './new-app.ts';
-import { refuseMisspeltVariables } from './operator-variables.ts';
 import { ApiStack } from './stacks/api-stack.ts';
 import { DataStack } from './stacks/data-stack.ts';
 import { EdgeAlarmsStack } from './stacks/edge-alarms-stack.ts';
@@ -20,8 +19,7 @@ import { readStageConfig } from './stage.ts';
  * folder that `npm run build` has filled, instead of building anew.
  */
 const app = await newApp();
-const stage = readStageConfig(app);
-refuseMisspeltVariables(process.env);
+const stage = readStageConfig(app, process.env);
 Aspects.of(app).add(new NamesByRegion());
 const { bundles, dashboard } = await bundle(process.env.CDK_BUNDLES);
 

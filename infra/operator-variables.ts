@@ -1,14 +1,33 @@
 import type { VariableName } from '../shared/env.ts';
-import { CONFIGURABLE_LIMITS } from '../shared/limits.ts';
+import { CONFIGURABLE_LIMITS, type LimitName, parseLimit } from '../shared/limits.ts';
 
 /** Who may log in, in the environment of a synthesis; the limits are the other variables an operator sets there. */
-const ALLOW_LISTS: readonly VariableName[] = ['ALLOWED_EMAIL_DOMAINS', 'ALLOWED_EMAILS'];
+const ALLOW_LISTS = ['ALLOWED_EMAIL_DOMAINS', 'ALLOWED_EMAILS'] as const satisfies readonly VariableName[];
+export type AllowListName = (typeof ALLOW_LISTS)[number];
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What an operator chose by the environment. */
+export interface OperatorVariables {
+  readonly limits: Readonly<Record<LimitName, number>>;
+  readonly allowLists: Readonly<Record<AllowListName, string | undefined>>;
+}
 
 /**
- * Refuses an environment with a variable that is nearly one of ours: `ALLOWED_EMAIL=…` would let everybody in.
- * @throws Error naming it, and those there are.
+ * Refuses an environment with a variable that is nearly one of ours, too: `ALLOWED_EMAIL=…` would let everybody in.
+ * @throws Error naming the variable: one that there is not, with those there are, or a limit that is out of bounds.
  */
-export function refuseMisspeltVariables(environment: Readonly<Record<string, string | undefined>>): void {
+export function readOperatorVariables(environment: Environment): OperatorVariables {
+  refuseMisspelt(environment);
+  const read = <Name extends string, Value>(names: readonly Name[], valueAt: (name: Name) => Value) =>
+    Object.fromEntries(names.map((name) => [name, valueAt(name)])) as Record<Name, Value>;
+  return {
+    limits: read(Object.keys(CONFIGURABLE_LIMITS) as LimitName[], (name) => parseLimit(name, environment[name])),
+    allowLists: read(ALLOW_LISTS, (name) => environment[name] || undefined),
+  };
+}
+
+function refuseMisspelt(environment: Environment): void {
   const known = [...Object.keys(CONFIGURABLE_LIMITS), ...ALLOW_LISTS];
   const meant = Object.keys(environment).filter((name) =>
     /^(ALLOWED_EMAIL|MAX_UPLOAD|RATE_LIMIT|STORAGE_LIMIT)/i.test(name),

@@ -1,5 +1,6 @@
 import type { App } from 'aws-cdk-lib';
 import { TABLES, type TableName } from '../shared/aws/tables.ts';
+import { type Environment, type OperatorVariables, readOperatorVariables } from './operator-variables.ts';
 
 /** `prod` keeps its data when a stack goes; `dev` can be destroyed whole. */
 export const STAGES = ['prod', 'dev'] as const;
@@ -76,8 +77,8 @@ type ChoiceOf<Name extends ChoiceName> = (typeof CONTEXTS)[Name]['values'][numbe
 /** Context that the command `cdk` keeps for itself; the rest of its own has a colon, a slash or an @ in its name. */
 const CONTEXT_OF_CDK = ['cli-telemetry', 'acknowledged-issue-numbers'];
 
-/** What the operator chose; {@link CONTEXTS} says what each means. */
-export interface StageConfig {
+/** What the operator chose, by context ({@link CONTEXTS} says what each means) and by the environment. */
+export interface StageConfig extends OperatorVariables {
   readonly name: StageName;
   /** False: such a deployment does not hold the whole contract. */
   readonly streamingUploads: boolean;
@@ -112,10 +113,10 @@ const CONTEXT_NAMES = [...Object.keys(CONTEXTS), ...TABLE_NAMES.map(existingTabl
 
 /**
  * @throws Error naming the context that did not get here, that there is none of, or whose value is not one of those it may
- *   be.
+ *   be; or such a variable.
  */
-export function readStageConfig(app: App): StageConfig {
-  refuseSwallowed(process.env.npm_config_call);
+export function readStageConfig(app: App, environment: Environment): StageConfig {
+  refuseSwallowed(environment.npm_config_call);
   refuseUnknown(app);
   const webAclArn = given(app, 'webAclArn');
   const firewallRequestsPerFiveMinutes = wholeNumber(app, 'firewallRequestsPerFiveMinutes');
@@ -137,6 +138,7 @@ export function readStageConfig(app: App): StageConfig {
     firewallRequestsPerFiveMinutes,
     priceClass: chosen(app, 'priceClass'),
     existingTables: existingTables(app, name),
+    ...readOperatorVariables(environment),
   };
 }
 

@@ -7,7 +7,7 @@ import type * as s3 from 'aws-cdk-lib/aws-s3';
 import * as s3deploy from 'aws-cdk-lib/aws-s3-deployment';
 import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
-import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES, parseLimit } from '../../shared/limits.ts';
+import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES } from '../../shared/limits.ts';
 import type { DashboardFiles } from '../bundle/build-dashboard.ts';
 import type { StageConfig } from '../stage.ts';
 import { EdgeFunction } from './edge-function.ts';
@@ -49,7 +49,7 @@ export class AppDistribution extends Construct {
     const viewerRequest = new EdgeFunction(this, 'ViewerRequest', {
       file: 'app-viewer-request.js',
       constants: {
-        MAX_UPLOAD_SIZE_BYTES: parseLimit('MAX_UPLOAD_SIZE_BYTES', process.env.MAX_UPLOAD_SIZE_BYTES),
+        MAX_UPLOAD_SIZE_BYTES: props.stage.limits.MAX_UPLOAD_SIZE_BYTES,
         INLINE_BODY_MAX_BYTES,
         MULTIPART_FRAMING_MAX_BYTES,
         STREAMING_UPLOADS: props.streamingDomain !== undefined,

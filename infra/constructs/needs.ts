@@ -4,8 +4,9 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as s3 from 'aws-cdk-lib/aws-s3';
 import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import { TABLES, type TableName } from '../../shared/aws/tables.ts';
-import type { VariableName } from '../../shared/env.ts';
-import { type LimitName, parseLimit } from '../../shared/limits.ts';
+import type { LimitName } from '../../shared/limits.ts';
+import type { AllowListName } from '../operator-variables.ts';
+import type { StageConfig } from '../stage.ts';
 import { acceptFindings, arnInFindings } from './accepted-finding.ts';
 
 /** A DynamoDB action without its prefix. A transaction needs the action of each of its items. */
@@ -60,16 +61,13 @@ export interface Needs {
   readonly secrets?: readonly ('loginProvider' | 'originSecret')[];
   readonly values?: readonly ('cdnUrl' | 'appUrl')[];
   /** Passed through from the operator's environment when set there. */
-  readonly optional?: readonly VariableName[];
+  readonly optional?: readonly AllowListName[];
 }
 
-/**
- * Grants a role exactly what `needs` says, and returns the environment in which the function finds it.
- * @throws Error naming a limit in the operator's environment that is out of bounds.
- */
-export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResources, stage: string) {
+/** Grants a role exactly what `needs` says, and returns the environment in which the function finds it. */
+export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResources, stage: StageConfig) {
   // By which its metrics are told from those of another stage.
-  const environment: Record<string, string> = { STAGE: stage };
+  const environment: Record<string, string> = { STAGE: stage.name };
   for (const use of needs.tables ?? []) {
     const table = resources.tables[use.table];
     environment[TABLES[use.table].variable] = table.tableName;
@@ -92,7 +90,7 @@ export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResourc
       });
     }
   }
-  for (const name of needs.limits ?? []) environment[name] = String(parseLimit(name, process.env[name]));
+  for (const name of needs.limits ?? []) environment[name] = String(stage.limits[name]);
   for (const name of needs.secrets ?? []) {
     environment[name === 'loginProvider' ? 'LOGIN_PROVIDER_SECRET' : 'ORIGIN_SECRET'] = resources[name].secretArn;
     allow(role, ['secretsmanager:GetSecretValue'], [resources[name].secretArn]);
@@ -110,7 +108,7 @@ export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResourc
     }
   }
   for (const name of needs.optional ?? []) {
-    const value = process.env[name];
+    const value = stage.allowLists[name];
     if (value) environment[name] = value;
   }
   return environment;

@@ -54,7 +54,7 @@ export class ServiceFunction extends Construct {
       timeout: Duration.seconds(props.timeoutSeconds),
       role,
       logGroup,
-      environment: bindNeeds(role, props.needs, props.resources, props.stage.name),
+      environment: bindNeeds(role, props.needs, props.resources, props.stage),
       ...(props.reservedConcurrency !== undefined && { reservedConcurrentExecutions: props.reservedConcurrency }),
       ...(props.failedEvents && asyncInvoke(props.failedEvents, role)),
     });

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { CONFIGURABLE_LIMITS, type LimitName, parseLimit } from '../../shared/limits.ts';
+import { readOperatorVariables } from '../operator-variables.ts';
 import { lockDataDir } from './data-dir.ts';
 import { startEngines } from './engines.ts';
 import { requireFreePort } from './ports.ts';
@@ -28,7 +28,7 @@ try {
 }
 
 async function start(port: number, dataDir: string): Promise<void> {
-  for (const name of Object.keys(CONFIGURABLE_LIMITS) as LimitName[]) parseLimit(name, process.env[name]);
+  readOperatorVariables(process.env);
   started.push(await lockDataDir(dataDir));
   await requireFreePort(port);
   console.log('Bundling the functions, synthesizing the stacks, starting DynamoDB …');

@@ -6,7 +6,7 @@ import * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import * as ssm from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
 import { TABLES, type TableDefinition, type TableName } from '../../shared/aws/tables.ts';
-import { DELETED_BYTES_KEPT_DAYS, parseLimit } from '../../shared/limits.ts';
+import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
 import { acceptFindings } from '../constructs/accepted-finding.ts';
 import { CdnDistribution } from '../constructs/cdn-distribution.ts';
 import { endHelperLogs } from '../constructs/helper-logs.ts';
@@ -61,7 +61,7 @@ export class DataStack extends Stack {
     });
     new ssm.StringParameter(this, 'Operator', {
       parameterName: operatorParameterName(stage.name),
-      stringValue: this.toJsonString(this.operatorEnvironment()),
+      stringValue: this.toJsonString(this.operatorEnvironment(stage)),
       description: 'What "npm run admin" finds in its environment',
     });
     addOutput(this, 'CdnDistributionDomain', this.distribution.distributionDomainName);
@@ -71,7 +71,7 @@ export class DataStack extends Stack {
   }
 
   /** With the operator's own credentials: nothing is granted here. */
-  private operatorEnvironment(): Record<string, string> {
+  private operatorEnvironment(stage: StageConfig): Record<string, string> {
     const { tables, uploads, cdnUrl } = this.resources;
     return {
       ...Object.fromEntries(
@@ -80,7 +80,7 @@ export class DataStack extends Stack {
       UPLOADS_BUCKET: uploads.bucketName,
       CDN_URL: cdnUrl,
       CDN_DISTRIBUTION_URL: addressOf(this.distribution, undefined),
-      STORAGE_LIMIT_BYTES: String(parseLimit('STORAGE_LIMIT_BYTES', process.env.STORAGE_LIMIT_BYTES)),
+      STORAGE_LIMIT_BYTES: String(stage.limits.STORAGE_LIMIT_BYTES),
     };
   }
 

@@ -46,7 +46,7 @@ export class StreamingStack extends Stack {
       role,
       logGroup,
       environment: {
-        ...published(bindNeeds(role, UPLOAD_STREAM_NEEDS, props.resources, props.stage.name), props.data),
+        ...published(bindNeeds(role, UPLOAD_STREAM_NEEDS, props.resources, props.stage), props.data),
         // What streams through is garbage at once: a small young generation is collected often, and memory stays small.
         NODE_OPTIONS: '--max-semi-space-size=2',
       },

@@ -39,7 +39,7 @@ test('the restored table may be called so, and the example of cdk.json is the on
   const { context, ...others } = example;
   expect(others).toEqual(JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')));
   const [name] = all(/^RESTORED=(\S+)$/gm);
-  expect(readStageConfig(new App({ context })).existingTables).toEqual({ files: name });
+  expect(readStageConfig(new App({ context }), {}).existingTables).toEqual({ files: name });
 });
 
 test('expiry is turned on by the attribute that the tables have', () => {

@@ -1,7 +1,7 @@
 import { App } from 'aws-cdk-lib';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Template, TemplateResource } from '../../infra/local/template/assembly.ts';
-import { refuseMisspeltVariables } from '../../infra/operator-variables.ts';
+import { readOperatorVariables } from '../../infra/operator-variables.ts';
 import { existingTableKey, readStageConfig } from '../../infra/stage.ts';
 import { TABLES, type TableName } from '../../shared/aws/tables.ts';
 import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
@@ -268,18 +268,17 @@ describe('a wrong choice is refused by its name', () => {
       'context appCertificateArn must match ',
     ],
   ])('%j', (context, sentence) => {
-    expect(() => readStageConfig(new App({ context }))).toThrow(sentence);
+    expect(() => readStageConfig(new App({ context }), {})).toThrow(sentence);
   });
 
   test('also one that npm kept for itself, because -- was missing before it', () => {
-    vi.stubEnv('npm_config_call', 'stage=dev');
-    expect(() => readStageConfig(new App())).toThrow('as in "npm run deploy -- -c stage=dev"');
-    vi.unstubAllEnvs();
+    const read = () => readStageConfig(new App(), { npm_config_call: 'stage=dev' });
+    expect(read).toThrow('as in "npm run deploy -- -c stage=dev"');
   });
 
   test("but for what is the CDK's own", () => {
     const ofCdk = { 'cli-telemetry': false, 'acknowledged-issue-numbers': [16603], '@aws-cdk/core:x': true };
-    expect(readStageConfig(new App({ context: ofCdk })).name).toBe('prod');
+    expect(readStageConfig(new App({ context: ofCdk }), {}).name).toBe('prod');
   });
 });
 
@@ -287,7 +286,7 @@ describe('a variable that is nearly one of ours is refused', () => {
   test.each(['ALLOWED_EMAIL', 'allowed_emails', 'MAX_UPLOAD_BYTES', 'RATE_LIMIT_UPLOADS', 'STORAGE_LIMIT'])(
     '%s',
     (name) => {
-      const refusal = () => refuseMisspeltVariables({ PATH: '/bin', ALLOWED_EMAILS: 'a@example.org', [name]: '1' });
+      const refusal = () => readOperatorVariables({ PATH: '/bin', ALLOWED_EMAILS: 'a@example.org', [name]: '1' });
       expect(refusal).toThrow(
         `the environment has ${name}, which is no variable of ours; those are MAX_UPLOAD_SIZE_BYTES, `,
       );
@@ -296,7 +295,7 @@ describe('a variable that is nearly one of ours is refused', () => {
 
   test('and those that are ours, or nobody knows, are not', () => {
     const environment = { ALLOWED_EMAIL_DOMAINS: '', RATE_LIMIT_LISTS_PER_MINUTE: '1', ALLOWED_HOSTS: '*' };
-    expect(() => refuseMisspeltVariables(environment)).not.toThrow();
+    expect(() => readOperatorVariables(environment)).not.toThrow();
   });
 
   test('before anything is synthesized', async () => {
