@@ -112,7 +112,7 @@ test('every check of the smoke run has a line that says where to look', () => {
   expect(beginnings.filter((beginning) => !names.some((name) => name.startsWith(beginning)))).toEqual([]);
 });
 
-/** What the commands choose, put together as far as they do not contradict each other: a synthesis costs seconds. */
+/** What the commands choose, put together as far as they do not contradict each other. */
 function choices(): Pick<PageCommand, 'contexts' | 'variables'>[] {
   const merged: Pick<PageCommand, 'contexts' | 'variables'>[] = [];
   const isAlike = (some: Record<string, string>, others: Record<string, string>) =>

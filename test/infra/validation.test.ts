@@ -22,10 +22,9 @@ afterEach(async () => {
 describe('synthesis', () => {
   /** @returns who complains of what, and how gravely. */
   async function complaints(build: (stack: Stack) => void): Promise<string[]> {
-    vi.stubEnv('CDK_OUTDIR', directory);
     // The CLI says so, and then goes on in spite of warnings.
     vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify({ '@aws-cdk/core:failSynthOnValidationErrors': false }));
-    const app = await newApp();
+    const app = await newApp({ CDK_OUTDIR: directory });
     const stack = new Stack(app, 'Small');
     build(stack);
     expect(() => app.synth()).toThrow('A copy of this report can be found in');
@@ -77,8 +76,7 @@ describe('synthesis', () => {
 });
 
 test('findings cannot be accepted on a stack, nor on a construct of several resources', async () => {
-  vi.stubEnv('CDK_OUTDIR', directory);
-  const stack = new Stack(await newApp(), 'Small');
+  const stack = new Stack(await newApp({ CDK_OUTDIR: directory }), 'Small');
   for (const construct of [stack, new Construct(stack, 'Group')]) {
     expect(() => acceptFindings(construct, { S1: 'All of them' })).toThrow('has no main resource');
   }

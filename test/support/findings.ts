@@ -1,9 +1,9 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, inject } from 'vitest';
 import { loadAssembly } from '../../infra/local/template/assembly.ts';
-import { runSynthesis } from './synthesize-stage.ts';
+import { synthesizeApp } from '../../infra/synthesize-app.ts';
 
 interface Violation {
   readonly ruleName: string;
@@ -33,7 +33,7 @@ export async function readReports(directory: string): Promise<readonly PluginRep
 export async function expectAccepted(context: Record<string, string>): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'findings-'));
   try {
-    await runSynthesis(directory, context);
+    await synthesizeApp({ CDK_OUTDIR: directory, CDK_BUNDLES: join(inject('assembly'), 'bundles') }, context);
     const found = await readFound(directory);
     expect(found.length).toBeGreaterThan(0);
     expect(found.filter((finding) => finding.at !== finding.in)).toEqual([]);

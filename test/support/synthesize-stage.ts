@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { inject } from 'vitest';
 import {
   type Assembly,
@@ -10,8 +8,7 @@ import {
   type Template,
   type TemplateResource,
 } from '../../infra/local/template/assembly.ts';
-
-const ROOT = join(import.meta.dirname, '../..');
+import { synthesizeApp } from '../../infra/synthesize-app.ts';
 
 /** A synthesized service in a directory of its own. */
 export interface SynthesizedStage extends Assembly {
@@ -20,9 +17,9 @@ export interface SynthesizedStage extends Assembly {
 }
 
 /**
- * Synthesizes the service as an operator chose it, without the checks, of what the run of the tests has built.
+ * Synthesizes the service as an operator chose it, without the checks, of what the run of the tests has built; in this
+ * process, for a process of its own would spend more time on loading CDK than on the stacks.
  * @param variables  limits and allow-lists, and `CDK_DEFAULT_REGION`, in which the CLI says where it would deploy to.
- * @throws Error with what the synthesizer wrote, when it refuses.
  */
 export async function synthesizeStage(
   context: Readonly<Record<string, string>>,
@@ -31,11 +28,12 @@ export async function synthesizeStage(
   const directory = await mkdtemp(join(tmpdir(), 'stage-'));
   const remove = () => rm(directory, { recursive: true, force: true });
   try {
-    await runSynthesis(directory, context, {
+    const settings = {
+      CDK_OUTDIR: directory,
       CDK_VALIDATION: 'false',
       CDK_BUNDLES: join(inject('assembly'), 'bundles'),
-      ...variables,
-    });
+    };
+    await synthesizeApp({ ...settings, ...variables }, context);
     return { directory, remove, ...(await loadAssembly(directory)) };
   } catch (error) {
     await remove();
@@ -53,21 +51,6 @@ export async function templatesOf(
   return Object.fromEntries(
     Object.entries(templates).map(([name, template]) => [name.replace(/^FileHosting-\w+-(\w+).*$/, '$1'), template]),
   );
-}
-
-/**
- * Runs what `npm run synth` runs, without the command around it.
- * @param directory  where to.
- * @param settings  further variables of the environment.
- * @throws Error with all that was found.
- */
-export async function runSynthesis(
-  directory: string,
-  context: Readonly<Record<string, string>>,
-  settings: Record<string, string> = {},
-): Promise<void> {
-  const env = { PATH: process.env.PATH, CDK_CONTEXT_JSON: JSON.stringify(context), CDK_OUTDIR: directory };
-  await promisify(execFile)(process.execPath, ['infra/app.ts'], { cwd: ROOT, env: { ...env, ...settings } });
 }
 
 export function resourcesOf(template: Template | undefined, type: string): TemplateResource[] {
