@@ -14,6 +14,11 @@ type Statement = Record<'Effect' | 'Action' | 'Resource', unknown>;
 const statementsOf = ({ Properties = {} }: TemplateResource): Statement[] =>
   (Properties.PolicyDocument as { Statement: Statement[] }).Statement;
 
+let production: Record<string, Template>;
+beforeAll(async () => {
+  production = await templatesOf({ stage: 'prod' });
+});
+
 describe('a stage that has everything', () => {
   const certificate = (id: string) => `arn:aws:acm:us-east-1:123456789012:certificate/${id}`;
   const WEB_ACL = 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/files/1';
@@ -97,9 +102,8 @@ describe('a stage that has everything', () => {
   });
 });
 
-test('deleted bytes are kept for some days, and nobody but an operator can reach them', async () => {
-  const templates = await templatesOf({ stage: 'prod' });
-  const [uploads, ...others] = resourcesOf(templates.Data, 'AWS::S3::Bucket').filter(
+test('deleted bytes are kept for some days, and nobody but an operator can reach them', () => {
+  const [uploads, ...others] = resourcesOf(production.Data, 'AWS::S3::Bucket').filter(
     ({ Properties }) => Properties?.VersioningConfiguration,
   );
   expect(others).toEqual([]);
@@ -124,9 +128,9 @@ test('deleted bytes are kept for some days, and nobody but an operator can reach
     },
   });
   // Without a version in the request `s3:GetObject` and `s3:DeleteObject` are enough, and reach the latest one alone.
-  const uploadsId = Object.entries(templates.Data?.Resources ?? {}).find(([, resource]) => resource === uploads)?.[0];
+  const uploadsId = Object.entries(production.Data?.Resources ?? {}).find(([, resource]) => resource === uploads)?.[0];
   const reaching = ['AWS::IAM::Policy', 'AWS::S3::BucketPolicy'].flatMap((type) =>
-    Object.values(templates)
+    Object.values(production)
       .flatMap((template) => resourcesOf(template, type))
       .flatMap(statementsOf)
       .filter(({ Effect, Resource }) => Effect === 'Allow' && JSON.stringify(Resource).includes(String(uploadsId))),
@@ -141,10 +145,7 @@ describe('a table that took the place of another', () => {
   const [STAND_IN, ORIGINAL] = ['FileHosting-prod-restored-files', /^FilesTable/];
   let [before, after]: Record<string, Template>[] = [{}, {}];
   beforeAll(async () => {
-    [before, after] = await Promise.all([
-      templatesOf({ stage: 'prod' }),
-      templatesOf({ stage: 'prod', filesTable: STAND_IN }),
-    ]);
+    [before, after] = [production, await templatesOf({ stage: 'prod', filesTable: STAND_IN })];
   });
   const textOf = (template: Template | undefined) => JSON.stringify(template);
   const grants = (template: Template | undefined) => resourcesOf(template, 'AWS::IAM::Policy').flatMap(statementsOf);
