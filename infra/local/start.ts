@@ -4,7 +4,6 @@ import { lockDataDir } from './data-dir.ts';
 import { startEngines } from './engines.ts';
 import { requireFreePort } from './ports.ts';
 import { reportFunction, requestLine } from './report.ts';
-import { startService } from './service.ts';
 import { synthesize } from './synthesize.ts';
 
 /**
@@ -33,7 +32,12 @@ async function start(port: number, dataDir: string): Promise<void> {
   await requireFreePort(port);
   console.log('Bundling the functions, synthesizing the stacks, starting DynamoDB …');
   const assembly = join(dataDir, 'cdk.out');
-  const [engines] = await Promise.all([startEngines(dataDir, process.env), synthesize(assembly, stopping.signal)]);
+  const [engines, { startService }] = await Promise.all([
+    startEngines(dataDir, process.env),
+    // The service takes a second to load: not before a refusal, and while the others are at work.
+    import('./service.ts'),
+    synthesize(assembly, stopping.signal),
+  ]);
   started.push(engines);
   console.log('Creating tables and buckets, starting the servers …');
   const service = await startService({

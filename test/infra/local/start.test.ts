@@ -171,6 +171,7 @@ describe('a start is refused in one sentence', () => {
       { MAX_UPLOAD_SIZE_BYTES: 'many' },
       'MAX_UPLOAD_SIZE_BYTES must be a whole number from 1 to 5242880000, not "many"',
     ],
+    [{ ALLOWED_EMAIL: 'a@example.org' }, 'the environment has ALLOWED_EMAIL, which is no variable of ours; those are '],
     [{ DATA_DIR: '/dev/null/data' }, 'DATA_DIR /dev/null/data cannot be written: ENOTDIR'],
   ])('with %j', async (environment, sentence) => {
     const { code, complaint } = await refusal({ PORT: '0', DATA_DIR: await directory(), ...environment });
