@@ -103,7 +103,7 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
       { actions: ['ListBucket'] },
     ],
     values: ['appUrl', 'cdnUrl'],
-    limits: ['RATE_LIMIT_REQUESTS_PER_MINUTE', 'STORAGE_LIMIT_BYTES'],
+    limits: ['RATE_LIMIT_REQUESTS_PER_MINUTE'],
   },
   listApiKeys: {
     ...AUTHENTICATED,
@@ -131,7 +131,6 @@ export const BACKGROUND_NEEDS: Readonly<Record<keyof typeof BACKGROUND_ENTRIES, 
       { actions: ['PutObject', 'DeleteObject'], keys: ['uploads/*'] },
       { actions: ['ListBucket'] },
     ],
-    limits: ['STORAGE_LIMIT_BYTES'],
   },
   sweep: {
     tables: [

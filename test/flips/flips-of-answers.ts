@@ -235,8 +235,8 @@ export const FLIPS_OF_ANSWERS: readonly Flip[] = [
     replace: "path: '/api/v1/files/{id}/complete',\n    access: 'key-or-session',\n    rateClass: 'uploads',",
     also: {
       file: 'infra/stacks/function-needs.ts',
-      find: "limits: ['RATE_LIMIT_REQUESTS_PER_MINUTE', 'STORAGE_LIMIT_BYTES'],\n  },\n  listApiKeys",
-      replace: "limits: ['RATE_LIMIT_UPLOADS_PER_MINUTE', 'STORAGE_LIMIT_BYTES'],\n  },\n  listApiKeys",
+      find: "limits: ['RATE_LIMIT_REQUESTS_PER_MINUTE'],\n  },\n  listApiKeys",
+      replace: "limits: ['RATE_LIMIT_UPLOADS_PER_MINUTE'],\n  },\n  listApiKeys",
     },
   },
   {
