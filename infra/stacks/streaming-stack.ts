@@ -51,6 +51,8 @@ export class StreamingStack extends Stack {
         NODE_OPTIONS: '--max-semi-space-size=2',
       },
     });
+    // As of every other function CDK sees to it itself: no code is deployed before the grants that came with it.
+    this.webFunction.node.addDependency(role);
     Validations.of(this.webFunction).acknowledge({
       id: 'Annotation::@aws-cdk/aws-lambda:webFunctionPublicEndpoint',
       reason: 'The server refuses every request without the origin secret, then authenticates the caller itself',

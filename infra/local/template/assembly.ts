@@ -14,6 +14,7 @@ export interface TemplateResource {
   readonly Metadata?: Record<string, unknown>;
   readonly Condition?: string;
   readonly DeletionPolicy?: string;
+  readonly DependsOn?: readonly string[];
 }
 
 interface TemplateOutput {

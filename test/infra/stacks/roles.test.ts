@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { synthesized } from '../../support/synthesized.ts';
+
+/** Else an upgrade could run code before the grant it came with, and refuse what that code then asks for. */
+test.each([
+  ['Api', 'AWS::Lambda::Function'],
+  ['Streaming', 'AWS::Lambda::WebFunctionRevision'],
+])('the code of every function of %s is deployed after the grants of its role', async (stack, type) => {
+  const policies = await synthesized(stack, 'AWS::IAM::Policy');
+  for (const { logicalId, Properties, DependsOn = [] } of await synthesized(stack, type)) {
+    const text = JSON.stringify(Properties);
+    const own = policies.filter(({ Properties: { Roles } }) =>
+      (Roles as { Ref: string }[]).some(({ Ref }) => text.includes(`"${Ref}"`)),
+    );
+    expect([logicalId, own.length]).toEqual([logicalId, 1]);
+    expect([logicalId, ...DependsOn]).toEqual(expect.arrayContaining(own.map((policy) => policy.logicalId)));
+  }
+});
