@@ -28,7 +28,7 @@ describe.runIf(HAS_BROWSER)('the first load', () => {
   });
 
   test('is small, is kept for ever, and asks no stranger', async () => {
-    const here = await visit(browser);
+    const here = await visit(browser, { isFirst: true });
     const responses: Response[] = [];
     here.page.on('response', (response) => responses.push(response));
     await openAs(here, service, account.cookie);
@@ -53,7 +53,7 @@ describe.runIf(HAS_BROWSER)('the first load', () => {
   });
 
   test('leaves a slow processor time to answer', async () => {
-    const here = await visit(browser);
+    const here = await visit(browser, { isFirst: true });
     const devtools = await here.context.newCDPSession(here.page);
     // The thread's own time, not the clock's: what else this machine does is not the page's.
     await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HAS_BROWSER, launchBrowser, openAs, type Visit, visit } from '../support/browser.ts';
+import { HAS_BROWSER, launchBrowser, openAs, type Visit, type VisitOptions, visit } from '../support/browser.ts';
 import { uploadThrough } from '../support/lanes.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
@@ -27,8 +27,8 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
     await service.close();
   });
 
-  async function open(path?: string): Promise<Page> {
-    here = await visit(browser);
+  async function open(path?: string, options?: VisitOptions): Promise<Page> {
+    here = await visit(browser, options);
     await openAs(here, service, account.cookie, path);
     return here.page;
   }
@@ -171,7 +171,7 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
   });
 
   test('stay in sight when they cannot be brought up to date, which is said', async () => {
-    const page = await open('/dashboard/?search=invoice');
+    const page = await open('/dashboard/?search=invoice', { isFirst: true });
     await expect.poll(() => rows(page).count()).toBe(1);
     await page.clock.install();
     await page.route('**/api/v1/files?*', (route) => route.fulfill({ status: 503, json: {} }));
@@ -232,19 +232,14 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
     await here.leave();
   });
 
-  test.for([
-    'search={"toString":1}',
-    'search=[]',
-    'search=1e999',
-    'search=a&search=b',
-    'page=-1',
-    'page=1.5',
-    'page=abc',
-    'page=99999999999',
-  ])('are there whatever the address asks for: %s', async (wanted) => {
-    const page = await open(`/dashboard/?${encodeURI(wanted)}`);
-    await search(page).waitFor();
-    await page.getByText(/^\d+ files?$/).waitFor();
+  test('are there whatever the address asks for', async () => {
+    const page = await open();
+    const odd = ['search={"toString":1}', 'search=[]', 'search=1e999', 'search=a&search=b'];
+    for (const wanted of [...odd, 'page=-1', 'page=1.5', 'page=abc', 'page=99999999999']) {
+      await page.goto(`${service.urls.root_url}/dashboard/?${encodeURI(wanted)}`);
+      await search(page).waitFor();
+      await page.getByText(/^\d+ files?$/).waitFor();
+    }
     await here.leave();
   });
 

@@ -3,12 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { arriveAt, HAS_BROWSER, launchBrowser, slowUploads, uploadPanel, type Visit } from '../support/browser.ts';
+import {
+  arriveAt,
+  HAS_BROWSER,
+  launchBrowser,
+  slowUploads,
+  uploadPanel,
+  type Visit,
+  type VisitOptions,
+} from '../support/browser.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 const MIB = 1024 * 1024;
 const SMALL = { name: 'small.txt', mimeType: 'text/plain', buffer: Buffer.from('small') };
-const LARGE = { name: 'large.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(6 * MIB) };
+const LARGE = { name: 'large.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(4.5 * MIB) };
 
 let service: TestService;
 let browser: Browser;
@@ -24,8 +32,8 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
     await service.close();
   });
 
-  async function arrive(): Promise<Page> {
-    ({ account, here } = await arriveAt(service, browser));
+  async function arrive(options?: VisitOptions): Promise<Page> {
+    ({ account, here } = await arriveAt(service, browser, options));
     return here.page;
   }
 
@@ -37,7 +45,7 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
   }
 
   test('that is answered 500 is tried again, and at last by hand', async () => {
-    const page = await arrive();
+    const page = await arrive({ isFirst: true });
     let answers = 0;
     await page.clock.install();
     await page.route('**/api/v1/files', (route) => {
@@ -82,7 +90,7 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
   });
 
   test('whose bytes never arrive gives its room back when it is given up', async () => {
-    const page = await arrive();
+    const page = await arrive({ isFirst: true });
     const used = async () =>
       (await account.bySession.request<{ storage_used_bytes: number }>('GET', '/auth/me')).body.storage_used_bytes;
     await page.clock.install();
@@ -156,11 +164,11 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
     const page = await arrive();
     const directory = await mkdtemp(join(tmpdir(), 'mishaps-'));
     const path = join(directory, 'draft.bin');
-    await writeFile(path, Buffer.alloc(20 * MIB));
-    await slowUploads(page, MIB);
+    await writeFile(path, Buffer.alloc(8 * MIB));
+    await slowUploads(page, 2 * MIB);
     await files(page).setInputFiles(path);
     await uploadPanel(page).getByRole('progressbar', { name: 'draft.bin' }).waitFor();
-    await writeFile(path, Buffer.alloc(10 * MIB));
+    await writeFile(path, Buffer.alloc(5 * MIB));
     await uploadPanel(page).getByText('This file cannot be read any more').waitFor();
     await rm(directory, { recursive: true });
     await here.leave();
