@@ -83,7 +83,9 @@ export const strings = {
     } satisfies Record<keyof typeof LOGIN_ERRORS, string>,
     again: 'Log in to go on where you were.',
     uploadsWait: (count: string, one: boolean) =>
-      `${one ? '1 upload waits' : `${count} uploads wait`} for you in this tab. Log in in the new tab that opens; here they go on then.`,
+      one
+        ? '1 upload waits for you in this tab. Log in in the new tab that opens; here it goes on then.'
+        : `${count} uploads wait for you in this tab. Log in in the new tab that opens; here they go on then.`,
   },
 
   storage: {
