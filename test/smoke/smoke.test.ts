@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inherited } from '../support/inherited.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { removeResource } from '../support/template-edits.ts';
 
@@ -25,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 async function smoke(...options: string[]) {
-  const child = spawn(process.execPath, [RUN, ...options], { env: { PATH: process.env.PATH } });
+  const child = spawn(process.execPath, [RUN, ...options], { env: inherited() });
   const [lines, complaint, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
   return { code, lines: lines.trim().split('\n'), complaint };
 }

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { inherited } from './inherited.ts';
 
 export interface AdminOutcome {
   readonly code: number | null;
@@ -18,7 +19,7 @@ const RUN = join(import.meta.dirname, '../../admin/run.ts');
 
 /** Starts `npm run admin -- …` as a process of its own, without a terminal, and with no credentials but those given. */
 export function startAdmin(args: readonly string[], environment: Record<string, string>): RunningAdmin {
-  const env = { PATH: process.env.PATH, AWS_EC2_METADATA_DISABLED: 'true', HOME: '/nowhere', ...environment };
+  const env = { ...inherited(), AWS_EC2_METADATA_DISABLED: 'true', HOME: '/nowhere', ...environment };
   const child = spawn(process.execPath, [RUN, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const outcome = Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]).then(
     ([stdout, stderr, [code]]) => ({ code, stdout, stderr }),

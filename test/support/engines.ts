@@ -24,6 +24,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // What tests and the programs they start put aside goes when they end, whether they clear it up or not.
   const directory = await mkdtemp(join(tmpdir(), 'file-hosting-tests-'));
   process.env.TMPDIR = directory;
+  // Commands that are started a hundred times load what is compiled, if they are given this, too.
+  process.env.NODE_COMPILE_CACHE = join(directory, 'compiled');
   const outdir = join(directory, 'assembly');
   const shared = process.env[SHARED_ENGINE_VARIABLE];
   const engine = shared === undefined ? startDynamoDbLocal() : { endpoint: shared, close: async () => undefined };

@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { freePort } from '../../../infra/local/ports.ts';
 import { client } from '../../support/client.ts';
+import { inherited } from '../../support/inherited.ts';
 import { logIn } from '../../support/login.ts';
 
 /** `npm start` as a process, which is what a person has: its lines, its addresses, its end. */
@@ -30,8 +31,7 @@ async function directory(): Promise<string> {
 
 function launch(environment: Record<string, string>): ChildProcess {
   const env = {
-    PATH: process.env.PATH,
-    HOME: process.env.HOME,
+    ...inherited(),
     CDK_BUNDLES: join(inject('assembly'), 'bundles'),
     ...environment,
   };
