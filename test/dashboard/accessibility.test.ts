@@ -195,6 +195,25 @@ describe.runIf(HAS_BROWSER)('every page and dialog', () => {
     await here.leave();
   });
 
+  test('is begun by the keyboard with the way past the navigation, and goes on where it was on another page', async () => {
+    const many = await service.newAccount();
+    await Promise.all(
+      Array.from({ length: 51 }, (_, index) => uploadThrough('inline', many, `${index}.txt`, 'content')),
+    );
+    const here = await visit(browser);
+    const { page } = here;
+    const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent);
+    await openAs(here, service, many.cookie);
+    await page.getByRole('button', { name: 'Details of', exact: false }).first().waitFor();
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('Skip to the content');
+    // The link has led to the last page, where it leads no further.
+    await page.getByRole('link', { name: 'Next page' }).press('Enter');
+    await page.waitForURL('**/dashboard/?page=2');
+    await expect.poll(focused).toBe('content');
+    await here.leave();
+  });
+
   test('can be put into light, dark or what the system has, and stays so', async () => {
     const here = await visit(browser, { colorScheme: 'light' });
     const { page } = here;

@@ -1,7 +1,7 @@
 import { Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Navigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { filesQuery, PAGE_SIZE } from '../api/queries.ts';
 import type { FileRecord } from '../api/types.ts';
 import { formatNumber } from '../format.ts';
@@ -37,8 +37,12 @@ export function FilesPage() {
   usePageTitle(
     search !== '' ? words.titleOfSearch(search) : page > 1 ? words.titleOfPage(formatNumber(page)) : words.title,
   );
-  // A link to another page that is not there any more had the focus.
-  useEffect(() => keepFocus(), [page]);
+  const before = useRef(page);
+  useEffect(() => {
+    // The link that led here had the focus, and may be one no more.
+    if (before.current !== page) keepFocus();
+    before.current = page;
+  }, [page]);
 
   const pages = Math.max(1, Math.ceil((data?.total ?? 0) / PAGE_SIZE));
   // What a search found, which stays until all files are here, says nothing of whether there are any.
