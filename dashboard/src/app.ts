@@ -80,6 +80,7 @@ onSession((accountId) => {
   const known = queryClient.getQueryData(profileQuery.queryKey);
   if (known === undefined || known.id === accountId) return;
   if (accountId === null) return toLogin();
+  // Before the reload, which would ask whether to give up uploads that are nobody's here any more.
   uploads.setAccount(accountId);
   window.location.reload();
 });

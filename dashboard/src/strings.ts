@@ -148,7 +148,6 @@ export const strings = {
     removeSelected: 'Delete selected',
     unselect: 'Clear the selection',
     progress: (done: string, of: string) => `Deleting: ${done} of ${of} done`,
-    held: 'Waiting: too many requests in a minute. It goes on by itself.',
     stop: 'Stop',
     done: (count: string, one: boolean) => (one ? 'File deleted' : `${count} files deleted`),
     failed: (count: string, one: boolean) => (one ? '1 file was not deleted' : `${count} files were not deleted`),

@@ -7,6 +7,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HAS_BROWSER, launchBrowser, openAs, type Visit, visit } from '../support/browser.ts';
 import { client } from '../support/client.ts';
+import { inherited } from '../support/inherited.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -49,7 +50,7 @@ describe.runIf(HAS_BROWSER)('a person makes a key', () => {
 
   /** Runs the lines that the page shows, as they stand there. */
   async function shell(lines: string, input = ''): Promise<Record<string, unknown>> {
-    const running = promisify(execFile)('bash', ['-c', lines], { cwd: directory, env: { PATH: process.env.PATH } });
+    const running = promisify(execFile)('bash', ['-c', lines], { cwd: directory, env: inherited() });
     running.child.stdin?.end(input);
     return JSON.parse((await running).stdout);
   }

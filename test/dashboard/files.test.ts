@@ -208,7 +208,7 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
       route.fulfill({ status: 429, headers: { 'Retry-After': '30' }, json: { error: 'rate_limit_exceeded' } }),
     );
     await askToDelete();
-    await question.getByText('Waiting: too many requests in a minute.').waitFor();
+    await question.getByText('Waiting. Too many requests in a minute.').waitFor();
     await question.getByRole('button', { name: 'Stop' }).click();
     await question.waitFor({ state: 'hidden' });
     const { body } = await account.byKey.request<{ total: number }>('GET', '/files?search=invoice');

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { examples } from '../../dashboard/src/reference/examples.ts';
+import { inherited } from '../support/inherited.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -25,7 +26,7 @@ afterAll(async () => {
 
 /** Runs lines of the page, as they stand there. @returns what they write. */
 async function run(lines: string, variables: Record<string, string> = {}): Promise<string> {
-  const env = { PATH: process.env.PATH, FILE_HOSTING_KEY: account.key, ...variables };
+  const env = { ...inherited(), FILE_HOSTING_KEY: account.key, ...variables };
   return (await promisify(execFile)('bash', ['-c', `set -e\n${lines}`], { cwd: directory, env })).stdout;
 }
 

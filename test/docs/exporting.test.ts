@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeUpFiles } from '../service/made-up-files.ts';
+import { inherited } from '../support/inherited.ts';
 import { operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
@@ -23,7 +24,7 @@ afterAll(async () => {
 async function exportAccount({ key }: Pick<TestAccount, 'key'>): Promise<void> {
   const page = await readFile(join(import.meta.dirname, '../../docs/operate.md'), 'utf8');
   const script = /<!-- script: export-account -->\n```sh\n([\s\S]*?)```/.exec(page)?.[1] ?? 'exit 1';
-  const env = { PATH: process.env.PATH, FILE_HOSTING_URL: service.urls.base_url, FILE_HOSTING_KEY: key };
+  const env = { ...inherited(), FILE_HOSTING_URL: service.urls.base_url, FILE_HOSTING_KEY: key };
   await promisify(execFile)('sh', ['-c', script], { cwd: directory, env });
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inherited } from '../support/inherited.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -29,7 +30,7 @@ async function commands(): Promise<string[]> {
 
 async function run(command: string, id = ''): Promise<Record<string, unknown>> {
   const here = command.replaceAll('http://localhost:8787', service.urls.root_url).replaceAll('<id>', id);
-  const env = { PATH: process.env.PATH, FILE_HOSTING_KEY: account.key };
+  const env = { ...inherited(), FILE_HOSTING_KEY: account.key };
   const { stdout } = await promisify(execFile)('sh', ['-c', here], { cwd: directory, env });
   return JSON.parse(stdout);
 }

@@ -21,6 +21,7 @@ import { LIMITER_CHECKS } from '../../smoke/checks/limiter.ts';
 import { LINK_CHECKS } from '../../smoke/checks/links.ts';
 import { REFUSAL_CHECKS } from '../../smoke/checks/refusals.ts';
 import { ROUTE_CHECKS } from '../../smoke/checks/routes.ts';
+import { inherited } from '../support/inherited.ts';
 import { type SynthesizedStage, synthesizeStage } from '../support/synthesize-stage.ts';
 import { type PageCommand, pageCommands, shellLines } from './operator-page.ts';
 
@@ -139,8 +140,7 @@ describe('followed as far as it goes without AWS', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'operate-'));
     // As the page says it, but for where to: by a path from here, as cdk.json has it.
-    const { PATH, HOME } = process.env;
-    const options = { cwd: ROOT, env: { PATH, HOME, CI: 'true' } };
+    const options = { cwd: ROOT, env: { ...inherited(), CI: 'true' } };
     await promisify(execFile)('npm', ['run', 'synth', '--', '--output', relative(ROOT, directory)], options);
     bySynth = await loadAssembly(directory);
     for (const { contexts, variables } of choices()) chosen.push(await synthesizeStage(contexts, variables));

@@ -7,6 +7,7 @@ import chromium from '@sparticuz/chromium';
 import type { TestProject } from 'vitest/node';
 import { startDynamoDbLocal } from '../../infra/local/dynamodb/dynamodb-local.ts';
 import { HAS_BROWSER } from './browser.ts';
+import { inherited } from './inherited.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -43,6 +44,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
 /** As `npm run synth` does, without the command around it and the checks, which are tests of their own. */
 async function synthesize(outdir: string): Promise<void> {
   const settings = { CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify({ stage: 'dev' }), CDK_VALIDATION: 'false' };
-  const env = { PATH: process.env.PATH, ...settings };
+  const env = { ...inherited(), ...settings };
   await promisify(execFile)(process.execPath, [join(import.meta.dirname, '../../infra/app.ts')], { env });
 }

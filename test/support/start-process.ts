@@ -52,8 +52,12 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-/** Command lines of the processes that work on a directory. */
+/** Command lines of the processes that work on a directory: they all have it in them, be they Node's or Java's. */
 export function processesOn(dataDir: string): string[] {
-  const listed = execFileSync('ps', ['-A', '-o', 'command=']).toString().split('\n');
-  return listed.filter((command) => command.includes(dataDir));
+  const list =
+    process.platform === 'linux'
+      ? 'for file in /proc/[0-9]*/cmdline; do tr "\\0" " " <$file; echo; done 2>/dev/null || true'
+      : 'ps -A -o args=';
+  const lines = execFileSync('sh', ['-c', list]).toString().split('\n');
+  return lines.filter((line) => line.includes(dataDir));
 }

@@ -79,7 +79,7 @@ export function DeleteFiles({ files, onClose }: DeleteFilesProps) {
         )}
         {isHeld && (
           <Text size="sm" c="dimmed" role="status">
-            {words.held}
+            {strings.uploads.held(strings.failures.rate_limit_exceeded)}
           </Text>
         )}
         <Group justify="end">

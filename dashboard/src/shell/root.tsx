@@ -1,6 +1,8 @@
+import { VisuallyHidden } from '@mantine/core';
 import { Outlet } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useUploadQueue } from '../uploads/use-uploads.ts';
+import { ANNOUNCEMENTS } from './announce.ts';
 
 /** What is around every page, also that of the login, where uploads may wait. */
 export function Root() {
@@ -12,5 +14,10 @@ export function Root() {
     window.addEventListener('beforeunload', ask);
     return () => window.removeEventListener('beforeunload', ask);
   }, [queue]);
-  return <Outlet />;
+  return (
+    <>
+      <Outlet />
+      <VisuallyHidden id={ANNOUNCEMENTS} role="status" />
+    </>
+  );
 }

@@ -70,7 +70,7 @@ export class UploadQueue {
   }
 
   /** What the rate limit lets through, and when. */
-  get pace(): Pick<Pace, 'isHolding' | 'notBefore' | 'secondsFor'> {
+  get pace(): Pick<Pace, 'notBefore' | 'secondsFor'> {
     return this.#pace;
   }
 

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import { freePort } from '../../../infra/local/ports.ts';
 import { client } from '../../support/client.ts';
 import { inherited } from '../../support/inherited.ts';
 import { logIn } from '../../support/login.ts';
+import { processesOn } from '../../support/start-process.ts';
 
 /** `npm start` as a process, which is what a person has: its lines, its addresses, its end. */
 
@@ -66,16 +67,6 @@ async function refusal(environment: Record<string, string>) {
   const child = launch(environment);
   const [complaint, [code]] = await Promise.all([text(child.stderr as NodeJS.ReadableStream), once(child, 'exit')]);
   return { code, complaint };
-}
-
-/** Command lines of all processes that have this path in them: as ours have, be they Node's or Java's. */
-function processesOf(path: string): string[] {
-  const list =
-    process.platform === 'linux'
-      ? 'for file in /proc/[0-9]*/cmdline; do tr "\\0" " " <$file; echo; done 2>/dev/null || true'
-      : 'ps -A -o args=';
-  const lines = execFileSync('sh', ['-c', list]).toString().split('\n');
-  return lines.filter((line) => line.includes(path));
 }
 
 describe('a start', () => {
@@ -138,7 +129,7 @@ describe('a start', () => {
     const gone = once(first.child, 'exit');
     first.child.kill('SIGKILL');
     await gone;
-    await expect.poll(() => processesOf(dataDir)).toEqual([]);
+    await expect.poll(() => processesOn(dataDir)).toEqual([]);
 
     const second = await ready({ PORT: port, DATA_DIR: dataDir });
     expect(second.urls).toEqual(first.urls);
@@ -150,7 +141,7 @@ describe('a start', () => {
     const ended = once(second.child, 'exit');
     second.child.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
-    await expect.poll(() => processesOf(dataDir)).toEqual([]);
+    await expect.poll(() => processesOn(dataDir)).toEqual([]);
   });
 });
 
@@ -161,7 +152,7 @@ test('SIGINT while it starts ends it, too', async () => {
   const ended = once(child, 'exit');
   child.kill('SIGINT');
   expect(await ended).toEqual([0, null]);
-  await expect.poll(() => processesOf(dataDir)).toEqual([]);
+  await expect.poll(() => processesOn(dataDir)).toEqual([]);
 });
 
 describe('a start is refused in one sentence', () => {
