@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
 import { appendFile, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -33,6 +32,8 @@ export async function writeDraft(
 ): Promise<Draft> {
   const path = join(directory, randomUUID());
   const digests = new Map(algorithms.map((algorithm) => [algorithm, createDigest(algorithm)]));
+  // Opened before anything can fail: a stream that opens the file itself may do so after it was destroyed, and after `rm`.
+  const file = await open(path, 'wx');
   let size = 0;
   try {
     await pipeline(
@@ -44,7 +45,7 @@ export async function writeDraft(
           yield chunk;
         }
       },
-      createWriteStream(path, { flags: 'wx', highWaterMark: WRITE_BUFFER_BYTES }),
+      file.createWriteStream({ highWaterMark: WRITE_BUFFER_BYTES }),
     );
   } catch (error) {
     await rm(path, { force: true });
