@@ -22,6 +22,8 @@ export async function bundleFunctions(outDir: string): Promise<Record<string, nu
     platform: 'node',
     target: 'node24',
     format: 'cjs',
+    // The SDK imports `node:http` at its first request, which would load undici, too.
+    supported: { 'dynamic-import': false },
     minify: true,
     // Names appear in the errors that reach the log.
     keepNames: true,
