@@ -170,8 +170,9 @@ describe.runIf(HAS_BROWSER)('every page and dialog', () => {
       }
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 800 });
-        const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-        expect(tooWide, `at ${width} pixels`).toBeLessThanOrEqual(0);
+        // What floats over the page follows a moment after the window.
+        const tooWide = () => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+        await expect.poll(tooWide, { message: `at ${width} pixels` }).toBeLessThanOrEqual(0);
       }
       await here.leave();
     },

@@ -37,7 +37,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('assembly', outdir);
   return async () => {
     await dynamoDb.close();
-    await rm(directory, { recursive: true, force: true });
+    // A program that is ending may still keep what it compiled.
+    await rm(directory, { recursive: true, force: true, maxRetries: 10 });
   };
 }
 
