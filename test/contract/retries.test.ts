@@ -50,7 +50,7 @@ describe('contract: retries', () => {
       return true;
     };
     const match = { service: 's3', operation: 'PutObject', predicate } as const;
-    service.front.faults.add({ match, effect: { delayMs: 5_000 }, times: 1 });
+    service.front.faults.add({ match, effect: { delayMs: 2_000 }, times: 1 });
     const slow = byKey.upload('a', 'once', keyed('two'));
     await reached.promise;
     const answers = await Promise.all([slow, byKey.upload('a', 'once', keyed('two'))]);
