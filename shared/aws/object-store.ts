@@ -12,7 +12,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { required } from '../env.ts';
 import { ownerTag } from '../files/object-key.ts';
-import type { ObjectDescription, ObjectStore } from '../files/object-store.ts';
+import { type ObjectDescription, type ObjectStore, PartsLeft } from '../files/object-store.ts';
 import { describeError, log } from '../log.ts';
 import { s3 } from './s3.ts';
 
@@ -36,9 +36,10 @@ export const objectStore: ObjectStore = {
       const Parts = await putParts(upload, parts);
       await s3.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }));
     } catch (error) {
-      // Parts are paid for until somebody throws them away; if we cannot, the sweeper or the bucket's lifecycle does.
+      // Parts are paid for until somebody throws them away.
       await s3.send(new AbortMultipartUploadCommand(upload)).catch((failure) => {
         log('warn', 'parts not thrown away; the sweeper will', describeError(failure));
+        throw new PartsLeft('parts are left', { cause: error });
       });
       throw error;
     }

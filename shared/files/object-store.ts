@@ -7,6 +7,11 @@ export interface ObjectDescription {
   readonly contentDisposition: string;
 }
 
+/** An object of several parts was not stored, and its parts could not be thrown away. `cause` is why it was not stored. */
+export class PartsLeft extends Error {
+  override readonly name = 'PartsLeft';
+}
+
 /** The bytes of files, by key. A failed write may have happened all the same. */
 export interface ObjectStore {
   put(key: string, bytes: Uint8Array, description: ObjectDescription): Promise<void>;
@@ -14,6 +19,7 @@ export interface ObjectStore {
   /**
    * Stores an object of several parts, one on its way while the next is read; nothing is visible until all are stored.
    * When anything fails, `parts` included, what was stored is thrown away and the error passes.
+   * @throws PartsLeft instead, when that fails, too: the row of the upload must stay, by which the sweeper finds them.
    */
   putInParts(key: string, parts: AsyncIterable<Uint8Array>, description: ObjectDescription): Promise<void>;
 

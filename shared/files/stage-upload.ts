@@ -14,7 +14,7 @@ import { replay } from './idempotent-replay.ts';
 import { MeasuredContent } from './measured-content.ts';
 import { mediaType } from './media-type.ts';
 import { newPublicKey } from './object-key.ts';
-import type { ObjectStore } from './object-store.ts';
+import { type ObjectStore, PartsLeft } from './object-store.ts';
 import { inParts, PART_BYTES, type Part } from './parts.ts';
 import { renewingLease } from './renewing-lease.ts';
 import type { StorageLimit } from './settlement-store.ts';
@@ -139,6 +139,7 @@ async function store(stores: StagingStores, storing: Storing): Promise<PendingUp
     if (first.isLast) await stores.objects.put(objectKey, first.bytes, description);
     else await stores.objects.putInParts(objectKey, bytesOf(first, parts), description);
   } catch (error) {
+    if (error instanceof PartsLeft) throw error.cause;
     // When the storage failed, what we told it may still happen, after anything we could remove now: the sweeper will,
     // when the lease has ended.
     if (content.hasFailed) await discardUpload(stores, upload);

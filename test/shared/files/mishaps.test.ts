@@ -10,6 +10,7 @@ import { settleUploadedObject } from '../../../shared/files/settle-uploaded-obje
 import { sweepRow } from '../../../shared/files/sweep-row.ts';
 import {
   askForTicket,
+  broken,
   chunks,
   HOUR_MS,
   inTime,
@@ -44,6 +45,10 @@ const SCENARIOS: Record<string, Scenario> = {
   'a large upload': {
     begin: async (accountId) => () => upload(service, accountId, LARGE),
     files: 1,
+  },
+  'a large upload that breaks off': {
+    begin: async (accountId) => () => stage(service, accountId, broken(LARGE, new Error('the client has left'))),
+    files: 0,
   },
   'an upload with a key': {
     begin: async (accountId) => () => upload(service, accountId, 'hello', { idempotencyKey: 'k' }),
