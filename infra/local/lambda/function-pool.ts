@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type { Surroundings } from './environment-variables.ts';
 import { ExecutionEnvironment } from './execution-environment.ts';
 import type { FunctionConfig } from './function-config.ts';
@@ -5,10 +6,11 @@ import { type Invocation, InvocationRefused, type InvocationResult } from './inv
 import type { LogListener } from './log-lines.ts';
 
 /**
- * Environments of one function at once. On AWS there may be a thousand; here each is a thread of some 30 MB on a few
- * cores, so what comes beyond these waits its turn: a delay, which a caller cannot tell from a busy machine.
+ * Environments of one function at once. On AWS there may be a thousand; here each is a thread of some 30 MB that takes a
+ * core a quarter of a second to start, and events wait for the database half of their time. So what comes beyond these waits
+ * its turn: a delay, which a caller cannot tell from a busy machine.
  */
-const ENVIRONMENTS_MAX = 8;
+const ENVIRONMENTS_MAX = 2 * availableParallelism();
 
 /** The execution environments of one function: idle ones are used again, last used first, and no two events share one. */
 export class FunctionPool {
