@@ -4,7 +4,7 @@ import { Construct } from 'constructs';
 import type { TableName } from '../../shared/aws/tables.ts';
 import { type AlarmSettings, addAlarm, alarmNameOf } from './alarm.ts';
 import { ALARM_MEANINGS, type AlarmName } from './alarm-meanings.ts';
-import { FIVE_MINUTES, serviceMetric, sumOf, type Watched } from './watched.ts';
+import { FIVE_MINUTES, serviceMetric, sumOf, throttleMetrics, type Watched } from './watched.ts';
 
 /**
  * System errors are counted by table and operation, of which an alarm adds up ten: the busiest stand for all, since such
@@ -114,9 +114,8 @@ export class Alarms extends Construct {
     const { tables } = this.#watched.resources;
     const options = { period: FIVE_MINUTES, statistic: 'Sum' };
     for (const kind of ['Read', 'Write'] as const) {
-      const each = Object.values(tables).map((table) => table.metric(`${kind}ThrottleEvents`, options));
       this.telling(`Database${kind}Throttles`, {
-        metric: sumOf(each, `${kind} throttles`),
+        metric: sumOf(throttleMetrics(this.#watched, kind), `${kind} throttles`),
         // DynamoDB throttles for a moment when it splits a partition, and the SDK tries again.
         from: 10,
         periods: [2, 3],

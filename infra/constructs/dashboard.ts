@@ -3,7 +3,7 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { type Lane, METRIC_NAMESPACE, type MetricName } from '../../shared/metrics.ts';
 import { ROUTES } from '../../shared/routes.ts';
-import { edgeMetric, FIVE_MINUTES, serviceMetric, type Watched } from './watched.ts';
+import { edgeMetric, FIVE_MINUTES, serviceMetric, throttleMetrics, type Watched } from './watched.ts';
 
 const LANES: readonly Lane[] = ['inline', 'streaming', 'direct'];
 
@@ -128,7 +128,8 @@ function background(watched: Watched): cloudwatch.IWidget[] {
   ];
 }
 
-function underneath({ api, resources }: Watched): cloudwatch.IWidget[] {
+function underneath(watched: Watched): cloudwatch.IWidget[] {
+  const { api } = watched;
   const functions = Object.entries(api.functions);
   const sum = { period: FIVE_MINUTES, statistic: 'Sum' };
   return [
@@ -138,11 +139,7 @@ function underneath({ api, resources }: Watched): cloudwatch.IWidget[] {
     ]),
     graph(
       'Throttles by table',
-      Object.entries(resources.tables).flatMap(([name, table]) =>
-        (['Read', 'Write'] as const).map((kind) =>
-          table.metric(`${kind}ThrottleEvents`, { ...sum, label: `${name}, ${kind.toLowerCase()}s` }),
-        ),
-      ),
+      (['Read', 'Write'] as const).flatMap((kind) => throttleMetrics(watched, kind)),
     ),
   ];
 }

@@ -1,6 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import type { Distribution } from 'aws-cdk-lib/aws-cloudfront';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import { TABLES, type TableDefinition, type TableName } from '../../shared/aws/tables.ts';
 import { METRIC_NAMESPACE, type MetricDimensions, type MetricName } from '../../shared/metrics.ts';
 import type { ApiStack } from '../stacks/api-stack.ts';
 import type { StreamingStack } from '../stacks/streaming-stack.ts';
@@ -55,6 +56,28 @@ export function edgeMetric(
     statistic: metricName.endsWith('Rate') ? 'Average' : 'Sum',
     period: FIVE_MINUTES,
     region: EDGE_REGION,
+  });
+}
+
+/**
+ * How often DynamoDB refused reads, or writes, of each table, and of each of its global indexes, which counts apart: one
+ * that falls behind holds up the writes of its table.
+ */
+export function throttleMetrics({ resources }: Watched, kind: 'Read' | 'Write'): cloudwatch.Metric[] {
+  const options = { period: FIVE_MINUTES, statistic: 'Sum' };
+  return (Object.keys(TABLES) as TableName[]).flatMap((name) => {
+    const table = resources.tables[name];
+    const { globalIndexes = {} }: TableDefinition = TABLES[name];
+    const metric = (label: string, more: Record<string, string> = {}) =>
+      table.metric(`${kind}ThrottleEvents`, {
+        ...options,
+        label: `${label}, ${kind.toLowerCase()}s`,
+        dimensionsMap: { TableName: table.tableName, ...more },
+      });
+    const ofIndexes = Object.keys(globalIndexes).map((index) =>
+      metric(`${name} ${index}`, { GlobalSecondaryIndexName: index }),
+    );
+    return [metric(name), ...ofIndexes];
   });
 }
 

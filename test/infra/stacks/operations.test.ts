@@ -11,7 +11,9 @@ interface AlarmProperties {
   readonly Namespace?: string;
   readonly MetricName?: string;
   readonly Dimensions?: { Name: string; Value: unknown }[];
-  readonly Metrics?: { MetricStat?: { Metric: { MetricName: string; Namespace: string; Dimensions: unknown[] } } }[];
+  readonly Metrics?: {
+    MetricStat?: { Metric: { MetricName: string; Namespace: string; Dimensions: { Name: string; Value: unknown }[] } };
+  }[];
 }
 
 const propertiesOf = ({ Properties }: Synthesized) => Properties as unknown as AlarmProperties;
@@ -75,6 +77,21 @@ test('silence is well everywhere but at the sweeper, which reports every minute'
 test('no alarm adds more metrics than CloudWatch does', async () => {
   const counts = (await alarms()).map(({ Metrics = [] }) => Metrics.filter(({ MetricStat }) => MetricStat).length);
   expect(Math.max(...counts)).toBeLessThanOrEqual(10);
+});
+
+test('throttles are counted of every table, and of every index that counts apart', async () => {
+  const names = (await synthesized('Data', 'AWS::DynamoDB::GlobalTable')).flatMap(({ Properties }) => [
+    undefined,
+    ...((Properties.GlobalSecondaryIndexes ?? []) as { IndexName: string }[]).map(({ IndexName }) => IndexName),
+  ]);
+  expect(names.filter(Boolean).length).toBeGreaterThan(0);
+  for (const kind of ['Read', 'Write']) {
+    const alarm = (await alarms()).find(({ AlarmName }) => AlarmName.endsWith(`Database${kind}Throttles`));
+    const counted = (alarm?.Metrics ?? []).flatMap(({ MetricStat }) =>
+      MetricStat ? [MetricStat.Metric.Dimensions.find(({ Name }) => Name === 'GlobalSecondaryIndexName')?.Value] : [],
+    );
+    expect(counted.toSorted()).toEqual(names.toSorted());
+  }
 });
 
 test('alarms on our own metrics name such as the functions write, of this stage', async () => {
