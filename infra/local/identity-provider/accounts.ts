@@ -38,7 +38,7 @@ export function accountsOf(issuer: string): Accounts {
 }
 
 /** Google's are decimal and up to 21 digits; these too, so that nothing downstream expects less. */
-function subjectOf(email: string): string {
+export function subjectOf(email: string): string {
   const digest = createHash('sha256').update(email).digest();
   return (digest.readBigUInt64BE() + 10n ** 20n).toString();
 }
