@@ -1,5 +1,5 @@
 const throttled = (what: 'reads' | 'writes') =>
-  `DynamoDB refuses ${what} of our tables. Look first at "Throttles by table" on the dashboard: rate-limits or accounts mean one account that is very busy (see "Who is refused"), several tables a sudden growth that passes by itself, or the account's quota.`;
+  `DynamoDB refuses ${what} of our tables, or of an index, which holds up the writes of its table. Look first at "Throttles by table and index" on the dashboard: rate-limits or accounts mean one account that is very busy (see "Who is refused"), several tables a sudden growth that passes by itself, or the account's quota.`;
 
 /**
  * Every alarm that tells somebody, by the last part of its name: what it means, and what to look at first. It is the

@@ -138,7 +138,7 @@ function underneath(watched: Watched): cloudwatch.IWidget[] {
       ...functions.map(([name, fn]) => fn.metricThrottles({ ...sum, label: `${name} throttled` })),
     ]),
     graph(
-      'Throttles by table',
+      'Throttles by table and index',
       (['Read', 'Write'] as const).flatMap((kind) => throttleMetrics(watched, kind)),
     ),
   ];

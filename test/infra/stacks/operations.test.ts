@@ -80,17 +80,23 @@ test('no alarm adds more metrics than CloudWatch does', async () => {
 });
 
 test('throttles are counted of every table, and of every index that counts apart', async () => {
-  const names = (await synthesized('Data', 'AWS::DynamoDB::GlobalTable')).flatMap(({ Properties }) => [
-    undefined,
-    ...((Properties.GlobalSecondaryIndexes ?? []) as { IndexName: string }[]).map(({ IndexName }) => IndexName),
-  ]);
-  expect(names.filter(Boolean).length).toBeGreaterThan(0);
+  const tables = await synthesized('Data', 'AWS::DynamoDB::GlobalTable');
+  const parts = tables.flatMap(({ logicalId, Properties }) => {
+    const indexes = (Properties.GlobalSecondaryIndexes ?? []) as { IndexName: string }[];
+    return [logicalId, ...indexes.map(({ IndexName }) => `${logicalId} ${IndexName}`)];
+  });
+  expect(parts.length).toBeGreaterThan(tables.length);
   for (const kind of ['Read', 'Write']) {
     const alarm = (await alarms()).find(({ AlarmName }) => AlarmName.endsWith(`Database${kind}Throttles`));
-    const counted = (alarm?.Metrics ?? []).flatMap(({ MetricStat }) =>
-      MetricStat ? [MetricStat.Metric.Dimensions.find(({ Name }) => Name === 'GlobalSecondaryIndexName')?.Value] : [],
-    );
-    expect(counted.toSorted()).toEqual(names.toSorted());
+    const counted = (alarm?.Metrics ?? []).flatMap(({ MetricStat }) => {
+      if (!MetricStat) return [];
+      const { MetricName, Dimensions } = MetricStat.Metric;
+      expect(MetricName).toBe(`${kind}ThrottleEvents`);
+      const of = (dimension: string) => JSON.stringify(Dimensions.find(({ Name }) => Name === dimension)?.Value ?? '');
+      const table = tables.find(({ logicalId }) => of('TableName').includes(logicalId));
+      return [`${table?.logicalId} ${JSON.parse(of('GlobalSecondaryIndexName'))}`.trim()];
+    });
+    expect(counted.toSorted()).toEqual(parts.toSorted());
   }
 });
 
@@ -150,7 +156,7 @@ test('the dashboard shows what is well and who is hurting', async () => {
     'Sweeper',
     'Failed events in the queue',
     'Errors and throttles by function',
-    'Throttles by table',
+    'Throttles by table and index',
   ]);
   expect(JSON.stringify(Properties.DashboardName)).toContain('"FileHosting-dev-",{"Ref":"AWS::Region"}');
 });
