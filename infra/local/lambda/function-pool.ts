@@ -7,10 +7,10 @@ import type { LogListener } from './log-lines.ts';
 
 /**
  * Environments of one function at once. On AWS there may be a thousand; here each is a thread of some 30 MB that takes a
- * core a quarter of a second to start, and events wait for the database half of their time. So what comes beyond these waits
- * its turn: a delay, which a caller cannot tell from a busy machine.
+ * core a quarter of a second to start, and more than two a core only wait for it. So what comes beyond these waits its turn:
+ * a delay, which a caller cannot tell from a busy machine. Four are enough for whatever may happen between two of them.
  */
-const ENVIRONMENTS_MAX = 2 * availableParallelism();
+const ENVIRONMENTS_MAX = Math.max(4, Math.min(8, 2 * availableParallelism()));
 
 /** The execution environments of one function: idle ones are used again, last used first, and no two events share one. */
 export class FunctionPool {
@@ -56,6 +56,8 @@ export class FunctionPool {
   /** As {@link kill}, and refuses everything from then on. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    // They find us closed.
+    for (const wake of this.#waiting.splice(0)) wake();
     await this.kill();
   }
 
