@@ -2,12 +2,13 @@ import { defineConfig } from 'vitest/config';
 import { COMMON } from './vitest.config.ts';
 
 /** A part of what these try is left to us. */
-const THOROUGH = [
+export const THOROUGH = [
   'shared/files/mishaps',
   'shared/accounts/delete-account',
   'shared/accounts/suspension',
   'shared/rate-limit/rate-limiter',
   'contract/upload-clients',
+  'service/secrets',
 ].map((name) => `test/${name}.test.ts`);
 
 /** What takes too long for every change: the same with many more runs, at each call, or of a size that takes minutes. */

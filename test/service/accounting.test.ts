@@ -5,7 +5,6 @@ import type { Answer } from '../support/client.ts';
 import { askForTicket, complete, insist, type Lane, put, uploadThrough } from '../support/lanes.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
-import { IS_THOROUGH } from '../support/thorough.ts';
 
 /** Races for the last bytes of an account (design, section 4: invariants 1 and 3), over HTTP. */
 
@@ -94,9 +93,8 @@ async function withConflicts<Result>(run: () => Promise<Result>): Promise<Result
 }
 
 describe.for([
+  ['undisturbed', <Result>(run: () => Promise<Result>) => run()],
   ['with a conflict in a third of the transactions', withConflicts],
-  // What holds with conflicts holds without.
-  ...(IS_THOROUGH ? ([['undisturbed', <Result>(run: () => Promise<Result>) => run()]] as const) : []),
 ] as const)('%s', ([, during]) => {
   test('of 50 uploads at once exactly the 20 that fit succeed', async () => {
     const account = await service.newAccount();

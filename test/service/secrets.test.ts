@@ -97,7 +97,6 @@ const asWhoever = (what: { id: string; text: string }) => [
   ...everyRoute(byKey(), what),
   ...everyRoute(bySession(), what).filter(({ path }) => !path.includes('logout')),
 ];
-/** Not all at once: each would start an environment of its own. */
 const askAll = (asks: readonly Ask[]) => eachOf(asks, 8, ask);
 
 async function fileOf({ byKey: client }: TestAccount): Promise<string> {

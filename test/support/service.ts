@@ -104,8 +104,8 @@ async function newAccount({ urls }: LocalService, email: string): Promise<TestAc
   const { key } = made.body;
   if (key === undefined)
     throw new Error(`no key for ${email}, who was sent to ${location}: ${JSON.stringify(made.body)}`);
-  // What GET /auth/me would say, without a function that most tests have no other use for.
-  const id = accountIdOf(urls.identity_provider_url, subjectOf(email));
+  // What GET /auth/me would say (test/contract/login.test.ts), without a function that most tests have no other use for.
+  const id = accountIdOf(urls.identity_provider_url, subjectOf(email.toLowerCase()));
   return { id, email, cookie, key, bySession, byKey: client(urls.base_url, { key }) };
 }
 

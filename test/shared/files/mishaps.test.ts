@@ -25,7 +25,7 @@ import { mishapsOfProduct, TRIED } from './mishaps.ts';
 import { forgetWalk, statesOf, strayKeys } from './observe.ts';
 import { startService } from './service.ts';
 
-/** At every call to AWS that a use case makes, all four mishaps: the books balance after the sweeper, at the latest. */
+/** Mishaps at every call to AWS that a use case makes: the books balance after the sweeper, at the latest. */
 
 const service = await startService();
 const { stores } = service;

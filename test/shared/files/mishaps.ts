@@ -10,7 +10,10 @@ import { IS_THOROUGH } from '../../support/thorough.ts';
 export const MISHAPS = ['dies before', 'dies after', 'fails before', 'fails after'] as const;
 export type Mishap = (typeof MISHAPS)[number];
 
-/** Those that are tried at each call: two for every change, all of them by `npm run test:soak`. */
+/**
+ * Those that are tried at each call: two for every change, all of them by `npm run test:soak`, whose list has all who use
+ * this (test/support/thorough.test.ts).
+ */
 export const TRIED: readonly Mishap[] = IS_THOROUGH ? MISHAPS : ['dies after', 'fails before'];
 
 export interface Outcome {
