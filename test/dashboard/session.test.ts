@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -10,7 +11,7 @@ import {
   type Visit,
   visit,
 } from '../support/browser.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let browser: Browser;
@@ -145,9 +146,17 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await question.getByRole('button', { name: 'Cancel', exact: true }).click();
     await question.waitFor({ state: 'hidden' });
     await uploadPanel(page).getByText('Uploading 0 of 1').waitFor();
+    const used = async ({ bySession }: TestAccount) =>
+      (await bySession.request('GET', '/auth/me')).body.storage_used_bytes;
+    await expect.poll(() => used(account)).toBe(5_000_000);
+    await page.route('**/api/v1/files/*', async (route) => {
+      await setTimeout(500);
+      await route.fallback();
+    });
     await logOut();
     await question.getByRole('button', { name: 'Cancel them and log out' }).click();
     await page.getByRole('link', { name: 'Continue with Google' }).waitFor();
+    expect(await used(await service.newAccount('linus@films.example'))).toBe(0);
     expect(await page.getByText('waits for you').count()).toBe(0);
     await here.leave();
   });

@@ -69,8 +69,9 @@ function AccountMenu() {
   const uploads = useUploadQueue();
   const [isAsking, setIsAsking] = useState(false);
   const logOut = useMutation({
-    mutationFn: () => {
-      uploads.cancelAll();
+    mutationFn: async () => {
+      // While there is a session that may: room that is held counts as used until the tickets end.
+      await uploads.cancelAll();
       return request('POST', '/auth/logout');
     },
     onSuccess: async () => {

@@ -151,7 +151,7 @@ function Foot({ hasMany, hasFailed }: { hasMany: boolean; hasFailed: boolean }) 
           size="compact-sm"
           variant="default"
           onClick={() => {
-            queue.cancelAll();
+            void queue.cancelAll();
             keepFocus();
           }}
         >

@@ -89,7 +89,7 @@ export class UploadQueue {
 
   /** Says who is logged in: what waited for a session goes on, unless somebody else had given it. */
   setAccount(accountId: string): void {
-    if (this.#accountId !== undefined && this.#accountId !== accountId) this.#cancelWhere(() => true);
+    if (this.#accountId !== undefined && this.#accountId !== accountId) void this.#cancelWhere(() => true);
     this.#accountId = accountId;
     this.#sessions.dispatchEvent(new Event('session'));
   }
@@ -110,11 +110,12 @@ export class UploadQueue {
 
   /** Takes one out; what was sent of it is not kept. A multipart upload that has just arrived whole may still be stored. */
   cancel(id: string): void {
-    this.#cancelWhere((upload) => upload.id === id);
+    void this.#cancelWhere((upload) => upload.id === id);
   }
 
-  cancelAll(): void {
-    this.#cancelWhere(({ state }) => isUnfinished(state));
+  /** Resolves once the room that they held was given back, or could not be. */
+  cancelAll(): Promise<void> {
+    return this.#cancelWhere(({ state }) => isUnfinished(state));
   }
 
   /** Tries one that failed again, as the same attempt to the service. */
@@ -134,17 +135,19 @@ export class UploadQueue {
 
   /** Forgets all that are done or failed. */
   clear(): void {
-    this.#cancelWhere(({ state }) => !isUnfinished(state));
+    void this.#cancelWhere(({ state }) => !isUnfinished(state));
   }
 
-  #cancelWhere(isMeant: (upload: Upload) => boolean): void {
+  async #cancelWhere(isMeant: (upload: Upload) => boolean): Promise<void> {
+    const tickets: Promise<void>[] = [];
     for (const { id } of this.#uploads.filter(isMeant)) {
       const job = this.#jobs.get(id);
       job?.controller.abort();
-      if (job?.ticketId !== undefined) void cancelTicket(job.ticketId);
+      if (job?.ticketId !== undefined) tickets.push(cancelTicket(job.ticketId));
       this.#jobs.delete(id);
     }
     this.#set(this.#uploads.filter((upload) => !isMeant(upload)));
+    await Promise.all(tickets);
   }
 
   #openBatch(): number {
