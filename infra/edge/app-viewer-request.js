@@ -39,6 +39,8 @@ function handler(event) {
   // The API believes `x-viewer-address` only beside `x-origin-secret`, which CloudFront adds; a viewer may set neither.
   request.headers['x-viewer-address'] = { value: event.viewer.ip };
   delete request.headers['x-origin-secret'];
+  // API Gateway obeys it: a request would be counted and checked here by another method than it is answered by.
+  delete request.headers['x-http-method-override'];
 
   const path = canonicalPath(request.uri);
   if (path === '') return errorAnswer(event, 'not_found');

@@ -86,20 +86,6 @@ describe('what is a request, but none that is expected here', () => {
     ['a signature of AWS', 'GET /api/v1/files', () => ['Authorization: AWS4-HMAC-SHA256 x'], '', 'unauthorized'],
     ['the same on an unknown route', 'GET /x', () => ['Authorization: AWS4-HMAC-SHA256 x'], '', 'not_found'],
     [
-      'another method in a header',
-      'GET /api/v1/files',
-      () => [key(), 'X-HTTP-Method-Override: DELETE'],
-      '',
-      'method_not_allowed',
-    ],
-    [
-      'no method in that header',
-      'GET /api/v1/files',
-      () => [key(), 'X-HTTP-Method-Override: <b>'],
-      '',
-      'method_not_allowed',
-    ],
-    [
       'chunks that are no form',
       'POST /api/v1/api-keys',
       () => [...session(), 'Transfer-Encoding: chunked'],

@@ -178,6 +178,12 @@ test('the viewer cannot set what the API trusts', () => {
   expect(app.run(event).result).not.toHaveProperty(['headers', 'x-origin-secret']);
 });
 
+test('the method is the one of the request, not one that a header names', () => {
+  const event = viewerRequestEvent('GET', '/api/v1/files', { 'x-http-method-override': 'DELETE' });
+  expect(app.run(event).result).toMatchObject({ method: 'GET' });
+  expect(app.run(event).result).not.toHaveProperty(['headers', 'x-http-method-override']);
+});
+
 test('an answer of the edge is marked as every answer of the API is', () => {
   expect(app.run(viewerRequestEvent('DELETE', '/dashboard/x')).result).toEqual({
     statusCode: 405,

@@ -87,6 +87,13 @@ describe('cookies', () => {
   });
 });
 
+test.for(['DELETE', 'POST', '<b>'])('a method in a header (%s) is no method', async (method) => {
+  const headers = [`Authorization: Bearer ${account.key}`, `X-HTTP-Method-Override: ${method}`];
+  const answer = await send(rawRequest('GET /api/v1/files', headers));
+  expect(answer?.status).toBe(200);
+  expect(answer?.text).toMatch(/^{"items":/);
+});
+
 describe('a text file that holds HTML', () => {
   test('CVE-2026-126945 (Zipline): is shown as the text it is', async () => {
     const { body } = await account.byKey.upload('a.txt', '<script>alert(1)</script>', { type: 'text/plain' });
