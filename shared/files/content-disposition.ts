@@ -16,13 +16,14 @@ export function contentDisposition(name: string, mimeType: string): string {
 
 /**
  * Accents go, the rest becomes `_`: so do `"` and `\`, which many clients cannot unescape, `%`, which some decode
- * (RFC 6266, appendix D), and `/`.
+ * (RFC 6266, appendix D), and `/`. Of a name of nothing but accents `_` is left.
  */
 function asciiName(name: string): string {
-  return name
+  const ascii = name
     .normalize('NFD')
     .replace(/\p{Mn}/gu, '')
     .replace(/[^ -~]|["\\%/]/gu, '_');
+  return ascii || '_';
 }
 
 function extendedValue(name: string): string {

@@ -4,20 +4,23 @@ import { extensionOf } from './media-type.ts';
 /** Control characters, line and paragraph separators, whatever turns the direction of text, and the byte order mark. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\uFEFF]/gu;
 
+/** What shows where a name is read: no white space, marks of format or fillers; and no dot, which alone is no name. */
+const VISIBLE = /[^.\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
 /** The last extension, of a size that extensions have, and `.tar` before it. */
 const EXTENSION = /(?:\.tar)?\.[^.\s]{1,16}$/iu;
 
 /**
  * The name a file is listed and downloaded under: the client's base name in NFC, without control and bidi characters, in
- * at most FILE_NAME_MAX_BYTES bytes of UTF-8 with its extension kept. When nothing but dots and spaces is left, `file`
- * and the extension of the type.
+ * at most FILE_NAME_MAX_BYTES bytes of UTF-8 with its extension kept. When nothing but dots and what cannot be seen is left,
+ * `file` and the extension of the type.
  * @param clientName  as the client sent it: a path of any system, ill-formed Unicode, or absent.
  * @returns never empty, never `.` or `..`, and holds no `/` or `\`.
  */
 export function cleanFileName(clientName: string | undefined, mimeType: string): string {
   const baseName = (clientName ?? '').split(/[/\\]/).at(-1) ?? '';
   const name = shortened(baseName.toWellFormed().replace(UNPRINTABLE, '').normalize('NFC').trim());
-  return /^[. ]*$/.test(name) ? `file${extensionOf(mimeType)}` : name;
+  return VISIBLE.test(name) ? name : `file${extensionOf(mimeType)}`;
 }
 
 function shortened(name: string): string {

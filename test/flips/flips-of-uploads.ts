@@ -148,8 +148,8 @@ export const FLIPS_OF_UPLOADS: readonly Flip[] = [
     row: 'name',
     reversal: 'a file may be called nothing',
     file: 'shared/files/file-name.ts',
-    find: 'return /^[. ]*$/.test(name) ? `file${extensionOf(mimeType)}` : name;',
-    replace: 'return mimeType && /^$/.test(name) ? extensionOf(mimeType) : name;',
+    find: 'return VISIBLE.test(name) ? name : `file${extensionOf(mimeType)}`;',
+    replace: 'return VISIBLE.test(name) ? name : extensionOf(mimeType);',
   },
   {
     row: 'mime_type',

@@ -16,7 +16,7 @@ describe('Content-Disposition', () => {
     ['../a\r\nX: y', 'filename=".._a__X: y"; filename*=UTF-8\'\'..%2Fa%0D%0AX%3A%20y'],
     ['👩‍👧.png', 'filename="___.png"; filename*=UTF-8\'\'%F0%9F%91%A9%E2%80%8D%F0%9F%91%A7.png'],
     ['a\uD800b', 'filename="a_b"; filename*=UTF-8\'\'a%EF%BF%BDb'],
-    ['', 'filename=""; filename*=UTF-8\'\''],
+    ['\u0301', 'filename="_"; filename*=UTF-8\'\'%CC%81'],
   ])('names %j in ASCII and in UTF-8', (name, parameters) => {
     expect(contentDisposition(name, 'text/plain')).toBe(`inline; ${parameters}`);
   });

@@ -42,6 +42,11 @@ describe('a file name', () => {
     ['\0\r\n'],
     ['\u202E'],
     ['.\u0000.'],
+    ['\u200B'],
+    ['\u200B\u200C .'],
+    ['\u3164'],
+    ['\u2800'],
+    ['\u{E0041}'],
     ['.'.repeat(300) + 'b'.repeat(300)],
   ])('of which nothing is usable (%j) becomes that of its type', (name) => {
     expect(clean(name)).toBe('file.txt');
