@@ -80,6 +80,27 @@ describe.runIf(HAS_BROWSER)('a person makes a key', () => {
     await page.getByRole('tooltip', { name: String(new Date().getFullYear()) }).waitFor();
   });
 
+  test('sees it in the list, although that was on its way when the key was made', async () => {
+    const early = await visit(browser);
+    const { page } = early;
+    const { promise: made, resolve: isMade } = Promise.withResolvers<void>();
+    let lists = 0;
+    await page.route('**/api/v1/api-keys', async (route) => {
+      if (route.request().method() !== 'GET' || ++lists > 1) return route.fallback();
+      const response = await route.fetch();
+      await made;
+      await route.fulfill({ response }).catch(() => {});
+    });
+    page.on('response', (response) => {
+      if (response.request().method() === 'POST' && response.url().endsWith('/api-keys')) setTimeout(isMade, 500);
+    });
+    await openAs(early, service, account.cookie, '/dashboard/api-keys');
+    await make(page, 'Early');
+    await keep(page);
+    await rowOf(page, 'Early').waitFor();
+    await early.leave();
+  });
+
   test('sees it, although Escape is pressed while it is made', async () => {
     const { page } = here;
     await page.route('**/api/v1/api-keys', async (route) => {

@@ -20,7 +20,11 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
   const creation = useMutation({
     mutationFn: (wanted: string) => request<NewApiKey>('POST', '/api-keys', { json: { name: wanted } }),
     // Also after a failure: where the answer was lost, there may be a key.
-    onSettled: () => queryClient.invalidateQueries(apiKeysQuery),
+    onSettled: async () => {
+      // A list that was asked for before would do without the key, and is not asked for anew while it is on its way.
+      await queryClient.cancelQueries(apiKeysQuery);
+      await queryClient.invalidateQueries(apiKeysQuery);
+    },
     gcTime: 0,
   });
   const close = () => {
