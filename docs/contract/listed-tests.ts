@@ -24,9 +24,3 @@ export function listTests(): ListedTest[] {
     file: relative(ROOT, file).split(sep).join('/'),
   }));
 }
-
-/** @param ran  name of a test that ran, with the values of its table filled in. */
-export function isTestOf({ name }: ListedTest, ran: string): boolean {
-  const texts = name.split(/%[a-z]|\$\{[^}]*\}|\$\w+/).map((text) => RegExp.escape(text));
-  return new RegExp(`^${texts.join('.*')}$`, 's').test(ran);
-}

@@ -18,7 +18,7 @@ declare module 'vitest' {
   }
 }
 
-/** Of an engine that runs already, and serves many runs (test/flips/run.ts). */
+/** The endpoint of a DynamoDB Local that is already running. Set it to start many test runs faster. */
 export const SHARED_ENGINE_VARIABLE = 'SHARED_DYNAMODB_ENDPOINT';
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
