@@ -10,7 +10,7 @@ import { type Item, number, readNumber, readText, text } from './attributes.ts';
  * |---|---|
  * | the file's | `state`, `lane`, then what the state needs of: `name`, `mime_type`, `size_bytes`, `object_key`, `created_at`, `seq` (ready rows alone: it puts them into the index `by_seq`), `attempt_keys`, `checksum_sha256`, `idempotency` (a map); `work_shard` and `work_due_at` put a row into the index `unfinished` |
  * | `#seq` | `next` (the last seq given out), `last_at` |
- * | `#leaf#<leaf, six digits>` | `n`, the ready files of the leaf. As short as can be: 128 of them are read for a page |
+ * | `#leaf#<leaf>` (see {@link leafId}) | `n`, the ready files of the leaf. As short as can be: 128 of them are read for a page |
  *
  * The sweeper's walk is a row of an account that does not exist, `#walk`.
  */
@@ -20,13 +20,20 @@ export function fileKey({ accountId, id }: FileRef): Item {
 
 const LEAF_PREFIX = '#leaf#';
 
+/** Stands before the digits of a long leaf id, and sorts behind every digit. */
+const LONG_MARK = 'a';
+
+/**
+ * The id of a leaf's counter. Ids sort like the leaves they count, so that the leaves of a group are one range: six digits
+ * below leaf 1,000,000, then the letter `a` and eleven digits, which suffice for 6.4 × 10^12 uploads of an account.
+ */
 export function leafId(leaf: number): string {
-  return LEAF_PREFIX + String(leaf).padStart(6, '0');
+  return LEAF_PREFIX + (leaf < 1_000_000 ? String(leaf).padStart(6, '0') : LONG_MARK + String(leaf).padStart(11, '0'));
 }
 
 /** The leaf a counter counts; undefined for any other row. */
 export function leafOfId(id: string): number | undefined {
-  return id.startsWith(LEAF_PREFIX) ? Number(id.slice(LEAF_PREFIX.length)) : undefined;
+  return id.startsWith(LEAF_PREFIX) ? Number(id.slice(LEAF_PREFIX.length).replace(LONG_MARK, '')) : undefined;
 }
 
 /** Attributes that put a row into the index of unfinished work. */

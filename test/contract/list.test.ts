@@ -1,4 +1,6 @@
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -40,6 +42,26 @@ describe('contract: list order', () => {
     const timeOf = (file: Record<string, unknown>) => Date.parse(String(file.created_at));
     const newestFirst = files.toSorted((one, other) => timeOf(other) - timeOf(one));
     expect((await byKey.request<Page>('GET', '/files')).body.items).toEqual(newestFirst);
+  });
+
+  test('goes on past the 64,000,000th upload of an account', async () => {
+    const { id, byKey } = await service.newAccount();
+    const operator = operatorOf(service);
+    const item = { account_id: { S: id }, id: { S: '#seq' }, next: { N: '63999997' }, last_at: { N: '0' } };
+    await operator.dynamoDb.send(new PutItemCommand({ TableName: service.tables.files, Item: item }));
+    operator.close();
+    const files: Record<string, unknown>[] = [];
+    for (const name of ['1', '2', '3', '4', '5']) files.unshift((await byKey.upload(name, name)).body);
+    const itemsOf = async (page: number) =>
+      (await byKey.request<Page>('GET', `/files?limit=2&page=${page}`)).body.items;
+    expect([await itemsOf(1), await itemsOf(2), await itemsOf(3)].flat()).toEqual(files);
+    // On both sides of the border.
+    const [newest, , middle, ...oldest] = files;
+    for (const file of [newest, ...oldest]) await byKey.request('DELETE', `/files/${file?.id}`);
+    expect((await byKey.request<Page>('GET', '/files?limit=1&page=2')).body).toMatchObject({
+      items: [middle],
+      total: 2,
+    });
   });
 
   test('pages follow each other, and one past the end is empty', async () => {

@@ -73,7 +73,7 @@ function accountProblems(account: Row, rows: readonly Row[]): string[] {
   const sum = [...ready, ...reserved].reduce((bytes, { size_bytes }) => bytes + number(size_bytes), 0);
   const leaves = own.filter(({ id }) => id?.S?.startsWith('#leaf#'));
   const leafCounts = leaves.map(({ id, n }): [string, number] => [
-    String(Number(id?.S?.slice('#leaf#'.length))),
+    String(Number(id?.S?.replace(/^#leaf#a?/, ''))),
     number(n),
   ]);
   const groupCounts = Object.entries(account.groups?.M ?? {}).map(([group, n]): [string, number] => [group, number(n)]);

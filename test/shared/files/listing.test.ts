@@ -37,7 +37,11 @@ const list = async (accountId: string, page: number, limit: number, search?: str
 };
 
 /** Places on both sides of every boundary: of a leaf, of a group, far apart. */
-const SEQS = [0, 1, 2, 31, 32, 62, 63, 64, 65, 127, 128, 129, 8_190, 8_191, 8_192, 8_193, 8_255, 8_256, 16_384, 70_000];
+const SEQS = [
+  ...[0, 1, 2, 31, 32, 62, 63, 64, 65, 127, 128, 129, 8_190, 8_191, 8_192, 8_193, 8_255, 8_256, 16_384, 70_000],
+  // Here the ids of leaves become longer.
+  ...[63_999_935, 63_999_936, 63_999_999, 64_000_000, 64_000_064],
+];
 
 test('lists whatever came and went as a list would, page by page', async () => {
   const operation = fc.oneof(
