@@ -1,4 +1,4 @@
-import { ApiError } from '../shared/errors.ts';
+import { ApiError, isUnavailable } from '../shared/errors.ts';
 import { Refusal, UsageError } from './command.ts';
 
 /** What went wrong, in one sentence for the operator. */
@@ -14,7 +14,7 @@ export function sentenceFor(error: unknown, { isLocal }: { isLocal: boolean }): 
     return `There are no AWS credentials (${firstLine(message)}): log in with the AWS CLI, or set AWS_PROFILE.`;
   }
   if (message === 'Region is missing') return 'There is no AWS region: set AWS_REGION, or a profile that has one.';
-  if (error instanceof ApiError && error.code === 'service_unavailable') {
+  if (isUnavailable(error)) {
     return `AWS cannot be reached, or is too busy (${name}: ${firstLine(message)}): try again.`;
   }
   return `It failed: ${name}: ${firstLine(message)}`;

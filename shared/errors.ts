@@ -32,20 +32,55 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** An error the client is told of, by its code alone; `message` and `cause` go to the log only. */
+/** What a client is told to wait, in seconds, when a dependency is down, busy, or throttles us. */
+const RETRY_AFTER_SECONDS = 1;
+
+interface ErrorOptions {
+  /** Response headers that belong to this error, such as `Retry-After` or `Allow`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For the log only. */
+  readonly cause?: unknown;
+  /** For the log only. */
+  readonly detail?: string;
+}
+
+/**
+ * An error the client is told of, by its code alone; `message` and `cause` go to the log only. A `service_unavailable` is
+ * made by {@link serviceUnavailable}; the constructor sees to it that none is without `Retry-After`, however it is made.
+ */
 export class ApiError extends Error {
   readonly code: ErrorCode;
-  /** Response headers that belong to this error, such as `Retry-After` or `Allow`. */
+  /** Response headers that belong to this error. */
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: ErrorCode, options: { headers?: Record<string, string>; cause?: unknown; detail?: string } = {}) {
-    super(options.detail ?? code, { cause: options.cause });
+  constructor(code: ErrorCode, { headers, cause, detail }: ErrorOptions = {}) {
+    super(detail ?? code, { cause });
     this.name = 'ApiError';
     this.code = code;
-    this.headers = options.headers ?? {};
+    this.headers = {
+      ...(code === 'service_unavailable' && { 'Retry-After': String(RETRY_AFTER_SECONDS) }),
+      ...headers,
+    };
   }
 
   get status(): number {
     return ERRORS[this.code].status;
   }
+}
+
+/**
+ * The `service_unavailable` (503) for a request that may succeed when it is made again.
+ * @param options.cause  why, for the log; as `options.detail`.
+ * @param options.retryAfterSeconds  how long the client is told to wait; a second unless given.
+ */
+export function serviceUnavailable({
+  retryAfterSeconds = RETRY_AFTER_SECONDS,
+  ...reason
+}: Pick<ErrorOptions, 'cause' | 'detail'> & { readonly retryAfterSeconds?: number } = {}): ApiError {
+  return new ApiError('service_unavailable', { ...reason, headers: { 'Retry-After': String(retryAfterSeconds) } });
+}
+
+/** True for what {@link serviceUnavailable} makes: a dependency failed, and another attempt may succeed. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'service_unavailable';
 }

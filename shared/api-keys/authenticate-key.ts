@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { isUnavailable } from '../errors.ts';
 import type { ApiKeyCredentials } from './api-key-store.ts';
 import { hashKey, isWellFormedKey } from './key-format.ts';
 
@@ -27,5 +27,5 @@ export async function authenticateKey(
 
 /** The key is good; a note that cannot be written now is no reason to refuse it. */
 function ignoreUnavailable(error: unknown): void {
-  if (!(error instanceof ApiError && error.code === 'service_unavailable')) throw error;
+  if (!isUnavailable(error)) throw error;
 }

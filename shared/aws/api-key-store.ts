@@ -2,11 +2,11 @@ import { BatchGetItemCommand, GetItemCommand, QueryCommand } from '@aws-sdk/clie
 import type { StoredApiKey } from '../api-keys/api-key.ts';
 import type { ApiKeyStore } from '../api-keys/api-key-store.ts';
 import { required } from '../env.ts';
+import { serviceUnavailable } from '../errors.ts';
 import { ACCOUNT_IS_OPEN } from './account-conditions.ts';
 import { accountPartition, hashOf, keyAt, keyRow, leadAt, leadRow, toStoredKey } from './api-key-rows.ts';
 import { number, readText, text } from './attributes.ts';
 import { dynamoDb } from './dynamodb.ts';
-import { serviceUnavailable } from './failures.ts';
 import { cancellationReasons, transact } from './transactions.ts';
 
 const tableName = required('API_KEYS_TABLE');
@@ -98,6 +98,7 @@ async function findAll(hashes: readonly string[]): Promise<Map<string, StoredApi
     new BatchGetItemCommand({ RequestItems: { [tableName]: { Keys: hashes.map(keyAt), ConsistentRead: true } } }),
   );
   // 100 rows are far below a batch's 16 MB, so what is unprocessed was throttled.
-  if (Object.keys(UnprocessedKeys ?? {}).length > 0) throw serviceUnavailable('part of a batch was throttled');
+  if (Object.keys(UnprocessedKeys ?? {}).length > 0)
+    throw serviceUnavailable({ detail: 'part of a batch was throttled' });
   return new Map((Responses?.[tableName] ?? []).map((row) => [hashOf(row), toStoredKey(row)]));
 }

@@ -1,8 +1,5 @@
 import type { MiddlewareStack } from '@smithy/types';
-import { ApiError } from '../errors.ts';
-
-/** What a client is told to wait, in seconds, when a dependency is down or throttles us. */
-const RETRY_AFTER_SECONDS = 1;
+import { serviceUnavailable } from '../errors.ts';
 
 interface SdkError extends Error {
   readonly $metadata?: { readonly httpStatusCode?: number };
@@ -45,11 +42,6 @@ export function isTransient(error: unknown): boolean {
   return ($metadata?.httpStatusCode ?? 0) >= 500;
 }
 
-/** The `service_unavailable` (503) a client is answered with when a dependency failed for the reason in `cause`. */
-export function serviceUnavailable(cause: unknown): ApiError {
-  return new ApiError('service_unavailable', { cause, headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } });
-}
-
 /**
  * Makes every transient failure that a client's own retries did not mend a `service_unavailable`, in this one place.
  * Refusals (a failed condition, a missing key, a missing grant) pass unchanged: the stores translate those they expect.
@@ -62,7 +54,7 @@ export function translateFailures<Input extends object, Output extends object>(c
       try {
         return await next(args);
       } catch (error) {
-        throw isTransient(error) ? serviceUnavailable(error) : error;
+        throw isTransient(error) ? serviceUnavailable({ cause: error }) : error;
       }
     },
     { step: 'initialize', priority: 'high', name: 'translateFailures' },

@@ -1,8 +1,9 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { required, type VariableName } from '../env.ts';
+import { serviceUnavailable } from '../errors.ts';
 import { parseLoginProvider } from '../login/provider.ts';
 import { cached } from './cached.ts';
-import { serviceUnavailable, translateFailures } from './failures.ts';
+import { translateFailures } from './failures.ts';
 
 /** A secret is a JSON object; who uses it knows its fields. */
 export type Secret = Readonly<Record<string, unknown>>;
@@ -34,7 +35,7 @@ async function readSecret<Value>(variable: VariableName, read: (secret: Secret) 
     if (typeof value !== 'object' || value === null) throw new Error('it is not a JSON object');
     return read(value as Secret);
   } catch (error) {
-    throw serviceUnavailable(new Error(`secret ${name} is not filled in: ${(error as Error).message}`));
+    throw serviceUnavailable({ cause: new Error(`secret ${name} is not filled in: ${(error as Error).message}`) });
   }
 }
 

@@ -7,8 +7,8 @@ import {
   type TransactWriteItem,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
+import { serviceUnavailable } from '../errors.ts';
 import { dynamoDb } from './dynamodb.ts';
-import { serviceUnavailable } from './failures.ts';
 
 const FIRST_DELAY_MS = 25;
 const LONGEST_DELAY_MS = 500;
@@ -54,7 +54,7 @@ async function outwait<Result>(
     } catch (error) {
       if (!isPassing(error)) throw error;
       const delayMs = jitter(failures);
-      if (Date.now() + delayMs >= deadlineAt) throw serviceUnavailable(error);
+      if (Date.now() + delayMs >= deadlineAt) throw serviceUnavailable({ cause: error });
       await sleep(delayMs);
     }
   }

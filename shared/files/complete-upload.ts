@@ -1,5 +1,5 @@
 import type { AccountStore } from '../accounts/account-store.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, serviceUnavailable } from '../errors.ts';
 import { isUuid } from '../ids.ts';
 import { describeError, log } from '../log.ts';
 import { contentDisposition } from './content-disposition.ts';
@@ -51,7 +51,7 @@ export async function completeUpload(
     if (typeof outcome === 'object') return outcome;
     missing = outcome === 'no bytes';
   }
-  throw new ApiError('service_unavailable', { headers: { 'Retry-After': '1' }, detail: 'ticket changed all the time' });
+  throw serviceUnavailable({ detail: 'ticket changed all the time' });
 }
 
 async function attempt(

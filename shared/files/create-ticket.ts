@@ -1,7 +1,7 @@
 import { storageLimitOf } from '../accounts/account.ts';
 import type { AccountStore } from '../accounts/account-store.ts';
 import { getAccount } from '../accounts/get-account.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, serviceUnavailable } from '../errors.ts';
 import { uuidv7 } from '../ids.ts';
 import { DIRECT_TICKET_TTL_SECONDS, DIRECT_URL_TTL_SECONDS } from '../limits.ts';
 import { describeError, log } from '../log.ts';
@@ -77,7 +77,7 @@ export async function createTicket(
     // With a key, the room may be gone because another request with it was quicker: the next turn finds its record.
     if (outcome === 'no room' && !claim) throw new ApiError('storage_limit_exceeded');
   }
-  throw new ApiError('service_unavailable', { headers: { 'Retry-After': '1' }, detail: 'key taken, again and again' });
+  throw serviceUnavailable({ detail: 'key taken, again and again' });
 }
 
 /** What the request's `Idempotency-Key` stands for already, or the claim to write if it stands for nothing yet. */

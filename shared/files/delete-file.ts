@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { ApiError, serviceUnavailable } from '../errors.ts';
 import { isUuid } from '../ids.ts';
 import { describeError, log } from '../log.ts';
 import type { FileRef, PendingTicket, ReadyFile } from './file.ts';
@@ -43,7 +43,7 @@ export async function deleteFile(
       throw new ApiError('not_found');
     }
   }
-  throw new ApiError('service_unavailable', { headers: { 'Retry-After': '1' }, detail: 'file changed all the time' });
+  throw serviceUnavailable({ detail: 'file changed all the time' });
 }
 
 async function removeFile(stores: DeletingStores, row: ReadyFile): Promise<void> {

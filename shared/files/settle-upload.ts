@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { ApiError, serviceUnavailable } from '../errors.ts';
 import { discardUpload } from './discard-upload.ts';
 import type { StoredFile } from './file.ts';
 import { replay } from './idempotent-replay.ts';
@@ -67,5 +67,7 @@ async function refused(
     await discardUpload(stores, upload);
     return { file, isReplay: true };
   }
-  throw new ApiError(outcome === 'no room' ? 'storage_limit_exceeded' : 'service_unavailable');
+  if (outcome === 'no room') throw new ApiError('storage_limit_exceeded');
+  // What held the key has gone since: the next attempt may have it.
+  throw serviceUnavailable({ detail: 'key taken, and free again' });
 }

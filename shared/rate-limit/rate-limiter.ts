@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { serviceUnavailable } from '../errors.ts';
 import { RATE_WINDOW_SECONDS } from '../limits.ts';
 import type { RatePolicy } from './policy.ts';
 import type { Rejections } from './rejections.ts';
@@ -59,10 +59,7 @@ export async function admit(
     if (done && window) return admitted(policy, window, now);
     step = nextStep(policy, window, now);
   }
-  throw new ApiError('service_unavailable', {
-    headers: { 'Retry-After': '1' },
-    detail: 'rate limit row too contended',
-  });
+  throw serviceUnavailable({ detail: 'rate limit row too contended' });
 }
 
 function admitted({ limit }: RatePolicy, window: Window, now: number): RateDecision {

@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { isUnavailable } from '../errors.ts';
 import { expiryOf, hashToken, type Session, type SessionStore } from './session.ts';
 
 /** The idle time begins anew at most this often, so that a busy dashboard costs one write an hour. */
@@ -27,5 +27,5 @@ export async function findSession(
 
 /** The session is good; a refresh that cannot be written now is tried again by the next request. */
 function ignoreUnavailable(error: unknown): void {
-  if (!(error instanceof ApiError && error.code === 'service_unavailable')) throw error;
+  if (!isUnavailable(error)) throw error;
 }

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { serviceUnavailable } from '../../../shared/aws/failures.ts';
+import { serviceUnavailable } from '../../../shared/errors.ts';
 import { IS_THOROUGH } from '../../support/thorough.ts';
 
 /**
@@ -55,7 +55,7 @@ export async function mishapsOfProduct() {
       if (calls !== nth) return perform();
       isDead = mishap.startsWith('dies');
       if (mishap.endsWith('after')) await perform().catch(() => {});
-      if (!isDead) throw serviceUnavailable(new Error(mishap));
+      if (!isDead) throw serviceUnavailable({ cause: new Error(mishap) });
       death.resolve('death');
       return never;
     };
