@@ -18,6 +18,12 @@ const DASHBOARD_FILES = 'index.html';
  */
 const HEAD_MAX_BYTES = 9216;
 
+/**
+ * A path that is longer is no route. The longest route has 59 characters, 177 if each of them is percent-encoded. The
+ * runtime ends a function that computes for longer than about a millisecond, so thousands of escapes must not be decoded.
+ */
+const PATH_MAX_LENGTH = 512;
+
 /** Status of each error this function answers with; the codes are those of shared/errors.ts. */
 const ERRORS = {
   invalid_request: 400,
@@ -70,6 +76,7 @@ function handler(event) {
  * @returns {string} '' when the path has no canonical spelling.
  */
 function canonicalPath(uri) {
+  if (uri.length > PATH_MAX_LENGTH) return '';
   const path = uri.replace(/%[0-9A-Fa-f]{2}/g, decodeUnreserved);
   if (path.charAt(0) !== '/') return '';
   if (path.indexOf('//') !== -1 || /\/\.\.?(\/|$)/.test(path)) return '';

@@ -127,6 +127,13 @@ describe('a path in another spelling is the same route or none', () => {
     expect(decide('POST', uri, STREAMED)).toBe(expected);
   });
 
+  test('a path of up to 512 characters is decoded, and a longer one is no route', () => {
+    const path = (length: number) => `/api/v1/files/${'%61'.repeat(166)}`.padEnd(length, 'x');
+    expect(decide('GET', path(512))).toBe(`default: /api/v1/files/${'a'.repeat(166)}`);
+    expect(decide('GET', path(513))).toBe('404 {"error":"not_found"}');
+    expect(decide('GET', path(7_000))).toBe('404 {"error":"not_found"}');
+  });
+
   test('an id with an escaped letter reaches the API as the id', () => {
     expect(decide('GET', '/api/v1/files/%30193-a%7e%20')).toBe('default: /api/v1/files/0193-a~%20');
   });
