@@ -177,20 +177,31 @@ function refuseBody(event, code) {
  * @param {import('cloudfront').FunctionRequest} request
  */
 function hasCredential(request) {
-  const cookie = request.cookies.session || request.cookies['__Host-session'];
-  return request.headers.authorization !== undefined || cookie !== undefined;
+  return request.headers.authorization !== undefined || sessionCookies(request).length > 0;
 }
 
 /**
  * True when the credential has the form of a key or a session token (shared/api-keys/key-format.ts, shared/sessions); a key
- * goes before a cookie there, too.
+ * goes before a cookie there, too. Of several session cookies one in the right form is enough: the API decides.
  * @param {import('cloudfront').FunctionRequest} request
  */
 function hasWellFormedCredential(request) {
   const authorization = request.headers.authorization;
   if (authorization !== undefined) return /^bearer +svc_(live|test)_[0-9A-Za-z]{49}$/i.test(authorization.value);
-  const cookie = request.cookies.session || request.cookies['__Host-session'];
-  return cookie !== undefined && /^[0-9A-Za-z]{22,64}$/.test(cookie.value);
+  return sessionCookies(request).some((cookie) => /^[0-9A-Za-z]{22,64}$/.test(cookie.value));
+}
+
+/**
+ * Every cookie that may be the session. Which of the two names is ours depends on the app's address, which is not known
+ * here; a neighbour in the domain can plant a cookie of the other name, and several of the same.
+ * @param {import('cloudfront').FunctionRequest} request
+ * @returns {import('cloudfront').Value[]}
+ */
+function sessionCookies(request) {
+  /** @type {import('cloudfront').Value[]} */
+  const none = [];
+  const cookies = [request.cookies.session, request.cookies['__Host-session']];
+  return cookies.reduce((found, cookie) => (cookie ? found.concat(cookie.multiValue || [cookie]) : found), none);
 }
 
 /**

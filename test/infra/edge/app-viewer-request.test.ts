@@ -1,12 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { parseCookies } from '../../../shared/http/cookies.ts';
+import { sessionTokenIn } from '../../../shared/http/session-cookie.ts';
 import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES } from '../../../shared/limits.ts';
+import { hashToken } from '../../../shared/sessions/session.ts';
 import { APP_CONSTANTS, edgeFunction, summary, viewerRequestEvent } from './run-edge-function.ts';
 
 const DASHBOARD_FILES = 'app.js|index.html';
 const app = edgeFunction('app-viewer-request.js', { ...APP_CONSTANTS, DASHBOARD_FILES });
 const LONGEST = APP_CONSTANTS.MAX_UPLOAD_SIZE_BYTES + MULTIPART_FRAMING_MAX_BYTES;
 const KEY = { authorization: `Bearer svc_test_${'x'.repeat(49)}` };
+const TOKEN = 'T'.repeat(43);
 const FORM = { ...KEY, 'content-type': 'multipart/form-data; boundary=b' };
 const JSON_BODY = { ...KEY, 'content-type': 'application/json' };
 
@@ -68,6 +72,36 @@ describe('POST /api/v1/files', () => {
   ])('too long, with %s', (_name, headers, expected) => {
     const form = { 'content-type': 'multipart/form-data; boundary=b', 'content-length': `${LONGEST + 1}` };
     expect(decide('POST', '/api/v1/files', { ...form, ...headers })).toBe(expected);
+  });
+
+  test.each([
+    ['a session', `__Host-session=${TOKEN}`, 'upload-stream: /api/v1/files'],
+    ['a session beside a foreign cookie', `session=foreign; __Host-session=${TOKEN}`, 'upload-stream: /api/v1/files'],
+    ['a session between foreign cookies', `session=a; session=${TOKEN}; session=b`, 'upload-stream: /api/v1/files'],
+    ['foreign cookies alone', 'session=foreign; __Host-session=foreign', '401 {"error":"unauthorized"}'],
+  ])('a form over 4 MiB with %s', (_name, cookie, expected) => {
+    const form = { 'content-type': 'multipart/form-data; boundary=b', 'content-length': '5000000', cookie };
+    expect(decide('POST', '/api/v1/files', form)).toBe(expected);
+  });
+
+  test('a form over 4 MiB passes with every cookie in which the API finds a session', () => {
+    const cookie = fc
+      .tuple(
+        fc.constantFrom('session', '__Host-session', 'other'),
+        fc.constantFrom(TOKEN, 'foreign', '', `"${TOKEN}"`, 'a=b'),
+      )
+      .map((pair) => pair.join('='));
+    fc.assert(
+      fc.property(
+        fc.array(cookie, { maxLength: 5 }),
+        fc.constantFrom('http://localhost:8787', 'https://app.example.org'),
+        (pairs, appUrl) => {
+          fc.pre(hashToken(sessionTokenIn(parseCookies([pairs.join('; ')]), appUrl) ?? '') !== undefined);
+          const form = { 'content-type': 'multipart/form-data; boundary=b', cookie: pairs.join('; ') };
+          expect(decide('POST', '/api/v1/files', form)).toBe('upload-stream: /api/v1/files');
+        },
+      ),
+    );
   });
 
   test.each([

@@ -1,5 +1,6 @@
-import type { FunctionRequest, FunctionResponse, Value, ViewerRequestEvent } from 'cloudfront';
+import type { FunctionRequest, FunctionResponse, ViewerRequestEvent } from 'cloudfront';
 import { type EdgeFunctionFile, renderEdgeFunction } from '../../../infra/edge/render.ts';
+import { toFunctionRequest } from '../../../infra/local/cloudfront/function-events.ts';
 import { type FunctionRuntime, loadFunction } from '../../../infra/local/cloudfront/function-runtime.ts';
 import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES, parseLimit } from '../../../shared/limits.ts';
 
@@ -23,21 +24,20 @@ export function edgeFunction(
 export function viewerRequestEvent(
   method: string,
   uri: string,
-  { cookie, ...headers }: Record<string, string> = {},
+  headers: Record<string, string> = {},
 ): ViewerRequestEvent {
-  const values = Object.entries(headers).map(([name, value]): [string, Value] => [name, { value }]);
-  const [name = '', value = ''] = cookie?.split('=') ?? [];
+  const values = Object.entries(headers).map(([name, value]): [string, string[]] => [name, [value]]);
+  const viewer = { id: 'request-1', method, path: uri, query: '', headers: new Map(values), ip: '198.51.100.7' };
   return {
     version: '1.0',
-    context: { distributionDomainName: 'd', distributionId: 'D', eventType: 'viewer-request', requestId: 'request-1' },
-    viewer: { ip: '198.51.100.7' },
-    request: {
-      method,
-      uri,
-      querystring: {},
-      headers: Object.fromEntries(values),
-      cookies: cookie ? { [name]: { value } } : {},
+    context: {
+      distributionDomainName: 'd',
+      distributionId: 'D',
+      eventType: 'viewer-request',
+      requestId: viewer.id,
     },
+    viewer: { ip: viewer.ip },
+    request: toFunctionRequest(viewer),
   };
 }
 
