@@ -82,6 +82,11 @@ export const IDEMPOTENCY_TTL_SECONDS = 24 * 3600;
 
 /** A pending inline upload is given up after this long: more than a Lambda of the gateway may run (29 s). */
 export const INLINE_LEASE_SECONDS = 60;
+/**
+ * The slowest that an upload may come, in bytes a second, averaged over the time that it takes: a phone far from its mast
+ * sends more.
+ */
+export const UPLOAD_SLOWEST_BYTES_PER_SECOND = 16 * KIB;
 /** A streaming upload renews its lease while bytes arrive; without renewal it is given up after this long. */
 export const STREAMING_LEASE_SECONDS = 60;
 /** One account may stream this many uploads at once: enough for a folder, too few to hold every server. */

@@ -8,7 +8,11 @@ import { type ApiRequest, apiHandler } from '../../shared/http/api-handler.ts';
 import type { ApiEvent, ApiResult } from '../../shared/http/event.ts';
 import { receiveUpload } from '../../shared/http/receive-upload.ts';
 import { isFromOurEdge } from '../../shared/http/viewer.ts';
-import { MULTIPART_FRAMING_MAX_BYTES, STREAMING_LEASE_SECONDS } from '../../shared/limits.ts';
+import {
+  MULTIPART_FRAMING_MAX_BYTES,
+  STREAMING_LEASE_SECONDS,
+  UPLOAD_SLOWEST_BYTES_PER_SECOND,
+} from '../../shared/limits.ts';
 import { describeError, log } from '../../shared/log.ts';
 import { handler as unknownRoute } from '../unknown-route.ts';
 import { PacedBody } from './paced-body.ts';
@@ -25,8 +29,8 @@ import { PacedBody } from './paced-body.ts';
 const BODY_DEADLINE_MS = 870_000;
 const REQUEST_DEADLINE_MS = 895_000;
 const maxBodyBytes = limit('MAX_UPLOAD_SIZE_BYTES') + MULTIPART_FRAMING_MAX_BYTES;
-/** A phone far from its mast sends more; what must be here by the deadline is up to the client and its file. */
-const PACE = { minBytesPerSecond: 16 * 1024, graceMs: 20_000 };
+/** What must be here by the deadline is up to the client and its file. */
+const PACE = { minBytesPerSecond: UPLOAD_SLOWEST_BYTES_PER_SECOND, graceMs: 20_000 };
 /** Of a body without a length that is too long this much is read, so that its client reads why; more is cut. */
 const TOO_LONG_DRAIN_BYTES = 4 * maxBodyBytes;
 /**
