@@ -15,7 +15,7 @@ export const reconcile: Command = {
     if (!session.isDryRun) {
       await session.confirm(`Correct the books of ${account ? nameOf(account) : 'all accounts'}?`);
     }
-    const options = { repair: !session.isDryRun, ...session.deadline, ...(account && { accountId: account.id }) };
+    const options = { repair: !session.isDryRun, ...(account && { accountId: account.id }) };
     const differing: AccountReport[] = [];
     let accounts = 0;
     for await (const report of reconcileBooks(session.stores, options)) {

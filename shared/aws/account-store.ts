@@ -15,8 +15,8 @@ const tableName = required('ACCOUNTS_TABLE');
 
 /**
  * {@link AccountStore} in DynamoDB: one row an account, with `email`, `name`, `picture_url`, `created_at` (epoch
- * milliseconds); `storage_used_bytes`, `file_count`, `key_count` and `groups` (a map: listing group → files), which only
- * transactions change; and what the operator sets (see `administration-store.ts`): `storage_limit_bytes`; `suspended` and
+ * milliseconds); `storage_used_bytes`, `file_count`, `key_count`, `groups` (a map: listing group → files) and
+ * `books_revision` (absent: 0), which only transactions change; and what the operator sets (see `administration-store.ts`): `storage_limit_bytes`; `suspended` and
  * `deleting`, which are true or absent.
  */
 export const accountStore: AccountStore = {

@@ -1,21 +1,24 @@
 import {
-  ConditionalCheckFailedException,
   GetItemCommand,
   paginateQuery,
   paginateScan,
   type QueryCommandInput,
-  UpdateItemCommand,
+  type TransactWriteItem,
+  type Update,
 } from '@aws-sdk/client-dynamodb';
 import { required } from '../env.ts';
-import type { AuditStore, Books } from '../files/audit-store.ts';
+import type { AuditStore, Books, RecordedBooks } from '../files/audit-store.ts';
 import { counts, type Item, number, readCounts, readNumber, readText, text } from './attributes.ts';
 import { dynamoDb } from './dynamodb.ts';
 import { fileKey, leafId, toFileRow, toListedFile } from './file-items.ts';
 import { toLeaves } from './listing-store.ts';
-import { writeItem } from './transactions.ts';
+import { cancellationReasons, transact } from './transactions.ts';
 
 const accountsTable = required('ACCOUNTS_TABLE');
 const filesTable = required('FILES_TABLE');
+
+/** As many as a transaction takes (100 items) beside the account. */
+const LEAVES_PER_TRANSACTION = 99;
 
 /** {@link AuditStore} in DynamoDB. */
 export const auditStore: AuditStore = {
@@ -46,27 +49,37 @@ export const auditStore: AuditStore = {
       storageUsedBytes: readNumber(Item, 'storage_used_bytes'),
       fileCount: readNumber(Item, 'file_count'),
       groups: readCounts(Item.groups),
+      revision: Number(Item.books_revision?.N ?? 0),
       leaves,
     };
   },
 
-  // First the account, under its condition: who changes it meanwhile makes us stop. Then the leaves, one by one, each
-  // unless it changed: a file that comes or goes in between changes the leaf by itself. Whoever dies in between leaves
-  // wrong leaves, which the next audit finds.
-  async rewrite(accountId, found, computed) {
-    try {
-      await writeItem(() => dynamoDb.send(accountRewrite(accountId, found, computed)));
-    } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) return false;
-      throw error;
-    }
-    for (const leaf of new Set([...found.leaves.keys(), ...computed.leaves.keys()])) {
-      const [was, is] = [found.leaves.get(leaf), computed.leaves.get(leaf) ?? 0];
-      if (was !== is) await rewriteLeaf(accountId, leaf, was, is);
-    }
+  // The account and the leaves in one transaction, or in several when there are too many leaves. Each has the revision as
+  // its condition, and raises it: as long as they succeed, no other transaction has changed the books since they were read,
+  // leaves included. If we die or are refused in between, the other leaves stay wrong, and the next audit finds them.
+  async rewrite(accountId, found, computed, deadline) {
+    const leaves = leafRewrites(accountId, found, computed);
+    let expected = found;
+    do {
+      const some = leaves.splice(0, LEAVES_PER_TRANSACTION).map((update) => ({ Update: update }));
+      const account = { Update: accountRewrite(accountId, expected, computed) };
+      if (!(await transactIf([account, ...some], deadline))) return false;
+      expected = { ...computed, revision: expected.revision + 1 };
+    } while (leaves.length > 0);
     return true;
   },
 };
+
+/** @returns false when the condition on the first item failed. */
+async function transactIf(items: TransactWriteItem[], deadline: { deadlineAt: number }): Promise<boolean> {
+  try {
+    await transact(items, deadline);
+    return true;
+  } catch (error) {
+    if (cancellationReasons(error)[0]?.Code === 'ConditionalCheckFailed') return false;
+    throw error;
+  }
+}
 
 async function* query(accountId: string, input: Partial<QueryCommandInput>): AsyncGenerator<Item> {
   const pages = paginateQuery(
@@ -92,35 +105,37 @@ async function readLeaves(accountId: string): Promise<Map<number, number>> {
   return toLeaves(items);
 }
 
-function accountRewrite(accountId: string, found: Books, computed: Books): UpdateItemCommand {
-  return new UpdateItemCommand({
+/** The values are compared as well, because functions of an earlier version do not raise the revision. */
+function accountRewrite(accountId: string, found: RecordedBooks, computed: Books): Update {
+  const isUnchanged = found.revision === 0 ? 'attribute_not_exists(books_revision)' : 'books_revision = :foundRevision';
+  return {
     TableName: accountsTable,
     Key: { id: text(accountId) },
-    UpdateExpression: 'SET storage_used_bytes = :bytes, file_count = :files, #groups = :groups',
-    ConditionExpression: 'storage_used_bytes = :foundBytes AND file_count = :foundFiles AND #groups = :foundGroups',
+    UpdateExpression:
+      'SET storage_used_bytes = :bytes, file_count = :files, #groups = :groups, books_revision = :revision',
+    ConditionExpression: `${isUnchanged} AND storage_used_bytes = :foundBytes AND file_count = :foundFiles AND #groups = :foundGroups`,
     ExpressionAttributeNames: { '#groups': 'groups' },
     ExpressionAttributeValues: {
       ':bytes': number(computed.storageUsedBytes),
       ':files': number(computed.fileCount),
       ':groups': counts(computed.groups),
+      ':revision': number(found.revision + 1),
       ':foundBytes': number(found.storageUsedBytes),
       ':foundFiles': number(found.fileCount),
       ':foundGroups': counts(found.groups),
+      ...(found.revision > 0 && { ':foundRevision': number(found.revision) }),
     },
-  });
+  };
 }
 
-async function rewriteLeaf(accountId: string, leaf: number, was: number | undefined, is: number): Promise<void> {
-  const command = new UpdateItemCommand({
+/** Of each leaf whose count is wrong. No conditions: the account's revision is theirs, too. */
+function leafRewrites(accountId: string, found: Books, computed: Books): Update[] {
+  const leaves = [...new Set([...found.leaves.keys(), ...computed.leaves.keys()])];
+  const wrong = leaves.filter((leaf) => (found.leaves.get(leaf) ?? 0) !== (computed.leaves.get(leaf) ?? 0));
+  return wrong.map((leaf) => ({
     TableName: filesTable,
     Key: fileKey({ accountId, id: leafId(leaf) }),
-    UpdateExpression: 'SET n = :is',
-    ConditionExpression: was === undefined ? 'attribute_not_exists(n)' : 'n = :was',
-    ExpressionAttributeValues: { ':is': number(is), ...(was !== undefined && { ':was': number(was) }) },
-  });
-  try {
-    await writeItem(() => dynamoDb.send(command));
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-  }
+    UpdateExpression: 'SET n = :files',
+    ExpressionAttributeValues: { ':files': number(computed.leaves.get(leaf) ?? 0) },
+  }));
 }

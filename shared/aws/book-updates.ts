@@ -21,7 +21,8 @@ export interface BookEntry {
 }
 
 /**
- * The account's row. Its condition fails when the account is gone, its own limit was changed, or there is no room; and of
+ * The account's row. Each of these raises `books_revision`, by which an audit knows whether anything has changed
+ * while it read: counts alone do not tell, since as much may have come as went. Its condition fails when the account is gone, its own limit was changed, or there is no room; and of
  * what adds to it when it is suspended, so that nothing joins an account that was suspended meanwhile.
  */
 export function accountUpdate({ accountId, bytes, listing, limit }: BookEntry): Update {
@@ -30,7 +31,7 @@ export function accountUpdate({ accountId, bytes, listing, limit }: BookEntry): 
   return {
     TableName: accountsTable,
     Key: { id: text(accountId) },
-    UpdateExpression: `SET storage_used_bytes = storage_used_bytes + :bytes${
+    UpdateExpression: `SET books_revision = if_not_exists(books_revision, :zero) + :one, storage_used_bytes = storage_used_bytes + :bytes${
       listing
         ? ', file_count = file_count + :files, #groups.#group = if_not_exists(#groups.#group, :zero) + :files'
         : ''
@@ -39,7 +40,9 @@ export function accountUpdate({ accountId, bytes, listing, limit }: BookEntry): 
     ...(listing && { ExpressionAttributeNames: { '#groups': 'groups', '#group': String(groupOf(listing.seq)) } }),
     ExpressionAttributeValues: {
       ':bytes': number(bytes),
-      ...(listing && { ':files': number(listing.files), ':zero': number(0) }),
+      ':zero': number(0),
+      ':one': number(1),
+      ...(listing && { ':files': number(listing.files) }),
       // Expressions cannot add, so what may be used before is computed here.
       ...(limit && { ':room': number(limit.bytes - bytes), ...(limit.isOwn && { ':limit': number(limit.bytes) }) }),
     },

@@ -1,5 +1,5 @@
 import { ApiError } from '../errors.ts';
-import type { AuditStore, Books } from './audit-store.ts';
+import type { AuditStore, Books, RecordedBooks } from './audit-store.ts';
 import { eachOf } from './each-of.ts';
 import type { FileRow, ListedFile, ReadyFile } from './file.ts';
 import { groupOf, leafOf } from './listing-counters.ts';
@@ -19,15 +19,19 @@ export type Difference =
 
 export interface Audit {
   readonly differences: Difference[];
-  readonly recorded: Books;
+  readonly recorded: RecordedBooks;
   readonly computed: Books;
 }
 
 const CONCURRENCY = 16;
 
 /**
- * Compares an account's books with its rows, and its rows with the bucket (design, section 4: invariants 1 and 2). While
- * nobody uploads or deletes, an account in order has no differences at any moment, even with work left for the sweeper.
+ * Compares an account's books with its rows, and its rows with the bucket (invariants 1 and 2 of the accounting). While the
+ * account's owner neither uploads nor deletes, an account in order has no differences, even with work left for the sweeper.
+ *
+ * The books, each page of the rows and each object are read at moments of their own. So while files come and go, an account
+ * in order may show differences, and a wrong one may show none: such a report proves nothing. `recorded.revision` tells
+ * whether the books have changed since the first of these reads, and {@link AuditStore.rewrite} refuses to write then.
  * @throws ApiError `not_found` when there is no such account.
  */
 export async function auditAccount(stores: AuditingStores, accountId: string): Promise<Audit> {

@@ -1,4 +1,5 @@
 import type { FileRow, ListedFile } from './file.ts';
+import type { Deadline } from './settlement-store.ts';
 
 /** What the books say, as far as the transactions keep them. */
 export interface Books {
@@ -9,6 +10,12 @@ export interface Books {
   readonly leaves: ReadonlyMap<number, number>;
 }
 
+/** Books as they were read. */
+export interface RecordedBooks extends Books {
+  /** Raised by every transaction that changes the account's books; 0 before the first. */
+  readonly revision: number;
+}
+
 /** For those who recompute what the transactions keep, and for no request: these read whole tables. */
 export interface AuditStore {
   accountIds(): AsyncIterable<string>;
@@ -17,10 +24,10 @@ export interface AuditStore {
   /** Every file the listing would show. */
   listed(accountId: string): AsyncIterable<ListedFile>;
   /** Undefined when there is no such account. */
-  books(accountId: string): Promise<Books | undefined>;
+  books(accountId: string): Promise<RecordedBooks | undefined>;
   /**
-   * Writes the books anew.
-   * @returns false when the account's row was not as in `found` any more; then the account is untouched.
+   * Writes the books anew, if nothing has changed them since `found` was read.
+   * @returns false when something has. Then what was written so far is right, and the next audit finds the rest.
    */
-  rewrite(accountId: string, found: Books, computed: Books): Promise<boolean>;
+  rewrite(accountId: string, found: RecordedBooks, computed: Books, deadline: Deadline): Promise<boolean>;
 }

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from 'vitest';
+import { leafId } from '../../../shared/aws/file-items.ts';
 import { auditAccount } from '../../../shared/files/audit-account.ts';
+import { deleteFile } from '../../../shared/files/delete-file.ts';
 import type { StoredFile } from '../../../shared/files/file.ts';
 import { type AccountReport, reconcile } from '../../../shared/files/reconcile.ts';
 import { inTime, newAccount, newTicket, upload } from './actions.ts';
@@ -11,10 +13,8 @@ import { startService } from './service.ts';
 const service = await startService();
 const { stores, engine, tables } = service;
 
-async function run(options: { accountId?: string; repair: boolean }): Promise<AccountReport[]> {
-  const reports: AccountReport[] = [];
-  for await (const report of reconcile(stores, { ...options, ...inTime() })) reports.push(report);
-  return reports;
+function run(options: { accountId?: string; repair: boolean }, using = stores): Promise<AccountReport[]> {
+  return Array.fromAsync(reconcile(using, options));
 }
 
 const setAccount = (id: string, expression: string, value: number, names: Record<string, string> = {}) =>
@@ -96,12 +96,76 @@ describe('an account whose books', () => {
     await setAccount(accountId, 'SET storage_used_bytes = :value', 99);
     const { recorded, computed } = await auditAccount(stores, accountId);
     await upload(service, accountId, 'dddd');
-    expect(await stores.audit.rewrite(accountId, recorded, computed)).toBe(false);
+    expect(await stores.audit.rewrite(accountId, recorded, computed, inTime())).toBe(false);
     expect(await usageOf(service, accountId)).toEqual({ bytes: 103, files: 4 });
     await run({ accountId, repair: true });
     await expectBalance(service, accountId, { files: 4, bytes: 10 });
   });
+
+  test('change while we look are left alone, also when as many bytes come as go', async () => {
+    const { accountId, files } = await accountWithFiles();
+    await setAccount(accountId, 'SET storage_used_bytes = :value', 99);
+    const [first] = files as [StoredFile];
+    files.push((await upload(service, accountId, 'dddd')).file);
+    for (const file of files) await makeRowLarge(file);
+    // The first file has been read when it is replaced; its successor will be on the next page.
+    const reports = await run(
+      { accountId, repair: true },
+      amidRows(async () => {
+        await deleteFile(stores, first, inTime());
+        await upload(service, accountId, 'A');
+      }),
+    );
+    expect(reports).toMatchObject([{ isRepaired: false }]);
+    expect(await usageOf(service, accountId)).toEqual({ bytes: 99, files: 4 });
+    await run({ accountId, repair: true });
+    await expectBalance(service, accountId, { files: 4, bytes: 10 });
+  });
+
+  test('count more leaves wrong than a transaction can write are right in the end', async () => {
+    const { accountId } = await accountWithFiles();
+    await Promise.all(Array.from({ length: 120 }, (_, leaf) => setLeaf(accountId, leafId(leaf), 9)));
+    const second = service.front.faults.add({
+      match: { operation: 'TransactWriteItems', predicate: (subject) => JSON.stringify(subject).includes(leafId(119)) },
+      effect: 'error-before',
+    });
+    // Between two transactions it dies, or its time is over: the first has happened.
+    await expect(run({ accountId, repair: true })).rejects.toThrow();
+    second.remove();
+    expect((await auditAccount(stores, accountId)).differences.length).toBeLessThan(100);
+    expect(await run({ accountId, repair: true })).toMatchObject([{ isRepaired: true }]);
+    await expectBalance(service, accountId, { files: 3, bytes: 6 });
+  });
 });
+
+/** Makes the row of a file so large that three of them fill a page of a query. */
+const makeRowLarge = ({ accountId, id }: StoredFile) =>
+  engine.send(
+    new UpdateItemCommand({
+      TableName: tables.files,
+      Key: { account_id: { S: accountId }, id: { S: id } },
+      UpdateExpression: 'SET padding = :padding',
+      ExpressionAttributeValues: { ':padding': { S: 'x'.repeat(390_000) } },
+    }),
+  );
+
+/** The stores, with something that happens once the first of an account's rows has been read. */
+function amidRows(happen: () => Promise<void>): typeof stores {
+  return {
+    ...stores,
+    audit: {
+      ...stores.audit,
+      async *rows(accountId) {
+        let isFirst = true;
+        for await (const row of stores.audit.rows(accountId)) {
+          yield row;
+          if (isFirst) await happen();
+          isFirst = false;
+        }
+      },
+    },
+  };
+}
 
 test.each([
   ['is gone', (key: string) => stores.objects.remove(key)],
@@ -120,6 +184,33 @@ test.each([
   const [report] = await run({ accountId, repair: true });
   expect(report?.differences).toMatchObject([{ what: 'object', file: { id: files[1]?.id } }]);
   await expectBalance(service, accountId, { files: 2, bytes: 4 });
+});
+
+test('a broken file that its owner deletes meanwhile, or that resists, does not keep the others from repair', async () => {
+  const { accountId, files } = await accountWithFiles();
+  for (const { objectKey } of files) await stores.objects.remove(objectKey);
+  const [deleted, resisting] = files as [StoredFile, StoredFile];
+  const fault = service.front.faults.add({
+    match: { operation: 'TransactWriteItems', predicate: (subject) => JSON.stringify(subject).includes(resisting.id) },
+    effect: 'error-before',
+  });
+  const deleteMeanwhile = amidRows(() => deleteFile(stores, deleted, inTime()));
+  expect(await run({ accountId, repair: true }, deleteMeanwhile)).toMatchObject([{ isRepaired: false }]);
+  fault.remove();
+  expect(await usageOf(service, accountId)).toEqual({ bytes: 2, files: 1 });
+  expect(await run({ accountId, repair: true })).toMatchObject([{ isRepaired: true }]);
+  await expectBalance(service, accountId, { files: 0, bytes: 0 });
+});
+
+test('an account that is deleted meanwhile does not end the run', async () => {
+  const { accountId } = await accountWithFiles();
+  const accountIds = async function* () {
+    yield randomUUID();
+    yield accountId;
+  };
+  const using = { ...stores, audit: { ...stores.audit, accountIds } };
+  expect(await run({ repair: true }, using)).toEqual([{ accountId, differences: [], isRepaired: false }]);
+  await expect(run({ accountId: randomUUID(), repair: true })).rejects.toMatchObject({ code: 'not_found' });
 });
 
 test('all accounts are looked at when none is named', async () => {
