@@ -1,4 +1,4 @@
-import { DeleteItemCommand, paginateScan, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, paginateQuery, paginateScan } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand, ListMultipartUploadsCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import { expect } from 'vitest';
 import { auditAccount } from '../../../shared/files/audit-account.ts';
@@ -30,15 +30,17 @@ export async function readObject({ s3 }: Service, key: string) {
 
 /** States of the account's file rows, whatever they are. */
 export async function statesOf({ engine, tables }: Service, accountId: string): Promise<string[]> {
-  const { Items = [] } = await engine.send(
-    new QueryCommand({
+  const pages = paginateQuery(
+    { client: engine },
+    {
       TableName: tables.files,
       ConsistentRead: true,
       KeyConditionExpression: 'account_id = :account',
       ExpressionAttributeValues: { ':account': { S: accountId } },
-    }),
+    },
   );
-  return Items.flatMap(({ state }) => state?.S ?? []);
+  const rows = (await Array.fromAsync(pages)).flatMap(({ Items = [] }) => Items);
+  return rows.flatMap(({ state }) => state?.S ?? []);
 }
 
 export async function usageOf({ stores }: Service, accountId: string) {

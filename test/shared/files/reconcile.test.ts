@@ -117,7 +117,7 @@ describe('an account whose books', () => {
       }),
     );
     expect(reports).toMatchObject([{ isRepaired: false }]);
-    expect(await usageOf(service, accountId)).toEqual({ bytes: 99, files: 4 });
+    expect(await usageOf(service, accountId)).toEqual({ bytes: 103, files: 4 });
     await run({ accountId, repair: true });
     await expectBalance(service, accountId, { files: 4, bytes: 10 });
   });
