@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { Gate } from './access/gate.ts';
 import { authenticate } from './authenticate.ts';
 import type { Call, Consumption, PerformedReply } from './call.ts';
-import type { FaultEffect, FaultSource } from './faults.ts';
-import { ClientGone, type Message, type Reply } from './message.ts';
+import type { FaultSource, TakenFault } from './faults.ts';
+import { ClientGone, type KeepingMessage, keepingBody, type Message, type Reply } from './message.ts';
 import type { MeteredCall, MeterWriter } from './meter.ts';
 import type { Account, Principal } from './principals.ts';
 import { Problem } from './problem.ts';
@@ -30,7 +30,8 @@ interface Trail {
 }
 
 /** The whole way of a request: who sends it, what it asks, whether it may, what happens, what it cost. */
-export async function answer(parts: FrontParts, protocol: Protocol, message: Message): Promise<Reply | NoReply> {
+export async function answer(parts: FrontParts, protocol: Protocol, request: Message): Promise<Reply | NoReply> {
+  const message = keepingBody(request);
   const trail: Trail = { startedAt: parts.meter.begin(), principal: '' };
   const complete = (reply: Reply) => protocol.complete?.(message, reply) ?? reply;
   let reply: Reply | NoReply;
@@ -47,7 +48,7 @@ export async function answer(parts: FrontParts, protocol: Protocol, message: Mes
 async function travel(
   { account, principals, gate, faults }: FrontParts,
   { clockSkewSeconds, open, preflight }: Protocol,
-  message: Message,
+  message: KeepingMessage,
   trail: Trail,
 ): Promise<Reply | NoReply> {
   if (message.method === 'OPTIONS' && preflight) return preflight(message);
@@ -57,8 +58,8 @@ async function travel(
   const call = interpret(identity);
   trail.call = call;
   await gate.require(identity.caller, call.permissions);
-  const struck = faults.strike({ ...call, principal: identity.caller.name });
-  return struck ? suffer(struck.effect, struck.table, call, trail) : perform(call, trail);
+  const fault = faults.take({ ...call, principal: identity.caller.name });
+  return fault ? applyFault(fault, { call, message, trail }) : perform(call, trail);
 }
 
 async function perform(call: Call, trail: Trail): Promise<PerformedReply> {
@@ -67,12 +68,19 @@ async function perform(call: Call, trail: Trail): Promise<PerformedReply> {
   return reply;
 }
 
-async function suffer(
-  effect: FaultEffect,
-  table: string | undefined,
-  call: Call,
-  trail: Trail,
+async function applyFault(
+  { effect, table, happenLate }: TakenFault,
+  { call, message, trail }: { call: Call; message: KeepingMessage; trail: Trail },
 ): Promise<Reply | NoReply> {
+  if (typeof effect === 'object' && 'lateBy' in effect) {
+    await message.keepBody();
+    happenLate(effect.lateBy, async () => {
+      const reply = await call.perform();
+      discard(reply);
+      return reply;
+    });
+    return 'cut';
+  }
   if (typeof effect === 'object') {
     const reply = await perform(call, trail);
     await setTimeout(effect.delayMs);
@@ -98,7 +106,7 @@ async function suffer(
   }
 }
 
-/** An answer that nobody gets may hold an open file. */
+/** An answer that is not sent may hold an open file. */
 function discard({ body }: Reply): void {
   if (body !== undefined && typeof body !== 'string' && 'destroy' in body) body.destroy();
 }

@@ -1,15 +1,18 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Call, ServiceName } from './call.ts';
 
 /**
  * What happens in place of a call, or to it:
- * - `throttle`: refused as too fast, in the service's own words; nothing happened.
- * - `transaction-conflict`: refused as DynamoDB refuses two transactions on one item; nothing happened. Strikes only what
- *   can conflict: transactions, and writes of one item.
+ * - `throttle`: the service refuses it as too fast, in its own words; nothing happened.
+ * - `transaction-conflict`: DynamoDB refuses it because of another transaction on the same item; nothing happened. Applies
+ *   only to calls that can conflict: transactions, and writes of one item.
  * - `error-before`: a 500; nothing happened.   - `error-after`: a 500; it did happen.
  * - `timeout`: never answered; nothing happened.
  * - `cut`: the connection ends; nothing happened.   - `cut-after`: the connection ends; it did happen.
  * - `delayMs`: it happens, and is answered that much later. Calls that were sent together then overlap for certain, so the
  *   rounds of the meter are those the caller means.
+ * - `lateBy`: the connection ends once the whole request has arrived, and the call happens only later: so many milliseconds
+ *   after that, or when the promise settles. Until then the client may have tried again, succeeded, and gone on.
  */
 export type FaultEffect =
   | 'throttle'
@@ -19,7 +22,8 @@ export type FaultEffect =
   | 'timeout'
   | 'cut'
   | 'cut-after'
-  | { readonly delayMs: number };
+  | { readonly delayMs: number }
+  | { readonly lateBy: number | Promise<unknown> };
 
 /** Nothing else takes part in transactions. */
 const CAN_CONFLICT = new Set(['TransactWriteItems', 'TransactGetItems', 'PutItem', 'UpdateItem', 'DeleteItem']);
@@ -40,15 +44,21 @@ export interface Fault {
     readonly predicate?: (subject: FaultSubject) => boolean;
   };
   readonly effect: FaultEffect;
-  /** How many calls it strikes; `always` by default. */
+  /** How many calls it applies to; `always` by default. */
   readonly times?: number | 'always';
-  /** Strikes only every n-th of the calls that fit, from the n-th on; 1 by default. */
+  /** Applies only to every n-th of the calls that fit, from the n-th on; 1 by default. */
   readonly every?: number;
 }
 
 export interface FaultHandle {
-  /** How many calls it has struck. */
+  /** How many calls it has applied to. */
   readonly hits: number;
+  /**
+   * Waits until every late call so far has happened.
+   * @returns what each was answered, to no one: the status, or the error.
+   */
+  lateAnswers(): Promise<unknown[]>;
+  /** Applies to no further call; what is late still happens. */
   remove(): void;
 }
 
@@ -57,24 +67,33 @@ export interface Faults {
 }
 
 export interface FaultSource extends Faults {
-  /** What the call suffers: of the faults that fit it, the one added first. `table` is the one the fault is about. */
-  strike(subject: FaultSubject): { effect: FaultEffect; table: string | undefined } | undefined;
+  /** Of the faults that fit the call, the one added first; it is counted as applied. */
+  take(subject: FaultSubject): TakenFault | undefined;
+}
+
+export interface TakenFault {
+  readonly effect: FaultEffect;
+  /** The table that the fault is about. */
+  readonly table: string | undefined;
+  /** Carries the call out when it is time, for an effect that is late. */
+  happenLate(lateBy: number | Promise<unknown>, perform: () => Promise<{ readonly status: number }>): void;
 }
 
 export function createFaults(): FaultSource {
-  const active = new Set<{ fault: Fault; seen: number; hits: number }>();
+  const active = new Set<{ fault: Fault; seen: number; hits: number; late: Promise<unknown>[] }>();
   return {
     add(fault) {
-      const state = { fault, seen: 0, hits: 0 };
+      const state = { fault, seen: 0, hits: 0, late: [] };
       active.add(state);
       return {
         get hits() {
           return state.hits;
         },
+        lateAnswers: () => Promise.all(state.late),
         remove: () => active.delete(state),
       };
     },
-    strike(subject) {
+    take(subject) {
       for (const state of active) {
         const { match, effect, times = 'always', every = 1 } = state.fault;
         if (effect === 'transaction-conflict' && !CAN_CONFLICT.has(subject.operation)) continue;
@@ -82,7 +101,11 @@ export function createFaults(): FaultSource {
         state.seen += 1;
         if (state.seen % every !== 0) continue;
         state.hits += 1;
-        return { effect, table: match.table };
+        return {
+          effect,
+          table: match.table,
+          happenLate: (lateBy, perform) => state.late.push(later(lateBy, perform)),
+        };
       }
       return undefined;
     },
@@ -97,4 +120,15 @@ function fits({ service, operation, table, principal, predicate }: Fault['match'
     (principal === undefined || principal === subject.principal) &&
     (predicate === undefined || predicate(subject))
   );
+}
+
+/** Never rejects: the client that could be told has gone. */
+async function later(lateBy: number | Promise<unknown>, perform: () => Promise<{ status: number }>): Promise<unknown> {
+  // Without a reference: a call that is still to happen keeps no process alive.
+  await (typeof lateBy === 'number' ? setTimeout(lateBy, undefined, { ref: false }) : lateBy.catch(() => {}));
+  try {
+    return (await perform()).status;
+  } catch (error) {
+    return error;
+  }
 }

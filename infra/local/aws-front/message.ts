@@ -11,6 +11,29 @@ export interface Message {
   readonly body: AsyncIterable<Buffer>;
 }
 
+/** A request whose body can be read after its connection has ended. */
+export interface KeepingMessage extends Message {
+  /** Reads what has not been read of the body, into memory; `body` then goes on with that. @throws ClientGone */
+  keepBody(): Promise<void>;
+}
+
+export function keepingBody(message: Message): KeepingMessage {
+  const source = message.body[Symbol.asyncIterator]();
+  const kept: Buffer[] = [];
+  const next = async (): Promise<IteratorResult<Buffer>> => {
+    const value = kept.shift();
+    return value ? { value, done: false } : source.next();
+  };
+  const body = { next, return: async () => (await source.return?.()) ?? { value: undefined, done: true as const } };
+  return {
+    ...message,
+    body: { [Symbol.asyncIterator]: () => body },
+    async keepBody() {
+      for (let part = await source.next(); !part.done; part = await source.next()) kept.push(part.value);
+    },
+  };
+}
+
 export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;

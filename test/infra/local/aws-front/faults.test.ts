@@ -61,7 +61,7 @@ describe('a write of DynamoDB', () => {
     ['error-after', 'InternalServerError', 500, true],
     ['cut', 'TimeoutError', undefined, false],
     ['cut-after', 'TimeoutError', undefined, true],
-  ])('that suffers %s fails as %s', async (effect, name, status, happened) => {
+  ])('with the fault %s fails as %s', async (effect, name, status, happened) => {
     const id = randomUUID();
     const fault = inject(effect, { operation: 'PutItem' }, { times: 1 });
     expect(await failureOf(put(id))).toEqual({ name, status });
@@ -101,7 +101,7 @@ describe('a transaction', () => {
     ['transaction-conflict', {}, ['TransactionConflict', 'None']],
     ['transaction-conflict', { table: OTHER }, ['None', 'TransactionConflict']],
     ['throttle', {}, ['ThrottlingError', 'None']],
-  ])('that suffers %s %j is cancelled for the reasons %j', async (effect, match, codes) => {
+  ])('with the fault %s %j is cancelled for the reasons %j', async (effect, match, codes) => {
     inject(effect, match);
     const { error, happened } = await transact();
     expect(error).toBeInstanceOf(TransactionCanceledException);
@@ -123,7 +123,7 @@ describe('an upload to S3', () => {
     ['cut', 'TimeoutError', false],
     ['cut-after', 'TimeoutError', true],
     ['timeout', 'TimeoutError', false],
-  ])('that suffers %s fails as %s', async (effect, name, happened) => {
+  ])('with the fault %s fails as %s', async (effect, name, happened) => {
     const Key = randomUUID();
     inject(effect, { service: 's3', operation: 'PutObject' });
     expect((await failureOf(putObject(Key))).name).toBe(name);
@@ -150,6 +150,60 @@ test('a secret that is asked for too often is a ThrottlingException', async () =
   expect(await failureOf(read)).toEqual({ name: 'ThrottlingException', status: 400 });
 });
 
+describe('a late call', () => {
+  const version = (id: string, at: number, who = client) =>
+    who.send(new PutItemCommand({ TableName: TABLE, Item: { id: { S: id }, at: { N: String(at) } } }));
+  const versionOf = async (id: string) => {
+    const command = new GetItemCommand({ TableName: TABLE, Key: { id: { S: id } }, ConsistentRead: true });
+    return Number((await engineClient().send(command)).Item?.at?.N);
+  };
+
+  test('of DynamoDB is lost to its client, and happens when the test says so', async () => {
+    const id = randomUUID();
+    const release = Promise.withResolvers<void>();
+    const fault = inject({ lateBy: release.promise }, { operation: 'PutItem' }, { times: 1 });
+    expect((await failureOf(version(id, 1))).name).toBe('TimeoutError');
+    expect(await isThere(id)).toBe(false);
+    await version(id, 2);
+    release.resolve();
+    expect(await fault.lateAnswers()).toEqual([200]);
+    // It overtook nothing: it came last.
+    expect(await versionOf(id)).toBe(1);
+  });
+
+  test('happens after a retry of the SDK that succeeded', async () => {
+    const id = randomUUID();
+    const fault = inject({ lateBy: 300 }, { operation: 'PutItem' }, { times: 1 });
+    await version(id, 1, dynamoDbClient(front, ADMIN, { maxAttempts: 2 }));
+    await version(id, 2);
+    expect(await versionOf(id)).toBe(2);
+    await fault.lateAnswers();
+    expect(await versionOf(id)).toBe(1);
+  });
+
+  test('of S3 brings its whole body', async () => {
+    const Key = randomUUID();
+    const release = Promise.withResolvers<void>();
+    const fault = inject({ lateBy: release.promise }, { operation: 'PutObject' });
+    expect((await failureOf(putObject(Key))).name).toBe('TimeoutError');
+    expect(await objectIsThere(Key)).toBe(false);
+    release.resolve();
+    expect(await fault.lateAnswers()).toEqual([200]);
+    const { ContentLength } = await s3Client(front).send(new HeadObjectCommand({ Bucket: BUCKET, Key }));
+    expect(ContentLength).toBe(200_000);
+  });
+
+  test('that is refused when it happens harms nothing', async () => {
+    const id = randomUUID();
+    const fault = inject({ lateBy: 10 }, { operation: 'PutItem' }, { times: 1 });
+    const condition = { ConditionExpression: 'attribute_exists(id)' };
+    const refused = client.send(new PutItemCommand({ TableName: TABLE, Item: { id: { S: id } }, ...condition }));
+    expect((await failureOf(refused)).name).toBe('TimeoutError');
+    expect(await fault.lateAnswers()).toEqual([400]);
+    expect(await isThere(id)).toBe(false);
+  });
+});
+
 describe('a fault', () => {
   test.each<[string, Fault['match'], () => Promise<unknown>, () => Promise<unknown>]>([
     ['a service', { service: 'dynamodb' }, () => put('x'), () => putObject('x')],
@@ -157,15 +211,15 @@ describe('a fault', () => {
     ['a table', { table: TABLE }, () => put('x'), () => put('x', client, OTHER)],
     ['a principal', { principal: 'admin' }, () => put('x'), () => put('x', dynamoDbClient(front, other))],
     ['a predicate', { predicate: ({ key }) => key === 'x' }, () => putObject('x'), () => putObject('y')],
-  ])('strikes only the calls of %s', async (_, match, struck, spared) => {
+  ])('applies only to the calls of %s', async (_, match, hit, spared) => {
     const fault = inject('error-before', match);
     await spared();
-    expect((await failureOf(struck())).status).toBe(500);
+    expect((await failureOf(hit())).status).toBe(500);
     expect(fault.hits).toBe(1);
   });
   const remove = (id: string) => client.send(new DeleteItemCommand({ TableName: TABLE, Key: { id: { S: id } } }));
 
-  test('strikes as many times as it was told', async () => {
+  test('applies as many times as it was told', async () => {
     const fault = inject('error-before', {}, { times: 2 });
     expect((await failureOf(put('x'))).status).toBe(500);
     expect((await failureOf(put('x'))).status).toBe(500);
@@ -173,34 +227,34 @@ describe('a fault', () => {
     expect(fault.hits).toBe(2);
   });
 
-  test('strikes every third call', async () => {
+  test('applies to every third call', async () => {
     const fault = inject('error-before', {}, { every: 3 });
     const outcomes: string[] = [];
     for (let call = 1; call <= 7; call++)
       outcomes.push(
         await put('x').then(
           () => 'ok',
-          () => 'struck',
+          () => 'failed',
         ),
       );
-    expect(outcomes).toEqual(['ok', 'ok', 'struck', 'ok', 'ok', 'struck', 'ok']);
+    expect(outcomes).toEqual(['ok', 'ok', 'failed', 'ok', 'ok', 'failed', 'ok']);
     expect(fault.hits).toBe(2);
   });
 
-  test('strikes nothing once it is removed', async () => {
+  test('applies to nothing once it is removed', async () => {
     const fault = inject('error-before');
     fault.remove();
     await put('x');
     expect(fault.hits).toBe(0);
   });
 
-  test('of a conflict strikes nothing that cannot conflict', async () => {
+  test('of a conflict applies to nothing that cannot conflict', async () => {
     const fault = inject('transaction-conflict');
     await client.send(new GetItemCommand({ TableName: TABLE, Key: { id: { S: 'x' } } }));
     expect(fault.hits).toBe(0);
   });
 
-  test('does not strike a call that is refused for want of a grant', async () => {
+  test('does not apply to a call that is refused for want of a grant', async () => {
     const fault = inject('error-after');
     const powerless = principal('powerless');
     front.addPrincipal(powerless);
