@@ -22,6 +22,9 @@ function handler(event) {
   }
   request.uri = link[1];
   request.querystring = {};
+  // The viewer-response function decides them: to a false one S3 answers 412 with XML, for which there can be no error page.
+  delete request.headers['if-match'];
+  delete request.headers['if-unmodified-since'];
   return request;
 }
 

@@ -42,6 +42,30 @@ describe('contract: download', () => {
     expect([head.status, head.headers.get('content-length')]).toEqual([200, '10']);
   });
 
+  test('a precondition that holds changes nothing, one that does not is 412 in our words', async () => {
+    const url = await link('a.txt', '0123456789', 'text/plain');
+    const { headers } = await fetch(url);
+    const etag = headers.get('etag') ?? '';
+    const modified = new Date(headers.get('last-modified') ?? '');
+    const before = new Date(modified.getTime() - 1_000).toUTCString();
+    for (const condition of [{ 'if-match': etag }, { 'if-unmodified-since': modified.toUTCString() }]) {
+      const part = await fetch(url, { headers: { ...condition, range: 'bytes=2-4' } });
+      expect([part.status, await part.text()]).toEqual([206, '234']);
+    }
+    for (const condition of [
+      ['if-match', '"other"'],
+      ['if-unmodified-since', before],
+    ] as const) {
+      const refused = await fetch(url, { headers: [[...condition]] });
+      expect([refused.status, await refused.text()]).toEqual([412, '{"error":"invalid_request"}']);
+      expect(refused.headers.get('content-type')).toBe('application/json');
+      expect(refused.headers.get('cache-control')).toBe('no-store');
+      expect(refused.headers.get('x-request-id')).toMatch(/\S/);
+    }
+    const unknown = url.replace(/uploads\/[^/]+/, `uploads/${'A'.repeat(22)}`);
+    expect((await fetch(unknown, { headers: { 'if-match': '"other"' } })).status).toBe(404);
+  });
+
   test('is not compressed on the way, so that length and ranges are those of the file', async () => {
     const url = await link('long.txt', 'long '.repeat(1_000), 'text/plain');
     const { headers } = await fetch(url, { headers: { 'accept-encoding': 'gzip, br' } });

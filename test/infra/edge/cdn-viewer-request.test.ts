@@ -35,6 +35,13 @@ test('a query is dropped, so it can neither miss the cache nor reach S3', () => 
   expect(cdn.run(event).result).toHaveProperty('querystring', {});
 });
 
+test('a precondition that S3 would answer with XML does not reach it', () => {
+  const conditions = { 'if-match': '"1"', 'if-unmodified-since': 'Sun, 22 Nov 2026 08:00:00 GMT' };
+  const event = viewerRequestEvent('GET', `/uploads/${TOKEN}/a`, { ...conditions, 'if-none-match': '"2"' });
+  expect(cdn.run(event).result).toMatchObject({ headers: { 'if-none-match': { value: '"2"' } } });
+  for (const name of Object.keys(conditions)) expect(cdn.run(event).result).not.toHaveProperty(['headers', name]);
+});
+
 test('a wrong method is told the right ones', () => {
   expect(cdn.run(viewerRequestEvent('DELETE', `/uploads/${TOKEN}`)).result).toMatchObject({
     headers: { allow: { value: 'GET, HEAD' }, 'content-type': { value: 'application/json' } },

@@ -55,6 +55,43 @@ test.each([
   expect(response.headers?.['content-type']).toEqual({ value: served });
 });
 
+describe('a precondition of the request', () => {
+  const HEADERS = { etag: { value: '"b"' }, 'last-modified': { value: 'Sun, 22 Nov 2026 08:00:00 GMT' } };
+  test.each([
+    [{}, 200],
+    [{ 'if-match': '"b"' }, 200],
+    [{ 'if-match': '"a", "b"' }, 200],
+    [{ 'if-match': '*' }, 200],
+    [{ 'if-match': '"a"' }, 412],
+    [{ 'if-match': 'W/"b"' }, 412],
+    [{ 'if-match': 'b' }, 412],
+    [{ 'if-match': '' }, 412],
+    [{ 'if-match': '"a"', 'if-unmodified-since': 'Sun, 22 Nov 2026 08:00:00 GMT' }, 412],
+    [{ 'if-match': '"b"', 'if-unmodified-since': 'Sun, 22 Nov 2026 07:59:59 GMT' }, 200],
+    [{ 'if-unmodified-since': 'Sun, 22 Nov 2026 08:00:00 GMT' }, 200],
+    [{ 'if-unmodified-since': 'Sun, 22 Nov 2026 07:59:59 GMT' }, 412],
+    [{ 'if-unmodified-since': 'yesterday' }, 200],
+  ])('%o makes the answer %i', (asked, status) => {
+    for (const [statusCode, expected] of [
+      [200, status],
+      [206, status === 200 ? 206 : 412],
+      [304, status === 200 ? 304 : 412],
+    ] as const) {
+      const event = viewerRequestEvent('GET', '/uploads/x', asked as Record<string, string>);
+      const response: FunctionResponse = { statusCode, headers: HEADERS };
+      expect(cdn.run({ ...event, response }).result).toMatchObject({ statusCode: expected });
+    }
+  });
+
+  test('of several lines holds when one of them does', () => {
+    const event = viewerRequestEvent('GET', '/uploads/x');
+    event.request.headers['if-match'] = { value: '"a"', multiValue: [{ value: '"a"' }, { value: '"b"' }] };
+    expect(cdn.run({ ...event, response: { statusCode: 200, headers: HEADERS } }).result).toMatchObject({
+      statusCode: 200,
+    });
+  });
+});
+
 test('a part gets the policy of its type, an answer without a type the strict one', () => {
   const part = run({ statusCode: 206, headers: { 'content-type': { value: 'video/mp4' } } });
   expect(part.headers?.['content-security-policy']).toEqual({ value: MEDIA });
