@@ -66,6 +66,7 @@ function handler(event) {
   }
   // The path of the cache behavior by which the streaming origin is there; nobody gets there past the checks of an upload.
   if (path === '/upload-stream-origin') return errorAnswer(event, 'not_found');
+  request.querystring = withoutSemicolons(request.querystring);
   return routeBody(event);
 }
 
@@ -88,6 +89,16 @@ function canonicalPath(uri) {
 function decodeUnreserved(encoded) {
   const character = String.fromCharCode(parseInt(encoded.slice(1), 16));
   return /[A-Za-z0-9._~-]/.test(character) ? character : encoded;
+}
+
+/**
+ * API Gateway splits a query at `;` as well as at `&`, so a `;` goes on percent-encoded and stays part of its name or value.
+ * Source: API Gateway Developer Guide, "Important notes" (REST APIs).
+ * @param {Record<string, import('cloudfront').Value>} query
+ * @returns {Record<string, import('cloudfront').Value>}
+ */
+function withoutSemicolons(query) {
+  return JSON.parse(JSON.stringify(query).replace(/;/g, '%3B'));
 }
 
 /**

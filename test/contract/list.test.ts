@@ -105,6 +105,17 @@ describe('contract: list order', () => {
     expect(answer.body.total).toBe(expected.length);
   });
 
+  test('a semicolon in the query does not end the search', async () => {
+    const { byKey } = await service.newAccount();
+    for (const name of ['a;b.txt', 'a.txt']) await byKey.upload(name, name, { type: 'text/plain' });
+    for (const search of ['a;b.txt', 'a%3Bb.txt', ';', 'a;b&limit=1;2']) {
+      const answer = await byKey.request<Page>('GET', `/files?search=${search}`);
+      // A limit of "1;2" is no number.
+      expect([search, answer.status]).toEqual([search, search.includes('&') ? 400 : 200]);
+      if (answer.status === 200) expect(names(answer)).toEqual(['a;b.txt']);
+    }
+  });
+
   test("another account's files are not listed", async () => {
     const stranger = await service.newAccount();
     expect((await stranger.byKey.request<Page>('GET', '/files')).body).toMatchObject({ items: [], total: 0 });

@@ -219,6 +219,18 @@ test('the viewer cannot set what the API trusts', () => {
   expect(app.run(event).result).not.toHaveProperty(['headers', 'x-origin-secret']);
 });
 
+test('a semicolon in a query reaches the API as a part of its name or value', () => {
+  const event = viewerRequestEvent('GET', '/api/v1/files');
+  event.request.querystring = {
+    search: { value: 'a;b%3Bc', multiValue: [{ value: 'a;b%3Bc' }, { value: '";"' }] },
+    'x;y': { value: '' },
+  };
+  expect(app.run(event).result).toHaveProperty('querystring', {
+    search: { value: 'a%3Bb%3Bc', multiValue: [{ value: 'a%3Bb%3Bc' }, { value: '"%3B"' }] },
+    'x%3By': { value: '' },
+  });
+});
+
 test('the method is the one of the request, not one that a header names', () => {
   const event = viewerRequestEvent('GET', '/api/v1/files', { 'x-http-method-override': 'DELETE' });
   expect(app.run(event).result).toMatchObject({ method: 'GET' });
