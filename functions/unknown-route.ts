@@ -4,7 +4,7 @@ import type { ApiEvent, ApiResult } from '../shared/http/event.ts';
 import { baseHeaders } from '../shared/middleware/base-headers.ts';
 import { errorResponse } from '../shared/middleware/error-response.ts';
 import { requestLog } from '../shared/middleware/request-log.ts';
-import { ROUTES } from '../shared/routes.ts';
+import { methodsOf, ROUTES } from '../shared/routes.ts';
 
 /** Every path and method the table does not have: 405 with `Allow` when the path exists, else 404. */
 export const handler = middy<ApiEvent, ApiResult>()
@@ -12,13 +12,13 @@ export const handler = middy<ApiEvent, ApiResult>()
   .use(baseHeaders())
   .use(errorResponse())
   .handler((event: ApiEvent) => {
-    const methods = methodsOf(event.path);
+    const methods = methodsAt(event.path);
     if (methods.length === 0) throw new ApiError('not_found');
     throw new ApiError('method_not_allowed', { headers: { Allow: methods.join(', ') } });
   });
 
-function methodsOf(path: string): string[] {
-  return Object.values(ROUTES).flatMap((route) => (pattern(route.path).test(path) ? [route.method] : []));
+function methodsAt(path: string): string[] {
+  return Object.values(ROUTES).flatMap((route) => (pattern(route.path).test(path) ? methodsOf(route) : []));
 }
 
 function pattern(path: string): RegExp {

@@ -10,6 +10,7 @@ export type Access = 'public' | 'session' | 'key-or-session';
 export type RateClass = 'uploads' | 'lists' | 'requests' | 'login-starts' | 'login-callbacks';
 
 export interface Route {
+  /** Where it is GET, HEAD is answered as well ({@link methodsOf}). */
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** As API Gateway spells it: a parameter is `{id}`. */
   readonly path: string;
@@ -128,3 +129,9 @@ export const ROUTES = {
 } as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof ROUTES;
+
+/**
+ * The methods that a route answers: HEAD wherever GET is one (RFC 9110, section 9.1). The same function answers both and
+ * makes the same answer; the gateway leaves the body out.
+ */
+export const methodsOf = ({ method }: Route): readonly string[] => (method === 'GET' ? ['GET', 'HEAD'] : [method]);

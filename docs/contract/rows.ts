@@ -18,6 +18,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
     name: 'order of checks',
     decision: 'Unknown route or method, then credential, cross-site, rate limit, then the request.',
   },
+  { name: 'head', decision: 'HEAD works wherever GET does, counted alike; `Allow` names it.' },
   { name: 'caching', decision: '`Cache-Control: no-store` on every answer of the API.' },
   { name: 'success', decision: 'Creation 201 with `Location`, a ticket 202, all else 200; always a JSON object.' },
   {
@@ -45,7 +46,8 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   { name: 'url', decision: 'A random token and the encoded name; the key in S3 is the token alone.' },
   {
     name: 'download',
-    decision: 'True type and length, ranges, `nosniff`, disposition and CSP by type; an unknown link is 404.',
+    decision:
+      'True type and length, ranges, `nosniff`, disposition and CSP by type; an unknown link is 404. `If-Match` and `If-Unmodified-Since` are obeyed: 412 `invalid_request`. A 416 has no `Content-Range` (decision 0013).',
     pieces: ['test/shared/files/content-disposition.test.ts', 'test/infra/edge/'],
   },
   {
@@ -56,7 +58,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'list order',
     decision:
-      'Newest first; search is a case-insensitive part of the name; bounds are errors; a page past the end is empty.',
+      'Newest first; search is a case-insensitive part of the name, in which a `;` is a letter as any; bounds are errors; a page past the end is empty.',
     pieces: ['test/shared/files/'],
   },
   { name: 'sizes', decision: 'Exactly the limit fits, one byte more does not: for a file and for an account.' },

@@ -6,7 +6,7 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { DIRECT_TICKET_TTL_SECONDS } from '../../shared/limits.ts';
-import { ROUTES, type RouteName } from '../../shared/routes.ts';
+import { methodsOf, ROUTES, type RouteName } from '../../shared/routes.ts';
 import { acceptFindings } from '../constructs/accepted-finding.ts';
 import { addGatewayResponses } from '../constructs/gateway-responses.ts';
 import { acceptGateway, gatewayStage } from '../constructs/gateway-stage.ts';
@@ -84,8 +84,10 @@ export class ApiStack extends Stack {
     for (const [name, route] of Object.entries(ROUTES) as [RouteName, (typeof ROUTES)[RouteName]][]) {
       // The gateway gives up at 29 s; a function that ends before it can still answer with a body of its own.
       const service = this.service(name, ROUTE_NEEDS[name], MEMORY_MB[name] ?? 512, 28);
-      const method = this.restApi.root.resourceForPath(route.path).addMethod(route.method, integration(service));
-      acceptOwnAuthorization(method, route.access);
+      const resource = this.restApi.root.resourceForPath(route.path);
+      for (const method of methodsOf(route)) {
+        acceptOwnAuthorization(resource.addMethod(method, integration(service)), route.access);
+      }
     }
     this.addUnknownRoutes();
   }

@@ -95,7 +95,7 @@ export const ROUTE_CHECKS: readonly Check[] = [
       expectError(await service.ask('/files/a/b/c', { method: 'DELETE' }), 404, 'not_found');
       const answer = await service.ask('/files', { method: 'PATCH' });
       expectError(answer, 405, 'method_not_allowed');
-      expectHeader(answer, 'allow', /^GET, POST$/);
+      expectHeader(answer, 'allow', /^GET, HEAD, POST$/);
       return undefined;
     },
   },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ERRORS } from '../../shared/errors.ts';
 import { JSON_BODY_MAX_BYTES } from '../../shared/limits.ts';
-import { ROUTES, type Route } from '../../shared/routes.ts';
+import { methodsOf, ROUTES, type Route } from '../../shared/routes.ts';
 import { type Answer, client } from '../support/client.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
@@ -89,7 +89,7 @@ describe('contract: codes', () => {
   test('a known route with another method is 405 and names the methods it has', async () => {
     const paths = new Set(Object.values<Route>(ROUTES).map(({ path }) => path));
     for (const path of paths) {
-      const methods = Object.values<Route>(ROUTES).flatMap((route) => (route.path === path ? [route.method] : []));
+      const methods = Object.values<Route>(ROUTES).flatMap((route) => (route.path === path ? methodsOf(route) : []));
       const answer = await client(service.urls.root_url).request('PATCH', path.replace('{id}', UNKNOWN_ID));
       expectError(answer, 405, 'method_not_allowed');
       expect(answer.headers.get('allow')?.split(', ').sort()).toEqual([...methods].sort());
@@ -176,6 +176,42 @@ describe('contract: order of checks', () => {
       expectError(answer, 403, 'forbidden');
       expect(answer.headers.get('ratelimit')).toBeNull();
     }
+  });
+});
+
+describe('contract: head', () => {
+  test('HEAD is answered wherever GET is, with the same status and headers and no body', async () => {
+    // Neither differs between two requests, nor is a session or a login begun.
+    const compared = ['content-type', 'content-length', 'ratelimit-policy', 'cache-control', 'location'];
+    const { body: file } = await account.byKey.upload('a.txt', 'a');
+    for (const route of Object.values<Route>(ROUTES).filter(({ method }) => method === 'GET')) {
+      const credential = route.access === 'session' ? { cookie: account.cookie } : { key: account.key };
+      const path = route.path.replace('{id}', String(file.id));
+      const ask = (method: string) => client(service.urls.root_url, credential).request(method, path);
+      const [get, head] = [await ask('GET'), await ask('HEAD')];
+      expect([route.path, head.status, head.body]).toEqual([route.path, get.status, '']);
+      // The start of a login sends each browser elsewhere.
+      for (const name of compared.filter((header) => header !== 'location' || get.status !== 302)) {
+        expect([route.path, name, head.headers.get(name)]).toEqual([route.path, name, get.headers.get(name)]);
+      }
+      expect(head.headers.get('x-request-id')).toMatch(/\S/);
+    }
+  });
+
+  test('HEAD is counted as GET is, and changes as little', async () => {
+    const left = (answer: Answer) => Number(/r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1]);
+    const first = await account.byKey.request('GET', '/files');
+    const second = await account.byKey.request('HEAD', '/files');
+    expect(left(second)).toBe(left(first) - 1);
+    const foreign = client(service.urls.base_url, { cookie: account.cookie });
+    const headers = { origin: 'https://evil.example' };
+    expect((await foreign.request('HEAD', '/auth/me', { headers })).status).toBe(200);
+  });
+
+  test('HEAD of a route without GET, or of none, is refused as another method is', async () => {
+    expect((await account.byKey.request('HEAD', `/files/${UNKNOWN_ID}/complete`)).status).toBe(405);
+    expect((await account.byKey.request('HEAD', '/nothing')).status).toBe(404);
+    expect((await client(service.urls.base_url).request('HEAD', '/files')).status).toBe(401);
   });
 });
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { loadAssembly } from '../../../infra/local/template/assembly.ts';
 import { VARIABLES } from '../../../shared/env.ts';
 import { CONFIGURABLE_LIMITS } from '../../../shared/limits.ts';
-import { ROUTES } from '../../../shared/routes.ts';
+import { methodsOf, ROUTES } from '../../../shared/routes.ts';
 import { startTestService } from '../../support/service.ts';
 import { type SynthesizedStage, synthesizeStage } from '../../support/synthesize-stage.ts';
 
@@ -162,7 +162,9 @@ describe.each(STAGES)('of a stage %s', (_name, assembly) => {
     expect(names.map((name) => name.toLowerCase()).sort()).toEqual(expected.map((name) => name.toLowerCase()).sort());
     const methods = await resourcesOf(assembly(), 'AWS::ApiGateway::Method');
     const targets = methods.filter(({ properties }) => properties.HttpMethod !== 'ANY').map(targetOf);
-    const routes = Object.entries(ROUTES).map(([name, { method }]) => `${method} ${name.toLowerCase()}`);
+    const routes = Object.entries(ROUTES).flatMap(([name, route]) =>
+      methodsOf(route).map((method) => `${method} ${name.toLowerCase()}`),
+    );
     expect(targets.sort()).toEqual(routes.sort());
   });
 
