@@ -12,7 +12,7 @@ import { type ApiRequest, apiHandler } from '../shared/http/api-handler.ts';
 import type { ApiResult } from '../shared/http/event.ts';
 import { idempotencyKey, replayedHeader } from '../shared/http/idempotency-key.ts';
 import { isJson, jsonBody } from '../shared/http/json-body.ts';
-import { receiveUpload } from '../shared/http/receive-upload.ts';
+import { accountLimits, receiveUpload } from '../shared/http/receive-upload.ts';
 import { accepted, created } from '../shared/http/response.ts';
 
 const stores = {
@@ -24,12 +24,11 @@ const stores = {
   signUpload,
 };
 const maxBytes = limit('MAX_UPLOAD_SIZE_BYTES');
-const storageLimitBytes = limit('STORAGE_LIMIT_BYTES');
 const cdnUrl = required('CDN_URL');
 
 /**
  * POST /files: with a form, 201 and the file's record; with JSON, 202 and the ticket of a direct upload. 400, 403
- * `storage_limit_exceeded`, 409 `idempotency_conflict`, 413, 415.
+ * `storage_limit_exceeded`, 409 `idempotency_conflict`, 413, 415, 429 for the bytes of the day.
  */
 export const handler = apiHandler('uploadFile', (request) =>
   isJson(request.event) ? issueTicket(request) : receiveUpload(request),
@@ -39,7 +38,7 @@ async function issueTicket({ event, caller, deadlineAt }: ApiRequest): Promise<A
   const answer = await createTicket(stores, {
     accountId: caller.accountId,
     request: parseTicketRequest(jsonBody(event), maxBytes),
-    storageLimitBytes,
+    limits: accountLimits,
     idempotencyKey: idempotencyKey(event),
     deadlineAt,
   });

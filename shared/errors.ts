@@ -5,7 +5,10 @@
 export const ERRORS = {
   invalid_request: { status: 400, meaning: 'The request is malformed: body, parameter, header or form.' },
   unauthorized: { status: 401, meaning: 'No valid API key or session came with the request.' },
-  storage_limit_exceeded: { status: 403, meaning: 'The upload would exceed the storage limit of the account.' },
+  storage_limit_exceeded: {
+    status: 403,
+    meaning: 'The account has no room for it: its storage or its number of files is at the limit.',
+  },
   forbidden: { status: 403, meaning: 'A cookie request that changes state came from another site.' },
   api_key_limit_exceeded: { status: 403, meaning: 'The account has as many API keys as it may have.' },
   not_found: { status: 404, meaning: 'Unknown route, unknown id, or an id of another account.' },
@@ -21,7 +24,10 @@ export const ERRORS = {
     meaning: 'The file is larger than `MAX_UPLOAD_SIZE_BYTES`, or a JSON body than 64 KiB.',
   },
   unsupported_media_type: { status: 415, meaning: 'The `Content-Type` of the body is not one this route takes.' },
-  rate_limit_exceeded: { status: 429, meaning: 'Too many requests in a minute; `Retry-After` says how long to wait.' },
+  rate_limit_exceeded: {
+    status: 429,
+    meaning: 'Too many requests in a minute, or bytes in a day; `Retry-After` says how long to wait.',
+  },
   internal_error: { status: 500, meaning: 'Our fault; the cause is in the log under `X-Request-Id`.' },
   service_unavailable: {
     status: 503,

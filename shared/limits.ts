@@ -7,14 +7,26 @@
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
+const STORAGE_LIMIT_DEFAULT_BYTES = 2_048 * MIB;
+/** An account may fill its storage anew this many times a day: enough for any honest use, and an end to any other. */
+const FILLS_PER_DAY = 25;
+
 /** What an operator may set, with its default and bounds (both inclusive). */
 export const CONFIGURABLE_LIMITS = {
   MAX_UPLOAD_SIZE_BYTES: { default: 100 * MIB, min: 1, max: 5_000 * MIB, meaning: 'Largest file, in bytes of content' },
   STORAGE_LIMIT_BYTES: {
-    default: 2_048 * MIB,
+    default: STORAGE_LIMIT_DEFAULT_BYTES,
     min: 0,
     max: Number.MAX_SAFE_INTEGER,
     meaning: 'Storage of one account, in bytes',
+  },
+  FILE_COUNT_LIMIT: { default: 1_000_000, min: 1, max: 100_000_000, meaning: 'Files of one account' },
+  UPLOAD_BYTES_PER_DAY: {
+    default: FILLS_PER_DAY * STORAGE_LIMIT_DEFAULT_BYTES,
+    // Only a service that stores nothing has none to send.
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    meaning: `Bytes that one account may send in a day (UTC); unless it is set, ${FILLS_PER_DAY} × \`STORAGE_LIMIT_BYTES\``,
   },
   RATE_LIMIT_UPLOADS_PER_MINUTE: { default: 60, min: 1, max: 1_000_000, meaning: '`POST /files`, per account' },
   RATE_LIMIT_LISTS_PER_MINUTE: { default: 120, min: 1, max: 1_000_000, meaning: '`GET /files`, per account' },
@@ -46,6 +58,26 @@ export function parseLimit(name: LimitName, text: string | undefined): number {
   if (!(value >= min && value <= max))
     throw new Error(`${name} must be a whole number from ${min} to ${max}, not "${text}"`);
   return value;
+}
+
+/**
+ * All configurable limits, as an operator's environment sets them.
+ * @throws Error naming the variable when one is not a whole number within its bounds, or does not go with another.
+ */
+export function readLimits(environment: Readonly<Record<string, string | undefined>>): Record<LimitName, number> {
+  const limits = Object.fromEntries(
+    Object.keys(CONFIGURABLE_LIMITS).map((name) => [name, parseLimit(name as LimitName, environment[name])]),
+  ) as Record<LimitName, number>;
+  if (!environment.UPLOAD_BYTES_PER_DAY) {
+    const followed = FILLS_PER_DAY * limits.STORAGE_LIMIT_BYTES;
+    return { ...limits, UPLOAD_BYTES_PER_DAY: Math.min(followed, CONFIGURABLE_LIMITS.UPLOAD_BYTES_PER_DAY.max) };
+  }
+  if (limits.UPLOAD_BYTES_PER_DAY < limits.MAX_UPLOAD_SIZE_BYTES) {
+    throw new Error(
+      `UPLOAD_BYTES_PER_DAY must be at least MAX_UPLOAD_SIZE_BYTES (${limits.MAX_UPLOAD_SIZE_BYTES}), or the largest file could be sent on no day, not "${limits.UPLOAD_BYTES_PER_DAY}"`,
+    );
+  }
+  return limits;
 }
 
 /** Rate limits count the requests of any span of this many seconds. */

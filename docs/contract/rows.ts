@@ -63,6 +63,18 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   },
   { name: 'sizes', decision: 'Exactly the limit fits, one byte more does not: for a file and for an account.' },
   {
+    name: 'file count',
+    decision:
+      'At most `FILE_COUNT_LIMIT` files an account, else 403 `storage_limit_exceeded`; a direct upload that finds none left when it is completed is cancelled.',
+    pieces: ['test/shared/accounts/allowance.test.ts'],
+  },
+  {
+    name: 'bytes a day',
+    decision:
+      'An account sends at most `UPLOAD_BYTES_PER_DAY` in a UTC day, refused and deleted bytes counted; then 429 `rate_limit_exceeded` until the day ends.',
+    pieces: ['test/shared/accounts/allowance.test.ts'],
+  },
+  {
     name: 'keys',
     decision:
       'Format with a checksum, stored hashed, shown once, at most 100, last use to the minute, revoked at once.',

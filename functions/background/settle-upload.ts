@@ -2,7 +2,9 @@ import type { Context, EventBridgeEvent } from 'aws-lambda';
 import { accountStore } from '../../shared/aws/account-store.ts';
 import { fileStore } from '../../shared/aws/file-store.ts';
 import { objectStore } from '../../shared/aws/object-store.ts';
+import { releaseStore } from '../../shared/aws/release-store.ts';
 import { settlementStore } from '../../shared/aws/settlement-store.ts';
+import { limit } from '../../shared/env.ts';
 import { countedSettlements } from '../../shared/files/counted-settlements.ts';
 import { settleUploadedObject } from '../../shared/files/settle-uploaded-object.ts';
 import { describeError, log } from '../../shared/log.ts';
@@ -11,8 +13,10 @@ const stores = {
   accounts: accountStore,
   files: fileStore,
   objects: objectStore,
+  releases: releaseStore,
   settlements: countedSettlements(settlementStore, 'direct'),
 };
+const fileCountLimit = limit('FILE_COUNT_LIMIT');
 /** Retries of ours stop this long before the function is ended. */
 const MARGIN_MS = 2_000;
 
@@ -22,7 +26,7 @@ type ObjectCreated = EventBridgeEvent<'Object Created', { readonly object: { rea
 export async function handler({ detail }: ObjectCreated, context: Context): Promise<void> {
   const deadlineAt = Date.now() + context.getRemainingTimeInMillis() - MARGIN_MS;
   try {
-    const outcome = await settleUploadedObject(stores, detail.object.key, { deadlineAt });
+    const outcome = await settleUploadedObject(stores, detail.object.key, { deadlineAt, fileCountLimit });
     log('info', 'upload arrived', { request_id: context.awsRequestId, outcome });
   } catch (error) {
     log('error', 'upload arrived, not settled', { request_id: context.awsRequestId, ...describeError(error) });

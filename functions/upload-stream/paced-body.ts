@@ -3,8 +3,10 @@ import { ApiError } from '../../shared/errors.ts';
 import type { ArrivingBody } from '../../shared/http/event.ts';
 
 export interface Pace {
-  /** No body may be longer than this, whatever its Content-Length said. */
+  /** No body may be longer than this, whatever its Content-Length said … */
   readonly maxBytes: number;
+  /** … but so much of one that is too long is read and thrown away, so that its client reads why; more is cut. */
+  readonly drainMaxBytes: number;
   /** Averaged over the time that the server waits for it, beyond {@link graceMs}, a client must send as many bytes a second. */
   readonly minBytesPerSecond: number;
   /** How long a client may send nothing: slow starts and stalls of a phone network. */
@@ -35,7 +37,10 @@ export class PacedBody implements ArrivingBody {
     this.#chunks = request.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
   }
 
-  /** Every byte has been read. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   get hasEnded(): boolean {
     return this.#ended;
   }
@@ -49,7 +54,7 @@ export class PacedBody implements ArrivingBody {
 
   /** As {@link ArrivingBody.drain}. @param bounds  replace those of the pace from now on. */
   async drain(bounds: Partial<Pace> = {}): Promise<boolean> {
-    this.#pace = { ...this.#pace, ...bounds };
+    this.#pace = { ...this.#pace, maxBytes: this.#pace.drainMaxBytes, ...bounds };
     try {
       while (!this.#ended) await this.#next();
       return true;

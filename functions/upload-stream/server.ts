@@ -31,8 +31,7 @@ const REQUEST_DEADLINE_MS = 895_000;
 const maxBodyBytes = limit('MAX_UPLOAD_SIZE_BYTES') + MULTIPART_FRAMING_MAX_BYTES;
 /** What must be here by the deadline is up to the client and its file. */
 const PACE = { minBytesPerSecond: UPLOAD_SLOWEST_BYTES_PER_SECOND, graceMs: 20_000 };
-/** Of a body without a length that is too long this much is read, so that its client reads why; more is cut. */
-const TOO_LONG_DRAIN_BYTES = 4 * maxBodyBytes;
+const SIZE = { maxBytes: maxBodyBytes, drainMaxBytes: 4 * maxBodyBytes };
 /**
  * A body that was refused before it had a slot: whoever sends it may be anyone, so it is waited for briefly, and few at a
  * time. The others are cut, as if nobody were here, so that strangers cannot take the places of those who have a key.
@@ -59,7 +58,7 @@ server.listen(port, host);
 process.on('SIGTERM', () => server.close(() => process.exit(0)));
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const body = new PacedBody(request, { ...PACE, maxBytes: maxBodyBytes, deadlineAt: Date.now() + BODY_DEADLINE_MS });
+  const body = new PacedBody(request, { ...PACE, ...SIZE, deadlineAt: Date.now() + BODY_DEADLINE_MS });
   const event = toEvent(request, body);
   // Somebody who found the endpoint's own address: costs us nothing more than this.
   if (!(await isFromOurEdge(event))) return void request.destroy();
@@ -76,7 +75,7 @@ async function drainRefused(body: PacedBody): Promise<boolean> {
   refusedNow += 1;
   try {
     const deadlineAt = Date.now() + REFUSED.drainMs;
-    return await body.drain({ graceMs: REFUSED.graceMs, maxBytes: TOO_LONG_DRAIN_BYTES, deadlineAt });
+    return await body.drain({ graceMs: REFUSED.graceMs, deadlineAt });
   } finally {
     refusedNow -= 1;
   }
@@ -89,10 +88,9 @@ async function uploadInSlot(request: ApiRequest): Promise<ApiResult> {
   const unkept = (error: unknown) => log('warn', 'stream slot not kept', describeError(error));
   const renewal = setInterval(() => slot.renew().catch(unkept), (STREAMING_LEASE_SECONDS * 1_000) / 3);
   try {
+    // A body that is refused on its way keeps its slot until it is drained.
     return await receiveUpload(request);
   } finally {
-    // A body that was refused on its way keeps its slot until it is drained.
-    await request.event.stream?.drain({ maxBytes: TOO_LONG_DRAIN_BYTES });
     clearInterval(renewal);
     await slot.release().catch(unkept);
   }

@@ -27,7 +27,13 @@ const SETTLING: readonly TableUse[] = [
   { table: 'accounts', actions: ['GetItem', 'UpdateItem'] },
   { table: 'idempotency', actions: ['PutItem'] },
 ];
-const UPLOAD_LIMITS = ['MAX_UPLOAD_SIZE_BYTES', 'STORAGE_LIMIT_BYTES', 'RATE_LIMIT_UPLOADS_PER_MINUTE'] as const;
+const UPLOAD_LIMITS = [
+  'MAX_UPLOAD_SIZE_BYTES',
+  'STORAGE_LIMIT_BYTES',
+  'FILE_COUNT_LIMIT',
+  'UPLOAD_BYTES_PER_DAY',
+  'RATE_LIMIT_UPLOADS_PER_MINUTE',
+] as const;
 
 export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
   health: {
@@ -103,7 +109,7 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
       { actions: ['ListBucket'] },
     ],
     values: ['appUrl', 'cdnUrl'],
-    limits: ['RATE_LIMIT_REQUESTS_PER_MINUTE'],
+    limits: ['RATE_LIMIT_REQUESTS_PER_MINUTE', 'FILE_COUNT_LIMIT'],
   },
   listApiKeys: {
     ...AUTHENTICATED,
@@ -131,6 +137,7 @@ export const BACKGROUND_NEEDS: Readonly<Record<keyof typeof BACKGROUND_ENTRIES, 
       { actions: ['PutObject', 'DeleteObject'], keys: ['uploads/*'] },
       { actions: ['ListBucket'] },
     ],
+    limits: ['FILE_COUNT_LIMIT'],
   },
   sweep: {
     tables: [

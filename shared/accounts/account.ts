@@ -13,6 +13,8 @@ export interface Account {
   readonly fileCount: number;
   /** Ready files by listing group (see `shared/files/listing-counters.ts`); a group without files may be absent. */
   readonly groups: ReadonlyMap<number, number>;
+  /** Bytes sent on the last UTC day (in days since 1970) on which any were; absent before the first. */
+  readonly sent?: { readonly day: number; readonly bytes: number };
   /** The operator's exception for this account, in bytes. */
   readonly storageLimitBytes?: number;
   /** True when the operator closed the account: its keys and sessions are refused. */

@@ -6,18 +6,23 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { Account } from '../accounts/account.ts';
 import type { AccountStore } from '../accounts/account-store.ts';
+import { dayOf } from '../accounts/allowance.ts';
 import { required } from '../env.ts';
 import { type Item, number, readCounts, readNumber, readText, text } from './attributes.ts';
-import { dynamoDb } from './dynamodb.ts';
+import { dynamoDb, dynamoDbOnce } from './dynamodb.ts';
 import { writeItem } from './transactions.ts';
 
 const tableName = required('ACCOUNTS_TABLE');
 
+/** An answer waits for its bytes to be counted, but not for longer than this. */
+const COUNTING_MS = 1_000;
+
 /**
  * {@link AccountStore} in DynamoDB: one row an account, with `email`, `name`, `picture_url`, `created_at` (epoch
  * milliseconds); `storage_used_bytes`, `file_count`, `key_count`, `groups` (a map: listing group → files) and
- * `books_revision` (absent: 0), which only transactions change; and what the operator sets (see `administration-store.ts`): `storage_limit_bytes`; `suspended` and
- * `deleting`, which are true or absent.
+ * `books_revision` (absent: 0), which only transactions change; `sent_bytes` and the day they were sent on, `sent_day` (in
+ * days since 1970), both absent at first; and what the operator sets (see `administration-store.ts`):
+ * `storage_limit_bytes`; `suspended` and `deleting`, which are true or absent.
  */
 export const accountStore: AccountStore = {
   async get(id) {
@@ -51,6 +56,31 @@ export const accountStore: AccountStore = {
     return toAccount(Attributes ?? {});
   },
 
+  async countSent(id, bytes, now) {
+    const values = { ':today': number(dayOf(now)), ':bytes': number(bytes) };
+    const add = {
+      UpdateExpression: 'SET sent_bytes = sent_bytes + :bytes',
+      ConditionExpression: 'sent_day >= :today',
+      ExpressionAttributeValues: values,
+    };
+    const begin = {
+      UpdateExpression: 'SET sent_day = :today, sent_bytes = :bytes',
+      ConditionExpression: 'attribute_exists(id) AND (attribute_not_exists(sent_day) OR sent_day < :today)',
+      ExpressionAttributeValues: values,
+    };
+    const abortSignal = AbortSignal.timeout(COUNTING_MS);
+    // The third, when the day was begun by another request between the first two.
+    for (const change of [add, begin, add]) {
+      const command = { TableName: tableName, Key: { id: text(id) }, ...change };
+      try {
+        await writeItem(() => dynamoDbOnce.send(new UpdateItemCommand(command), { abortSignal }));
+        return;
+      } catch (error) {
+        if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      }
+    }
+  },
+
   async dropEmptyGroups(id, groups) {
     for (const group of groups) {
       try {
@@ -73,9 +103,11 @@ function update(id: string, input: Omit<UpdateItemCommandInput, 'TableName' | 'K
   return writeItem(() => dynamoDb.send(new UpdateItemCommand(command)));
 }
 
-function toAccount(item: Item): Account {
+/** An account's row, as the stores and failed conditions give it. */
+export function toAccount(item: Item): Account {
   const pictureUrl = item.picture_url?.S;
   const storageLimitBytes = item.storage_limit_bytes?.N;
+  const sentDay = item.sent_day?.N;
   return {
     id: readText(item, 'id'),
     email: readText(item, 'email'),
@@ -85,6 +117,7 @@ function toAccount(item: Item): Account {
     storageUsedBytes: readNumber(item, 'storage_used_bytes'),
     fileCount: readNumber(item, 'file_count'),
     groups: readCounts(item.groups),
+    ...(sentDay !== undefined && { sent: { day: Number(sentDay), bytes: readNumber(item, 'sent_bytes') } }),
     ...(storageLimitBytes !== undefined && { storageLimitBytes: Number(storageLimitBytes) }),
     isSuspended: item.suspended !== undefined,
   };

@@ -1,9 +1,11 @@
 import type { Update } from '@aws-sdk/client-dynamodb';
+import { type Refusal, refusalOf } from '../accounts/allowance.ts';
 import { required } from '../env.ts';
 import type { PendingTicket, StoredFile } from '../files/file.ts';
-import type { Deadline, SettlementStore, StorageLimit } from '../files/settlement-store.ts';
+import type { Deadline, SettlementStore } from '../files/settlement-store.ts';
+import { toAccount } from './account-store.ts';
 import { type Item, number, text } from './attributes.ts';
-import { accountUpdate, type BookEntry, leafUpdate } from './book-updates.ts';
+import { accountUpdate, type BookEntry, type Charge, leafUpdate } from './book-updates.ts';
 import { claimAttributes, fileAttributes, fileKey, workAttributes } from './file-items.ts';
 import { claimForFile, claimForTicket } from './idempotency-store.ts';
 import { type FailedItems, type NamedItems, transactNamed } from './named-transaction.ts';
@@ -12,31 +14,31 @@ const filesTable = required('FILES_TABLE');
 
 /** {@link SettlementStore} in DynamoDB: one `TransactWriteItems` each, of which one item is the account's. */
 export const settlementStore: SettlementStore = {
-  async settleUpload({ file, seq, limit, claim }, deadline) {
+  async settleUpload({ file, seq, allowance, claim }, deadline) {
+    const { accountId, sizeBytes: bytes, createdAt: now } = file;
     const listing = { files: 1, seq } as const;
-    const failed = await chargeWithin(limit, deadline, (known) => ({
+    const refused = await chargeAccount({ accountId, bytes, listing }, { ...allowance, now }, deadline, (account) => ({
       row: { Update: uploadBecomesFile(file, seq) },
-      account: { Update: accountUpdate({ accountId: file.accountId, bytes: file.sizeBytes, listing, limit: known }) },
-      leaf: { Update: leafUpdate(file.accountId, listing) },
+      account: { Update: account },
+      leaf: { Update: leafUpdate(accountId, listing) },
       ...(claim && { claim: { Put: claimForFile(claim, file) } }),
     }));
-    if (failed === undefined) return 'settled';
-    if (failed.has('row')) return 'not pending';
-    return failed.has('claim') ? 'key taken' : 'no room';
+    if (refused === undefined) return 'settled';
+    return refused.failed.has('row') ? 'not pending' : (refused.refusal ?? 'key taken');
   },
 
-  async reserve({ ticket, limit, claim }, deadline) {
-    const failed = await chargeWithin(limit, deadline, (known) => ({
+  async reserve({ ticket, allowance, now, claim }, deadline) {
+    const { accountId, sizeBytes: bytes } = ticket;
+    const refused = await chargeAccount({ accountId, bytes }, { ...allowance, now }, deadline, (account) => ({
       // Without a condition: the id is new.
       row: { Put: { TableName: filesTable, Item: ticketItem(ticket) } },
-      account: { Update: accountUpdate({ accountId: ticket.accountId, bytes: ticket.sizeBytes, limit: known }) },
+      account: { Update: account },
       ...(claim && { claim: { Put: claimForTicket(claim, ticket, claim.replacesTicket) } }),
     }));
-    if (failed === undefined) return 'reserved';
-    return failed.has('claim') ? 'key taken' : 'no room';
+    return refused === undefined ? 'reserved' : (refused.refusal ?? 'key taken');
   },
 
-  async settleTicket({ ticket, file, seq, leftoversDueAt }, deadline) {
+  async settleTicket({ ticket, file, seq, leftoversDueAt, fileCountLimit }, deadline) {
     const listing = { files: 1, seq } as const;
     const { accountId } = file;
     const claim = ticket.idempotency;
@@ -46,7 +48,7 @@ export const settlementStore: SettlementStore = {
       const failed = await transactNamed(
         {
           row: { Update: ticketBecomesFile(file, seq, hasLeftovers ? leftoversDueAt : undefined) },
-          account: { Update: accountUpdate({ accountId, bytes: 0, listing }) },
+          account: { Update: accountUpdate({ accountId, bytes: 0, listing, fileCountLimit }) },
           leaf: { Update: leafUpdate(accountId, listing) },
           ...(claim && isKeyOurs && { claim: { Put: claimForFile(claim, file) } }),
         },
@@ -55,6 +57,7 @@ export const settlementStore: SettlementStore = {
       if (failed === undefined) return 'settled';
       const row = failed.get('row');
       if (row && (hasLeftovers || row.state?.S !== 'pending')) return 'not pending';
+      if (failed.has('account')) return 'no room';
       hasLeftovers ||= row !== undefined;
       // The key's 24 hours are over and it stands for something else: this file does without.
       isKeyOurs &&= !failed.has('claim');
@@ -112,21 +115,37 @@ function ticketItem(ticket: PendingTicket): Item {
   };
 }
 
-/** Charges an account within its limit, whose own one, if it has been changed, is learned from the refusal. */
-async function chargeWithin(
-  limit: StorageLimit,
+interface Refused {
+  readonly failed: FailedItems;
+  /** Present when the account is what refused. */
+  readonly refusal?: Refusal;
+}
+
+/**
+ * Charges an account within its limits. What has changed since the account was read (its own limit, or another day has begun)
+ * is learned from the refused attempt, and it is tried again. @returns undefined when all items were written.
+ */
+async function chargeAccount(
+  entry: Omit<BookEntry, 'fileCountLimit' | 'charge'>,
+  charge: Charge,
   deadline: Deadline,
-  items: (known: NonNullable<BookEntry['limit']>) => NamedItems,
-): Promise<FailedItems | undefined> {
-  let ownBytes = limit.ownBytes;
+  items: (account: Update) => NamedItems,
+): Promise<Refused | undefined> {
+  const { limits, now } = charge;
+  let known = charge.known;
   for (;;) {
-    const known = { bytes: ownBytes ?? limit.defaultBytes, isOwn: ownBytes !== undefined };
-    const failed = await transactNamed(items(known), deadline);
-    const account = failed?.get('account');
-    if (!account) return failed;
-    const own = account.storage_limit_bytes?.N;
-    const ownNow = own === undefined ? undefined : Number(own);
-    if (ownNow === ownBytes) return failed;
-    ownBytes = ownNow;
+    const update = accountUpdate({
+      ...entry,
+      fileCountLimit: limits.fileCountLimit,
+      charge: { limits, known, now },
+    });
+    const failed = await transactNamed(items(update), deadline);
+    if (failed === undefined) return undefined;
+    const row = failed.get('account');
+    if (!row) return { failed };
+    const account = toAccount(row);
+    const refusal = refusalOf(account, limits, { bytes: entry.bytes, now });
+    if (refusal) return { failed, refusal };
+    known = account;
   }
 }

@@ -3,19 +3,26 @@ import { ApiError, serviceUnavailable } from '../errors.ts';
 import { isUuid } from '../ids.ts';
 import { describeError, log } from '../log.ts';
 import { contentDisposition } from './content-disposition.ts';
+import { cancelTicket } from './delete-file.ts';
 import type { FileRef, PendingTicket, StoredFile } from './file.ts';
 import type { FileStore } from './file-store.ts';
 import { startsGroup } from './listing-counters.ts';
 import { incomingKey, newPublicKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
-import type { SettlementStore } from './settlement-store.ts';
+import type { ReleaseStore } from './release-store.ts';
+import type { Deadline, SettlementStore } from './settlement-store.ts';
 import { tidyGroups } from './tidy-groups.ts';
 
 export interface CompletingStores {
   readonly accounts: AccountStore;
   readonly files: FileStore;
   readonly objects: ObjectStore;
+  readonly releases: ReleaseStore;
   readonly settlements: SettlementStore;
+}
+
+export interface Completing extends Deadline {
+  readonly fileCountLimit: number;
 }
 
 /** When the copies of attempts that lost are removed: long after the functions that make them have ended. */
@@ -31,25 +38,27 @@ const TURNS = 3;
  * key that the row knows, and a late loser a copy that no link leads to. A pending ticket stays pending, so it can be
  * tried again until its deadline.
  * @returns the file, also if it was ready before.
- * @throws ApiError `not_found`; `upload_incomplete`; `service_unavailable`.
+ * @throws ApiError `not_found`; `upload_incomplete`; `storage_limit_exceeded` when the account has as many files as it may,
+ *   and then the ticket is cancelled; `service_unavailable`.
  */
 export async function completeUpload(
   stores: CompletingStores,
   ref: FileRef,
-  { deadlineAt }: { deadlineAt: number },
+  completing: Completing,
   clock: () => number = Date.now,
 ): Promise<StoredFile> {
   if (!isUuid(ref.id)) throw new ApiError('not_found');
-  let missing = false;
+  let last: 'no bytes' | 'no room' | 'changed' = 'changed';
   for (let turn = 0; turn < TURNS; turn++) {
     const row = await stores.files.get(ref);
     if (row?.state === 'ready') return row;
+    if (last === 'no room') throw new ApiError('storage_limit_exceeded');
     if (row?.state !== 'pending' || row.lane !== 'direct') throw new ApiError('not_found');
     // Looked at twice: the bytes are also gone when another attempt has just settled and tidied up.
-    if (missing) throw new ApiError('upload_incomplete');
-    const outcome = await attempt(stores, row, { deadlineAt, clock });
+    if (last === 'no bytes') throw new ApiError('upload_incomplete');
+    const outcome = await attempt(stores, row, completing, clock);
     if (typeof outcome === 'object') return outcome;
-    missing = outcome === 'no bytes';
+    last = outcome;
   }
   throw serviceUnavailable({ detail: 'ticket changed all the time' });
 }
@@ -57,8 +66,9 @@ export async function completeUpload(
 async function attempt(
   stores: CompletingStores,
   ticket: PendingTicket,
-  { deadlineAt, clock }: { deadlineAt: number; clock: () => number },
-): Promise<StoredFile | 'no bytes' | 'changed'> {
+  { fileCountLimit, ...deadline }: Completing,
+  clock: () => number,
+): Promise<StoredFile | 'no bytes' | 'no room' | 'changed'> {
   const { accountId, id, name, mimeType, sizeBytes } = ticket;
   // S3 held the PUT to the signed length; another size could only be another object, which is not what was paid for.
   if ((await stores.objects.size(incomingKey(ticket))) !== sizeBytes) return 'no bytes';
@@ -68,10 +78,13 @@ async function attempt(
   if (!(await stores.objects.copy(incomingKey(ticket), objectKey, description))) return 'no bytes';
   const { seq, createdAt } = await stores.files.takeSeq(accountId, clock());
   const file: StoredFile = { accountId, id, name, mimeType, sizeBytes, objectKey, createdAt };
-  const settlement = { ticket, file, seq, leftoversDueAt: clock() + LEFTOVERS_AFTER_MS };
-  if ((await stores.settlements.settleTicket(settlement, { deadlineAt })) !== 'settled') {
+  const settlement = { ticket, file, seq, leftoversDueAt: clock() + LEFTOVERS_AFTER_MS, fileCountLimit };
+  const outcome = await stores.settlements.settleTicket(settlement, deadline);
+  if (outcome !== 'settled') {
     await removeQuietly(stores, objectKey, 'copy of a lost attempt');
-    return 'changed';
+    // If we die here, the ticket stays pending: the next attempt ends here again, or the sweeper ends it at its deadline.
+    if (outcome === 'no room') await cancelTicket(stores, ticket, deadline);
+    return outcome === 'no room' ? 'no room' : 'changed';
   }
   // If we die here or this fails, the bucket's one-day lifecycle removes the bytes; no link leads to them.
   await removeQuietly(stores, incomingKey(ticket), 'arrived bytes');

@@ -1,7 +1,7 @@
-import { storageLimitOf } from '../accounts/account.ts';
 import type { AccountStore } from '../accounts/account-store.ts';
+import { type AccountLimits, refusalError, refusalOf } from '../accounts/allowance.ts';
 import { getAccount } from '../accounts/get-account.ts';
-import { ApiError, serviceUnavailable } from '../errors.ts';
+import { serviceUnavailable } from '../errors.ts';
 import { uuidv7 } from '../ids.ts';
 import { DIRECT_TICKET_TTL_SECONDS, DIRECT_URL_TTL_SECONDS } from '../limits.ts';
 import { describeError, log } from '../log.ts';
@@ -28,7 +28,7 @@ export interface TicketStores {
 export interface TicketInput {
   readonly accountId: string;
   readonly request: TicketRequest;
-  readonly storageLimitBytes: number;
+  readonly limits: AccountLimits;
   readonly idempotencyKey?: string | undefined;
   readonly deadlineAt: number;
 }
@@ -53,7 +53,8 @@ const TURNS = 3;
  * Reserves the size of a file and signs the URL it may be put to. Reservation, row and idempotency record are one
  * transaction; whoever dies after it leaves a ticket that the client never saw, and the sweeper gives the reservation back
  * at its deadline.
- * @throws ApiError `storage_limit_exceeded`, `idempotency_conflict`, `service_unavailable`.
+ * @throws ApiError `storage_limit_exceeded`, `rate_limit_exceeded` for the bytes of the day, `idempotency_conflict`,
+ *   `service_unavailable`.
  */
 export async function createTicket(
   stores: TicketStores,
@@ -65,17 +66,17 @@ export async function createTicket(
     const account = await getAccount(stores.accounts, input.accountId);
     const { answer, claim } = await useKey(stores, input, clock());
     if (answer) return answer;
-    if (account.storageUsedBytes + input.request.sizeBytes > storageLimitOf(account, input.storageLimitBytes)) {
-      throw new ApiError('storage_limit_exceeded');
-    }
-    const ownBytes = account.storageLimitBytes;
-    const limit = { defaultBytes: input.storageLimitBytes, ...(ownBytes !== undefined && { ownBytes }) };
-    const pending = newPendingTicket(input, claim, clock());
-    const outcome = await reserve(stores, { ticket: pending, limit, ...(claim && { claim }) }, input);
+    const { limits } = input;
+    const now = clock();
+    const refusal = refusalOf(account, limits, { bytes: input.request.sizeBytes, now });
+    if (refusal) throw refusalError(refusal, now);
+    const pending = newPendingTicket(input, claim, now);
+    const reservation = { ticket: pending, allowance: { limits, known: account }, now, ...(claim && { claim }) };
+    const outcome = await reserve(stores, reservation, input);
     if (outcome === 'reserved')
       return { kind: 'ticket', ticket: await sign(stores, pending, clock()), isReplay: false };
     // With a key, the room may be gone because another request with it was quicker: the next turn finds its record.
-    if (outcome === 'no room' && !claim) throw new ApiError('storage_limit_exceeded');
+    if (outcome !== 'key taken' && !claim) throw refusalError(outcome, now);
   }
   throw serviceUnavailable({ detail: 'key taken, again and again' });
 }

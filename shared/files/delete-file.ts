@@ -6,6 +6,7 @@ import type { FileStore } from './file-store.ts';
 import { incomingKey, objectKeysOf } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { ReleaseStore } from './release-store.ts';
+import type { Deadline } from './settlement-store.ts';
 
 export interface DeletingStores {
   readonly files: FileStore;
@@ -37,8 +38,7 @@ export async function deleteFile(
       const work = { dueAt: clock() + OURS_MS };
       if ((await stores.releases.releaseFile(row, work, { deadlineAt })) === 'released') return removeFile(stores, row);
     } else if (row?.state === 'pending' && row.lane === 'direct') {
-      const outcome = await stores.releases.releaseTicket(row, 'cancelled', { deadlineAt });
-      if (outcome === 'released') return removeArrived(stores, row);
+      if (await cancelTicket(stores, row, { deadlineAt })) return;
     } else {
       throw new ApiError('not_found');
     }
@@ -53,9 +53,19 @@ async function removeFile(stores: DeletingStores, row: ReadyFile): Promise<void>
   });
 }
 
-/** The row stays until the ticket's deadline: its URL still works, and what comes by it has to be found. */
-async function removeArrived(stores: DeletingStores, ticket: PendingTicket): Promise<void> {
+/**
+ * Ends a ticket and gives back the room it holds. Its row stays until the ticket's deadline: its URL still works, and what
+ * comes by it has to be found.
+ * @returns false when the ticket was pending no more.
+ */
+export async function cancelTicket(
+  stores: Pick<DeletingStores, 'objects' | 'releases'>,
+  ticket: PendingTicket,
+  deadline: Deadline,
+): Promise<boolean> {
+  if ((await stores.releases.releaseTicket(ticket, 'cancelled', deadline)) !== 'released') return false;
   await orLeaveIt(ticket, () => stores.objects.remove(incomingKey(ticket)));
+  return true;
 }
 
 async function orLeaveIt(ref: FileRef, work: () => Promise<void>): Promise<void> {

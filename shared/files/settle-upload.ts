@@ -1,3 +1,4 @@
+import { type Refusal, refusalError } from '../accounts/allowance.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { discardUpload } from './discard-upload.ts';
 import type { StoredFile } from './file.ts';
@@ -23,8 +24,9 @@ export interface SettledUpload {
  * When the answer of the transaction is lost, the upload is given up, which either proves that it did not happen and
  * cannot any more, or finds the file there. (Only when the database does not answer that either is the outcome unknown:
  * then the client gets an error, and the file may exist, consistent and deletable.)
- * @throws ApiError `storage_limit_exceeded`; `idempotency_conflict` when another request took the key meanwhile; `timeout`
- *   when the upload was given up because it took too long; `service_unavailable`. The upload is discarded then.
+ * @throws ApiError `storage_limit_exceeded`; `rate_limit_exceeded` for the bytes of the day; `idempotency_conflict` when
+ *   another request took the key meanwhile; `timeout` when the upload was given up because it took too long;
+ *   `service_unavailable`. The upload is discarded then.
  */
 export async function settleUpload(
   stores: SettlingStores,
@@ -33,12 +35,12 @@ export async function settleUpload(
   clock: () => number = Date.now,
 ): Promise<SettledUpload> {
   if (staged.kind === 'replay') return { file: staged.file, isReplay: true };
-  const { upload, limit, claim } = staged;
+  const { upload, allowance, claim } = staged;
   let file: StoredFile | undefined;
   try {
     const { seq, createdAt } = await stores.files.takeSeq(upload.accountId, clock());
     file = { ...staged.file, createdAt };
-    const settlement = { file, seq, limit, ...(claim && { claim }) };
+    const settlement = { file, seq, allowance, ...(claim && { claim }) };
     const outcome = await stores.settlements.settleUpload(settlement, { deadlineAt });
     if (outcome === 'settled') {
       if (startsGroup(seq)) await tidyGroups(stores.accounts, upload.accountId);
@@ -55,7 +57,7 @@ export async function settleUpload(
 async function refused(
   stores: SettlingStores,
   { upload, claim }: StagedUpload & { kind: 'stored' },
-  outcome: 'not pending' | 'no room' | 'key taken',
+  outcome: 'not pending' | 'key taken' | Refusal,
   now: number,
 ): Promise<SettledUpload> {
   if (outcome === 'not pending')
@@ -67,7 +69,7 @@ async function refused(
     await discardUpload(stores, upload);
     return { file, isReplay: true };
   }
-  if (outcome === 'no room') throw new ApiError('storage_limit_exceeded');
   // What held the key has gone since: the next attempt may have it.
-  throw serviceUnavailable({ detail: 'key taken, and free again' });
+  if (outcome === 'key taken') throw serviceUnavailable({ detail: 'key taken, and free again' });
+  throw refusalError(outcome, now);
 }

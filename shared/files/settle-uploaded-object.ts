@@ -1,5 +1,5 @@
 import { ApiError } from '../errors.ts';
-import { type CompletingStores, completeUpload } from './complete-upload.ts';
+import { type Completing, type CompletingStores, completeUpload } from './complete-upload.ts';
 import { fileOfIncomingKey } from './object-key.ts';
 
 /**
@@ -11,7 +11,7 @@ import { fileOfIncomingKey } from './object-key.ts';
 export async function settleUploadedObject(
   stores: CompletingStores,
   key: string,
-  deadline: { deadlineAt: number },
+  completing: Completing,
   clock: () => number = Date.now,
 ): Promise<'settled' | 'nothing waits' | 'already gone'> {
   const ref = fileOfIncomingKey(key);
@@ -22,10 +22,11 @@ export async function settleUploadedObject(
     return 'nothing waits';
   }
   try {
-    await completeUpload(stores, ref, deadline, clock);
+    await completeUpload(stores, ref, completing, clock);
     return 'settled';
   } catch (error) {
-    // Removed since by a sweeper, a cancel or an attempt that was quicker; if bytes come again, so does an event.
+    // Removed since by a sweeper, a cancel or an attempt that was quicker, or the account may have no further file; if
+    // bytes come again, so does an event.
     if (error instanceof ApiError && error.status < 500) return 'already gone';
     throw error;
   }

@@ -1,11 +1,5 @@
+import type { Allowance, Refusal } from '../accounts/allowance.ts';
 import type { IdempotencyClaim, PendingTicket, StoredFile } from './file.ts';
-
-/** What an account may store, as the caller knows it; the store finds out when the operator's exception has changed. */
-export interface StorageLimit {
-  readonly defaultBytes: number;
-  /** The account's own limit, as read before. */
-  readonly ownBytes?: number;
-}
 
 /** A claim, and the ticket it may take over from: one that will never become a file. */
 export interface NewClaim extends IdempotencyClaim {
@@ -22,24 +16,37 @@ export interface Deadline {
  * which did not; `service_unavailable` may also mean that only the answer was lost.
  */
 export interface SettlementStore {
-  /** A pending multipart upload becomes a file: charged, counted, listed, and remembered for its `Idempotency-Key`. */
+  /**
+   * A pending multipart upload becomes a file: charged, counted, listed, and remembered for its `Idempotency-Key`. Its bytes
+   * count as sent on the day on which the file was created.
+   */
   settleUpload(
-    settlement: { file: StoredFile; seq: number; limit: StorageLimit; claim?: IdempotencyClaim },
+    settlement: { file: StoredFile; seq: number; allowance: Allowance; claim?: IdempotencyClaim },
     deadline: Deadline,
-  ): Promise<'settled' | 'not pending' | 'no room' | 'key taken'>;
+  ): Promise<'settled' | 'not pending' | 'key taken' | Refusal>;
 
-  /** A ticket is written and its size charged. */
+  /**
+   * A ticket is written, its size charged and counted as sent. It takes no place among the files, but is refused while there
+   * is none. @param reservation.now  epoch milliseconds.
+   */
   reserve(
-    reservation: { ticket: PendingTicket; limit: StorageLimit; claim?: NewClaim },
+    reservation: { ticket: PendingTicket; allowance: Allowance; now: number; claim?: NewClaim },
     deadline: Deadline,
-  ): Promise<'reserved' | 'no room' | 'key taken'>;
+  ): Promise<'reserved' | 'key taken' | Refusal>;
 
   /**
    * A ticket, charged already, becomes a file under the key of this attempt. Copies of other attempts stay on the row, for
    * the sweeper to remove.
+   * @returns `no room` when the account has as many files as it may, and the ticket stays pending.
    */
   settleTicket(
-    settlement: { ticket: PendingTicket; file: StoredFile; seq: number; leftoversDueAt: number },
+    settlement: {
+      ticket: PendingTicket;
+      file: StoredFile;
+      seq: number;
+      leftoversDueAt: number;
+      fileCountLimit: number;
+    },
     deadline: Deadline,
-  ): Promise<'settled' | 'not pending'>;
+  ): Promise<'settled' | 'not pending' | 'no room'>;
 }

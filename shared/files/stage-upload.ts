@@ -1,7 +1,12 @@
-import { storageLimitOf } from '../accounts/account.ts';
 import type { AccountStore } from '../accounts/account-store.ts';
+import {
+  type AccountLimits,
+  type Allowance,
+  isRepeatingTooMuch,
+  refusalError,
+  refusalOf,
+} from '../accounts/allowance.ts';
 import { getAccount } from '../accounts/get-account.ts';
-import { ApiError } from '../errors.ts';
 import { uuidv7 } from '../ids.ts';
 import { contentDisposition } from './content-disposition.ts';
 import { discardUpload } from './discard-upload.ts';
@@ -9,7 +14,7 @@ import type { IdempotencyClaim, PendingUpload, StoredFile } from './file.ts';
 import { cleanFileName } from './file-name.ts';
 import type { FileStore } from './file-store.ts';
 import { fingerprint } from './fingerprint.ts';
-import type { IdempotencyStore } from './idempotency-store.ts';
+import type { IdempotencyRecord, IdempotencyStore } from './idempotency-store.ts';
 import { replay } from './idempotent-replay.ts';
 import { MeasuredContent } from './measured-content.ts';
 import { mediaType } from './media-type.ts';
@@ -17,7 +22,6 @@ import { newPublicKey } from './object-key.ts';
 import { type ObjectStore, PartsLeft } from './object-store.ts';
 import { inParts, PART_BYTES, type Part } from './parts.ts';
 import { renewingLease } from './renewing-lease.ts';
-import type { StorageLimit } from './settlement-store.ts';
 
 export interface StagingStores {
   readonly accounts: AccountStore;
@@ -33,8 +37,10 @@ export interface UploadRequest {
   /** The part's Content-Type. */
   readonly declaredType: string | undefined;
   readonly content: AsyncIterable<Uint8Array>;
+  /** The content has at least so many bytes, as far as is known before it is read. */
+  readonly leastBytes: number;
   readonly maxBytes: number;
-  readonly storageLimitBytes: number;
+  readonly limits: AccountLimits;
   /** How long the upload is believed to be alive without a sign of it, in seconds. */
   readonly leaseSeconds: number;
   readonly idempotencyKey?: string | undefined;
@@ -46,7 +52,7 @@ export type StagedUpload =
       readonly kind: 'stored';
       readonly upload: PendingUpload;
       readonly file: Omit<StoredFile, 'createdAt'>;
-      readonly limit: StorageLimit;
+      readonly allowance: Allowance;
       readonly claim?: IdempotencyClaim;
     }
   | { readonly kind: 'replay'; readonly file: StoredFile };
@@ -55,50 +61,62 @@ export type StagedUpload =
  * Reads the content of one file to its end and stores it, so that it waits for {@link settleUpload} (or
  * {@link discardUpload}, when the request turns out to be bad after all).
  *
- * Nothing is written before the first part is full or the content has ended, so most bad requests leave no trace to
- * remove. Then the row is written before the object: whoever dies between or after the two leaves a pending row with a
- * deadline, and the sweeper removes both.
- * @throws ApiError `file_too_large`; `storage_limit_exceeded` when it cannot fit as things stand; `idempotency_conflict`;
- *   and whatever the content throws. Nothing is left behind then, at the latest once the sweeper has run.
+ * What cannot fit as things stand is refused before its content is read, as far as its length is known then, and again
+ * when the first part is full. Nothing is written before that, or before the content has ended, so most bad requests leave
+ * no trace to remove. Then the row is written before the object: whoever dies between or after the two leaves a pending row
+ * with a deadline, and the sweeper removes both.
+ * @throws ApiError `file_too_large`; `storage_limit_exceeded`, or `rate_limit_exceeded` for the bytes of the day, when it
+ *   cannot fit; `idempotency_conflict`; and whatever the content throws. Nothing is left behind then, at the latest once the
+ *   sweeper has run.
  */
 export async function stageUpload(
   stores: StagingStores,
   request: UploadRequest,
   clock: () => number = Date.now,
 ): Promise<StagedUpload> {
-  const { accountId, idempotencyKey } = request;
-  const content = new MeasuredContent(request.content, {
-    maxBytes: request.maxBytes,
-    isHashed: idempotencyKey !== undefined,
-  });
-  const parts = inParts(content, PART_BYTES);
-  const first = (await parts.next()).value as Part;
-
+  const { accountId, idempotencyKey, limits } = request;
   // In this order: usage that already holds the first attempt with this key implies that its record is found.
   const account = await getAccount(stores.accounts, accountId);
   const earlier =
     idempotencyKey === undefined ? undefined : await stores.idempotency.get(accountId, idempotencyKey, clock());
-  const file = describe(request, clock());
+  const content = new MeasuredContent(request.content, {
+    maxBytes: request.maxBytes,
+    isHashed: idempotencyKey !== undefined,
+  });
   if (earlier) {
-    for await (const _ of parts); // Only the whole content says whether it is the same.
-    return { kind: 'replay', file: replay(earlier, fingerprintOf(file, content)) };
+    if (isRepeatingTooMuch(account, limits, clock())) throw refusalError('day used up', clock());
+    return replayOf(earlier, request, content, clock);
   }
-  if (account.storageUsedBytes + content.bytes > storageLimitOf(account, request.storageLimitBytes)) {
-    throw new ApiError('storage_limit_exceeded');
-  }
+  const expectRoom = (bytes: number) => {
+    const refusal = refusalOf(account, limits, { bytes, now: clock() });
+    if (refusal) throw refusalError(refusal, clock());
+  };
+  expectRoom(request.leastBytes);
+  const parts = inParts(content, PART_BYTES);
+  const first = (await parts.next()).value as Part;
+  expectRoom(content.bytes);
+  const file = describe(request, clock());
   const upload = await store(stores, { file, first, parts, content, leaseSeconds: request.leaseSeconds, clock });
   return {
     kind: 'stored',
     upload,
     file: { ...file, sizeBytes: content.bytes },
-    limit: {
-      defaultBytes: request.storageLimitBytes,
-      ...(account.storageLimitBytes !== undefined && { ownBytes: account.storageLimitBytes }),
-    },
+    allowance: { limits, known: account },
     ...(idempotencyKey !== undefined && {
       claim: { key: idempotencyKey, fingerprint: fingerprintOf(file, content), claimedAt: clock() },
     }),
   };
+}
+
+/** The file that the key stands for; only the whole content says whether it is the same. */
+async function replayOf(
+  earlier: IdempotencyRecord,
+  request: UploadRequest,
+  content: MeasuredContent,
+  clock: () => number,
+): Promise<StagedUpload> {
+  for await (const _ of content);
+  return { kind: 'replay', file: replay(earlier, fingerprintOf(describe(request, clock()), content)) };
 }
 
 type Described = Omit<StoredFile, 'createdAt' | 'sizeBytes'>;

@@ -28,12 +28,15 @@ export interface ApiEvent
 
 /** The body of a streaming upload, that may be read in two turns: by the upload, then by whoever throws the rest away. */
 export interface ArrivingBody extends AsyncIterable<Uint8Array> {
+  /** How many bytes have been read. */
+  readonly bytes: number;
+  /** Every byte has been read. */
+  readonly hasEnded: boolean;
   /**
    * Reads what is left and throws it away: a client whose body is still on its way cannot read the answer.
-   * @param bounds  replace those it was read within.
    * @returns false when the rest does not come, or is too long: then nobody can be answered.
    */
-  drain(bounds?: { readonly maxBytes: number }): Promise<boolean>;
+  drain(): Promise<boolean>;
 }
 
 export type ApiResult = APIGatewayProxyResult;

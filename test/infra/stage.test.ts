@@ -284,15 +284,20 @@ describe('a wrong choice is refused by its name', () => {
 });
 
 describe('a variable that is nearly one of ours is refused', () => {
-  test.each(['ALLOWED_EMAIL', 'allowed_emails', 'MAX_UPLOAD_BYTES', 'RATE_LIMIT_UPLOADS', 'STORAGE_LIMIT'])(
-    '%s',
-    (name) => {
-      const refusal = () => readOperatorVariables({ PATH: '/bin', ALLOWED_EMAILS: 'a@example.org', [name]: '1' });
-      expect(refusal).toThrow(
-        `the environment has ${name}, which is no variable of ours; those are MAX_UPLOAD_SIZE_BYTES, `,
-      );
-    },
-  );
+  test.each([
+    'ALLOWED_EMAIL',
+    'allowed_emails',
+    'MAX_UPLOAD_BYTES',
+    'RATE_LIMIT_UPLOADS',
+    'STORAGE_LIMIT',
+    'FILE_COUNT',
+    'UPLOAD_BYTES_A_DAY',
+  ])('%s', (name) => {
+    const refusal = () => readOperatorVariables({ PATH: '/bin', ALLOWED_EMAILS: 'a@example.org', [name]: '1' });
+    expect(refusal).toThrow(
+      `the environment has ${name}, which is no variable of ours; those are MAX_UPLOAD_SIZE_BYTES, `,
+    );
+  });
 
   test('and those that are ours, or nobody knows, are not', () => {
     const environment = { ALLOWED_EMAIL_DOMAINS: '', RATE_LIMIT_LISTS_PER_MINUTE: '1', ALLOWED_HOSTS: '*' };
@@ -303,5 +308,37 @@ describe('a variable that is nearly one of ours is refused', () => {
     await expect(synthesizeStage({}, { ALLOWED_EMAIL: 'a@example.org' })).rejects.toThrow(
       'has ALLOWED_EMAIL, which is',
     );
+  });
+});
+
+describe('the bytes that an account may send in a day', () => {
+  const limitsOf = (environment: Record<string, string>) => readOperatorVariables(environment).limits;
+
+  test('are 25 times the storage that is in force, unless they are set', () => {
+    expect(limitsOf({}).UPLOAD_BYTES_PER_DAY).toBe(25 * 2_147_483_648);
+    expect(limitsOf({ STORAGE_LIMIT_BYTES: '1000' }).UPLOAD_BYTES_PER_DAY).toBe(25_000);
+    expect(limitsOf({ STORAGE_LIMIT_BYTES: '0' }).UPLOAD_BYTES_PER_DAY).toBe(0);
+    const set = { STORAGE_LIMIT_BYTES: '1000', UPLOAD_BYTES_PER_DAY: '200000000' };
+    expect(limitsOf(set).UPLOAD_BYTES_PER_DAY).toBe(200_000_000);
+  });
+
+  test('stay a number that can be counted, however large the storage is', () => {
+    const largest = String(Number.MAX_SAFE_INTEGER);
+    expect(limitsOf({ STORAGE_LIMIT_BYTES: largest }).UPLOAD_BYTES_PER_DAY).toBe(Number.MAX_SAFE_INTEGER);
+  });
+
+  test('let the largest file be sent, or are refused', () => {
+    const [file, day] = [{ MAX_UPLOAD_SIZE_BYTES: '1000' }, (bytes: number) => ({ UPLOAD_BYTES_PER_DAY: `${bytes}` })];
+    expect(limitsOf({ ...file, ...day(1_000) }).UPLOAD_BYTES_PER_DAY).toBe(1_000);
+    expect(() => limitsOf({ ...file, ...day(999) })).toThrow(
+      'UPLOAD_BYTES_PER_DAY must be at least MAX_UPLOAD_SIZE_BYTES (1000), or',
+    );
+  });
+
+  test.each([
+    ['FILE_COUNT_LIMIT', '0', 'FILE_COUNT_LIMIT must be a whole number from 1 to 100000000, not "0"'],
+    ['UPLOAD_BYTES_PER_DAY', '50GB', 'UPLOAD_BYTES_PER_DAY must be a whole number from 0 to '],
+  ])('are, as the file count, a whole number: %s=%s', (name, value, sentence) => {
+    expect(() => limitsOf({ [name]: value })).toThrow(sentence);
   });
 });

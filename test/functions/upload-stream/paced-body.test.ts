@@ -7,6 +7,7 @@ import { type Pace, PacedBody } from '../../../functions/upload-stream/paced-bod
 
 const LENIENT: Pace = {
   maxBytes: 1_000_000,
+  drainMaxBytes: 1_000_000,
   minBytesPerSecond: 1,
   graceMs: 60_000,
   deadlineAt: Number.MAX_SAFE_INTEGER,
@@ -81,21 +82,21 @@ test('the deadline ends every body', async () => {
 });
 
 test('a body that is too long is file_too_large, and can be drained within a longer bound', async () => {
-  const { body, send } = await begin({ maxBytes: 99 });
+  const { body, send } = await begin({ maxBytes: 99, drainMaxBytes: 1_000 });
   send(100);
   await expect(lengthOf(body)).rejects.toMatchObject({ code: 'file_too_large' });
   send(899);
-  const draining = body.drain({ maxBytes: 1_000 });
+  const draining = body.drain();
   send(1);
   expect(await draining).toBe(true);
 });
 
 test('a body that is too long to be drained is cut', async () => {
-  const { body, send } = await begin({ maxBytes: 99 });
+  const { body, send } = await begin({ maxBytes: 99, drainMaxBytes: 150 });
   send(100);
   await expect(lengthOf(body)).rejects.toMatchObject({ code: 'file_too_large' });
   send(100);
-  expect(await body.drain({ maxBytes: 150 })).toBe(false);
+  expect(await body.drain()).toBe(false);
 });
 
 test('a body whose connection breaks is invalid_request, and cannot be drained', async () => {

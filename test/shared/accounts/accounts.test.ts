@@ -33,13 +33,14 @@ describe('a login', () => {
   test('renews the profile, and nothing else', async () => {
     const someone = profile();
     await upsertAccountAtLogin(accounts, someone, () => 1_000);
-    await upload(service, someone.id, 'hello');
+    await upload(service, someone.id, 'hello', { clock: () => 1_000 });
     const { pictureUrl: _, ...renewed } = { ...someone, email: 'b@example.com', name: 'B' };
     expect(await upsertAccountAtLogin(accounts, renewed, () => 2_000)).toEqual({
       ...renewed,
       createdAt: 1_000,
       storageUsedBytes: 5,
       fileCount: 1,
+      sent: { day: 0, bytes: 5 },
       groups: new Map([[0, 1]]),
       isSuspended: false,
     });

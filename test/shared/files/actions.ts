@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import type { AccountLimits } from '../../../shared/accounts/allowance.ts';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
 import { createTicket, type Ticket, type TicketInput } from '../../../shared/files/create-ticket.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';
@@ -11,10 +12,15 @@ import type { Service } from './service.ts';
 
 export const MIB = 1024 * 1024;
 export const HOUR_MS = 3_600_000;
-export const LIMITS = { maxBytes: 100 * MIB, storageLimitBytes: 2_048 * MIB };
+export const LIMITS = { maxBytes: 100 * MIB, leastBytes: 0 };
+export const ACCOUNT_LIMITS = {
+  storageLimitBytes: 2_048 * MIB,
+  fileCountLimit: 1_000,
+  uploadBytesPerDay: 50 * 1_024 * MIB,
+};
 
 /** Enough for any retry that a test provokes. */
-export const inTime = () => ({ deadlineAt: Date.now() + 20_000 });
+export const inTime = () => ({ deadlineAt: Date.now() + 20_000, fileCountLimit: ACCOUNT_LIMITS.fileCountLimit });
 
 /** An account nobody else has. @param options.ownLimitBytes  set by the operator. */
 export async function newAccount({ stores, engine, tables }: Service, options: { ownLimitBytes?: number } = {}) {
@@ -33,6 +39,12 @@ export async function newAccount({ stores, engine, tables }: Service, options: {
   return id;
 }
 
+/** The limits of a test, where it has none of its own. */
+function limitsOf(options: Partial<AccountLimits>): AccountLimits {
+  const { storageLimitBytes, fileCountLimit, uploadBytesPerDay } = { ...ACCOUNT_LIMITS, ...options };
+  return { storageLimitBytes, fileCountLimit, uploadBytesPerDay };
+}
+
 /** Content in chunks, as a body brings it. */
 export async function* chunks(...contents: (Uint8Array | string)[]): AsyncGenerator<Uint8Array> {
   for (const content of contents) yield Buffer.from(content);
@@ -44,7 +56,7 @@ export async function* broken(content: Uint8Array | string, error: Error): Async
   throw error;
 }
 
-export interface UploadOptions extends Partial<UploadRequest> {
+export interface UploadOptions extends Partial<Omit<UploadRequest, 'limits'>>, Partial<AccountLimits> {
   readonly clock?: () => number;
 }
 
@@ -64,6 +76,7 @@ export function stage(
       content,
       leaseSeconds: 60,
       ...LIMITS,
+      limits: limitsOf(options),
       ...request,
     },
     clock,
@@ -81,7 +94,9 @@ export async function upload(
   return settleUpload(service.stores, staged, inTime(), options.clock);
 }
 
-export interface TicketOptions extends Partial<Omit<TicketInput, 'accountId' | 'request'>> {
+export interface TicketOptions
+  extends Partial<Omit<TicketInput, 'accountId' | 'request' | 'limits'>>,
+    Partial<AccountLimits> {
   readonly name?: string;
   readonly checksumSha256?: string;
   readonly clock?: () => number;
@@ -95,7 +110,7 @@ export function askForTicket({ stores }: Service, accountId: string, sizeBytes: 
     sizeBytes,
     ...(checksumSha256 !== undefined && { checksumSha256 }),
   };
-  return createTicket(stores, { accountId, request, ...LIMITS, ...inTime(), ...input }, clock);
+  return createTicket(stores, { accountId, request, limits: limitsOf(options), ...inTime(), ...input }, clock);
 }
 
 export async function newTicket(...args: Parameters<typeof askForTicket>): Promise<Ticket> {

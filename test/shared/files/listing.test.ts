@@ -7,7 +7,7 @@ import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { eachOf } from '../../../shared/files/each-of.ts';
 import type { StoredFile } from '../../../shared/files/file.ts';
 import { listFiles } from '../../../shared/files/list-files.ts';
-import { inTime, newAccount, upload } from './actions.ts';
+import { ACCOUNT_LIMITS, inTime, newAccount, upload } from './actions.ts';
 import { startService } from './service.ts';
 
 const service = await startService();
@@ -18,8 +18,8 @@ async function place(accountId: string, seq: number, name = `${seq}`): Promise<S
   const ref = { accountId, id: randomUUID() };
   const file = { ...ref, name, mimeType: 'text/plain', sizeBytes: 1, objectKey: `uploads/${ref.id}`, createdAt: seq };
   await stores.files.putPending({ ...ref, state: 'pending', lane: 'multipart', objectKey: file.objectKey, dueAt: 0 });
-  const limit = { defaultBytes: 1_000_000 };
-  expect(await stores.settlements.settleUpload({ file, seq, limit }, inTime())).toBe('settled');
+  const allowance = { limits: ACCOUNT_LIMITS, known: {} };
+  expect(await stores.settlements.settleUpload({ file, seq, allowance }, inTime())).toBe('settled');
   return file;
 }
 

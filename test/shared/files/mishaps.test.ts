@@ -9,6 +9,7 @@ import { settleUpload } from '../../../shared/files/settle-upload.ts';
 import { settleUploadedObject } from '../../../shared/files/settle-uploaded-object.ts';
 import { sweepRow } from '../../../shared/files/sweep-row.ts';
 import {
+  ACCOUNT_LIMITS,
   askForTicket,
   broken,
   chunks,
@@ -58,7 +59,12 @@ const SCENARIOS: Record<string, Scenario> = {
     begin: async (accountId) => {
       const staged = await stage(service, accountId, chunks('hello'));
       if (staged.kind !== 'stored') throw new Error('not stored');
-      return () => settleUpload(stores, { ...staged, limit: { defaultBytes: 4 } }, inTime());
+      return () =>
+        settleUpload(
+          stores,
+          { ...staged, allowance: { limits: { ...ACCOUNT_LIMITS, storageLimitBytes: 4 }, known: {} } },
+          inTime(),
+        );
     },
     files: 0,
   },

@@ -5,7 +5,18 @@ import { discardUpload } from '../../../shared/files/discard-upload.ts';
 import { getFile } from '../../../shared/files/get-file.ts';
 import { PART_BYTES } from '../../../shared/files/parts.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';
-import { broken, chunks, inTime, MIB, newAccount, stage, sweepAt, sweepLater, upload } from './actions.ts';
+import {
+  ACCOUNT_LIMITS,
+  broken,
+  chunks,
+  inTime,
+  MIB,
+  newAccount,
+  stage,
+  sweepAt,
+  sweepLater,
+  upload,
+} from './actions.ts';
 import { expectBalance, keysInBucket, readObject, statesOf, strayKeys } from './observe.ts';
 import { startService } from './service.ts';
 
@@ -90,13 +101,13 @@ describe('the files of an account may be as long as its limit', () => {
   });
 
   test.each([
-    ['raised', { ownBytes: 5 }, true],
+    ['raised', { storageLimitBytes: 5 }, true],
     ['given', {}, true],
   ])('which holds as it is when the upload is settled: %s meanwhile', async (_, known, fits) => {
     const accountId = await newAccount(service, { ownLimitBytes: 20 });
     const staged = await stage(service, accountId, chunks(randomBytes(20)));
     if (staged.kind !== 'stored') throw new Error('not stored');
-    const stale = { ...staged, limit: { defaultBytes: 10, ...known } };
+    const stale = { ...staged, allowance: { limits: { ...ACCOUNT_LIMITS, storageLimitBytes: 10 }, known } };
     const { file } = await settleUpload(stores, stale, inTime());
     expect(file.sizeBytes === 20).toBe(fits);
     await expectBalance(service, accountId, { files: 1, bytes: 20 });

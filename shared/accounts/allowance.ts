@@ -1,0 +1,70 @@
+import { ApiError } from '../errors.ts';
+import { type Account, storageLimitOf } from './account.ts';
+
+/** How much every account may take, unless the operator made an exception for it. */
+export interface AccountLimits {
+  readonly storageLimitBytes: number;
+  readonly fileCountLimit: number;
+  readonly uploadBytesPerDay: number;
+}
+
+/** What else decides how much an account may take: both parts can change after they were read. */
+export type KnownAccount = Pick<Account, 'storageLimitBytes' | 'sent'>;
+
+/** How much one account may take, as far as the caller knows; the store finds out what has changed since. */
+export interface Allowance {
+  readonly limits: AccountLimits;
+  readonly known: KnownAccount;
+}
+
+/** Why something does not fit: the account has no room for its bytes or its file, or has sent enough for today. */
+export type Refusal = 'no room' | 'day used up';
+
+const DAY_MS = 24 * 3_600_000;
+
+/** The UTC day of a moment. @returns days since 1970. */
+export function dayOf(now: number): number {
+  return Math.floor(now / DAY_MS);
+}
+
+/** Bytes the account has sent today. A day that a clock ahead of ours has begun is today, too. */
+export function sentTodayBytes({ sent }: Pick<Account, 'sent'>, now: number): number {
+  return sent && sent.day >= dayOf(now) ? sent.bytes : 0;
+}
+
+/** How many bytes the account may send in a day: always enough to fill the storage that the operator gave it. */
+export function uploadBytesPerDayOf(account: Pick<Account, 'storageLimitBytes'>, limits: AccountLimits): number {
+  return Math.max(limits.uploadBytesPerDay, account.storageLimitBytes ?? 0);
+}
+
+/**
+ * Why one more file of so many bytes does not fit, as things stand; undefined when it does. The day comes first: an account
+ * that is full must not be let send without end.
+ */
+export function refusalOf(
+  account: Account,
+  limits: AccountLimits,
+  { bytes, now }: { readonly bytes: number; readonly now: number },
+): Refusal | undefined {
+  if (sentTodayBytes(account, now) + bytes > uploadBytesPerDayOf(account, limits)) return 'day used up';
+  const hasRoom = account.storageUsedBytes + bytes <= storageLimitOf(account, limits.storageLimitBytes);
+  return hasRoom && account.fileCount < limits.fileCountLimit ? undefined : 'no room';
+}
+
+/**
+ * True when the account has sent so much today that even uploads which are only repeated under their `Idempotency-Key` are
+ * refused: a repeated one stores nothing and is answered on a day that is used up, but not without end.
+ */
+export function isRepeatingTooMuch(account: Account, limits: AccountLimits, now: number): boolean {
+  return sentTodayBytes(account, now) > 2 * uploadBytesPerDayOf(account, limits);
+}
+
+/** What a client is told: 403 `storage_limit_exceeded`, or 429 `rate_limit_exceeded` until the next UTC day begins. */
+export function refusalError(refusal: Refusal, now: number): ApiError {
+  if (refusal === 'no room') return new ApiError('storage_limit_exceeded');
+  const seconds = Math.ceil(((dayOf(now) + 1) * DAY_MS - now) / 1_000);
+  return new ApiError('rate_limit_exceeded', {
+    headers: { 'Retry-After': String(seconds) },
+    detail: 'the account has sent as many bytes today as it may',
+  });
+}

@@ -1,0 +1,243 @@
+import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Answer } from '../support/client.ts';
+import { FORM, filePart } from '../support/forms.ts';
+import { askForTicket, complete, insist, type Lane, put, uploadStreaming, uploadThrough } from '../support/lanes.ts';
+import { type Operator, operatorOf } from '../support/operator.ts';
+import { rawRequest, sendAndLeave } from '../support/raw-http.ts';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+
+/** What one account may take besides its storage: files, and bytes in a day. */
+
+const FILES = 3;
+const BYTES_PER_DAY = 6_000_000;
+/** Above what goes through the gateway, so that a form with a length can come by the streaming lane. */
+const MAX_BYTES = 5_000_000;
+const LANES: Lane[] = ['inline', 'streaming', 'direct'];
+
+let service: TestService;
+let operator: Operator;
+
+beforeAll(async () => {
+  service = await startTestService({
+    FILE_COUNT_LIMIT: String(FILES),
+    UPLOAD_BYTES_PER_DAY: String(BYTES_PER_DAY),
+    MAX_UPLOAD_SIZE_BYTES: String(MAX_BYTES),
+    RATE_LIMIT_UPLOADS_PER_MINUTE: '10000',
+    RATE_LIMIT_REQUESTS_PER_MINUTE: '10000',
+  });
+  operator = operatorOf(service);
+});
+afterAll(async () => {
+  operator.close();
+  await service.close();
+});
+
+const seen = ({ status, body }: Answer) => [status, body.error];
+const statuses = (answers: readonly { readonly status: number }[]) => answers.map(({ status }) => status).sort();
+const remove = ({ byKey }: TestAccount, { body }: Answer) =>
+  insist(() => byKey.request('DELETE', `/files/${String(body.id)}`));
+const bytes = (count: number) => Buffer.alloc(count, 'x');
+
+async function fill(account: TestAccount, files = FILES): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (let file = 0; file < files; file++) answers.push(await account.byKey.upload(`${file}.txt`, 'x'));
+  expect(statuses(answers)).toEqual(answers.map(() => 201));
+  return answers;
+}
+
+async function expectUsage({ bySession }: TestAccount, files: number, storedBytes: number): Promise<void> {
+  const { body } = await bySession.request('GET', '/auth/me');
+  expect(body).toMatchObject({ file_count: files, storage_used_bytes: storedBytes });
+}
+
+/** Bytes that were counted for today. */
+async function sentBytes({ id }: TestAccount): Promise<number> {
+  const command = { TableName: service.tables.accounts, Key: { id: { S: id } }, ConsistentRead: true };
+  const { Item } = await operator.dynamoDb.send(new GetItemCommand(command));
+  return Number(Item?.sent_bytes?.N ?? 0);
+}
+
+/** Gives an account a storage of its own, as an operator may. */
+async function setStorageLimit({ id }: TestAccount, limitBytes: number): Promise<void> {
+  const command = {
+    TableName: service.tables.accounts,
+    Key: { id: { S: id } },
+    UpdateExpression: 'SET storage_limit_bytes = :bytes',
+    ExpressionAttributeValues: { ':bytes': { N: String(limitBytes) } },
+  };
+  await operator.dynamoDb.send(new UpdateItemCommand(command));
+}
+
+describe('contract: file count', () => {
+  test.for(LANES)('the last file fits, one more is 403 until one is deleted, by the %s lane', async (lane) => {
+    const account = await service.newAccount();
+    const [first] = await fill(account, FILES - 1);
+    const last = await uploadThrough(lane, account, 'last', 'x');
+    expect(last.status).toBe(201);
+    expect(seen(await uploadThrough(lane, account, 'more', 'x'))).toEqual([403, 'storage_limit_exceeded']);
+    await remove(account, first as Answer);
+    expect((await uploadThrough(lane, account, 'more', 'x')).status).toBe(201);
+    await expectUsage(account, FILES, FILES);
+  });
+
+  test('of uploads at once exactly as many succeed as there are places', async () => {
+    const account = await service.newAccount();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        uploadThrough(index % 2 ? 'inline' : 'streaming', account, `${index}`, 'x'),
+      ),
+    );
+    expect(statuses(answers)).toEqual([201, 201, 201, 403, 403, 403, 403, 403]);
+    await expectUsage(account, FILES, FILES);
+  });
+
+  test('a direct upload whose place was taken is 403 when it is completed, and gives its room back', async () => {
+    const account = await service.newAccount();
+    service.holdEvents();
+    const ticket = await askForTicket(account.byKey, 'late', 10);
+    expect(await put(ticket.body, 'x'.repeat(10))).toBe(200);
+    const [first] = await fill(account);
+    expect(seen(await complete(account.byKey, ticket.body))).toEqual([403, 'storage_limit_exceeded']);
+    await expectUsage(account, FILES, FILES);
+    await service.deliverEvents();
+    await remove(account, first as Answer);
+    expect((await complete(account.byKey, ticket.body)).status).toBe(404);
+    await expectUsage(account, FILES - 1, FILES - 1);
+  });
+
+  test('a direct upload whose place was taken gives its room back when its bytes arrive', async () => {
+    const account = await service.newAccount();
+    service.holdEvents();
+    const ticket = await askForTicket(account.byKey, 'late', 10);
+    expect(await put(ticket.body, 'x'.repeat(10))).toBe(200);
+    await fill(account);
+    await expectUsage(account, FILES, FILES + 10);
+    await service.deliverEvents();
+    await expectUsage(account, FILES, FILES);
+  });
+
+  test('of two direct uploads completed at once for the last place one becomes a file', async () => {
+    const account = await service.newAccount();
+    service.holdEvents();
+    await fill(account, FILES - 1);
+    const tickets = [await askForTicket(account.byKey, 'a', 1), await askForTicket(account.byKey, 'b', 1)];
+    for (const { body } of tickets) expect(await put(body, 'x')).toBe(200);
+    const answers = await Promise.all(tickets.map(({ body }) => insist(() => complete(account.byKey, body))));
+    expect(statuses(answers)).toEqual([201, 403]);
+    await service.deliverEvents();
+    await expectUsage(account, FILES, FILES);
+  });
+});
+
+describe('contract: bytes a day', () => {
+  /** Sends all that an account may send today, and deletes it. */
+  async function useUp(account: TestAccount): Promise<void> {
+    await remove(account, await account.byKey.upload('half', bytes(BYTES_PER_DAY / 2)));
+    await remove(account, await uploadStreaming(account, 'half', bytes(BYTES_PER_DAY / 2)));
+  }
+
+  test('exactly the bytes of a day fit, although they are deleted at once; one more is 429 until the day ends', async () => {
+    const account = await service.newAccount();
+    await useUp(account);
+    const untilMidnight = (24 * 3_600_000 - (Date.now() % (24 * 3_600_000))) / 1_000;
+    const refused = await account.byKey.upload('more', 'x');
+    expect(seen(refused)).toEqual([429, 'rate_limit_exceeded']);
+    const retryAfter = Number(refused.headers.get('retry-after'));
+    expect(Math.abs(retryAfter - untilMidnight)).toBeLessThan(60);
+    expect(refused.headers.get('ratelimit-policy')).toBe('"uploads";q=10000;w=60');
+    expect(refused.headers.get('ratelimit')).toMatch(/^"uploads";r=99\d\d;t=\d+$/);
+    expect(seen(await uploadStreaming(account, 'more', 'x'))).toEqual([429, 'rate_limit_exceeded']);
+    const ticket = await askForTicket(account.byKey, 'more', 1);
+    expect([ticket.status, ticket.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^\d+$/)]);
+    expect((await account.byKey.upload('empty', '')).status).toBe(201);
+    const other = await service.newAccount();
+    expect((await other.byKey.upload('other', 'x')).status).toBe(201);
+  });
+
+  test('of uploads at once exactly as many succeed as the day has bytes for', async () => {
+    const account = await service.newAccount();
+    const size = BYTES_PER_DAY / 2;
+    const lanes: Lane[] = ['inline', 'streaming', 'inline', 'streaming'];
+    const answers = await Promise.all(lanes.map((lane, at) => uploadThrough(lane, account, `${at}`, bytes(size))));
+    expect(statuses(answers)).toEqual([201, 201, 429, 429]);
+    await expectUsage(account, 2, 2 * size);
+  });
+
+  test('a ticket counts when it is given, also when it is cancelled', async () => {
+    const account = await service.newAccount();
+    const ticket = await askForTicket(account.byKey, 'big', MAX_BYTES);
+    await account.byKey.request('DELETE', `/files/${ticket.body.id}`);
+    expect(await sentBytes(account)).toBe(MAX_BYTES);
+    const rest = await askForTicket(account.byKey, 'rest', BYTES_PER_DAY - MAX_BYTES + 1);
+    expect(rest.status).toBe(429);
+    expect((await askForTicket(account.byKey, 'rest', BYTES_PER_DAY - MAX_BYTES)).status).toBe(202);
+  });
+
+  test('a repeated upload is answered with its file on a day that is used up, and counts', async () => {
+    const account = await service.newAccount();
+    const key = { headers: { 'Idempotency-Key': 'once' } };
+    const first = await account.byKey.upload('once', bytes(1_000_000), key);
+    expect((await account.byKey.upload('rest', bytes(BYTES_PER_DAY - 2_000_000))).status).toBe(201);
+    for (let time = 1; time <= 2; time++) {
+      const again = await account.byKey.upload('once', bytes(1_000_000), key);
+      expect([again.status, again.headers.get('idempotency-replayed'), again.body]).toEqual([201, 'true', first.body]);
+    }
+    expect(await sentBytes(account)).toBeGreaterThanOrEqual(BYTES_PER_DAY + 1_000_000);
+    expect((await account.byKey.upload('more', 'x')).status).toBe(429);
+  });
+
+  describe('what is refused late counts as far as it was read', () => {
+    test('a body over the size limit', async () => {
+      const account = await service.newAccount();
+      expect((await uploadStreaming(account, 'big', bytes(MAX_BYTES + 100_000))).status).toBe(413);
+      expect(await sentBytes(account)).toBeGreaterThan(MAX_BYTES + 100_000);
+      expect((await account.byKey.upload('next', bytes(1_000_000))).status).toBe(429);
+    });
+
+    test('a body over the storage limit, which is thrown away unread', async () => {
+      const account = await service.newAccount();
+      await setStorageLimit(account, 1_000_000);
+      const answer = await account.byKey.upload('big', bytes(MAX_BYTES - 1_000));
+      expect(seen(answer)).toEqual([403, 'storage_limit_exceeded']);
+      expect(await sentBytes(account)).toBeGreaterThan(MAX_BYTES - 1_000);
+      // On a used-up day also an account that is full is told so, and sends no more.
+      expect((await account.byKey.upload('big', bytes(MAX_BYTES - 1_000))).status).toBe(429);
+    });
+
+    test('a form with two files', async () => {
+      const account = await service.newAccount();
+      const body = `${filePart('x'.repeat(100_000))}${filePart('y')}--B--`;
+      const answer = await account.byKey.request('POST', '/files', { body, headers: { 'content-type': FORM } });
+      expect(answer.status).toBe(400);
+      expect(await sentBytes(account)).toBe(body.length);
+    });
+
+    test('a body whose connection is cut', async () => {
+      const account = await service.newAccount();
+      const headers = [`Authorization: Bearer ${account.key}`, `Content-Type: ${FORM}`, 'Content-Length: 4900000'];
+      const sent = filePart('x'.repeat(2_000_000));
+      await sendAndLeave(service.urls.base_url, rawRequest('POST /api/v1/files', headers, sent));
+      await vi.waitFor(async () => expect(await sentBytes(account)).toBeGreaterThan(64 * 1024), { timeout: 15_000 });
+      expect(await sentBytes(account)).toBeLessThanOrEqual(sent.length);
+    });
+
+    test('but not a body of less than 64 KiB', async () => {
+      const account = await service.newAccount();
+      const body = `${filePart('x'.repeat(60_000))}${filePart('y')}--B--`;
+      const answer = await account.byKey.request('POST', '/files', { body, headers: { 'content-type': FORM } });
+      expect(answer.status).toBe(400);
+      expect(await sentBytes(account)).toBe(0);
+    });
+
+    test('and a count that is never answered does not change the answer', async () => {
+      const account = await service.newAccount();
+      const match = { service: 'dynamodb', operation: 'UpdateItem', table: service.tables.accounts } as const;
+      const fault = service.front.faults.add({ match, effect: 'timeout' });
+      const answer = await uploadStreaming(account, 'big', bytes(MAX_BYTES + 100_000));
+      fault.remove();
+      expect([answer.status, fault.hits]).toEqual([413, 1]);
+      expect(service.logs.some((line) => line.includes('bytes sent in vain not counted'))).toBe(true);
+    });
+  });
+});
