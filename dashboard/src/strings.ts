@@ -60,6 +60,7 @@ export const strings = {
     service_unavailable: 'The service is not available at the moment.',
     timeout: 'The service took too long to answer.',
     offline: 'No connection to the service.',
+    day_used_up: 'You have sent as much today as an account may. Try again after midnight (UTC).',
     unreadable: 'This file cannot be read any more: it was changed, moved or deleted. Choose it again.',
   } satisfies Record<FailureCode, string>,
   failed: 'That did not work',
@@ -178,6 +179,7 @@ export const strings = {
     more: (count: string) => `and ${count} more`,
     tooLarge: (limit: string) => `Too large: a file may have ${limit} at most.`,
     noSpace: (free: string) => `Not enough storage: ${free} left.`,
+    noPlace: 'You have as many files as an account may have. Delete one first.',
     notRead: (count: string, one: boolean) =>
       one
         ? 'This cannot be read, and is not uploaded'

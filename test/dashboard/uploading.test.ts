@@ -194,4 +194,29 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
     await rowOf(page, 'over.txt').getByText('Not enough storage: 10 bytes left.').waitFor();
     await here.leave();
   });
+
+  test.each([
+    [
+      'than a day allows',
+      { status: 429, headers: { 'Retry-After': '40000' }, json: { error: 'rate_limit_exceeded' } },
+      'You have sent as much today as an account may. Try again after midnight (UTC).',
+    ],
+    [
+      'files than an account may have',
+      { status: 403, json: { error: 'storage_limit_exceeded' } },
+      'You have as many files as an account may have. Delete one first.',
+    ],
+  ])('more %s, and reads so at once instead of waiting', async (_, answer, sentence) => {
+    const page = await arrive();
+    await page.route('**/api/v1/files', (route) =>
+      route.request().method() === 'POST' ? route.fulfill(answer) : route.fallback(),
+    );
+    const file = { name: 'over.txt', mimeType: 'text/plain', buffer: Buffer.alloc(5) };
+    await page.getByTestId('files').setInputFiles([file]);
+    await rowOf(page, 'over.txt').getByText(sentence).waitFor();
+    await page.unroute('**/api/v1/files');
+    await page.getByRole('button', { name: 'Upload over.txt again' }).click();
+    await uploadPanel(page).getByText('1 file uploaded').waitFor();
+    await here.leave();
+  });
 });

@@ -1,7 +1,11 @@
 import { ERRORS, type ErrorCode } from '../../../shared/errors.ts';
+import { RATE_WINDOW_SECONDS } from '../../../shared/limits.ts';
 
-/** `offline`: no answer came at all. `unreadable`: the file to send is not what it was when it was chosen. */
-export type FailureCode = ErrorCode | 'offline' | 'unreadable';
+/**
+ * `offline`: no answer came at all. `unreadable`: the file to send is not what it was when it was chosen. `day_used_up`: the
+ * account has sent as many bytes today as it may, which a person is told rather than made to wait for hours.
+ */
+export type FailureCode = ErrorCode | 'offline' | 'unreadable' | 'day_used_up';
 
 /** Why a request did not do what it was for. */
 export class Failure extends Error {
@@ -18,7 +22,7 @@ export class Failure extends Error {
 
   /** True when the same request may succeed a little later. */
   get isPassing(): boolean {
-    if (this.code === 'unreadable') return false;
+    if (this.code === 'unreadable' || this.code === 'day_used_up') return false;
     return this.code === 'offline' || this.code === 'rate_limit_exceeded' || ERRORS[this.code].status >= 500;
   }
 }
@@ -31,5 +35,7 @@ export function failureOf(body: unknown, retryAfter: string | null): Failure {
   const code = (body as { error?: string } | null)?.error;
   const isKnown = code !== undefined && Object.hasOwn(ERRORS, code);
   const seconds = Number(retryAfter ?? Number.NaN);
+  // A rate is counted over a minute, so no answer but that of a used-up day says to wait for longer.
+  if (code === 'rate_limit_exceeded' && seconds > RATE_WINDOW_SECONDS) return new Failure('day_used_up', seconds);
   return new Failure(isKnown ? (code as ErrorCode) : 'service_unavailable', seconds > 0 ? seconds : undefined);
 }

@@ -66,7 +66,10 @@ function Standing({ upload: { state, failure, sentBytes, sizeBytes } }: { upload
   const why = failure === undefined ? '' : strings.failures[failure];
   if (state === 'held') return words.held(why);
   if (failure === 'file_too_large') return words.tooLarge(formatBytes(MAX_UPLOAD_BYTES));
-  if (failure === 'storage_limit_exceeded' && profile)
-    return words.noSpace(formatBytes(Math.max(0, profile.storage_limit_bytes - profile.storage_used_bytes)));
+  if (failure === 'storage_limit_exceeded' && profile) {
+    const free = Math.max(0, profile.storage_limit_bytes - profile.storage_used_bytes);
+    // The same code says that the account has as many files as it may.
+    return sizeBytes > free ? words.noSpace(formatBytes(free)) : words.noPlace;
+  }
   return why;
 }
