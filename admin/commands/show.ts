@@ -1,4 +1,5 @@
 import { storageLimitOf } from '../../shared/accounts/account.ts';
+import { sentTodayBytes } from '../../shared/accounts/allowance.ts';
 import { listApiKeys } from '../../shared/api-keys/list-api-keys.ts';
 import type { Command } from '../command.ts';
 import { findAccount } from '../find-account.ts';
@@ -17,6 +18,7 @@ export const show: Command = {
     ]);
     const limitBytes = storageLimitOf(account, defaultStorageLimitBytes);
     const isOwnLimit = account.storageLimitBytes !== undefined;
+    const sentBytes = sentTodayBytes(account, Date.now());
     const state = account.isSuspended ? 'suspended' : 'open';
     const json = {
       id: account.id,
@@ -29,6 +31,7 @@ export const show: Command = {
       storage_limit_bytes: limitBytes,
       storage_limit_is_default: !isOwnLimit,
       file_count: account.fileCount,
+      sent_today_bytes: sentBytes,
       live_sessions: liveSessions,
       api_keys: keys,
     };
@@ -40,6 +43,7 @@ export const show: Command = {
       `state     ${state}`,
       `storage   ${bytes(account.storageUsedBytes)} of ${bytes(limitBytes)} (${isOwnLimit ? 'its own limit' : 'the default'})`,
       `files     ${account.fileCount.toLocaleString('en-US')}`,
+      `sent      ${bytes(sentBytes)} today (UTC)`,
       `sessions  ${several(liveSessions, 'live session')}`,
       `keys      ${keys.length}`,
       ...keys.map(

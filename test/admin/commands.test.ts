@@ -54,12 +54,14 @@ describe('show', () => {
       storage_limit_bytes: 2_147_483_648,
       storage_limit_is_default: true,
       file_count: 1,
+      sent_today_bytes: 5,
       live_sessions: 1,
       api_keys: items,
     });
     const { stdout } = await admin(service, 'show', account.id);
     expect(stdout).toContain(`account   ${account.id}\n`);
     expect(stdout).toContain('storage   5 bytes of 2,147,483,648 bytes (the default)\n');
+    expect(stdout).toContain('sent      5 bytes today (UTC)\n');
     expect(stdout).toContain(`  ${account.key.slice(0, 12)}…  created `);
     expect(stdout).not.toContain(account.key);
   });
