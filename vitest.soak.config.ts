@@ -3,7 +3,7 @@ import { COMMON } from './vitest.config.ts';
 
 /** A part of what these try is left to us. */
 export const THOROUGH = [
-  'shared/files/mishaps',
+  'shared/files/faults',
   'shared/accounts/delete-account',
   'shared/accounts/suspension',
   'shared/rate-limit/rate-limiter',

@@ -3,21 +3,22 @@ import {
   DeleteItemCommand,
   paginateQuery,
   paginateScan,
-  UpdateItemCommand,
-  type UpdateItemCommandInput,
+  type Update,
 } from '@aws-sdk/client-dynamodb';
 import type { AdministrationStore } from '../accounts/administration-store.ts';
 import { required } from '../env.ts';
-import { eachOf } from '../files/each-of.ts';
 import { type Item, number, readText, text } from './attributes.ts';
 import { dynamoDb } from './dynamodb.ts';
-import { writeItem } from './transactions.ts';
+import { cancellationReasons, transact, writeItem } from './transactions.ts';
 
 const accountsTable = required('ACCOUNTS_TABLE');
 const filesTable = required('FILES_TABLE');
 const idempotencyTable = required('IDEMPOTENCY_TABLE');
 
-const CONCURRENCY = 16;
+/** As many as a transaction takes (100 items) beside the account. */
+const DELETIONS_PER_TRANSACTION = 99;
+/** How long a command waits for other writers of an account. */
+const PATIENCE_MS = 30_000;
 const YES = { ':yes': { BOOL: true } };
 
 /** {@link AdministrationStore} in DynamoDB; `account-conditions.ts` says what the attributes mean to others. */
@@ -82,7 +83,7 @@ export const administrationStore: AdministrationStore = {
         ExpressionAttributeValues: { ':account': text(id), ':counter': text('#') },
       },
     );
-    for await (const { Items = [] } of counters) await removeAll(filesTable, Items);
+    for await (const { Items = [] } of counters) await removeAll(id, filesTable, Items);
     const claims = paginateScan(
       { client: dynamoDb },
       {
@@ -93,7 +94,7 @@ export const administrationStore: AdministrationStore = {
         ExpressionAttributeValues: { ':account': text(`${id}#`) },
       },
     );
-    for await (const { Items = [] } of claims) await removeAll(idempotencyTable, Items);
+    for await (const { Items = [] } of claims) await removeAll(id, idempotencyTable, Items);
   },
 
   async remove(id) {
@@ -111,25 +112,39 @@ export const administrationStore: AdministrationStore = {
   },
 };
 
-async function removeAll(table: string, keys: readonly Item[]): Promise<void> {
-  await eachOf(keys, CONCURRENCY, (Key) => dynamoDb.send(new DeleteItemCommand({ TableName: table, Key })));
+/** While the account is being deleted: a deletion that arrives late spares what an account that was made anew has written. */
+async function removeAll(accountId: string, table: string, keys: readonly Item[]): Promise<void> {
+  const isBeingDeleted = {
+    TableName: accountsTable,
+    Key: { id: text(accountId) },
+    ConditionExpression: 'attribute_exists(deleting)',
+  };
+  for (let from = 0; from < keys.length; from += DELETIONS_PER_TRANSACTION) {
+    const some = keys.slice(from, from + DELETIONS_PER_TRANSACTION);
+    const deletions = some.map((Key) => ({ Delete: { TableName: table, Key } }));
+    await transact([{ ConditionCheck: isBeingDeleted }, ...deletions], inTime());
+  }
 }
 
-/** @returns the row as it was when the condition failed (empty when there is none); undefined when the update was made. */
-async function updateIf(
-  id: string,
-  input: Omit<UpdateItemCommandInput, 'TableName' | 'Key'>,
-): Promise<Item | undefined> {
+/**
+ * A transaction though it is one item, for the token that all its attempts carry: an attempt that was given up, and arrives
+ * after its retry and a contrary command (`restore` after `suspend`), changes nothing any more.
+ * @returns the row as it was when the condition failed (empty when there is none); undefined when the update was made.
+ */
+async function updateIf(id: string, update: Omit<Update, 'TableName' | 'Key'>): Promise<Item | undefined> {
   const key = {
     TableName: accountsTable,
     Key: { id: text(id) },
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   } as const;
   try {
-    await writeItem(() => dynamoDb.send(new UpdateItemCommand({ ...key, ...input })));
+    await transact([{ Update: { ...key, ...update } }], inTime());
     return undefined;
   } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return error.Item ?? {};
+    const [reason] = cancellationReasons(error);
+    if (reason?.Code === 'ConditionalCheckFailed') return reason.Item ?? {};
     throw error;
   }
 }
+
+const inTime = () => ({ deadlineAt: Date.now() + PATIENCE_MS });

@@ -28,7 +28,6 @@ export const fileStore: FileStore = {
   },
 
   async putPending(upload) {
-    // Without a condition: the id is new, and a put that is repeated because its answer was lost must not fail.
     const Item = {
       ...fileKey(upload),
       state: text('pending'),
@@ -36,17 +35,32 @@ export const fileStore: FileStore = {
       object_key: text(upload.objectKey),
       ...workAttributes(upload, upload.dueAt),
     };
-    await dynamoDb.send(new PutItemCommand({ TableName: tableName, Item }));
+    try {
+      await dynamoDb.send(
+        new PutItemCommand({
+          TableName: tableName,
+          Item,
+          // An attempt that was given up may arrive when the upload has become a file, which it must not turn back.
+          ConditionExpression: 'attribute_not_exists(id)',
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        }),
+      );
+    } catch (error) {
+      // Written by an attempt before, whose answer was lost: the key of the object is this upload's alone.
+      const isOurs = error instanceof ConditionalCheckFailedException && error.Item?.object_key?.S === upload.objectKey;
+      if (!isOurs) throw error;
+    }
   },
 
   async renew(ref, dueAt) {
     const found = await updateIf(ref, {
       UpdateExpression: 'SET work_due_at = :due',
-      ConditionExpression: '#state = :pending',
+      // A renewal that arrives late must not take back a later one.
+      ConditionExpression: '#state = :pending AND work_due_at < :due',
       ExpressionAttributeNames: PENDING.names,
       ExpressionAttributeValues: { ...PENDING.values, ':due': number(dueAt) },
     });
-    return found === undefined;
+    return found === undefined || found.state?.S === 'pending';
   },
 
   async giveUp(ref) {

@@ -5,9 +5,10 @@ export interface FileStore {
   /** As of now (a strong read); undefined when there is no such file. */
   get(ref: FileRef): Promise<FileRow | undefined>;
 
+  /** Writes the row of an upload that begins; a repetition changes nothing. */
   putPending(upload: PendingUpload): Promise<void>;
 
-  /** Moves the deadline of a pending row. @returns false when the row is not pending any more. */
+  /** Moves the deadline of a pending row forward, never back. @returns false when the row is not pending any more. */
   renew(ref: FileRef, dueAt: number): Promise<boolean>;
 
   /**

@@ -12,7 +12,7 @@ import { findSession } from '../../../shared/sessions/find-session.ts';
 import { hashToken } from '../../../shared/sessions/session.ts';
 import { startSession } from '../../../shared/sessions/start-session.ts';
 import { askForTicket, chunks, inTime, newAccount, newTicket, put, stage, sweepLater } from '../files/actions.ts';
-import { mishapsOfProduct, TRIED } from '../files/mishaps.ts';
+import { faultsOfProduct, TRIED } from '../files/faults.ts';
 import { expectBalance, usageOf } from '../files/observe.ts';
 import { startService } from '../files/service.ts';
 
@@ -22,7 +22,7 @@ const { apiKeyCredentials } = await import('../../../shared/aws/api-key-credenti
 const { sessionStore: sessions } = await import('../../../shared/aws/session-store.ts');
 const { administrationStore: administration } = await import('../../../shared/aws/administration-store.ts');
 const { credentialStore: credentials } = await import('../../../shared/aws/credential-store.ts');
-const strike = await mishapsOfProduct();
+const applyFault = await faultsOfProduct();
 const stores = { administration, credentials };
 
 const suspend = (id: string) => suspendAccount(stores, id, inTime());
@@ -248,15 +248,36 @@ test.each([
     return person;
   };
   const { id } = await prepare();
-  const { calls } = await strike('dies before', Number.POSITIVE_INFINITY, () => work(id));
-  const trials = TRIED.flatMap((mishap) => Array.from({ length: calls }, (_, index) => ({ mishap, nth: index + 1 })));
+  const { calls } = await applyFault('dies before', Number.POSITIVE_INFINITY, () => work(id));
+  const trials = TRIED.flatMap((fault) => Array.from({ length: calls }, (_, index) => ({ fault, nth: index + 1 })));
   expect(trials.length).toBeGreaterThan(TRIED.length);
   // So many at once, and no more: a busy engine would fail at calls of its own choice.
-  await eachOf(trials, 8, async ({ mishap, nth }) => {
+  await eachOf(trials, 8, async ({ fault, nth }) => {
     const person = await prepare();
-    await strike(mishap, nth, () => work(person.id));
+    const { happenLate } = await applyFault(fault, nth, () => work(person.id));
     await work(person.id);
-    expect({ mishap, nth, letIn: await areLetIn(person) }).toEqual({ mishap, nth, letIn });
+    await happenLate();
+    expect({ fault, nth, letIn: await areLetIn(person) }).toEqual({ fault, nth, letIn });
+  });
+});
+
+test.each([
+  ['suspension', suspend, restore, ALL],
+  ['restoration', restore, suspend, NONE],
+] as const)('a call of a %s that happens late does not undo what was done since', async (_, work, undo, letIn) => {
+  const { calls } = await applyFault('dies before', Number.POSITIVE_INFINITY, async () => work((await somebody()).id));
+  const nths = Array.from({ length: calls }, (_, index) => index + 1);
+  await eachOf(nths, 8, async (nth) => {
+    const person = await somebody();
+    if (work === restore) await suspend(person.id);
+    const { happenLate } = await applyFault('happens again late', nth, () => work(person.id));
+    await undo(person.id);
+    await happenLate();
+    const keyIsMade = await makeKey(person.id).then(
+      () => true,
+      () => false,
+    );
+    expect({ nth, letIn: await areLetIn(person), keyIsMade }).toEqual({ nth, letIn, keyIsMade: work === suspend });
   });
 });
 

@@ -7,13 +7,13 @@ import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { incomingKey } from '../../../shared/files/object-key.ts';
 import { settleUploadedObject } from '../../../shared/files/settle-uploaded-object.ts';
 import { HOUR_MS, inTime, newAccount, newTicket, put, sweepAt, upload } from './actions.ts';
-import { MISHAPS, mishapsOfProduct } from './mishaps.ts';
+import { FAULTS, faultsOfProduct } from './faults.ts';
 import { forgetWalk, statesOf, strayKeys, usageOf } from './observe.ts';
 import { startService } from './service.ts';
 
 const service = await startService();
 const { stores } = service;
-const strike = await mishapsOfProduct();
+const applyFault = await faultsOfProduct();
 
 /** Room for two or three of the files below, so that requests compete for it. */
 const ROOM = 25;
@@ -26,7 +26,7 @@ const action = fc.oneof(
   fc.record({ do: fc.constant('sweep' as const), minutes: fc.constantFrom(0, 2, 25) }),
 );
 type Action = typeof action extends fc.Arbitrary<infer A> ? A : never;
-const mishap = fc.option(fc.record({ mishap: fc.constantFrom(...MISHAPS), nth: fc.integer({ min: 1, max: 12 }) }));
+const anyFault = fc.option(fc.record({ fault: fc.constantFrom(...FAULTS), nth: fc.integer({ min: 1, max: 12 }) }));
 
 /** What a client knows of its account. */
 class Client {
@@ -71,25 +71,32 @@ class Client {
 }
 
 /**
- * Lets clients, events, sweepers and mishaps do whatever they like at once, in an account of its own each run, and expects
+ * Lets clients, events, sweepers and faults do whatever they like at once, in an account of its own each run, and expects
  * that the books balance and the limit holds all the while, and that nothing is left over in the end.
  */
 export async function expectBalanceUnderRandomUse(numRuns: number): Promise<void> {
-  const step = fc.array(fc.tuple(action, mishap), { minLength: 1, maxLength: 4 });
+  const step = fc.array(fc.tuple(action, anyFault), { minLength: 1, maxLength: 4 });
   const ends = new Set<string>();
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
       const accountId = await newAccount(service);
       const client = new Client(accountId);
+      const late: (() => Promise<void>)[] = [];
       for (const actions of steps) {
         const outcomes = await Promise.all(
-          actions.map(([what, bad]) => strike(bad?.mishap ?? 'dies before', bad?.nth ?? 1e9, () => client.act(what))),
+          actions.map(([what, bad]) =>
+            applyFault(bad?.fault ?? 'dies before', bad?.nth ?? 1e9, () => client.act(what)),
+          ),
         );
         for (const { end } of outcomes) ends.add(end);
+        // What is late in one step happens after the next.
+        await Promise.all(late.splice(0).map((happenLate) => happenLate()));
+        late.push(...outcomes.map(({ happenLate }) => happenLate));
         const { bytes } = await usageOf(service, accountId);
         expect(bytes).toBeGreaterThanOrEqual(0);
         expect(bytes).toBeLessThanOrEqual(ROOM);
       }
+      await Promise.all(late.map((happenLate) => happenLate()));
       await expectTidy(accountId);
     }),
     // To find a smaller example takes longer than a test may; the seed is told.

@@ -191,6 +191,21 @@ describe('the lease of an upload', () => {
     await expectBalance(service, accountId, { files: 1, bytes: 12 * MIB });
   });
 
+  test('is not shortened by a renewal that arrives after a later one', async () => {
+    const accountId = await newAccount(service);
+    const staged = await stage(service, accountId, chunks('x'));
+    if (staged.kind !== 'stored') throw new Error('not stored');
+    const { upload: pending } = staged;
+    const [earlier, later] = [pending.dueAt + 20_000, pending.dueAt + 40_000];
+    expect([await stores.files.renew(pending, later), await stores.files.renew(pending, earlier)]).toEqual([
+      true,
+      true,
+    ]);
+    expect(await stores.files.get(pending)).toMatchObject({ state: 'pending', dueAt: later });
+    await settleUpload(stores, staged, inTime());
+    expect(await stores.files.renew(pending, later + 1)).toBe(false);
+  });
+
   test('ends when none come, and the upload with it', async () => {
     const accountId = await newAccount(service);
     const { content, clock } = slow(30, 12);

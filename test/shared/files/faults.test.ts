@@ -3,11 +3,13 @@ import { expect, test } from 'vitest';
 import { auditAccount } from '../../../shared/files/audit-account.ts';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
+import { eachOf } from '../../../shared/files/each-of.ts';
 import { incomingKey } from '../../../shared/files/object-key.ts';
 import { PART_BYTES } from '../../../shared/files/parts.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';
 import { settleUploadedObject } from '../../../shared/files/settle-uploaded-object.ts';
 import { sweepRow } from '../../../shared/files/sweep-row.ts';
+import { IS_THOROUGH } from '../../support/thorough.ts';
 import {
   ACCOUNT_LIMITS,
   askForTicket,
@@ -22,18 +24,18 @@ import {
   sweepAt,
   upload,
 } from './actions.ts';
-import { mishapsOfProduct, TRIED } from './mishaps.ts';
+import { faultsOfProduct, TRIED } from './faults.ts';
 import { forgetWalk, statesOf, strayKeys } from './observe.ts';
 import { startService } from './service.ts';
 
-/** Mishaps at every call to AWS that a use case makes: the books balance after the sweeper, at the latest. */
+/** A fault at every call to AWS that a use case makes: the books balance after the sweeper, at the latest. */
 
 const service = await startService();
 const { stores } = service;
-const strike = await mishapsOfProduct();
+const applyFault = await faultsOfProduct();
 
 interface Scenario {
-  /** Prepares an account; @returns the work to be struck. */
+  /** Prepares an account; @returns the work that has the fault. */
   readonly begin: (accountId: string) => Promise<() => Promise<unknown>>;
   /** Files the account has when all went well. */
   readonly files: number;
@@ -49,6 +51,26 @@ const SCENARIOS: Record<string, Scenario> = {
   },
   'a large upload that breaks off': {
     begin: async (accountId) => () => stage(service, accountId, broken(LARGE, new Error('the client has left'))),
+    files: 0,
+  },
+  'an upload and its deletion': {
+    begin: async (accountId) => async () => deleteFile(stores, (await upload(service, accountId)).file, inTime()),
+    files: 0,
+    afterError: [0, 1],
+  },
+  'a direct upload and its deletion': {
+    begin: async (accountId) => {
+      const ref = await arrived(accountId);
+      return async () => deleteFile(stores, await completeUpload(stores, ref, inTime()), inTime());
+    },
+    files: 0,
+    afterError: [0, 1],
+  },
+  'the renewal of a ticket': {
+    begin: async (accountId) => {
+      await askForTicket(service, accountId, 5, { idempotencyKey: 'k' });
+      return () => askForTicket(service, accountId, 5, { idempotencyKey: 'k' });
+    },
     files: 0,
   },
   'an upload with a key': {
@@ -74,7 +96,6 @@ const SCENARIOS: Record<string, Scenario> = {
       return () => deleteFile(stores, file, inTime());
     },
     files: 0,
-    // Whoever asks again is told.
     afterError: [0, 1],
   },
   'a ticket': {
@@ -154,34 +175,45 @@ async function sweepWorkOf(accountId: string): Promise<void> {
   }
 }
 
-/** Each mishap at each call that the work makes, on accounts of their own, all at once. */
-async function strikeEverywhere({ begin, files, afterError = [0] }: Scenario) {
-  const { calls } = await strike('dies before', Number.POSITIVE_INFINITY, await begin(await newAccount(service)));
-  const trials = TRIED.flatMap((mishap) => Array.from({ length: calls }, (_, index) => ({ mishap, nth: index + 1 })));
-  return Promise.all(
-    trials.map(async (trial) => {
-      const accountId = await newAccount(service);
-      const { end } = await strike(trial.mishap, trial.nth, await begin(accountId));
-      const possible = { success: [files], error: afterError, death: [0, 1] }[end];
-      return { accountId, possible, trial: { ...trial, end } };
-    }),
+/** A late call happens when its work is over, or when the sweeper has been there as well. */
+const LATENESS = IS_THOROUGH ? (['after the work', 'after the sweeper'] as const) : (['after the work'] as const);
+
+/** Each fault at each call that the work makes, on accounts of their own, many at once. */
+async function tryEverywhere({ begin, files, afterError = [0] }: Scenario) {
+  const { calls } = await applyFault('dies before', Number.POSITIVE_INFINITY, await begin(await newAccount(service)));
+  const trials = TRIED.flatMap((fault) =>
+    (fault.endsWith('late') ? LATENESS : (['never'] as const)).flatMap((late) =>
+      Array.from({ length: calls }, (_, index) => ({ fault, late, nth: index + 1 })),
+    ),
   );
+  return eachOf(trials, 48, async (trial) => {
+    const accountId = await newAccount(service);
+    const { end, lateKey, happenLate } = await applyFault(trial.fault, trial.nth, await begin(accountId));
+    if (trial.late === 'after the work') await happenLate();
+    const possible = { success: [files], error: afterError, death: [0, 1] }[end];
+    return { accountId, possible, lateKey, happenLate, trial: { ...trial, end } };
+  });
 }
 
 test.each(Object.entries(SCENARIOS))('%s', async (_, scenario) => {
-  const trials = await strikeEverywhere(scenario);
+  const trials = await tryEverywhere(scenario);
   expect(trials.length).toBeGreaterThan(TRIED.length);
   // Twice: a sweeper that died holds its rows for a while.
   await sweepAt(service, Date.now() + 2 * HOUR_MS);
   await sweepAt(service, Date.now() + 3 * HOUR_MS);
+  const veryLate = trials.filter(({ trial }) => trial.late === 'after the sweeper');
+  await eachOf(veryLate, 16, ({ happenLate }) => happenLate());
+  if (veryLate.length > 0) for (const hours of [4, 5]) await sweepAt(service, Date.now() + hours * HOUR_MS);
   for (const { accountId, possible, trial } of trials) {
     const { differences, computed } = await auditAccount(stores, accountId);
     const left = (await statesOf(service, accountId)).filter((state) => state !== 'ready');
     expect({ trial, differences, left }).toEqual({ trial, differences: [], left: [] });
     expect(possible, JSON.stringify(trial)).toContain(computed.fileCount);
   }
-  // Bytes that arrived directly and were copied are for the walk, or the bucket's lifecycle.
-  expect((await strayKeys(service)).filter((key) => !key.startsWith('incoming/'))).toEqual([]);
+  // For the walk, or the bucket's lifecycle: bytes that arrived directly and were copied, and objects that came late.
+  const lateKeys = new Set(trials.map(({ lateKey }) => lateKey));
+  const isForTheWalk = (key: string) => key.startsWith('incoming/') || lateKeys.has(key);
+  expect((await strayKeys(service)).filter((key) => !isForTheWalk(key))).toEqual([]);
   await forgetWalk(service);
   await sweepAt(service, Date.now() + 48 * HOUR_MS);
   expect(await strayKeys(service)).toEqual([]);

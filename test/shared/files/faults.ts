@@ -1,0 +1,95 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { serviceUnavailable } from '../../../shared/errors.ts';
+import { IS_THOROUGH } from '../../support/thorough.ts';
+
+/**
+ * What may become of a call to AWS, and of the process that makes it:
+ * - the process dies before the call reaches AWS, or after the call had its effect;
+ * - the call fails for good (after all retries), without its effect or with it;
+ * - the call fails for good, and has its effect late, when its caller has gone on;
+ * - the call succeeds, and an earlier attempt at it, which was given up, has its effect late as well.
+ */
+export const FAULTS = [
+  'dies before',
+  'dies after',
+  'fails before',
+  'fails after',
+  'fails and happens late',
+  'happens again late',
+] as const;
+export type Fault = (typeof FAULTS)[number];
+
+/**
+ * Those that are tried at each call for every change; `npm run test:soak`, whose list has all who use this
+ * (test/support/thorough.test.ts), tries all of them.
+ */
+export const TRIED: readonly Fault[] = IS_THOROUGH ? FAULTS : ['dies after', 'fails before', 'happens again late'];
+
+export interface Outcome {
+  readonly end: 'success' | 'error' | 'death';
+  /** Calls that were made, or would have been. */
+  readonly calls: number;
+  /** Key of the object that the late call is about, if it is about one. */
+  readonly lateKey: string | undefined;
+  /** Has the late call happen, if there is one. */
+  happenLate(): Promise<void>;
+}
+
+/** Applies faults to the product's own clients. To be called once, after the stores were loaded. */
+export async function faultsOfProduct() {
+  const [{ dynamoDb }, { s3 }] = await Promise.all([
+    import('../../../shared/aws/dynamodb.ts'),
+    import('../../../shared/aws/s3.ts'),
+  ]);
+  interface Call {
+    readonly perform: () => Promise<never>;
+    readonly key: string | undefined;
+  }
+  const works = new AsyncLocalStorage<(call: Call) => Promise<never>>();
+  for (const { middlewareStack } of [dynamoDb, s3] as unknown as DynamoDBClient[]) {
+    middlewareStack.add(
+      (next) => (args) => {
+        const perform = () => next(args) as Promise<never>;
+        const { Key } = args.input as { Key?: unknown };
+        return works.getStore()?.({ perform, key: typeof Key === 'string' ? Key : undefined }) ?? perform();
+      },
+      { step: 'initialize' },
+    );
+  }
+
+  /**
+   * Does the work, with a fault at the nth call it makes. A process that died makes no further call and learns of nothing.
+   * Several works may have a fault at once, each at a call of its own.
+   */
+  return async function applyFault(fault: Fault, nth: number, work: () => Promise<unknown>): Promise<Outcome> {
+    const death = Promise.withResolvers<'death'>();
+    const never = new Promise<never>(() => {});
+    let calls = 0;
+    let isDead = false;
+    let late: Call | undefined;
+    const make = async (call: Call): Promise<never> => {
+      calls++;
+      if (isDead) return never;
+      if (calls !== nth) return call.perform();
+      isDead = fault.startsWith('dies');
+      if (fault.endsWith('late')) late = call;
+      if (fault === 'happens again late') return call.perform();
+      if (fault.endsWith('after')) await call.perform().catch(() => {});
+      if (!isDead) throw serviceUnavailable(new Error(fault));
+      death.resolve('death');
+      return never;
+    };
+    const finished = works.run(make, work).then(
+      () => 'success' as const,
+      () => 'error' as const,
+    );
+    return {
+      end: await Promise.race([finished, death.promise]),
+      calls,
+      lateKey: late?.key,
+      // It may well be refused: nobody hears of that.
+      happenLate: async () => late?.perform().catch(() => {}),
+    };
+  };
+}
