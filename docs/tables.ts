@@ -75,7 +75,7 @@ export const TABLES_OF_OPERATION: Readonly<Record<string, () => string>> = {
           values
             ? values.map((value, index) => (index === 0 ? `${code(value)} (default)` : code(value))).join(', ')
             : range
-              ? `${range.from} to ${range.to}`
+              ? `${range.from} to ${range.to}${range.default === undefined ? '' : `, ${code(String(range.default))} (default)`}`
               : 'text',
           meaning,
         ]),

@@ -1,5 +1,6 @@
 import type { App } from 'aws-cdk-lib';
 import { TABLES, type TableName } from '../shared/aws/tables.ts';
+import { STREAMING_PLACES_PER_ENVIRONMENT } from '../shared/limits.ts';
 import { type Environment, type OperatorVariables, readOperatorVariables } from './operator-variables.ts';
 
 /** `prod` keeps its data when a stack goes; `dev` can be destroyed whole. */
@@ -21,8 +22,8 @@ export interface Context {
   readonly values?: readonly string[];
   /** Or such a text; nothing unless told. */
   readonly pattern?: RegExp;
-  /** Or a whole number of these; nothing unless told. */
-  readonly range?: { readonly from: number; readonly to: number };
+  /** Or a whole number of these; the default, or nothing, unless told. */
+  readonly range?: { readonly from: number; readonly to: number; readonly default?: number };
   readonly meaning: string;
 }
 
@@ -36,6 +37,11 @@ export const CONTEXTS = {
   streamingUploads: {
     values: ['true', 'false'],
     meaning: '`false`: no streaming function; multipart bodies over 4 MiB are refused with 413',
+  },
+  streamingEnvironments: {
+    // Source: Lambda API reference, "ScalingConfig" of a Web Function's endpoint.
+    range: { from: 2, to: 10_000, default: 20 },
+    meaning: `How many environments of the streaming function may run; each has 2 vCPUs and serves ${STREAMING_PLACES_PER_ENVIRONMENT} requests at once`,
   },
   reserveConcurrency: {
     values: ['true', 'false'],
@@ -72,6 +78,9 @@ type ChoiceName = {
 type TextName = {
   [Name in ContextName]: (typeof CONTEXTS)[Name] extends { pattern: unknown } ? Name : never;
 }[ContextName];
+type NumberName = {
+  [Name in ContextName]: (typeof CONTEXTS)[Name] extends { range: unknown } ? Name : never;
+}[ContextName];
 type ChoiceOf<Name extends ChoiceName> = (typeof CONTEXTS)[Name]['values'][number];
 
 /** Context that the command `cdk` keeps for itself; the rest of its own has a colon, a slash or an @ in its name. */
@@ -82,6 +91,7 @@ export interface StageConfig extends OperatorVariables {
   readonly name: StageName;
   /** False: such a deployment does not hold the whole contract. */
   readonly streamingUploads: boolean;
+  readonly streamingEnvironments: number;
   /** False where the quota of functions at once is so small (10) that Lambda refuses to reserve any of it. */
   readonly reserveConcurrency: boolean;
   readonly alarmEmail: string | undefined;
@@ -129,6 +139,7 @@ export function readStageConfig(app: App, environment: Environment): StageConfig
   return {
     name,
     streamingUploads: chosen(app, 'streamingUploads') === 'true',
+    streamingEnvironments: wholeNumber(app, 'streamingEnvironments') ?? CONTEXTS.streamingEnvironments.range.default,
     reserveConcurrency: chosen(app, 'reserveConcurrency') === 'true',
     alarmEmail: given(app, 'alarmEmail'),
     originSecretSlot: chosen(app, 'originSecretSlot'),
@@ -176,7 +187,7 @@ function chosen<Name extends ChoiceName>(app: App, name: Name): ChoiceOf<Name> {
   return value;
 }
 
-function wholeNumber(app: App, name: 'firewallRequestsPerFiveMinutes'): number | undefined {
+function wholeNumber(app: App, name: NumberName): number | undefined {
   const { from, to } = CONTEXTS[name].range;
   const text: unknown = app.node.tryGetContext(name);
   if (text === undefined) return undefined;

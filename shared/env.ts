@@ -18,6 +18,7 @@ export const VARIABLES = {
   APP_URL_PARAMETER: 'name of the SSM parameter with the address of API and dashboard, without a trailing slash',
   LOGIN_PROVIDER_SECRET: 'name of the secret with the OAuth client (see shared/login/provider.ts)',
   ORIGIN_SECRET: 'name of the secret that only our edge knows',
+  STREAMING_PLACES: 'how many requests one process of the streaming lane serves at once',
   ALLOWED_EMAIL_DOMAINS: 'comma-separated; when one of the two lists is set, only who is on either may log in',
   ALLOWED_EMAILS: 'comma-separated; the same for single addresses',
 } as const;

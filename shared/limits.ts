@@ -123,6 +123,13 @@ export const UPLOAD_SLOWEST_BYTES_PER_SECOND = 16 * KIB;
 export const STREAMING_LEASE_SECONDS = 60;
 /** One account may stream this many uploads at once: enough for a folder, too few to hold every server. */
 export const STREAMS_PER_ACCOUNT_MAX = 16;
+/**
+ * So many requests one environment of the streaming function serves at once. Places are what slow clients use up, so there
+ * are many of them; but no more than the 50 connections that the SDK opens to S3, or an upload would wait for one, and not
+ * for long. An environment has 2 GB, of which an upload holds less than 20 MB, and 1 Gbit/s, which its uploads share.
+ * Decision 0015.
+ */
+export const STREAMING_PLACES_PER_ENVIRONMENT = 48;
 /** A direct upload's URL lives this long … */
 export const DIRECT_URL_TTL_SECONDS = 15 * 60;
 /** … and its ticket this much longer, because S3 checks the expiry of a URL only when the PUT starts. */

@@ -18,6 +18,8 @@ export const METRICS = {
   RateLimited: 'Count',
   /** Those of them that were our fault, on the streaming lane, which no gateway counts. */
   StreamingFailures: 'Count',
+  /** The most requests that one process of the streaming lane served at once, in each minute in which it served any. */
+  StreamingPlaces: 'Count',
   /** Of one sweep: rows it finished, rows and objects that resisted, objects without a row, how long the oldest was due. */
   Swept: 'Count',
   SweepFailures: 'Count',

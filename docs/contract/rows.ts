@@ -86,6 +86,12 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
     decision: 'Per account and class, in any 60 seconds; headers on every counted answer.',
     pieces: ['test/shared/rate-limit/'],
   },
+  {
+    name: 'streaming when places are short',
+    decision:
+      'While less than a quarter of the places of a streaming server is free, uploads slower than 128 KiB/s are cut, of the account with the most first (decision 0015).',
+    pieces: ['test/functions/upload-stream/'],
+  },
   { name: 'health', decision: '200 when database and storage answer within 2 s, else 503 with its own object.' },
   {
     name: 'login',

@@ -28,7 +28,11 @@ export class PacedBody implements ArrivingBody {
   #waitedMs = 0;
   #bytes = 0;
   #ended = false;
-  /** Why nothing more can be read: it came too slowly, or broke off. */
+  /** Since when the server waits for the next bytes; undefined while it does not. */
+  #waitingSince: number | undefined;
+  /** Ends the present wait for bytes. */
+  #giveUp: (failure: ApiError) => void = () => {};
+  /** Why nothing more can be read: it came too slowly, broke off, or was cut. */
   #failure: ApiError | undefined;
 
   constructor(request: IncomingMessage, pace: Pace) {
@@ -43,6 +47,26 @@ export class PacedBody implements ArrivingBody {
 
   get hasEnded(): boolean {
     return this.#ended;
+  }
+
+  /** How long the server has waited for the client so far, in milliseconds. */
+  get waitedMs(): number {
+    return this.#waitedMs + (this.#waitingSince === undefined ? 0 : Date.now() - this.#waitingSince);
+  }
+
+  /** Bytes a second, averaged over the time that the server waited for the client; infinite before it has waited. */
+  get bytesPerSecond(): number {
+    return this.waitedMs === 0 ? Number.POSITIVE_INFINITY : this.#bytes / (this.waitedMs / 1_000);
+  }
+
+  /**
+   * Ends the connection. The client reads no answer: on this path none gets through before the whole body was read.
+   * @param failure  what everybody is told who reads the body from now on, or is reading it.
+   */
+  cut(failure: ApiError): void {
+    this.#failure ??= failure;
+    this.#giveUp(failure);
+    this.#request.destroy();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
@@ -76,8 +100,8 @@ export class PacedBody implements ArrivingBody {
   }
 
   #fail(failure: ApiError): ApiError {
-    this.#failure = failure;
-    return failure;
+    this.#failure ??= failure;
+    return this.#failure;
   }
 
   /** @throws ApiError `timeout` when the rate or the deadline is missed; `invalid_request` when the connection breaks. */
@@ -89,8 +113,10 @@ export class PacedBody implements ArrivingBody {
     const withinMs = Math.min(deadlineAt - startedAt, graceMs, graceMs + aheadMs);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
+      this.#giveUp = reject;
       timer = setTimeout(() => reject(new ApiError('timeout', { detail: 'the body came too slowly' })), withinMs);
     });
+    this.#waitingSince = startedAt;
     try {
       return await Promise.race([next, late]);
     } catch (error) {
@@ -101,7 +127,9 @@ export class PacedBody implements ArrivingBody {
         new ApiError('invalid_request', { cause: error, detail: `body cut: ${this.#request.url ?? ''}` }),
       );
     } finally {
-      this.#waitedMs += Date.now() - startedAt;
+      this.#waitedMs = this.waitedMs;
+      this.#waitingSince = undefined;
+      this.#giveUp = () => {};
       clearTimeout(timer);
     }
   }

@@ -2,27 +2,32 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Context } from 'aws-lambda';
 import { takeStreamSlot } from '../../shared/aws/stream-slot-store.ts';
-import { limit } from '../../shared/env.ts';
+import { limit, required } from '../../shared/env.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { type ApiRequest, apiHandler } from '../../shared/http/api-handler.ts';
-import type { ApiEvent, ApiResult } from '../../shared/http/event.ts';
+import { type ApiEvent, type ApiResult, header } from '../../shared/http/event.ts';
 import { receiveUpload } from '../../shared/http/receive-upload.ts';
 import { isFromOurEdge } from '../../shared/http/viewer.ts';
 import {
   MULTIPART_FRAMING_MAX_BYTES,
+  RATE_WINDOW_SECONDS,
   STREAMING_LEASE_SECONDS,
   UPLOAD_SLOWEST_BYTES_PER_SECOND,
 } from '../../shared/limits.ts';
 import { describeError, log } from '../../shared/log.ts';
+import { measure } from '../../shared/metrics.ts';
+import { clientSubject } from '../../shared/rate-limit/client-subject.ts';
 import { handler as unknownRoute } from '../unknown-route.ts';
 import { PacedBody } from './paced-body.ts';
+import { type Occupant, type Owner, Places } from './places.ts';
 
 /**
  * The streaming lane: a Lambda Web Function, that is a plain HTTP server, for multipart bodies too large for a Lambda
  * event or of unknown length. It runs the very stack of `POST /files`, over a body that is still arriving.
  *
  * The path to it is half-duplex: no answer reaches the client before its whole body was read. So a refused body is
- * drained first, within the bounds of {@link PacedBody}; one that breaks them is cut.
+ * drained first, within the bounds of {@link PacedBody}; one that breaks them is cut. {@link Places} decides who gives way
+ * when more clients come than this process can serve at once.
  */
 
 /** Of the 900 s a Web Function's request may take; the rest is for settling and answering. */
@@ -32,12 +37,16 @@ const maxBodyBytes = limit('MAX_UPLOAD_SIZE_BYTES') + MULTIPART_FRAMING_MAX_BYTE
 /** What must be here by the deadline is up to the client and its file. */
 const PACE = { minBytesPerSecond: UPLOAD_SLOWEST_BYTES_PER_SECOND, graceMs: 20_000 };
 const SIZE = { maxBytes: maxBodyBytes, drainMaxBytes: 4 * maxBodyBytes };
-/**
- * A body that was refused before it had a slot: whoever sends it may be anyone, so it is waited for briefly, and few at a
- * time. The others are cut, as if nobody were here, so that strangers cannot take the places of those who have a key.
- */
-const REFUSED = { graceMs: 2_000, drainMs: 20_000, atOnceMax: 2 };
-let refusedNow = 0;
+/** How a body is read that was refused before it had a slot, so that its client reads why. */
+const REFUSED = {
+  /** Until the rate limit, which refuses most of them, would admit another attempt. */
+  ofAccount: { drainMs: RATE_WINDOW_SECONDS * 1_000 },
+  /** A mistyped key of an honest client, or a key that was made up to hold a place. */
+  ofStranger: { drainMs: 20_000, graceMs: 2_000, maxBytes: maxBodyBytes },
+};
+const places = new Places(Number(required('STREAMING_PLACES')), (mostTaken) =>
+  measure({}, { StreamingPlaces: mostTaken }),
+);
 
 const uploadFile = apiHandler('uploadFile', uploadInSlot);
 
@@ -62,23 +71,26 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const event = toEvent(request, body);
   // Somebody who found the endpoint's own address: costs us nothing more than this.
   if (!(await isFromOurEdge(event))) return void request.destroy();
-  const isUpload = event.httpMethod === 'POST' && event.path === '/api/v1/files';
-  const result = await (isUpload ? uploadFile : unknownRoute)(event, contextOf(event));
-  if (!(await drainRefused(body))) return void request.destroy();
-  send(response, result);
+  const sender = new Sender(event, body);
+  const leave = places.take(sender);
+  try {
+    const isUpload = event.httpMethod === 'POST' && event.path === '/api/v1/files';
+    const result = await (isUpload ? uploadFile : unknownRoute)(event, contextOf(event));
+    if (await drainRefused(sender)) send(response, result);
+    else request.destroy();
+  } finally {
+    leave();
+  }
 }
 
 /** Nothing to do for a body that was read to its end. @returns false when its client is to be cut. */
-async function drainRefused(body: PacedBody): Promise<boolean> {
+async function drainRefused(sender: Sender): Promise<boolean> {
+  const { body } = sender;
   if (body.hasEnded) return true;
-  if (refusedNow === REFUSED.atOnceMax) return false;
-  refusedNow += 1;
-  try {
-    const deadlineAt = Date.now() + REFUSED.drainMs;
-    return await body.drain({ graceMs: REFUSED.graceMs, deadlineAt });
-  } finally {
-    refusedNow -= 1;
-  }
+  const owner = sender.becomeRefused();
+  if (places.isCrowdedBy(owner)) return false;
+  const { drainMs, ...bounds } = owner.isStranger ? REFUSED.ofStranger : REFUSED.ofAccount;
+  return await body.drain({ ...bounds, deadlineAt: Date.now() + drainMs });
 }
 
 /** @throws ApiError `rate_limit_exceeded` when the account has as many streams open as it may. */
@@ -93,6 +105,34 @@ async function uploadInSlot(request: ApiRequest): Promise<ApiResult> {
   } finally {
     clearInterval(renewal);
     await slot.release().catch(unkept);
+  }
+}
+
+/** One request's client, as far as it is known. */
+class Sender implements Occupant {
+  readonly body: PacedBody;
+  readonly #event: ApiEvent;
+  isRefused = false;
+
+  constructor(event: ApiEvent, body: PacedBody) {
+    this.#event = event;
+    this.body = body;
+  }
+
+  get owner(): Owner | undefined {
+    const { caller } = this.#event;
+    if (caller) return { id: caller.accountId, isStranger: false };
+    return this.isRefused ? this.#stranger() : undefined;
+  }
+
+  /** From now on a client without an account is a stranger, known by its address. */
+  becomeRefused(): Owner {
+    this.isRefused = true;
+    return this.owner ?? this.#stranger();
+  }
+
+  #stranger(): Owner {
+    return { id: clientSubject(header(this.#event, 'x-viewer-address') ?? ''), isStranger: true };
   }
 }
 

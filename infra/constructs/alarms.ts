@@ -2,6 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import type { TableName } from '../../shared/aws/tables.ts';
+import type { StreamingStack } from '../stacks/streaming-stack.ts';
 import { type AlarmSettings, addAlarm, alarmNameOf } from './alarm.ts';
 import { ALARM_MEANINGS, type AlarmName } from './alarm-meanings.ts';
 import { FIVE_MINUTES, serviceMetric, sumOf, throttleMetrics, type Watched } from './watched.ts';
@@ -34,7 +35,7 @@ export class Alarms extends Construct {
     this.#watched = watched;
     this.watchFunctions();
     this.watchApi();
-    if (watched.streaming) this.watchStreaming();
+    if (watched.streaming) this.watchStreaming(watched.streaming);
     this.watchSweeper();
     this.watchDatabase();
   }
@@ -84,13 +85,20 @@ export class Alarms extends Construct {
     });
   }
 
-  private watchStreaming(): void {
+  private watchStreaming({ places }: StreamingStack): void {
     this.telling('StreamingFailures', {
       // Our own count, since no gateway sees this lane. A server that dies counts nothing: the dashboard has the 5xx that
       // Lambda itself counts (`AWS/Lambda/Web`, whose dimensions are documented only in part, so no alarm hangs on them).
       metric: serviceMetric(this.#watched, 'StreamingFailures'),
       from: 3,
       periods: [2, 3],
+    });
+    this.telling('StreamingSaturation', {
+      // Every process that is in use writes one record a minute, so the sum of a minute is that of all processes. Slow bodies
+      // are cut down to three quarters of the places, so an alarm above that would not see them.
+      metric: serviceMetric(this.#watched, 'StreamingPlaces', { period: Duration.minutes(1) }),
+      from: places / 2,
+      periods: [3, 5],
     });
   }
 

@@ -73,6 +73,7 @@ function uploads(watched: Watched): cloudwatch.IWidget[] {
     graph('Uploaded bytes by lane', byLane('UploadedBytes')),
     graph('Streaming lane', [
       serviceMetric(watched, 'StreamingFailures').with({ label: 'failures' }),
+      serviceMetric(watched, 'StreamingPlaces', { period: Duration.minutes(1) }).with({ label: 'places taken' }),
       // What Lambda counts of a Web Function, under whatever dimensions: documented is the namespace, and this name.
       ...(watched.streaming
         ? [

@@ -4,6 +4,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import { STREAMING_PLACES_PER_ENVIRONMENT } from '../../shared/limits.ts';
 import { acceptFindings } from '../constructs/accepted-finding.ts';
 import { acceptCopierRole } from '../constructs/cdk-copier.ts';
 import { endHelperLogs } from '../constructs/helper-logs.ts';
@@ -15,9 +16,13 @@ import { UPLOAD_STREAM_NEEDS } from './function-needs.ts';
 /** The streaming upload server: a Lambda Web Function, which takes bodies that no Lambda event can hold. No state. */
 export class StreamingStack extends Stack {
   readonly webFunction: lambda.WebFunction;
+  /** Requests that all environments together serve at once. */
+  readonly places: number;
 
   constructor(scope: Construct, id: string, props: ApiStackProps & { data: DataStack }) {
     super(scope, id);
+    const environments = props.stage.streamingEnvironments;
+    this.places = environments * STREAMING_PLACES_PER_ENVIRONMENT;
     const logGroup = new logs.LogGroup(this, 'Logs', {
       retention: logs.RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -39,14 +44,14 @@ export class StreamingStack extends Stack {
       // Open to all, so the function checks the origin secret and then the caller: signed endpoints need the hash of the
       // whole body in a header, which no form upload can send.
       defaultEndpointAuth: lambda.WebFunctionAuthType.APPLICATION_MANAGED,
-      // An environment has 2 GB and 1 Gbit/s, shared by its uploads.
-      maxConcurrencyPerEnvironment: 8,
-      defaultEndpoint: { maxEnvironments: 20, rateLimit: 100 },
+      maxConcurrencyPerEnvironment: STREAMING_PLACES_PER_ENVIRONMENT,
+      defaultEndpoint: { maxEnvironments: environments, rateLimit: 100 },
       timeout: Duration.seconds(900),
       role,
       logGroup,
       environment: {
         ...published(bindNeeds(role, UPLOAD_STREAM_NEEDS, props.resources, props.stage), props.data),
+        STREAMING_PLACES: String(STREAMING_PLACES_PER_ENVIRONMENT),
         // What streams through is garbage at once: a small young generation is collected often, and memory stays small.
         NODE_OPTIONS: '--max-semi-space-size=2',
       },

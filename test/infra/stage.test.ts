@@ -34,7 +34,13 @@ describe('a stage that has everything', () => {
       priceClass: '100',
       originSecretSlot: 'b',
       alarmEmail: 'ops@example.com',
+      streamingEnvironments: '200',
     });
+  });
+
+  test('runs as many environments of the streaming function as it may', () => {
+    const [endpoint] = resourcesOf(templates.Streaming, 'AWS::Lambda::WebFunctionEndpoint');
+    expect(endpoint?.Properties?.ScalingConfig).toEqual({ MaxEnvironments: 200 });
   });
 
   test.each([
@@ -254,6 +260,8 @@ describe('a wrong choice is refused by its name', () => {
     [{ stage: 'dev', filesTable: 'FileHosting-prod-files' }, 'context filesTable must match ^FileHosting-dev-'],
     [{ cdnDomain: 'https://cdn.example.net' }, 'context cdnDomain must match '],
     [{ webAclArn: 'arn:aws:wafv2:eu-west-1:123456789012:global/webacl/x/1' }, 'context webAclArn must match '],
+    [{ streamingEnvironments: '1' }, 'context streamingEnvironments must be a whole number from 2 to 10000, not "1"'],
+    [{ streamingEnvironments: '10001' }, 'context streamingEnvironments must be a whole number from 2 to 10000'],
     [{ firewallRequestsPerFiveMinutes: '9' }, 'must be a whole number from 10 to 2000000000, not "9"'],
     [{ firewallRequestsPerFiveMinutes: '2000000001' }, 'must be a whole number from 10 to 2000000000'],
     [{ firewallRequestsPerFiveMinutes: '1e3' }, 'context firewallRequestsPerFiveMinutes must be a whole number'],

@@ -1,8 +1,9 @@
 import type { Template, TemplateResource } from '../../infra/local/template/assembly.ts';
 
 /**
- * What somebody may forget in the stack, taken out of its templates in memory. A resource is named by the beginning of its
- * logical id, which CDK ends with a hash. All throw an Error when the templates do not have what is to be taken out.
+ * Changes to the templates in memory: what may be forgotten in the stack is taken out, and numbers that are too large for a
+ * test are made small. A resource is named by the beginning of its logical id, which CDK ends with a hash. All throw an
+ * Error when the templates do not have what is to be changed.
  */
 
 export type Templates = Record<string, Template>;
@@ -42,6 +43,21 @@ export function removeVariable(templates: Templates, fn: string, name: string): 
 export function removeResource(templates: Templates, type: string, start: string): void {
   const [logicalId] = find(templates, type, start);
   for (const { Resources } of Object.values(templates)) delete Resources[logicalId];
+}
+
+/** Gives the streaming server few places, so that a test can fill all of them. */
+export function limitStreamingPlaces(
+  templates: Templates,
+  { environments, perEnvironment }: { readonly environments: number; readonly perEnvironment: number },
+): void {
+  const [, revision] = find(templates, 'AWS::Lambda::WebFunctionRevision', 'UploadStream');
+  const [, endpoint] = find(templates, 'AWS::Lambda::WebFunctionEndpoint', 'UploadStream');
+  const { ServiceConfig } = revision.Properties as { ServiceConfig: Record<string, unknown> };
+  const variables = ServiceConfig.EnvironmentVariables as Record<string, unknown>;
+  const { ScalingConfig } = endpoint.Properties as { ScalingConfig: Record<string, unknown> };
+  ScalingConfig.MaxEnvironments = environments;
+  ServiceConfig.MaxConcurrencyPerEnvironment = perEnvironment;
+  variables.STREAMING_PLACES = String(perEnvironment);
 }
 
 function find(templates: Templates, type: string, start: string): [logicalId: string, resource: TemplateResource] {

@@ -4,6 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { type Pace, PacedBody } from '../../../functions/upload-stream/paced-body.ts';
+import { serviceUnavailable } from '../../../shared/errors.ts';
 
 const LENIENT: Pace = {
   maxBytes: 1_000_000,
@@ -122,4 +123,26 @@ test('what the upload left is drained to the end', async () => {
   const draining = body.drain({ graceMs: 10_000 });
   send(900);
   expect(await draining).toBe(true);
+});
+
+test('a body that is cut fails for whoever waits for it, and ends the connection', async () => {
+  const { body, send } = await begin({});
+  send(100);
+  const reading = lengthOf(body);
+  await expect.poll(() => body.bytesPerSecond).toBeGreaterThan(0);
+  const hasEnded = once(socket, 'close');
+  body.cut(serviceUnavailable());
+  await expect(reading).rejects.toMatchObject({ code: 'service_unavailable' });
+  await hasEnded;
+  expect(await body.drain()).toBe(false);
+});
+
+test('the pace of a body counts the wait that is going on', async () => {
+  const { body } = await begin({});
+  expect(body.waitedMs).toBe(0);
+  const reading = lengthOf(body);
+  await expect.poll(() => body.waitedMs).toBeGreaterThan(0);
+  expect(body.bytesPerSecond).toBe(0);
+  body.cut(serviceUnavailable());
+  await expect(reading).rejects.toThrow();
 });

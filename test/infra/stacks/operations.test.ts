@@ -36,6 +36,7 @@ test('the alarms that tell somebody are these', async () => {
     'FailedEvents',
     'Functions',
     'StreamingFailures',
+    'StreamingSaturation',
     'SweeperFailures',
     'SweeperLag',
   ]);
@@ -103,9 +104,26 @@ test('throttles are counted of every table, and of every index that counts apart
 test('alarms on our own metrics name such as the functions write, of this stage', async () => {
   const own = (await alarms()).filter(({ Namespace }) => Namespace === METRIC_NAMESPACE);
   expect(own.map(({ MetricName, Dimensions }) => [MetricName, Dimensions])).toEqual(
-    ['StreamingFailures', 'SweepLag', 'SweepFailures'].map((name) => [name, [{ Name: 'Stage', Value: 'dev' }]]),
+    ['StreamingFailures', 'StreamingPlaces', 'SweepLag', 'SweepFailures'].map((name) => [
+      name,
+      [{ Name: 'Stage', Value: 'dev' }],
+    ]),
   );
   expect(own.filter(({ MetricName }) => !Object.hasOwn(METRICS, String(MetricName)))).toEqual([]);
+});
+
+test('the alarm on saturation begins at half of the places that the environments of the stage have', async () => {
+  const revision = await onlySynthesized('Streaming', 'AWS::Lambda::WebFunctionRevision');
+  const endpoint = await onlySynthesized('Streaming', 'AWS::Lambda::WebFunctionEndpoint');
+  const { MaxConcurrencyPerEnvironment: each, EnvironmentVariables } = revision.Properties.ServiceConfig as {
+    MaxConcurrencyPerEnvironment: number;
+    EnvironmentVariables: Record<string, string>;
+  };
+  const { MaxEnvironments } = endpoint.Properties.ScalingConfig as { MaxEnvironments: number };
+  const alarm = (await alarms()).find(({ AlarmName }) => AlarmName.endsWith('StreamingSaturation'));
+  expect(alarm).toMatchObject({ Threshold: (each * MaxEnvironments) / 2, Statistic: 'Sum', Period: 60 });
+  // What the server goes by is what Lambda goes by.
+  expect(EnvironmentVariables.STREAMING_PLACES).toBe(String(each));
 });
 
 test('alarms on the API go by a name that no other stage has', async () => {

@@ -1,0 +1,146 @@
+import { request } from 'node:http';
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { generateKey } from '../../shared/api-keys/key-format.ts';
+import { STREAMS_PER_ACCOUNT_MAX, UPLOAD_SLOWEST_BYTES_PER_SECOND } from '../../shared/limits.ts';
+import { type Answer, client } from '../support/client.ts';
+import { FORM } from '../support/forms.ts';
+import { type Operator, operatorOf } from '../support/operator.ts';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { limitStreamingPlaces } from '../support/template-edits.ts';
+
+/** Three quarters of them are more than one account may stream at once. */
+const PLACES = 24;
+/** So many uploads a minute: the honest account of a test uses them up. */
+const UPLOADS_PER_MINUTE = 30;
+const LARGE = Buffer.alloc(6 * 1024 * 1024, 'x');
+const WAIT = { timeout: 20_000, interval: 50 };
+
+let service: TestService;
+let operator: Operator;
+beforeAll(async () => {
+  service = await startTestService(
+    { RATE_LIMIT_UPLOADS_PER_MINUTE: String(UPLOADS_PER_MINUTE) },
+    { edit: (templates) => limitStreamingPlaces(templates, { environments: 1, perEnvironment: PLACES }) },
+  );
+  operator = operatorOf(service);
+});
+afterAll(async () => {
+  operator.close();
+  await service.close();
+});
+
+interface SlowUpload {
+  /** The status of its answer, once it has one. */
+  readonly status: () => number | undefined;
+  /** Sends the end of the form. @returns the status of the answer. */
+  finish(): Promise<number>;
+}
+
+const open = new Set<{ readonly end: () => void }>();
+afterEach(() => {
+  for (const upload of open) upload.end();
+  open.clear();
+});
+
+/** Begins a form of unknown length and goes on at the slowest pace that is taken. @param address  the client's own. */
+function beginSlowly(key: string, address = '127.0.0.1'): SlowUpload {
+  const { port, host } = new URL(service.urls.base_url);
+  const headers = { host, authorization: `Bearer ${key}`, 'content-type': FORM };
+  const target = { port, host: '127.0.0.1', path: '/api/v1/files', method: 'POST' };
+  const sent = request({ ...target, headers, localAddress: address, agent: false });
+  let status: number | undefined;
+  const answered = new Promise<number>((resolve) => {
+    const settle = (value: number) => {
+      clearInterval(trickle);
+      status ??= value;
+      resolve(status);
+    };
+    sent.on('response', (response) => settle(response.resume().statusCode ?? 0));
+    sent.on('error', () => settle(0));
+  });
+  sent.write('--B\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n');
+  const trickle = setInterval(() => sent.write('x'.repeat(UPLOAD_SLOWEST_BYTES_PER_SECOND / 4)), 250);
+  const end = () => {
+    clearInterval(trickle);
+    sent.destroy();
+  };
+  open.add({ end });
+  return {
+    status: () => status,
+    finish() {
+      clearInterval(trickle);
+      sent.end('\r\n--B--\r\n');
+      return answered;
+    },
+  };
+}
+
+/** How many uploads an account streams at this moment. */
+async function streamsOf({ id }: TestAccount): Promise<number> {
+  const row = await operator.dynamoDb.send(
+    new GetItemCommand({
+      TableName: service.tables.rateLimits,
+      Key: { id: { S: `streams#${id}` } },
+      ConsistentRead: true,
+    }),
+  );
+  return Object.keys(row.Item?.slots?.M ?? {}).length;
+}
+
+const ended = (uploads: readonly SlowUpload[]) => uploads.filter(({ status }) => status() !== undefined);
+const newAccounts = (count: number) => Promise.all(Array.from({ length: count }, () => service.newAccount()));
+const upload = ({ byKey }: Pick<TestAccount, 'byKey'>): Promise<Answer> => byKey.upload('large.bin', LARGE);
+
+describe('contract: streaming when places are short', () => {
+  test('ten accounts that send at the slowest pace do not keep an eleventh from uploading', async () => {
+    const [honest, ...others] = (await newAccounts(11)) as [TestAccount, ...TestAccount[]];
+    const [greedy, modest] = [others.slice(0, 7), others.slice(7)];
+    const uploads = [...greedy, ...greedy, ...greedy].map(({ key }) => beginSlowly(key));
+    const modestUploads = modest.map(({ key }) => beginSlowly(key));
+    const streams = async () => (await Promise.all(others.map(streamsOf))).reduce((sum, count) => sum + count);
+    const all = [...uploads, ...modestUploads];
+    await expect.poll(async () => (await streams()) + ended(all).length, WAIT).toBe(PLACES);
+
+    // All places were taken. A quarter of them is free again without anybody's doing.
+    await expect.poll(async () => (await upload(honest)).status, WAIT).toBe(201);
+    await expect.poll(() => ended(uploads).length, WAIT).toBeGreaterThanOrEqual(PLACES / 4);
+    // Those who were cut come back at once, and so many others give way.
+    const again = greedy.slice(0, PLACES / 4).map(({ key }) => beginSlowly(key));
+    await expect.poll(() => ended([...uploads, ...again]).length, WAIT).toBe(2 * (PLACES / 4));
+    for (let time = 0; time < 3; time++) expect((await upload(honest)).status).toBe(201);
+
+    // Of no account its only upload gave way.
+    expect(ended(modestUploads)).toEqual([]);
+    for (const { finish } of modestUploads) expect(await finish()).toBe(201);
+  });
+
+  test('one account alone sends as many uploads at once as it may, and the next one reads 429', async () => {
+    const account = await service.newAccount();
+    const uploads = Array.from({ length: STREAMS_PER_ACCOUNT_MAX }, () => beginSlowly(account.key));
+    await expect.poll(() => streamsOf(account), WAIT).toBe(STREAMS_PER_ACCOUNT_MAX);
+    expect(await upload(account)).toMatchObject({ status: 429, body: { error: 'rate_limit_exceeded' } });
+    const statuses = await Promise.all(uploads.map(({ finish }) => finish()));
+    expect(statuses).toEqual(Array(STREAMS_PER_ACCOUNT_MAX).fill(201));
+  });
+
+  test.for([2, 10, 20])(
+    'what others read does not change while %i strangers with made-up keys send slowly',
+    async (count) => {
+      const [account, limited] = (await newAccounts(2)) as [TestAccount, TestAccount];
+      for (let time = 0; time < UPLOADS_PER_MINUTE; time++) await limited.byKey.upload('a', 'a');
+      const refusals = () => service.logs.filter((line) => /^UploadStream\S* .*"status":401/.test(line)).length;
+      const before = refusals();
+      const madeUp = generateKey('test');
+      for (let stranger = 0; stranger < count; stranger++) beginSlowly(madeUp, `127.0.0.${stranger + 2}`);
+      await expect.poll(refusals, WAIT).toBe(before + count);
+
+      const mistyped = client(service.urls.base_url, { key: `${account.key.slice(0, -1)}0` });
+      for (let time = 0; time < 3; time++) {
+        expect(await upload({ byKey: mistyped })).toMatchObject({ status: 401, body: { error: 'unauthorized' } });
+        expect(await upload(limited)).toMatchObject({ status: 429, body: { error: 'rate_limit_exceeded' } });
+        expect((await upload(account)).status).toBe(201);
+      }
+    },
+  );
+});
