@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,8 +45,10 @@ export async function withLocalService<Result>(
   }
 }
 
-async function newKey({ urls }: LocalService): Promise<string> {
-  const { cookies: cookie } = await logIn({ startUrl: `${urls.base_url}/auth/google`, email: 'bench@example.com' });
+/** A key of a new account. */
+export async function newKey({ urls }: LocalService): Promise<string> {
+  const email = `${randomUUID()}@example.com`;
+  const { cookies: cookie } = await logIn({ startUrl: `${urls.base_url}/auth/google`, email });
   const made = await client(urls.base_url, { cookie }).postJson<{ key: string }>('/api-keys', { name: 'bench' });
   return made.body.key;
 }
