@@ -1,5 +1,6 @@
 import type { Command } from './command.ts';
 import { deleteAccount } from './commands/delete-account.ts';
+import { endSessions } from './commands/end-sessions.ts';
 import { reconcile } from './commands/reconcile.ts';
 import { setLimit } from './commands/set-limit.ts';
 import { show } from './commands/show.ts';
@@ -11,6 +12,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   show,
   suspend,
   restore,
+  'end-sessions': endSessions,
   'set-limit': setLimit,
   'take-down': takeDown,
   'delete-account': deleteAccount,

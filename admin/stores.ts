@@ -2,8 +2,8 @@ import { accountStore } from '../shared/aws/account-store.ts';
 import { administrationStore } from '../shared/aws/administration-store.ts';
 import { apiKeyStore } from '../shared/aws/api-key-store.ts';
 import { auditStore } from '../shared/aws/audit-store.ts';
-import { credentialStore } from '../shared/aws/credential-store.ts';
 import { fileStore } from '../shared/aws/file-store.ts';
+import { keyMarkStore } from '../shared/aws/key-mark-store.ts';
 import { objectInventory } from '../shared/aws/object-inventory.ts';
 import { objectStore } from '../shared/aws/object-store.ts';
 import { releaseStore } from '../shared/aws/release-store.ts';
@@ -15,9 +15,9 @@ export const stores = {
   accounts: accountStore,
   administration: administrationStore,
   audit: auditStore,
-  credentials: credentialStore,
   files: fileStore,
   inventory: objectInventory,
+  keyMarks: keyMarkStore,
   keys: apiKeyStore,
   objects: objectStore,
   releases: releaseStore,

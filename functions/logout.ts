@@ -1,12 +1,10 @@
 import { appUrl } from '../shared/aws/parameters.ts';
 import { sessionStore } from '../shared/aws/session-store.ts';
 import { apiHandler } from '../shared/http/api-handler.ts';
-import { ok } from '../shared/http/response.ts';
-import { noSessionCookie } from '../shared/http/session-cookie.ts';
+import { loggedOut } from '../shared/http/session-cookie.ts';
 
 /** POST /auth/logout: 200; the session is dead on the server, and the browser forgets its cookie. */
 export const handler = apiHandler('logout', async ({ caller }) => {
   if (caller.sessionHash !== undefined) await sessionStore.remove(caller.sessionHash);
-  const answer = ok({ logged_out: true });
-  return { ...answer, multiValueHeaders: { 'Set-Cookie': [noSessionCookie(await appUrl())] } };
+  return loggedOut(await appUrl());
 });

@@ -135,6 +135,8 @@ export const DIRECT_URL_TTL_SECONDS = 15 * 60;
 /** … and its ticket this much longer, because S3 checks the expiry of a URL only when the PUT starts. */
 export const DIRECT_TICKET_TTL_SECONDS = DIRECT_URL_TTL_SECONDS + 5 * 60;
 
+/** The oldest session of an account makes room for one more than this. */
+export const SESSIONS_PER_ACCOUNT_MAX = 100;
 /** A session ends after this long without a request … */
 export const SESSION_IDLE_SECONDS = 7 * 24 * 3600;
 /** … and at the latest this long after login. */

@@ -62,6 +62,14 @@ export const ROUTES = {
     entry: 'functions/logout.ts',
     purpose: 'End the session',
   },
+  endSessions: {
+    method: 'DELETE',
+    path: '/api/v1/auth/sessions',
+    access: 'session',
+    rateClass: 'requests',
+    entry: 'functions/end-sessions.ts',
+    purpose: 'End every session of the account, also the one that asks',
+  },
   listFiles: {
     method: 'GET',
     path: '/api/v1/files',

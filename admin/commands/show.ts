@@ -14,7 +14,7 @@ export const show: Command = {
     const account = await findAccount(session, name ?? '');
     const [{ items: keys }, liveSessions] = await Promise.all([
       listApiKeys(stores.keys, account.id),
-      stores.credentials.countLiveSessions(account.id, Date.now()),
+      stores.sessions.countLive(account.id, Date.now()),
     ]);
     const limitBytes = storageLimitOf(account, defaultStorageLimitBytes);
     const isOwnLimit = account.storageLimitBytes !== undefined;

@@ -50,8 +50,8 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
     tables: [
       { table: 'rateLimits', actions: ['PutItem', 'UpdateItem'] },
       { table: 'accounts', actions: ['UpdateItem', 'ConditionCheckItem'] },
-      // The session that the browser had before is ended.
-      { table: 'sessions', actions: ['PutItem', 'DeleteItem'] },
+      // It reads and writes the account's list of sessions, and ends the one that the browser had before.
+      { table: 'sessions', actions: ['GetItem', 'PutItem', 'DeleteItem'] },
     ],
     secrets: ['loginProvider', 'originSecret'],
     values: ['appUrl'],
@@ -66,6 +66,14 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
   logout: {
     ...AUTHENTICATED,
     tables: [...BY_SESSION, { table: 'sessions', actions: ['DeleteItem'] }],
+  },
+  endSessions: {
+    ...AUTHENTICATED,
+    tables: [
+      ...BY_SESSION,
+      { table: 'sessions', actions: ['DeleteItem'] },
+      { table: 'sessions', actions: ['Query'], index: 'by_account' },
+    ],
   },
   listFiles: {
     tables: [

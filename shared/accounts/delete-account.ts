@@ -7,11 +7,11 @@ import type { FileRow } from '../files/file.ts';
 import type { Deadline } from '../files/settlement-store.ts';
 import type { SessionStore } from '../sessions/session.ts';
 import type { AdministrationStore } from './administration-store.ts';
-import type { CredentialStore } from './credential-store.ts';
+import type { KeyMarkStore } from './key-mark-store.ts';
 
 export interface AccountDeletingStores extends DeletingStores {
   readonly administration: AdministrationStore;
-  readonly credentials: CredentialStore;
+  readonly keyMarks: KeyMarkStore;
   readonly keys: ApiKeyStore;
   readonly sessions: SessionStore;
   readonly audit: Pick<AuditStore, 'rows'>;
@@ -40,12 +40,10 @@ export async function deleteAccount(
   id: string,
   deadline: Deadline,
 ): Promise<DeletedAccount> {
-  const { administration, credentials, keys, sessions, audit } = stores;
+  const { administration, keyMarks, keys, sessions, audit } = stores;
   if (!(await administration.beginDeletion(id))) throw new ApiError('not_found');
-  for await (const credential of credentials.all(id)) {
-    if (credential.kind === 'key') await keys.remove(id, credential.id, deadline);
-    else await sessions.remove(credential.hash);
-  }
+  await sessions.removeAll(id);
+  for await (const key of keyMarks.all(id)) await keys.remove(id, key.id, deadline);
   const rows = await Array.fromAsync(audit.rows(id));
   await eachOf(rows, CONCURRENCY, (row) => endRow(stores, row, deadline));
   // After the files: each of them is in a counter. (An upload under way may take a seq after this, and leave that counter

@@ -1,6 +1,6 @@
 /**
  * Conditions on an account's row. It is suspended by the presence of `suspended`, whatever its value; so are the rows of its
- * keys and sessions, because a request reads one of those and not the account.
+ * keys, because a request reads one of those and not the account. (Sessions are not marked: they end.)
  */
 
 /** It may be given a key, a session, a file: it is there, and not suspended. */

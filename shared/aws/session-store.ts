@@ -2,84 +2,170 @@ import {
   ConditionalCheckFailedException,
   DeleteItemCommand,
   GetItemCommand,
+  paginateQuery,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { required } from '../env.ts';
-import type { SessionStore } from '../sessions/session.ts';
+import { serviceUnavailable } from '../errors.ts';
+import { eachOf } from '../files/each-of.ts';
+import type { Session, SessionStore } from '../sessions/session.ts';
 import { ACCOUNT_IS_OPEN } from './account-conditions.ts';
-import { number, readNumber, readText, text } from './attributes.ts';
+import { type Item, number, readNumber, readText, text } from './attributes.ts';
 import { dynamoDb } from './dynamodb.ts';
-import { cancellationReasons, transact } from './transactions.ts';
+import { listKey, listWith, readList, type SessionList, unlessChanged } from './session-list.ts';
+import { cancellationReasons, transact, writeItem } from './transactions.ts';
 
 const tableName = required('SESSIONS_TABLE');
 /** Read when needed, not at load: of those who know sessions only the login makes them. */
 const accountsTableName = () => required('ACCOUNTS_TABLE');
-/** How long a login waits for the uploads that are at work on its account. */
+/** How long a login waits for uploads to the same account, and for other logins to it. */
 const PATIENCE_MS = 5_000;
+/** Calls at once, where many sessions are looked at or ended. */
+const CONCURRENCY = 16;
 
-/** {@link SessionStore} in DynamoDB: a row a session, under the hash of its token. */
+/**
+ * {@link SessionStore} in DynamoDB: a row a session, under the hash of its token; and a row an account that lists its
+ * sessions (`session-list.ts`), because the table's index by account is a moment behind.
+ */
 export const sessionStore: SessionStore = {
-  async add({ tokenHash, accountId, createdAt, refreshedAt, expiresAt }) {
-    const Item = {
-      token_hash: text(tokenHash),
-      account_id: text(accountId),
-      created_at: number(createdAt),
-      refreshed_at: number(refreshedAt),
-      expires_at: number(expiresAt),
-    };
-    // In one transaction: who suspends the account afterwards finds the session, and who did so before prevents it.
-    const isOpen = {
-      TableName: accountsTableName(),
-      Key: { id: text(accountId) },
-      ConditionExpression: ACCOUNT_IS_OPEN,
-    };
-    try {
-      const deadlineAt = Date.now() + PATIENCE_MS;
-      await transact([{ Put: { TableName: tableName, Item } }, { ConditionCheck: isOpen }], { deadlineAt });
-      return 'added';
-    } catch (error) {
-      if (cancellationReasons(error)[1]?.Code === 'ConditionalCheckFailed') return 'refused';
-      throw error;
+  async add(session) {
+    const deadlineAt = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const outcome = await tryToAdd(session, await listOf(session.accountId), deadlineAt);
+      if (outcome !== 'list changed') return outcome;
+      if (Date.now() >= deadlineAt) throw serviceUnavailable({ detail: 'too many logins to one account at once' });
     }
   },
 
   async find(tokenHash) {
-    const { Item } = await dynamoDb.send(
-      new GetItemCommand({ TableName: tableName, Key: { token_hash: text(tokenHash) }, ConsistentRead: true }),
-    );
-    return (
-      Item && {
-        tokenHash,
-        accountId: readText(Item, 'account_id'),
-        createdAt: readNumber(Item, 'created_at'),
-        refreshedAt: readNumber(Item, 'refreshed_at'),
-        expiresAt: readNumber(Item, 'expires_at'),
-        ...(Item.suspended && { isSuspended: true }),
-      }
-    );
+    const Item = await read(tokenHash);
+    // A former version marked the sessions of a suspended account, and such a session must not come back.
+    if (!Item || Item.suspended) return undefined;
+    return {
+      tokenHash,
+      accountId: readText(Item, 'account_id'),
+      createdAt: readNumber(Item, 'created_at'),
+      refreshedAt: readNumber(Item, 'refreshed_at'),
+      expiresAt: readNumber(Item, 'expires_at'),
+    };
   },
 
   async refresh({ tokenHash, refreshedAt, expiresAt }) {
+    const command = {
+      TableName: tableName,
+      Key: keyOf(tokenHash),
+      UpdateExpression: 'SET refreshed_at = :refreshed, expires_at = :expires',
+      // Logged out meanwhile, or refreshed by a later request: then this one has nothing to add.
+      ConditionExpression: 'attribute_exists(token_hash) AND refreshed_at < :refreshed',
+      ExpressionAttributeValues: { ':refreshed': number(refreshedAt), ':expires': number(expiresAt) },
+    };
     try {
-      await dynamoDb.send(
-        new UpdateItemCommand({
-          TableName: tableName,
-          Key: { token_hash: text(tokenHash) },
-          UpdateExpression: 'SET refreshed_at = :refreshed, expires_at = :expires',
-          // Logged out meanwhile, or refreshed by a later request: then this one has nothing to add.
-          ConditionExpression: 'attribute_exists(token_hash) AND refreshed_at < :refreshed',
-          ExpressionAttributeValues: {
-            ':refreshed': number(refreshedAt),
-            ':expires': number(expiresAt),
-          },
-        }),
-      );
+      await writeItem(() => dynamoDb.send(new UpdateItemCommand(command)));
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
     }
   },
 
   async remove(tokenHash) {
-    await dynamoDb.send(new DeleteItemCommand({ TableName: tableName, Key: { token_hash: text(tokenHash) } }));
+    await removeRow(tokenHash);
+  },
+
+  async removeAll(accountId, { last } = { last: undefined }) {
+    const list = await listOf(accountId);
+    const others = (await allOf(accountId, list)).filter((hash) => hash !== last);
+    const removed = await eachOf(others, CONCURRENCY, removeRow);
+    if (last !== undefined) removed.push(await removeRow(last));
+    if (list) await removeList(accountId, list);
+    return removed.filter(Boolean).length;
+  },
+
+  async countLive(accountId, now) {
+    const hashes = await allOf(accountId, await listOf(accountId));
+    const sessions = await eachOf(hashes, CONCURRENCY, sessionStore.find);
+    return sessions.filter((session) => session && session.expiresAt * 1_000 > now).length;
   },
 };
+
+const keyOf = (tokenHash: string) => ({ token_hash: text(tokenHash) });
+
+async function read(tokenHash: string): Promise<Item | undefined> {
+  const command = new GetItemCommand({ TableName: tableName, Key: keyOf(tokenHash), ConsistentRead: true });
+  return (await dynamoDb.send(command)).Item;
+}
+
+async function listOf(accountId: string): Promise<SessionList | undefined> {
+  const item = await read(listKey(accountId));
+  return item && readList(item);
+}
+
+/**
+ * Writes the session together with the list that has it. Whoever ends all sessions afterwards reads it there; whoever
+ * suspended the account before prevents it.
+ */
+async function tryToAdd(session: Session, known: SessionList | undefined, deadlineAt: number) {
+  const { tokenHash, accountId, createdAt, refreshedAt, expiresAt } = session;
+  const Item = {
+    ...keyOf(tokenHash),
+    account_id: text(accountId),
+    created_at: number(createdAt),
+    refreshed_at: number(refreshedAt),
+    expires_at: number(expiresAt),
+  };
+  const account = {
+    TableName: accountsTableName(),
+    Key: { id: text(accountId) },
+    ConditionExpression: ACCOUNT_IS_OPEN,
+  };
+  const { item: list, tooMany } = listWith(known, session);
+  const items = [
+    { Put: { TableName: tableName, Item } },
+    { ConditionCheck: account },
+    { Put: { TableName: tableName, Item: list, ...unlessChanged(known) } },
+    ...tooMany.map((hash) => ({ Delete: { TableName: tableName, Key: keyOf(hash) } })),
+  ];
+  try {
+    await transact(items, { deadlineAt });
+    return 'added';
+  } catch (error) {
+    const [, ofAccount, ofList] = cancellationReasons(error).map(({ Code }) => Code === 'ConditionalCheckFailed');
+    if (ofAccount) return 'refused';
+    if (ofList) return 'list changed';
+    throw error;
+  }
+}
+
+/**
+ * The hash of every session of an account: those of its list, and by the index those that a version without lists made. (The
+ * index may be a moment behind, but no session of that version is as young as that.)
+ */
+async function allOf(accountId: string, list: SessionList | undefined): Promise<string[]> {
+  const pages = paginateQuery(
+    { client: dynamoDb },
+    {
+      TableName: tableName,
+      IndexName: 'by_account',
+      KeyConditionExpression: 'account_id = :account',
+      ExpressionAttributeValues: { ':account': text(accountId) },
+    },
+  );
+  const hashes = new Set(list?.ends.keys());
+  for await (const { Items = [] } of pages) for (const item of Items) hashes.add(readText(item, 'token_hash'));
+  return [...hashes];
+}
+
+/** @returns false when there was none. */
+async function removeRow(tokenHash: string): Promise<boolean> {
+  const command = { TableName: tableName, Key: keyOf(tokenHash), ReturnValues: 'ALL_OLD' } as const;
+  const { Attributes } = await writeItem(() => dynamoDb.send(new DeleteItemCommand(command)));
+  return Attributes !== undefined;
+}
+
+/** Removes the list, unless a login has written it since. What a death leaves of it names nothing that is there. */
+async function removeList(accountId: string, list: SessionList): Promise<void> {
+  const command = { TableName: tableName, Key: keyOf(listKey(accountId)), ...unlessChanged(list) };
+  try {
+    await writeItem(() => dynamoDb.send(new DeleteItemCommand(command)));
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+  }
+}

@@ -1,5 +1,7 @@
 import { SESSION_MAX_SECONDS } from '../limits.ts';
 import { type Cookie, cookieName, isSecureUrl, setCookie, soleCookie } from './cookies.ts';
+import type { ApiResult } from './event.ts';
+import { ok } from './response.ts';
 
 /**
  * The session cookie of an app at a given address: `__Host-session` over https, `session` over http. It outlives the
@@ -23,4 +25,9 @@ export function sessionCookie(token: string, appUrl: string): string {
 /** The `Set-Cookie` that makes a browser forget its session. */
 export function noSessionCookie(appUrl: string): string {
   return setCookie({ name: nameAt(appUrl), value: '' }, { maxAgeSeconds: 0, isSecure: isSecureUrl(appUrl) });
+}
+
+/** The answer to a browser whose session has ended: it forgets its cookie. */
+export function loggedOut(appUrl: string): ApiResult {
+  return { ...ok({ logged_out: true }), multiValueHeaders: { 'Set-Cookie': [noSessionCookie(appUrl)] } };
 }

@@ -17,7 +17,7 @@ export async function findSession(
   const session = tokenHash && (await sessions.find(tokenHash));
   const now = Math.floor(clock() / 1_000);
   // By the time, not by the row: DynamoDB may delete expired rows days late.
-  if (!session || session.isSuspended || session.expiresAt <= now) return undefined;
+  if (!session || session.expiresAt <= now) return undefined;
   const expiresAt = expiryOf({ createdAt: session.createdAt, refreshedAt: now });
   if (now - session.refreshedAt >= REFRESHED_EVERY_SECONDS && expiresAt > session.expiresAt) {
     await sessions.refresh({ tokenHash: session.tokenHash, refreshedAt: now, expiresAt }).catch(ignoreUnavailable);

@@ -11,13 +11,15 @@ export interface Session {
   readonly refreshedAt: number;
   /** From then on it is no session, whether its row is still there or not. */
   readonly expiresAt: number;
-  /** Its account is suspended, so it is refused. */
-  readonly isSuspended?: true;
 }
 
 /** Where sessions are kept. Reads are strongly consistent, so that a logout holds from the next request. */
 export interface SessionStore {
-  /** Keeps a new session, unless its account is suspended or gone. */
+  /**
+   * Keeps a new session, unless its account is suspended or gone. An account has
+   * {@link SESSIONS_PER_ACCOUNT_MAX} at most: the oldest ends when there is one more.
+   * @throws ApiError `service_unavailable` when other logins to the account keep it waiting for five seconds.
+   */
   add(session: Session): Promise<'added' | 'refused'>;
   /** The row, also when it has expired; undefined when there is none. */
   find(tokenHash: string): Promise<Session | undefined>;
@@ -25,6 +27,14 @@ export interface SessionStore {
   refresh(session: Pick<Session, 'tokenHash' | 'refreshedAt' | 'expiresAt'>): Promise<void>;
   /** Harmless when it is gone already. */
   remove(tokenHash: string): Promise<void>;
+  /**
+   * Ends every session of an account that was made before this call, by strong reads. Harmless at any time, and twice.
+   * @param options.last  is ended after all others, so that its owner can ask again when this fails on the way.
+   * @returns how many there were.
+   */
+  removeAll(accountId: string, options?: { readonly last: string | undefined }): Promise<number>;
+  /** How many sessions of an account have not ended. @param now  epoch milliseconds. */
+  countLive(accountId: string, now: number): Promise<number>;
 }
 
 /** A token has 256 random bits: it cannot be guessed, so a plain hash is enough. */

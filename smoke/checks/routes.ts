@@ -65,6 +65,7 @@ export const ROUTE_CHECKS: readonly Check[] = [
     async run({ service }) {
       for (const path of ['/auth/me', '/api-keys']) expectError(await service.ask(path), 401, 'unauthorized');
       expectError(await service.ask('/auth/logout', jsonOf({})), 401, 'unauthorized');
+      expectError(await service.ask('/auth/sessions', { method: 'DELETE' }), 401, 'unauthorized');
       expectError(await service.ask('/api-keys', jsonOf({ name: 'x' })), 401, 'unauthorized');
       expectError(await service.ask(`/api-keys/${UNKNOWN_ID}`, { method: 'DELETE' }), 401, 'unauthorized');
       return undefined;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
 import { admin, adminJson, startAdmin } from '../support/admin.ts';
 import { readBooks } from '../support/books.ts';
+import { client } from '../support/client.ts';
 import { type Lane, uploadThrough } from '../support/lanes.ts';
 import { logIn } from '../support/login.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
@@ -95,7 +96,7 @@ describe('show', () => {
   });
 });
 
-test('a suspended account is refused at the next request, and let in again once it is restored', async () => {
+test('a suspended account is refused at the next request; restored, it has its keys again, but not its sessions', async () => {
   const account = await service.newAccount();
   const { body } = await account.byKey.upload('a.txt', 'hello');
   expect(await adminJson(service, 'suspend', account.email)).toEqual({
@@ -111,9 +112,24 @@ test('a suspended account is refused at the next request, and let in again once 
   expect(await adminJson(service, 'show', account.id)).toMatchObject({ suspended: true });
   await expectOtherUntouched();
   const { stdout } = await admin(service, 'restore', account.email);
-  expect(stdout).toBe(`${account.email} (${account.id}) is restored: 1 key and 1 session are accepted again.\n`);
-  expect(await statuses(account)).toEqual([200, 200]);
+  expect(stdout).toBe(
+    `${account.email} (${account.id}) is restored: 1 key accepted again. Sessions stay ended: log in anew.\n`,
+  );
+  expect(await statuses(account)).toEqual([200, 401]);
   expect((await logIn(login)).location).toMatch(/\/dashboard$/);
+});
+
+test('end-sessions logs every browser out at the next request, and leaves the keys', async () => {
+  const account = await service.newAccount();
+  const { cookie } = await service.newAccount(account.email);
+  const second = client(service.urls.base_url, { cookie });
+  expect(await adminJson(service, 'end-sessions', account.email)).toEqual({ id: account.id, sessions: 2 });
+  expect(await statuses(account)).toEqual([200, 401]);
+  expect((await second.request('GET', '/auth/me')).status).toBe(401);
+  expect((await service.newAccount(account.email)).id).toBe(account.id);
+  await expectOtherUntouched();
+  const { stdout } = await admin(service, 'end-sessions', account.id);
+  expect(stdout).toBe(`1 session of ${account.email} (${account.id}) ended.\n`);
 });
 
 describe('set-limit', () => {

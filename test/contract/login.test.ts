@@ -125,6 +125,27 @@ describe('contract: session', () => {
     expect([replay.status, replay.body]).toEqual([401, { error: 'unauthorized' }]);
   });
 
+  test('a log out everywhere ends every session of the account, and no other account loses any', async () => {
+    const email = 'everywhere@example.com';
+    const [one, two] = [await service.newAccount(email), await service.newAccount(email)];
+    const other = await service.newAccount();
+    const answer = await one.bySession.request('DELETE', '/auth/sessions');
+    expect([answer.status, answer.body]).toEqual([200, { logged_out: true }]);
+    expect(answer.headers.getSetCookie()).toEqual([expect.stringMatching(/^session=; .*Max-Age=0;/)]);
+    const statuses = [one, two, other].map(
+      async (account) => (await account.bySession.request('GET', '/auth/me')).status,
+    );
+    expect(await Promise.all(statuses)).toEqual([401, 401, 200]);
+    // A key is another credential, and works on.
+    expect((await one.byKey.request('GET', '/files')).status).toBe(200);
+  });
+
+  test('a key cannot end the sessions of its account', async () => {
+    const { byKey, bySession } = await service.newAccount();
+    expect((await byKey.request('DELETE', '/auth/sessions')).status).toBe(401);
+    expect((await bySession.request('GET', '/auth/me')).status).toBe(200);
+  });
+
   test('every login makes a session of its own', async () => {
     const [one, two] = [await service.newAccount('two@example.com'), await service.newAccount('two@example.com')];
     expect(one.cookie).not.toBe(two.cookie);

@@ -50,7 +50,7 @@ async function askEverywhere(): Promise<void> {
   const { byKey, bySession } = account;
   for (const { method, path, access } of Object.values<Route>(ROUTES)) {
     const relative = path.replace('{id}', UNKNOWN_ID).replace('/api/v1', '');
-    if (access === 'public' || relative === '/auth/logout') continue;
+    if (access === 'public' || ['/auth/logout', '/auth/sessions'].includes(relative)) continue;
     for (const by of access === 'session' ? [bySession] : [bySession, byKey]) {
       await forgetVisits(operator);
       await (method === 'POST' ? by.postJson(relative, {}) : by.request(method, relative));
@@ -74,9 +74,14 @@ async function comeAndGo(): Promise<void> {
   const { body } = await account.bySession.postJson<{ id: string }>('/api-keys', { name: 'other' });
   await account.bySession.request('GET', '/api-keys');
   await account.bySession.request('DELETE', `/api-keys/${body.id}`);
-  const other = await service.newAccount();
-  await forgetVisits(operator);
-  await other.bySession.request('POST', '/auth/logout');
+  for (const [method, path] of [
+    ['POST', '/auth/logout'],
+    ['DELETE', '/auth/sessions'],
+  ] as const) {
+    const other = await service.newAccount();
+    await forgetVisits(operator);
+    await other.bySession.request(method, path);
+  }
 }
 
 async function keepFiles(): Promise<void> {

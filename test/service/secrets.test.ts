@@ -95,7 +95,7 @@ const bySession = (cookie = account.cookie) => ({ cookie, origin: service.urls.r
 /** By key and by session, which goes on. */
 const asWhoever = (what: { id: string; text: string }) => [
   ...everyRoute(byKey(), what),
-  ...everyRoute(bySession(), what).filter(({ path }) => !path.includes('logout')),
+  ...everyRoute(bySession(), what).filter(({ path }) => !/logout|auth\/sessions/.test(path)),
 ];
 const askAll = (asks: readonly Ask[]) => eachOf(asks, 8, ask);
 

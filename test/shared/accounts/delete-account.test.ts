@@ -29,9 +29,9 @@ const { apiKeyStore: keys } = await import('../../../shared/aws/api-key-store.ts
 const { apiKeyCredentials } = await import('../../../shared/aws/api-key-credentials.ts');
 const { sessionStore: sessions } = await import('../../../shared/aws/session-store.ts');
 const { administrationStore: administration } = await import('../../../shared/aws/administration-store.ts');
-const { credentialStore: credentials } = await import('../../../shared/aws/credential-store.ts');
+const { keyMarkStore: keyMarks } = await import('../../../shared/aws/key-mark-store.ts');
 const applyFault = await faultsOfProduct();
-const stores = { ...service.stores, administration, credentials, keys, sessions };
+const stores = { ...service.stores, administration, keyMarks, keys, sessions };
 
 const remove = (id: string) => deleteAccount(stores, id, inTime());
 

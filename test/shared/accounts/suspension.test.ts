@@ -1,4 +1,4 @@
-import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from 'vitest';
 import { restoreAccount } from '../../../shared/accounts/restore-account.ts';
 import { suspendAccount } from '../../../shared/accounts/suspend-account.ts';
@@ -21,9 +21,9 @@ const { apiKeyStore: keys } = await import('../../../shared/aws/api-key-store.ts
 const { apiKeyCredentials } = await import('../../../shared/aws/api-key-credentials.ts');
 const { sessionStore: sessions } = await import('../../../shared/aws/session-store.ts');
 const { administrationStore: administration } = await import('../../../shared/aws/administration-store.ts');
-const { credentialStore: credentials } = await import('../../../shared/aws/credential-store.ts');
+const { keyMarkStore: keyMarks } = await import('../../../shared/aws/key-mark-store.ts');
 const applyFault = await faultsOfProduct();
-const stores = { administration, credentials };
+const stores = { administration, keyMarks, sessions };
 
 const suspend = (id: string) => suspendAccount(stores, id, inTime());
 const restore = (id: string) => restoreAccount(stores, id, inTime());
@@ -59,21 +59,45 @@ async function areLetIn(person: Pick<Person, 'keys' | 'tokens'>): Promise<boolea
 
 const ALL = [true, true, true, true];
 const NONE = [false, false, false, false];
+const KEYS_ALONE = [true, true, false, false];
 
 describe('a suspension', () => {
-  test('refuses every key and session of the account and nobody else, until it is restored', async () => {
+  test('refuses every key and ends every session of the account alone; a restoration brings the keys back', async () => {
     const [person, other] = [await somebody(), await somebody()];
     expect(await suspend(person.id)).toEqual({ keys: 2, sessions: 2 });
     expect([await areLetIn(person), await areLetIn(other)]).toEqual([NONE, ALL]);
-    expect(await restore(person.id)).toEqual({ keys: 2, sessions: 2 });
-    expect(await areLetIn(person)).toEqual(ALL);
+    expect(await restore(person.id)).toBe(2);
+    expect(await areLetIn(person)).toEqual(KEYS_ALONE);
+    expect(await areLetIn({ keys: [], tokens: [await startSession(sessions, person.id)] })).toEqual([true]);
   });
 
   test('is harmless twice, as is a restoration', async () => {
     const person = await somebody();
-    for (const _ of [1, 2]) expect(await suspend(person.id)).toEqual({ keys: 2, sessions: 2 });
-    for (const _ of [1, 2]) expect(await restore(person.id)).toEqual({ keys: 2, sessions: 2 });
-    expect(await areLetIn(person)).toEqual(ALL);
+    for (const ended of [2, 0]) expect(await suspend(person.id)).toEqual({ keys: 2, sessions: ended });
+    for (const _ of [1, 2]) expect(await restore(person.id)).toBe(2);
+    expect(await areLetIn(person)).toEqual(KEYS_ALONE);
+  });
+
+  test('by a version that only marked the sessions is taken back without them', async () => {
+    const person = await somebody();
+    await suspend(person.id);
+    const [token = ''] = person.tokens;
+    const [now, later] = [String(Math.floor(Date.now() / 1_000)), String(Math.floor(Date.now() / 1_000) + 60)];
+    await service.engine.send(
+      new PutItemCommand({
+        TableName: service.tables.sessions,
+        Item: {
+          token_hash: { S: hashToken(token) ?? '' },
+          account_id: { S: person.id },
+          created_at: { N: now },
+          refreshed_at: { N: now },
+          expires_at: { N: later },
+          suspended: { BOOL: true },
+        },
+      }),
+    );
+    await restore(person.id);
+    expect(await areLetIn({ keys: [], tokens: [token] })).toEqual([false]);
   });
 
   test('of an account that is not there makes none', async () => {
@@ -91,35 +115,28 @@ describe('a suspension', () => {
     const seconds = Math.floor(later / 1_000);
     const tokenHash = hashToken(person.tokens[0] ?? '') ?? '';
     await sessions.refresh({ tokenHash, refreshedAt: seconds, expiresAt: seconds + 60 });
-    expect((await sessions.find(tokenHash))?.refreshedAt).toBe(seconds);
     expect(await areLetIn(person)).toEqual(NONE);
   });
 
-  test('brings back nothing that was revoked or logged out', async () => {
+  test('brings back no key that was revoked meanwhile', async () => {
     const person = await somebody();
-    const marking = { ...credentials, mark: markAfter(() => revokeAll(person)) };
-    const marked = await suspendAccount({ administration, credentials: marking }, person.id, inTime());
-    // It had found the keys when all were revoked, and came to the sessions when they were gone.
-    expect(marked).toEqual({ keys: person.keys.length, sessions: 0 });
-    const found = await Promise.all([
-      ...person.keys.map((key) => apiKeyCredentials.find(hashKey(key))),
-      ...person.tokens.map((token) => sessions.find(hashToken(token) ?? '')),
-    ]);
-    expect(found).toEqual([undefined, undefined, undefined, undefined]);
+    const marking = { ...keyMarks, mark: markAfter(() => revokeAll(person)) };
+    await suspendAccount({ ...stores, keyMarks: marking }, person.id, inTime());
+    const found = await Promise.all(person.keys.map((key) => apiKeyCredentials.find(hashKey(key))));
+    expect(found).toEqual([undefined, undefined]);
   });
 });
 
 /** A store that marks only after something else has happened. */
 const markAfter =
-  (first: () => Promise<unknown>): typeof credentials.mark =>
+  (first: () => Promise<unknown>): typeof keyMarks.mark =>
   async (...args) => {
     await first();
-    return credentials.mark(...args);
+    return keyMarks.mark(...args);
   };
 
-async function revokeAll({ id, tokens }: Person): Promise<void> {
+async function revokeAll({ id }: Person): Promise<void> {
   for (const key of await keys.list(id)) await keys.remove(id, key.id, inTime());
-  for (const token of tokens) await sessions.remove(hashToken(token) ?? '');
 }
 
 describe('what is under way when an account is suspended ends without a live credential:', () => {
@@ -133,7 +150,7 @@ describe('what is under way when an account is suspended ends without a live cre
       },
     };
     await expect(startSession(late, id)).rejects.toMatchObject({ code: 'unauthorized' });
-    expect(await Array.fromAsync(credentials.all(id))).toEqual([]);
+    expect(await sessions.countLive(id, Date.now())).toBe(0);
   });
 
   test('a login whose session is written just before', async () => {
@@ -146,7 +163,7 @@ describe('what is under way when an account is suspended ends without a live cre
         return administration.suspend(of);
       },
     };
-    await suspendAccount({ administration: late, credentials }, id, inTime());
+    await suspendAccount({ ...stores, administration: late }, id, inTime());
     expect(await areLetIn({ keys: [], tokens })).toEqual([false]);
   });
 
@@ -218,9 +235,9 @@ describe('of a suspension and a restoration at once the one that wrote the accou
       isOvertaken = true;
       await restore(person.id);
     });
-    const slow = { administration, credentials: { ...credentials, mark: overtaken } };
+    const slow = { ...stores, keyMarks: { ...keyMarks, mark: overtaken } };
     expect(await suspendAccount(slow, person.id, inTime())).toBeUndefined();
-    expect(await areLetIn(person)).toEqual(ALL);
+    expect(await areLetIn(person)).toEqual(KEYS_ALONE);
   });
 
   test('a restoration that is overtaken stops', async () => {
@@ -232,7 +249,7 @@ describe('of a suspension and a restoration at once the one that wrote the accou
       isOvertaken = true;
       await suspend(person.id);
     });
-    const slow = { administration, credentials: { ...credentials, mark: overtaken } };
+    const slow = { ...stores, keyMarks: { ...keyMarks, mark: overtaken } };
     expect(await restoreAccount(slow, person.id, inTime())).toBeUndefined();
     expect(await areLetIn(person)).toEqual(NONE);
   });
@@ -240,7 +257,7 @@ describe('of a suspension and a restoration at once the one that wrote the accou
 
 test.each([
   ['suspension', suspend, NONE],
-  ['restoration', restore, ALL],
+  ['restoration', restore, KEYS_ALONE],
 ] as const)('a %s that died or failed anywhere is finished by the next', async (what, work, letIn) => {
   const prepare = async () => {
     const person = await somebody();
@@ -262,7 +279,7 @@ test.each([
 });
 
 test.each([
-  ['suspension', suspend, restore, ALL],
+  ['suspension', suspend, restore, KEYS_ALONE],
   ['restoration', restore, suspend, NONE],
 ] as const)('a call of a %s that happens late does not undo what was done since', async (_, work, undo, letIn) => {
   const { calls } = await applyFault('dies before', Number.POSITIVE_INFINITY, async () => work((await somebody()).id));

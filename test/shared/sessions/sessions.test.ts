@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
-import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { randomToken } from '../../../shared/ids.ts';
+import { SESSIONS_PER_ACCOUNT_MAX } from '../../../shared/limits.ts';
 import { endSession } from '../../../shared/sessions/end-session.ts';
 import { findSession } from '../../../shared/sessions/find-session.ts';
+import { SESSION_TOKEN_BITS } from '../../../shared/sessions/session.ts';
 import { startSession } from '../../../shared/sessions/start-session.ts';
 import { dynamoDbError, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
@@ -33,6 +36,10 @@ async function start(accountId?: string): Promise<string> {
 }
 const find = (token: string, now = LOGIN) => findSession(sessions, token, () => now);
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+/** The index by account, before it knows of anything. */
+const blindIndex = (operation: string) =>
+  operation === 'Query' ? { status: 200, body: { Items: [], Count: 0 } } : undefined;
 
 test('a login makes a token of 256 random bits, of which only the hash is stored', async () => {
   const token = await start();
@@ -112,6 +119,87 @@ test('on its last days, which no request prolongs, a request costs no write', as
   await find(token, LOGIN + 29 * DAY_MS);
   await find(token, LOGIN + 29.5 * DAY_MS);
   expect(proxy.calls).toEqual(['GetItem', 'GetItem']);
+});
+
+describe('ending every session of an account', () => {
+  /** The hashes of the sessions in this order, and whether each is still there. */
+  const areThere = (tokens: string[]) =>
+    Promise.all(tokens.map(async (token) => (await sessions.find(sha256(token))) !== undefined));
+
+  test('ends all of them and no other session, and leaves no row behind', async () => {
+    const [accountId, other] = [await newAccount(), await start()];
+    const tokens = [await start(accountId), await start(accountId)];
+    expect(await sessions.removeAll(accountId)).toBe(2);
+    expect(await areThere([...tokens, other])).toEqual([false, false, true]);
+    const { Items } = await engine.send(new ScanCommand({ TableName: tables.sessions }));
+    expect(JSON.stringify(Items)).not.toContain(accountId);
+    expect(await sessions.removeAll(accountId)).toBe(0);
+  });
+
+  test('ends one that the index by account does not know yet', async () => {
+    const accountId = await newAccount();
+    const token = await start(accountId);
+    proxy.fault = blindIndex;
+    expect(await sessions.removeAll(accountId)).toBe(1);
+    expect(await areThere([token])).toEqual([false]);
+  });
+
+  test('ends one that a version without lists has made', async () => {
+    const accountId = await newAccount();
+    const [token, now] = [randomToken(SESSION_TOKEN_BITS), { N: String(LOGIN / 1_000) }];
+    const times = { created_at: now, refreshed_at: now, expires_at: now };
+    const Item = { token_hash: { S: sha256(token) }, account_id: { S: accountId }, ...times };
+    await engine.send(new PutItemCommand({ TableName: tables.sessions, Item }));
+    expect(await sessions.removeAll(accountId)).toBe(1);
+    expect(await areThere([token])).toEqual([false]);
+  });
+
+  test('can be asked for again by the session that asked, when it fails on the way', async () => {
+    const accountId = await newAccount();
+    const [own, other] = [await start(accountId), await start(accountId)];
+    proxy.fault = (operation) => (operation === 'DeleteItem' ? dynamoDbError('ThrottlingException') : undefined);
+    const removal = sessions.removeAll(accountId, { last: sha256(own) });
+    await expect(removal).rejects.toMatchObject({ code: 'service_unavailable' });
+    proxy.fault = () => undefined;
+    expect(await areThere([own, other])).toEqual([true, true]);
+    expect(await sessions.removeAll(accountId, { last: sha256(own) })).toBe(2);
+  });
+
+  test('finds, the next time, every login that came at the same moment and was spared', async () => {
+    const accountId = await newAccount();
+    const [, ...tokens] = await Promise.all([
+      sessions.removeAll(accountId),
+      ...Array.from({ length: 5 }, () => start(accountId)),
+    ]);
+    proxy.fault = blindIndex;
+    await sessions.removeAll(accountId);
+    expect(await areThere(tokens)).toEqual([false, false, false, false, false]);
+  });
+});
+
+test('ten logins at once are ten sessions, and all of them are found', async () => {
+  const accountId = await newAccount();
+  await Promise.all(Array.from({ length: 10 }, () => start(accountId)));
+  proxy.fault = blindIndex;
+  expect(await sessions.countLive(accountId, LOGIN)).toBe(10);
+});
+
+test('an account has a hundred sessions at most: one more ends the oldest', async () => {
+  const accountId = await newAccount();
+  const tokens: string[] = [];
+  for (let index = 0; index <= SESSIONS_PER_ACCOUNT_MAX; index++)
+    tokens.push(await startSession(sessions, accountId, () => LOGIN + index * 1_000));
+  const found = await Promise.all(tokens.map((token) => find(token, LOGIN + HOUR_MS)));
+  expect(found.map((session) => session !== undefined)).toEqual([false, ...tokens.slice(1).map(() => true)]);
+});
+
+test('a list of sessions forgets those whose time is over', async () => {
+  const accountId = await newAccount();
+  await start(accountId);
+  const token = await startSession(sessions, accountId, () => LOGIN + 30 * DAY_MS);
+  const listed = { TableName: tables.sessions, Key: { token_hash: { S: `account#${accountId}` } } };
+  const { Item } = await engine.send(new GetItemCommand(listed));
+  expect(Object.keys(Item?.ends?.M ?? {})).toEqual([sha256(token)]);
 });
 
 test.each(['', 'x', 'a'.repeat(44), `${'a'.repeat(42)}-`, `${'a'.repeat(43)}\n`, '__proto__', 'a'.repeat(100_000)])(

@@ -1,0 +1,17 @@
+import type { Command } from '../command.ts';
+import { findAccount } from '../find-account.ts';
+import { nameOf, several } from '../text.ts';
+
+/** For a cookie that was stolen: whoever has it is logged out, and so is the owner, who logs in again. */
+export const endSessions: Command = {
+  arguments: ['<account>'],
+  meaning: 'Log every browser out of it, from the next request on; its keys work on, and its owner may log in again',
+  async run(session, name) {
+    const account = await findAccount(session, name ?? '');
+    const sessions = await session.stores.sessions.removeAll(account.id);
+    return {
+      json: { id: account.id, sessions },
+      text: `${several(sessions, 'session')} of ${nameOf(account)} ended.`,
+    };
+  },
+};
