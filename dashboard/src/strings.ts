@@ -33,8 +33,14 @@ export const strings = {
     logOut: 'Log out',
     loggingOut: {
       title: 'Uploads are running',
-      warning: 'Logging out cancels them.',
+      warning: 'Logging out cancels the uploads that are running.',
       confirm: 'Cancel them and log out',
+    },
+    everywhere: {
+      item: 'Log out everywhere',
+      title: 'Log out everywhere?',
+      warning: 'You are logged out in every browser, also in this one. Programs with an API key go on working.',
+      confirm: 'Log out everywhere',
     },
     skip: 'Skip to the content',
     account: (email: string) => `Account of ${email}`,
@@ -80,6 +86,7 @@ export const strings = {
       email_not_verified: 'Google has not verified your e-mail address. Verify it there, then try again.',
       not_allowed: 'This account may not log in here. Ask whoever runs this service.',
       unavailable: 'Logging in does not work at the moment. Please try again in a minute.',
+      rate_limit_exceeded: 'Too many logins were started from your network. Please wait a minute, then try again.',
       login_failed: 'The login did not work. Please try again.',
     } satisfies Record<keyof typeof LOGIN_ERRORS, string>,
     again: 'Log in to go on where you were.',

@@ -63,7 +63,16 @@ const PLACES: readonly [name: string, path: string, open: (page: Page) => Promis
     '',
     async (page) => {
       await page.getByRole('button', { name: /^Account of/ }).click();
-      await page.getByRole('menuitem', { name: 'Log out' }).waitFor();
+      await page.getByRole('menuitem', { name: 'Log out', exact: true }).waitFor();
+    },
+  ],
+  [
+    'the question before a log out everywhere',
+    '',
+    async (page) => {
+      await page.getByRole('button', { name: /^Account of/ }).click();
+      await page.getByRole('menuitem', { name: 'Log out everywhere' }).click();
+      await page.getByRole('dialog', { name: 'Log out everywhere?' }).waitFor();
     },
   ],
   [

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   HAS_BROWSER,
@@ -11,6 +11,7 @@ import {
   type Visit,
   visit,
 } from '../support/browser.ts';
+import { during } from '../support/during.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -34,7 +35,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     expect(page.url()).toBe(`${service.urls.root_url}/dashboard/?search=holiday`);
     const cookies = await context.cookies();
     await page.getByRole('button', { name: 'Account of ada@example.com' }).click();
-    await page.getByRole('menuitem', { name: 'Log out' }).click();
+    await page.getByRole('menuitem', { name: 'Log out', exact: true }).click();
     await page.getByRole('link', { name: 'Continue with Google' }).waitFor();
     await context.addCookies(cookies);
     await page.goto(`${service.urls.root_url}/dashboard/api-keys`);
@@ -66,6 +67,19 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await page.getByRole('alert').getByText('The login was cancelled at Google.').waitFor();
     await page.goto(`${service.urls.root_url}/dashboard/login?error=toString`);
     await page.getByRole('alert').getByText('The login did not work.').waitFor();
+    await here.leave();
+  });
+
+  test('that cannot begin because a dependency is down says so in words, and begins once it is back', async () => {
+    const here = await visit(browser);
+    const { page } = here;
+    await page.goto(`${service.urls.root_url}/dashboard/login`);
+    await during(service, { match: { service: 'dynamodb' }, effect: 'error-before' }, async () => {
+      await page.getByRole('link', { name: 'Continue with Google' }).click();
+      await page.getByRole('alert').getByText('Logging in does not work at the moment.').waitFor();
+    });
+    await logInThere(page, 'margaret@example.com');
+    await page.getByRole('button', { name: 'Account of margaret@example.com' }).waitFor();
     await here.leave();
   });
 
@@ -139,7 +153,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
       .setInputFiles({ name: 'film.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(5_000_000) });
     const logOut = async () => {
       await page.getByRole('button', { name: 'Account of linus@films.example' }).click();
-      await page.getByRole('menuitem', { name: 'Log out' }).click();
+      await page.getByRole('menuitem', { name: 'Log out', exact: true }).click();
     };
     const question = page.getByRole('dialog', { name: 'Uploads are running' });
     await logOut();
@@ -159,6 +173,28 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     expect(await used(await service.newAccount('linus@films.example'))).toBe(0);
     expect(await page.getByText('waits for you').count()).toBe(0);
     await here.leave();
+  });
+
+  test('ends everywhere when its owner asks for that: in this tab, in the next, and in another browser', async () => {
+    const account = await service.newAccount('frances@example.com');
+    const { cookie } = await service.newAccount('frances@example.com');
+    const [here, elsewhere] = [await visit(browser), await visit(browser)];
+    const toLogIn = (page: Page) => page.getByRole('link', { name: 'Continue with Google' });
+    const backWhereOneWas = (page: Page) => page.getByText('Log in to go on where you were.');
+    await openAs(here, service, account.cookie);
+    await openAs(elsewhere, service, cookie);
+    const tab = await here.context.newPage();
+    await tab.goto(`${service.urls.root_url}/dashboard/docs`);
+    for (const page of [here.page, elsewhere.page, tab]) await page.getByRole('button', { name: /^Account/ }).waitFor();
+    await here.page.getByRole('button', { name: /^Account/ }).click();
+    await here.page.getByRole('menuitem', { name: 'Log out everywhere' }).click();
+    const question = here.page.getByRole('dialog', { name: 'Log out everywhere?' });
+    await question.getByRole('button', { name: 'Log out everywhere' }).click();
+    await toLogIn(here.page).waitFor();
+    await backWhereOneWas(tab).waitFor();
+    await elsewhere.page.getByRole('link', { name: 'API keys', exact: true }).click();
+    await backWhereOneWas(elsewhere.page).waitFor();
+    await Promise.all([here.leave(), elsewhere.leave()]);
   });
 
   test('of somebody else in another tab is that of every tab', async () => {

@@ -1,0 +1,117 @@
+import { Avatar, Button, Group, Menu, Stack, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
+import IconDevices from '@tabler/icons-react/dist/esm/icons/IconDevices.mjs';
+import IconLogout from '@tabler/icons-react/dist/esm/icons/IconLogout.mjs';
+import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { profileQuery } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import { tellOfSession } from '../login/session-news.ts';
+import { strings } from '../strings.ts';
+import { useUploadQueue } from '../uploads/use-uploads.ts';
+import { Dialog } from './dialog.tsx';
+import { notifyFailure } from './notify.ts';
+import styles from './shell.module.css';
+import { useLast } from './use-last.ts';
+
+const words = strings.navigation;
+
+/** Which sessions a logout ends: that of this browser, or all of the account. */
+type Logout = 'here' | 'everywhere';
+
+/** Who is logged in, and how to log out. */
+export function AccountMenu() {
+  const { data: profile } = useSuspenseQuery(profileQuery);
+  const uploads = useUploadQueue();
+  const [asking, setAsking] = useState<Logout>();
+  const logOut = useLogout();
+  return (
+    <Menu position="bottom-end" width={260}>
+      <Menu.Target>
+        <UnstyledButton className={styles.account}>
+          <VisuallyHidden>{words.account(profile.email)}</VisuallyHidden>
+          {/* Initials, not Google's picture: no other host is told who is here. */}
+          <Avatar
+            name={profile.name || profile.email}
+            color="indigo"
+            variant="filled"
+            radius="xl"
+            size={34}
+            aria-hidden
+          />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <div className={styles.person} role="presentation">
+          <Text fw={600} className="one-line">
+            {profile.name}
+          </Text>
+          <Text size="sm" c="dimmed" className="one-line">
+            {profile.email}
+          </Text>
+        </div>
+        <Menu.Divider />
+        <Menu.Item
+          leftSection={<IconLogout size={16} aria-hidden />}
+          onClick={() => (uploads.isBusy ? setAsking('here') : logOut.mutate('here'))}
+        >
+          {words.logOut}
+        </Menu.Item>
+        <Menu.Item leftSection={<IconDevices size={16} aria-hidden />} onClick={() => setAsking('everywhere')}>
+          {words.everywhere.item}
+        </Menu.Item>
+      </Menu.Dropdown>
+      <LogoutQuestion asking={asking} logOut={logOut} onClose={() => setAsking(undefined)} />
+    </Menu>
+  );
+}
+
+/** @param asking  undefined: closed. */
+function LogoutQuestion({
+  asking,
+  logOut,
+  onClose,
+}: {
+  asking: Logout | undefined;
+  logOut: ReturnType<typeof useLogout>;
+  onClose: () => void;
+}) {
+  const uploads = useUploadQueue();
+  const shown = useLast(asking) ?? 'here';
+  const { title, confirm } = shown === 'everywhere' ? words.everywhere : words.loggingOut;
+  return (
+    <Dialog opened={asking !== undefined} onClose={onClose} title={title}>
+      <Stack gap="xs">
+        {shown === 'everywhere' && <Text>{words.everywhere.warning}</Text>}
+        {(shown === 'here' || uploads.isBusy) && <Text>{words.loggingOut.warning}</Text>}
+      </Stack>
+      <Group justify="end" mt="lg">
+        <Button variant="default" onClick={onClose} data-autofocus>
+          {strings.cancel}
+        </Button>
+        <Button color="red" loading={logOut.isPending} onClick={() => logOut.mutate(shown)}>
+          {confirm}
+        </Button>
+      </Group>
+    </Dialog>
+  );
+}
+
+function useLogout() {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const uploads = useUploadQueue();
+  return useMutation({
+    mutationFn: async (logout: Logout) => {
+      // While there is a session that may: room that is held counts as used until the tickets end.
+      await uploads.cancelAll();
+      return logout === 'here' ? request('POST', '/auth/logout') : request('DELETE', '/auth/sessions');
+    },
+    onSuccess: async () => {
+      await navigate({ to: '/login' });
+      tellOfSession(null);
+      queryClient.clear();
+    },
+    onError: notifyFailure,
+  });
+}
