@@ -9,13 +9,17 @@ import { redirect } from '../shared/http/response.ts';
 import { routeStack } from '../shared/http/route-stack.ts';
 import { describeError, log } from '../shared/log.ts';
 import { finishLogin } from '../shared/login/finish-login.ts';
+import { measure } from '../shared/metrics.ts';
+import { loginPage } from '../shared/middleware/login-page.ts';
 import { rateLimit } from '../shared/middleware/rate-limit.ts';
 import { ROUTES } from '../shared/routes.ts';
 
 const allowed = { domains: list('ALLOWED_EMAIL_DOMAINS'), emails: list('ALLOWED_EMAILS') };
 
+const checks = [loginPage(), rateLimit(ROUTES.finishLogin.rateClass)];
+
 /** GET /auth/google/callback: 302 to the dashboard with a session, or to its login page with `?error=`. */
-export const handler = routeStack('finishLogin', [rateLimit(ROUTES.finishLogin.rateClass)], async ({ event }) => {
+export const handler = routeStack('finishLogin', checks, async ({ event }) => {
   const [provider, url] = await Promise.all([loginProvider(), appUrl()]);
   const login = await finishLogin(
     { provider, appUrl: url, allowed, accounts: accountStore, sessions: sessionStore },
@@ -26,6 +30,7 @@ export const handler = routeStack('finishLogin', [rateLimit(ROUTES.finishLogin.r
   );
   if (login.refusal) {
     const { code, cause } = login.refusal;
+    if (code === 'unavailable') measure({}, { LoginFailures: 1 });
     log('warn', 'login refused', { request_id: event.requestContext.requestId, code, ...describeError(cause) });
   }
   return redirect(login.location, login.cookies);

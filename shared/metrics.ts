@@ -20,6 +20,8 @@ export const METRICS = {
   StreamingFailures: 'Count',
   /** The most requests that one process of the streaming lane served at once, in each minute in which it served any. */
   StreamingPlaces: 'Count',
+  /** Logins of a browser that ended by a fault of ours or of the provider; they are redirects, so no gateway counts them. */
+  LoginFailures: 'Count',
   /** Of one sweep: rows it finished, rows and objects that resisted, objects without a row, how long the oldest was due. */
   Swept: 'Count',
   SweepFailures: 'Count',

@@ -95,8 +95,9 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   { name: 'health', decision: '200 when database and storage answer within 2 s, else 503 with its own object.' },
   {
     name: 'login',
-    decision: 'State, PKCE and nonce; every failure ends at the login page with a code.',
-    pieces: ['test/shared/login/'],
+    decision:
+      'State, PKCE and nonce; every failure ends at the login page with a code. Where the login cannot even be tried (the limit, a dependency), a browser that navigates is sent to that page, too; any other client gets the JSON of the error.',
+    pieces: ['test/shared/login/', 'test/shared/http/navigation.test.ts'],
   },
   {
     name: 'session',

@@ -12,6 +12,8 @@ export const ALARM_MEANINGS = {
     'One answer of the API in a hundred is a 5xx. Look first at "Rejections by code" on the dashboard: internal_error is a defect (search the functions\' logs for level error), service_unavailable a dependency (look at the database alarms and GET /health), timeout a slow one.',
   ApiLatency:
     'One request of the API in a hundred takes five seconds or more, for a quarter of an hour. Look first at "Latency by route" on the dashboard: one route alone is a defect or an upload over a slow line; all of them are the database (throttles) or cold starts (throttles of functions).',
+  LoginFailures:
+    'People are sent back to the login page because the service or the identity provider fails. Such an answer is a redirect, so ApiServerErrors does not see it. Look first at the logs of the functions startLogin and finishLogin: a "request" of level error, or a "login refused" with the code unavailable, has the cause.',
   FailedEvents:
     'An event was given up: an arrived upload that was not settled, or a sweep that failed. Look first at a message in the queue: it names the function, the error and the request id. Nothing needs to be sent again (the sweeper gives the upload back, the client may complete it); delete the messages when the cause is known, which ends the alarm.',
   StreamingFailures:

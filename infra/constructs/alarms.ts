@@ -78,6 +78,11 @@ export class Alarms extends Construct {
       from: 5_000,
       periods: [3, 3],
     });
+    this.telling('LoginFailures', {
+      metric: serviceMetric(this.#watched, 'LoginFailures'),
+      from: 3,
+      periods: [2, 3],
+    });
     this.telling('FailedEvents', {
       metric: failedEvents.metricApproximateNumberOfMessagesVisible({ period: FIVE_MINUTES, statistic: 'Maximum' }),
       from: 1,

@@ -1,6 +1,5 @@
 import type { AccountStore } from '../accounts/account-store.ts';
 import { upsertAccountAtLogin } from '../accounts/upsert-account-at-login.ts';
-import { ApiError } from '../errors.ts';
 import { type Cookie, isSecureUrl } from '../http/cookies.ts';
 import { sessionCookie, sessionTokenIn } from '../http/session-cookie.ts';
 import { endSession } from '../sessions/end-session.ts';
@@ -10,7 +9,7 @@ import { accountIdOf } from './account-id.ts';
 import { type AllowList, isAllowed } from './allow-list.ts';
 import { verifyIdToken } from './identity.ts';
 import { findAttempt, forgetAttempt } from './login-attempt.ts';
-import { LoginError, type LoginErrorCode } from './login-error.ts';
+import { LoginError, type LoginErrorCode, loginErrorCodeOf } from './login-error.ts';
 import { exchangeCode } from './oauth-client.ts';
 import { issuerSpellings, type LoginProvider } from './provider.ts';
 import type { LoginRedirect } from './start-login.ts';
@@ -54,7 +53,7 @@ export async function finishLogin(
     const token = await logIn(setting, callback, clock);
     return { location: `${appUrl}/dashboard`, cookies: [sessionCookie(token, appUrl), ...over] };
   } catch (cause) {
-    const code = codeOf(cause);
+    const code = loginErrorCodeOf(cause);
     return { location: `${appUrl}/dashboard/login?error=${code}`, cookies: over, refusal: { code, cause } };
   }
 }
@@ -101,12 +100,4 @@ function codeFrom(callback: LoginCallback, provider: LoginProvider): string {
 function parameter({ parameters }: LoginCallback, name: string): string | undefined {
   const [first, second] = parameters[name] ?? [];
   return second === undefined && first ? first : undefined;
-}
-
-function codeOf(cause: unknown): LoginErrorCode {
-  if (cause instanceof LoginError) return cause.code;
-  if (!(cause instanceof ApiError)) return 'login_failed';
-  // Suspended between our two writes.
-  if (cause.code === 'unauthorized') return 'not_allowed';
-  return cause.code === 'service_unavailable' ? 'unavailable' : 'login_failed';
 }

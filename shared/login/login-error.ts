@@ -1,3 +1,5 @@
+import { ApiError } from '../errors.ts';
+
 /** Every reason a login ends without a session, as the dashboard reads it in `?error=`; codes are never renamed. */
 export const LOGIN_ERRORS = {
   access_denied: 'The person did not agree, at the identity provider.',
@@ -5,6 +7,7 @@ export const LOGIN_ERRORS = {
   email_not_verified: 'The identity provider does not vouch for the e-mail address.',
   not_allowed: 'The operator does not let this person in: the allow-lists, or a suspended account.',
   unavailable: 'The identity provider or our own database could not be reached; trying again may help.',
+  rate_limit_exceeded: 'More logins were started from one network than a minute may have.',
   login_failed: 'Anything else: the answer of the identity provider was not one we can trust.',
 } as const;
 
@@ -18,5 +21,23 @@ export class LoginError extends Error {
     super(detail);
     this.name = 'LoginError';
     this.code = code;
+  }
+}
+
+/** The code that a person is shown for whatever ended their login. */
+export function loginErrorCodeOf(cause: unknown): LoginErrorCode {
+  if (cause instanceof LoginError) return cause.code;
+  if (!(cause instanceof ApiError)) return 'login_failed';
+  switch (cause.code) {
+    case 'rate_limit_exceeded':
+      return cause.code;
+    // Suspended between our two writes.
+    case 'unauthorized':
+      return 'not_allowed';
+    case 'service_unavailable':
+    case 'timeout':
+      return 'unavailable';
+    default:
+      return 'login_failed';
   }
 }

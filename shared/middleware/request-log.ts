@@ -18,8 +18,10 @@ export function requestLog(route: string): middy.MiddlewareObj<ApiEvent, ApiResu
   }
   function requestLogAfter({ event, response, error, internal }: Request): void {
     const status = response?.statusCode ?? 500;
-    const code = error && asApiError(error).code;
-    log(status >= 500 ? 'error' : 'info', 'request', {
+    const { code, status: failure = 0 } = error ? asApiError(error) : {};
+    // A person at the login is redirected, whatever failed: the answer's status alone would not tell.
+    const isOurs = Math.max(status, failure) >= 500;
+    log(isOurs ? 'error' : 'info', 'request', {
       request_id: event.requestContext.requestId,
       route,
       method: event.httpMethod,
@@ -28,7 +30,7 @@ export function requestLog(route: string): middy.MiddlewareObj<ApiEvent, ApiResu
       ...(event.caller && { account_id: event.caller.accountId, by: event.caller.by }),
       ...(code && { code }),
       // A refusal is the client's affair; only our own failures need a stack.
-      ...(error && status >= 500 && describeError(error)),
+      ...(error && isOurs && describeError(error)),
     });
     if (!code) return;
     measure({ Code: code }, { Rejections: 1 });

@@ -1,8 +1,11 @@
 import { ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Fault } from '../../infra/local/aws-front/faults.ts';
 import { client } from '../support/client.ts';
 import { cookieJar } from '../support/cookie-jar.ts';
+import { during } from '../support/during.ts';
 import { logIn } from '../support/login.ts';
+import { type RawAnswer, rawRequest, sendRaw } from '../support/raw-http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { dynamoDbClient } from '../support/tables.ts';
 
@@ -51,6 +54,62 @@ describe('contract: login', () => {
     for (const _ of [1, 2]) expect((await start()).location).toMatch(/\/dashboard$/);
     await expect(start()).rejects.toThrow(/429/);
     await limited.close();
+  });
+
+  describe('what fails on the way is told to a browser by the login page, and to a program by JSON:', () => {
+    /** As a browser opens a page. (`fetch` always says that it is none.) */
+    async function open({ urls }: TestService, path: string, cookie = ''): Promise<RawAnswer> {
+      const headers = ['Sec-Fetch-Mode: navigate', 'Accept: text/html,*/*;q=0.8', `Cookie: ${cookie}`];
+      const answer = await sendRaw(urls.root_url, rawRequest(`GET /api/v1${path}`, headers));
+      if (!answer) throw new Error(`no answer to ${path}`);
+      return answer;
+    }
+    const broken = (match: Fault['match']): Fault => ({ match, effect: 'error-before' });
+    const pageOf = (code: string) => `/dashboard/login?error=${code}`;
+
+    test('the limit of starts, with the headers of the limit', async () => {
+      const limited = await startTestService({ RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: '1' });
+      const anybody = client(limited.urls.base_url);
+      for (const path of ['/auth/google', '/auth/google/callback']) {
+        await anybody.request('GET', path);
+        const program = await anybody.request('GET', path);
+        expect([program.status, program.body]).toEqual([429, { error: 'rate_limit_exceeded' }]);
+        const browser = await open(limited, path);
+        expect([browser.status, browser.headers.get('location')]).toEqual([302, pageOf('rate_limit_exceeded')]);
+        expect(browser.headers.get('ratelimit')).toMatch(/;r=0;t=\d+$/);
+        expect(browser.headers.get('retry-after')).toBeNull();
+      }
+      await limited.close();
+    });
+
+    test('a start for which our own address cannot be looked up', async () => {
+      const fresh = await startTestService();
+      const anybody = client(fresh.urls.base_url);
+      await during(fresh, broken({ service: 'ssm' }), async () => {
+        const browser = await open(fresh, '/auth/google');
+        expect([browser.status, browser.headers.get('location')]).toEqual([302, pageOf('unavailable')]);
+        const program = await anybody.request('GET', '/auth/google');
+        expect([program.status, program.body]).toEqual([503, { error: 'service_unavailable' }]);
+      });
+      await fresh.close();
+    });
+
+    test('a callback while the database is down: the attempt is over, and the log has the cause', async () => {
+      const begun = await client(service.urls.base_url).request('GET', '/auth/google');
+      const [cookie = ''] = begun.headers.getSetCookie()[0]?.split(';') ?? [];
+      const { searchParams } = new URL(begun.headers.get('location') ?? '');
+      const callback = `/auth/google/callback?code=x&state=${searchParams.get('state')}`;
+      const start = service.logs.length;
+      await during(service, broken({ service: 'dynamodb' }), async () => {
+        const answer = await open(service, callback, cookie);
+        expect([answer.status, answer.headers.get('location')]).toEqual([302, pageOf('unavailable')]);
+        expect(answer.headers.getSetCookie()).toEqual([expect.stringMatching(/^login-\w+=; .*Max-Age=0;/)]);
+        const program = await client(service.urls.base_url).request('GET', callback);
+        expect([program.status, program.body]).toEqual([503, { error: 'service_unavailable' }]);
+      });
+      const logged = () => service.logs.slice(start).find((line) => line.includes('"route":"finishLogin"')) ?? '';
+      await expect.poll(logged).toMatch(/"level":"error".*"status":302.*"code":"service_unavailable".*"cause":/);
+    });
   });
 
   test('the cookie of the attempt lives ten minutes, and goes with the login', async () => {

@@ -4,6 +4,7 @@ import { METRIC_NAMESPACE, METRICS } from '../../shared/metrics.ts';
 import { during } from '../support/during.ts';
 import { askForTicket, complete, put, uploadStreaming } from '../support/lanes.ts';
 import { operatorOf } from '../support/operator.ts';
+import { rawRequest, sendRaw } from '../support/raw-http.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { rulesBroken } from './embedded-metrics.ts';
 
@@ -96,6 +97,16 @@ test('a failure of the streaming lane is counted on its own, since no gateway se
     () => during(service, fault, () => uploadStreaming(account, 'a.txt', 'hello')),
     { Code: 'service_unavailable', Rejections: 1 },
     { StreamingFailures: 1 },
+  );
+});
+
+test('a login that fails in a browser is counted on its own, since the gateway sees a redirect', async () => {
+  const fault: Fault = { match: { service: 'dynamodb' }, effect: 'error-before' };
+  const request = rawRequest('GET /api/v1/auth/google', ['Sec-Fetch-Mode: navigate']);
+  await expectCounted(
+    () => during(service, fault, () => sendRaw(service.urls.root_url, request)),
+    { LoginFailures: 1 },
+    { Code: 'service_unavailable', Rejections: 1 },
   );
 });
 

@@ -35,6 +35,7 @@ test('the alarms that tell somebody are these', async () => {
     'DatabaseWriteThrottles',
     'FailedEvents',
     'Functions',
+    'LoginFailures',
     'StreamingFailures',
     'StreamingSaturation',
     'SweeperFailures',
@@ -104,7 +105,7 @@ test('throttles are counted of every table, and of every index that counts apart
 test('alarms on our own metrics name such as the functions write, of this stage', async () => {
   const own = (await alarms()).filter(({ Namespace }) => Namespace === METRIC_NAMESPACE);
   expect(own.map(({ MetricName, Dimensions }) => [MetricName, Dimensions])).toEqual(
-    ['StreamingFailures', 'StreamingPlaces', 'SweepLag', 'SweepFailures'].map((name) => [
+    ['LoginFailures', 'StreamingFailures', 'StreamingPlaces', 'SweepLag', 'SweepFailures'].map((name) => [
       name,
       [{ Name: 'Stage', Value: 'dev' }],
     ]),
