@@ -4,7 +4,7 @@ import { type Item, number, readText, text } from './attributes.ts';
 
 /**
  * The row of the sessions table that lists the sessions of one account, so that all of them can be found by one strong
- * read (decision 0015). Every login writes it anew, in the transaction that makes the session. A session that ends stays
+ * read (decision 0016). Every login writes it anew, in the transaction that makes the session. A session that ends stays
  * in it until its 30 days are over: what it names may be gone.
  */
 export interface SessionList {
