@@ -62,22 +62,15 @@ export function parseLimit(name: LimitName, text: string | undefined): number {
 
 /**
  * All configurable limits, as an operator's environment sets them.
- * @throws Error naming the variable when one is not a whole number within its bounds, or does not go with another.
+ * @throws Error naming the variable when one is not a whole number within its bounds.
  */
 export function readLimits(environment: Readonly<Record<string, string | undefined>>): Record<LimitName, number> {
   const limits = Object.fromEntries(
     Object.keys(CONFIGURABLE_LIMITS).map((name) => [name, parseLimit(name as LimitName, environment[name])]),
   ) as Record<LimitName, number>;
-  if (!environment.UPLOAD_BYTES_PER_DAY) {
-    const followed = FILLS_PER_DAY * limits.STORAGE_LIMIT_BYTES;
-    return { ...limits, UPLOAD_BYTES_PER_DAY: Math.min(followed, CONFIGURABLE_LIMITS.UPLOAD_BYTES_PER_DAY.max) };
-  }
-  if (limits.UPLOAD_BYTES_PER_DAY < limits.MAX_UPLOAD_SIZE_BYTES) {
-    throw new Error(
-      `UPLOAD_BYTES_PER_DAY must be at least MAX_UPLOAD_SIZE_BYTES (${limits.MAX_UPLOAD_SIZE_BYTES}), or the largest file could be sent on no day, not "${limits.UPLOAD_BYTES_PER_DAY}"`,
-    );
-  }
-  return limits;
+  if (environment.UPLOAD_BYTES_PER_DAY) return limits;
+  const followed = FILLS_PER_DAY * limits.STORAGE_LIMIT_BYTES;
+  return { ...limits, UPLOAD_BYTES_PER_DAY: Math.min(followed, CONFIGURABLE_LIMITS.UPLOAD_BYTES_PER_DAY.max) };
 }
 
 /** Rate limits count the requests of any span of this many seconds. */

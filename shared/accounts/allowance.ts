@@ -38,16 +38,21 @@ export function uploadBytesPerDayOf(account: Pick<Account, 'storageLimitBytes'>,
 }
 
 /**
- * Why one more file of so many bytes does not fit, as things stand; undefined when it does. The day comes first: an account
- * that is full must not be let send without end.
+ * Why one more file of so many bytes does not fit, as things stand; undefined when it does. A used-up day comes first: an
+ * account that is full must not be let send without end. Until then, a file that is larger than all of the account's storage
+ * has no room, whatever is left of the day.
  */
 export function refusalOf(
   account: Account,
   limits: AccountLimits,
   { bytes, now }: { readonly bytes: number; readonly now: number },
 ): Refusal | undefined {
-  if (sentTodayBytes(account, now) + bytes > uploadBytesPerDayOf(account, limits)) return 'day used up';
-  const hasRoom = account.storageUsedBytes + bytes <= storageLimitOf(account, limits.storageLimitBytes);
+  const storageBytes = storageLimitOf(account, limits.storageLimitBytes);
+  const leftOfDay = uploadBytesPerDayOf(account, limits) - sentTodayBytes(account, now);
+  if (leftOfDay < 0) return 'day used up';
+  if (bytes > storageBytes) return 'no room';
+  if (bytes > leftOfDay) return 'day used up';
+  const hasRoom = account.storageUsedBytes + bytes <= storageBytes;
   return hasRoom && account.fileCount < limits.fileCountLimit ? undefined : 'no room';
 }
 

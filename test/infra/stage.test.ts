@@ -335,14 +335,6 @@ describe('the bytes that an account may send in a day', () => {
     expect(limitsOf({ STORAGE_LIMIT_BYTES: largest }).UPLOAD_BYTES_PER_DAY).toBe(Number.MAX_SAFE_INTEGER);
   });
 
-  test('let the largest file be sent, or are refused', () => {
-    const [file, day] = [{ MAX_UPLOAD_SIZE_BYTES: '1000' }, (bytes: number) => ({ UPLOAD_BYTES_PER_DAY: `${bytes}` })];
-    expect(limitsOf({ ...file, ...day(1_000) }).UPLOAD_BYTES_PER_DAY).toBe(1_000);
-    expect(() => limitsOf({ ...file, ...day(999) })).toThrow(
-      'UPLOAD_BYTES_PER_DAY must be at least MAX_UPLOAD_SIZE_BYTES (1000), or',
-    );
-  });
-
   test.each([
     ['FILE_COUNT_LIMIT', '0', 'FILE_COUNT_LIMIT must be a whole number from 1 to 100000000, not "0"'],
     ['UPLOAD_BYTES_PER_DAY', '50GB', 'UPLOAD_BYTES_PER_DAY must be a whole number from 0 to '],

@@ -43,6 +43,14 @@ describe('the bytes of a day', () => {
     await expectBalance(service, accountId, { files: 2, bytes: 20 });
   });
 
+  test('do not hide that a file is larger than the whole storage of the account', async () => {
+    const accountId = await newAccount(service);
+    const small = { storageLimitBytes: 5, uploadBytesPerDay: 5 };
+    await expect(upload(service, accountId, 'x'.repeat(6), small)).rejects.toMatchObject({
+      code: 'storage_limit_exceeded',
+    });
+  });
+
   test('are those of the day on which an upload ends', async () => {
     const accountId = await newAccount(service);
     await upload(service, accountId, 'x'.repeat(6), { ...TEN_A_DAY, ...at(noon) });
