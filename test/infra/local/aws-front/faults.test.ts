@@ -173,10 +173,12 @@ describe('a late call', () => {
 
   test('happens after a retry of the SDK that succeeded', async () => {
     const id = randomUUID();
-    const fault = inject({ lateBy: 300 }, { operation: 'PutItem' }, { times: 1 });
+    const release = Promise.withResolvers<void>();
+    const fault = inject({ lateBy: release.promise }, { operation: 'PutItem' }, { times: 1 });
     await version(id, 1, dynamoDbClient(front, ADMIN, { maxAttempts: 2 }));
     await version(id, 2);
     expect(await versionOf(id)).toBe(2);
+    release.resolve();
     await fault.lateAnswers();
     expect(await versionOf(id)).toBe(1);
   });
