@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type AttributeValue, ConditionalCheckFailedException, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { required } from '../env.ts';
 import { STREAMING_LEASE_SECONDS, STREAMS_PER_ACCOUNT_MAX } from '../limits.ts';
+import { describeError, log } from '../log.ts';
 import { dynamoDb } from './dynamodb.ts';
 
 /**
@@ -22,9 +23,25 @@ export interface StreamSlot {
   release(): Promise<void>;
 }
 
-/** Takes a slot, in one write when there is room. @returns undefined when the account has as many streams as it may. */
+/**
+ * Takes a slot, in one write when there is room.
+ * @returns undefined when the account has as many streams as it may.
+ * @throws ApiError `service_unavailable`; no slot is kept then. If giving it back fails too, its lease ends by itself.
+ */
 export async function takeStreamSlot(accountId: string, now: () => number = Date.now): Promise<StreamSlot | undefined> {
   const id = randomUUID();
+  try {
+    return await claimInTurns(accountId, id, now);
+  } catch (error) {
+    // DynamoDB may have made the claim all the same.
+    await slot(accountId, id, now)
+      .release()
+      .catch((failure) => log('warn', 'stream slot not given back; its lease ends', describeError(failure)));
+    throw error;
+  }
+}
+
+async function claimInTurns(accountId: string, id: string, now: () => number): Promise<StreamSlot | undefined> {
   // Each turn that finds the row full removes leases that have ended; another taker may be quicker, so a few turns.
   for (let turn = 0; turn < 4; turn++) {
     const found = await claim(accountId, id, now());
@@ -41,7 +58,8 @@ async function claim(accountId: string, id: string, now: number): Promise<'taken
   try {
     await update(accountId, {
       UpdateExpression: 'SET slots.#id = :end, expires_at = :ttl',
-      ConditionExpression: 'size(slots) < :max',
+      // The SDK tries again when an answer is lost: then the slot is there already, and it is ours.
+      ConditionExpression: 'size(slots) < :max OR attribute_exists(slots.#id)',
       ExpressionAttributeNames: { '#id': id },
       ExpressionAttributeValues: {
         ...lease(now),

@@ -1,12 +1,13 @@
 import { beforeAll, expect, test } from 'vitest';
 import { STREAMING_LEASE_SECONDS, STREAMS_PER_ACCOUNT_MAX } from '../../../shared/limits.ts';
-import { startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
+import { type DynamoDbProxy, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
 let takeStreamSlot: typeof import('../../../shared/aws/stream-slot-store.ts').takeStreamSlot;
+let proxy: DynamoDbProxy;
 
 beforeAll(async () => {
-  await startDynamoDbProxy();
+  proxy = await startDynamoDbProxy();
   await createTables(dynamoDbClient());
   ({ takeStreamSlot } = await import('../../../shared/aws/stream-slot-store.ts'));
 });
@@ -36,4 +37,29 @@ test('the slots of a server that died are free when their leases end, and a rene
   await alive?.renew();
   const later = NOW + STREAMING_LEASE_SECONDS * 1_000;
   expect(taken(await takeMany('c', STREAMS_PER_ACCOUNT_MAX, later))).toBe(STREAMS_PER_ACCOUNT_MAX - 1);
+});
+
+/** The answers of the next claims are lost: DynamoDB made them, and the connection ended. */
+function loseAnswers(count: number): void {
+  let left = count;
+  proxy.fault = (operation) => (operation === 'UpdateItem' && left-- > 0 ? 'cut after' : undefined);
+}
+
+test('a claim of the last slot whose answer is lost is recognised by its next attempt, and costs one slot', async () => {
+  const [first] = await takeMany('d', STREAMS_PER_ACCOUNT_MAX, NOW);
+  await first?.release();
+  loseAnswers(1);
+  const slot = await takeStreamSlot('d', () => NOW);
+  expect(slot).toBeDefined();
+  expect(await takeStreamSlot('d', () => NOW)).toBeUndefined();
+  await slot?.release();
+  expect(taken(await takeMany('d', 2, NOW))).toBe(1);
+});
+
+test('a claim that fails because every answer is lost keeps no slot', async () => {
+  const [first] = await takeMany('e', STREAMS_PER_ACCOUNT_MAX, NOW);
+  await first?.release();
+  loseAnswers(3);
+  await expect(takeStreamSlot('e', () => NOW)).rejects.toMatchObject({ code: 'service_unavailable' });
+  expect(taken(await takeMany('e', 2, NOW))).toBe(1);
 });
