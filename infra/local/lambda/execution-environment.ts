@@ -17,12 +17,14 @@ const WORKER = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
 
 /**
  * One execution environment of a function: a thread with memory and variables of its own, that carries out one event at a
- * time. Whatever the function does, only this thread ends.
+ * time and is frozen between two. Whatever the function does, only this thread ends.
  */
 export class ExecutionEnvironment {
   readonly #fn: FunctionConfig;
   readonly #onLog: LogListener;
   readonly #worker: Worker;
+  /** Shared with the thread. */
+  readonly #freezer = new Int32Array(new SharedArrayBuffer(4));
   #isAlive = true;
   #isReady = false;
   #settle: ((result: InvocationResult) => void) | undefined;
@@ -32,7 +34,14 @@ export class ExecutionEnvironment {
     this.#fn = fn;
     this.#onLog = onLog;
     const { codeDirectory, handler, memoryMb } = fn;
-    const start: WorkerStart = { codeDirectory, handler, memoryMb, functionName: fn.name, functionArn: fn.arn };
+    const start: WorkerStart = {
+      codeDirectory,
+      handler,
+      memoryMb,
+      functionName: fn.name,
+      functionArn: fn.arn,
+      freezer: this.#freezer,
+    };
     this.#worker = new Worker(WORKER, {
       workerData: start,
       env: { ...functionVariables(fn, surroundings), ...lambdaVariables(fn) },
@@ -69,6 +78,7 @@ export class ExecutionEnvironment {
         const { requestId, payload, traceId } = invocation;
         const deadline = Date.now() + timeoutSeconds * 1_000;
         this.#worker.postMessage({ requestId, payload, traceId, deadline } satisfies WorkerEvent);
+        this.#thaw();
       };
       if (this.#isReady) begin();
       else {
@@ -87,6 +97,11 @@ export class ExecutionEnvironment {
     this.#isAlive = false;
     this.#finish(failure('Runtime.ExitError', 'Error: Runtime exited with error: signal: killed'));
     await this.#worker.terminate();
+  }
+
+  #thaw(): void {
+    Atomics.store(this.#freezer, 0, 0);
+    Atomics.notify(this.#freezer, 0);
   }
 
   #onMessage(message: WorkerMessage): void {

@@ -5,6 +5,8 @@ export interface WorkerStart {
   readonly functionName: string;
   readonly functionArn: string;
   readonly memoryMb: number;
+  /** One number, which both sides see: 1 while the worker stands still between two events. */
+  readonly freezer: Int32Array;
 }
 
 /** An event for the worker; it gets the next one only after it answered this one. */

@@ -4,7 +4,14 @@ import { pathToFileURL } from 'node:url';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { WorkerEvent, WorkerMessage, WorkerStart } from './worker-messages.ts';
 
-/** Runs inside a worker: Lambda's Node runtime. It loads the handler once, then carries out one event after the other. */
+/**
+ * Runs inside a worker: Lambda's Node runtime. It loads the handler once, then carries out one event after the other. Between
+ * two events it stands still, as Lambda freezes an environment: what an event left under way (a timer, a call to AWS)
+ * goes on with the next event, or never.
+ */
+
+/** In `WorkerStart.freezer`. */
+const FROZEN = 1;
 
 type Handler = (event: unknown, context: object) => unknown;
 
@@ -38,10 +45,24 @@ async function carryOut(handler: Handler, event: WorkerEvent): Promise<void> {
   process.env._X_AMZN_TRACE_ID = event.traceId;
   try {
     const result = await handler(JSON.parse(event.payload), contextOf(event));
-    tell({ type: 'result', payload: JSON.stringify(result) ?? 'null' });
+    await answerAndFreeze({ type: 'result', payload: JSON.stringify(result) ?? 'null' });
   } catch (error) {
-    tell(failed(error));
+    await answerAndFreeze(failed(error));
   }
+}
+
+/** Nothing of this thread runs between the answer and the next event, which wakes it. */
+async function answerAndFreeze(message: WorkerMessage): Promise<void> {
+  await Promise.all([process.stdout, process.stderr].map(flushed));
+  // Before the answer: the next event may come at once, and then there is nothing to wait for.
+  Atomics.store(start.freezer, 0, FROZEN);
+  tell(message);
+  Atomics.wait(start.freezer, 0, FROZEN);
+}
+
+/** A thread's lines reach the log by its parent. */
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => stream.write('', () => resolve()));
 }
 
 /** Source: Lambda Developer Guide, "Using the Lambda context object to retrieve Node.js function information". */

@@ -142,6 +142,27 @@ describe('an environment', () => {
     expect(results.map(resultOf)).toEqual(['met', 'met']);
   });
 
+  test('is frozen between two events: what an event left behind goes on with the next one', async () => {
+    const code = `const seen = []; exports.handler = async ({ name }) => {
+      seen.push(name);
+      if (name === 'first') setTimeout(() => seen.push('left behind'), 20);
+      if (name === 'third') await new Promise((resolve) => setTimeout(resolve, 100));
+      return seen.slice(0);
+    }`;
+    const { send } = await lambdaWith(code, { Timeout: 30 });
+    expect(resultOf(await send({ name: 'first' }))).toEqual(['first']);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(resultOf(await send({ name: 'second' }))).toEqual(['first', 'second']);
+    expect(resultOf(await send({ name: 'third' })).sort()).toEqual(['first', 'left behind', 'second', 'third']);
+  });
+
+  test('that is frozen can be killed', async () => {
+    const { send, service, arn } = await lambdaWith(COUNTING);
+    expect(resultOf(await send({}))).toBe(1);
+    await service.killEnvironments(arn);
+    expect(resultOf(await send({}))).toBe(1);
+  });
+
   test('keeps nothing of another function', async () => {
     const resources = {
       A: lambdaFunction('code', { Environment: { Variables: { NAME: 'a' } } }),
