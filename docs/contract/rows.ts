@@ -111,5 +111,11 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
     pieces: ['test/shared/http/cross-site.test.ts'],
   },
   { name: 'me', decision: 'Profile, storage used and limit, file count.' },
+  {
+    name: 'in time',
+    decision:
+      'What was told 504 `timeout` changes nothing afterwards; what only tidies up holds up no answer (decision 0017).',
+    pieces: ['test/shared/time-limit.test.ts', 'test/infra/stacks/call-times.test.ts'],
+  },
   { name: 'retries', decision: '`Idempotency-Key` on `POST /files`: one file, however often it is asked.' },
 ];

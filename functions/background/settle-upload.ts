@@ -8,6 +8,7 @@ import { limit } from '../../shared/env.ts';
 import { countedSettlements } from '../../shared/files/counted-settlements.ts';
 import { settleUploadedObject } from '../../shared/files/settle-uploaded-object.ts';
 import { describeError, log } from '../../shared/log.ts';
+import { deadlineOf, withinInvocation } from '../../shared/time-limit.ts';
 
 const stores = {
   accounts: accountStore,
@@ -17,16 +18,14 @@ const stores = {
   settlements: countedSettlements(settlementStore, 'direct'),
 };
 const fileCountLimit = limit('FILE_COUNT_LIMIT');
-/** Retries of ours stop this long before the function is ended. */
-const MARGIN_MS = 2_000;
 
 type ObjectCreated = EventBridgeEvent<'Object Created', { readonly object: { readonly key: string } }>;
 
 /** The bytes of a direct upload are in the bucket. Throws when they could not be settled now: then the event comes again. */
 export async function handler({ detail }: ObjectCreated, context: Context): Promise<void> {
-  const deadlineAt = Date.now() + context.getRemainingTimeInMillis() - MARGIN_MS;
+  const settle = () => settleUploadedObject(stores, detail.object.key, { ...deadlineOf(context), fileCountLimit });
   try {
-    const outcome = await settleUploadedObject(stores, detail.object.key, { deadlineAt, fileCountLimit });
+    const outcome = await withinInvocation(context, settle);
     log('info', 'upload arrived', { request_id: context.awsRequestId, outcome });
   } catch (error) {
     log('error', 'upload arrived, not settled', { request_id: context.awsRequestId, ...describeError(error) });

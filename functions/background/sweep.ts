@@ -7,6 +7,7 @@ import { workStore } from '../../shared/aws/work-store.ts';
 import { type SweepReport, sweep } from '../../shared/files/sweep.ts';
 import { log } from '../../shared/log.ts';
 import { measure } from '../../shared/metrics.ts';
+import { withinInvocation } from '../../shared/time-limit.ts';
 
 const stores = {
   files: fileStore,
@@ -17,14 +18,14 @@ const stores = {
 };
 /** Rows looked up at a time. */
 const ROWS = 1_000;
-/** Nothing new is begun this long before the function is ended. */
+/** Nothing new is begun this long before the function is ended: a row takes less, or is left to the next sweep. */
 const MARGIN_MS = 15_000;
 
 /** Every minute: finishes what uploads and deletions left unfinished, and returns what it did. */
 export async function handler(_event: unknown, context: Context): Promise<SweepReport> {
   const now = Date.now();
   const deadlineAt = now + context.getRemainingTimeInMillis() - MARGIN_MS;
-  const report = await sweep(stores, { now, budget: { rows: ROWS, deadlineAt } });
+  const report = await withinInvocation(context, () => sweep(stores, { now, budget: { rows: ROWS, deadlineAt } }));
   log(report.failed > 0 ? 'warn' : 'info', 'swept', { request_id: context.awsRequestId, ...report });
   const { swept, failed, orphans, lagSeconds } = report;
   const Swept = Object.values(swept).reduce((sum, rows) => sum + rows, 0);

@@ -1,4 +1,5 @@
 import { describeError, log } from '../log.ts';
+import { briefly } from '../time-limit.ts';
 import type { AccountStore } from './account-store.ts';
 
 /**
@@ -19,7 +20,7 @@ export async function countInVain(
   clock: () => number = Date.now,
 ): Promise<void> {
   if (bytes < LEAST_BYTES) return;
-  await accounts.countSent(accountId, bytes, clock()).catch((error) => {
+  await briefly(() => accounts.countSent(accountId, bytes, clock())).catch((error) => {
     log('warn', 'bytes sent in vain not counted', { bytes, ...describeError(error) });
   });
 }

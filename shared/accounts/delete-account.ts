@@ -4,8 +4,8 @@ import type { AuditStore } from '../files/audit-store.ts';
 import { type DeletingStores, deleteFile } from '../files/delete-file.ts';
 import { eachOf } from '../files/each-of.ts';
 import type { FileRow } from '../files/file.ts';
-import type { Deadline } from '../files/settlement-store.ts';
 import type { SessionStore } from '../sessions/session.ts';
+import type { Deadline } from '../time-limit.ts';
 import type { AdministrationStore } from './administration-store.ts';
 import type { KeyMarkStore } from './key-mark-store.ts';
 

@@ -1,4 +1,4 @@
-import type { Deadline } from '../files/settlement-store.ts';
+import type { Deadline } from '../time-limit.ts';
 
 /** An API key, named without its secret. */
 export interface KeyReference {

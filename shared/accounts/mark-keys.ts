@@ -1,4 +1,4 @@
-import type { Deadline } from '../files/settlement-store.ts';
+import type { Deadline } from '../time-limit.ts';
 import type { KeyMarkStore } from './key-mark-store.ts';
 
 /**

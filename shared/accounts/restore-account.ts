@@ -1,5 +1,5 @@
 import { ApiError } from '../errors.ts';
-import type { Deadline } from '../files/settlement-store.ts';
+import type { Deadline } from '../time-limit.ts';
 import { markKeys } from './mark-keys.ts';
 import type { SuspendingStores } from './suspend-account.ts';
 

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts';
-import type { Deadline } from '../files/settlement-store.ts';
 import type { SessionStore } from '../sessions/session.ts';
+import type { Deadline } from '../time-limit.ts';
 import type { AdministrationStore } from './administration-store.ts';
 import type { KeyMarkStore } from './key-mark-store.ts';
 import { markKeys } from './mark-keys.ts';

@@ -1,4 +1,5 @@
-import { isUnavailable } from '../errors.ts';
+import { describeError, log } from '../log.ts';
+import { briefly } from '../time-limit.ts';
 import type { ApiKeyCredentials } from './api-key-store.ts';
 import { hashKey, isWellFormedKey } from './key-format.ts';
 
@@ -20,12 +21,12 @@ export async function authenticateKey(
   const now = clock();
   const unlessSince = now - USE_NOTED_EVERY_MS;
   if (key.lastUsedAt === undefined || key.lastUsedAt <= unlessSince) {
-    await keys.noteUse(keyHash, now, unlessSince).catch(ignoreUnavailable);
+    await briefly(() => keys.noteUse(keyHash, now, unlessSince)).catch(leaveItToTheNext);
   }
   return { accountId: key.accountId };
 }
 
-/** The key is good; a note that cannot be written now is no reason to refuse it. */
-function ignoreUnavailable(error: unknown): void {
-  if (!isUnavailable(error)) throw error;
+/** The key is good all the same. */
+function leaveItToTheNext(error: unknown): void {
+  log('warn', 'use of a key not noted; the next request does it', describeError(error));
 }

@@ -14,9 +14,6 @@ import { writeItem } from './transactions.ts';
 
 const tableName = required('ACCOUNTS_TABLE');
 
-/** An answer waits for its bytes to be counted, but not for longer than this. */
-const COUNTING_MS = 1_000;
-
 /**
  * {@link AccountStore} in DynamoDB: one row an account, with `email`, `name`, `picture_url`, `created_at` (epoch
  * milliseconds); `storage_used_bytes`, `file_count`, `key_count`, `groups` (a map: listing group → files) and
@@ -68,12 +65,11 @@ export const accountStore: AccountStore = {
       ConditionExpression: 'attribute_exists(id) AND (attribute_not_exists(sent_day) OR sent_day < :today)',
       ExpressionAttributeValues: values,
     };
-    const abortSignal = AbortSignal.timeout(COUNTING_MS);
     // The third, when the day was begun by another request between the first two.
     for (const change of [add, begin, add]) {
       const command = { TableName: tableName, Key: { id: text(id) }, ...change };
       try {
-        await writeItem(() => dynamoDbOnce.send(new UpdateItemCommand(command), { abortSignal }));
+        await writeItem(() => dynamoDbOnce.send(new UpdateItemCommand(command)));
         return;
       } catch (error) {
         if (!(error instanceof ConditionalCheckFailedException)) throw error;

@@ -1,3 +1,5 @@
+import { inTime, unlimited } from '../time-limit.ts';
+
 /**
  * A reader that keeps what it read for a while. Callers at one time share one read; a failed read is not kept. Once
  * there is a value, a failure to renew it leaves it in use for another while: a minute without the dependency need not be
@@ -27,7 +29,7 @@ export function cached<Value>(
 
   return async ({ maxAgeMs } = { maxAgeMs: keepMs }) => {
     if (kept && clock() - kept.readAt < Math.min(keepMs, maxAgeMs)) return kept.value;
-    reading ??= renew();
-    return reading;
+    reading ??= unlimited(renew);
+    return inTime(reading);
   };
 }

@@ -1,5 +1,6 @@
 import type { MiddlewareStack } from '@smithy/types';
 import { serviceUnavailable } from '../errors.ts';
+import { timeLimit } from '../time-limit.ts';
 
 interface SdkError extends Error {
   readonly $metadata?: { readonly httpStatusCode?: number };
@@ -42,21 +43,40 @@ export function isTransient(error: unknown): boolean {
   return ($metadata?.httpStatusCode ?? 0) >= 500;
 }
 
-/**
- * Makes every transient failure that a client's own retries did not mend a `service_unavailable`, in this one place.
- * Refusals (a failed condition, a missing key, a missing grant) pass unchanged: the stores translate those they expect.
- */
-export function translateFailures<Input extends object, Output extends object>(client: {
+interface AwsClient<Input extends object, Output extends object> {
   readonly middlewareStack: MiddlewareStack<Input, Output>;
-}): void {
+  send: unknown;
+}
+
+/**
+ * Makes every call of a client keep to the time limit of the work that makes it (`time-limit.ts`), and every transient
+ * failure that the client's own retries did not mend a `service_unavailable`, in this one place. Refusals (a failed
+ * condition, a missing key, a missing grant) pass unchanged: the stores translate those they expect.
+ */
+export function prepare<Input extends object, Output extends object>(client: AwsClient<Input, Output>): void {
+  abortInTime(client);
   client.middlewareStack.add(
     (next) => async (args) => {
+      const limit = timeLimit();
+      limit?.throwIfAborted();
       try {
         return await next(args);
       } catch (error) {
+        // Aborted by us, so the reason is ours, too.
+        limit?.throwIfAborted();
         throw isTransient(error) ? serviceUnavailable({ cause: error }) : error;
       }
     },
-    { step: 'initialize', priority: 'high', name: 'translateFailures' },
+    { step: 'initialize', priority: 'high', name: 'prepare' },
   );
+}
+
+/** The SDK takes a signal for each call alone, for the request on its way as for the waits between its attempts. */
+function abortInTime(client: { send: unknown }): void {
+  type Send = (command: unknown, options?: { abortSignal?: AbortSignal }) => Promise<unknown>;
+  const send = (client.send as Send).bind(client);
+  client.send = (...[command, options = {}]: Parameters<Send>) => {
+    const signals = [timeLimit(), options.abortSignal].filter((signal) => signal !== undefined);
+    return send(command, signals.length > 0 ? { ...options, abortSignal: AbortSignal.any(signals) } : options);
+  };
 }

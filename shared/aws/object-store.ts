@@ -6,20 +6,26 @@ import {
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
   HeadObjectCommand,
+  NoSuchUpload,
   PutObjectCommand,
   S3ServiceException,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { required } from '../env.ts';
+import { ApiError } from '../errors.ts';
 import { ownerTag } from '../files/object-key.ts';
 import { type ObjectDescription, type ObjectStore, PartsLeft } from '../files/object-store.ts';
 import { describeError, log } from '../log.ts';
+import { briefly } from '../time-limit.ts';
+import { CALL_MS } from './call-times.ts';
 import { s3 } from './s3.ts';
 
 const bucket = required('UPLOADS_BUCKET');
 
 /** For browsers, which may keep a copy this long; the CDN asks again after a minute, whatever stands here. */
 const CACHE_CONTROL = 'public, max-age=3600';
+
+const LONG = { requestTimeout: CALL_MS.part };
 
 /** {@link ObjectStore} in S3. */
 export const objectStore: ObjectStore = {
@@ -34,13 +40,12 @@ export const objectStore: ObjectStore = {
     const upload = { Bucket: bucket, Key: key, UploadId: created.UploadId };
     try {
       const Parts = await putParts(upload, parts);
-      await s3.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }));
+      await s3.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }), LONG);
     } catch (error) {
-      // Parts are paid for until somebody throws them away.
-      await s3.send(new AbortMultipartUploadCommand(upload)).catch((failure) => {
-        log('warn', 'parts not thrown away; the sweeper will', describeError(failure));
-        throw new PartsLeft('parts are left', { cause: error });
-      });
+      // The sweeper aborted it, because its lease had ended, or the operator did. (To a completion that is repeated after a
+      // lost answer S3 says again that it is done.)
+      if (error instanceof NoSuchUpload) throw new ApiError('timeout', { cause: error, detail: 'its parts are gone' });
+      await throwPartsAway(upload, error);
       throw error;
     }
   },
@@ -65,6 +70,7 @@ export const objectStore: ObjectStore = {
           MetadataDirective: 'REPLACE',
           ...headersOf(description),
         }),
+        { requestTimeout: CALL_MS.copy },
       );
       return true;
     } catch (error) {
@@ -78,11 +84,27 @@ export const objectStore: ObjectStore = {
   },
 };
 
+interface UploadInParts {
+  readonly Bucket: string;
+  readonly Key: string;
+  readonly UploadId: string | undefined;
+}
+
+/** Parts are paid for until they are thrown away. @throws PartsLeft with the reason, when the one short try fails. */
+async function throwPartsAway(upload: UploadInParts, reason: unknown): Promise<void> {
+  try {
+    await briefly(async () => {
+      await s3.send(new AbortMultipartUploadCommand(upload));
+    });
+  } catch (failure) {
+    if (failure instanceof NoSuchUpload) return;
+    log('warn', 'parts not thrown away; the sweeper will', describeError(failure));
+    throw new PartsLeft('parts are left', { cause: reason });
+  }
+}
+
 /** One part is on its way while the next is read; when that fails, it is waited for all the same. */
-async function putParts(
-  upload: { Bucket: string; Key: string; UploadId: string | undefined },
-  parts: AsyncIterable<Uint8Array>,
-): Promise<CompletedPart[]> {
+async function putParts(upload: UploadInParts, parts: AsyncIterable<Uint8Array>): Promise<CompletedPart[]> {
   const completed: CompletedPart[] = [];
   let onItsWay: Promise<CompletedPart> | undefined;
   try {
@@ -90,7 +112,7 @@ async function putParts(
       if (onItsWay) completed.push(await onItsWay);
       const PartNumber = completed.length + 1;
       onItsWay = s3
-        .send(new UploadPartCommand({ ...upload, PartNumber, Body }))
+        .send(new UploadPartCommand({ ...upload, PartNumber, Body }), LONG)
         .then(({ ETag }) => ({ ETag, PartNumber }));
       // Looked at when the next part is here; until then its failure must not count as unhandled.
       onItsWay.catch(() => {});

@@ -1,13 +1,11 @@
 import { GetParameterCommand, ParameterNotFound, SSMClient } from '@aws-sdk/client-ssm';
 import { required } from '../env.ts';
 import { cached } from './cached.ts';
-import { translateFailures } from './failures.ts';
+import { CALL_MS, callSettings } from './call-times.ts';
+import { prepare } from './failures.ts';
 
-const ssm = new SSMClient({
-  maxAttempts: 3,
-  requestHandler: { connectionTimeout: 3_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
-});
-translateFailures(ssm);
+const ssm = new SSMClient(callSettings(CALL_MS.database));
+prepare(ssm);
 
 /** A domain that the operator changed is noticed this late. */
 const KEPT_MS = 5 * 60_000;

@@ -3,7 +3,8 @@ import { required, type VariableName } from '../env.ts';
 import { serviceUnavailable } from '../errors.ts';
 import { parseLoginProvider } from '../login/provider.ts';
 import { cached } from './cached.ts';
-import { translateFailures } from './failures.ts';
+import { CALL_MS, callSettings } from './call-times.ts';
+import { prepare } from './failures.ts';
 
 /** A secret is a JSON object; who uses it knows its fields. */
 export type Secret = Readonly<Record<string, unknown>>;
@@ -11,11 +12,8 @@ export type Secret = Readonly<Record<string, unknown>>;
 /** A rotated secret is noticed this late, so both its values must be good for as long. */
 const KEPT_MS = 5 * 60_000;
 
-const secretsManager = new SecretsManagerClient({
-  maxAttempts: 3,
-  requestHandler: { connectionTimeout: 3_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
-});
-translateFailures(secretsManager);
+const secretsManager = new SecretsManagerClient(callSettings(CALL_MS.database));
+prepare(secretsManager);
 
 /**
  * The OAuth client of the login. A secret that the operator has not filled in, or not well, is not kept, so a better one

@@ -8,6 +8,7 @@ import {
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import { serviceUnavailable } from '../errors.ts';
+import { checkDeadline, DATABASE_CALL_MS, type Deadline, inTime, limited, WRITE_PATIENCE_MS } from '../time-limit.ts';
 import { dynamoDb } from './dynamodb.ts';
 
 const FIRST_DELAY_MS = 25;
@@ -23,42 +24,40 @@ const PASSING = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedT
  * All attempts carry one request token, so that an attempt whose answer was lost is not applied a second time by the next.
  * When the answer of the last one is lost, the caller gets `service_unavailable` although the items may be written: what
  * it wrote must be harmless then, or be found by the sweeper.
- * @param deadlineAt  epoch milliseconds after which no further attempt starts.
+ * @param deadlineAt  epoch milliseconds after which no attempt starts; the SDK's own retries of the last one end a call later.
  * @throws TransactionCanceledException when a condition failed: the caller knows what that means.
- * @throws ApiError `service_unavailable` when the conflict lasted until the deadline.
+ * @throws ApiError `timeout` when the deadline has passed, so that nothing was tried; `service_unavailable` when the conflict
+ *   lasted until the deadline, or the answer was lost.
  */
-export async function transact(items: TransactWriteItem[], { deadlineAt }: { deadlineAt: number }): Promise<void> {
+export async function transact(items: TransactWriteItem[], { deadlineAt }: Deadline): Promise<void> {
   const command = { TransactItems: items, ClientRequestToken: randomUUID() };
   await outwait(() => dynamoDb.send(new TransactWriteItemsCommand(command)), { deadlineAt });
 }
 
-/** How long a write of one item waits for the transactions that are at work on it: a few milliseconds each. */
-const PATIENCE_MS = 2_000;
-
 /**
  * A write of one item, which DynamoDB refuses while a transaction is at work on that item; then it is tried again. A
  * repeated attempt must be harmless.
- * @throws ApiError `service_unavailable` when the conflict lasted for two seconds.
+ * @throws ApiError `service_unavailable` when the conflict lasted for {@link WRITE_PATIENCE_MS}, or no answer came in time.
  */
 export function writeItem<Result>(attempt: () => Promise<Result>): Promise<Result> {
-  return outwait(attempt, { deadlineAt: Date.now() + PATIENCE_MS });
+  return outwait(attempt, { deadlineAt: Date.now() + WRITE_PATIENCE_MS });
 }
 
-async function outwait<Result>(
-  attempt: () => Promise<Result>,
-  { deadlineAt }: { deadlineAt: number },
-): Promise<Result> {
+async function outwait<Result>(attempt: () => Promise<Result>, { deadlineAt }: Deadline): Promise<Result> {
+  checkDeadline({ deadlineAt });
   for (let failures = 0; ; failures++) {
     try {
-      return await attempt();
+      return await limited(deadlineAt + DATABASE_CALL_MS, attempt, lostAnswer);
     } catch (error) {
       if (!isPassing(error)) throw error;
       const delayMs = jitter(failures);
       if (Date.now() + delayMs >= deadlineAt) throw serviceUnavailable({ cause: error });
-      await sleep(delayMs);
+      await inTime(sleep(delayMs));
     }
   }
 }
+
+const lostAnswer = () => serviceUnavailable({ detail: 'the last attempt was not answered in time' });
 
 /** Why each item of a cancelled transaction was refused, in the order of the items; none when it was not cancelled. */
 export function cancellationReasons(error: unknown): CancellationReason[] {

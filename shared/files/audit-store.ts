@@ -1,5 +1,5 @@
+import type { Deadline } from '../time-limit.ts';
 import type { FileRow, ListedFile } from './file.ts';
-import type { Deadline } from './settlement-store.ts';
 
 /** What the books say, as far as the transactions keep them. */
 export interface Books {

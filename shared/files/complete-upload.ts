@@ -2,6 +2,7 @@ import type { AccountStore } from '../accounts/account-store.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { isUuid } from '../ids.ts';
 import { describeError, log } from '../log.ts';
+import { briefly, checkDeadline, type Deadline } from '../time-limit.ts';
 import { contentDisposition } from './content-disposition.ts';
 import { cancelTicket } from './delete-file.ts';
 import type { FileRef, PendingTicket, StoredFile } from './file.ts';
@@ -10,7 +11,7 @@ import { startsGroup } from './listing-counters.ts';
 import { incomingKey, newPublicKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { ReleaseStore } from './release-store.ts';
-import type { Deadline, SettlementStore } from './settlement-store.ts';
+import type { SettlementStore } from './settlement-store.ts';
 import { tidyGroups } from './tidy-groups.ts';
 
 export interface CompletingStores {
@@ -50,6 +51,7 @@ export async function completeUpload(
   if (!isUuid(ref.id)) throw new ApiError('not_found');
   let last: 'no bytes' | 'no room' | 'changed' = 'changed';
   for (let turn = 0; turn < TURNS; turn++) {
+    checkDeadline(completing);
     const row = await stores.files.get(ref);
     if (row?.state === 'ready') return row;
     if (last === 'no room') throw new ApiError('storage_limit_exceeded');
@@ -93,7 +95,7 @@ async function attempt(
 }
 
 async function removeQuietly(stores: CompletingStores, key: string, what: string): Promise<void> {
-  await stores.objects.remove(key).catch((error) => {
+  await briefly(() => stores.objects.remove(key)).catch((error) => {
     log('warn', `${what} not removed; the sweeper or the bucket's lifecycle will`, describeError(error));
   });
 }

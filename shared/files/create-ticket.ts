@@ -5,6 +5,7 @@ import { serviceUnavailable } from '../errors.ts';
 import { uuidv7 } from '../ids.ts';
 import { DIRECT_TICKET_TTL_SECONDS, DIRECT_URL_TTL_SECONDS } from '../limits.ts';
 import { describeError, log } from '../log.ts';
+import { checkDeadline, type Deadline, WRITE_PATIENCE_MS } from '../time-limit.ts';
 import type { PendingTicket, StoredFile } from './file.ts';
 import type { FileStore } from './file-store.ts';
 import { fingerprint } from './fingerprint.ts';
@@ -25,12 +26,11 @@ export interface TicketStores {
   readonly signUpload: SignUpload;
 }
 
-export interface TicketInput {
+export interface TicketInput extends Deadline {
   readonly accountId: string;
   readonly request: TicketRequest;
   readonly limits: AccountLimits;
   readonly idempotencyKey?: string | undefined;
-  readonly deadlineAt: number;
 }
 
 /** Leave to upload one file directly. */
@@ -62,6 +62,7 @@ export async function createTicket(
   clock: () => number = Date.now,
 ): Promise<TicketAnswer> {
   for (let turn = 0; turn < TURNS; turn++) {
+    checkDeadline(input);
     // In this order: usage that already holds the first attempt with this key implies that its record is found.
     const account = await getAccount(stores.accounts, input.accountId);
     const { answer, claim } = await useKey(stores, input, clock());
@@ -120,15 +121,17 @@ function newPendingTicket(
 async function reserve(
   stores: TicketStores,
   reservation: Parameters<SettlementStore['reserve']>[0],
-  { deadlineAt }: TicketInput,
+  deadline: TicketInput,
 ) {
   try {
-    return await stores.settlements.reserve(reservation, { deadlineAt });
+    return await stores.settlements.reserve(reservation, deadline);
   } catch (error) {
     // Only the answer may be lost, and a client that sees an error owns nothing: the reservation is given back now if it
     // can be, else at the ticket's deadline.
     const { ticket } = reservation;
-    await stores.releases.releaseTicket(ticket, 'cancelled', { deadlineAt }).catch((failure) => {
+    // By a deadline of its own: what has begun is to be ended, also when it is too late to begin anything.
+    const giveBack = { deadlineAt: Date.now() + WRITE_PATIENCE_MS };
+    await stores.releases.releaseTicket(ticket, 'cancelled', giveBack).catch((failure) => {
       log('warn', 'reservation not given back; the sweeper will', { fileId: ticket.id, ...describeError(failure) });
     });
     throw error;

@@ -1,12 +1,12 @@
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { isUuid } from '../ids.ts';
 import { describeError, log } from '../log.ts';
+import { briefly, checkDeadline, type Deadline } from '../time-limit.ts';
 import type { FileRef, PendingTicket, ReadyFile } from './file.ts';
 import type { FileStore } from './file-store.ts';
 import { incomingKey, objectKeysOf } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { ReleaseStore } from './release-store.ts';
-import type { Deadline } from './settlement-store.ts';
 
 export interface DeletingStores {
   readonly files: FileStore;
@@ -21,24 +21,25 @@ const TURNS = 3;
 
 /**
  * Deletes a file, or cancels a ticket. One transaction takes it out of the books; from then on it is gone for its owner,
- * so what follows cannot fail the request: the object goes, then the row, and the sweeper does what we leave undone. Of
- * two at once one deletes and the other is told `not_found`.
+ * so what follows can neither fail nor hold up the request: the object goes, then the row, and the sweeper does what we
+ * leave undone after one short try. Of two at once one deletes and the other is told `not_found`.
  * @throws ApiError `not_found` for an unknown id, another account's, an upload under way, and what was deleted before.
  */
 export async function deleteFile(
   stores: DeletingStores,
   ref: FileRef,
-  { deadlineAt }: { deadlineAt: number },
+  deadline: Deadline,
   clock: () => number = Date.now,
 ): Promise<void> {
   if (!isUuid(ref.id)) throw new ApiError('not_found');
   for (let turn = 0; turn < TURNS; turn++) {
+    checkDeadline(deadline);
     const row = await stores.files.get(ref);
     if (row?.state === 'ready') {
       const work = { dueAt: clock() + OURS_MS };
-      if ((await stores.releases.releaseFile(row, work, { deadlineAt })) === 'released') return removeFile(stores, row);
+      if ((await stores.releases.releaseFile(row, work, deadline)) === 'released') return removeFile(stores, row);
     } else if (row?.state === 'pending' && row.lane === 'direct') {
-      if (await cancelTicket(stores, row, { deadlineAt })) return;
+      if (await cancelTicket(stores, row, deadline)) return;
     } else {
       throw new ApiError('not_found');
     }
@@ -69,7 +70,7 @@ export async function cancelTicket(
 }
 
 async function orLeaveIt(ref: FileRef, work: () => Promise<void>): Promise<void> {
-  await work().catch((error) => {
+  await briefly(work).catch((error) => {
     log('warn', 'deletion not finished; the sweeper will', { fileId: ref.id, ...describeError(error) });
   });
 }

@@ -1,4 +1,5 @@
 import { describeError, log } from '../log.ts';
+import { briefly } from '../time-limit.ts';
 import type { PendingUpload } from './file.ts';
 import type { FileStore } from './file-store.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -14,8 +15,10 @@ export async function discardUpload(
 ): Promise<'discarded' | 'settled'> {
   try {
     if ((await stores.files.giveUp(upload)) === 'settled') return 'settled';
-    await stores.objects.remove(upload.objectKey);
-    await stores.files.remove(upload);
+    await briefly(async () => {
+      await stores.objects.remove(upload.objectKey);
+      await stores.files.remove(upload);
+    });
   } catch (error) {
     log('warn', 'upload not discarded; the sweeper will', { fileId: upload.id, ...describeError(error) });
   }

@@ -19,6 +19,7 @@ export interface ObjectStore {
   /**
    * Stores an object of several parts, one on its way while the next is read; nothing is visible until all are stored.
    * When anything fails, `parts` included, what was stored is thrown away and the error passes.
+   * @throws ApiError `timeout` when the parts were thrown away meanwhile, because it took too long.
    * @throws PartsLeft instead, when that fails, too: the row of the upload must stay, by which the sweeper finds them.
    */
   putInParts(key: string, parts: AsyncIterable<Uint8Array>, description: ObjectDescription): Promise<void>;

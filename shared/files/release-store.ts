@@ -1,5 +1,5 @@
+import type { Deadline } from '../time-limit.ts';
 import type { PendingTicket, ReadyFile } from './file.ts';
-import type { Deadline } from './settlement-store.ts';
 
 /**
  * The transactions that give storage back: all of each happens, or nothing. `changed` means that the row was in another

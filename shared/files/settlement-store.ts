@@ -1,14 +1,10 @@
 import type { Allowance, Refusal } from '../accounts/allowance.ts';
+import type { Deadline } from '../time-limit.ts';
 import type { IdempotencyClaim, PendingTicket, StoredFile } from './file.ts';
 
 /** A claim, and the ticket it may take over from: one that will never become a file. */
 export interface NewClaim extends IdempotencyClaim {
   readonly replacesTicket?: string;
-}
-
-export interface Deadline {
-  /** No attempt starts after this (epoch milliseconds). */
-  readonly deadlineAt: number;
 }
 
 /**

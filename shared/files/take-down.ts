@@ -1,9 +1,9 @@
 import { ApiError } from '../errors.ts';
+import type { Deadline } from '../time-limit.ts';
 import { type DeletingStores, deleteFile } from './delete-file.ts';
 import type { FileRef, StoredFile } from './file.ts';
 import type { ObjectInventory } from './object-inventory.ts';
 import { parseOwner } from './object-key.ts';
-import type { Deadline } from './settlement-store.ts';
 
 export interface TakingDownStores extends DeletingStores {
   readonly inventory: Pick<ObjectInventory, 'ownerTag'>;

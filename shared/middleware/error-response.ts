@@ -19,9 +19,7 @@ export function errorResponse(): middy.MiddlewareObj<ApiEvent, ApiResult> {
   return { onError: errorResponseOnError };
 }
 
-/** The error a client is told of for what was thrown. middy's own deadline, just before Lambda's, is a `timeout`. */
+/** The error a client is told of for what was thrown. */
 export function asApiError(thrown: unknown): ApiError {
-  if (thrown instanceof ApiError) return thrown;
-  const isDeadline = thrown instanceof Error && thrown.name === 'TimeoutError';
-  return new ApiError(isDeadline ? 'timeout' : 'internal_error', { cause: thrown });
+  return thrown instanceof ApiError ? thrown : new ApiError('internal_error', { cause: thrown });
 }

@@ -1,4 +1,5 @@
-import { isUnavailable } from '../errors.ts';
+import { describeError, log } from '../log.ts';
+import { briefly } from '../time-limit.ts';
 import { expiryOf, hashToken, type Session, type SessionStore } from './session.ts';
 
 /** The idle time begins anew at most this often, so that a busy dashboard costs one write an hour. */
@@ -20,12 +21,13 @@ export async function findSession(
   if (!session || session.expiresAt <= now) return undefined;
   const expiresAt = expiryOf({ createdAt: session.createdAt, refreshedAt: now });
   if (now - session.refreshedAt >= REFRESHED_EVERY_SECONDS && expiresAt > session.expiresAt) {
-    await sessions.refresh({ tokenHash: session.tokenHash, refreshedAt: now, expiresAt }).catch(ignoreUnavailable);
+    const refreshed = { tokenHash: session.tokenHash, refreshedAt: now, expiresAt };
+    await briefly(() => sessions.refresh(refreshed)).catch(leaveItToTheNext);
   }
   return session;
 }
 
-/** The session is good; a refresh that cannot be written now is tried again by the next request. */
-function ignoreUnavailable(error: unknown): void {
-  if (!isUnavailable(error)) throw error;
+/** The session is good all the same. */
+function leaveItToTheNext(error: unknown): void {
+  log('warn', 'session not refreshed; the next request does it', describeError(error));
 }

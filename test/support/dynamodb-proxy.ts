@@ -4,9 +4,10 @@ import { buffer } from 'node:stream/consumers';
 import { inject } from 'vitest';
 
 /**
- * What happens to a call: an answer of ours instead of the engine's, or a connection cut before or after the effect.
+ * What happens to a call: an answer of ours instead of the engine's, a connection cut before or after the effect, or no
+ * effect and no answer.
  */
-export type Fault = { readonly status: number; readonly body: object } | 'cut before' | 'cut after';
+export type Fault = { readonly status: number; readonly body: object } | 'cut before' | 'cut after' | 'silence';
 
 export interface DynamoDbProxy {
   /** The operations that arrived, such as `UpdateItem`, oldest first. */
@@ -46,6 +47,7 @@ async function forward(proxy: DynamoDbProxy, request: IncomingMessage, response:
   const body = await buffer(request);
   proxy.calls.push(operation);
   const fault = proxy.fault(operation);
+  if (fault === 'silence') return;
   if (fault === 'cut before') return void request.socket.destroy();
   if (typeof fault === 'object') {
     response.writeHead(fault.status, { 'Content-Type': 'application/x-amz-json-1.0' });

@@ -60,6 +60,12 @@ export function limitStreamingPlaces(
   variables.STREAMING_PLACES = String(perEnvironment);
 }
 
+/** Gives a function another time-out, in seconds: to see how it ends without waiting for as long as it may take. */
+export function setTimeoutOf(templates: Templates, fn: string, seconds: number): void {
+  const [, { Properties = {} }] = find(templates, 'AWS::Lambda::Function', fn);
+  Properties.Timeout = seconds;
+}
+
 function find(templates: Templates, type: string, start: string): [logicalId: string, resource: TemplateResource] {
   const found = Object.values(templates).flatMap(({ Resources }) =>
     Object.entries(Resources).filter(([logicalId, { Type }]) => Type === type && logicalId.startsWith(start)),

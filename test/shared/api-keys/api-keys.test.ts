@@ -6,7 +6,7 @@ import { generateKey, hashKey } from '../../../shared/api-keys/key-format.ts';
 import { listApiKeys } from '../../../shared/api-keys/list-api-keys.ts';
 import { revokeApiKey } from '../../../shared/api-keys/revoke-api-key.ts';
 import { uuidv7 } from '../../../shared/ids.ts';
-import { cancelled, dynamoDbError, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
+import { cancelled, dynamoDbError, type Fault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
 const engine = dynamoDbClient();
@@ -270,9 +270,10 @@ describe('authenticating by a key', () => {
     expect(await authenticate(key)).toBeUndefined();
   });
 
-  test.each([
+  test.each<[string, Fault]>([
     ['is throttled', dynamoDbError('ThrottlingException')],
     ['meets a revocation', dynamoDbError('TransactionConflictException')],
+    ['is not answered', 'silence'],
   ])('succeeds although the note of its use %s', async (_, fault) => {
     const accountId = await newAccount();
     const { key } = await create(accountId);

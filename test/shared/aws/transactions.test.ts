@@ -1,6 +1,7 @@
 import { GetItemCommand, TransactionCanceledException, type TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { cancellationReasons, transact } from '../../../shared/aws/transactions.ts';
+import { DATABASE_CALL_MS } from '../../../shared/time-limit.ts';
 import { cancelled, dynamoDbError, type Fault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
@@ -76,6 +77,20 @@ describe('a transaction', () => {
       headers: { 'Retry-After': '1' },
     });
     expect(await count(id)).toBeUndefined();
+  });
+
+  test('whose deadline has passed is not tried at all', async () => {
+    const id = crypto.randomUUID();
+    await expect(transact([addOne(id)], { deadlineAt: Date.now() })).rejects.toMatchObject({ code: 'timeout' });
+    expect(proxy.calls).toEqual([]);
+  });
+
+  test('that is not answered is cut off one call after its deadline, whatever the SDK would still try', async () => {
+    proxy.fault = () => 'silence';
+    const startedAt = Date.now();
+    const work = transact([addOne(crypto.randomUUID())], { deadlineAt: startedAt + 500 });
+    await expect(work).rejects.toMatchObject({ code: 'service_unavailable', headers: { 'Retry-After': '1' } });
+    expect(Date.now() - startedAt).toBeLessThan(500 + DATABASE_CALL_MS + 500);
   });
 
   test.each([

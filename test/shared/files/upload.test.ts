@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { AbortMultipartUploadCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../shared/errors.ts';
 import { discardUpload } from '../../../shared/files/discard-upload.ts';
@@ -18,7 +19,7 @@ import {
   upload,
 } from './actions.ts';
 import { expectBalance, keysInBucket, readObject, statesOf, strayKeys } from './observe.ts';
-import { startService } from './service.ts';
+import { BUCKET, startService } from './service.ts';
 
 const service = await startService();
 const { stores } = service;
@@ -166,6 +167,25 @@ describe('an upload that ends early', () => {
     await sweepLater(service);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
+});
+
+test('an upload whose parts were thrown away meanwhile has taken too long, and leaves nothing behind', async () => {
+  const accountId = await newAccount(service);
+  const mark = service.front.meter.mark();
+  const operations = () => service.front.meter.since(mark).calls.map(({ operation }) => operation);
+  async function* content() {
+    yield randomBytes(PART_BYTES + 1);
+    // The first part is on its way.
+    await expect.poll(operations).toContain('UploadPart');
+    const { Uploads = [] } = await service.s3.send(new ListMultipartUploadsCommand({ Bucket: BUCKET }));
+    for (const { Key, UploadId } of Uploads) {
+      await service.s3.send(new AbortMultipartUploadCommand({ Bucket: BUCKET, Key, UploadId }));
+    }
+    yield randomBytes(PART_BYTES);
+  }
+  await expect(stage(service, accountId, content())).rejects.toMatchObject({ code: 'timeout' });
+  await sweepLater(service);
+  await expectBalance(service, accountId, { files: 0, bytes: 0 });
 });
 
 describe('the lease of an upload', () => {

@@ -7,7 +7,7 @@ import { endSession } from '../../../shared/sessions/end-session.ts';
 import { findSession } from '../../../shared/sessions/find-session.ts';
 import { SESSION_TOKEN_BITS } from '../../../shared/sessions/session.ts';
 import { startSession } from '../../../shared/sessions/start-session.ts';
-import { dynamoDbError, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
+import { dynamoDbError, type Fault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
 const engine = dynamoDbClient();
@@ -215,10 +215,24 @@ test('a token nobody has been given finds nobody', async () => {
   expect(await find('a'.repeat(43))).toBeUndefined();
 });
 
-test('a good session stays good although its refresh is throttled', async () => {
+test.each<[string, Fault]>([
+  ['is throttled', dynamoDbError('ThrottlingException')],
+  ['meets a transaction', dynamoDbError('TransactionConflictException')],
+  ['fails in a way that was not foreseen', dynamoDbError('ValidationException')],
+  ['is not answered', 'silence'],
+])('a good session stays good although its refresh %s', async (_, fault) => {
   const token = await start();
-  proxy.fault = (operation) => (operation === 'UpdateItem' ? dynamoDbError('ThrottlingException') : undefined);
+  proxy.fault = (operation) => (operation === 'UpdateItem' ? fault : undefined);
   expect(await find(token, LOGIN + DAY_MS)).toBeDefined();
+});
+
+test('a logout that meets a transaction waits for it', async () => {
+  const token = await start();
+  let conflicts = 2;
+  proxy.fault = (operation) =>
+    operation === 'DeleteItem' && conflicts-- > 0 ? dynamoDbError('TransactionConflictException') : undefined;
+  await endSession(sessions, token);
+  expect(await find(token)).toBeUndefined();
 });
 
 test('sessions that cannot be read are service_unavailable, not logged out', async () => {

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { ATTEMPTS, CALL_MS } from '../../../shared/aws/call-times.ts';
+import { STREAMING_LEASE_SECONDS } from '../../../shared/limits.ts';
+import { deadlineOf } from '../../../shared/time-limit.ts';
+import { synthesized } from '../../support/synthesized.ts';
+
+/** What the SDK waits between the attempts of a call, at the most: twice, up to half a second after a throttle. */
+const BACKOFF_MS = 1_500;
+
+/** All attempts of a call, each of which takes as long as it may. */
+const longest = (call: keyof typeof CALL_MS) => ATTEMPTS * CALL_MS[call] + BACKOFF_MS;
+
+/** Of every function that makes calls, how long it may take until its deadline, in milliseconds. */
+async function workTimes(): Promise<Map<string, number>> {
+  const functions = await synthesized('Api', 'AWS::Lambda::Function');
+  const streaming = await synthesized('Streaming', 'AWS::Lambda::WebFunctionRevision');
+  const seconds = [
+    ...functions.map(({ logicalId, Properties }) => [logicalId, Properties.Timeout] as const),
+    ...streaming.map(
+      ({ logicalId, Properties }) =>
+        [logicalId, (Properties.ServiceConfig as { TimeoutSeconds: number }).TimeoutSeconds] as const,
+    ),
+  ];
+  return new Map(
+    seconds
+      .filter(([name]) => !name.startsWith('UnknownRoute'))
+      .map(([name, timeout]) => {
+        const invocation = { getRemainingTimeInMillis: () => Number(timeout) * 1_000 };
+        return [name, deadlineOf(invocation).deadlineAt - Date.now()];
+      }),
+  );
+}
+
+test('all attempts of any call fit into the time of every function that may make it', async () => {
+  const times = await workTimes();
+  expect(times.size).toBeGreaterThan(10);
+  for (const [name, workMs] of times) {
+    const calls = name.includes('UploadStream') ? Object.keys(CALL_MS) : ['database', 'object', 'copy'];
+    for (const call of calls as (keyof typeof CALL_MS)[]) expect([name, call, longest(call)]).toSatisfy(fits(workMs));
+  }
+});
+
+const fits =
+  (workMs: number) =>
+  ([, , ms]: [string, string, number]) =>
+    ms < workMs;
+
+test('all attempts of a part fit into what is left of a lease at the worst, a third before its end', () => {
+  expect(longest('part')).toBeLessThan((STREAMING_LEASE_SECONDS * 1_000 * 2) / 3);
+});

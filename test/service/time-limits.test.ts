@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CALL_MS } from '../../shared/aws/call-times.ts';
+import { TIDYING_MS } from '../../shared/time-limit.ts';
+import { readBooks } from '../support/books.ts';
+import { during } from '../support/during.ts';
+import { expectNoTrace } from '../support/expect-no-trace.ts';
+import { askForTicket, complete, put } from '../support/lanes.ts';
+import { type Operator, operatorOf } from '../support/operator.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { setTimeoutOf, type Templates } from '../support/template-edits.ts';
+
+/** Requests end in time: what a client is told is true then and later, however late AWS is. */
+
+let service: TestService;
+let operator: Operator;
+/** The same, with functions that have ten seconds: their deadline comes after 3.5, their early answer after 9.5. */
+let hurried: TestService;
+let hurriedOperator: Operator;
+const EARLY_ANSWER_MS = 9_500;
+
+beforeAll(async () => {
+  const edit = (templates: Templates) => {
+    for (const fn of ['UploadFile', 'CompleteUpload']) setTimeoutOf(templates, fn, 10);
+  };
+  [service, hurried] = await Promise.all([startTestService(), startTestService({}, { edit })]);
+  [operator, hurriedOperator] = [operatorOf(service), operatorOf(hurried)];
+});
+afterAll(async () => {
+  for (const each of [operator, hurriedOperator]) each.close();
+  await Promise.all([service.close(), hurried.close()]);
+});
+
+const s3 = (operation: string) => ({ service: 's3', operation }) as const;
+
+async function timed<Result>(work: () => Promise<Result>): Promise<{ result: Result; ms: number }> {
+  const startedAt = Date.now();
+  const result = await work();
+  return { result, ms: Date.now() - startedAt };
+}
+
+async function expectBalance(operator: Operator): Promise<void> {
+  await operator.passDeadlines();
+  await operator.sweep();
+  const { problems, unfinished } = await readBooks(operator);
+  expect({ problems, unfinished }).toEqual({ problems: [], unfinished: [] });
+}
+
+const namesOf = async (accountId: string) => (await readBooks(hurriedOperator)).accountOf(accountId).names;
+
+describe('contract: in time', () => {
+  test('an upload that was told 504 never becomes a file, also when the next request thaws its function', async () => {
+    const { id, byKey } = await hurried.newAccount();
+    const late = { match: s3('PutObject'), effect: { delayMs: EARLY_ANSWER_MS + 1_000 } } as const;
+    const { result, ms } = await during(hurried, late, () => timed(() => byKey.upload('first', 'hello')));
+    expect([result.status, result.body]).toEqual([504, { error: 'timeout' }]);
+    expect(ms).toBeLessThan(EARLY_ANSWER_MS + 1_000);
+
+    // In the same environment, the only one there is; S3 has answered the first upload meanwhile.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect((await byKey.upload('second', 'hello')).status).toBe(201);
+    expect((await byKey.upload('third', 'hello')).status).toBe(201);
+    expect(await namesOf(id)).toEqual(['second', 'third']);
+    await expectBalance(hurriedOperator);
+    expect((await byKey.upload('first', 'hello')).status).toBe(201);
+    expect(await namesOf(id)).toEqual(['first', 'second', 'third']);
+    await expectBalance(hurriedOperator);
+  });
+
+  test('an upload whose bytes are stored after its deadline is given up, and its client told at once', async () => {
+    const account = await hurried.newAccount();
+    const late = { match: s3('PutObject'), effect: { delayMs: 3_900 }, times: 1 } as const;
+    const { result, ms } = await during(hurried, late, () => timed(() => account.byKey.upload('late', 'hello')));
+    expect([result.status, result.body]).toEqual([504, { error: 'timeout' }]);
+    expect(ms).toBeLessThan(EARLY_ANSWER_MS - 1_000);
+    await expectNoTrace(hurried, account);
+  });
+
+  test('a completion that was told 504 makes no file until it is tried again', async () => {
+    const { id, byKey } = await hurried.newAccount();
+    hurried.holdEvents();
+    const { body: ticket } = await askForTicket(byKey, 'direct', 5);
+    expect(await put(ticket, 'hello')).toBe(200);
+    const late = { match: s3('CopyObject'), effect: { delayMs: 3_900 }, times: 1 } as const;
+    const answer = await during(hurried, late, () => complete(byKey, ticket));
+    expect([answer.status, answer.body]).toEqual([504, { error: 'timeout' }]);
+    expect(await namesOf(id)).toEqual([]);
+    expect((await complete(byKey, ticket)).status).toBe(201);
+    expect(await namesOf(id)).toEqual(['direct']);
+    await expectBalance(hurriedOperator);
+  });
+
+  test('one lost connection to the storage costs an upload no error', async () => {
+    const { byKey } = await service.newAccount();
+    const lost = { match: s3('PutObject'), effect: 'timeout', times: 1 } as const;
+    const { result, ms } = await during(service, lost, () => timed(() => byKey.upload('a', 'hello')));
+    expect(result.status).toBe(201);
+    expect(ms).toBeLessThan(2 * CALL_MS.object);
+  });
+
+  test('a deletion whose object cannot be removed is answered at once, and the sweeper removes it', async () => {
+    const account = await service.newAccount();
+    const { body } = await account.byKey.upload('hangs', 'hello');
+    const hangs = { match: s3('DeleteObject'), effect: 'timeout' } as const;
+    const { result, ms } = await during(service, hangs, () =>
+      timed(() => account.byKey.request('DELETE', `/files/${body.id}`)),
+    );
+    expect([result.status, result.body]).toEqual([200, { id: body.id, deleted: true }]);
+    expect(ms).toBeLessThan(TIDYING_MS + 1_000);
+    expect(await service.storedBytes(account.id)).toBe(5);
+    await expectBalance(operator);
+    await expectNoTrace(service, account);
+  });
+});
