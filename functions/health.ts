@@ -1,21 +1,31 @@
+import { cached } from '../shared/aws/cached.ts';
 import { probeDatabase, probeStorage } from '../shared/aws/probes.ts';
 import { routeStack } from '../shared/http/route-stack.ts';
 import { describeError, log } from '../shared/log.ts';
 
 /** A dependency that does not answer within this long counts as down. */
 const PROBE_MS = 2_000;
+/**
+ * Between two probes of one process, in milliseconds: the route is open to all, and a flood of requests must not become a
+ * flood of calls. An outage is told this much later at most, and so is its end.
+ */
+const PROBED_EVERY_MS = 3_000;
+
+const database = cached(() => state('db', probeDatabase), { keepMs: PROBED_EVERY_MS });
+const storage = cached(() => state('storage', probeStorage), { keepMs: PROBED_EVERY_MS });
 
 /** GET /health: 200 when the database and the storage answer, else 503; the one error that has a body of its own. */
 export const handler = routeStack('health', [], async () => {
-  const [db, storage] = await Promise.all([state('db', probeDatabase), state('storage', probeStorage)]);
-  const isWell = db === 'ok' && storage === 'ok';
+  const [db, files] = await Promise.all([database(), storage()]);
+  const isWell = db === 'ok' && files === 'ok';
   return {
     statusCode: isWell ? 200 : 503,
     headers: { 'Content-Type': 'application/json', ...(!isWell && { 'Retry-After': '5' }) },
-    body: JSON.stringify({ status: isWell ? 'ok' : 'degraded', db, storage }),
+    body: JSON.stringify({ status: isWell ? 'ok' : 'degraded', db, storage: files }),
   };
 });
 
+/** Never throws, so that a failure is kept as long as a success. */
 async function state(name: string, probe: (signal: AbortSignal) => Promise<unknown>): Promise<'ok' | 'error'> {
   try {
     await probe(AbortSignal.timeout(PROBE_MS));

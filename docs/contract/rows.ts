@@ -92,7 +92,11 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
       'While less than a quarter of the places of a streaming server is free, uploads slower than 128 KiB/s are cut, of the account with the most first (decision 0015).',
     pieces: ['test/functions/upload-stream/'],
   },
-  { name: 'health', decision: '200 when database and storage answer within 2 s, else 503 with its own object.' },
+  {
+    name: 'health',
+    decision:
+      '200 when database and storage answer within 2 s, else 503 with its own object; a process asks them every 3 s at most.',
+  },
   {
     name: 'login',
     decision:
