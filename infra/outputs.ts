@@ -12,6 +12,7 @@ export const OUTPUTS = {
   OriginSecretArn: { stack: 'Data', meaning: 'The secret by which functions know the edge' },
   AppDistributionId: { stack: 'Edge', meaning: 'The distribution in front of API and dashboard' },
   CdnDistributionId: { stack: 'Data', meaning: 'The distribution of the links' },
+  GatewayUrl: { stack: 'Api', meaning: 'The address of the gateway itself, where every request is refused' },
   FailedEventsQueueUrl: { stack: 'Api', meaning: 'The queue of events that were given up' },
   AlarmTopic: { stack: 'Operations', meaning: 'The SNS topic that alarms tell' },
   EdgeAlarmTopic: { stack: 'EdgeAlarms', meaning: 'The SNS topic in us-east-1 that the alarms of the edge tell' },

@@ -9,7 +9,11 @@ export const ERRORS = {
     status: 403,
     meaning: 'The account has no room for it: its storage or its number of files is at the limit.',
   },
-  forbidden: { status: 403, meaning: 'A cookie request that changes state came from another site.' },
+  forbidden: {
+    status: 403,
+    meaning:
+      'A cookie request that changes state came from another site, or a request did not come by the address of the service.',
+  },
   api_key_limit_exceeded: { status: 403, meaning: 'The account has as many API keys as it may have.' },
   not_found: { status: 404, meaning: 'Unknown route, unknown id, or an id of another account.' },
   method_not_allowed: {

@@ -8,6 +8,8 @@ export interface Settings {
   readonly largestBytes: number;
   /** False where the deployment has no streaming function. */
   readonly isStreaming: boolean;
+  /** The address of the gateway itself, past CloudFront; undefined when it was not given. */
+  readonly gatewayUrl: string | undefined;
 }
 
 /** Something that holds or does not. */

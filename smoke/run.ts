@@ -19,6 +19,7 @@ const HELP = `npm run smoke -- --base-url <https://…/api/v1> [--key <API key>]
   --key <key>               an API key of an account with 200 MB of room; else from FILE_HOSTING_KEY
   --largest-mib <number>    upload no file larger than this (100)
   --max-upload-bytes <n>    MAX_UPLOAD_SIZE_BYTES of the deployment (104857600)
+  --gateway-url <url>       address of the gateway itself (output GatewayUrl), where every request has to be refused
   --no-streaming            the deployment has no streaming function
   --only <text>             only the checks whose name holds this text
 `;
@@ -94,6 +95,7 @@ function readSettings(): (Settings & { only: string }) | undefined {
       key: { type: 'string' },
       'largest-mib': { type: 'string', default: '100' },
       'max-upload-bytes': { type: 'string', default: '104857600' },
+      'gateway-url': { type: 'string' },
       'no-streaming': { type: 'boolean', default: false },
       only: { type: 'string', default: '' },
       help: { type: 'boolean', default: false },
@@ -110,6 +112,7 @@ function readSettings(): (Settings & { only: string }) | undefined {
     largestBytes: positive('--largest-mib', values['largest-mib']) * 1024 * 1024,
     maxUploadBytes: positive('--max-upload-bytes', values['max-upload-bytes']),
     isStreaming: !values['no-streaming'],
+    gatewayUrl: values['gateway-url'],
     only: values.only,
   };
 }

@@ -18,6 +18,10 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
     name: 'order of checks',
     decision: 'Unknown route or method, then credential, cross-site, rate limit, then the request.',
   },
+  {
+    name: 'edge',
+    decision: 'What does not come through CloudFront is 403 `forbidden` at the gateway, before a function runs.',
+  },
   { name: 'head', decision: 'HEAD works wherever GET does, counted alike; `Allow` names it.' },
   { name: 'caching', decision: '`Cache-Control: no-store` on every answer of the API.' },
   { name: 'success', decision: 'Creation 201 with `Location`, a ticket 202, all else 200; always a JSON object.' },

@@ -11,6 +11,7 @@ import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES } from '../../shared
 import type { DashboardFiles } from '../bundle/build-dashboard.ts';
 import type { StageConfig } from '../stage.ts';
 import { EdgeFunction } from './edge-function.ts';
+import { GatewayKey } from './gateway-key.ts';
 import { errorBodies, errorResponses, StaticFiles, URL_TOO_LONG } from './static-files.ts';
 import { STRICT_TRANSPORT } from './strict-transport.ts';
 import { acceptViewerSide, viewerSide } from './viewer-side.ts';
@@ -43,9 +44,9 @@ export class AppDistribution extends Construct {
 
   constructor(scope: Construct, id: string, props: AppDistributionProps) {
     super(scope, id);
-    const customHeaders = {
-      'x-origin-secret': props.originSecret.secretValueFromJson(props.stage.originSecretSlot).unsafeUnwrap(),
-    };
+    const secret = props.originSecret.secretValueFromJson(props.stage.originSecretSlot);
+    const gatewayKey = new GatewayKey(this, 'GatewayKey', { api: props.api, value: secret });
+    const customHeaders = { 'x-origin-secret': secret.unsafeUnwrap() };
     const viewerRequest = new EdgeFunction(this, 'ViewerRequest', {
       file: 'app-viewer-request.js',
       constants: {
@@ -118,7 +119,7 @@ export class AppDistribution extends Construct {
         ...toApi,
         origin: new origins.RestApiOrigin(props.api, {
           originId: 'api',
-          customHeaders,
+          customHeaders: { ...customHeaders, 'x-api-key': gatewayKey.value },
           readTimeout: Duration.seconds(30),
         }),
       },
@@ -147,6 +148,8 @@ export class AppDistribution extends Construct {
         }),
       },
     });
+    // So that a key of another value is there before it is sent.
+    this.distribution.node.addDependency(gatewayKey);
     acceptViewerSide(this.distribution, {
       webAclArn: props.webAclArn,
       domain: props.stage.appDomain,

@@ -42,9 +42,11 @@ const ERRORS = {
 function handler(event) {
   const request = event.request;
   if (JSON.stringify(request).length > HEAD_MAX_BYTES) return errorAnswer(event, 'invalid_request');
-  // The API believes `x-viewer-address` only beside `x-origin-secret`, which CloudFront adds; a viewer may set neither.
+  // The API believes `x-viewer-address` only beside `x-origin-secret`, which CloudFront adds, as it adds the key of the
+  // gateway; a viewer may set none of them.
   request.headers['x-viewer-address'] = { value: event.viewer.ip };
   delete request.headers['x-origin-secret'];
+  delete request.headers['x-api-key'];
   // API Gateway obeys it: a request would be counted and checked here by another method than it is answered by.
   delete request.headers['x-http-method-override'];
 

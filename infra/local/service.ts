@@ -56,6 +56,8 @@ export interface LocalService {
     readonly dashboard_url: string;
     readonly identity_provider_url: string;
   };
+  /** Of the gateway itself, past CloudFront; ends in a slash. */
+  readonly gatewayUrl: string;
   readonly front: AwsFront;
   readonly lambda: LambdaService;
   readonly bus: EventBus;
@@ -141,6 +143,7 @@ async function start(options: ServiceOptions, started: { close(): unknown }[]): 
 
   const origins = await startOrigins({ deployment, apis, buckets, bucketPort: ports.aws, compute, onLog });
   started.push(origins);
+  for (const { domainName } of apis) addresses.set(domainName, `127.0.0.1:${origins.ports.get(domainName)}`);
   const edge = { deployment, originPorts: origins.ports, onRequest, clock };
   started.push(await startEdge({ ...edge, distribution: app, port: ports.app }));
   started.push(await startEdge({ ...edge, distribution: cdn, port: ports.cdn }));
@@ -155,6 +158,7 @@ async function start(options: ServiceOptions, started: { close(): unknown }[]): 
       dashboard_url: deployment.output('DashboardUrl'),
       identity_provider_url: identityProvider.issuer,
     },
+    gatewayUrl: deployment.output('GatewayUrl'),
     front,
     lambda,
     bus,

@@ -69,10 +69,13 @@ export class ApiStack extends Stack {
       // other API) go on logging, and neither waits for the other.
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
+      // What does not come through CloudFront is refused before a function runs (gateway-key.ts).
+      defaultMethodOptions: { apiKeyRequired: true },
       deployOptions: gatewayStage(this),
     });
-    // An output with the gateway's own address, past the edge, which is nobody's business.
+    // CDK's own output of the address, under a name that is made up.
     this.restApi.node.tryRemoveChild('Endpoint');
+    addOutput(this, 'GatewayUrl', this.restApi.url);
     addOutput(this, 'FailedEventsQueueUrl', this.failedEvents.queueUrl);
     acceptGateway(this.restApi);
     addGatewayResponses(this.restApi);

@@ -1,4 +1,4 @@
-import type { Check } from '../check.ts';
+import { type Check, NotTried } from '../check.ts';
 import { textContent } from '../content.ts';
 import { exchange } from '../http.ts';
 import { expectEqual, expectError, expectHeader, expectStatus, jsonOf } from '../service.ts';
@@ -97,6 +97,19 @@ export const ROUTE_CHECKS: readonly Check[] = [
       const answer = await service.ask('/files', { method: 'PATCH' });
       expectError(answer, 405, 'method_not_allowed');
       expectHeader(answer, 'allow', /^GET, HEAD, POST$/);
+      return undefined;
+    },
+  },
+  {
+    name: 'gateway: a request that does not come through CloudFront is refused',
+    async run({ service, gatewayUrl }) {
+      if (gatewayUrl === undefined) throw new NotTried('no --gateway-url');
+      const headers = { ...service.authorization, 'x-api-key': 'svc-smoke-is-not-the-key' };
+      for (const path of ['health', 'api/v1/files', 'nothing']) {
+        const url = `${gatewayUrl.replace(/\/$/, '')}/${path}`;
+        expectError(await exchange(url), 403, 'forbidden');
+        expectError(await exchange(url, { headers }), 403, 'forbidden');
+      }
       return undefined;
     },
   },

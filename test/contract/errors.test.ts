@@ -179,6 +179,30 @@ describe('contract: order of checks', () => {
   });
 });
 
+describe('contract: edge', () => {
+  test('what does not come through CloudFront is 403, and no function runs', async () => {
+    const gateway = service.gatewayUrl.replace(/\/$/, '');
+    const requests: string[] = [];
+    for (const path of ['/health', '/api/v1/files', '/api/v1/auth/google', '/nothing', '/']) {
+      for (const headers of [{}, { 'x-api-key': 'a-key-that-somebody-guessed' }, { 'x-origin-secret': 'guessed' }]) {
+        for (const method of ['GET', 'POST', 'DELETE', 'PATCH']) {
+          const by = client(gateway, { key: account.key });
+          const answer = await by.request(method, path, { headers: { ...headers } as Record<string, string> });
+          expectError(answer, 403, 'forbidden');
+          requests.push(answer.headers.get('x-request-id') ?? '');
+        }
+      }
+    }
+    // A function logs every request.
+    expect(service.logs.filter((line) => requests.some((id) => line.includes(id)))).toEqual([]);
+  });
+
+  test('a client cannot give the key of the gateway, or spoil it', async () => {
+    const headers = { 'x-api-key': 'a-key-that-somebody-guessed' };
+    expect((await account.byKey.request('GET', '/files', { headers })).status).toBe(200);
+  });
+});
+
 describe('contract: head', () => {
   test('HEAD is answered wherever GET is, with the same status and headers and no body', async () => {
     // Neither differs between two requests, nor is a session or a login begun.

@@ -82,7 +82,10 @@ describe('a stage that has everything', () => {
 
   test('sends the origin secret in the slot that was named', () => {
     const origins = JSON.stringify(distributionOf(templates.Edge)?.Origins);
-    expect(origins.match(/SecretString:(\w+)::/g)).toEqual(['SecretString:b::', 'SecretString:b::']);
+    // To the gateway as its key, too.
+    expect(origins.match(/SecretString:(\w+)::/g)).toEqual(Array(3).fill('SecretString:b::'));
+    const [key] = resourcesOf(templates.Edge, 'AWS::ApiGateway::ApiKey');
+    expect(JSON.stringify(key?.Properties?.Value)).toContain('SecretString:b::');
   });
 
   test.each(['Operations', 'EdgeAlarms'])('tells one person of the alarms of %s', (stack) => {

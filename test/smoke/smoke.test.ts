@@ -34,7 +34,8 @@ async function smoke(...options: string[]) {
 const asked = ({ urls }: TestService, { key }: TestAccount) => ['--base-url', urls.base_url, '--key', key];
 
 test('a service that is well passes, and nothing is left of the visit', async () => {
-  const { code, lines, complaint } = await smoke(...asked(service, account), '--largest-mib', '5');
+  const options = ['--largest-mib', '5', '--gateway-url', service.gatewayUrl];
+  const { code, lines, complaint } = await smoke(...asked(service, account), ...options);
   expect(lines.filter((line) => line.startsWith('DOES NOT HOLD'))).toEqual([]);
   expect([code, complaint]).toEqual([0, '']);
   expect(lines.at(-1)).toMatch(/^(\d+) of \1 hold, 18 were not tried\.$/);
@@ -58,6 +59,16 @@ test('what does not hold is named, and the exit code says so', async () => {
   );
   expect(lines.join('\n')).toMatch(/^not deleted: smoke-\d+\.txt \(\S+\)$/m);
   expect(lines.join('\n')).toMatch(/^0 of 1 hold, 0 were not tried\.$/m);
+});
+
+test('the gateway itself is asked only where its address is given', async () => {
+  const only = ['--only', 'gateway:'];
+  const given = await smoke(...asked(service, account), '--gateway-url', service.gatewayUrl, ...only);
+  expect(given.lines[0]).toMatch(/^holds {10}gateway: /);
+  const without = await smoke(...asked(service, account), ...only);
+  expect(without.lines[0]).toMatch(/^not tried {6}gateway: .*: no --gateway-url$/);
+  const open = await smoke(...asked(service, account), '--gateway-url', service.urls.root_url, ...only);
+  expect([open.code, open.lines[0]]).toEqual([1, expect.stringMatching(/^DOES NOT HOLD {2}gateway: .*: 200 /)]);
 });
 
 test('a wrong key fails every check that needs one', async () => {

@@ -28,6 +28,7 @@ export const GATEWAY_ERRORS = {
     message: 'Missing Authentication Token',
     errorType: 'MissingAuthenticationTokenException',
   },
+  noApiKey: { type: 'INVALID_API_KEY', status: 403, message: 'Forbidden', errorType: 'ForbiddenException' },
   timeout: {
     type: 'INTEGRATION_TIMEOUT',
     status: 504,

@@ -13,7 +13,7 @@ import {
 import { proxyEvent } from './proxy-event.ts';
 import { proxyResult } from './proxy-result.ts';
 import { readBody } from './read-body.ts';
-import { type RequestContext, routedContext } from './request-context.ts';
+import { keyedContext, type RequestContext, routedContext } from './request-context.ts';
 import type { RestApi } from './rest-api.ts';
 
 /** Not raisable. Source: API Gateway quotas, "Payload size". */
@@ -44,7 +44,9 @@ export async function handleRequest(parts: GatewayParts, request: GatewayRequest
   const { message } = request;
   const route = findRoute(api.root, request.context.httpMethod, request.path);
   if (!route) return gatewayResponse(unknownRoute(message), api, request.context);
-  const context = routedContext(request.context, route.resource);
+  const routed = routedContext(request.context, route.resource);
+  const context = withApiKey(routed, route, api, message);
+  if (!context) return gatewayResponse(GATEWAY_ERRORS.noApiKey, api, routed);
   const fail = (error: GatewayError, reason: string) => {
     parts.onFailure({ requestId: context.requestId, reason });
     return gatewayResponse(error, api, context);
@@ -86,6 +88,19 @@ const EVENT_TOO_LARGE: HttpAnswer = {
   headers: [['Content-Type', 'application/json']],
   body: Buffer.from('{"message":"Request Too Long"}'),
 };
+
+/** @returns undefined when the method needs an API key and the request has none that the stage takes. */
+function withApiKey(
+  context: RequestContext,
+  { integration }: Route,
+  { apiKeys }: RestApi,
+  { headers }: IncomingMessage,
+): RequestContext | undefined {
+  if (!integration.needsApiKey) return context;
+  const key = String(headers['x-api-key'] ?? '');
+  const id = apiKeys.get(key);
+  return id === undefined ? undefined : keyedContext(context, key, id);
+}
 
 /** Only on a route it does not know does the gateway look for a signature of AWS's in `Authorization`. */
 function unknownRoute({ headers: { authorization } }: IncomingMessage): GatewayError {

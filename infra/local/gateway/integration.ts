@@ -4,6 +4,8 @@ import { readProperties } from '../template/read-properties.ts';
 /** What answers a method. */
 export interface Integration {
   readonly functionArn: string;
+  /** Whether it answers nobody without an API key of the stage. */
+  readonly needsApiKey: boolean;
   readonly timeoutMilliseconds: number;
 }
 
@@ -11,7 +13,7 @@ export interface Integration {
 const TIMEOUT_MILLISECONDS = 29_000;
 
 /** @throws Error for anything but a Lambda proxy integration. */
-export function readIntegration(logicalId: string, properties: Properties): Integration {
+export function readIntegration(logicalId: string, properties: Properties, needsApiKey: boolean): Integration {
   return readProperties(`${logicalId}.Integration`, properties, (take) => {
     const type = take<string>('Type');
     const method = take<string>('IntegrationHttpMethod');
@@ -20,6 +22,6 @@ export function readIntegration(logicalId: string, properties: Properties): Inte
     }
     const functionArn = /:lambda:path\/2015-03-31\/functions\/(.+)\/invocations$/.exec(take<string>('Uri'))?.[1];
     if (functionArn === undefined) throw new Error(`${logicalId}: its integration is no Lambda function`);
-    return { functionArn, timeoutMilliseconds: Number(take('TimeoutInMillis', TIMEOUT_MILLISECONDS)) };
+    return { functionArn, needsApiKey, timeoutMilliseconds: Number(take('TimeoutInMillis', TIMEOUT_MILLISECONDS)) };
   });
 }

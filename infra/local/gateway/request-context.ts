@@ -11,7 +11,13 @@ export interface RequestContext {
   readonly domainPrefix: string;
   readonly extendedRequestId: string;
   readonly httpMethod: string;
-  readonly identity: { readonly sourceIp: string; readonly userAgent: string | null };
+  readonly identity: {
+    readonly sourceIp: string;
+    readonly userAgent: string | null;
+    /** Of a method that needs one. */
+    readonly apiKey?: string;
+    readonly apiKeyId?: string;
+  };
   /** With the stage. */
   readonly path: string;
   readonly protocol: string;
@@ -56,6 +62,10 @@ export function requestContext(
 
 export function routedContext(context: RequestContext, { id, path }: ApiResource): RequestContext {
   return { ...context, resourceId: id, resourcePath: path };
+}
+
+export function keyedContext(context: RequestContext, apiKey: string, apiKeyId: string): RequestContext {
+  return { ...context, identity: { ...context.identity, apiKey, apiKeyId } };
 }
 
 /** The time format of access logs. */

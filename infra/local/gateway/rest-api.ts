@@ -1,5 +1,6 @@
 import type { Deployment, Properties, Resource } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
+import { readApiKeys } from './api-keys.ts';
 import { type ConfiguredResponse, type ResponseType, readGatewayResponse } from './gateway-response-config.ts';
 import { type Integration, readIntegration } from './integration.ts';
 
@@ -14,6 +15,8 @@ export interface RestApi {
   /** Media types whose bodies are binary, such as `image/*`. */
   readonly binaryMediaTypes: readonly string[];
   readonly responses: ReadonlyMap<ResponseType, ConfiguredResponse>;
+  /** The ids of the API keys that the stage takes, by value. */
+  readonly apiKeys: ReadonlyMap<string, string>;
 }
 
 /** One path of the API. */
@@ -45,11 +48,12 @@ function readRestApi(api: Resource, deployment: Deployment): RestApi {
   const [stage, ...others] = ofApi('AWS::ApiGateway::Stage');
   if (!stage || others.length > 0) throw new Error(`${api.logicalId} must have exactly one stage`);
   const parts = { resources: ofApi('AWS::ApiGateway::Resource'), methods: ofApi('AWS::ApiGateway::Method') };
+  const settings = readStage(stage.resource, stage.properties);
   const root = { id: api.attribute('RootResourceId'), path: '/', part: '' };
   return {
     id: api.ref,
     domainName: `${api.ref}.execute-api.${deployment.account.region}.amazonaws.com`,
-    ...readStage(stage.resource, stage.properties),
+    ...settings,
     root: assemble(root, parts),
     binaryMediaTypes: readProperties(
       api.logicalId,
@@ -62,6 +66,7 @@ function readRestApi(api: Resource, deployment: Deployment): RestApi {
         readGatewayResponse(resource.logicalId, properties),
       ),
     ),
+    apiKeys: readApiKeys(deployment, { apiId: api.ref, stage: settings.stage }),
   };
 }
 
@@ -111,7 +116,8 @@ function readMethod(logicalId: string, properties: Properties): [method: string,
       if (authorization !== 'NONE') throw new Error(`${logicalId}: the local gateway does not do ${authorization}`);
       take('RestApiId');
       take('ResourceId');
-      return [take<string>('HttpMethod'), readIntegration(logicalId, take('Integration'))];
+      const needsApiKey = take('ApiKeyRequired', false);
+      return [take<string>('HttpMethod'), readIntegration(logicalId, take('Integration'), needsApiKey)];
     },
     // They document a method; a proxy integration answers as the function says.
     ['MethodResponses', 'OperationName'],

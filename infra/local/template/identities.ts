@@ -19,6 +19,7 @@ type Identify = (resource: Unidentified) => Identity;
 
 /** Every type that something may refer to. Attributes that nothing here needs are left out: asking for one is an error. */
 const IDENTITIES: Readonly<Record<string, Identify>> = {
+  'AWS::ApiGateway::ApiKey': (resource) => byId(stableId(resource, 10, 'lower'), 'APIKeyId'),
   'AWS::ApiGateway::Deployment': (resource) => byId(stableId(resource, 6, 'lower'), 'DeploymentId'),
   'AWS::ApiGateway::Resource': (resource) => byId(stableId(resource, 6, 'lower'), 'ResourceId'),
   'AWS::ApiGateway::RestApi': (resource) => {
@@ -26,6 +27,7 @@ const IDENTITIES: Readonly<Record<string, Identify>> = {
     return { ref, attributes: { RestApiId: ref, RootResourceId: `${ref.slice(0, 8)}rt` } };
   },
   'AWS::ApiGateway::Stage': (resource) => named(String(resource.property('StageName'))),
+  'AWS::ApiGateway::UsagePlan': (resource) => byId(stableId(resource, 6, 'lower'), 'Id'),
   'AWS::CloudFront::CachePolicy': (resource) => byId(uuidLike(resource), 'Id'),
   'AWS::CloudFront::Distribution': (resource) => {
     const ref = `E${stableId(resource, 13, 'upper')}`;

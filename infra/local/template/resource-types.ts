@@ -1,10 +1,13 @@
 /** Types that some part of the local environment makes something of; where is said in {@link MEANINGLESS_TYPES}' place. */
 const USED_TYPES: ReadonlySet<string> = new Set([
+  'AWS::ApiGateway::ApiKey',
   'AWS::ApiGateway::GatewayResponse',
   'AWS::ApiGateway::Method',
   'AWS::ApiGateway::Resource',
   'AWS::ApiGateway::RestApi',
   'AWS::ApiGateway::Stage',
+  'AWS::ApiGateway::UsagePlan',
+  'AWS::ApiGateway::UsagePlanKey',
   'AWS::CloudFront::CachePolicy',
   'AWS::CloudFront::Distribution',
   'AWS::CloudFront::Function',

@@ -214,9 +214,11 @@ test.each([
 });
 
 test('the viewer cannot set what the API trusts', () => {
-  const event = viewerRequestEvent('GET', '/health', { 'x-viewer-address': '10.0.0.1', 'x-origin-secret': 'guess' });
+  const forged = { 'x-viewer-address': '10.0.0.1', 'x-origin-secret': 'guess', 'x-api-key': 'guess' };
+  const event = viewerRequestEvent('GET', '/health', forged);
   expect(app.run(event).result).toMatchObject({ headers: { 'x-viewer-address': { value: '198.51.100.7' } } });
   expect(app.run(event).result).not.toHaveProperty(['headers', 'x-origin-secret']);
+  expect(app.run(event).result).not.toHaveProperty(['headers', 'x-api-key']);
 });
 
 test('a semicolon in a query reaches the API as a part of its name or value', () => {

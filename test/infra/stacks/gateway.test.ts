@@ -17,6 +17,17 @@ test('every method of the gateway is throttled below what an account is given', 
   ]);
 });
 
+test('every method, known or not, requires the key that CloudFront alone sends', async () => {
+  const methods = await synthesized('Api', 'AWS::ApiGateway::Method');
+  expect(methods.length).toBeGreaterThan(30);
+  expect(methods.filter(({ Properties }) => Properties.ApiKeyRequired !== true)).toEqual([]);
+  const key = await onlySynthesized('Edge', 'AWS::ApiGateway::ApiKey');
+  // A reference, so that the value is in no template.
+  expect(JSON.stringify(key.Properties.Value)).toContain('{{resolve:secretsmanager:');
+  const plan = await onlySynthesized('Edge', 'AWS::ApiGateway::UsagePlan');
+  expect(plan.Properties).toEqual({ ApiStages: [expect.objectContaining({ Throttle: {} })] });
+});
+
 test('a line of the access log is JSON that tells a request by its id and route, and nothing that a client chose', async () => {
   const { Format } = (await stage()).Properties.AccessLogSetting as { Format: string };
   expect(JSON.parse(Format)).toEqual({

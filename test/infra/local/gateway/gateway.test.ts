@@ -309,6 +309,52 @@ describe('an error of the gateway, without configuration, is AWS’s own', () =>
   });
 });
 
+describe('a method that requires an API key', () => {
+  const KEYS = { good: 'good-key-of-20-letters', off: 'key-that-is-not-enabled', loose: 'key-that-is-in-no-plan' };
+  function keyedApi(stage: unknown = { ApiId: { Ref: 'Api' }, Stage: { Ref: 'Stage' } }) {
+    const resources = restApi({ 'GET /keyed': 'Echo', 'GET /open': 'Echo' });
+    const method = Object.values(resources).find(({ Type }) => Type === 'AWS::ApiGateway::Method');
+    Object.assign(method?.Properties as object, { ApiKeyRequired: true });
+    resources.Plan = { Type: 'AWS::ApiGateway::UsagePlan', Properties: { ApiStages: [stage] } };
+    for (const [name, Value] of Object.entries(KEYS)) {
+      const Enabled = name === 'off' ? {} : { Enabled: true };
+      resources[name] = { Type: 'AWS::ApiGateway::ApiKey', Properties: { Value, ...Enabled } };
+      if (name === 'loose') continue;
+      const Properties = { KeyId: { Ref: name }, KeyType: 'API_KEY', UsagePlanId: { Ref: 'Plan' } };
+      resources[`In${name}`] = { Type: 'AWS::ApiGateway::UsagePlanKey', Properties };
+    }
+    return resources;
+  }
+
+  test('runs its function only for an enabled key in a usage plan of the stage', async () => {
+    const { send } = await gatewayWith(keyedApi(), { Echo: ECHO });
+    const answer = await send('GET /keyed', { 'X-Api-Key': KEYS.good });
+    const { identity } = JSON.parse(answer.body).requestContext;
+    expect(identity).toMatchObject({ apiKey: KEYS.good, apiKeyId: expect.stringMatching(/^[a-z0-9]{10}$/) });
+    for (const key of [undefined, '', 'unknown', KEYS.off, KEYS.loose, KEYS.good.toUpperCase()]) {
+      const refused = await send('GET /keyed', key === undefined ? {} : { 'X-Api-Key': key });
+      expect(refused).toMatchObject({ status: 403, body: '{"message":"Forbidden"}' });
+      expect(refused.headers['x-amzn-errortype']).toBe('ForbiddenException');
+    }
+    const open = await send('GET /open');
+    expect(open.status).toBe(200);
+    expect(JSON.parse(open.body).requestContext.identity).not.toHaveProperty('apiKey');
+  });
+
+  test('takes no key of a plan of another stage', async () => {
+    const { send } = await gatewayWith(keyedApi({ ApiId: { Ref: 'Api' }, Stage: 'other' }), { Echo: ECHO });
+    expect((await send('GET /keyed', { 'X-Api-Key': KEYS.good })).status).toBe(403);
+  });
+
+  test('has no plan that counts', async () => {
+    const limited = keyedApi({ ApiId: { Ref: 'Api' }, Stage: { Ref: 'Stage' }, Throttle: { '/a/GET': {} } });
+    await expect(gatewayWith(limited, { Echo: ECHO })).rejects.toThrow('Plan: the local gateway counts no requests');
+    const quota = keyedApi();
+    Object.assign(quota.Plan?.Properties as object, { Quota: { Limit: 1, Period: 'DAY' } });
+    await expect(gatewayWith(quota, { Echo: ECHO })).rejects.toThrow('does not implement Quota');
+  });
+});
+
 describe('a body', () => {
   const LENGTH = 'exports.handler = async (event) => ({ statusCode: 200, body: String(event.body?.length) })';
   const MIB = 1024 * 1024;
@@ -393,7 +439,7 @@ test.each([
     'does not do MOCK',
   ],
   ['an authorizer', { AuthorizationType: 'AWS_IAM' }, 'does not do AWS_IAM'],
-  ['a property that is not known', { ApiKeyRequired: true }, 'does not implement ApiKeyRequired'],
+  ['a property that is not known', { RequestModels: {} }, 'does not implement RequestModels'],
 ])('a method with %s is an error at the start', async (_name, difference, message) => {
   const resources = restApi({ 'GET /': 'F' });
   const method = Object.values(resources).find(({ Type }) => Type === 'AWS::ApiGateway::Method');

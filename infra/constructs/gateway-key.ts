@@ -1,0 +1,27 @@
+import type { SecretValue } from 'aws-cdk-lib';
+import * as apigateway from 'aws-cdk-lib/aws-apigateway';
+import { Construct } from 'constructs';
+
+/**
+ * The API key that every method of the gateway requires. CloudFront alone sends it, so a request that goes past CloudFront is
+ * refused before a function runs, and API Gateway does not charge for it. The key is in the stack of the distribution: when
+ * its value changes, CloudFormation makes a new key, waits until the distribution sends it everywhere, and then deletes the
+ * old one.
+ */
+export class GatewayKey extends Construct {
+  /** Of the header `x-api-key`. */
+  readonly value: string;
+
+  /** @param value  20 to 128 letters and digits; the template has a reference to it, not the value. */
+  constructor(scope: Construct, id: string, { api, value }: { api: apigateway.RestApi; value: SecretValue }) {
+    super(scope, id);
+    this.value = value.unsafeUnwrap();
+    const key = new apigateway.ApiKey(this, 'Key', {
+      value: this.value,
+      description: 'Sent by CloudFront with every request',
+    });
+    // Without limits of its own: the stage has them, and the functions count each account.
+    const plan = new apigateway.UsagePlan(this, 'Plan', { apiStages: [{ stage: api.deploymentStage }] });
+    plan.addApiKey(key);
+  }
+}
