@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
-import { DeleteObjectsCommand, PutObjectCommand, paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, PutObjectCommand, paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3';
 import { functionCredentials } from '../lambda/function-credentials.ts';
 import type { Deployment, Resource } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
@@ -97,8 +97,9 @@ async function deploy(client: S3Client, files: FilesDeployment): Promise<void> {
   }
   if (!files.isPruning) return;
   for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket, Prefix: prefix })) {
-    const Objects = Contents.flatMap(({ Key }) => (Key !== undefined && !kept.has(Key) ? { Key } : []));
-    if (Objects.length > 0) await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }));
+    const stale = Contents.flatMap(({ Key }) => (Key !== undefined && !kept.has(Key) ? [Key] : []));
+    // One at a time: DeleteObjects does not reach another S3 engine (s3-engine.ts).
+    for (const Key of stale) await client.send(new DeleteObjectCommand({ Bucket, Key }));
   }
 }
 

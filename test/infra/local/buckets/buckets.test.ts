@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterEach, describe, expect, inject, test } from 'vitest';
-import { type AwsFront, startAwsFront } from '../../../../infra/local/aws-front/aws-front.ts';
+import { type AwsFront, type AwsFrontOptions, startAwsFront } from '../../../../infra/local/aws-front/aws-front.ts';
 import { deployFiles } from '../../../../infra/local/buckets/deploy-files.ts';
 import { readBuckets } from '../../../../infra/local/buckets/read-buckets.ts';
 import { readPrincipals } from '../../../../infra/local/principals.ts';
@@ -82,7 +82,11 @@ describe('the files of an asset', () => {
     },
   });
 
-  async function front(actions: string[], properties = {}, dataDir?: string) {
+  async function front(
+    actions: string[],
+    properties = {},
+    { dataDir, s3Engine }: Pick<Partial<AwsFrontOptions>, 'dataDir' | 's3Engine'> = {},
+  ) {
     const deployment = await deploy(resources(actions, properties), FILES);
     const started = await startAwsFront({
       ...ACCOUNT,
@@ -90,6 +94,7 @@ describe('the files of an asset', () => {
       principals: readPrincipals(deployment, []),
       buckets: readBuckets(deployment),
       dynamoDbEndpoint: inject('dynamoDbEndpoint'),
+      ...(s3Engine && { s3Engine }),
     });
     fronts.push(started);
     const credentials = { accessKeyId: 'ADMIN', secretAccessKey: 'admin' };
@@ -121,15 +126,29 @@ describe('the files of an asset', () => {
     const before = await front(
       ['s3:*'],
       { DestinationBucketKeyPrefix: 'other', SourceObjectKeys: ['more.zip', 'more.zip'] },
-      dataDir,
+      { dataDir },
     );
     await deployFiles(before.deployment, before.started.endpoint);
-    const old = await front(['s3:*'], {}, dataDir);
+    const old = await front(['s3:*'], {}, { dataDir });
     await deployFiles(old.deployment, old.started.endpoint);
-    const now = await front(['s3:*'], { SourceObjectKeys: ['more.zip', 'more.zip'] }, dataDir);
+    const now = await front(['s3:*'], { SourceObjectKeys: ['more.zip', 'more.zip'] }, { dataDir });
     await deployFiles(now.deployment, now.started.endpoint);
     const { Contents } = await now.s3.send(new ListObjectsV2Command({ Bucket: now.Bucket }));
     expect(Contents?.map(({ Key }) => Key)).toEqual(['dashboard/more.json', 'other/more.json']);
+  });
+
+  test('take the place of what was there before in another S3 engine, too', async () => {
+    // The front of the first start is the other engine of the next.
+    const engine = await front(['s3:*']);
+    await deployFiles(engine.deployment, engine.started.endpoint);
+    const s3Engine = {
+      endpoint: engine.started.endpoint,
+      credentials: { accessKeyId: 'ADMIN', secretAccessKey: 'admin' },
+    };
+    const now = await front(['s3:*'], { SourceObjectKeys: ['more.zip', 'more.zip'] }, { s3Engine });
+    await deployFiles(now.deployment, now.started.endpoint);
+    const { Contents } = await engine.s3.send(new ListObjectsV2Command({ Bucket: engine.Bucket }));
+    expect(Contents?.map(({ Key }) => Key)).toEqual(['dashboard/more.json']);
   });
 
   test('cannot come where the function behind the custom resource may not write', async () => {
