@@ -5,6 +5,7 @@ import { edgeFunction, viewerRequestEvent } from './run-edge-function.ts';
 
 const cdn = edgeFunction('cdn-viewer-response.js');
 const INERT = "sandbox; default-src 'none'";
+const PDF = "default-src 'none'; style-src 'unsafe-inline'";
 const MEDIA =
   "sandbox allow-same-origin; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
@@ -30,7 +31,11 @@ describe('the Content-Security-Policy by type', () => {
     ['image/anything+xml', INERT],
     ['text/html', INERT],
     ['text/plain; charset=utf-8', INERT],
-    ['application/pdf', INERT],
+    ['application/pdf', PDF],
+    ['Application/PDF; version=1.7', PDF],
+    ['application/pdfx', INERT],
+    ['application/x-pdf', INERT],
+    ['text/html;application/pdf', INERT],
     ['application/xhtml+xml', INERT],
     ['application/octet-stream', INERT],
     ['image/', INERT],
@@ -115,7 +120,7 @@ test('no type makes it throw or allows a script', () => {
   );
   fc.assert(
     fc.property(type, (contentType) => {
-      expect([INERT, MEDIA]).toContain(policyFor(contentType));
+      expect([INERT, MEDIA, PDF]).toContain(policyFor(contentType));
     }),
     { numRuns: 1_000 },
   );
