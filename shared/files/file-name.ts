@@ -7,6 +7,15 @@ const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\uFEFF]/gu;
 /** What shows where a name is read: no white space, marks of format or fillers; and no dot, which alone is no name. */
 const VISIBLE = /[^.\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
+/**
+ * Of a longer name only the first and last characters can be part of the result: a byte of it comes from two UTF-16 code
+ * units at most (accents are composed with their letters), and an extension with `.tar` is shorter than {@link TAIL_LENGTH}
+ * even if each of its letters has three accents. What lies between is left out before the name is normalised, because
+ * that takes quadratic time for a run of accents: 64 KB of them took seconds.
+ */
+const HEAD_LENGTH = 2 * FILE_NAME_MAX_BYTES;
+const TAIL_LENGTH = 128;
+
 /** The last extension, of a size that extensions have, and `.tar` before it. */
 const EXTENSION = /(?:\.tar)?\.[^.\s]{1,16}$/iu;
 
@@ -19,8 +28,15 @@ const EXTENSION = /(?:\.tar)?\.[^.\s]{1,16}$/iu;
  */
 export function cleanFileName(clientName: string | undefined, mimeType: string): string {
   const baseName = (clientName ?? '').split(/[/\\]/).at(-1) ?? '';
-  const name = shortened(baseName.toWellFormed().replace(UNPRINTABLE, '').normalize('NFC').trim());
+  const printable = baseName.toWellFormed().replace(UNPRINTABLE, '').trim();
+  const name = shortened(headAndTail(printable).normalize('NFC'));
   return VISIBLE.test(name) ? name : `file${extensionOf(mimeType)}`;
+}
+
+function headAndTail(name: string): string {
+  if (name.length <= HEAD_LENGTH + TAIL_LENGTH) return name;
+  // Either cut may go through a surrogate pair.
+  return (name.slice(0, HEAD_LENGTH) + name.slice(-TAIL_LENGTH)).toWellFormed();
 }
 
 function shortened(name: string): string {

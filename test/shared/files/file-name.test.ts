@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { cleanFileName } from '../../../shared/files/file-name.ts';
 import { FILE_NAME_MAX_BYTES } from '../../../shared/limits.ts';
 
@@ -75,6 +75,36 @@ describe('a long file name', () => {
     expect(clean(name)).toBe(expected);
     expect(bytes(expected)).toBeLessThanOrEqual(FILE_NAME_MAX_BYTES);
   });
+});
+
+test('however long a name is, only about a thousand characters of it are normalised', () => {
+  // A run of accents in two classes is sorted in quadratic time: these 64 KB took seconds.
+  const names = ['\u0300\u0316'.repeat(16_000), `a${'\u0300'.repeat(16_000)}${'\u0316'.repeat(16_000)}.txt`];
+  const normalize = vi.spyOn(String.prototype, 'normalize');
+  const segment = vi.spyOn(Intl.Segmenter.prototype, 'segment');
+  try {
+    for (const name of names) expect(bytes(clean(name))).toBeLessThanOrEqual(FILE_NAME_MAX_BYTES);
+    const lengths = [
+      ...normalize.mock.contexts.map((text) => `${text}`.length),
+      ...segment.mock.calls.map(([text]) => text.length),
+    ];
+    expect(lengths.length).toBeGreaterThanOrEqual(2 * names.length);
+    expect(Math.max(...lengths)).toBeLessThan(1_000);
+  } finally {
+    vi.restoreAllMocks();
+  }
+});
+
+test('a very long name comes out the same whether its accents are composed or not', () => {
+  const pieces = ['é', 'ᾂ', '한', 'ế', 'a', '文', '👩‍👩‍👧', '𝒳', ' ', '.', '.tar.gz', '\u202E'];
+  const names = fc.array(fc.constantFrom(...pieces), { minLength: 100, maxLength: 2_000, size: 'max' });
+  fc.assert(
+    fc.property(names, (chosen) => {
+      const name = chosen.join('');
+      expect(clean(name.normalize('NFD'))).toBe(clean(name));
+    }),
+    { numRuns: 300 },
+  );
 });
 
 test('any name comes out usable, and the same when it goes in again', () => {
