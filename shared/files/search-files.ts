@@ -1,4 +1,5 @@
 import type { Account } from '../accounts/account.ts';
+import { FILE_NAME_MAX_BYTES } from '../limits.ts';
 import { eachOf } from './each-of.ts';
 import type { FilePage, ListedFile } from './file.ts';
 import { foldCase } from './fold-case.ts';
@@ -9,6 +10,13 @@ import type { ListingStore } from './listing-store.ts';
 const CONCURRENCY = 8;
 /** Groups with few files left are read together, up to about as many files as a full group has. */
 const FILES_PER_RANGE = 8_192;
+
+/**
+ * No text that is longer is a part of a name: a byte of a name has at most one and a half characters in any of its
+ * spellings, and accents that are not composed make them at most four times as many. Such a text takes no reads, and is not
+ * folded, which takes quadratic time for a run of accents.
+ */
+const SEARCH_MAX_LENGTH = 6 * FILE_NAME_MAX_BYTES;
 
 interface Search {
   readonly search: string;
@@ -34,6 +42,7 @@ export async function searchFiles(
   account: Account,
   { search, offset, limit }: Search,
 ): Promise<FilePage> {
+  if (search.length > SEARCH_MAX_LENGTH) return { files: [], total: 0 };
   const part = foldCase(search);
   const isMatch = ({ name }: ListedFile) => foldCase(name).includes(part);
   const chunksOfRanges = await eachOf(rangesOf(account), CONCURRENCY, async (range) => {

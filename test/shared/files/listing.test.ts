@@ -188,6 +188,22 @@ describe('a search', () => {
     expect(await list(accountId, 1, 50, search)).toEqual({ names: [], total: 0 });
   });
 
+  test('for a whole name finds it, in whatever way its accents are written', async () => {
+    const accountId = await newAccount(service);
+    const name = 'ΐ'.repeat(127);
+    await place(accountId, 1, name);
+    expect(await list(accountId, 1, 50, name.normalize('NFD'))).toEqual({ names: [name], total: 1 });
+  });
+
+  test('for a text that is longer than any name reads no names', async () => {
+    const accountId = await newAccount(service);
+    await place(accountId, 1);
+    const mark = service.front.meter.mark();
+    const search = '\u0300\u0316'.repeat(2_000);
+    expect(await list(accountId, 1, 50, search)).toEqual({ names: [], total: 0 });
+    expect(service.front.meter.since(mark).calls.map(({ operation }) => operation)).toEqual(['GetItem']);
+  });
+
   test('reads a chunk again only if the page lies in it and its matches are more than a page', async () => {
     const accountId = await newAccount(service);
     await placeAll(60, (seq) => place(accountId, seq, seq % 2 ? `odd ${seq}` : `${seq}`));
