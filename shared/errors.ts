@@ -27,7 +27,10 @@ export const ERRORS = {
     status: 413,
     meaning: 'The file is larger than `MAX_UPLOAD_SIZE_BYTES`, or a JSON body than 64 KiB.',
   },
-  unsupported_media_type: { status: 415, meaning: 'The `Content-Type` of the body is not one this route takes.' },
+  unsupported_media_type: {
+    status: 415,
+    meaning: 'The body is of a `Content-Type` that this route does not take, or has a `Content-Encoding`.',
+  },
   rate_limit_exceeded: {
     status: 429,
     meaning: 'Too many requests in a minute, or bytes in a day; `Retry-After` says how long to wait.',

@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type { Caller } from '../caller.ts';
+import { ApiError } from '../errors.ts';
 
 /**
  * What the gateway sends a function (REST proxy event 1.0), as far as we read it. The streaming server makes the same of
@@ -55,14 +56,32 @@ export function header(event: ApiEvent, name: string): string | undefined {
   return values.length > 0 ? values.join(', ') : undefined;
 }
 
-/** The bytes of the body: the stream of a streaming upload, else what the gateway buffered. */
+/**
+ * The bytes of the body: the stream of a streaming upload, else what the gateway buffered.
+ * @throws ApiError `unsupported_media_type` as {@link bodyBytes}.
+ */
 export function bodyStream(event: ApiEvent): AsyncIterable<Uint8Array> {
+  refuseCompressed(event);
   return event.stream ?? once(bodyBytes(event));
 }
 
-/** The body the gateway buffered; empty when there is none. */
+/**
+ * The body the gateway buffered; empty when there is none.
+ * @throws ApiError `unsupported_media_type` when it has a `Content-Encoding`: no body may be compressed.
+ */
 export function bodyBytes(event: ApiEvent): Buffer {
+  refuseCompressed(event);
   return Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
+}
+
+/** `Accept-Encoding` in the answer says that the encoding was the reason, not the type (RFC 9110, section 12.5.3). */
+function refuseCompressed(event: ApiEvent): void {
+  const encodings = (header(event, 'content-encoding') ?? '').split(',').map((encoding) => encoding.trim());
+  if (encodings.every((encoding) => /^(?:identity)?$/i.test(encoding))) return;
+  throw new ApiError('unsupported_media_type', {
+    headers: { 'Accept-Encoding': 'identity' },
+    detail: 'the body has a Content-Encoding',
+  });
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -1,8 +1,11 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ERRORS } from '../../shared/errors.ts';
 import { JSON_BODY_MAX_BYTES } from '../../shared/limits.ts';
 import { methodsOf, ROUTES, type Route } from '../../shared/routes.ts';
 import { type Answer, client } from '../support/client.ts';
+import { expectNoTrace } from '../support/expect-no-trace.ts';
+import { FORM, filePart } from '../support/forms.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -109,6 +112,37 @@ describe('contract: codes', () => {
       const init = { body: Buffer.alloc(size), headers: { 'content-type': 'application/octet-stream' } };
       expectError(await account.byKey.request('POST', '/files', init), 415, 'unsupported_media_type');
     }
+  });
+
+  test('a body that is compressed is 415, whatever it is, and the answer says that none may be', async () => {
+    const form = gzipSync(`${filePart()}--B--`);
+    const json = gzipSync('{"name":"a.txt","mime_type":"text/plain","size_bytes":1}');
+    const bodies = [
+      { type: FORM, body: form },
+      { type: FORM, body: Buffer.concat([form, Buffer.alloc(5_000_000)]) },
+      { type: FORM, body: () => new Blob([form]).stream(), duplex: 'half' as const },
+      { type: 'application/json', body: json },
+    ];
+    const fresh = await service.newAccount();
+    for (const encoding of ['gzip', 'identity, br', 'unknown']) {
+      for (const { type, body, ...rest } of bodies) {
+        const headers = { 'content-type': type, 'content-encoding': encoding };
+        const init = { ...rest, headers, body: typeof body === 'function' ? body() : body };
+        const answer = await fresh.byKey.request('POST', '/files', init);
+        expectError(answer, 415, 'unsupported_media_type');
+        expect(answer.headers.get('accept-encoding')).toBe('identity');
+        expect(answer.headers.get('ratelimit')).toMatch(/^"uploads"/);
+      }
+      const init = { headers: { 'content-type': 'application/json', 'content-encoding': encoding }, body: json };
+      expectError(await fresh.bySession.request('POST', '/api-keys', init), 415, 'unsupported_media_type');
+    }
+    await expectNoTrace(service, fresh);
+  });
+
+  test('a body whose encoding is said to be none is taken', async () => {
+    const headers = { 'content-type': FORM, 'content-encoding': 'Identity' };
+    const answer = await account.byKey.request('POST', '/files', { headers, body: `${filePart()}--B--` });
+    expect(answer.status).toBe(201);
   });
 
   test('a malformed body is 400', async () => {
