@@ -10,10 +10,10 @@ export interface FileDescription {
 }
 
 /**
- * What the part says of its file; undefined when it is a plain field. A file part is one with `filename` or `filename*`,
- * even empty, or a `Content-Type` other than `text/plain` (design, section 2).
+ * What a part says that may be a file; undefined when it is a plain field. It may be a file with `filename` or `filename*`,
+ * even empty, or with a `Content-Type` other than `text/plain`.
  */
-export function describeFile(headers: Map<string, string>, boundary: string): FileDescription | undefined {
+export function describePart(headers: Map<string, string>, boundary: string): FileDescription | undefined {
   const disposition = headerParameters(headers.get('content-disposition') ?? '');
   const contentType = headers.get('content-type') || undefined;
   const isNamed = disposition.has('filename') || disposition.has('filename*');

@@ -32,6 +32,17 @@ export class FormReader {
     this.#marker = Buffer.from(`\r\n--${boundary}`, 'latin1');
   }
 
+  /** How many bytes the form may still hold besides its file. */
+  get framingLeft(): number {
+    return MULTIPART_FRAMING_MAX_BYTES - this.#framingBytes;
+  }
+
+  /** Counts content that was read and turned out to belong to no file. */
+  countFraming(bytes: number): void {
+    this.#framingBytes += bytes;
+    if (this.framingLeft < 0) throw invalidForm('the form holds too much besides the file');
+  }
+
   /** Whether the content goes on, rather than the next delimiter standing here; takes nothing. */
   async hasContent(): Promise<boolean> {
     return (await this.#look()).contentBytes > 0;
@@ -112,8 +123,7 @@ export class FormReader {
   }
 
   #takeFraming(bytes: number): Buffer {
-    this.#framingBytes += bytes;
-    if (this.#framingBytes > MULTIPART_FRAMING_MAX_BYTES) throw invalidForm('the form holds too much besides the file');
+    this.countFraming(bytes);
     return this.#take(bytes);
   }
 

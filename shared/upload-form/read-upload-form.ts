@@ -1,4 +1,5 @@
-import { describeFile, type FileDescription } from './file-part.ts';
+import type { ApiError } from '../errors.ts';
+import { describePart, type FileDescription } from './file-part.ts';
 import { formBoundary } from './form-boundary.ts';
 import { FormReader } from './form-reader.ts';
 import { invalidForm } from './invalid-form.ts';
@@ -29,7 +30,10 @@ export interface FileHandler<T> {
  * Reads a `multipart/form-data` body (RFC 7578) with one file part under any field name, in constant memory and never
  * faster than `onFile` pulls. Other fields, unselected file inputs, preamble and epilogue are passed over.
  *
- * `onFile` runs before the end of the body is known. So this resolves with its result only after the closing delimiter
+ * The file is the part with a file name. If no part has one, it is the only part with a content type other than
+ * `text/plain`. Which of the two it is may be known only at the end of the form: see {@link FileOfForm}.
+ *
+ * `onFile` may run before the end of the body is known. So this resolves with its result only after the closing delimiter
  * and the end of the source; when anything fails in between, it first awaits `discard` of that result. If `discard`
  * rejects, so does this, with that error: it is a fault of ours.
  *
@@ -37,51 +41,120 @@ export interface FileHandler<T> {
  * that gives the same iterator each time, as generators do, can be read on from where this stopped.
  * @param contentType  the header of the whole body.
  * @throws whatever `onFile` throws. ApiError `unsupported_media_type` when the body is no such form; `invalid_request`
- * when its boundary is absent or illegal, it has no file part or two, too many parts, a header block over
- * PART_HEADERS_MAX_BYTES, more than MULTIPART_FRAMING_MAX_BYTES besides the file, or is cut: also when the source
- * throws, unless it throws an ApiError, which passes through.
+ * when its boundary is absent or illegal, it has no file part or two, there
+ * are too many parts, a header block over PART_HEADERS_MAX_BYTES, more than MULTIPART_FRAMING_MAX_BYTES besides the file,
+ * or the body is cut: also when the source throws, unless it throws an ApiError, which passes through.
  */
 export async function readUploadForm<T>(
   source: AsyncIterable<Uint8Array>,
   contentType: string | undefined,
-  { onFile, discard }: FileHandler<T>,
+  handler: FileHandler<T>,
 ): Promise<T> {
   const boundary = formBoundary(contentType);
   const reader = new FormReader(source, boundary);
-  let stored: { readonly result: T } | undefined;
+  const file = new FileOfForm(reader, handler);
   try {
     await reader.skipContent();
     for (let parts = 1; await reader.nextPart(); parts++) {
       if (parts > PARTS_MAX) throw invalidForm('the form has too many parts');
-      const file = await nextFile(reader, boundary);
-      if (file && stored) throw invalidForm('the form has two file parts');
-      if (!file) {
-        await reader.skipContent();
-        continue;
-      }
-      const pieces = contentOf(reader);
-      stored = { result: await onFile({ ...file, body: lent(pieces) }) };
-      for await (const _leftByTheConsumer of pieces);
+      await file.takePart(describePart(partHeaders(await reader.readHeaders()), boundary));
     }
     await reader.skipEpilogue();
-    if (!stored) throw invalidForm('the form has no file part');
-    return stored.result;
+    return await file.atEnd();
   } catch (error) {
-    if (stored) await discard(stored.result);
+    await file.discard();
     // A consumer may wrap what `body` threw, but a cut body is the client's doing and not a failure to store.
     throw reader.failure ?? error;
   }
 }
 
-/** Reads the headers of a part. @returns undefined for a field, and for a file input in which nothing was selected. */
-async function nextFile(reader: FormReader, boundary: string): Promise<FileDescription | undefined> {
-  const file = describeFile(partHeaders(await reader.readHeaders()), boundary);
-  if (file?.filename === '' && !(await reader.hasContent())) return undefined;
-  return file;
+/**
+ * Finds the file among the parts of a form, and has it stored.
+ *
+ * A part with a file name is the file, and is passed on as it arrives. A part without one may be the file, or a field that
+ * says its type (`curl -F 'meta={};type=application/json'`). As long as it may be a field, that is within the allowance for
+ * fields, it is held in memory: a part with a file name makes it a field, the end of the form makes it the file. What is
+ * larger than a field may be is passed on at once. The answer does not depend on the order of the parts.
+ */
+class FileOfForm<T> {
+  readonly #reader: FormReader;
+  readonly #handler: FileHandler<T>;
+  #held: { readonly part: FileDescription; readonly content: Buffer } | undefined;
+  #unnamedParts = 0;
+  #stored: { readonly result: T; readonly isNamed: boolean } | undefined;
+
+  constructor(reader: FormReader, handler: FileHandler<T>) {
+    this.#reader = reader;
+    this.#handler = handler;
+  }
+
+  /** Reads the content of a part whose headers were read. @param part  undefined for a plain field. */
+  async takePart(part: FileDescription | undefined): Promise<void> {
+    const isUnselected = part?.filename === '' && !(await this.#reader.hasContent());
+    if (!part || isUnselected) return this.#reader.skipContent();
+    if (part.filename !== undefined) {
+      this.#countHeldAsField();
+      return this.#store(part, contentOf(this.#reader));
+    }
+    if (this.#stored?.isNamed) return this.#reader.skipContent();
+    if (this.#stored) throw twoFiles();
+    this.#unnamedParts += 1;
+    if (this.#unnamedParts === 1) return this.#hold(part);
+    // Of two of them neither is the file, but a part with a file name may still come.
+    this.#countHeldAsField();
+    return this.#reader.skipContent();
+  }
+
+  /** What `onFile` made of the file, once the form has ended. @throws ApiError `invalid_request` if it has no file or two. */
+  async atEnd(): Promise<T> {
+    if (this.#held) await this.#store(this.#held.part, piecesOf(this.#held.content));
+    if (this.#stored) return this.#stored.result;
+    throw this.#unnamedParts > 1 ? twoFiles() : invalidForm('the form has no file part');
+  }
+
+  /** Undoes what was stored, if anything was. */
+  async discard(): Promise<void> {
+    if (this.#stored) await this.#handler.discard(this.#stored.result);
+  }
+
+  async #hold(part: FileDescription): Promise<void> {
+    // Copied, because a view of a few bytes would keep the whole chunk that they came in.
+    const memory = Buffer.allocUnsafe(this.#reader.framingLeft);
+    let length = 0;
+    for (let piece = await this.#reader.readContent(); piece; piece = await this.#reader.readContent()) {
+      if (length + piece.length > memory.length) {
+        return this.#store(part, contentOf(this.#reader, memory.subarray(0, length), piece));
+      }
+      length += piece.copy(memory, length);
+    }
+    this.#held = { part, content: memory.subarray(0, length) };
+  }
+
+  #countHeldAsField(): void {
+    this.#reader.countFraming(this.#held?.content.length ?? 0);
+    this.#held = undefined;
+  }
+
+  async #store(part: FileDescription, content: AsyncGenerator<Uint8Array, undefined>): Promise<void> {
+    if (this.#stored) throw twoFiles();
+    const result = await this.#handler.onFile({ ...part, body: lent(content) });
+    this.#stored = { result, isNamed: part.filename !== undefined };
+    for await (const _leftByTheConsumer of content);
+  }
 }
 
-async function* contentOf(reader: FormReader): AsyncGenerator<Uint8Array, undefined> {
+function twoFiles(): ApiError {
+  return invalidForm('the form has two file parts');
+}
+
+/** The content of the part that stands at the reader, behind what was already read of it. */
+async function* contentOf(reader: FormReader, ...read: readonly Buffer[]): AsyncGenerator<Uint8Array, undefined> {
+  yield* piecesOf(...read);
   for (let piece = await reader.readContent(); piece; piece = await reader.readContent()) yield piece;
+}
+
+async function* piecesOf(...pieces: readonly Buffer[]): AsyncGenerator<Uint8Array, undefined> {
+  for (const piece of pieces) if (piece.length > 0) yield piece;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { MULTIPART_FRAMING_MAX_BYTES } from '../../shared/limits.ts';
 import { expectNoTrace } from '../support/expect-no-trace.ts';
 import { FORM, filePart, part } from '../support/forms.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -69,6 +70,57 @@ describe('contract: upload form', () => {
       expect((await send(`${field}${filePart()}--B--`)).body.name).toBe('a.txt');
     },
   );
+
+  const META = part('Content-Disposition: form-data; name="meta"\r\nContent-Type: application/json', '{"a":1}');
+  const unnamed = (content: string) =>
+    part('Content-Disposition: form-data; name="blob"\r\nContent-Type: image/png', content);
+
+  /** Both lanes: with a length through the gateway, and without one through the streaming server. */
+  async function sendBoth(key: string, body: string): Promise<{ status: number; body: string }[]> {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': FORM };
+    const inline = await fetch(`${service.urls.base_url}/files`, { method: 'POST', headers, body });
+    return [{ status: inline.status, body: await inline.text() }, await chunked(key, body)];
+  }
+
+  test.for([
+    ['before the file', `${META}${filePart()}`],
+    ['behind the file', `${filePart()}${META}`],
+    ['on both sides of the file', `${META}${META}${filePart()}${META}`],
+  ] as const)('a part with a type and no filename is a field %s, in either lane', async ([, parts]) => {
+    for (const { status, body } of await sendBoth(account.key, `${parts}--B--`)) {
+      expect(status).toBe(201);
+      expect(JSON.parse(body)).toMatchObject({ name: 'a.txt', size_bytes: 7 });
+    }
+  });
+
+  test.for([0, 1, MULTIPART_FRAMING_MAX_BYTES - 1_000, MULTIPART_FRAMING_MAX_BYTES, 3_000_000])(
+    'a part of %i bytes with a type is the file when no part has a filename, in either lane',
+    async (size) => {
+      const fresh = await service.newAccount();
+      const content = 'p'.repeat(size);
+      const note = part('Content-Disposition: form-data; name="note"', 'hello');
+      for (const { status, body } of await sendBoth(fresh.key, `${note}${unnamed(content)}${note}--B--`)) {
+        expect(status).toBe(201);
+        const file = JSON.parse(body);
+        expect(file).toMatchObject({ name: 'file.png', mime_type: 'image/png', size_bytes: size });
+        expect((await (await fetch(file.url)).text()) === content).toBe(true);
+      }
+      expect(await service.storedBytes(fresh.id)).toBe(2 * size);
+    },
+  );
+
+  test.for([
+    ['two typed parts and no filename', `${META}${unnamed('x')}`],
+    ['a typed part that is too large for a field, before the file', `${unnamed('x'.repeat(1_100_000))}${filePart()}`],
+    ['a typed part that is too large for a field, behind the file', `${filePart()}${unnamed('x'.repeat(1_100_000))}`],
+    ['a typed part that is too large for a field, and another one', `${unnamed('x'.repeat(1_100_000))}${META}`],
+  ] as const)('%s are 400 in either lane, and nothing is stored', async ([, parts]) => {
+    const fresh = await service.newAccount();
+    for (const { status, body } of await sendBoth(fresh.key, `${parts}--B--`)) {
+      expect([status, body]).toEqual([400, '{"error":"invalid_request"}']);
+    }
+    await expectNoTrace(service, fresh);
+  });
 
   test('an empty file is a file', async () => {
     const { status, body } = await send(`${filePart('')}--B--`);

@@ -24,9 +24,13 @@ function counted(chunks: readonly Uint8Array[]) {
 }
 
 /** Whole chunks of a file that is longer than the first of them. */
-const CHUNKS = ['--B\r\nContent-Type: a/b\r\n\r\none', 'two', 'three', 'four\r\n--B--\r\n', 'epilogue'].map(
-  Buffer.from,
-);
+const CHUNKS = [
+  '--B\r\nContent-Disposition: form-data; filename=a\r\n\r\none',
+  'two',
+  'three',
+  'four\r\n--B--\r\n',
+  'epilogue',
+].map(Buffer.from);
 
 const drain = async ({ body }: FilePart) => {
   for await (const _piece of body);

@@ -22,17 +22,32 @@ const names = fc.string({ unit: 'grapheme' }).filter((name) => !/%(?:22|0D|0A)|\
 const escaped = (name: string) =>
   Buffer.from(name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')).toString('latin1');
 
-const forms = boundaries.chain((boundary) =>
-  fc.record({
+/** A form with one part that is the file if no part has a name, and parts around it that are none beside it. */
+const forms = boundaries.chain((boundary) => {
+  const beside = fc.array(
+    fc.record({ kind: fc.constantFrom('field', 'typed', 'unselected'), content: contents(boundary) }),
+    {
+      maxLength: 3,
+    },
+  );
+  return fc.record({
     boundary: fc.constant(boundary),
     preamble: contents(boundary),
-    before: fc.array(contents(boundary), { maxLength: 3 }),
-    name: names,
+    before: beside,
+    name: fc.option(names),
     content: contents(boundary),
-    behind: fc.array(contents(boundary), { maxLength: 3 }),
+    behind: beside,
     epilogue: fc.string(),
-  }),
-);
+  });
+});
+
+type Beside = { readonly kind: string; readonly content: string };
+
+function headersAndContent({ kind, content }: Beside): string {
+  if (kind === 'typed') return `${disposition('')}\r\nContent-Type: a/json\r\n\r\n${content}`;
+  if (kind === 'unselected') return `${disposition('; filename=""')}\r\nContent-Type: a/b\r\n\r\n`;
+  return `${disposition('')}\r\n\r\n${content}`;
+}
 
 /** The chunks' sizes come round again until the bytes are through. */
 async function* chunked(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
@@ -48,18 +63,24 @@ test('a form of any boundary, parts and chunks is read back as it was written', 
   await fc.assert(
     fc.asyncProperty(forms, chunkSizes, async (form, sizes) => {
       const { boundary, preamble, name, content } = form;
-      const part = (headers: string, text: string) => `\r\n--${boundary}\r\n${headers}\r\n\r\n${text}`;
-      const field = (text: string) => part(disposition(''), text);
+      const part = (text: string) => `\r\n--${boundary}\r\n${text}`;
+      const besides = (parts: readonly Beside[]) => parts.map((beside) => part(headersAndContent(beside)));
+      const file = name === null ? '\r\nContent-Type: image/png' : `; filename="x${escaped(name)}"`;
       const body = [
         preamble,
-        ...form.before.map(field),
-        part(disposition(`; filename="x${escaped(name)}"`), content),
-        ...form.behind.map(field),
+        ...besides(form.before),
+        part(`${disposition(file)}\r\n\r\n${content}`),
+        ...besides(form.behind),
         `\r\n--${boundary}--\r\n${form.epilogue}`,
       ];
       const source = chunked(Buffer.from(body.join(''), 'latin1'), sizes);
       const reading = await readForm(source, `multipart/form-data; boundary="${boundary}"`);
-      expect(reading).toMatchObject({ filename: `x${name}`, stored: 1, discarded: 0 });
+      if (name === null && [...form.before, ...form.behind].some(({ kind }) => kind === 'typed')) {
+        expect(reading).toEqual({ error: 'invalid_request', stored: 0, discarded: 0 });
+        return;
+      }
+      const filename = name === null ? undefined : `x${name}`;
+      expect(reading).toMatchObject({ filename, stored: 1, discarded: 0 });
       expect(reading.content?.toString('latin1')).toBe(content);
     }),
     { numRuns: 300 },
@@ -82,6 +103,7 @@ test('any bytes are read to their end, and refused with invalid_request when the
     '\xff',
     ...[
       'Content-Disposition: form-data; name="a"; filename="b"',
+      'Content-Disposition: form-data; name="a"\r\nContent-Type: a/b\r\n\r\n',
       "filename*=UTF-8''",
       'Content-Type: a/b',
       '__proto__: constructor',

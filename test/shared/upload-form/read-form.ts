@@ -56,6 +56,8 @@ export function disposition(parameters: string): string {
   return `Content-Disposition: form-data; name="file"${parameters}`;
 }
 
+/** A file input in which nothing was selected. */
+export const UNSELECTED: Part = [`${disposition('; filename=""')}\r\nContent-Type: application/octet-stream`, ''];
 /** A part that is a file, and one that is not. */
 export const FILE: Part = [disposition('; filename="a.txt"'), 'content'];
 export const FIELD: Part = ['Content-Disposition: form-data; name="note"', 'text'];

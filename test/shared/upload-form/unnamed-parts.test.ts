@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'vitest';
+import { MULTIPART_FRAMING_MAX_BYTES } from '../../../shared/limits.ts';
+import type { FilePart } from '../../../shared/upload-form/read-upload-form.ts';
+import { readUploadForm } from '../../../shared/upload-form/read-upload-form.ts';
+import { CONTENT_TYPE, chunksOf, FIELD, FILE, formOf, type Part, readForm, UNSELECTED } from './read-form.ts';
+
+/** A part without a file name that says its type: the file, or a field of a form that has a file with a name. */
+const json = (content: string): Part => [
+  'Content-Disposition: form-data; name="meta"\r\nContent-Type: a/json',
+  content,
+];
+const META = json('{"a":1}');
+const META_AS_FILE = {
+  filename: undefined,
+  contentType: 'a/json',
+  content: Buffer.from(META[1]),
+  stored: 1,
+  discarded: 0,
+};
+const NAMED = { filename: 'a.txt', content: Buffer.from(FILE[1]), stored: 1, discarded: 0 };
+
+describe.each([
+  ['at once', 10_000_000],
+  ['in single bytes', 1],
+  ['in chunks of 7 bytes', 7],
+])('sent %s, a typed part without a file name', (_, size) => {
+  const read = (...parts: Part[]) => readForm(chunksOf(formOf(...parts), size));
+
+  test.each<[string, Part[]]>([
+    ['before the file', [META, FILE]],
+    ['behind the file', [FILE, META]],
+    ['on both sides of the file', [META, FILE, META]],
+    ['twice before the file', [META, META, FILE]],
+    ['without content before the file', [json(''), FILE]],
+    ['among fields and unselected inputs', [FIELD, META, UNSELECTED, FIELD, FILE, UNSELECTED, META]],
+  ])('is a field %s', async (__, parts) => {
+    expect(await read(...parts)).toMatchObject(NAMED);
+  });
+
+  test.each<[string, Part[]]>([
+    ['alone', [META]],
+    ['behind a field', [FIELD, META]],
+    ['before fields', [META, FIELD, FIELD]],
+    ['beside unselected inputs', [UNSELECTED, META, UNSELECTED]],
+  ])('is the file %s', async (__, parts) => {
+    expect(await read(...parts)).toMatchObject(META_AS_FILE);
+  });
+
+  test('is the file without content, too', async () => {
+    expect(await read(FIELD, json(''))).toMatchObject({ ...META_AS_FILE, content: Buffer.alloc(0) });
+  });
+
+  test('is refused beside another one when no part has a file name, and neither is stored', async () => {
+    const refused = { error: 'invalid_request', stored: 0, discarded: 0 };
+    expect(await read(META, META)).toEqual(refused);
+    expect(await read(META, FIELD, json(''), META)).toEqual(refused);
+  });
+
+  test('does not hide that two others have a file name', async () => {
+    const refused = { error: 'invalid_request', stored: 1, discarded: 1 };
+    expect(await read(META, FILE, FILE)).toEqual(refused);
+    expect(await read(FILE, META, FILE)).toEqual(refused);
+  });
+});
+
+describe('a typed part without a file name that is as large as all fields may be', () => {
+  /** How long its content is when it and everything else of the form besides the file make up the allowance. */
+  const room = (...parts: readonly Part[]) =>
+    MULTIPART_FRAMING_MAX_BYTES - formOf(...parts).length + (parts.includes(FILE) ? FILE[1].length : 0);
+  const read = (...parts: Part[]) => readForm(chunksOf(formOf(...parts), 65_536));
+  const sized = (bytes: number) => json('x'.repeat(bytes));
+
+  test('is a field before or behind the file, and with one byte more the form is refused', async () => {
+    const bytes = room(json(''), FILE);
+    expect(await read(sized(bytes), FILE)).toMatchObject(NAMED);
+    expect(await read(FILE, sized(bytes))).toMatchObject(NAMED);
+    // The last byte of the form is the one too many, so the file was stored before.
+    const refused = { error: 'invalid_request', stored: 1, discarded: 1 };
+    expect(await read(sized(bytes + 1), FILE)).toEqual(refused);
+    expect(await read(FILE, sized(bytes + 1))).toEqual(refused);
+  });
+
+  test.each([-200, -1, 0, 1, 200, 100_000, 3_000_000])(
+    'is the file of a form without a named one, with %i bytes more',
+    async (more) => {
+      const part = sized(room(json('')) + more);
+      const expected = { ...META_AS_FILE, content: Buffer.from(part[1]) };
+      expect(await read(part)).toMatchObject(expected);
+      expect(await read(part, FIELD)).toMatchObject(expected);
+      expect(await read(FIELD, part)).toMatchObject(expected);
+    },
+  );
+
+  test('does not count as a field when it is the file: the fields have the allowance for themselves', async () => {
+    const field: Part = [FIELD[0], 'x'.repeat(room(FIELD, json('')) + FIELD[1].length)];
+    const half = sized(MULTIPART_FRAMING_MAX_BYTES / 2);
+    const expected = { ...META_AS_FILE, content: Buffer.from(half[1]) };
+    expect(await read(half, field)).toMatchObject(expected);
+    expect(await read(field, half)).toMatchObject(expected);
+    expect(await read(half, [field[0], `${field[1]}x`])).toMatchObject({ error: 'invalid_request' });
+  });
+
+  test('is a second file beside a named one or another one, when it is larger', async () => {
+    const large = sized(MULTIPART_FRAMING_MAX_BYTES);
+    for (const parts of [
+      [large, FILE],
+      [large, META],
+      [META, large],
+      [FILE, large],
+    ]) {
+      const reading = await read(...parts);
+      expect(reading.error).toBe('invalid_request');
+      expect(reading.discarded).toBe(reading.stored);
+    }
+  });
+});
+
+describe('what is held back of a form', () => {
+  const small = formOf(META, FIELD);
+  const large = formOf(json('x'.repeat(3 * MULTIPART_FRAMING_MAX_BYTES)));
+
+  test.each([
+    ['a small one', small, 1],
+    ['one in chunks', small, 7],
+    ['a large one', large, 65_536],
+  ])('comes to the consumer whole, and may be left unread: %s', async (_, body, size) => {
+    const onFile = async (file: FilePart) => {
+      for await (const _piece of file.body) break;
+      return 'left';
+    };
+    expect(await readUploadForm(chunksOf(body, size), CONTENT_TYPE, { onFile, discard: async () => {} })).toBe('left');
+  });
+
+  test('is never passed on in an empty piece', async () => {
+    const onFile = async ({ body }: FilePart) => (await Array.fromAsync(body)).map(({ length }) => length);
+    const lengthsOf = (body: Buffer, size: number) =>
+      readUploadForm(chunksOf(body, size), CONTENT_TYPE, { onFile, discard: async () => {} });
+    expect(await lengthsOf(formOf(json('')), 5)).toEqual([]);
+    expect(await lengthsOf(small, 5)).toEqual([META[1].length]);
+    expect(Math.min(...(await lengthsOf(large, large.length)))).toBeGreaterThan(0);
+  });
+
+  test('is not more than the allowance, however the rest goes on: content behind it is pulled piece by piece', async () => {
+    let pulled = 0;
+    async function* source() {
+      for await (const chunk of chunksOf(large, 65_536)) {
+        pulled += chunk.length;
+        yield chunk;
+      }
+    }
+    let pulledFirst = 0;
+    const onFile = async ({ body }: FilePart) => {
+      for await (const _piece of body) pulledFirst ||= pulled;
+    };
+    await readUploadForm(source(), CONTENT_TYPE, { onFile, discard: async () => {} });
+    expect(pulledFirst).toBeLessThanOrEqual(MULTIPART_FRAMING_MAX_BYTES + 65_536);
+    expect(pulled).toBe(large.length);
+  });
+
+  test('is gone when its file cannot be stored, with the error of that', async () => {
+    const onFile = () => Promise.reject(new Error('not stored'));
+    const discard = () => Promise.reject(new Error('discarded'));
+    const reading = readUploadForm(chunksOf(small), CONTENT_TYPE, { onFile, discard });
+    await expect(reading).rejects.toThrow('not stored');
+  });
+});
+
+test.each([
+  ['that is a field in the end', formOf(META, FILE, FIELD)],
+  ['that is the file in the end', formOf(FIELD, META, FIELD)],
+])('a body with a typed part without a name %s, cut at any byte, is refused and leaves nothing', async (_, body) => {
+  const closedAt = body.lastIndexOf('--B--') + '--B--'.length;
+  for (const size of [1, body.length]) {
+    for (let length = 0; length < closedAt; length++) {
+      const reading = await readForm(chunksOf(body.subarray(0, length), size));
+      expect({ length, ...reading }).toEqual({
+        length,
+        error: 'invalid_request',
+        stored: reading.stored,
+        discarded: reading.stored,
+      });
+      if (!body.includes('filename')) expect(reading.stored).toBe(0);
+    }
+  }
+});
