@@ -27,17 +27,20 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   { name: 'success', decision: 'Creation 201 with `Location`, a ticket 202, all else 200; always a JSON object.' },
   {
     name: 'upload form',
-    decision: 'One file part under any field name; other fields and unselected inputs are ignored.',
+    decision:
+      'One file part under any field name: the one with a file name; if no part has one, the only part with a type other than `text/plain`. Other fields and unselected inputs are ignored.',
     pieces: ['test/shared/upload-form/'],
   },
   {
     name: 'multipart',
-    decision: 'RFC 7578 and 2046 in full; a body that is cut is 400 and leaves nothing.',
+    decision:
+      'RFC 7578 and 2046 in full; a body that is cut is 400 and leaves nothing, and so is a file part that is encoded (base64, quoted-printable, gzip) or `multipart/mixed`.',
     pieces: ['test/shared/upload-form/'],
   },
   {
     name: 'name',
-    decision: "The client's base name, cleaned, at most 255 bytes.",
+    decision:
+      "The client's base name, cleaned, at most 255 bytes. It is read as UTF-8, else as windows-1252, and percent-decoded for the clients that encode it (aiohttp, needle).",
     pieces: ['test/shared/files/file-name.test.ts'],
   },
   {

@@ -1,5 +1,5 @@
 import type { ApiError } from '../errors.ts';
-import { describePart, type FileDescription } from './file-part.ts';
+import { describePart, type FileDescription, type PartDescription } from './file-part.ts';
 import { formBoundary } from './form-boundary.ts';
 import { FormReader } from './form-reader.ts';
 import { invalidForm } from './invalid-form.ts';
@@ -41,7 +41,7 @@ export interface FileHandler<T> {
  * that gives the same iterator each time, as generators do, can be read on from where this stopped.
  * @param contentType  the header of the whole body.
  * @throws whatever `onFile` throws. ApiError `unsupported_media_type` when the body is no such form; `invalid_request`
- * when its boundary is absent or illegal, it has no file part or two, there
+ * when its boundary is absent or illegal, it has no file part or two, a file part is encoded or a form of its own, there
  * are too many parts, a header block over PART_HEADERS_MAX_BYTES, more than MULTIPART_FRAMING_MAX_BYTES besides the file,
  * or the body is cut: also when the source throws, unless it throws an ApiError, which passes through.
  */
@@ -79,7 +79,7 @@ export async function readUploadForm<T>(
 class FileOfForm<T> {
   readonly #reader: FormReader;
   readonly #handler: FileHandler<T>;
-  #held: { readonly part: FileDescription; readonly content: Buffer } | undefined;
+  #held: { readonly part: PartDescription; readonly content: Buffer } | undefined;
   #unnamedParts = 0;
   #stored: { readonly result: T; readonly isNamed: boolean } | undefined;
 
@@ -89,7 +89,7 @@ class FileOfForm<T> {
   }
 
   /** Reads the content of a part whose headers were read. @param part  undefined for a plain field. */
-  async takePart(part: FileDescription | undefined): Promise<void> {
+  async takePart(part: PartDescription | undefined): Promise<void> {
     const isUnselected = part?.filename === '' && !(await this.#reader.hasContent());
     if (!part || isUnselected) return this.#reader.skipContent();
     if (part.filename !== undefined) {
@@ -117,7 +117,7 @@ class FileOfForm<T> {
     if (this.#stored) await this.#handler.discard(this.#stored.result);
   }
 
-  async #hold(part: FileDescription): Promise<void> {
+  async #hold(part: PartDescription): Promise<void> {
     // Copied, because a view of a few bytes would keep the whole chunk that they came in.
     const memory = Buffer.allocUnsafe(this.#reader.framingLeft);
     let length = 0;
@@ -135,8 +135,9 @@ class FileOfForm<T> {
     this.#held = undefined;
   }
 
-  async #store(part: FileDescription, content: AsyncGenerator<Uint8Array, undefined>): Promise<void> {
+  async #store({ isEncoded, ...part }: PartDescription, content: AsyncGenerator<Uint8Array, undefined>): Promise<void> {
     if (this.#stored) throw twoFiles();
+    if (isEncoded) throw invalidForm('the content of the file part is encoded');
     const result = await this.#handler.onFile({ ...part, body: lent(content) });
     this.#stored = { result, isNamed: part.filename !== undefined };
     for await (const _leftByTheConsumer of content);

@@ -25,7 +25,8 @@ describe('contract: multipart', () => {
   test('a body cut at any byte before the end of its closing delimiter is 400 and leaves nothing', async () => {
     const fresh = await service.newAccount();
     const field = part('Content-Disposition: form-data; name="t"', 'x');
-    const whole = `${field}${filePart()}${field}--B--`;
+    const typed = part('Content-Disposition: form-data; name="t"\r\nContent-Type: application/json', '{}');
+    const whole = `${typed}${filePart()}${field}--B--`;
     for (let length = 0; length < whole.length; length++) {
       const { status, body } = await send(whole.slice(0, length), { by: fresh });
       expect({ length, status, body }).toEqual({ length, status: 400, body: { error: 'invalid_request' } });
@@ -80,14 +81,40 @@ describe('contract: multipart', () => {
     expect((await send(`${part(`Content-Disposition: form-data; ${filename}; name=f`)}--B--`)).body.name).toBe(name);
   });
 
-  test('bytes of a name that are no UTF-8 become U+FFFD', async () => {
+  test('a name whose bytes are no UTF-8 is read as windows-1252', async () => {
     const body = Buffer.from(
-      `${part('Content-Disposition: form-data; name="f"; filename="a\xff.txt"')}--B--`,
+      `${part('Content-Disposition: form-data; name="f"; filename="fa\xe7ade 5\x80.txt"')}--B--`,
       'latin1',
     );
     const answer = await account.byKey.request('POST', '/files', { body, headers: { 'content-type': FORM } });
-    expect([answer.status, answer.body.name]).toEqual([201, 'a\ufffd.txt']);
+    expect([answer.status, answer.body.name]).toEqual([201, 'façade 5€.txt']);
   });
+
+  test.for([
+    'Content-Transfer-Encoding: base64',
+    'Content-Transfer-Encoding: quoted-printable',
+    'Content-Encoding: gzip',
+    'Content-Type: multipart/mixed; boundary=C',
+  ])('a file part with %s is 400 and leaves nothing', async (header) => {
+    const fresh = await service.newAccount();
+    const disposition = 'Content-Disposition: form-data; name="f"';
+    const unnamed = header.startsWith('Content-Type') ? '' : 'Content-Type: image/png\r\n';
+    for (const head of [`${disposition}; filename="a.txt"\r\n${header}`, `${disposition}\r\n${unnamed}${header}`]) {
+      const { status, body } = await send(`${part(head, 'Y29udGVudA==')}--B--`, { by: fresh });
+      expect([status, body]).toEqual([400, { error: 'invalid_request' }]);
+    }
+    await expectNoTrace(service, fresh);
+  });
+
+  test.for(['binary', '8bit', '7bit'])(
+    'a file part with Content-Transfer-Encoding: %s is stored as it is',
+    async (it) => {
+      const head = `Content-Disposition: form-data; name="f"; filename="a.txt"\r\nContent-Transfer-Encoding: ${it}`;
+      const { status, body } = await send(`${part(head, 'Y29udGVudA==')}--B--`);
+      expect(status).toBe(201);
+      expect(await (await fetch(String(body.url))).text()).toBe('Y29udGVudA==');
+    },
+  );
 
   test('a body without a length streams through', async () => {
     const content = 'y'.repeat(300_000);

@@ -17,7 +17,8 @@ describe('a file name', () => {
     ['has its parameter in any letter case', '; FileName="a.txt"', 'a.txt'],
     ['may have spaces around the equals sign', '; filename = "a.txt" ', 'a.txt'],
     ['is UTF-8', utf8('; filename="naïve – 文件.txt"'), 'naïve – 文件.txt'],
-    ['has U+FFFD for what is not UTF-8', '; filename="na\xefve.txt"', 'na\uFFFDve.txt'],
+    ['is windows-1252 when it is no UTF-8', '; filename="na\xefve \x96 5 \x80.txt"', 'naïve – 5 €.txt'],
+    ['has every byte of windows-1252', '; filename="\x81\x9d.txt"', '\x81\x9d.txt'],
     ['has browsers’ escapes decoded', '; filename="%22a%0D%0Ab%22.txt"', '"a\r\nb".txt'],
     ['keeps any other percent sign', '; filename="100%25 a%20b %2.txt"', '100%25 a%20b %2.txt'],
     ['keeps lower-case escapes, which no browser sends', '; filename="a%0db.txt"', 'a%0db.txt'],
@@ -65,11 +66,16 @@ describe('a file name', () => {
 
 describe('a percent-encoded name', () => {
   const UUID = 'e96bf5afc7a34cfbbb56773ffa4bbc4f';
+  const NEEDLE = '--------------------NODENEEDLEHTTPCLIENT';
   const TYPE = 'Content-Type: text/plain';
-  const NAME = disposition('; filename="a%20b.txt"');
+  const named = (name: string) => disposition(`; filename="${name}"`);
+  const NAME = named('a%20b.txt');
 
   test.each([
     ['is decoded when the form is aiohttp’s', UUID, `${TYPE}\r\n${NAME}`, 'a b.txt'],
+    ['is decoded when the form is needle’s', NEEDLE, `${NAME}\r\n${TYPE}`, 'a b.txt'],
+    ['has all decoded that aiohttp encodes', UUID, `${TYPE}\r\n${named('%28%21%29%25%C3%A9')}`, '(!)%é'],
+    ['has all decoded that needle encodes', NEEDLE, named('(!)%25%22%C3%A9'), '(!)%"é'],
     ['stays when Content-Type comes second', UUID, `${NAME}\r\n${TYPE}`, 'a%20b.txt'],
     ['stays when there is no Content-Type', UUID, NAME, 'a%20b.txt'],
     [
@@ -78,10 +84,62 @@ describe('a percent-encoded name', () => {
       `${TYPE}\r\n${NAME}`,
       'a%20b.txt',
     ],
+    ['stays in another boundary than needle’s', `${NEEDLE}S`, NAME, 'a%20b.txt'],
+    ['stays beside a space, which aiohttp would encode', UUID, `${TYPE}\r\n${named('a%20b c.txt')}`, 'a%20b c.txt'],
+    ['stays beside a letter that aiohttp would encode', UUID, `${TYPE}\r\n${named('é%20b.txt')}`, 'é%20b.txt'],
+    ['stays beside a bracket, which aiohttp would encode', UUID, `${TYPE}\r\n${named('a%20(1).txt')}`, 'a%20(1).txt'],
+    ['stays beside a space, which needle would encode', NEEDLE, named('a%20b c.txt'), 'a%20b c.txt'],
+    ['stays where it encodes what aiohttp does not', UUID, `${TYPE}\r\n${named('%61%20b.txt')}`, '%61%20b.txt'],
+    ['stays in lower case, which aiohttp does not write', UUID, `${TYPE}\r\n${named('%c3%a9.txt')}`, '%c3%a9.txt'],
+    ['stays where it is no UTF-8', UUID, `${TYPE}\r\n${named('%E9.txt')}`, '%E9.txt'],
+    ['stays where it is no escape', UUID, `${TYPE}\r\n${named('100%.txt')}`, '100%.txt'],
   ])('%s', async (_, boundary, headers, filename) => {
     const body = `--${boundary}\r\n${headers}\r\n\r\ncontent\r\n--${boundary}--\r\n`;
     const reading = await readForm(chunksOf(Buffer.from(body)), `multipart/form-data; boundary=${boundary}`);
     expect(reading.filename).toBe(filename);
+  });
+});
+
+describe('a file part whose content is encoded', () => {
+  const REFUSED = { error: 'invalid_request', stored: 0, discarded: 0 };
+
+  test.each([
+    'Content-Transfer-Encoding: base64',
+    'content-transfer-encoding:Quoted-Printable ',
+    'Content-Encoding: gzip',
+    'Content-Encoding: identity, br',
+    'Content-Type: multipart/mixed; boundary=x',
+    'Content-Type: Multipart/Mixed',
+  ])('(%s) is refused and not stored', async (header) => {
+    expect(await read([`${FILE[0]}\r\n${header}`, 'Y29udGVudA=='])).toEqual(REFUSED);
+    const unnamed = header.startsWith('Content-Type') ? header : `Content-Type: a/b\r\n${header}`;
+    expect(await read([`${disposition('')}\r\n${unnamed}`, 'Y29udGVudA=='])).toEqual(REFUSED);
+  });
+
+  test.each(['binary', '8bit', '7bit', '7Bit', '', 'BASE 64'])(
+    'is taken with Content-Transfer-Encoding: %s, which encodes nothing',
+    async (encoding) => {
+      const part: Part = [`${FILE[0]}\r\nContent-Transfer-Encoding: ${encoding}`, 'content'];
+      expect(await read(part)).toMatchObject({ content: Buffer.from('content'), stored: 1 });
+      expect(await read([`${FILE[0]}\r\nContent-Encoding: Identity`, 'content'])).toMatchObject({ stored: 1 });
+    },
+  );
+
+  test('is refused when only its size shows that it is the file', async () => {
+    const headers = `${disposition('')}\r\nContent-Type: a/b\r\nContent-Transfer-Encoding: base64`;
+    expect(await read([headers, 'x'.repeat(2_000_000)])).toEqual(REFUSED);
+  });
+
+  test('does not matter in a field', async () => {
+    const field: Part = [`${FIELD[0]}\r\nContent-Transfer-Encoding: quoted-printable`, '=41'];
+    const typed: Part = [`${FIELD[0]}\r\nContent-Type: a/b\r\nContent-Transfer-Encoding: base64`, 'QQ=='];
+    expect(await read(field, typed, FILE, typed)).toMatchObject({ filename: 'a.txt', stored: 1, discarded: 0 });
+  });
+
+  test('is refused as multipart/mixed also beside a file, because it holds more files', async () => {
+    const mixed: Part = [`${FIELD[0]}\r\nContent-Type: multipart/mixed; boundary=x`, '--x--'];
+    expect(await read(mixed, FILE)).toEqual(REFUSED);
+    expect(await read(FILE, mixed)).toEqual({ ...REFUSED, stored: 1, discarded: 1 });
   });
 });
 
