@@ -53,7 +53,9 @@ describe('contract: errors', () => {
   });
 
   test('a function that is killed while it works reads service_unavailable, and the next request is well', async () => {
-    expectError(await answerOfKilledFunction(), 503, 'service_unavailable');
+    const answer = await answerOfKilledFunction();
+    expectError(answer, 503, 'service_unavailable');
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     expectError(await account.byKey.request('GET', `/files/${UNKNOWN_ID}`), 404, 'not_found');
   });
 });
