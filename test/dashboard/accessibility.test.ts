@@ -49,7 +49,7 @@ const PLACES: readonly [name: string, path: string, open: (page: Page) => Promis
       await page
         .getByTestId('files')
         .setInputFiles({ name: 'no.txt', mimeType: 'text/plain', buffer: Buffer.from('no') });
-      await page.getByText('Not enough storage').waitFor();
+      await page.getByText('You have as many files as an account may have.').waitFor();
       await page.unroute('**/api/v1/files');
     },
   ],
