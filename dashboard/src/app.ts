@@ -1,7 +1,7 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { createRouter, parseSearchWith, stringifySearchWith } from '@tanstack/react-router';
 import { Failure } from './api/failure.ts';
-import { FILES, profileQuery } from './api/queries.ts';
+import { askAnew, FILES, profileQuery } from './api/queries.ts';
 import type { Profile } from './api/types.ts';
 import { onSession, tellOfSession } from './login/session-news.ts';
 import { routeTree } from './routes.tsx';
@@ -12,7 +12,7 @@ function onError(error: unknown): void {
   if (!(error instanceof Failure)) return;
   if (error.code === 'unauthorized') toLogin();
   // Something else filled it meanwhile, and what is free would be told wrongly.
-  if (error.code === 'storage_limit_exceeded') void queryClient.invalidateQueries(profileQuery);
+  if (error.code === 'storage_limit_exceeded') void askAnew(queryClient, profileQuery);
 }
 
 /** Each answer to "who is logged in?" is told to all who must know. */
@@ -54,8 +54,8 @@ function refreshSoon(): void {
   setTimeout(
     () => {
       isRefreshing = false;
-      void queryClient.invalidateQueries({ queryKey: FILES });
-      void queryClient.invalidateQueries(profileQuery);
+      void askAnew(queryClient, { queryKey: FILES });
+      void askAnew(queryClient, profileQuery);
     },
     uploads.isBusy ? REFRESH_MS : 0,
   );

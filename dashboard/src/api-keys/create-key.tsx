@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { API_KEY_NAME_MAX_CODE_POINTS } from '../../../shared/limits.ts';
 import { Failure } from '../api/failure.ts';
-import { apiKeysQuery } from '../api/queries.ts';
+import { apiKeysQuery, askAnew } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import type { NewApiKey } from '../api/types.ts';
 import { Dialog } from '../shell/dialog.tsx';
@@ -20,11 +20,7 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
   const creation = useMutation({
     mutationFn: (wanted: string) => request<NewApiKey>('POST', '/api-keys', { json: { name: wanted } }),
     // Also after a failure: where the answer was lost, there may be a key.
-    onSettled: async () => {
-      // A list that was asked for before would do without the key, and is not asked for anew while it is on its way.
-      await queryClient.cancelQueries(apiKeysQuery);
-      await queryClient.invalidateQueries(apiKeysQuery);
-    },
+    onSettled: () => void askAnew(queryClient, apiKeysQuery),
     gcTime: 0,
   });
   const close = () => {

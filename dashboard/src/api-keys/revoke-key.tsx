@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Failure } from '../api/failure.ts';
-import { apiKeysQuery } from '../api/queries.ts';
+import { apiKeysQuery, askAnew } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import type { ApiKey } from '../api/types.ts';
 import { announce } from '../shell/announce.ts';
@@ -25,7 +25,7 @@ export function RevokeKey({ apiKey, onClose }: { apiKey: ApiKey | undefined; onC
     },
     onSuccess: (_, { id }) => {
       queryClient.setQueryData(apiKeysQuery.queryKey, (keys) => keys?.filter((key) => key.id !== id));
-      void queryClient.invalidateQueries(apiKeysQuery);
+      void askAnew(queryClient, apiKeysQuery);
       announce(words.done);
       onClose();
     },

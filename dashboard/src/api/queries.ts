@@ -1,4 +1,4 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { keepPreviousData, type QueryClient, type QueryFilters, queryOptions } from '@tanstack/react-query';
 import { request } from './request.ts';
 import type { ApiKey, FilesPage, Profile } from './types.ts';
 
@@ -26,3 +26,18 @@ export const apiKeysQuery = queryOptions({
   queryKey: ['api-keys'],
   queryFn: async ({ signal }) => (await request<{ items: readonly ApiKey[] }>('GET', '/api-keys', { signal })).items,
 });
+
+/**
+ * Brings all that matches up to date with what has just changed. What loads for the first time was asked for before the change
+ * and is not asked for anew while it is on its way: so it is asked for again when it has come.
+ */
+export async function askAnew(client: QueryClient, filters: QueryFilters): Promise<void> {
+  const loading = client.getQueryCache().findAll({ ...filters, fetchStatus: 'fetching' });
+  const first = loading.filter(({ state }) => state.data === undefined);
+  const others = client.invalidateQueries(filters);
+  if (first.length > 0) {
+    await Promise.allSettled(first.map(({ promise }) => promise));
+    await client.invalidateQueries(filters);
+  }
+  await others;
+}

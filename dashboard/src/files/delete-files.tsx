@@ -1,7 +1,7 @@
 import { Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { FILES, profileQuery } from '../api/queries.ts';
+import { askAnew, FILES, profileQuery } from '../api/queries.ts';
 import type { FileRecord, FilesPage } from '../api/types.ts';
 import { formatNumber, percentOf } from '../format.ts';
 import { announce } from '../shell/announce.ts';
@@ -44,8 +44,8 @@ export function DeleteFiles({ files, onClose }: DeleteFilesProps) {
     },
     onError: notifyFailure,
     onSettled: () => {
-      void queryClient.invalidateQueries({ queryKey: FILES });
-      void queryClient.invalidateQueries(profileQuery);
+      void askAnew(queryClient, { queryKey: FILES });
+      void askAnew(queryClient, profileQuery);
       onClose();
       setDone(0);
       setIsHeld(false);
