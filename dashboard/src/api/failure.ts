@@ -1,5 +1,9 @@
 import { ERRORS, type ErrorCode } from '../../../shared/errors.ts';
-import { RATE_WINDOW_SECONDS } from '../../../shared/limits.ts';
+
+/**
+ * No rate has anybody wait for longer, neither the service's own (a minute) nor that of a firewall before it (five minutes).
+ */
+const LONGEST_RATE_WAIT_SECONDS = 600;
 
 /**
  * `offline`: no answer came at all. `unreadable`: the file to send is not what it was when it was chosen. `day_used_up`: the
@@ -35,7 +39,6 @@ export function failureOf(body: unknown, retryAfter: string | null): Failure {
   const code = (body as { error?: string } | null)?.error;
   const isKnown = code !== undefined && Object.hasOwn(ERRORS, code);
   const seconds = Number(retryAfter ?? Number.NaN);
-  // A rate is counted over a minute, so no answer but that of a used-up day says to wait for longer.
-  if (code === 'rate_limit_exceeded' && seconds > RATE_WINDOW_SECONDS) return new Failure('day_used_up', seconds);
+  if (code === 'rate_limit_exceeded' && seconds > LONGEST_RATE_WAIT_SECONDS) return new Failure('day_used_up', seconds);
   return new Failure(isKnown ? (code as ErrorCode) : 'service_unavailable', seconds > 0 ? seconds : undefined);
 }
