@@ -8,7 +8,8 @@ import { arriveAt, HAS_BROWSER, launchBrowser, slowUploads, uploadPanel, type Vi
 import { uploadThrough } from '../support/lanes.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
-const MIB = 1024 * 1024;
+const KIB = 1024;
+const MIB = 1024 * KIB;
 
 let service: TestService;
 let browser: Browser;
@@ -135,6 +136,59 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
     await uploadPanel(page).getByText('1 file uploaded').waitFor({ timeout: 60_000 });
     expect(puts).toEqual([expect.not.stringContaining(service.urls.root_url)]);
     expect(await stored()).toMatchObject([{ name: 'film.mp4', mime_type: 'video/mp4', size_bytes: 60 * MIB }]);
+    await here.leave();
+  });
+
+  test.for([
+    ['100 KiB/s: a large file alone, and a short one beside it', 100 * KIB, 5 * MIB, 1],
+    ['4 MiB/s: large files at once', 4 * MIB, 40 * MIB, 3],
+  ] as const)('over a line of %s', async ([, bytesPerSecond, size, atOnce]) => {
+    const page = await arrive();
+    await slowUploads(page, bytesPerSecond);
+    let begun = 0;
+    page.on('request', (request) => {
+      if (request.method() === 'PUT') begun++;
+    });
+    const large = await Promise.all(
+      ['one.bin', 'two.bin', 'three.bin'].map(async (name) => {
+        await writeFile(join(directory, name), Buffer.alloc(size));
+        return join(directory, name);
+      }),
+    );
+    await writeFile(join(directory, 'short.txt'), 'short');
+    await page.getByTestId('files').setInputFiles([...large, join(directory, 'short.txt')]);
+    await rowOf(page, 'short.txt').getByText('Stored').waitFor();
+    // From then on it knows the line.
+    await uploadPanel(page)
+      .getByText(/[KM]B\/s/)
+      .waitFor();
+    await expect.poll(() => begun).toBe(atOnce);
+    await page.waitForTimeout(1_000);
+    expect(begun).toBe(atOnce);
+    await page.getByRole('button', { name: 'Cancel all' }).click();
+    await uploadPanel(page).getByText('1 file uploaded').waitFor();
+    await here.leave();
+  });
+
+  test('a file while the list loads for the first time, and sees it there', async () => {
+    ({ account, here } = await arriveAt(service, browser));
+    const { page } = here;
+    const { promise: isStored, resolve: tellStored } = Promise.withResolvers<void>();
+    let lists = 0;
+    await page.route('**/api/v1/files?*', async (route) => {
+      if (++lists > 1) return route.fallback();
+      const response = await route.fetch();
+      await isStored;
+      await route.fulfill({ response });
+    });
+    await page.reload();
+    await page
+      .getByTestId('files')
+      .setInputFiles([{ name: 'early.txt', mimeType: 'text/plain', buffer: Buffer.from('early') }]);
+    await uploadPanel(page).getByText('1 file uploaded').waitFor();
+    // The list that was asked for before is answered only after the dashboard wanted it anew.
+    setTimeout(tellStored, 1_000);
+    await page.getByRole('button', { name: 'Details of early.txt' }).waitFor();
     await here.leave();
   });
 

@@ -11,6 +11,8 @@ const FORM_FRAMING_BYTES = 4_096;
 /** A longer file is sent to the bucket directly, where neither the gateway's limits nor its time apply. */
 const FORM_FILE_MAX_BYTES = INLINE_BODY_MAX_BYTES - FORM_FRAMING_BYTES;
 
+export const isSentDirectly = (sizeBytes: number): boolean => sizeBytes > FORM_FILE_MAX_BYTES;
+
 export interface Sending {
   readonly file: File;
   /** The same for every attempt at this file, so that none makes a duplicate. */
@@ -27,7 +29,7 @@ export interface Sending {
  * @throws Failure, and what `signal` is aborted with.
  */
 export function sendFile(sending: Sending): Promise<FileRecord> {
-  return sending.file.size <= FORM_FILE_MAX_BYTES ? sendForm(sending) : sendDirectly(sending);
+  return isSentDirectly(sending.file.size) ? sendDirectly(sending) : sendForm(sending);
 }
 
 async function sendForm({ file, idempotencyKey, pace, signal, onProgress }: Sending): Promise<FileRecord> {

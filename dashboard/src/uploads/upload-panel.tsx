@@ -10,7 +10,6 @@ import { strings } from '../strings.ts';
 import styles from './upload-panel.module.css';
 import { isUnfinished, type Upload } from './upload-queue.ts';
 import { UploadRow } from './upload-row.tsx';
-import { useSpeed } from './use-speed.ts';
 import { useUploadQueue, useUploads } from './use-uploads.ts';
 
 const words = strings.uploads;
@@ -99,8 +98,7 @@ export function UploadPanel() {
 
 /** How far all is and how long it may yet take, as the connection and the rate limit have it. */
 function HowLong({ sent, total, waiting }: { sent: number; total: number; waiting: number }) {
-  const { pace } = useUploadQueue();
-  const speed = useSpeed(sent, true) ?? 0;
+  const { pace, bytesPerSecond: speed = 0 } = useUploadQueue();
   const now = useNow();
   const held = (pace.notBefore - now) / 1_000;
   const left = Math.max(speed > 0 ? (total - sent) / speed : 0, pace.secondsFor(waiting));

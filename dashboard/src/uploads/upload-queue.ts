@@ -1,8 +1,9 @@
 import { Failure, type FailureCode } from '../api/failure.ts';
-import { pause } from '../api/pause.ts';
+import { nextEvent, pause } from '../api/pause.ts';
 import type { FileRecord } from '../api/types.ts';
 import { Pace } from './pace.ts';
-import { cancelTicket, sendFile } from './send-file.ts';
+import { cancelTicket, isSentDirectly, sendFile } from './send-file.ts';
+import { Speed } from './speed.ts';
 
 /**
  * `held`: an attempt failed for a passing reason, the rate limit is used up, or the session has ended; the next comes by
@@ -41,6 +42,12 @@ interface QueueEvents {
 
 const AT_ONCE = 4;
 
+/**
+ * A file that takes longer than this is sent beside no other such file. On a slow line that would bring none of them there
+ * sooner: it would only divide the line, until none is as fast as the service expects, and each has the more to lose.
+ */
+const LONG_SECONDS = 30;
+
 /** Attempts at one file before a person is asked; those that the rate limit refused are not counted. */
 const ATTEMPTS = 4;
 
@@ -55,6 +62,7 @@ export class UploadQueue {
   #uploads: readonly Upload[] = [];
   readonly #jobs = new Map<string, Job>();
   readonly #pace = new Pace();
+  readonly #speed = new Speed();
   readonly #listeners = new Set<() => void>();
   readonly #events: QueueEvents;
   /** Whose files they are; undefined until somebody is known to be logged in. */
@@ -72,6 +80,11 @@ export class UploadQueue {
   /** What the rate limit lets through, and when. */
   get pace(): Pick<Pace, 'notBefore' | 'secondsFor'> {
     return this.#pace;
+  }
+
+  /** Bytes a second that are sent; undefined until there is something to tell it by. */
+  get bytesPerSecond(): number | undefined {
+    return this.#speed.perSecond;
   }
 
   /** For `useSyncExternalStore`. */
@@ -155,11 +168,18 @@ export class UploadQueue {
     return this.#batch;
   }
 
+  /** Starts those that wait, in their order; where the next one is long and has to wait, shorter ones go first. */
   #startNext(): void {
-    for (const { id, state } of this.#uploads) {
+    let hasLong = this.#uploads.some((upload) => isUnderWay(upload) && this.#isLong(upload));
+    for (const upload of this.#uploads) {
       if (this.#running >= AT_ONCE) return;
+      const { id, state } = upload;
       const job = state === 'waiting' ? this.#jobs.get(id) : undefined;
       if (!job) continue;
+      const isLong = this.#isLong(upload);
+      if (isLong && hasLong) continue;
+      hasLong ||= isLong;
+      if (this.#running === 0) this.#speed.begin();
       this.#running++;
       this.#change(id, { state: 'sending' });
       void this.#run(id, job).finally(() => {
@@ -167,6 +187,12 @@ export class UploadQueue {
         this.#startNext();
       });
     }
+  }
+
+  /** True for what is left of a large file, unless it is known that the line takes it in a short time. */
+  #isLong({ sizeBytes, sentBytes }: Upload): boolean {
+    const left = sizeBytes - sentBytes;
+    return isSentDirectly(left) && !(left / (this.#speed.perSecond ?? 0) <= LONG_SECONDS);
   }
 
   async #run(id: string, job: Job): Promise<void> {
@@ -192,8 +218,13 @@ export class UploadQueue {
     const onTicket = (ticketId: string) => {
       job.ticketId = ticketId;
     };
-    const onProgress = (sentBytes: number) => this.#change(id, { state: 'sending', sentBytes });
     for (let attempts = 1; ; ) {
+      let sent = 0;
+      const onProgress = (sentBytes: number) => {
+        this.#speed.add(sentBytes - sent);
+        sent = sentBytes;
+        this.#change(id, { state: 'sending', sentBytes });
+      };
       try {
         if (this.#pace.isHolding) this.#change(id, { state: 'held', failure: 'rate_limit_exceeded' });
         await this.#pace.turn(signal);
@@ -209,9 +240,9 @@ export class UploadQueue {
         if (code === 'rate_limit_exceeded') this.#pace.hold(retryAfterSeconds ?? 1);
         else if (code === 'unauthorized') {
           this.#events.onError(error);
-          await next(this.#sessions, 'session', signal);
+          await nextEvent(this.#sessions, 'session', signal);
         } else if (isCounted(code)) await pause(retryAfterSeconds ?? 2 ** (attempts - 2), signal);
-        else await next(window, 'online', signal);
+        else await nextEvent(window, 'online', signal);
       }
     }
   }
@@ -225,6 +256,8 @@ export class UploadQueue {
     this.#notice ??= setTimeout(() => {
       this.#notice = undefined;
       for (const listener of this.#listeners) listener();
+      // What is known of the line since may let another one start.
+      this.#startNext();
     }, NOTICE_MS);
   }
 }
@@ -234,6 +267,10 @@ const collator = new Intl.Collator(undefined, { numeric: true });
 /** As a file manager sorts them, whatever order the browser found them in. */
 function byName(one: File, other: File): number {
   return collator.compare(one.webkitRelativePath || one.name, other.webkitRelativePath || other.name);
+}
+
+function isUnderWay({ state }: Upload): boolean {
+  return state === 'sending' || state === 'held';
 }
 
 export function isUnfinished(state: UploadState): boolean {
@@ -255,12 +292,4 @@ async function isReadable(file: File): Promise<boolean> {
       () => true,
       () => false,
     );
-}
-
-/** Returns when `target` has had its next event. @throws what `signal` is aborted with. */
-function next(target: EventTarget, event: string, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    target.addEventListener(event, () => resolve(), { once: true, signal });
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
 }
