@@ -39,7 +39,7 @@ export const strings = {
     everywhere: {
       item: 'Log out everywhere',
       title: 'Log out everywhere?',
-      warning: 'You are logged out in every browser, also in this one. Programs with an API key go on working.',
+      warning: 'You will be logged out in every browser, including this one. Programs with an API key go on working.',
       confirm: 'Log out everywhere',
     },
     skip: 'Skip to the content',
