@@ -42,7 +42,7 @@ const REFUSED = {
   /** Until the rate limit, which refuses most of them, would admit another attempt. */
   ofAccount: { drainMs: RATE_WINDOW_SECONDS * 1_000 },
   /** A mistyped key of an honest client, or a key that was made up to hold a place. */
-  ofStranger: { drainMs: 20_000, graceMs: 2_000, maxBytes: maxBodyBytes },
+  ofStranger: { drainMs: 20_000, graceMs: 2_000 },
 };
 const places = new Places(Number(required('STREAMING_PLACES')), (mostTaken) =>
   measure({}, { StreamingPlaces: mostTaken }),
