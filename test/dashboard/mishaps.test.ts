@@ -89,6 +89,22 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
     await here.leave();
   });
 
+  test('whose URL has ended before its bytes were sent is given another URL, and is stored once', async () => {
+    const page = await arrive();
+    const urls: string[] = [];
+    await page.route('**/incoming/**', (route) => {
+      if (route.request().method() === 'PUT') urls.push(route.request().url());
+      // The URL is good for 15 minutes, and S3 says so when it is not any more.
+      return urls.length > 1 ? route.fallback() : route.fulfill({ status: 403, body: '<Error>AccessDenied</Error>' });
+    });
+    await files(page).setInputFiles(LARGE);
+    await uploadPanel(page).getByText('1 file uploaded').waitFor();
+    expect(new Set(urls.map((url) => new URL(url).pathname)).size).toBe(1);
+    expect(new Set(urls).size).toBe(2);
+    expect(await names()).toEqual(['large.bin']);
+    await here.leave();
+  });
+
   test('whose bytes never arrive gives its room back when it is given up', async () => {
     const page = await arrive({ isFirst: true });
     const used = async () =>
