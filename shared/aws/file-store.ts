@@ -36,15 +36,14 @@ export const fileStore: FileStore = {
       ...workAttributes(upload, upload.dueAt),
     };
     try {
-      await dynamoDb.send(
-        new PutItemCommand({
-          TableName: tableName,
-          Item,
-          // An attempt that was given up may arrive when the upload has become a file, which it must not turn back.
-          ConditionExpression: 'attribute_not_exists(id)',
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        }),
-      );
+      const command = new PutItemCommand({
+        TableName: tableName,
+        Item,
+        // An attempt that was given up may arrive when the upload has become a file, which it must not turn back.
+        ConditionExpression: 'attribute_not_exists(id)',
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      });
+      await writeItem(() => dynamoDb.send(command));
     } catch (error) {
       // Written by an attempt before, whose answer was lost: the key of the object is this upload's alone.
       const isOurs = error instanceof ConditionalCheckFailedException && error.Item?.object_key?.S === upload.objectKey;
@@ -131,15 +130,14 @@ async function updateSeq(
   accountId: string,
   input: Omit<UpdateItemCommandInput, 'TableName' | 'Key'>,
 ): Promise<{ seq: number; createdAt: number }> {
-  const { Attributes = {} } = await dynamoDb.send(
-    new UpdateItemCommand({
-      TableName: tableName,
-      Key: fileKey({ accountId, id: '#seq' }),
-      ExpressionAttributeNames: { '#next': 'next' },
-      ReturnValues: 'ALL_NEW',
-      ...input,
-    }),
-  );
+  const command = new UpdateItemCommand({
+    TableName: tableName,
+    Key: fileKey({ accountId, id: '#seq' }),
+    ExpressionAttributeNames: { '#next': 'next' },
+    ReturnValues: 'ALL_NEW',
+    ...input,
+  });
+  const { Attributes = {} } = await writeItem(() => dynamoDb.send(command));
   return { seq: readNumber(Attributes, 'next'), createdAt: readNumber(Attributes, 'last_at') };
 }
 

@@ -9,7 +9,8 @@ import { dynamoDb } from './dynamodb.ts';
  * How many uploads an account streams at once, over all servers: one row an account in the rate limits table,
  * `streams#<account>`, whose map `slots` holds a lease (epoch milliseconds of its end) for each open stream.
  *
- * A server that dies leaves its leases behind; they end by themselves and the next taker removes them.
+ * A server that dies leaves its leases behind, as does a claim that arrives after its slot was released; they end by
+ * themselves and the next taker removes them.
  */
 
 const table = required('RATE_LIMITS_TABLE');
@@ -104,11 +105,18 @@ function slot(accountId: string, id: string, now: () => number): StreamSlot {
   const ExpressionAttributeNames = { '#id': id };
   return {
     async renew() {
-      await update(accountId, {
-        UpdateExpression: 'SET slots.#id = :end, expires_at = :ttl',
-        ExpressionAttributeNames,
-        ExpressionAttributeValues: lease(now()),
-      });
+      try {
+        await update(accountId, {
+          UpdateExpression: 'SET slots.#id = :end, expires_at = :ttl',
+          // One that arrives late takes back neither the release nor a later renewal.
+          ConditionExpression: 'slots.#id < :end',
+          ExpressionAttributeNames,
+          ExpressionAttributeValues: lease(now()),
+        });
+      } catch (error) {
+        // Released meanwhile, or its lease had ended and another taker removed it: the stream goes on uncounted.
+        if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      }
     },
     async release() {
       await update(accountId, { UpdateExpression: 'REMOVE slots.#id', ExpressionAttributeNames });

@@ -63,3 +63,10 @@ test('a claim that fails because every answer is lost keeps no slot', async () =
   await expect(takeStreamSlot('e', () => NOW)).rejects.toMatchObject({ code: 'service_unavailable' });
   expect(taken(await takeMany('e', 2, NOW))).toBe(1);
 });
+
+test('a renewal that arrives after the release of its slot takes none', async () => {
+  const [first] = await takeMany('late', STREAMS_PER_ACCOUNT_MAX, NOW);
+  await first?.release();
+  await first?.renew();
+  expect(taken(await takeMany('late', 2, NOW))).toBe(1);
+});
