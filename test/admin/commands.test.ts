@@ -257,7 +257,7 @@ describe('delete-account', () => {
 
   /** Runs a command until its nth call of AWS, which never gets an answer, and kills it there. */
   async function killedAt(nth: number, args: string[]): Promise<void> {
-    const { promise: whenStruck, resolve: tell } = Promise.withResolvers<void>();
+    const { promise: whenAsked, resolve: tell } = Promise.withResolvers<void>();
     let calls = 0;
     const predicate = () => {
       calls++;
@@ -266,7 +266,7 @@ describe('delete-account', () => {
     };
     const fault = service.front.faults.add({ match: { principal: 'operator', predicate }, effect: 'timeout' });
     const { child, outcome } = startAdmin(['--local', ...args], { DATA_DIR: service.dataDir });
-    await Promise.race([whenStruck, outcome.then(({ stderr }) => Promise.reject(new Error(`it ended: ${stderr}`)))]);
+    await Promise.race([whenAsked, outcome.then(({ stderr }) => Promise.reject(new Error(`it ended: ${stderr}`)))]);
     child.kill('SIGKILL');
     expect((await outcome).code).toBeNull();
     fault.remove();

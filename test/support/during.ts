@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Fault, FaultHandle } from '../../infra/local/aws-front/faults.ts';
 import type { TestService } from './service.ts';
 
-/** Does something while AWS is broken; at least one call has to suffer from it. It is mended even if that fails. */
+/** Does something while AWS has a fault, which has to apply to at least one call. It is removed even if that fails. */
 export async function during<Result>(
   { front }: Pick<TestService, 'front'>,
   fault: Fault,

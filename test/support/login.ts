@@ -17,6 +17,7 @@ const STEPS_MAX = 20;
  * @param options.startUrl  `{base_url}/auth/google`.
  * @param options.choice  the button that is pressed; `continue` unless told.
  * @param options.jar  of a browser that was here before; else a new one.
+ * @param options.around  what makes the last request, with which the browser comes back to the service.
  * @throws Error with status and body of the page where it got stuck.
  */
 export async function logIn(options: {
@@ -24,14 +25,16 @@ export async function logIn(options: {
   email: string;
   choice?: 'continue' | 'cancel';
   jar?: CookieJar;
+  around?: (comeBack: () => Promise<Response>) => Promise<Response>;
 }): Promise<LoggedIn> {
   const start = new URL(options.startUrl);
-  const { jar = cookieJar() } = options;
+  const { jar = cookieJar(), around = (comeBack) => comeBack() } = options;
   let isFormSent = false;
   let next: Step = { url: start };
   for (let step = 0; step < STEPS_MAX; step++) {
     const { url } = next;
-    const response = await open(jar, next);
+    const go = () => open(jar, next);
+    const response = await (isFormSent && url.origin === start.origin ? around(go) : go());
     const target = response.headers.get('location');
     if (target !== null) {
       if (isFormSent && url.origin === start.origin)

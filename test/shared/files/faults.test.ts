@@ -9,6 +9,7 @@ import { PART_BYTES } from '../../../shared/files/parts.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';
 import { settleUploadedObject } from '../../../shared/files/settle-uploaded-object.ts';
 import { sweepRow } from '../../../shared/files/sweep-row.ts';
+import { walkBucket } from '../../../shared/files/walk-bucket.ts';
 import { IS_THOROUGH } from '../../support/thorough.ts';
 import {
   ACCOUNT_LIMITS,
@@ -217,4 +218,29 @@ test.each(Object.entries(SCENARIOS))('%s', async (_, scenario) => {
   await forgetWalk(service);
   await sweepAt(service, Date.now() + 48 * HOUR_MS);
   expect(await strayKeys(service)).toEqual([]);
+});
+
+/** The walks share the bucket and their state, so one follows the other. */
+test.each(TRIED)('a walk of the bucket that %s at any call is made good by the next', async (fault) => {
+  const later = Date.now() + 48 * HOUR_MS;
+  const walk = () => walkBucket(stores, later);
+  const accountId = await newAccount(service);
+  const { file } = await upload(service, accountId);
+  for (let nth = 1, calls = 1; nth <= calls; nth++) {
+    await forgetWalk(service);
+    await stores.objects.put(`uploads/stray-${randomUUID()}`, Buffer.from('x'), {
+      owner: { accountId, id: randomUUID() },
+      mimeType: 'text/plain',
+      contentDisposition: 'inline',
+    });
+    const outcome = await applyFault(fault, nth, walk);
+    calls = Math.max(calls, outcome.calls);
+    await outcome.happenLate();
+    await walk();
+    await forgetWalk(service);
+    await walk();
+    expect({ nth, stray: await strayKeys(service) }).toEqual({ nth, stray: [] });
+    expect(await stores.objects.size(file.objectKey)).toBe(5);
+  }
+  await deleteFile(stores, file, inTime());
 });
