@@ -1,10 +1,14 @@
+import type { ChecksumAlgorithm } from './checksums.ts';
 import { checkRead, checkWrite } from './conditions.ts';
 import { requestedAlgorithm } from './content-digests.ts';
 import { checksumElements, keptHeaders, quoted } from './object-headers.ts';
 import { missing } from './object-operations.ts';
+import type { ByteRange, StoredObject } from './object-store.ts';
 import { decodeKey } from './operation.ts';
 import { S3Error } from './s3-error.ts';
 import type { Bucket, Handler, S3Request } from './s3-request.ts';
+import type { Draft } from './sealed-file.ts';
+import { findUpload, partNumberOf } from './upload-operations.ts';
 import { renderXml } from './xml.ts';
 
 /** Bucket and key that a copy reads. @throws S3Error `InvalidArgument`, `InvalidURI`, `NotImplemented`. */
@@ -25,9 +29,11 @@ export function copyObject(buckets: ReadonlyMap<string, Bucket>): Handler {
   return async (bucket, request) => {
     const { key, headers } = request;
     const directive = metadataDirective(request);
+    if ('x-amz-copy-source-range' in headers) {
+      throw new S3Error('NotImplemented', { details: { Header: 'x-amz-copy-source-range' } });
+    }
     const from = copySource(String(headers['x-amz-copy-source']));
-    const source = buckets.get(from.bucket)?.objects;
-    if (!source) throw new S3Error('NoSuchBucket', { details: { BucketName: from.bucket } });
+    const source = sourceBucket(buckets, from);
     if (directive === 'COPY' && source === bucket.objects && from.key === key) {
       throw new S3Error('InvalidRequest', {
         message: 'This copy request is illegal because it is trying to copy an object to itself without changing it.',
@@ -39,19 +45,84 @@ export function copyObject(buckets: ReadonlyMap<string, Bucket>): Handler {
     checkRead(headers, object, 'x-amz-copy-source-');
     const algorithm = requestedAlgorithm(headers) ?? object.checksum?.algorithm;
     const draft = await bucket.objects.receive(source.content(from.key), algorithm ? ['MD5', algorithm] : ['MD5']);
-    const value = algorithm && draft.digests.get(algorithm)?.toString('base64');
     const fields = {
       key,
-      etag: draft.digests.get('MD5')?.toString('hex') ?? '',
+      ...digestsOf(draft, algorithm),
       headers: directive === 'COPY' ? object.headers : keptHeaders(headers),
-      ...(algorithm && value && { checksum: { algorithm, value } }),
     };
     const copy = await bucket.objects.publish(draft, fields, { before: condition });
     bucket.created(copy, 'CopyObject');
-    const LastModified = new Date(copy.lastModified).toISOString();
-    const result = { LastModified, ETag: quoted(copy.etag), ...checksumElements(copy.checksum) };
-    return { status: 200, body: renderXml('CopyObjectResult', result) };
+    return { status: 200, body: renderXml('CopyObjectResult', copyResult(copy)) };
   };
+}
+
+/** A part whose content is (a range of) an object that is there. */
+export function copyPart(buckets: ReadonlyMap<string, Bucket>): Handler {
+  return async (bucket, request) => {
+    const { headers } = request;
+    const partNumber = partNumberOf(request);
+    const upload = findUpload(bucket, request);
+    const from = copySource(String(headers['x-amz-copy-source']));
+    const source = sourceBucket(buckets, from);
+    const object = source.find(from.key) ?? (await missing({ ...from, access: request.access }));
+    checkRead(headers, object, 'x-amz-copy-source-');
+    const range = sourceRange(headers['x-amz-copy-source-range'], object);
+    const algorithm = upload.checksumAlgorithm;
+    const content = source.content(from.key, range);
+    const draft = await bucket.objects.receive(content, algorithm ? ['MD5', algorithm] : ['MD5']);
+    const part = await bucket.uploads.putPart(upload.id, draft, { partNumber, ...digestsOf(draft, algorithm) });
+    if (!part) throw new S3Error('NoSuchUpload');
+    const { ChecksumType: _, ...result } = copyResult(part);
+    return { status: 200, body: renderXml('CopyPartResult', result) };
+  };
+}
+
+function sourceBucket(buckets: ReadonlyMap<string, Bucket>, from: { bucket: string }): Bucket['objects'] {
+  const source = buckets.get(from.bucket)?.objects;
+  if (!source) throw new S3Error('NoSuchBucket', { details: { BucketName: from.bucket } });
+  return source;
+}
+
+/** A range can be copied of a larger object alone. Source: S3 API, "UploadPartCopy". */
+const RANGED_SOURCE_MIN_BYTES = 5 * 1024 * 1024;
+
+/** @throws S3Error `InvalidArgument`, `InvalidRequest`. */
+function sourceRange(header: string | string[] | undefined, { size }: StoredObject): ByteRange | undefined {
+  if (header === undefined) return undefined;
+  const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(String(header)) ?? [];
+  if (first === undefined || Number(first) > Number(last)) {
+    throw new S3Error('InvalidArgument', {
+      message:
+        'The x-amz-copy-source-range value must be of the form bytes=first-last where first and last are the zero-based offsets of the first and last bytes to copy',
+    });
+  }
+  if (Number(last) >= size) {
+    throw new S3Error('InvalidArgument', {
+      message: `Range specified is not valid for source object of size: ${size}`,
+    });
+  }
+  if (size <= RANGED_SOURCE_MIN_BYTES) {
+    throw new S3Error('InvalidRequest', {
+      message: 'The specified copy source is not supported as a byte-range copy source.',
+    });
+  }
+  return { first: Number(first), last: Number(last) };
+}
+
+function digestsOf({ digests }: Draft, algorithm: ChecksumAlgorithm | undefined) {
+  const value = algorithm && digests.get(algorithm)?.toString('base64');
+  return {
+    etag: digests.get('MD5')?.toString('hex') ?? '',
+    ...(algorithm && value && { checksum: { algorithm, value } }),
+  };
+}
+
+function copyResult({
+  lastModified,
+  etag,
+  checksum,
+}: Pick<StoredObject, 'lastModified' | 'etag' | 'checksum'>): Record<string, string> {
+  return { LastModified: new Date(lastModified).toISOString(), ETag: quoted(etag), ...checksumElements(checksum) };
 }
 
 function metadataDirective({ headers }: S3Request): 'COPY' | 'REPLACE' {

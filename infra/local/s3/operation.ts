@@ -28,6 +28,7 @@ const OPERATIONS = {
   DeleteObjects: { method: 'POST', target: 'bucket', marks: ['delete'] },
   CreateMultipartUpload: { method: 'POST', target: 'key', marks: ['uploads'] },
   CompleteMultipartUpload: { method: 'POST', target: 'key', marks: ['uploadId'] },
+  UploadPartCopy: { method: 'PUT', target: 'key', marks: ['partNumber', 'uploadId'], isCopy: true },
   UploadPart: { method: 'PUT', target: 'key', marks: ['partNumber', 'uploadId'] },
   AbortMultipartUpload: { method: 'DELETE', target: 'key', marks: ['uploadId'] },
   ListParts: {
@@ -55,7 +56,7 @@ const KNOWN_HEADERS = new RegExp(
     'decoded-content-length|trailer|sdk-checksum-algorithm',
     'checksum-(crc32|sha1|sha256|mode|algorithm|type)',
     'meta-.+|metadata-directive|mp-object-size',
-    'copy-source(-if-(none-)?match|-if-(un)?modified-since)?',
+    'copy-source(-range|-if-(none-)?match|-if-(un)?modified-since)?',
     // CloudFront's name for a request, to be found in access logs.
     'cf-id',
   ].join('|')})$`,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { completeMultipartUpload } from './complete-upload.ts';
-import { copyObject } from './copy-object.ts';
+import { copyObject, copyPart } from './copy-object.ts';
 import { deleteObjects } from './delete-objects.ts';
 import { listObjects } from './list-objects.ts';
 import { listMultipartUploads, listParts } from './list-uploads.ts';
@@ -45,6 +45,7 @@ export async function openS3Server(options: {
     CreateMultipartUpload: createMultipartUpload,
     CompleteMultipartUpload: completeMultipartUpload,
     UploadPart: uploadPart,
+    UploadPartCopy: copyPart(buckets),
     AbortMultipartUpload: abortMultipartUpload,
     ListParts: listParts,
     CopyObject: copyObject(buckets),

@@ -33,13 +33,17 @@ export const createMultipartUpload: Handler = async (bucket, { key, headers }) =
   return { status: 200, headers: { ...answered }, body };
 };
 
+/** @throws S3Error `InvalidArgument`. */
+export function partNumberOf({ query }: S3Request): number {
+  const text = query.get('partNumber') ?? '';
+  const partNumber = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (partNumber >= 1 && partNumber <= PART_NUMBER_MAX) return partNumber;
+  throw new S3Error('InvalidArgument', { message: 'Part number must be an integer between 1 and 10000, inclusive' });
+}
+
 /** A part of the same number replaces the one before. Of two at once the last to finish stays. */
 export const uploadPart: Handler = async (bucket, request) => {
-  const text = request.query.get('partNumber') ?? '';
-  const partNumber = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (partNumber < 1 || partNumber > PART_NUMBER_MAX) {
-    throw new S3Error('InvalidArgument', { message: 'Part number must be an integer between 1 and 10000, inclusive' });
-  }
+  const partNumber = partNumberOf(request);
   const upload = findUpload(bucket, request);
   const { draft, digests } = await receiveContent(bucket, request);
   const { md5: etag, checksum } = digests;

@@ -11,6 +11,7 @@ const ACTIONS: Record<S3Operation, readonly [action: string, on: 'bucket' | 'obj
   ListMultipartUploads: ['s3:ListBucketMultipartUploads', 'bucket'],
   CreateMultipartUpload: ['s3:PutObject', 'object'],
   UploadPart: ['s3:PutObject', 'object'],
+  UploadPartCopy: ['s3:PutObject', 'object'],
   CompleteMultipartUpload: ['s3:PutObject', 'object'],
   AbortMultipartUpload: ['s3:AbortMultipartUpload', 'object'],
   ListParts: ['s3:ListMultipartUploadParts', 'object'],
@@ -46,7 +47,7 @@ export function s3Permissions(target: S3Target, message: Message, signature: Sig
   const context = { ...signatureContext(signature), ...requestContext(target, message) };
   const main =
     on === 'bucket' ? bucketPermission(action, bucket, context) : objectPermission(action, bucket, key, context);
-  if (operation !== 'CopyObject') return [main];
+  if (operation !== 'CopyObject' && operation !== 'UploadPartCopy') return [main];
   const source = copySource(String(message.headers['x-amz-copy-source']));
   return [objectPermission('s3:GetObject', source.bucket, source.key, signatureContext(signature)), main];
 }

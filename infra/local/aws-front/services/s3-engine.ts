@@ -21,7 +21,7 @@ export interface S3EngineOptions {
 const FORWARDED =
   /^(content-(type|disposition|encoding|language|md5)|cache-control|expires|range|if-.*|x-amz-(meta-.*|checksum-.*|copy-source.*|metadata-directive))$/;
 const CREATING = new Set<S3Operation>(['PutObject', 'CopyObject', 'CompleteMultipartUpload']);
-const READING = new Set<S3Operation>(['GetObject', 'HeadObject', 'CopyObject']);
+const READING = new Set<S3Operation>(['GetObject', 'HeadObject', 'CopyObject', 'UploadPartCopy']);
 
 /**
  * Another S3 server in place of ours, by path-style addresses. Checksums that come after the content are checked by nobody,
@@ -61,6 +61,7 @@ const METHODS: Partial<Record<S3Operation, string>> = {
   PutObject: 'PUT',
   CopyObject: 'PUT',
   UploadPart: 'PUT',
+  UploadPartCopy: 'PUT',
   CreateMultipartUpload: 'POST',
   CompleteMultipartUpload: 'POST',
   DeleteObject: 'DELETE',

@@ -9,6 +9,7 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
   UploadPartCommand,
+  UploadPartCopyCommand,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { expect, test } from 'vitest';
@@ -51,9 +52,13 @@ test('an upload in parts goes there as well', async () => {
   const upload = { Bucket: BUCKET, Key: 'parts' };
   const { UploadId } = await s3.send(new CreateMultipartUploadCommand(upload));
   const { ETag } = await s3.send(new UploadPartCommand({ ...upload, UploadId, PartNumber: 1, Body: 'part' }));
-  const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
+  const CopySource = `${BUCKET}/a%20b/%C3%BC`;
+  await s3.send(new PutObjectCommand({ ...there, Body: 'copied' }));
+  const copied = await s3.send(new UploadPartCopyCommand({ ...upload, UploadId, PartNumber: 1, CopySource }));
+  expect(copied.CopyPartResult?.ETag).not.toBe(ETag);
+  const MultipartUpload = { Parts: [{ PartNumber: 1, ETag: copied.CopyPartResult?.ETag }] };
   await s3.send(new CompleteMultipartUploadCommand({ ...upload, UploadId, MultipartUpload }));
-  expect(created.at(-1)).toMatchObject({ key: 'parts', size: 4, reason: 'CompleteMultipartUpload' });
+  expect(created.at(-1)).toMatchObject({ key: 'parts', size: 6, reason: 'CompleteMultipartUpload' });
 });
 
 test('conditions, presigned URLs and missing keys are answered as by our own', async () => {

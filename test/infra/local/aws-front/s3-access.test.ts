@@ -14,6 +14,7 @@ import {
   PutObjectCommand,
   type S3Client,
   UploadPartCommand,
+  UploadPartCopyCommand,
 } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Grant } from '../../../../infra/local/aws-front/access/gate.ts';
@@ -91,6 +92,17 @@ test('a copy needs to read its source and to write its destination', async () =>
   expect(await failureOf(s3Client(front, writer).send(new CopyObjectCommand(copy)))).toEqual(DENIED);
   expect(denied.map(({ action }) => action)).toEqual(['s3:PutObject', 's3:GetObject']);
   await s3Client(front, both).send(new CopyObjectCommand(copy));
+});
+
+test('a copied part needs to read its source and to write its destination', async () => {
+  const upload = { Bucket: BUCKET, Key: copy.Key };
+  const { UploadId } = await admin.send(new CreateMultipartUploadCommand(upload));
+  const copied = new UploadPartCopyCommand({ ...copy, UploadId, PartNumber: 1 });
+  const read = ['s3:GetObject', `${BUCKET_ARN}/up/there`] as const;
+  const write = ['s3:PutObject', `${BUCKET_ARN}/up/copy`] as const;
+  expect(await failureOf(clientWith(...read).send(copied))).toEqual(DENIED);
+  expect(await failureOf(clientWith(...write).send(copied))).toEqual(DENIED);
+  expect(denied.map(({ action }) => action)).toEqual(['s3:PutObject', 's3:GetObject']);
 });
 
 test('of several deletions those without a grant are refused, and the others done', async () => {

@@ -1,11 +1,17 @@
 import {
+  CompleteMultipartUploadCommand,
   CopyObjectCommand,
   type CopyObjectCommandInput,
+  CreateMultipartUploadCommand,
+  type CreateMultipartUploadCommandInput,
   GetObjectCommand,
   HeadObjectCommand,
+  ListPartsCommand,
   PutObjectCommand,
+  UploadPartCopyCommand,
+  type UploadPartCopyCommandInput,
 } from '@aws-sdk/client-s3';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ObjectCreated } from '../../../../infra/local/s3/s3-request.ts';
 import { BUCKET, failureOf, frontOfFile, s3Client } from '../aws-front/front.ts';
 
@@ -80,6 +86,18 @@ test.each<[Partial<CopyObjectCommandInput>, string, number]>([
   expect((await failureOf(head('refused'))).status).toBe(404);
 });
 
+test('refuses a range, which S3 does not know of a whole copy', async () => {
+  const ranged = new CopyObjectCommand({ Bucket: BUCKET, Key: 'refused', CopySource: `${BUCKET}/source` });
+  ranged.middlewareStack.add(
+    (next) => (args) => {
+      (args.request as { headers: Record<string, string> }).headers['x-amz-copy-source-range'] = 'bytes=0-1';
+      return next(args);
+    },
+    { step: 'build' },
+  );
+  expect(await failureOf(s3.send(ranged))).toEqual({ name: 'NotImplemented', status: 501 });
+});
+
 test('copies the version that the condition names', async () => {
   await copy('named', { CopySourceIfMatch: source.ETag, CopySourceIfModifiedSince: new Date('2001-01-01') });
   expect(await head('named')).toMatchObject({ ETag: source.ETag });
@@ -88,4 +106,61 @@ test('copies the version that the condition names', async () => {
 test('keeps what is at the destination when the copy must be the first', async () => {
   await copy('first', { IfNoneMatch: '*' });
   expect(await failureOf(copy('first', { IfNoneMatch: '*' }))).toEqual({ name: 'PreconditionFailed', status: 412 });
+});
+
+describe('a part that is copied', () => {
+  const MIB = 1024 * 1024;
+  const LARGE = Buffer.concat([Buffer.alloc(6 * MIB, 'a'), Buffer.from('the end')]);
+
+  const begin = async (more: Partial<CreateMultipartUploadCommandInput> = {}) => {
+    await s3.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'large', Body: LARGE }));
+    const upload = { Bucket: BUCKET, Key: 'joined' };
+    const { UploadId } = await s3.send(new CreateMultipartUploadCommand({ ...upload, ...more }));
+    return { ...upload, UploadId };
+  };
+  type Upload = Awaited<ReturnType<typeof begin>>;
+  const copyPart = (upload: Upload, PartNumber: number, more: Partial<UploadPartCopyCommandInput> = {}) =>
+    s3.send(new UploadPartCopyCommand({ ...upload, PartNumber, CopySource: `${BUCKET}/large`, ...more }));
+
+  test('has the bytes of its range, and becomes part of the object', async () => {
+    const upload = await begin({ ContentType: 'image/png', ChecksumAlgorithm: 'SHA256' });
+    const first = await copyPart(upload, 1, { CopySourceRange: `bytes=1-${6 * MIB}` });
+    const last = await copyPart(upload, 2, { CopySourceRange: `bytes=${6 * MIB + 4}-${6 * MIB + 6}` });
+    const Parts = [first, last].map(({ CopyPartResult }, index) => ({
+      PartNumber: index + 1,
+      ETag: CopyPartResult?.ETag,
+      ChecksumSHA256: CopyPartResult?.ChecksumSHA256,
+    }));
+    expect(last.CopyPartResult?.LastModified).toBeInstanceOf(Date);
+    await s3.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }));
+    const { Body, ContentType } = await s3.send(new GetObjectCommand({ Bucket: BUCKET, Key: 'joined' }));
+    const content = Buffer.from((await Body?.transformToByteArray()) ?? []);
+    expect(content.equals(Buffer.concat([LARGE.subarray(1, 6 * MIB + 1), Buffer.from('end')]))).toBe(true);
+    expect(ContentType).toBe('image/png');
+  });
+
+  test('without a range is all of a source, however small', async () => {
+    const upload = await begin();
+    await copyPart(upload, 1, { CopySource: `${BUCKET}/source` });
+    const { Parts } = await s3.send(new ListPartsCommand(upload));
+    expect(Parts).toMatchObject([{ PartNumber: 1, Size: 11, ETag: source.ETag }]);
+  });
+
+  test.each<[Partial<UploadPartCopyCommandInput>, string, number]>([
+    [{ CopySourceRange: 'bytes=0-' }, 'InvalidArgument', 400],
+    [{ CopySourceRange: 'bytes=-5' }, 'InvalidArgument', 400],
+    [{ CopySourceRange: 'bytes=5-4' }, 'InvalidArgument', 400],
+    [{ CopySourceRange: '0-5' }, 'InvalidArgument', 400],
+    [{ CopySourceRange: `bytes=0-${LARGE.length}` }, 'InvalidArgument', 400],
+    [{ CopySource: `${BUCKET}/source`, CopySourceRange: 'bytes=0-5' }, 'InvalidRequest', 400],
+    [{ CopySource: `${BUCKET}/missing` }, 'NoSuchKey', 404],
+    [{ CopySource: 'nowhere/source' }, 'NoSuchBucket', 404],
+    [{ CopySourceIfMatch: '"stale"' }, 'PreconditionFailed', 412],
+    [{ UploadId: 'unknown' }, 'NoSuchUpload', 404],
+    [{ PartNumber: 10_001 }, 'InvalidArgument', 400],
+  ])('is refused with %j by %s', async (more, name, status) => {
+    const upload = await begin();
+    expect(await failureOf(copyPart(upload, 1, more))).toEqual({ name, status });
+    expect((await s3.send(new ListPartsCommand(upload))).Parts ?? []).toEqual([]);
+  });
 });
