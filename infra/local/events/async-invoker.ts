@@ -3,7 +3,7 @@ import { ASYNC_PAYLOAD_MAX_BYTES, InvocationRefused } from '../lambda/invocation
 import type { InvokeRequest, LambdaService } from '../lambda/lambda-service.ts';
 import type { LogListener } from '../lambda/log-lines.ts';
 import type { Invoker } from '../lambda/permissions.ts';
-import type { InvokeConfig } from './invoke-configs.ts';
+import { INVOKE_DEFAULTS, type InvokeConfig } from './invoke-configs.ts';
 
 /** An event that a function failed at, every time it was tried. */
 export interface FailedEvent {
@@ -32,6 +32,12 @@ export interface AsyncInvoker {
 /** Lambda waits this long before the second and before the third try. Source: Lambda Developer Guide, "Error handling for asynchronous invocation". */
 const RETRY_DELAYS_MS = [60_000, 120_000];
 
+/**
+ * When a function already runs as often as it may, its event goes back to the queue: for a second at first, each time longer,
+ * until it is too old. That is no try of the function. Source: as above, "Error handling".
+ */
+const THROTTLED = { firstMs: 1_000, longestMs: 300_000 };
+
 /** Asynchronous invocation: an event is tried again when the function fails, and in the end recorded as failed. */
 export function createAsyncInvoker(options: {
   readonly lambda: LambdaService;
@@ -46,17 +52,25 @@ export function createAsyncInvoker(options: {
   const closing = new AbortController();
 
   const deliver = async (functionArn: string, payload: string, invoker: Invoker) => {
-    const { retries, destination } = configs.get(functionArn) ?? { retries: RETRY_DELAYS_MS.length };
+    const { retries, maxAgeSeconds, destination } = configs.get(functionArn) ?? INVOKE_DEFAULTS;
     const requestId = randomUUID();
-    let outcome: Outcome = { failure: '', isFinal: true };
-    let attempts = 0;
-    do {
-      if (attempts > 0) await pause(retryDelaysMs[attempts - 1] ?? retryDelaysMs.at(-1) ?? 0, closing.signal);
-      if (closing.signal.aborted) return;
+    const tooOldAt = Date.now() + maxAgeSeconds * 1_000;
+    let outcome: Outcome;
+    let [attempts, throttles] = [0, 0];
+    for (;;) {
       outcome = await tryOnce(lambda, { functionArn, payload, invoker, requestId });
-      attempts += 1;
-    } while (!outcome.isFinal && attempts <= retries);
-    const { failure } = outcome;
+      if (outcome === 'throttled') throttles += 1;
+      else attempts += 1;
+      if (outcome !== 'throttled' && (outcome.isFinal || attempts > retries)) break;
+      const delayMs =
+        outcome === 'throttled'
+          ? Math.min(THROTTLED.longestMs, THROTTLED.firstMs * 2 ** (throttles - 1))
+          : (retryDelaysMs[attempts - 1] ?? retryDelaysMs.at(-1) ?? 0);
+      if (Date.now() + delayMs > tooOldAt) break;
+      await pause(delayMs, closing.signal);
+      if (closing.signal.aborted) return;
+    }
+    const failure = outcome === 'throttled' ? 'the event is too old' : outcome.failure;
     if (failure === '') return;
     failed.push({ functionArn, payload, attempts, failure, ...(destination && { destination }) });
     onLog({ function: lambda.find(functionArn).label, line: `gave up on event ${requestId}: ${failure}` });
@@ -75,12 +89,14 @@ export function createAsyncInvoker(options: {
   };
 }
 
-interface Outcome {
-  /** Empty when the function succeeded. */
-  readonly failure: string;
-  /** Trying again would not help. */
-  readonly isFinal: boolean;
-}
+type Outcome =
+  | 'throttled'
+  | {
+      /** Empty when the function succeeded. */
+      readonly failure: string;
+      /** Trying again would not help. */
+      readonly isFinal: boolean;
+    };
 
 async function tryOnce(lambda: LambdaService, request: InvokeRequest): Promise<Outcome> {
   if (Buffer.byteLength(request.payload) > ASYNC_PAYLOAD_MAX_BYTES) {
@@ -91,7 +107,8 @@ async function tryOnce(lambda: LambdaService, request: InvokeRequest): Promise<O
     return functionError ? { failure: payload, isFinal: false } : { failure: '', isFinal: true };
   } catch (error) {
     if (!(error instanceof InvocationRefused)) throw error;
-    return { failure: `${error.code}: ${error.message}`, isFinal: error.code !== 'TooManyRequests' };
+    if (error.code === 'TooManyRequests') return 'throttled';
+    return { failure: `${error.code}: ${error.message}`, isFinal: true };
   }
 }
 

@@ -4,12 +4,14 @@ import { readProperties } from '../template/read-properties.ts';
 /** How often an event that a function failed at is tried again, and where it goes in the end. */
 export interface InvokeConfig {
   readonly retries: number;
+  /** An event that is older is not tried again. */
+  readonly maxAgeSeconds: number;
   /** An ARN. */
   readonly destination?: string;
 }
 
-/** Lambda's own number of retries. */
-const RETRIES = 2;
+/** Lambda's own. */
+export const INVOKE_DEFAULTS: InvokeConfig = { retries: 2, maxAgeSeconds: 6 * 3_600 };
 
 /** `AWS::Lambda::EventInvokeConfig`, by function ARN. */
 export function readInvokeConfigs(deployment: Deployment): ReadonlyMap<string, InvokeConfig> {
@@ -25,13 +27,13 @@ export function readInvokeConfigs(deployment: Deployment): ReadonlyMap<string, I
           if (!fn) throw new Error(`${resource.logicalId}: there is no function ${name}`);
           const { OnFailure } = take<{ OnFailure?: { Destination: string } }>('DestinationConfig', {});
           const config: InvokeConfig = {
-            retries: Number(take('MaximumRetryAttempts', RETRIES)),
+            retries: Number(take('MaximumRetryAttempts', INVOKE_DEFAULTS.retries)),
+            maxAgeSeconds: Number(take('MaximumEventAgeInSeconds', INVOKE_DEFAULTS.maxAgeSeconds)),
             ...(OnFailure && { destination: OnFailure.Destination }),
           };
           return [fn.attribute('Arn'), config] as const;
         },
-        // Six hours unless it says less; nothing waits here that long.
-        ['MaximumEventAgeInSeconds', 'Qualifier'],
+        ['Qualifier'],
       ),
     ),
   );

@@ -189,6 +189,30 @@ describe('a function that fails at an event', () => {
     expect(invoker.failed).toMatchObject([{ attempts: 1, destination: 'arn:aws:sqs:eu-west-1:111122223333:dead' }]);
   });
 
+  test('because it runs as often as it may gets it later, which is no try of its own', async () => {
+    const F = lambdaFunction('code', { ReservedConcurrentExecutions: 1 });
+    const config = {
+      Type: 'AWS::Lambda::EventInvokeConfig',
+      Properties: { FunctionName: { Ref: 'F' }, Qualifier: '$LATEST', MaximumRetryAttempts: 0 },
+    };
+    const { bus, received, invoker } = await busWith({ ...ALL, F, Config: config });
+    for (const name of ['a', 'b', 'c']) bus.objectCreated(created(`incoming/${name}`));
+    expect(await received()).toHaveLength(3);
+    expect(invoker.failed).toEqual([]);
+  });
+
+  test('because it runs as often as it may does not get it when it is too old by then', async () => {
+    const F = lambdaFunction('code', { ReservedConcurrentExecutions: 0 });
+    const config = {
+      Type: 'AWS::Lambda::EventInvokeConfig',
+      Properties: { FunctionName: { Ref: 'F' }, Qualifier: '$LATEST', MaximumEventAgeInSeconds: 2 },
+    };
+    const { bus, invoker } = await busWith({ ...ALL, F, Config: config });
+    bus.objectCreated(created('incoming/a'));
+    await invoker.idle();
+    expect(invoker.failed).toMatchObject([{ attempts: 0, failure: 'the event is too old' }]);
+  });
+
   test('because EventBridge may not invoke it gets nothing', async () => {
     const { ArrivedPermission: _removed, ...rest } = ALL;
     const { bus, received, invoker } = await busWith(rest);
