@@ -14,6 +14,7 @@ export const OUTPUTS = {
   CdnDistributionId: { stack: 'Data', meaning: 'The distribution of the links' },
   GatewayUrl: { stack: 'Api', meaning: 'The address of the gateway itself, where every request is refused' },
   FailedEventsQueueUrl: { stack: 'Api', meaning: 'The queue of events that were given up' },
+  DirectUploadRole: { stack: 'Api', meaning: 'The role that signs the URLs of direct uploads' },
   AlarmTopic: { stack: 'Operations', meaning: 'The SNS topic that alarms tell' },
   EdgeAlarmTopic: { stack: 'EdgeAlarms', meaning: 'The SNS topic in us-east-1 that the alarms of the edge tell' },
   OperationsDashboardUrl: { stack: 'Operations', meaning: 'The dashboard that says whether the service is well' },

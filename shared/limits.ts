@@ -123,10 +123,18 @@ export const STREAMS_PER_ACCOUNT_MAX = 16;
  * Decision 0015.
  */
 export const STREAMING_PLACES_PER_ENVIRONMENT = 48;
-/** A direct upload's URL lives this long … */
+/** The PUT of a direct upload must begin this long after its URL was signed: S3 checks the expiry only then. */
 export const DIRECT_URL_TTL_SECONDS = 15 * 60;
-/** … and its ticket this much longer, because S3 checks the expiry of a URL only when the PUT starts. */
-export const DIRECT_TICKET_TTL_SECONDS = DIRECT_URL_TTL_SECONDS + 5 * 60;
+/** Left, after the slowest PUT has ended, for the event that announces it and its two retries, a minute and two later. */
+const DIRECT_SETTLING_SECONDS = 5 * 60;
+
+/**
+ * How long a ticket holds the room of its file, counted from the signing of its URL: as long as an upload of that size may
+ * take that begins at the last moment. In whole seconds; 20 minutes for a small file, 2 h 7 min for one of 100 MiB.
+ */
+export function directTicketSeconds(sizeBytes: number): number {
+  return DIRECT_URL_TTL_SECONDS + Math.ceil(sizeBytes / UPLOAD_SLOWEST_BYTES_PER_SECOND) + DIRECT_SETTLING_SECONDS;
+}
 
 /** The oldest session of an account makes room for one more than this. */
 export const SESSIONS_PER_ACCOUNT_MAX = 100;

@@ -15,7 +15,9 @@ export const deleteAccount: Command = {
     );
     const { files, leftToSweeper } = await deleteWhole(session.stores, account.id, session.deadline);
     const left =
-      leftToSweeper > 0 ? ` ${several(leftToSweeper, 'unfinished upload')} will be swept within 20 minutes.` : '';
+      leftToSweeper > 0
+        ? ` ${several(leftToSweeper, 'unfinished upload')} will be swept when the time of each is over.`
+        : '';
     return {
       json: { id: account.id, deleted: true, files, left_to_sweeper: leftToSweeper },
       text: `${nameOf(account)} is deleted, with ${several(files, 'file')}.${left}`,

@@ -5,7 +5,7 @@ import * as targets from 'aws-cdk-lib/aws-events-targets';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import { DIRECT_TICKET_TTL_SECONDS } from '../../shared/limits.ts';
+import { directTicketSeconds } from '../../shared/limits.ts';
 import { methodsOf, ROUTES, type RouteName } from '../../shared/routes.ts';
 import { acceptFindings } from '../constructs/accepted-finding.ts';
 import { addGatewayResponses } from '../constructs/gateway-responses.ts';
@@ -32,6 +32,11 @@ const MEMORY_MB: Readonly<Partial<Record<RouteName, number>>> = {
   // Copies up to 5,000 MiB, many parts at once.
   completeUpload: 1_024,
 };
+
+/** Lambda keeps an event no longer. Source: Lambda API, "PutFunctionEventInvokeConfig". */
+const EVENT_AGE_MAX_SECONDS = 6 * 3_600;
+/** Of a hundred direct uploads in ten seconds each is settled by its client; those of clients that never come back wait here. */
+const SETTLING_AT_ONCE = 20;
 
 /** The gateway, a function a route, and the two functions that events and the clock call. No state. */
 export class ApiStack extends Stack {
@@ -81,6 +86,7 @@ export class ApiStack extends Stack {
     addGatewayResponses(this.restApi);
     this.addRoutes();
     this.addBackground();
+    addOutput(this, 'DirectUploadRole', this.#functions.uploadFile?.role?.roleName ?? '');
   }
 
   private addRoutes(): void {
@@ -117,9 +123,17 @@ export class ApiStack extends Stack {
 
   private addBackground(): void {
     const queue = this.failedEvents;
-    // A copy of 100 MiB inside S3 takes a few seconds. Once its ticket is over, an upload cannot be settled any more.
-    const settle = this.service('settleUpload', BACKGROUND_NEEDS.settleUpload, 512, 60, {
-      failedEvents: { queue, retryAttempts: 2, maxAgeSeconds: DIRECT_TICKET_TTL_SECONDS },
+    const { limits, reserveConcurrency } = this.#props.stage;
+    // Time to wait for the lease of an attempt that died (33 s), then to copy 5,000 MiB (20 s, or thrice that). Once its
+    // ticket has ended, an upload cannot be settled any more.
+    const settle = this.service('settleUpload', BACKGROUND_NEEDS.settleUpload, 1_024, 120, {
+      failedEvents: {
+        queue,
+        retryAttempts: 2,
+        maxAgeSeconds: Math.min(directTicketSeconds(limits.MAX_UPLOAD_SIZE_BYTES), EVENT_AGE_MAX_SECONDS),
+      },
+      // Events beyond these wait in Lambda's queue, so that no flood of uploads to S3 takes the functions of the account.
+      ...(reserveConcurrency && { reservedConcurrency: SETTLING_AT_ONCE }),
     });
     new events.Rule(this, 'UploadArrived', {
       description: 'The bytes of a direct upload are in the bucket',
@@ -139,7 +153,7 @@ export class ApiStack extends Stack {
       failedEvents: { queue, retryAttempts: 0, maxAgeSeconds: 60 },
       // Uploads that take all the account's functions must not keep out what gives their room back. Two: one at work, and
       // the next, should the first be late; more at once would only take each other's rows.
-      ...(this.#props.stage.reserveConcurrency && { reservedConcurrency: 2 }),
+      ...(reserveConcurrency && { reservedConcurrency: 2 }),
     });
     new events.Rule(this, 'EveryMinute', {
       description: 'Finish what uploads and deletions left unfinished',

@@ -107,13 +107,17 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
       { table: 'files', actions: ['GetItem', 'UpdateItem', 'DeleteItem'] },
       { table: 'accounts', actions: ['UpdateItem'] },
     ],
-    uploads: [{ actions: ['DeleteObject'], keys: ['uploads/*', 'incoming/*'] }],
+    uploads: [
+      { actions: ['DeleteObject'], keys: ['uploads/*', 'incoming/*'] },
+      // The empty object that keeps bytes out which come after a cancel.
+      { actions: ['PutObject'], keys: ['incoming/*'] },
+    ],
   },
   completeUpload: {
     tables: [...BY_KEY_OR_SESSION, ...SETTLING],
     uploads: [
-      { actions: ['GetObject', 'DeleteObject'], keys: ['incoming/*'] },
-      { actions: ['PutObject', 'DeleteObject'], keys: ['uploads/*'] },
+      { actions: ['GetObject'], keys: ['incoming/*'] },
+      { actions: ['PutObject', 'DeleteObject', 'AbortMultipartUpload'], keys: ['uploads/*'] },
       { actions: ['ListBucket'] },
     ],
     values: ['appUrl', 'cdnUrl'],
@@ -142,7 +146,7 @@ export const BACKGROUND_NEEDS: Readonly<Record<keyof typeof BACKGROUND_ENTRIES, 
     tables: SETTLING,
     uploads: [
       { actions: ['GetObject', 'DeleteObject'], keys: ['incoming/*'] },
-      { actions: ['PutObject', 'DeleteObject'], keys: ['uploads/*'] },
+      { actions: ['PutObject', 'DeleteObject', 'AbortMultipartUpload'], keys: ['uploads/*'] },
       { actions: ['ListBucket'] },
     ],
     limits: ['FILE_COUNT_LIMIT'],

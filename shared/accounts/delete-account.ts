@@ -21,8 +21,8 @@ export interface DeletedAccount {
   /** Files whose links are dead now (on the CDN within a minute). */
   readonly files: number;
   /**
-   * Uploads and deletions under way, and tickets whose URL still works: no file can come of them, and the sweeper removes
-   * each when its time is over, which is 20 minutes from now at the latest.
+   * Uploads and deletions under way, and what tickets left that have not ended: no file can come of them, and the sweeper
+   * removes each when its time is over.
    */
   readonly leftToSweeper: number;
 }

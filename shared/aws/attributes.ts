@@ -20,6 +20,12 @@ export function readNumber(item: Item, name: string): number {
   return Number(value);
 }
 
+/** Undefined when the item has no such number. */
+export function readOptionalNumber(item: Item, name: string): number | undefined {
+  const value = item[name]?.N;
+  return value === undefined ? undefined : Number(value);
+}
+
 /** A map of counts, by number: listing groups. */
 export function readCounts(value: AttributeValue | undefined): Map<number, number> {
   return new Map(Object.entries(value?.M ?? {}).map(([index, count]) => [Number(index), Number(count.N)]));

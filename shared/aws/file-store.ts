@@ -62,6 +62,18 @@ export const fileStore: FileStore = {
     return found === undefined || found.state?.S === 'pending';
   },
 
+  async renewTicket(ref, ticketEndsAt) {
+    const found = await updateIf(ref, {
+      UpdateExpression: 'SET work_due_at = :end, ticket_ends_at = :end',
+      // Of a ticket of an earlier version only `work_due_at` is known.
+      ConditionExpression: `#state = :pending AND lane = :direct
+        AND (attribute_not_exists(ticket_ends_at) OR ticket_ends_at < :end)`,
+      ExpressionAttributeNames: PENDING.names,
+      ExpressionAttributeValues: { ...PENDING.values, ':direct': text('direct'), ':end': number(ticketEndsAt) },
+    });
+    return found === undefined || found.state?.S === 'pending';
+  },
+
   async giveUp(ref) {
     const found = await updateIf(ref, {
       UpdateExpression: 'SET #state = :deleting',
@@ -79,14 +91,34 @@ export const fileStore: FileStore = {
     return state === 'ready' ? 'settled' : 'absent';
   },
 
-  async recordAttempt(ref, objectKey) {
+  async beginAttempt(ref, { objectKey, until }, now) {
     const found = await updateIf(ref, {
-      UpdateExpression: 'ADD attempt_keys :key',
-      ConditionExpression: '#state = :pending AND lane = :direct',
+      UpdateExpression: 'SET attempt_key = :key, attempt_until = :until ADD attempt_keys :keys',
+      // A write that is repeated because its answer was lost finds its own lease. One that arrives late, when the attempt has
+      // ended, finds its key alone.
+      ConditionExpression: `#state = :pending AND lane = :direct AND (attempt_key = :key
+        OR ((attribute_not_exists(attempt_until) OR attempt_until <= :now) AND NOT contains(attempt_keys, :key)))`,
       ExpressionAttributeNames: PENDING.names,
-      ExpressionAttributeValues: { ...PENDING.values, ':direct': text('direct'), ':key': { SS: [objectKey] } },
+      ExpressionAttributeValues: {
+        ...PENDING.values,
+        ':direct': text('direct'),
+        ':key': text(objectKey),
+        ':keys': { SS: [objectKey] },
+        ':until': number(until),
+        ':now': number(now),
+      },
     });
-    return found === undefined;
+    if (found === undefined) return 'begun';
+    return found.state?.S === 'pending' ? 'busy' : 'not pending';
+  },
+
+  async endAttempt(ref, objectKey) {
+    const found = await updateIf(ref, {
+      UpdateExpression: 'REMOVE attempt_key, attempt_until',
+      ConditionExpression: 'attempt_key = :key',
+      ExpressionAttributeValues: { ':key': text(objectKey) },
+    });
+    return found?.state?.S === 'ready' && found.object_key?.S === objectKey ? 'settled' : 'ended';
   },
 
   async takeSeq(accountId, now) {
@@ -104,6 +136,15 @@ export const fileStore: FileStore = {
         ExpressionAttributeValues: { ':one': number(1) },
       });
     }
+  },
+
+  async postpone(ref, dueAt) {
+    await updateIf(ref, {
+      UpdateExpression: 'SET work_due_at = :due',
+      ConditionExpression: '#state = :deleting',
+      ExpressionAttributeNames: PENDING.names,
+      ExpressionAttributeValues: { ':deleting': text('deleting'), ':due': number(dueAt) },
+    });
   },
 
   async remove(ref) {

@@ -10,11 +10,14 @@ import {
   PutObjectCommand,
   S3ServiceException,
   UploadPartCommand,
+  UploadPartCopyCommand,
 } from '@aws-sdk/client-s3';
 import { required } from '../env.ts';
 import { ApiError } from '../errors.ts';
+import { eachOf } from '../files/each-of.ts';
 import { ownerTag } from '../files/object-key.ts';
 import { type ObjectDescription, type ObjectStore, PartsLeft } from '../files/object-store.ts';
+import { COPIES_AT_ONCE, COPY_PART_BYTES } from '../files/parts.ts';
 import { describeError, log } from '../log.ts';
 import { briefly } from '../time-limit.ts';
 import { CALL_MS } from './call-times.ts';
@@ -27,6 +30,9 @@ const CACHE_CONTROL = 'public, max-age=3600';
 
 const LONG = { requestTimeout: CALL_MS.part };
 
+/** What S3 answers to `If-None-Match: *` when something is there, or is being stored at this moment. */
+const TAKEN: ReadonlySet<number | undefined> = new Set([412, 409]);
+
 /** {@link ObjectStore} in S3. */
 export const objectStore: ObjectStore = {
   async put(key, bytes, description) {
@@ -34,18 +40,12 @@ export const objectStore: ObjectStore = {
   },
 
   async putInParts(key, parts, description) {
-    const created = await s3.send(
-      new CreateMultipartUploadCommand({ Bucket: bucket, Key: key, ...headersOf(description) }),
-    );
-    const upload = { Bucket: bucket, Key: key, UploadId: created.UploadId };
     try {
-      const Parts = await putParts(upload, parts);
-      await s3.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }), LONG);
+      await storeInParts(key, description, (upload) => putParts(upload, parts), CALL_MS.part);
     } catch (error) {
       // The sweeper aborted it, because its lease had ended, or the operator did. (To a completion that is repeated after a
       // lost answer S3 says again that it is done.)
       if (error instanceof NoSuchUpload) throw new ApiError('timeout', { cause: error, detail: 'its parts are gone' });
-      await throwPartsAway(upload, error);
       throw error;
     }
   },
@@ -60,22 +60,29 @@ export const objectStore: ObjectStore = {
     }
   },
 
-  async copy(from, to, description) {
+  async copy({ from, to, sizeBytes }, description) {
+    const source = { CopySource: `${bucket}/${from}` };
     try {
-      await s3.send(
-        new CopyObjectCommand({
-          Bucket: bucket,
-          Key: to,
-          CopySource: `${bucket}/${from}`,
-          MetadataDirective: 'REPLACE',
-          ...headersOf(description),
-        }),
-        { requestTimeout: CALL_MS.copy },
-      );
+      if (sizeBytes > COPY_PART_BYTES) {
+        const copy = (upload: UploadInParts) => copyParts({ ...upload, ...source }, sizeBytes);
+        await storeInParts(to, description, copy, CALL_MS.copy);
+      } else {
+        const target = { Bucket: bucket, Key: to, MetadataDirective: 'REPLACE', ...headersOf(description) } as const;
+        await s3.send(new CopyObjectCommand({ ...target, ...source }), { requestTimeout: CALL_MS.copy });
+      }
       return true;
-    } catch (error) {
+    } catch (failure) {
+      const error = failure instanceof PartsLeft ? failure.cause : failure;
       if (isMissing(error)) return false;
       throw error;
+    }
+  },
+
+  async occupy(key) {
+    try {
+      await s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, ContentLength: 0, IfNoneMatch: '*' }));
+    } catch (error) {
+      if (!(error instanceof S3ServiceException && TAKEN.has(error.$metadata.httpStatusCode))) throw error;
     }
   },
 
@@ -88,6 +95,44 @@ interface UploadInParts {
   readonly Bucket: string;
   readonly Key: string;
   readonly UploadId: string | undefined;
+}
+
+/**
+ * @param joinMs  how long S3 may take to make one object of the parts.
+ * @throws PartsLeft; NoSuchUpload when the parts are gone; and what else went wrong, when they were thrown away.
+ */
+async function storeInParts(
+  key: string,
+  description: ObjectDescription,
+  store: (upload: UploadInParts) => Promise<CompletedPart[]>,
+  joinMs: number,
+): Promise<void> {
+  const created = await s3.send(
+    new CreateMultipartUploadCommand({ Bucket: bucket, Key: key, ...headersOf(description) }),
+  );
+  const upload = { Bucket: bucket, Key: key, UploadId: created.UploadId };
+  try {
+    const Parts = await store(upload);
+    const join = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } });
+    await s3.send(join, { requestTimeout: joinMs });
+  } catch (error) {
+    if (!(error instanceof NoSuchUpload)) await throwPartsAway(upload, error);
+    throw error;
+  }
+}
+
+function copyParts(
+  upload: UploadInParts & { readonly CopySource: string },
+  sizeBytes: number,
+): Promise<CompletedPart[]> {
+  const parts = Array.from({ length: Math.ceil(sizeBytes / COPY_PART_BYTES) }, (_, index) => index);
+  return eachOf(parts, COPIES_AT_ONCE, async (index) => {
+    const first = index * COPY_PART_BYTES;
+    const last = Math.min(first + COPY_PART_BYTES, sizeBytes) - 1;
+    const part = { ...upload, PartNumber: index + 1, CopySourceRange: `bytes=${first}-${last}` };
+    const { CopyPartResult } = await s3.send(new UploadPartCopyCommand(part), { requestTimeout: CALL_MS.copy });
+    return { ETag: CopyPartResult?.ETag, PartNumber: index + 1 };
+  });
 }
 
 /** Parts are paid for until they are thrown away. @throws PartsLeft with the reason, when the one short try fails. */

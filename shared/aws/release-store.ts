@@ -1,6 +1,6 @@
 import type { Update } from '@aws-sdk/client-dynamodb';
 import { required } from '../env.ts';
-import type { FileRef } from '../files/file.ts';
+import type { FileRef, PendingTicket } from '../files/file.ts';
 import type { ReleaseStore } from '../files/release-store.ts';
 import { number, text } from './attributes.ts';
 import { accountUpdate, leafUpdate } from './book-updates.ts';
@@ -39,7 +39,7 @@ export const releaseStore: ReleaseStore = {
   async releaseTicket(ticket, state, deadline) {
     const failed = await transactNamed(
       {
-        row: { Update: leaves(ticket, { from: 'pending', to: state }) },
+        row: { Update: state === 'deleting' ? expires(ticket) : leaves(ticket, { from: 'pending', to: state }) },
         account: { Update: accountUpdate({ accountId: ticket.accountId, bytes: -ticket.sizeBytes }) },
       },
       deadline,
@@ -47,6 +47,16 @@ export const releaseStore: ReleaseStore = {
     return failed === undefined ? 'released' : 'changed';
   },
 };
+
+/** Unless it was renewed since the sweeper took it. */
+function expires(ticket: PendingTicket): Update {
+  const update = leaves(ticket, { from: 'pending', to: 'deleting' });
+  return {
+    ...update,
+    ConditionExpression: `${update.ConditionExpression} AND work_due_at = :lease`,
+    ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':lease': number(ticket.dueAt) },
+  };
+}
 
 function leaves(ref: FileRef, { from, to }: { from: string; to: string }): Update {
   return {

@@ -39,16 +39,15 @@ export const settlementStore: SettlementStore = {
     return refused === undefined ? 'reserved' : (refused.refusal ?? 'key taken');
   },
 
-  async settleTicket({ ticket, file, seq, leftoversDueAt, fileCountLimit }, deadline) {
+  async settleTicket({ ticket, file, seq, fileCountLimit }, deadline) {
     const listing = { files: 1, seq } as const;
     const { accountId } = file;
     const claim = ticket.idempotency;
-    // First as if this were the only attempt and the key were still the ticket's: it nearly always is so.
-    let [hasLeftovers, isKeyOurs] = [false, true];
-    for (;;) {
+    // First as if the key were still the ticket's: it nearly always is so.
+    for (let isKeyOurs = true; ; ) {
       const failed = await transactNamed(
         {
-          row: { Update: ticketBecomesFile(file, seq, hasLeftovers ? leftoversDueAt : undefined) },
+          row: { Update: ticketBecomesFile(file, seq) },
           account: { Update: accountUpdate({ accountId, bytes: 0, listing, fileCountLimit }) },
           leaf: { Update: leafUpdate(accountId, listing) },
           ...(claim && isKeyOurs && { claim: { Put: claimForFile(claim, file) } }),
@@ -56,10 +55,8 @@ export const settlementStore: SettlementStore = {
         deadline,
       );
       if (failed === undefined) return 'settled';
-      const row = failed.get('row');
-      if (row && (hasLeftovers || row.state?.S !== 'pending')) return 'not pending';
+      if (failed.has('row')) return 'not pending';
       if (failed.has('account')) return 'no room';
-      hasLeftovers ||= row !== undefined;
       // The key's 24 hours are over and it stands for something else: this file does without.
       isKeyOurs &&= !failed.has('claim');
     }
@@ -73,16 +70,17 @@ function uploadBecomesFile(file: StoredFile, seq: number): Update {
   };
 }
 
-/** @param leftoversDueAt  with other attempts on the row: when the sweeper is to remove their copies. */
-function ticketBecomesFile(file: StoredFile, seq: number, leftoversDueAt: number | undefined): Update {
-  const attempt = { ':attempt': { SS: [file.objectKey] } };
-  if (leftoversDueAt === undefined) {
-    const update = becomesFile(file, seq, 'REMOVE work_shard, work_due_at, attempt_keys, idempotency', attempt);
-    return { ...update, ConditionExpression: '#state = :pending AND attempt_keys = :attempt' };
-  }
-  const work = ', work_due_at = :due REMOVE idempotency DELETE attempt_keys :attempt';
-  const update = becomesFile(file, seq, work, { ...attempt, ':due': number(leftoversDueAt) });
-  return { ...update, ConditionExpression: '#state = :pending' };
+/**
+ * Only by the attempt that has the lease. The row stays unfinished work until its ticket ends (one of an earlier version ends
+ * when it is due): then the sweeper removes what arrived, and the copies of other attempts.
+ */
+function ticketBecomesFile(file: StoredFile, seq: number): Update {
+  const more = `, work_due_at = if_not_exists(ticket_ends_at, work_due_at)
+    REMOVE idempotency, attempt_key, attempt_until DELETE attempt_keys :attempt`;
+  return {
+    ...becomesFile(file, seq, more, { ':attempt': { SS: [file.objectKey] } }),
+    ConditionExpression: '#state = :pending AND attempt_key = :object_key',
+  };
 }
 
 function becomesFile(file: StoredFile, seq: number, more: string, values: Item = {}): Update {
@@ -112,6 +110,7 @@ function ticketItem(ticket: PendingTicket): Item {
     size_bytes: number(ticket.sizeBytes),
     ...(ticket.checksumSha256 !== undefined && { checksum_sha256: text(ticket.checksumSha256) }),
     ...(ticket.idempotency && { idempotency: { M: claimAttributes(ticket.idempotency) } }),
+    ticket_ends_at: number(ticket.ticketEndsAt),
     ...workAttributes(ticket, ticket.dueAt),
   };
 }

@@ -63,7 +63,7 @@ export const workStore: WorkStore = {
           new UpdateItemCommand({
             TableName: tableName,
             Key: fileKey(ref),
-            UpdateExpression: 'REMOVE work_shard, work_due_at, attempt_keys',
+            UpdateExpression: 'REMOVE work_shard, work_due_at, attempt_keys, ticket_ends_at',
             // Deleted meanwhile: then the row is work of another kind.
             ConditionExpression: '#state = :ready',
             ExpressionAttributeNames: { '#state': 'state' },

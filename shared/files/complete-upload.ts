@@ -1,15 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccountStore } from '../accounts/account-store.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { isUuid } from '../ids.ts';
 import { describeError, log } from '../log.ts';
-import { briefly, checkDeadline, type Deadline } from '../time-limit.ts';
+import { briefly, checkDeadline, type Deadline, inTime, WORK_AFTER_DEADLINE_MS } from '../time-limit.ts';
 import { contentDisposition } from './content-disposition.ts';
-import { cancelTicket } from './delete-file.ts';
 import type { FileRef, PendingTicket, StoredFile } from './file.ts';
 import type { FileStore } from './file-store.ts';
 import { startsGroup } from './listing-counters.ts';
 import { incomingKey, newPublicKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
+import { copyMs } from './parts.ts';
 import type { ReleaseStore } from './release-store.ts';
 import type { SettlementStore } from './settlement-store.ts';
 import { tidyGroups } from './tidy-groups.ts';
@@ -22,25 +23,32 @@ export interface CompletingStores {
   readonly settlements: SettlementStore;
 }
 
-export interface Completing extends Deadline {
-  readonly fileCountLimit: number;
-}
-
-/** When the copies of attempts that lost are removed: long after the functions that make them have ended. */
-const LEFTOVERS_AFTER_MS = 5 * 60_000;
+/** An attempt may be at work until then after its deadline, and a moment. */
+const LEASE_MARGIN_MS = WORK_AFTER_DEADLINE_MS + 1_000;
+/** Besides the time of a copy: what an attempt needs for all else. */
+const PATIENCE_MS = 2_000;
+const FIRST_WAIT_MS = 150;
+const LONGEST_WAIT_MS = 2_000;
 /** A ticket can change under us this often (pending, ready or cancelled, gone) and no oftener. */
 const TURNS = 3;
 
+export interface Completing extends Deadline {
+  readonly fileCountLimit: number;
+  /** How long another attempt is waited for that is at work, in milliseconds; as long as one may take, unless given. */
+  readonly patienceMs?: number;
+}
+
 /**
  * Makes a direct upload a file once its bytes have arrived. Safe twice, at once (the client and the event of the bucket
- * race as a rule), and against a cancel: of all who try exactly one settles, and the others answer with its file.
+ * race as a rule), and against a cancel: one attempt at a time copies the bytes, under a lease on the row, and the others
+ * wait for its file. A pending ticket stays pending, so it can be tried again until it ends.
  *
- * Each attempt copies the bytes to a public key of its own, written on the row before: whoever dies on the way leaves a
- * key that the row knows, and a late loser a copy that no link leads to. A pending ticket stays pending, so it can be
- * tried again until its deadline.
+ * Each attempt copies to a public key of its own, written on the row before: one that dies on the way leaves a key that the
+ * row knows, and one that comes late, when its lease has ended, a copy that no link leads to. The bytes that arrived stay
+ * where they are until the ticket ends (`file.ts` says why).
  * @returns the file, also if it was ready before.
  * @throws ApiError `not_found`; `upload_incomplete`; `storage_limit_exceeded` when the account has as many files as it may,
- *   and then the ticket is cancelled; `service_unavailable`.
+ *   and then the ticket is cancelled; `service_unavailable`, also when another attempt takes too long.
  */
 export async function completeUpload(
   stores: CompletingStores,
@@ -49,53 +57,85 @@ export async function completeUpload(
   clock: () => number = Date.now,
 ): Promise<StoredFile> {
   if (!isUuid(ref.id)) throw new ApiError('not_found');
-  let last: 'no bytes' | 'no room' | 'changed' = 'changed';
-  for (let turn = 0; turn < TURNS; turn++) {
+  const { deadlineAt, patienceMs } = completing;
+  let waitedMs = 0;
+  for (let turn = 0; turn < TURNS; ) {
     checkDeadline(completing);
     const row = await stores.files.get(ref);
     if (row?.state === 'ready') return row;
-    if (last === 'no room') throw new ApiError('storage_limit_exceeded');
     if (row?.state !== 'pending' || row.lane !== 'direct') throw new ApiError('not_found');
-    // Looked at twice: the bytes are also gone when another attempt has just settled and tidied up.
-    if (last === 'no bytes') throw new ApiError('upload_incomplete');
-    const outcome = await attempt(stores, row, completing, clock);
-    if (typeof outcome === 'object') return outcome;
-    last = outcome;
+    if (row.attemptUntil !== undefined && row.attemptUntil > clock()) {
+      const leftMs = (patienceMs ?? PATIENCE_MS + copyMs(row.sizeBytes)) - waitedMs;
+      waitedMs += await waitForOther(waitedMs, { leftMs, deadlineAt });
+    } else {
+      const file = await attempt(stores, row, completing, clock);
+      if (file) return file;
+      turn += 1;
+    }
   }
   throw serviceUnavailable({ detail: 'ticket changed all the time' });
 }
 
+/** Longer each time, and never the same for two. @returns how long it was, in milliseconds. */
+async function waitForOther(
+  waitedMs: number,
+  { leftMs, deadlineAt }: { leftMs: number; deadlineAt: number },
+): Promise<number> {
+  const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS + waitedMs) * (0.5 + Math.random());
+  if (waitMs > leftMs || Date.now() + waitMs >= deadlineAt) {
+    throw serviceUnavailable({ detail: 'another attempt is at work', retryAfterSeconds: 2 });
+  }
+  await inTime(sleep(waitMs));
+  return waitMs;
+}
+
+/** @returns undefined when another attempt has the lease, or the ticket is not pending any more: the row says which. */
 async function attempt(
   stores: CompletingStores,
   ticket: PendingTicket,
-  { fileCountLimit, ...deadline }: Completing,
+  { deadlineAt, fileCountLimit }: Completing,
   clock: () => number,
-): Promise<StoredFile | 'no bytes' | 'no room' | 'changed'> {
-  const { accountId, id, name, mimeType, sizeBytes } = ticket;
+): Promise<StoredFile | undefined> {
   // S3 held the PUT to the signed length; another size could only be another object, which is not what was paid for.
-  if ((await stores.objects.size(incomingKey(ticket))) !== sizeBytes) return 'no bytes';
+  if ((await stores.objects.size(incomingKey(ticket))) !== ticket.sizeBytes) throw new ApiError('upload_incomplete');
   const objectKey = newPublicKey();
-  if (!(await stores.files.recordAttempt(ticket, objectKey))) return 'changed';
-  const description = { owner: { accountId, id }, mimeType, contentDisposition: contentDisposition(name, mimeType) };
-  if (!(await stores.objects.copy(incomingKey(ticket), objectKey, description))) return 'no bytes';
-  const { seq, createdAt } = await stores.files.takeSeq(accountId, clock());
-  const file: StoredFile = { accountId, id, name, mimeType, sizeBytes, objectKey, createdAt };
-  const settlement = { ticket, file, seq, leftoversDueAt: clock() + LEFTOVERS_AFTER_MS, fileCountLimit };
-  const outcome = await stores.settlements.settleTicket(settlement, deadline);
-  if (outcome !== 'settled') {
-    await removeQuietly(stores, objectKey, 'copy of a lost attempt');
-    // If we die here, the ticket stays pending: the next attempt ends here again, or the sweeper ends it at its deadline.
-    if (outcome === 'no room') await cancelTicket(stores, ticket, deadline);
-    return outcome === 'no room' ? 'no room' : 'changed';
+  const lease = { objectKey, until: deadlineAt + LEASE_MARGIN_MS };
+  if ((await stores.files.beginAttempt(ticket, lease, clock())) !== 'begun') return undefined;
+  let [file, outcome]: [StoredFile?, Awaited<ReturnType<SettlementStore['settleTicket']>>?] = [];
+  try {
+    const { accountId, id, name, mimeType, sizeBytes } = ticket;
+    const description = { owner: { accountId, id }, mimeType, contentDisposition: contentDisposition(name, mimeType) };
+    if (await stores.objects.copy({ from: incomingKey(ticket), to: objectKey, sizeBytes }, description)) {
+      const { seq, createdAt } = await stores.files.takeSeq(accountId, clock());
+      file = { accountId, id, name, mimeType, sizeBytes, objectKey, createdAt };
+      outcome = await stores.settlements.settleTicket({ ticket, file, seq, fileCountLimit }, { deadlineAt });
+      if (outcome === 'settled') {
+        if (startsGroup(seq)) await tidyGroups(stores.accounts, accountId);
+        return file;
+      }
+    }
+  } catch (error) {
+    if ((await endAttempt(stores, ticket, objectKey)) === 'settled') return file;
+    throw error;
   }
-  // If we die here or this fails, the bucket's one-day lifecycle removes the bytes; no link leads to them.
-  await removeQuietly(stores, incomingKey(ticket), 'arrived bytes');
-  if (startsGroup(seq)) await tidyGroups(stores.accounts, accountId);
-  return file;
+  await endAttempt(stores, ticket, objectKey);
+  if (outcome !== 'no room') return undefined;
+  // What arrived keeps its key taken. If we die before, the next attempt ends here again, or the sweeper ends the ticket.
+  await stores.releases.releaseTicket(ticket, 'cancelled', { deadlineAt });
+  throw new ApiError('storage_limit_exceeded');
 }
 
-async function removeQuietly(stores: CompletingStores, key: string, what: string): Promise<void> {
-  await briefly(() => stores.objects.remove(key)).catch((error) => {
-    log('warn', `${what} not removed; the sweeper or the bucket's lifecycle will`, describeError(error));
-  });
+/**
+ * Gives the lease back at once, so that the next attempt need not wait for its end, then removes the copy. If we die before,
+ * or it fails, the lease ends by itself, and the sweeper removes the copy when the ticket ends.
+ * @returns `settled` when only the answer of the settlement was lost: then the file is there.
+ */
+async function endAttempt(stores: CompletingStores, ref: FileRef, objectKey: string): Promise<'ended' | 'settled'> {
+  try {
+    if ((await stores.files.endAttempt(ref, objectKey)) === 'settled') return 'settled';
+    await briefly(() => stores.objects.remove(objectKey));
+  } catch (error) {
+    log('warn', 'attempt not tidied up; the sweeper will', { fileId: ref.id, ...describeError(error) });
+  }
+  return 'ended';
 }

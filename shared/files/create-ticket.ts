@@ -3,7 +3,7 @@ import { type AccountLimits, refusalError, refusalOf } from '../accounts/allowan
 import { getAccount } from '../accounts/get-account.ts';
 import { serviceUnavailable } from '../errors.ts';
 import { uuidv7 } from '../ids.ts';
-import { DIRECT_TICKET_TTL_SECONDS, DIRECT_URL_TTL_SECONDS } from '../limits.ts';
+import { DIRECT_URL_TTL_SECONDS, directTicketSeconds } from '../limits.ts';
 import { describeError, log } from '../log.ts';
 import { checkDeadline, type Deadline, WRITE_PATIENCE_MS } from '../time-limit.ts';
 import type { PendingTicket, StoredFile } from './file.ts';
@@ -106,6 +106,7 @@ function newPendingTicket(
   claim: NewClaim | undefined,
   now: number,
 ): PendingTicket {
+  const ticketEndsAt = now + directTicketSeconds(request.sizeBytes) * 1_000;
   return {
     state: 'pending',
     lane: 'direct',
@@ -114,7 +115,8 @@ function newPendingTicket(
     ...request,
     attemptKeys: [],
     ...(claim && { idempotency: { key: claim.key, fingerprint: claim.fingerprint, claimedAt: claim.claimedAt } }),
-    dueAt: now + DIRECT_TICKET_TTL_SECONDS * 1_000,
+    ticketEndsAt,
+    dueAt: ticketEndsAt,
   };
 }
 
@@ -138,11 +140,14 @@ async function reserve(
   }
 }
 
-/** The same ticket with a fresh URL, and a deadline to match; undefined when it is pending no more. */
+/**
+ * The same ticket with a fresh URL, and an end to match, so that a client can hold its room for as long as it sends;
+ * undefined when it is pending no more.
+ */
 async function renewTicket(stores: TicketStores, ref: { accountId: string; id: string }, now: number) {
   const row = await stores.files.get(ref);
   if (row?.state !== 'pending' || row.lane !== 'direct') return undefined;
-  const isPending = await stores.files.renew(ref, now + DIRECT_TICKET_TTL_SECONDS * 1_000);
+  const isPending = await stores.files.renewTicket(ref, now + directTicketSeconds(row.sizeBytes) * 1_000);
   return isPending ? sign(stores, row, now) : undefined;
 }
 

@@ -2,11 +2,12 @@ import { ApiError, serviceUnavailable } from '../errors.ts';
 import { isUuid } from '../ids.ts';
 import { describeError, log } from '../log.ts';
 import { briefly, checkDeadline, type Deadline } from '../time-limit.ts';
-import type { FileRef, PendingTicket, ReadyFile } from './file.ts';
+import type { FileRef } from './file.ts';
 import type { FileStore } from './file-store.ts';
-import { incomingKey, objectKeysOf } from './object-key.ts';
+import { incomingKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { ReleaseStore } from './release-store.ts';
+import { removeLeftover } from './remove-leftover.ts';
 
 export interface DeletingStores {
   readonly files: FileStore;
@@ -23,6 +24,9 @@ const TURNS = 3;
  * Deletes a file, or cancels a ticket. One transaction takes it out of the books; from then on it is gone for its owner,
  * so what follows can neither fail nor hold up the request: the object goes, then the row, and the sweeper does what we
  * leave undone after one short try. Of two at once one deletes and the other is told `not_found`.
+ *
+ * The key of a cancelled ticket is taken by an empty object, unless its bytes are there. If we die before, or it fails, one
+ * PUT may still succeed; its bytes then keep out the next, make no file, and go when the ticket ends.
  * @throws ApiError `not_found` for an unknown id, another account's, an upload under way, and what was deleted before.
  */
 export async function deleteFile(
@@ -37,36 +41,17 @@ export async function deleteFile(
     const row = await stores.files.get(ref);
     if (row?.state === 'ready') {
       const work = { dueAt: clock() + OURS_MS };
-      if ((await stores.releases.releaseFile(row, work, deadline)) === 'released') return removeFile(stores, row);
+      if ((await stores.releases.releaseFile(row, work, deadline)) === 'released') {
+        return orLeaveIt(row, () => removeLeftover(stores, row, clock()));
+      }
     } else if (row?.state === 'pending' && row.lane === 'direct') {
-      if (await cancelTicket(stores, row, deadline)) return;
+      const outcome = await stores.releases.releaseTicket(row, 'cancelled', deadline);
+      if (outcome === 'released') return orLeaveIt(row, () => stores.objects.occupy(incomingKey(row)));
     } else {
       throw new ApiError('not_found');
     }
   }
   throw serviceUnavailable({ detail: 'file changed all the time' });
-}
-
-async function removeFile(stores: DeletingStores, row: ReadyFile): Promise<void> {
-  await orLeaveIt(row, async () => {
-    await Promise.all(objectKeysOf(row).map((key) => stores.objects.remove(key)));
-    await stores.files.remove(row);
-  });
-}
-
-/**
- * Ends a ticket and gives back the room it holds. Its row stays until the ticket's deadline: its URL still works, and what
- * comes by it has to be found.
- * @returns false when the ticket was pending no more.
- */
-export async function cancelTicket(
-  stores: Pick<DeletingStores, 'objects' | 'releases'>,
-  ticket: PendingTicket,
-  deadline: Deadline,
-): Promise<boolean> {
-  if ((await stores.releases.releaseTicket(ticket, 'cancelled', deadline)) !== 'released') return false;
-  await orLeaveIt(ticket, () => stores.objects.remove(incomingKey(ticket)));
-  return true;
 }
 
 async function orLeaveIt(ref: FileRef, work: () => Promise<void>): Promise<void> {

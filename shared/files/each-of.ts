@@ -1,6 +1,6 @@
 /**
  * The results of a task for each item, in their order, with so many running at once.
- * @throws what the first task to fail threw; no further one starts then.
+ * @throws what the first task to fail threw, once those that run have ended; no further one starts then.
  */
 export async function eachOf<Item, Result>(
   items: readonly Item[],
@@ -9,18 +9,18 @@ export async function eachOf<Item, Result>(
 ): Promise<Result[]> {
   const results: Result[] = [];
   let next = 0;
-  let hasFailed = false;
+  const failures: unknown[] = [];
   const work = async () => {
-    while (next < items.length && !hasFailed) {
+    while (next < items.length && failures.length === 0) {
       const index = next++;
       try {
         results[index] = await task(items[index] as Item);
       } catch (error) {
-        hasFailed = true;
-        throw error;
+        failures.push(error);
       }
     }
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, work));
+  if (failures.length > 0) throw failures[0];
   return results;
 }

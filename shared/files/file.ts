@@ -6,10 +6,14 @@
  *                └───────give up──────────────────────▲
  * direct:     pending ──settle──▶ ready ──delete──▶ deleting ──▶ (gone)
  *                ├───────expire───────────────────────▲
- *                └───────cancel──▶ cancelled ──ticket's deadline──▶ (gone)
+ *                └───────cancel──▶ cancelled ──end of the ticket──▶ (gone)
  * ```
- * Every row that is not simply ready has a deadline, at which the sweeper finds it and finishes what was begun. Times are
- * epoch milliseconds.
+ * Every row with work left to do has a deadline, at which the sweeper finds it and finishes what was begun. Times are epoch
+ * milliseconds.
+ *
+ * Until its ticket ends, a PUT by one of its URLs may still arrive, whatever became of the row. So the row stays that long,
+ * and so does what lies under its key in `incoming/` (the bytes that arrived or, in place of bytes that a cancelled ticket
+ * did not get, an empty object): by that S3 refuses every further PUT itself (`If-None-Match: *`).
  */
 
 /** Names one file; of another account's id there is no row. */
@@ -53,10 +57,15 @@ export interface PendingTicket extends FileRef {
   readonly sizeBytes: number;
   /** Base64 of 32 bytes. */
   readonly checksumSha256?: string;
-  /** Public keys the bytes were copied to, or are being copied to, by those who try to settle it. */
+  /** Public keys the bytes were copied to, or are being copied to, by attempts to complete it. */
   readonly attemptKeys: readonly string[];
+  /** End of the lease of the attempt at work; absent when none is. */
+  readonly attemptUntil?: number;
   /** With the ticket's `Idempotency-Key`, which settling has to answer for. */
   readonly idempotency?: IdempotencyClaim;
+  /** When the slowest upload that is waited for has ended, whichever of its URLs it began with. */
+  readonly ticketEndsAt: number;
+  /** The same, unless a sweeper has taken the row. */
   readonly dueAt: number;
 }
 
@@ -65,6 +74,8 @@ export interface ReadyFile extends ListedFile {
   readonly lane: Lane;
   /** Copies of attempts that lost, which the sweeper has yet to remove. */
   readonly attemptKeys: readonly string[];
+  /** Of a direct upload, until the sweeper has removed what lies in `incoming/`. */
+  readonly ticketEndsAt?: number;
 }
 
 /** What is no file any more (its size is given back), and whose objects have to go before the row. */
@@ -73,6 +84,12 @@ export interface LeftoverRow extends FileRef {
   readonly lane: Lane;
   readonly objectKey?: string;
   readonly attemptKeys: readonly string[];
+  readonly ticketEndsAt?: number;
+}
+
+/** A PUT by a URL of the row's ticket may still arrive. */
+export function hasLiveTicket<Row extends FileRow>(row: Row, now: number): row is Row & { ticketEndsAt: number } {
+  return 'ticketEndsAt' in row && row.ticketEndsAt !== undefined && row.ticketEndsAt > now;
 }
 
 export type Lane = 'multipart' | 'direct';

@@ -52,11 +52,10 @@ export function parseOwner(tag: string): FileRef | undefined {
   return isUuid(accountId) && isUuid(id) && rest.length === 0 ? { accountId, id } : undefined;
 }
 
-/** Every key under which bytes of this file are, or may still appear. */
-export function objectKeysOf(row: FileRow): string[] {
+/** Every public key under which bytes of this file are, or may still appear. */
+export function publicKeysOf(row: FileRow): string[] {
   const keys = new Set<string>();
   if ('objectKey' in row && row.objectKey !== undefined) keys.add(row.objectKey);
   if ('attemptKeys' in row) for (const key of row.attemptKeys) keys.add(key);
-  if (row.lane === 'direct') keys.add(incomingKey(row));
   return [...keys];
 }

@@ -12,6 +12,13 @@ export class PartsLeft extends Error {
   override readonly name = 'PartsLeft';
 }
 
+export interface Copy {
+  readonly from: string;
+  readonly to: string;
+  /** Of the object to copy. */
+  readonly sizeBytes: number;
+}
+
 /** The bytes of files, by key. A failed write may have happened all the same. */
 export interface ObjectStore {
   put(key: string, bytes: Uint8Array, description: ObjectDescription): Promise<void>;
@@ -27,8 +34,15 @@ export interface ObjectStore {
   /** Bytes of the object; undefined when there is none. */
   size(key: string): Promise<number | undefined>;
 
-  /** @returns false when there is no object to copy. */
-  copy(from: string, to: string, description: ObjectDescription): Promise<boolean>;
+  /**
+   * Copies an object inside the storage: a long one in parts, many at once, which are thrown away when one fails. When that
+   * fails, too, they are the sweeper's to find, by the row that has the key.
+   * @returns false when there is no object to copy, or the sweeper has thrown the parts away meanwhile.
+   */
+  copy(copy: Copy, description: ObjectDescription): Promise<boolean>;
+
+  /** Stores an empty object unless there is one already, so that no PUT with `If-None-Match: *` succeeds from then on. */
+  occupy(key: string): Promise<void>;
 
   /** Removes the object if there is one. */
   remove(key: string): Promise<void>;

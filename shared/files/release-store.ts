@@ -10,8 +10,9 @@ export interface ReleaseStore {
   releaseFile(file: ReadyFile, work: { dueAt: number }, deadline: Deadline): Promise<'released' | 'changed'>;
 
   /**
-   * The reservation of a ticket ends. A `cancelled` row keeps its deadline, so that bytes which still arrive by the
-   * ticket's URL are found; a `deleting` one is the sweeper's to finish.
+   * The reservation of a ticket ends. A `cancelled` row keeps its deadline, until which bytes may still arrive by the
+   * ticket's URL. A `deleting` one is the sweeper's to finish, whose lease is the deadline of the ticket as it was given:
+   * when that is not the row's deadline any more, the ticket was renewed meanwhile, and nothing happens.
    */
   releaseTicket(
     ticket: PendingTicket,

@@ -31,18 +31,13 @@ export interface SettlementStore {
   ): Promise<'reserved' | 'key taken' | Refusal>;
 
   /**
-   * A ticket, charged already, becomes a file under the key of this attempt. Copies of other attempts stay on the row, for
-   * the sweeper to remove.
-   * @returns `no room` when the account has as many files as it may, and the ticket stays pending.
+   * A ticket, charged already, becomes a file under the key of the attempt that has the lease on it. What arrived, and the
+   * copies of other attempts, are the sweeper's to remove when the ticket ends.
+   * @returns `not pending` also when another attempt has the lease; `no room` when the account has as many files as it may,
+   *   and the ticket stays pending.
    */
   settleTicket(
-    settlement: {
-      ticket: PendingTicket;
-      file: StoredFile;
-      seq: number;
-      leftoversDueAt: number;
-      fileCountLimit: number;
-    },
+    settlement: { ticket: PendingTicket; file: StoredFile; seq: number; fileCountLimit: number },
     deadline: Deadline,
   ): Promise<'settled' | 'not pending' | 'no room'>;
 }

@@ -1,9 +1,13 @@
-import type { FileRow, PendingUpload } from './file.ts';
-import { objectKeysOf } from './object-key.ts';
+import type { FileRow } from './file.ts';
+import { incomingKey, publicKeysOf } from './object-key.ts';
+import { removeLeftover } from './remove-leftover.ts';
 import type { SweepingStores } from './sweeping-stores.ts';
 import type { WorkItem } from './work-store.ts';
 
-/** What was finished: an upload or ticket past its deadline, a cancelled ticket, a deletion, copies beside a ready file. */
+/**
+ * What was finished: an upload or ticket past its deadline, a cancelled ticket, a deletion, what the ticket of a ready file
+ * left (the bytes that arrived, copies of attempts that lost).
+ */
 export type SweptKind = 'upload' | 'ticket' | 'cancelled' | 'deleted' | 'leftovers';
 
 /** Longer than a sweep runs: a row that fails comes back after this. */
@@ -11,7 +15,7 @@ const LEASE_MS = 5 * 60_000;
 
 /**
  * Finishes one row. First the books (a row that was pending can then become a file no more), then the objects, then the
- * row: whoever dies in between leaves a row that is due again.
+ * row: whoever dies in between leaves a row that is due again. A ticket that was renewed since the row was taken is left alone.
  * @returns what was done; undefined when there was nothing to do, or somebody else is doing it.
  */
 export async function sweepRow(
@@ -22,34 +26,33 @@ export async function sweepRow(
   const row = await stores.work.claim(item, now + LEASE_MS);
   if (!row) return undefined;
   if (row.state === 'ready') {
-    await Promise.all(row.attemptKeys.map((key) => stores.objects.remove(key)));
+    await abortUploads(stores, row.attemptKeys);
+    const keys = row.lane === 'direct' ? [...row.attemptKeys, incomingKey(row)] : row.attemptKeys;
+    await Promise.all(keys.map((key) => stores.objects.remove(key)));
     await stores.work.finishReady(row);
     return 'leftovers';
   }
   if (row.state !== 'pending') {
-    await removeRow(stores, row);
+    await removeRow(stores, row, now);
     return row.state === 'cancelled' ? 'cancelled' : 'deleted';
   }
   if (row.lane === 'multipart') {
     if ((await stores.files.giveUp(row)) !== 'given up') return undefined;
-    await removeRow(stores, row);
+    await removeRow(stores, row, now);
     return 'upload';
   }
   if ((await stores.releases.releaseTicket(row, 'deleting', { deadlineAt })) === 'changed') return undefined;
-  await removeRow(stores, row);
+  await removeRow(stores, row, now);
   return 'ticket';
 }
 
-async function removeRow(stores: SweepingStores, row: FileRow): Promise<void> {
-  // Parts first: an upload in parts whose owner still lives could make an object of them after we removed it.
-  if (row.lane === 'multipart' && 'objectKey' in row && row.objectKey !== undefined) {
-    await abortUploads(stores, row.objectKey);
-  }
-  await Promise.all(objectKeysOf(row).map((key) => stores.objects.remove(key)));
-  await stores.files.remove(row);
+async function removeRow(stores: SweepingStores, row: FileRow, now: number): Promise<void> {
+  await abortUploads(stores, publicKeysOf(row));
+  await removeLeftover(stores, row, now);
 }
 
-async function abortUploads(stores: SweepingStores, key: PendingUpload['objectKey']): Promise<void> {
-  const uploads = await stores.inventory.unfinishedUploads(key);
-  await Promise.all(uploads.map((upload) => stores.inventory.abort(upload)));
+/** To be done before the objects are removed: whoever still stores parts could make an object of them afterwards. */
+async function abortUploads(stores: SweepingStores, keys: readonly string[]): Promise<void> {
+  const uploads = await Promise.all(keys.map((key) => stores.inventory.unfinishedUploads(key)));
+  await Promise.all(uploads.flat().map((upload) => stores.inventory.abort(upload)));
 }

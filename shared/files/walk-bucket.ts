@@ -1,13 +1,16 @@
 import { describeError, log } from '../log.ts';
 import { eachOf } from './each-of.ts';
-import type { FileRef, FileRow } from './file.ts';
+import { type FileRef, type FileRow, hasLiveTicket } from './file.ts';
 import type { ListedObject } from './object-inventory.ts';
-import { fileOfIncomingKey, isPublicKey, objectKeysOf, parseOwner } from './object-key.ts';
+import { fileOfIncomingKey, incomingKey, isPublicKey, parseOwner, publicKeysOf } from './object-key.ts';
 import type { SweepingStores } from './sweeping-stores.ts';
 import type { WalkState } from './work-store.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** Nothing that is under way can be as old: an upload's lease is a minute, and a ticket ends with its key's 24 hours. */
+/**
+ * No object that still waits for its row can be as old: an upload's lease is a minute, and a copy ends with its function.
+ * (What arrived for a ticket has its row from the beginning, however long the ticket lives.)
+ */
 const MIN_AGE_MS = DAY_MS + 3_600_000;
 const CONCURRENCY = 16;
 
@@ -25,7 +28,7 @@ export async function walkBucket(stores: SweepingStores, now: number): Promise<{
   const page = await stores.inventory.page(state.after);
   const fresh = page.objects.filter(({ modifiedAt }) => modifiedAt >= state.checkedBefore && modifiedAt < state.until);
   const isOver = page.after === undefined;
-  const checks = await eachOf(fresh, CONCURRENCY, (object) => checkObject(stores, object));
+  const checks = await eachOf(fresh, CONCURRENCY, (object) => checkObject(stores, object, now));
   const aborts = isOver ? await abortOldUploads(stores, now) : [];
   const outcomes = [...checks, ...aborts];
   const failed = outcomes.filter((outcome) => outcome === 'failed').length;
@@ -51,13 +54,13 @@ function nextWalk(last: WalkState | undefined, now: number): WalkState | undefin
 
 type Outcome = 'kept' | 'removed' | 'failed';
 
-async function checkObject(stores: SweepingStores, { key }: ListedObject): Promise<Outcome> {
+async function checkObject(stores: SweepingStores, { key }: ListedObject, now: number): Promise<Outcome> {
   try {
     const owner = fileOfIncomingKey(key) ?? (await ownerOfPublicKey(stores, key));
     // Not written by us: nothing says that it may go.
     if (!owner) return 'kept';
     const row = await stores.files.get(owner);
-    if (row && keysWithReason(row).includes(key)) return 'kept';
+    if (row && keysWithReason(row, now).includes(key)) return 'kept';
     await stores.objects.remove(key);
     return 'removed';
   } catch (error) {
@@ -66,9 +69,10 @@ async function checkObject(stores: SweepingStores, { key }: ListedObject): Promi
   }
 }
 
-/** Of a ready file the bytes that arrived directly have been copied, and are of no use. */
-function keysWithReason(row: FileRow): string[] {
-  return row.state === 'ready' ? [row.objectKey, ...row.attemptKeys] : objectKeysOf(row);
+/** Of a ready file the bytes that arrived directly have been copied: they are of use while its ticket lives. */
+function keysWithReason(row: FileRow, now: number): string[] {
+  const isOfUse = row.lane === 'direct' && (row.state !== 'ready' || hasLiveTicket(row, now));
+  return isOfUse ? [...publicKeysOf(row), incomingKey(row)] : publicKeysOf(row);
 }
 
 async function ownerOfPublicKey(stores: SweepingStores, key: string): Promise<FileRef | undefined> {

@@ -30,7 +30,7 @@ export interface WorkStore {
    */
   claim(item: WorkItem, dueAt: number): Promise<FileRow | undefined>;
 
-  /** A ready file has no leftovers any more. */
+  /** Nothing is left of the ticket of a ready file. */
   finishReady(ref: FileRef): Promise<void>;
 
   walk(): Promise<WalkState | undefined>;

@@ -230,7 +230,7 @@ describe('delete-account', () => {
     const account = await somebody();
     const { items } = (await account.byKey.request<{ items: { url: string }[] }>('GET', '/files')).body;
     const outcome = await adminJson(service, 'delete-account', account.email, '--yes');
-    expect(outcome).toEqual({ id: account.id, deleted: true, files: 3, left_to_sweeper: 1 });
+    expect(outcome).toEqual({ id: account.id, deleted: true, files: 3, left_to_sweeper: 2 });
     for (const { url } of items) expect((await fetch(url)).status).toBe(404);
     await expectGone(account);
     const again = await service.newAccount(account.email);

@@ -1,12 +1,18 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readBooks } from '../support/books.ts';
+import { operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let account: TestAccount;
 
 beforeAll(async () => {
-  service = await startTestService({ RATE_LIMIT_UPLOADS_PER_MINUTE: '1000', STORAGE_LIMIT_BYTES: '1000' });
+  service = await startTestService({
+    RATE_LIMIT_UPLOADS_PER_MINUTE: '1000',
+    RATE_LIMIT_REQUESTS_PER_MINUTE: '1000',
+    STORAGE_LIMIT_BYTES: '1000',
+  });
   account = await service.newAccount();
 });
 afterAll(() => service.close());
@@ -60,9 +66,9 @@ describe('contract: success', () => {
     const cancelled = await fresh.byKey.request('DELETE', `/files/${ticket.id}`);
     expect([cancelled.status, cancelled.body]).toEqual([200, { id: ticket.id, deleted: true }]);
     expect((await fresh.byKey.upload('a', 'a')).status).toBe(201);
-    await put(ticket, 'x'.repeat(1000));
+    expect((await put(ticket, 'x'.repeat(1000))).status).toBe(412);
     expect((await fresh.byKey.request('GET', `/files/${ticket.id}`)).status).toBe(404);
-    await expect.poll(() => service.storedBytes(fresh.id)).toBe(1);
+    expect(await service.storedBytes(fresh.id)).toBe(1);
   });
 });
 
@@ -111,5 +117,108 @@ describe('contract: sizes', () => {
     const request = { name: 'd', mime_type: 'text/plain', size_bytes: 5, ...change };
     expect((await fresh.byKey.postJson('/files', request)).status).toBe(status);
     expect(await service.rowsOf(fresh.id)).toEqual([]);
+  });
+});
+
+describe('contract: direct uploads', () => {
+  /** Functions that the events of the bucket have started, and all they were told to do, have ended. */
+  const copies = (mark: number) =>
+    service.front.meter
+      .since(mark)
+      .calls.filter(({ operation }) => operation === 'CopyObject' || operation === 'UploadPartCopy').length;
+
+  test('240 completions of one ticket at once make one copy, and every one answers with its file', async () => {
+    const fresh = await service.newAccount();
+    const ticket = await ticketFor('many', {}, fresh);
+    const mark = service.front.meter.mark();
+    // The event of the bucket takes part in the race.
+    expect((await put(ticket, 'many')).status).toBe(200);
+    const answers = await Promise.all(
+      Array.from({ length: 240 }, () => fresh.byKey.request('POST', `/files/${ticket.id}/complete`)),
+    );
+    await service.invoker.idle();
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+    expect(new Set(answers.map(({ body }) => body.url)).size).toBe(1);
+    expect(copies(mark)).toBe(1);
+    expect(service.invoker.failed).toEqual([]);
+  });
+
+  test('a completion that comes while another copies waits for its file, and no event fails', async () => {
+    const fresh = await service.newAccount();
+    const slow = service.front.faults.add({ match: { operation: 'CopyObject' }, effect: { delayMs: 1_000 } });
+    const ticket = await ticketFor('slow', {}, fresh);
+    const mark = service.front.meter.mark();
+    await put(ticket, 'slow');
+    const { status } = await fresh.byKey.request('POST', `/files/${ticket.id}/complete`);
+    await service.invoker.idle();
+    slow.remove();
+    expect(status).toBe(201);
+    expect(copies(mark)).toBe(1);
+    expect(service.invoker.failed).toEqual([]);
+  });
+
+  test('a completion that finds another at work for too long is 503 with Retry-After', async () => {
+    service.holdEvents();
+    const fresh = await service.newAccount();
+    const ticket = await ticketFor('late', {}, fresh);
+    await put(ticket, 'late');
+    const stuck = service.front.faults.add({
+      match: { operation: 'CopyObject' },
+      effect: { delayMs: 8_000 },
+      times: 1,
+    });
+    const first = fresh.byKey.request('POST', `/files/${ticket.id}/complete`);
+    await expect.poll(() => stuck.hits).toBe(1);
+    const { status, body, headers } = await fresh.byKey.request('POST', `/files/${ticket.id}/complete`);
+    expect([status, body]).toEqual([503, { error: 'service_unavailable' }]);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await first).status).toBe(201);
+    stuck.remove();
+    await service.deliverEvents();
+  });
+
+  test('a URL takes no byte after its ticket was cancelled, completed, or its file deleted: 120 PUTs are 412', async () => {
+    const operator = operatorOf(service);
+    const fresh = await service.newAccount();
+    const tickets = await Promise.all(Array.from({ length: 6 }, () => ticketFor('again', {}, fresh)));
+    const [unsent, sent, done, deleted, alone] = tickets as [Ticket, Ticket, Ticket, Ticket, Ticket, Ticket];
+    const ask = (method: string, { id }: Ticket, what = '') => fresh.byKey.request(method, `/files/${id}${what}`);
+    for (const ticket of [sent, done, deleted, alone]) expect((await put(ticket, 'again')).status).toBe(200);
+    for (const ticket of [done, deleted]) expect((await ask('POST', ticket, '/complete')).status).toBe(201);
+    await service.invoker.idle();
+    for (const ticket of [unsent, sent, deleted]) expect((await ask('DELETE', ticket)).status).toBe(200);
+    await service.invoker.idle();
+    const stored = await service.storedBytes(fresh.id);
+    const mark = service.front.meter.mark();
+    const used = [unsent, sent, done, deleted, alone];
+    const answers = await Promise.all(Array.from({ length: 24 }, () => used.map((one) => put(one, 'again'))).flat());
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 120 }, () => 412));
+    await service.invoker.idle();
+    const written = service.front.meter.since(mark).calls.filter(({ operation, status }) => {
+      return operation !== 'GetItem' && status === 200;
+    });
+    expect(written).toEqual([]);
+    expect(await service.storedBytes(fresh.id)).toBe(stored);
+
+    await operator.passDeadlines();
+    expect((await operator.sweep()).failed).toBe(0);
+    const { problems, unfinished, accountOf } = await readBooks(operator);
+    operator.close();
+    expect({ problems, unfinished }).toEqual({ problems: [], unfinished: [] });
+    expect(accountOf(fresh.id)).toMatchObject({ usedBytes: 10, fileCount: 2 });
+    expect(await service.storedBytes(fresh.id)).toBe(10);
+  });
+
+  test('a ticket of 100 MiB holds its room for more than two hours, its URL for 15 minutes', async () => {
+    const roomy = await startTestService();
+    const { byKey, id } = await roomy.newAccount();
+    const request = { name: 'd', mime_type: 'text/plain', size_bytes: 104_857_600 };
+    const { body } = await byKey.postJson<Ticket>('/files', request);
+    const [row] = await roomy.rowsOf(id);
+    await roomy.close();
+    expect(Date.parse(body.expires_at) - Date.now()).toBeLessThanOrEqual(15 * 60_000);
+    expect(new URL(body.upload.url).searchParams.get('X-Amz-Expires')).toBe('900');
+    const endsAt = Number((row as { work_due_at: { N: string } }).work_due_at.N);
+    expect(endsAt - Date.now()).toBeGreaterThan(2 * 3_600_000);
   });
 });

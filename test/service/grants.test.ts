@@ -16,7 +16,10 @@ import { forgetVisits, nextSeqStartsGroup, walkEverything } from './long-time.ts
  */
 
 const LARGE = new Uint8Array(6_000_000);
-const TOO_LARGE = new Uint8Array(7_000_001);
+const MAX_BYTES = 34_000_000;
+const TOO_LARGE = new Uint8Array(MAX_BYTES + 1);
+/** Of more than one part when it is copied. */
+const COPIED_IN_PARTS = new Uint8Array(MAX_BYTES);
 const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
 
 let service: TestService;
@@ -24,7 +27,7 @@ let operator: Operator;
 let account: TestAccount;
 
 beforeAll(async () => {
-  service = await startTestService({ MAX_UPLOAD_SIZE_BYTES: '7000000' });
+  service = await startTestService({ MAX_UPLOAD_SIZE_BYTES: String(MAX_BYTES) });
   operator = operatorOf(service);
   account = await service.newAccount();
   service.holdEvents();
@@ -39,9 +42,13 @@ const broken = (service: 's3' | 'dynamodb', operation: string): Fault => ({
   effect: 'error-before',
 });
 
-async function arrived(name: string, headers: Record<string, string> = {}): Promise<Ticket> {
-  const { body: ticket } = await askForTicket(account.byKey, name, 1, headers);
-  expect(await put(ticket, 'x')).toBe(200);
+async function arrived(
+  name: string,
+  headers: Record<string, string> = {},
+  content: string | Uint8Array<ArrayBuffer> = 'x',
+): Promise<Ticket> {
+  const { body: ticket } = await askForTicket(account.byKey, name, content.length, headers);
+  expect(await put(ticket, content)).toBe(200);
   return ticket;
 }
 
@@ -128,6 +135,10 @@ async function fail(): Promise<void> {
   await during(service, unsettled, () => complete(byKey, tickets[0] as Ticket));
   await during(service, unsettled, () => service.deliverEvents());
   service.holdEvents();
+  const large = await arrived('copied in parts', {}, COPIED_IN_PARTS);
+  await during(service, broken('s3', 'UploadPartCopy'), () => complete(byKey, large));
+  await during(service, broken('s3', 'UploadPartCopy'), () => service.deliverEvents());
+  service.holdEvents();
 }
 
 /** What was copied for a ticket that is cancelled meanwhile goes again. */
@@ -156,6 +167,16 @@ async function loseRaces(): Promise<void> {
   service.holdEvents();
 }
 
+async function outliveTickets(): Promise<void> {
+  const [settled] = [await arrived('settled'), await arrived('gone before its event')];
+  expect((await complete(account.byKey, settled)).status).toBe(201);
+  await operator.passDeadlines();
+  await operator.sweep();
+  await account.byKey.request('DELETE', `/files/${settled.id}`);
+  await service.deliverEvents();
+  service.holdEvents();
+}
+
 async function leaveWork(): Promise<void> {
   await during(service, broken('s3', 'AbortMultipartUpload'), () => uploadStreaming(account, 'too large', TOO_LARGE));
   await during(service, broken('s3', 'PutObject'), () => account.byKey.upload('f', 'f'));
@@ -172,6 +193,7 @@ test('a service that did all it can do has no grant left over', async () => {
   await keepTickets();
   await fail();
   await loseRaces();
+  await outliveTickets();
   await askEverywhere();
   await leaveWork();
   const left = service.front

@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { DynamoDBClient, paginateScan, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  type AttributeValue,
+  ConditionalCheckFailedException,
+  DynamoDBClient,
+  paginateScan,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import type { SweepReport } from '../../shared/files/sweep.ts';
 import type { TestService } from './service.ts';
@@ -32,17 +38,25 @@ export function operatorOf(service: TestService): Operator {
     bucket: service.lambda.find('SweepFunction').variables.UPLOADS_BUCKET ?? '',
     async passDeadlines() {
       let rows = 0;
+      const pass = (Key: Record<string, AttributeValue>, deadline: string) =>
+        dynamoDb.send(
+          new UpdateItemCommand({
+            TableName,
+            Key,
+            UpdateExpression: 'SET #deadline = :past',
+            ConditionExpression: 'attribute_exists(#deadline)',
+            ExpressionAttributeNames: { '#deadline': deadline },
+            ExpressionAttributeValues: { ':past': { N: String(Date.now() - 1_000) } },
+          }),
+        );
       for await (const { Items = [] } of paginateScan({ client: dynamoDb }, { TableName, IndexName: 'unfinished' })) {
         for (const { account_id, id } of Items) {
-          await dynamoDb.send(
-            new UpdateItemCommand({
-              TableName,
-              Key: { account_id, id } as never,
-              UpdateExpression: 'SET work_due_at = :past',
-              ConditionExpression: 'attribute_exists(work_due_at)',
-              ExpressionAttributeValues: { ':past': { N: String(Date.now() - 1_000) } },
-            }),
-          );
+          const key = { account_id, id } as Record<string, AttributeValue>;
+          await pass(key, 'work_due_at');
+          // Of direct uploads alone.
+          await pass(key, 'ticket_ends_at').catch((error: unknown) => {
+            if (!(error instanceof ConditionalCheckFailedException)) throw error;
+          });
           rows++;
         }
       }

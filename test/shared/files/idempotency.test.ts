@@ -136,6 +136,7 @@ describe('a ticket with a key that was used', () => {
     expect(await askForTicket(service, id, 5, key)).toEqual({ kind: 'file', file, isReplay: true });
     await deleteFile(stores, file, inTime());
     expect(await askForTicket(service, id, 5, key)).toEqual({ kind: 'file', file, isReplay: true });
+    await sweepAt(service, NOW + HOUR_MS);
     await expectBalance(service, id, { files: 0, bytes: 0 });
   });
 

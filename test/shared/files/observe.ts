@@ -57,13 +57,14 @@ export async function expectBalance(service: Service, accountId: string, usage: 
   expect(await strayKeys(service)).toEqual([]);
 }
 
-/** Keys in the bucket that no row accounts for; a ready one does not for the bytes that arrived directly. */
+/** Keys in the bucket that no row accounts for; a ready one does for the bytes that arrived directly until its ticket ends. */
 export async function strayKeys(service: Service): Promise<string[]> {
   const known = new Set<string | undefined>();
   for await (const { Items = [] } of paginateScan({ client: service.engine }, { TableName: service.tables.files })) {
-    for (const { state, lane, object_key, account_id, id } of Items) {
+    for (const { state, lane, object_key, ticket_ends_at, account_id, id } of Items) {
       known.add(object_key?.S);
-      if (lane?.S === 'direct' && state?.S !== 'ready') known.add(`incoming/${account_id?.S}/${id?.S}`);
+      const isKept = lane?.S === 'direct' && (state?.S !== 'ready' || ticket_ends_at);
+      if (isKept) known.add(`incoming/${account_id?.S}/${id?.S}`);
     }
   }
   const keys = [...(await keysInBucket(service)), ...(await openParts(service))];

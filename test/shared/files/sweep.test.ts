@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';
 import { sweep } from '../../../shared/files/sweep.ts';
-import { WORK_SHARDS } from '../../../shared/files/work-store.ts';
+import { sweepRow } from '../../../shared/files/sweep-row.ts';
+import { WORK_SHARDS, workShardOf } from '../../../shared/files/work-store.ts';
 import {
   chunks,
   HOUR_MS,
@@ -37,7 +39,8 @@ async function unfinishedAccount() {
   await stores.releases.releaseFile(row, { dueAt: Date.now() }, inTime());
   const ticket = await newTicket(service, accountId, 5);
   await put(ticket, 'hello');
-  await stores.files.recordAttempt(ref(ticket.id), `uploads/${randomUUID()}`);
+  const attempt = { objectKey: `uploads/${randomUUID()}`, until: Date.now() + 1_000 };
+  await stores.files.beginAttempt(ref(ticket.id), attempt, Date.now());
   await uploadDirectly(service, accountId, 'ready', {});
   return accountId;
 }
@@ -47,7 +50,7 @@ describe('a sweep', () => {
     const accountId = await unfinishedAccount();
     const report = await sweepAt(service, Date.now() + HOUR_MS);
     expect(report).toMatchObject({
-      swept: { upload: 1, ticket: 2, cancelled: 1, deleted: 1, leftovers: 0 },
+      swept: { upload: 1, ticket: 2, cancelled: 1, deleted: 1, leftovers: 1 },
       failed: 0,
       orphans: 0,
     });
@@ -140,6 +143,65 @@ describe('a sweep', () => {
   });
 });
 
+describe('a sweep that meets a renewal', () => {
+  /** The row of the account's one upload, as the index of unfinished work has it. */
+  async function workOf(accountId: string, now: number) {
+    for await (const { id } of stores.audit.rows(accountId)) {
+      const item = (await stores.work.due(workShardOf({ accountId, id }), now, 1_000)).find((due) => due.id === id);
+      if (item) return item;
+    }
+    throw new Error('nothing is due');
+  }
+
+  /** Stores whose sweeper is overtaken right after it has taken a row. */
+  const overtaken = (by: () => Promise<unknown>) => ({
+    ...stores,
+    work: {
+      ...stores.work,
+      claim: async (...args: Parameters<typeof stores.work.claim>) => {
+        const row = await stores.work.claim(...args);
+        await by();
+        return row;
+      },
+    },
+  });
+
+  const ask = (accountId: string, now: number) =>
+    newTicket(service, accountId, 5, { idempotencyKey: 'k', clock: () => now });
+
+  test.each([
+    ['before it takes the row, which the index does not show yet', true],
+    ['after it has taken the row', false],
+  ])('of a ticket, %s, leaves the ticket alone', async (_, isBefore) => {
+    const accountId = await newAccount(service);
+    const now = Date.now();
+    const { id } = await ask(accountId, now - HOUR_MS);
+    const item = await workOf(accountId, now);
+    const renew = () => ask(accountId, now);
+    if (isBefore) await renew();
+    const swept = await sweepRow(isBefore ? stores : overtaken(renew), item, { now, ...inTime() });
+    expect(swept).toBeUndefined();
+    const ticket = await ask(accountId, now);
+    expect(ticket.id).toBe(id);
+    await put(ticket, 'hello');
+    await completeUpload(stores, { accountId, id }, inTime());
+    await sweepLater(service);
+    await expectBalance(service, accountId, { files: 1, bytes: 5 });
+  });
+
+  test('of a ticket that it has released gives another ticket', async () => {
+    const accountId = await newAccount(service);
+    const now = Date.now();
+    const { id } = await ask(accountId, now - HOUR_MS);
+    expect(await sweepRow(stores, await workOf(accountId, now), { now, ...inTime() })).toBe('ticket');
+    const ticket = await ask(accountId, now);
+    expect(ticket.id).not.toBe(id);
+    await deleteFile(stores, { accountId, id: ticket.id }, inTime());
+    await sweepLater(service);
+    await expectBalance(service, accountId, { files: 0, bytes: 0 });
+  });
+});
+
 describe('the walk of the bucket', () => {
   beforeEach(() => forgetWalk(service));
   const DAYS = 24 * HOUR_MS;
@@ -153,6 +215,7 @@ describe('the walk of the bucket', () => {
     const accountId = await newAccount(service);
     const { file } = await upload(service, accountId);
     const direct = await uploadDirectly(service, accountId, 'hello');
+    await sweepLater(service);
     const wanted = [...(await keysInBucket(service)), 'notes/by-the-operator'];
     const stray = { accountId, id: randomUUID() };
     await stores.objects.put('uploads/stray', Buffer.from('x'), description(accountId, stray.id));
