@@ -45,7 +45,8 @@ export const CONTEXTS = {
   },
   reserveConcurrency: {
     values: ['true', 'false'],
-    meaning: '`false`: the sweeper has no place of its own among the functions of the account (for a new account)',
+    meaning:
+      '`false`: sweeper and settling have no places of their own among the functions of the account (for a new account)',
   },
   alarmEmail: {
     pattern: /^[^\s@]+@[^\s@]+$/,

@@ -20,6 +20,8 @@ export const ALARM_MEANINGS = {
     'The streaming server answers uploads with 5xx. Look first at the log group of the streaming stack for level error: S3 and the database are its only dependencies; lines that say "places were short" belong to StreamingSaturation.',
   StreamingSaturation:
     'Half of the places for large uploads are taken, minute after minute; when three quarters of those of a process are, slow uploads are cut. Look first at "Uploads by lane" and "Rejections by code" on the dashboard: with many uploads the service has grown (raise streamingEnvironments, and mind the quota of vCPUs for Web Functions); with few of them the places are held by slow clients (search the log group of the streaming stack for their account_id and suspend them), with many unauthorized by strangers (see the firewall).',
+  DirectUploadRequests:
+    'More PUTs of direct uploads come to the bucket than twenty accounts may begin. S3 charges for each, also for those that it refuses (412, 403). Look first at "Uploads by lane" on the dashboard: with as many direct uploads the service has grown, with far fewer somebody sends again and again to URLs that have taken their bytes; "Stopping direct uploads" in docs/operate.md says how to end that at once.',
   SweeperLag:
     'What uploads and deletions left unfinished waits for ten minutes, or the sweeper says nothing: storage stays charged for files that are none. Look first at the log of the function sweep: no lines mean that its schedule or its place among the functions is gone, errors say what fails; lines with much work mean more of it than a run can do.',
   SweeperFailures:

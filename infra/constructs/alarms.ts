@@ -5,7 +5,7 @@ import type { TableName } from '../../shared/aws/tables.ts';
 import type { StreamingStack } from '../stacks/streaming-stack.ts';
 import { type AlarmSettings, addAlarm, alarmNameOf } from './alarm.ts';
 import { ALARM_MEANINGS, type AlarmName } from './alarm-meanings.ts';
-import { FIVE_MINUTES, serviceMetric, sumOf, throttleMetrics, type Watched } from './watched.ts';
+import { directUploadRequests, FIVE_MINUTES, serviceMetric, sumOf, throttleMetrics, type Watched } from './watched.ts';
 
 /**
  * System errors are counted by table and operation, of which an alarm adds up ten: the busiest stand for all, since such
@@ -24,6 +24,12 @@ const SAMPLED_OPERATIONS: readonly [TableName, string][] = [
   ['files', 'TransactWriteItems'],
 ];
 
+/** So many accounts may upload as fast as they are allowed to, and nothing is wrong. */
+const BUSY_ACCOUNTS = 20;
+
+/** Its events wait for a place in Lambda's queue, which counts as throttling and harms nothing; those that wait too long fail. */
+const QUEUED = 'settleUpload';
+
 /** Every alarm of the service but those on CloudFront, which are in a Region of their own (stacks/edge-alarms-stack.ts). */
 export class Alarms extends Construct {
   /** Those that tell somebody. */
@@ -36,21 +42,24 @@ export class Alarms extends Construct {
     this.watchFunctions();
     this.watchApi();
     if (watched.streaming) this.watchStreaming(watched.streaming);
+    this.watchDirectUploads();
     this.watchSweeper();
     this.watchDatabase();
   }
 
   /** An alarm a function, to see which it is, and one over all, to be told once. */
   private watchFunctions(): void {
-    const each = Object.entries(this.#watched.api.functions).map(([name, fn]) =>
-      addAlarm(this, this.#watched.stage, `Function-${name}`, {
-        metric: sumOf([fn.metricErrors({ period: FIVE_MINUTES }), fn.metricThrottles({ period: FIVE_MINUTES })], name),
+    const each = Object.entries(this.#watched.api.functions).map(([name, fn]) => {
+      const options = { period: FIVE_MINUTES };
+      const throttles = name === QUEUED ? [] : [fn.metricThrottles(options)];
+      return addAlarm(this, this.#watched.stage, `Function-${name}`, {
+        metric: sumOf([fn.metricErrors(options), ...throttles], name),
         from: 1,
         // One crash is an error for one client; this is one that repeats.
         periods: [2, 3],
         description: `The function ${name} crashes, runs out of time or memory, or is throttled. Look at its log group for the last "Task timed out", "Runtime exited" or stack; with throttles and no errors, at the account's quota of concurrent executions.`,
-      }),
-    );
+      });
+    });
     const any = new cloudwatch.CompositeAlarm(this, 'Functions', {
       compositeAlarmName: alarmNameOf(this.#watched.stage, 'Functions'),
       alarmRule: cloudwatch.AlarmRule.anyOf(...each),
@@ -104,6 +113,15 @@ export class Alarms extends Construct {
       metric: serviceMetric(this.#watched, 'StreamingPlaces', { period: Duration.minutes(1) }),
       from: places / 2,
       periods: [3, 5],
+    });
+  }
+
+  private watchDirectUploads(): void {
+    const { limits } = this.#watched.stage;
+    this.telling('DirectUploadRequests', {
+      metric: directUploadRequests(this.#watched),
+      from: BUSY_ACCOUNTS * 5 * limits.RATE_LIMIT_UPLOADS_PER_MINUTE,
+      periods: [2, 3],
     });
   }
 

@@ -21,6 +21,9 @@ export interface Watched {
 /** Where CloudFront's metrics are, and all else that belongs to it and is of a Region. */
 export const EDGE_REGION = 'us-east-1';
 
+/** Which requests to the uploads bucket S3 counts: those on the place where direct uploads arrive. */
+export const INCOMING_METRICS = { id: 'incoming', prefix: 'incoming/' };
+
 export const FIVE_MINUTES = Duration.minutes(5);
 
 /** A metric that the functions write (shared/metrics.ts). */
@@ -56,6 +59,17 @@ export function edgeMetric(
     statistic: metricName.endsWith('Rate') ? 'Average' : 'Sum',
     period: FIVE_MINUTES,
     region: EDGE_REGION,
+  });
+}
+
+/** PUTs of direct uploads, also those that S3 refused. Source: S3, "Metrics and dimensions". */
+export function directUploadRequests({ resources }: Watched): cloudwatch.Metric {
+  return new cloudwatch.Metric({
+    namespace: 'AWS/S3',
+    metricName: 'PutRequests',
+    dimensionsMap: { BucketName: resources.uploads.bucketName, FilterId: INCOMING_METRICS.id },
+    statistic: 'Sum',
+    period: FIVE_MINUTES,
   });
 }
 

@@ -12,6 +12,7 @@ import { CdnDistribution } from '../constructs/cdn-distribution.ts';
 import { endHelperLogs } from '../constructs/helper-logs.ts';
 import type { SharedResources } from '../constructs/needs.ts';
 import { addressOf } from '../constructs/viewer-side.ts';
+import { INCOMING_METRICS } from '../constructs/watched.ts';
 import { addOutput } from '../outputs.ts';
 import { operatorParameterName, type StageConfig } from '../stage.ts';
 
@@ -150,6 +151,7 @@ export class DataStack extends Stack {
         },
         { id: 'abandoned-parts', abortIncompleteMultipartUploadAfter: Duration.days(1) },
       ],
+      metrics: [INCOMING_METRICS],
       // Direct uploads come from browsers, on the dashboard's origin; the signature is what admits them, not the origin.
       cors: [
         {

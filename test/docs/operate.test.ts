@@ -22,6 +22,8 @@ import { LINK_CHECKS } from '../../smoke/checks/links.ts';
 import { REFUSAL_CHECKS } from '../../smoke/checks/refusals.ts';
 import { ROUTE_CHECKS } from '../../smoke/checks/routes.ts';
 import { inherited } from '../support/inherited.ts';
+import { askForTicket, complete, put } from '../support/lanes.ts';
+import { startTestService } from '../support/service.ts';
 import { type SynthesizedStage, synthesizeStage } from '../support/synthesize-stage.ts';
 import { type PageCommand, pageCommands, shellLines } from './operator-page.ts';
 
@@ -113,6 +115,26 @@ test('every check of the smoke run has a line that says where to look', () => {
   const names = checks.map(({ name }) => name);
   expect(names.filter((name) => !beginnings.some((beginning) => name.startsWith(beginning)))).toEqual([]);
   expect(beginnings.filter((beginning) => !names.some((name) => name.startsWith(beginning)))).toEqual([]);
+});
+
+test('the policy that stops direct uploads refuses the PUT of a URL that was signed before, and nothing else', async () => {
+  const [, policy = ''] = /put-role-policy .* --policy-document '(.*)'/.exec(page) ?? [];
+  const service = await startTestService({}, { mayLackGrants: true });
+  try {
+    const { byKey } = await service.newAccount();
+    const { body: before } = await askForTicket(byKey, 'before.bin', 5);
+    const { body: arrived } = await askForTicket(byKey, 'arrived.bin', 5);
+    expect(await put(arrived, 'hello')).toBe(200);
+    const { roleArn } = service.lambda.find('UploadFileFunction');
+    service.front.addPolicy(roleArn.split('/').at(-1) ?? '', JSON.parse(policy));
+    const { status, body: after } = await askForTicket(byKey, 'after.bin', 5);
+    expect([status, await put(before, 'hello'), await put(after, 'hello')]).toEqual([202, 403, 403]);
+    expect((await complete(byKey, arrived)).status).toBe(201);
+    expect((await byKey.upload('form.txt', 'hello')).status).toBe(201);
+    expect((await byKey.request('DELETE', `/files/${before.id}`)).status).toBe(200);
+  } finally {
+    await service.close();
+  }
 });
 
 /** What the commands choose, put together as far as they do not contradict each other. */

@@ -61,6 +61,8 @@ export interface AwsFront {
   readonly parameters: Parameters;
   /** @throws Error for a policy it cannot judge, or an access key that is taken. */
   addPrincipal(principal: Principal): void;
+  /** As `aws iam put-role-policy`. @throws Error for a policy it cannot judge, or when there is no such role. */
+  addPolicy(role: string, policy: PolicyDocument): void;
   /** Every permission used so far, once. */
   grantsUsed(): Grant[];
   /** Every permission that the policies of the principals give and nobody has used. */
@@ -107,6 +109,7 @@ export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront>
     secrets,
     parameters,
     addPrincipal: principals.add,
+    addPolicy: principals.addPolicy,
     grantsUsed: gate.grantsUsed,
     grantsUnused: () => unusedGrants(principals.byKey.values(), gate.grantsUsed()),
     async close() {

@@ -37,6 +37,8 @@ export interface Principals {
   readonly byKey: ReadonlyMap<string, Principal>;
   /** @throws Error for a policy that cannot be judged here, or an access key that is taken. */
   add(principal: Principal): void;
+  /** Gives those of that name another policy, from now on, as IAM does. @throws Error when there are none. */
+  addPolicy(name: string, policy: PolicyDocument): void;
 }
 
 export function createPrincipals(initial: readonly Principal[]): Principals {
@@ -47,5 +49,13 @@ export function createPrincipals(initial: readonly Principal[]): Principals {
     byKey.set(principal.accessKeyId, principal);
   };
   initial.forEach(add);
-  return { byKey, add };
+  const addPolicy = (name: string, policy: PolicyDocument) => {
+    requireSupportedKeys(policy, name);
+    const named = [...byKey.values()].filter((principal) => principal.name === name);
+    if (named.length === 0) throw new Error(`there is no principal ${name}`);
+    for (const principal of named) {
+      byKey.set(principal.accessKeyId, { ...principal, policies: [...principal.policies, policy] });
+    }
+  };
+  return { byKey, add, addPolicy };
 }

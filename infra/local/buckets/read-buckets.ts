@@ -14,11 +14,13 @@ export interface BucketConfig extends BucketOptions {
 /**
  * Encryption, ownership and public access change nothing that the bucket's policy does not say already. Versions are kept
  * for an operator of AWS, and nothing of ours asks for one: what is deleted here is gone. Lifecycle rules act by the day.
+ * What is to be counted (`MetricsConfigurations`) is CloudWatch's to show.
  */
 const MEANINGLESS = [
   'BucketEncryption',
   'BucketName',
   'LifecycleConfiguration',
+  'MetricsConfigurations',
   'OwnershipControls',
   'PublicAccessBlockConfiguration',
   'Tags',

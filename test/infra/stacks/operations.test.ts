@@ -33,6 +33,7 @@ test('the alarms that tell somebody are these', async () => {
     'DatabaseReadThrottles',
     'DatabaseSystemErrors',
     'DatabaseWriteThrottles',
+    'DirectUploadRequests',
     'FailedEvents',
     'Functions',
     'LoginFailures',
@@ -63,7 +64,9 @@ test('every function has an alarm on its errors and throttles, and one alarm is 
     const names = ofFunction.flatMap((alarm) =>
       (propertiesOf(alarm).Metrics ?? []).flatMap(({ MetricStat }) => MetricStat?.Metric.MetricName ?? []),
     );
-    expect([fn, names]).toEqual([fn, ['Errors', 'Throttles']]);
+    // Its throttled events wait in the queue, as they should.
+    const isQueued = fn.startsWith('SettleUpload');
+    expect([fn, names]).toEqual([fn, isQueued ? ['Errors'] : ['Errors', 'Throttles']]);
   }
   const rule = JSON.stringify(await onlySynthesized('Operations', 'AWS::CloudWatch::CompositeAlarm'));
   expect(each.filter(({ logicalId }) => !rule.includes(logicalId))).toEqual([]);
@@ -125,6 +128,16 @@ test('the alarm on saturation begins at half of the places that the environments
   expect(alarm).toMatchObject({ Threshold: (each * MaxEnvironments) / 2, Statistic: 'Sum', Period: 60 });
   // What the server goes by is what Lambda goes by.
   expect(EnvironmentVariables.STREAMING_PLACES).toBe(String(each));
+});
+
+test('the PUTs of direct uploads are counted, and an alarm tells when they are more than accounts may begin', async () => {
+  const buckets = await synthesized('Data', 'AWS::S3::Bucket');
+  const [filter] = buckets.flatMap(({ Properties }) => (Properties.MetricsConfigurations ?? []) as { Id: string }[]);
+  expect(filter).toEqual({ Id: 'incoming', Prefix: 'incoming/' });
+  const alarm = (await alarms()).find(({ AlarmName }) => AlarmName.endsWith('DirectUploadRequests'));
+  expect(alarm).toMatchObject({ Namespace: 'AWS/S3', MetricName: 'PutRequests', Threshold: 20 * 5 * 60 });
+  expect(alarm?.Dimensions).toContainEqual({ Name: 'FilterId', Value: filter?.Id });
+  expect(alarm?.Dimensions?.map(({ Name }) => Name)).toContain('BucketName');
 });
 
 test('alarms on the API go by a name that no other stage has', async () => {
