@@ -35,7 +35,7 @@ const MEMORY_MB: Readonly<Partial<Record<RouteName, number>>> = {
 
 /** Lambda keeps an event no longer. Source: Lambda API, "PutFunctionEventInvokeConfig". */
 const EVENT_AGE_MAX_SECONDS = 6 * 3_600;
-/** Of a hundred direct uploads in ten seconds each is settled by its client; those of clients that never come back wait here. */
+/** Events that are handled at once. Each takes a second as a rule, or as long as the attempt of the client that it waits for. */
 const SETTLING_AT_ONCE = 20;
 
 /** The gateway, a function a route, and the two functions that events and the clock call. No state. */
@@ -124,7 +124,7 @@ export class ApiStack extends Stack {
   private addBackground(): void {
     const queue = this.failedEvents;
     const { limits, reserveConcurrency } = this.#props.stage;
-    // Time to wait for the lease of an attempt that died (33 s), then to copy 5,000 MiB (20 s, or thrice that). Once its
+    // Time to wait for the lease of an attempt that died (29 s), then to copy 5,000 MiB (14 s, or many times that). Once its
     // ticket has ended, an upload cannot be settled any more.
     const settle = this.service('settleUpload', BACKGROUND_NEEDS.settleUpload, 1_024, 120, {
       failedEvents: {
