@@ -56,8 +56,8 @@ export const COPIES_AT_ONCE = 24;
 /** What S3 is taken to copy in one call, at least. Decision 0019 says what follows from it. */
 const COPY_BYTES_PER_SECOND = 16 * MIB;
 
-/** How long the copy of an object of this size may take, in milliseconds: 2 s up to 768 MiB, 14 s for 5,000 MiB. */
+/** How long the copy of an object of this size may take, in milliseconds: at most 2 s up to 768 MiB, 14 s for 5,000 MiB. */
 export function copyMs(sizeBytes: number): number {
   const rounds = Math.ceil(Math.ceil(sizeBytes / COPY_PART_BYTES) / COPIES_AT_ONCE);
-  return (rounds * COPY_PART_BYTES * 1_000) / COPY_BYTES_PER_SECOND;
+  return (Math.min(sizeBytes, rounds * COPY_PART_BYTES) * 1_000) / COPY_BYTES_PER_SECOND;
 }
