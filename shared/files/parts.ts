@@ -53,7 +53,7 @@ const MIB = 1024 * 1024;
 export const COPY_PART_BYTES = 32 * MIB;
 /** Parts that are copied at once. */
 export const COPIES_AT_ONCE = 24;
-/** What S3 is taken to copy in one call, at least. Decision 0019 says what follows from it. */
+/** What S3 is taken to copy in one call, at least. Decision 0022 says what follows from it. */
 const COPY_BYTES_PER_SECOND = 16 * MIB;
 
 /** How long the copy of an object of this size may take, in milliseconds: at most 2 s up to 768 MiB, 14 s for 5,000 MiB. */
