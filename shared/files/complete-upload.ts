@@ -26,7 +26,7 @@ export interface CompletingStores {
 /** An attempt may be at work until then after its deadline, and a moment. */
 const LEASE_MARGIN_MS = WORK_AFTER_DEADLINE_MS + 1_000;
 /** Besides the time of a copy: what an attempt needs for all else. */
-const PATIENCE_MS = 2_000;
+const PATIENCE_MS = 3_000;
 const FIRST_WAIT_MS = 150;
 const LONGEST_WAIT_MS = 2_000;
 /** A ticket can change under us this often (pending, ready or cancelled, gone) and no oftener. */
@@ -81,8 +81,9 @@ async function waitForOther(
   waitedMs: number,
   { leftMs, deadlineAt }: { leftMs: number; deadlineAt: number },
 ): Promise<number> {
-  const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS + waitedMs) * (0.5 + Math.random());
-  if (waitMs > leftMs || Date.now() + waitMs >= deadlineAt) {
+  const jitteredMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS + waitedMs) * (0.5 + Math.random());
+  const waitMs = Math.min(jitteredMs, leftMs);
+  if (waitMs <= 0 || Date.now() + waitMs >= deadlineAt) {
     throw serviceUnavailable({ detail: 'another attempt is at work', retryAfterSeconds: 2 });
   }
   await inTime(sleep(waitMs));
