@@ -71,7 +71,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'direct uploads',
     decision:
-      'A URL takes its bytes once: the PUT begins within 15 minutes, and the room is held for as long as it may take at 16 KiB/s; one completion at a time copies them (decisions 0018, 0022).',
+      'A URL takes its bytes once: the PUT begins within 15 minutes, and the room is held for as long as it may take at 16 KiB/s; one completion at a time copies them (decisions 0022, 0023).',
     pieces: ['test/shared/files/direct-upload.test.ts', 'test/shared/files/sweep.test.ts'],
   },
   { name: 'sizes', decision: 'Exactly the limit fits, one byte more does not: for a file and for an account.' },
