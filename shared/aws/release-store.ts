@@ -39,7 +39,7 @@ export const releaseStore: ReleaseStore = {
   async releaseTicket(ticket, state, deadline) {
     const failed = await transactNamed(
       {
-        row: { Update: state === 'deleting' ? expires(ticket) : leaves(ticket, { from: 'pending', to: state }) },
+        row: { Update: ends(ticket, state) },
         account: { Update: accountUpdate({ accountId: ticket.accountId, bytes: -ticket.sizeBytes }) },
       },
       deadline,
@@ -48,13 +48,13 @@ export const releaseStore: ReleaseStore = {
   },
 };
 
-/** Unless it was renewed since the sweeper took it. */
-function expires(ticket: PendingTicket): Update {
-  const update = leaves(ticket, { from: 'pending', to: 'deleting' });
+/** Unless it was renewed since it was read: then it has been handed out again, and the release comes late. */
+function ends(ticket: PendingTicket, to: 'cancelled' | 'deleting'): Update {
+  const update = leaves(ticket, { from: 'pending', to });
   return {
     ...update,
-    ConditionExpression: `${update.ConditionExpression} AND work_due_at = :lease`,
-    ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':lease': number(ticket.dueAt) },
+    ConditionExpression: `${update.ConditionExpression} AND work_due_at = :seen`,
+    ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':seen': number(ticket.dueAt) },
   };
 }
 

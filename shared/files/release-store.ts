@@ -10,9 +10,9 @@ export interface ReleaseStore {
   releaseFile(file: ReadyFile, work: { dueAt: number }, deadline: Deadline): Promise<'released' | 'changed'>;
 
   /**
-   * The reservation of a ticket ends. A `cancelled` row keeps its deadline, until which bytes may still arrive by the
-   * ticket's URL. A `deleting` one is the sweeper's to finish, whose lease is the deadline of the ticket as it was given:
-   * when that is not the row's deadline any more, the ticket was renewed meanwhile, and nothing happens.
+   * The reservation of a ticket ends, unless the row's deadline is another than that of `ticket`: then the ticket was renewed
+   * since it was read, and nothing happens. A `cancelled` row keeps its deadline, until which bytes may still arrive by the
+   * ticket's URL. A `deleting` one is the sweeper's to finish.
    */
   releaseTicket(
     ticket: PendingTicket,

@@ -535,6 +535,21 @@ describe('the event', () => {
 });
 
 describe('cancelling', () => {
+  test('that arrives after the ticket was renewed, and handed out again, leaves it', async () => {
+    const accountId = await newAccount(service);
+    const { id } = await newTicket(service, accountId, 5, { idempotencyKey: 'k' });
+    const ref = { accountId, id };
+    const asFirstRead = await stores.files.get(ref);
+    if (asFirstRead?.state !== 'pending' || asFirstRead.lane !== 'direct') throw new Error('no ticket');
+    const renewed = await newTicket(service, accountId, 5, { idempotencyKey: 'k', clock: () => Date.now() + 1_000 });
+    expect(renewed.id).toBe(id);
+    expect(await stores.releases.releaseTicket(asFirstRead, 'cancelled', inTime())).toBe('changed');
+    expect(await put(renewed, 'hello')).toBe(200);
+    await completeUpload(stores, ref, inTime());
+    await deleteFile(stores, ref, inTime());
+    await sweepLater(service);
+  });
+
   test('gives the reservation back at once', async () => {
     const accountId = await newAccount(service);
     const ticket = await newTicket(service, accountId, 5);
