@@ -81,7 +81,7 @@ async function sendDirectly({
   return await request<FileRecord>('POST', `/files/${id}/complete`, { signal });
 }
 
-/** Gives back the room that a ticket holds. One that cannot be reached, or is not known yet, ends within 20 minutes. */
+/** Gives back the room that a ticket holds. One that cannot be reached, or is not known yet, ends when its upload could. */
 export async function cancelTicket(id: string): Promise<void> {
   await request('DELETE', `/files/${id}`).catch(() => {});
 }
