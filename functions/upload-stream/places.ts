@@ -5,10 +5,11 @@ import { type ApiError, serviceUnavailable } from '../../shared/errors.ts';
  *
  * Lambda gives a process so many requests at once and no more: one that finds no free place anywhere is refused before
  * anything of ours sees it. So a part of the places is kept free for those who come next. As soon as more than the rest are
- * taken, slow bodies are cut, for as long as there are any; a fast one never is. Decision 0015.
+ * taken, bodies that are refused already are cut, then slow ones, for as long as there are any. A fast upload never is.
+ * Decision 0015.
  */
 
-/** Of all places of a process: this part is kept free of slow bodies. */
+/** Of all places of a process: this part is kept free of refused and of slow bodies. */
 const KEPT_FREE = 1 / 4;
 /** Slow, when places are short: a body that comes at less than this. */
 export const FAST_BYTES_PER_SECOND = 128 * 1024;
@@ -70,25 +71,31 @@ export class Places {
     return refused.length > this.#total * REFUSED_OF_ONE_OWNER;
   }
 
-  /** Cuts slow bodies until enough places are free, or no slow one is left. */
+  /** Cuts refused and slow bodies until enough places are free, or none of them is left. */
   #makeRoom(): void {
     while (this.#occupants.size > this.#total * (1 - KEPT_FREE)) {
       const first = this.#firstToGiveWay();
       if (!first) return;
       this.#occupants.delete(first);
-      first.body.cut(serviceUnavailable({ detail: 'cut: places were short, and it came too slowly' }));
+      first.body.cut(
+        serviceUnavailable({ detail: 'cut: places were short, and it was refused already or came too slowly' }),
+      );
     }
   }
 
-  /** Strangers first, then the account with the most places here; of their bodies the slowest. */
+  /**
+   * Refused bodies first, whatever their pace and age, because their sender gets nothing but the reason: those of strangers,
+   * then those of accounts. Then slow uploads. Among each, the owner with the most places here; of its bodies the slowest.
+   */
   #firstToGiveWay(): Known | undefined {
     const ranked = [...this.#occupants]
       .filter(isKnown)
-      .filter(isSlow)
+      .filter((occupant) => isBeingDrained(occupant) || isSlow(occupant))
       .map((occupant) => ({ occupant, places: this.#of(occupant.owner).length }))
       .sort(
         (a, b) =>
           Number(b.occupant.owner.isStranger) - Number(a.occupant.owner.isStranger) ||
+          Number(b.occupant.isRefused) - Number(a.occupant.isRefused) ||
           b.places - a.places ||
           a.occupant.body.bytesPerSecond - b.occupant.body.bytesPerSecond,
       );
@@ -121,6 +128,10 @@ type Known = Occupant & { readonly owner: Owner };
 
 function isKnown(occupant: Occupant): occupant is Known {
   return occupant.owner !== undefined;
+}
+
+function isBeingDrained({ isRefused, body }: Occupant): boolean {
+  return isRefused && !body.hasEnded;
 }
 
 function isSlow({ body }: Occupant): boolean {

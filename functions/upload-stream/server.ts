@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Context } from 'aws-lambda';
+import { countInVain } from '../../shared/accounts/count-in-vain.ts';
+import { accountStore } from '../../shared/aws/account-store.ts';
 import { takeStreamSlot } from '../../shared/aws/stream-slot-store.ts';
 import { limit, required } from '../../shared/env.ts';
 import { ApiError } from '../../shared/errors.ts';
@@ -76,21 +78,28 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   try {
     const isUpload = event.httpMethod === 'POST' && event.path === '/api/v1/files';
     const result = await (isUpload ? uploadFile : unknownRoute)(event, contextOf(event));
-    if (await drainRefused(sender)) send(response, result);
+    if (await drainRefused(sender, result)) send(response, result);
     else request.destroy();
   } finally {
     leave();
   }
 }
 
-/** Nothing to do for a body that was read to its end. @returns false when its client is to be cut. */
-async function drainRefused(sender: Sender): Promise<boolean> {
+/**
+ * Nothing to do for a body that was read to its end. What is read here of an account's body counts for its day, unless the
+ * failure is ours.
+ * @returns false when its client is to be cut.
+ */
+async function drainRefused(sender: Sender, { statusCode }: ApiResult): Promise<boolean> {
   const { body } = sender;
   if (body.hasEnded) return true;
   const owner = sender.becomeRefused();
   if (places.isCrowdedBy(owner)) return false;
   const { drainMs, ...bounds } = owner.isStranger ? REFUSED.ofStranger : REFUSED.ofAccount;
-  return await body.drain({ ...bounds, deadlineAt: Date.now() + drainMs });
+  const bytesBefore = body.bytes;
+  const isWhole = await body.drain({ ...bounds, deadlineAt: Date.now() + drainMs });
+  if (!owner.isStranger && statusCode < 500) await countInVain(accountStore, owner.id, body.bytes - bytesBefore);
+  return isWhole;
 }
 
 /** @throws ApiError `rate_limit_exceeded` when the account has as many streams open as it may. */

@@ -46,7 +46,9 @@ export async function receiveUpload(request: ApiRequest): Promise<ApiResult> {
   const { event, caller } = request;
   try {
     const { file, isReplay } = await storeUpload(request);
-    if (isReplay) await countInVain(accountStore, caller.accountId, bytesSoFar(event));
+    // Of a new file the content is counted already: this is what the form held besides it, which is next to nothing as a rule.
+    const inVain = bytesSoFar(event) - (isReplay ? 0 : file.sizeBytes);
+    await countInVain(accountStore, caller.accountId, inVain);
     return created(toFileRecord(file, cdnUrl), `/api/v1/files/${file.id}`, replayedHeader(isReplay));
   } catch (error) {
     const isCounted = isFaultOfClient(error, event);

@@ -213,6 +213,25 @@ describe('contract: bytes a day', () => {
       expect(seen(await upload())).toEqual([429, 'rate_limit_exceeded']);
     });
 
+    test('a body that is refused because the day is used up', async () => {
+      const account = await service.newAccount();
+      await uploadStreaming(account, 'big', bytes(MAX_BYTES + 100_000));
+      const before = await sentBytes(account);
+      expect((await uploadStreaming(account, 'more', bytes(MAX_BYTES))).status).toBe(429);
+      expect(await sentBytes(account)).toBeGreaterThanOrEqual(before + MAX_BYTES);
+    });
+
+    test('what a form holds besides its file, when that is much', async () => {
+      const account = await service.newAccount();
+      const padding = `--B\r\nContent-Disposition: form-data; name="padding"\r\n\r\n${'p'.repeat(500_000)}\r\n`;
+      const answer = await account.byKey.request('POST', '/files', {
+        headers: { 'content-type': FORM },
+        body: `${padding}${filePart('x')}--B--\r\n`,
+      });
+      expect(answer.status).toBe(201);
+      expect(await sentBytes(account)).toBeGreaterThan(500_000);
+    });
+
     test('a form with two files', async () => {
       const account = await service.newAccount();
       const body = `${filePart('x'.repeat(100_000))}${filePart('y')}--B--`;

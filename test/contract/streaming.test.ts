@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { FAST_BYTES_PER_SECOND } from '../../functions/upload-stream/places.ts';
 import { generateKey } from '../../shared/api-keys/key-format.ts';
 import { STREAMS_PER_ACCOUNT_MAX, UPLOAD_SLOWEST_BYTES_PER_SECOND } from '../../shared/limits.ts';
 import { type Answer, client } from '../support/client.ts';
@@ -43,8 +44,15 @@ afterEach(() => {
   open.clear();
 });
 
-/** Begins a form of unknown length and goes on at the slowest pace that is taken. @param address  the client's own. */
-function beginSlowly(key: string, address = '127.0.0.1'): SlowUpload {
+/**
+ * Begins a form of unknown length and goes on at a steady pace, the slowest that is taken unless given.
+ * @param address  the client's own.
+ */
+function beginUpload(
+  key: string,
+  address = '127.0.0.1',
+  bytesPerSecond: number = UPLOAD_SLOWEST_BYTES_PER_SECOND,
+): SlowUpload {
   const { port, host } = new URL(service.urls.base_url);
   const headers = { host, authorization: `Bearer ${key}`, 'content-type': FORM };
   const target = { port, host: '127.0.0.1', path: '/api/v1/files', method: 'POST' };
@@ -60,7 +68,7 @@ function beginSlowly(key: string, address = '127.0.0.1'): SlowUpload {
     sent.on('error', () => settle(0));
   });
   sent.write('--B\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n');
-  const trickle = setInterval(() => sent.write('x'.repeat(UPLOAD_SLOWEST_BYTES_PER_SECOND / 4)), 250);
+  const trickle = setInterval(() => sent.write('x'.repeat(bytesPerSecond / 4)), 250);
   const end = () => {
     clearInterval(trickle);
     sent.destroy();
@@ -90,14 +98,16 @@ async function streamsOf({ id }: TestAccount): Promise<number> {
 
 const ended = (uploads: readonly SlowUpload[]) => uploads.filter(({ status }) => status() !== undefined);
 const newAccounts = (count: number) => Promise.all(Array.from({ length: count }, () => service.newAccount()));
+/** How many requests the streaming server has refused for their credential. */
+const refusals = () => service.logs.filter((line) => /^UploadStream\S* .*"status":401/.test(line)).length;
 const upload = ({ byKey }: Pick<TestAccount, 'byKey'>): Promise<Answer> => byKey.upload('large.bin', LARGE);
 
 describe('contract: streaming when places are short', () => {
   test('ten accounts that send at the slowest pace do not keep an eleventh from uploading', async () => {
     const [honest, ...others] = (await newAccounts(11)) as [TestAccount, ...TestAccount[]];
     const [greedy, modest] = [others.slice(0, 7), others.slice(7)];
-    const uploads = [...greedy, ...greedy, ...greedy].map(({ key }) => beginSlowly(key));
-    const modestUploads = modest.map(({ key }) => beginSlowly(key));
+    const uploads = [...greedy, ...greedy, ...greedy].map(({ key }) => beginUpload(key));
+    const modestUploads = modest.map(({ key }) => beginUpload(key));
     const streams = async () => (await Promise.all(others.map(streamsOf))).reduce((sum, count) => sum + count);
     const all = [...uploads, ...modestUploads];
     await expect.poll(async () => (await streams()) + ended(all).length, WAIT).toBe(PLACES);
@@ -106,7 +116,7 @@ describe('contract: streaming when places are short', () => {
     await expect.poll(async () => (await upload(honest)).status, WAIT).toBe(201);
     await expect.poll(() => ended(uploads).length, WAIT).toBeGreaterThanOrEqual(PLACES / 4);
     // Those who were cut come back at once, and so many others give way.
-    const again = greedy.slice(0, PLACES / 4).map(({ key }) => beginSlowly(key));
+    const again = greedy.slice(0, PLACES / 4).map(({ key }) => beginUpload(key));
     await expect.poll(() => ended([...uploads, ...again]).length, WAIT).toBe(2 * (PLACES / 4));
     for (let time = 0; time < 3; time++) expect((await upload(honest)).status).toBe(201);
 
@@ -117,11 +127,22 @@ describe('contract: streaming when places are short', () => {
 
   test('one account alone sends as many uploads at once as it may, and the next one reads 429', async () => {
     const account = await service.newAccount();
-    const uploads = Array.from({ length: STREAMS_PER_ACCOUNT_MAX }, () => beginSlowly(account.key));
+    const uploads = Array.from({ length: STREAMS_PER_ACCOUNT_MAX }, () => beginUpload(account.key));
     await expect.poll(() => streamsOf(account), WAIT).toBe(STREAMS_PER_ACCOUNT_MAX);
     expect(await upload(account)).toMatchObject({ status: 429, body: { error: 'rate_limit_exceeded' } });
     const statuses = await Promise.all(uploads.map(({ finish }) => finish()));
     expect(statuses).toEqual(Array(STREAMS_PER_ACCOUNT_MAX).fill(201));
+  });
+
+  test('strangers that send fast do not keep an account from uploading', async () => {
+    const account = await service.newAccount();
+    const before = refusals();
+    const madeUp = generateKey('test');
+    for (let stranger = 0; stranger < PLACES; stranger++) {
+      beginUpload(madeUp, `127.0.0.${2 + (stranger % 4)}`, 2 * FAST_BYTES_PER_SECOND);
+    }
+    await expect.poll(refusals, WAIT).toBe(before + PLACES);
+    for (let time = 0; time < 3; time++) expect((await upload(account)).status).toBe(201);
   });
 
   test.for([2, 10, 20])(
@@ -129,10 +150,9 @@ describe('contract: streaming when places are short', () => {
     async (count) => {
       const [account, limited] = (await newAccounts(2)) as [TestAccount, TestAccount];
       for (let time = 0; time < UPLOADS_PER_MINUTE; time++) await limited.byKey.upload('a', 'a');
-      const refusals = () => service.logs.filter((line) => /^UploadStream\S* .*"status":401/.test(line)).length;
       const before = refusals();
       const madeUp = generateKey('test');
-      for (let stranger = 0; stranger < count; stranger++) beginSlowly(madeUp, `127.0.0.${stranger + 2}`);
+      for (let stranger = 0; stranger < count; stranger++) beginUpload(madeUp, `127.0.0.${stranger + 2}`);
       await expect.poll(refusals, WAIT).toBe(before + count);
 
       const mistyped = client(service.urls.base_url, { key: `${account.key.slice(0, -1)}0` });

@@ -153,3 +153,36 @@ test('a process says once a minute how many places were taken at the most, while
   expect(reported).toEqual([2, 1]);
   expect(vi.getTimerCount()).toBe(0);
 });
+
+describe('refused bodies', () => {
+  /** As many as there are places: a stranger's, an account's and uploads by turns, the refused ones faster than fast. */
+  function mixed(): { strangers: Client[]; accounts: Client[]; uploads: Client[] } {
+    const third = PLACES / 3;
+    const refused = (owner: string, isStranger: boolean) =>
+      Object.assign(new Client(owner, 10 * FAST, isStranger), { isRefused: true });
+    return {
+      strangers: names(third).map((name) => refused(`stranger ${name}`, true)),
+      accounts: names(third).map((name) => refused(`refused ${name}`, false)),
+      uploads: slowClients(names(third), 1),
+    };
+  }
+
+  test('of strangers give way at once, however fast and new they are', () => {
+    const places = new Places(PLACES, () => {});
+    const { strangers, accounts, uploads } = mixed();
+    takeAll(places, [...uploads, ...accounts, ...strangers]);
+    expect([cutOf(strangers).length, cutOf(accounts), cutOf(uploads)]).toEqual([KEPT_FREE, [], []]);
+  });
+
+  test('of accounts give way after those of strangers, and before slow uploads', () => {
+    const places = new Places(PLACES, () => {});
+    const { strangers, accounts, uploads } = mixed();
+    takeAll(places, [...uploads, ...accounts, ...strangers]);
+    vi.advanceTimersByTime(3_000);
+    const fast = names(KEPT_FREE).map((name) => new Client(`fast ${name}`, FAST));
+    takeAll(places, fast);
+    const left = strangers.length - KEPT_FREE;
+    expect([cutOf(strangers).length, cutOf(accounts).length]).toEqual([strangers.length, KEPT_FREE - left]);
+    expect([cutOf(uploads), cutOf(fast)]).toEqual([[], []]);
+  });
+});
