@@ -1,5 +1,5 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import type { FileRef, FileRow, IdempotencyClaim, Lane, ListedFile, StoredFile } from '../files/file.ts';
+import type { FileRef, FileRow, IdempotencyClaim, Lane, LeftoverRow, ListedFile, StoredFile } from '../files/file.ts';
 import { workShardOf } from '../files/work-store.ts';
 import { type Item, number, readNumber, readOptionalNumber, readText, text } from './attributes.ts';
 
@@ -57,7 +57,7 @@ export function toFileRow(item: Item): FileRow | undefined {
   const ofTicket = { attemptKeys, ...(ticketEndsAt !== undefined && { ticketEndsAt }) };
   if (state === 'ready') return { ...toListedFile(item), state, lane, ...ofTicket };
   if (state !== 'pending') {
-    return { ...ref, state: state as 'cancelled' | 'deleting', lane, ...ofTicket, ...(objectKey && { objectKey }) };
+    return { ...ref, state: state as LeftoverRow['state'], lane, ...ofTicket, ...(objectKey && { objectKey }) };
   }
   const dueAt = readNumber(item, 'work_due_at');
   if (lane === 'multipart') return { ...ref, state, lane, objectKey: readText(item, 'object_key'), dueAt };

@@ -154,9 +154,13 @@ export const fileStore: FileStore = {
           new DeleteItemCommand({
             TableName: tableName,
             Key: fileKey(ref),
-            ConditionExpression: '#state IN (:deleting, :cancelled)',
+            ConditionExpression: '#state IN (:deleting, :cancelled, :refused)',
             ExpressionAttributeNames: PENDING.names,
-            ExpressionAttributeValues: { ':deleting': text('deleting'), ':cancelled': text('cancelled') },
+            ExpressionAttributeValues: {
+              ':deleting': text('deleting'),
+              ':cancelled': text('cancelled'),
+              ':refused': text('refused'),
+            },
           }),
         ),
       );

@@ -1,6 +1,6 @@
 import type { Update } from '@aws-sdk/client-dynamodb';
 import { required } from '../env.ts';
-import type { FileRef, PendingTicket } from '../files/file.ts';
+import type { FileRef, LeftoverRow, PendingTicket } from '../files/file.ts';
 import type { ReleaseStore } from '../files/release-store.ts';
 import { number, text } from './attributes.ts';
 import { accountUpdate, leafUpdate } from './book-updates.ts';
@@ -49,7 +49,7 @@ export const releaseStore: ReleaseStore = {
 };
 
 /** Unless it was renewed since it was read: then it has been handed out again, and the release comes late. */
-function ends(ticket: PendingTicket, to: 'cancelled' | 'deleting'): Update {
+function ends(ticket: PendingTicket, to: LeftoverRow['state']): Update {
   const update = leaves(ticket, { from: 'pending', to });
   return {
     ...update,

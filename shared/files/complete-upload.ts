@@ -48,7 +48,7 @@ export interface Completing extends Deadline {
  * where they are until the ticket ends (`file.ts` says why).
  * @returns the file, also if it was ready before.
  * @throws ApiError `not_found`; `upload_incomplete`; `storage_limit_exceeded` when the account has as many files as it may,
- *   and then the ticket is cancelled; `service_unavailable`, also when another attempt takes too long.
+ *   and then the ticket ends as if it were cancelled, and is answered so until its end; `service_unavailable`, also when another attempt takes too long.
  */
 export async function completeUpload(
   stores: CompletingStores,
@@ -63,6 +63,8 @@ export async function completeUpload(
     checkDeadline(completing);
     const row = await stores.files.get(ref);
     if (row?.state === 'ready') return row;
+    // By an earlier attempt of the client, or by the event of the bucket.
+    if (row?.state === 'refused') throw new ApiError('storage_limit_exceeded');
     if (row?.state !== 'pending' || row.lane !== 'direct') throw new ApiError('not_found');
     if (row.attemptUntil !== undefined && row.attemptUntil > clock()) {
       const leftMs = (patienceMs ?? PATIENCE_MS + copyMs(row.sizeBytes)) - waitedMs;
@@ -122,7 +124,7 @@ async function attempt(
   await endAttempt(stores, ticket, objectKey);
   if (outcome !== 'no room') return undefined;
   // What arrived keeps its key taken. If we die before, the next attempt ends here again, or the sweeper ends the ticket.
-  await stores.releases.releaseTicket(ticket, 'cancelled', { deadlineAt });
+  await stores.releases.releaseTicket(ticket, 'refused', { deadlineAt });
   throw new ApiError('storage_limit_exceeded');
 }
 

@@ -6,7 +6,7 @@
  *                └───────give up──────────────────────▲
  * direct:     pending ──settle──▶ ready ──delete──▶ deleting ──▶ (gone)
  *                ├───────expire───────────────────────▲
- *                └───────cancel──▶ cancelled ──end of the ticket──▶ (gone)
+ *                └───────cancel──▶ cancelled, refused ──end of the ticket──▶ (gone)
  * ```
  * Every row with work left to do has a deadline, at which the sweeper finds it and finishes what was begun. Times are epoch
  * milliseconds.
@@ -80,7 +80,8 @@ export interface ReadyFile extends ListedFile {
 
 /** What is no file any more (its size is given back), and whose objects have to go before the row. */
 export interface LeftoverRow extends FileRef {
-  readonly state: 'cancelled' | 'deleting';
+  /** `refused`: when it was completed, the account had as many files as it may; otherwise as `cancelled`. */
+  readonly state: 'cancelled' | 'refused' | 'deleting';
   readonly lane: Lane;
   readonly objectKey?: string;
   readonly attemptKeys: readonly string[];

@@ -1,5 +1,5 @@
 import type { Deadline } from '../time-limit.ts';
-import type { PendingTicket, ReadyFile } from './file.ts';
+import type { LeftoverRow, PendingTicket, ReadyFile } from './file.ts';
 
 /**
  * The transactions that give storage back: all of each happens, or nothing. `changed` means that the row was in another
@@ -11,12 +11,12 @@ export interface ReleaseStore {
 
   /**
    * The reservation of a ticket ends, unless the row's deadline is another than that of `ticket`: then the ticket was renewed
-   * since it was read, and nothing happens. A `cancelled` row keeps its deadline, until which bytes may still arrive by the
+   * since it was read, and nothing happens. A `cancelled` or `refused` row keeps its deadline, until which bytes may still arrive by the
    * ticket's URL. A `deleting` one is the sweeper's to finish.
    */
   releaseTicket(
     ticket: PendingTicket,
-    state: 'cancelled' | 'deleting',
+    state: LeftoverRow['state'],
     deadline: Deadline,
   ): Promise<'released' | 'changed'>;
 }

@@ -34,7 +34,7 @@ export async function sweepRow(
   }
   if (row.state !== 'pending') {
     await removeRow(stores, row, now);
-    return row.state === 'cancelled' ? 'cancelled' : 'deleted';
+    return row.state === 'deleting' ? 'deleted' : 'cancelled';
   }
   if (row.lane === 'multipart') {
     if ((await stores.files.giveUp(row)) !== 'given up') return undefined;

@@ -109,7 +109,8 @@ describe('contract: file count', () => {
     await expectUsage(account, FILES, FILES);
     await service.deliverEvents();
     await remove(account, first as Answer);
-    expect((await complete(account.byKey, ticket.body)).status).toBe(404);
+    // It is over, and is told so for as long as its ticket would have lived.
+    expect(seen(await complete(account.byKey, ticket.body))).toEqual([403, 'storage_limit_exceeded']);
     await expectUsage(account, FILES - 1, FILES - 1);
   });
 
@@ -122,6 +123,8 @@ describe('contract: file count', () => {
     await expectUsage(account, FILES, FILES + 10);
     await service.deliverEvents();
     await expectUsage(account, FILES, FILES);
+    // Its client learns why, although the event of the bucket was quicker.
+    expect(seen(await complete(account.byKey, ticket.body))).toEqual([403, 'storage_limit_exceeded']);
   });
 
   test('of two direct uploads completed at once for the last place one becomes a file', async () => {
