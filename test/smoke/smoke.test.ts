@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inherited } from '../support/inherited.ts';
+import { operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { removeResource } from '../support/template-edits.ts';
 
@@ -42,6 +43,11 @@ test('a service that is well passes, and nothing is left of the visit', async ()
   expect(lines.join('\n')).toMatch(/^holds {10}form of 5 MiB, without a length: [\d.]+ s, /m);
   expect(lines.join('\n')).toMatch(/^not tried {6}direct upload of 7 MiB: larger than asked for$/m);
   expect(lines.join('\n')).toMatch(/^holds {10}link: dead within 75 s of the deletion.*: dead after \d+ s$/m);
+  // A direct upload keeps its row and its key until its ticket ends.
+  const operator = operatorOf(service);
+  await operator.passDeadlines();
+  await operator.sweep();
+  operator.close();
   expect(await service.rowsOf(account.id)).toEqual([]);
 });
 

@@ -38,25 +38,26 @@ export function operatorOf(service: TestService): Operator {
     bucket: service.lambda.find('SweepFunction').variables.UPLOADS_BUCKET ?? '',
     async passDeadlines() {
       let rows = 0;
-      const pass = (Key: Record<string, AttributeValue>, deadline: string) =>
-        dynamoDb.send(
-          new UpdateItemCommand({
-            TableName,
-            Key,
-            UpdateExpression: 'SET #deadline = :past',
-            ConditionExpression: 'attribute_exists(#deadline)',
-            ExpressionAttributeNames: { '#deadline': deadline },
-            ExpressionAttributeValues: { ':past': { N: String(Date.now() - 1_000) } },
-          }),
-        );
+      const pass = async (Key: Record<string, AttributeValue>, deadline: string) => {
+        const command = new UpdateItemCommand({
+          TableName,
+          Key,
+          UpdateExpression: 'SET #deadline = :past',
+          ConditionExpression: 'attribute_exists(#deadline)',
+          ExpressionAttributeNames: { '#deadline': deadline },
+          ExpressionAttributeValues: { ':past': { N: String(Date.now() - 1_000) } },
+        });
+        // It has no such deadline, or its work was finished since it was read.
+        await dynamoDb.send(command).catch((error: unknown) => {
+          if (!(error instanceof ConditionalCheckFailedException)) throw error;
+        });
+      };
       for await (const { Items = [] } of paginateScan({ client: dynamoDb }, { TableName, IndexName: 'unfinished' })) {
         for (const { account_id, id } of Items) {
           const key = { account_id, id } as Record<string, AttributeValue>;
           await pass(key, 'work_due_at');
           // Of direct uploads alone.
-          await pass(key, 'ticket_ends_at').catch((error: unknown) => {
-            if (!(error instanceof ConditionalCheckFailedException)) throw error;
-          });
+          await pass(key, 'ticket_ends_at');
           rows++;
         }
       }
