@@ -2,7 +2,7 @@ import type { Command } from '../command.ts';
 import { findAccount } from '../find-account.ts';
 import { nameOf, several } from '../text.ts';
 
-/** For a cookie that was stolen: whoever has it is logged out, and so is the owner, who logs in again. */
+/** For a stolen cookie: it logs out the thief and the owner, who logs in again. */
 export const endSessions: Command = {
   arguments: ['<account>'],
   meaning: 'Log every browser out of it, from the next request on; its keys work on, and its owner may log in again',

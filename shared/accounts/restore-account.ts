@@ -5,7 +5,7 @@ import type { SuspendingStores } from './suspend-account.ts';
 
 /**
  * Opens a suspended account again: its keys work as before, and its owner may log in. Harmless for an account that is open.
- * Whoever dies in between leaves some of the keys refused, and runs it again.
+ * If it dies in between, some keys are still refused: run it again.
  * @returns how many keys it has; undefined when the account was suspended again meanwhile; `being deleted` when it stays
  *   closed.
  * @throws ApiError `not_found` when there is no such account.

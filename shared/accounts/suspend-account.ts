@@ -23,7 +23,7 @@ export interface SuspendedAccount {
  * Its files stay as they are. Sessions do not come back with a restoration, because one of them may be a thief's.
  *
  * First the account, because keys and sessions are made only while it is open: whatever is not there by then will not be
- * made. Whoever dies in between runs it again.
+ * made. If it dies in between, run it again.
  * @returns undefined when the account was restored meanwhile.
  * @throws ApiError `not_found` when there is no such account.
  */

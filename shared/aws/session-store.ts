@@ -99,8 +99,8 @@ async function listOf(accountId: string): Promise<SessionList | undefined> {
 }
 
 /**
- * Writes the session together with the list that has it. Whoever ends all sessions afterwards reads it there; whoever
- * suspended the account before prevents it.
+ * Writes the session together with the list that has it. A later end of all sessions reads it there; an earlier suspension
+ * of the account prevents it.
  */
 async function tryToAdd(session: Session, known: SessionList | undefined, deadlineAt: number) {
   const { tokenHash, accountId, createdAt, refreshedAt, expiresAt } = session;

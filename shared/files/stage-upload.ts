@@ -63,7 +63,7 @@ export type StagedUpload =
  *
  * What cannot fit as things stand is refused before its content is read, as far as its length is known then, and again
  * when the first part is full. Nothing is written before that, or before the content has ended, so most bad requests leave
- * no trace to remove. Then the row is written before the object: whoever dies between or after the two leaves a pending row
+ * no trace to remove. Then the row is written before the object: a process that dies between or after the two leaves a pending row
  * with a deadline, and the sweeper removes both.
  * @throws ApiError `file_too_large`; `storage_limit_exceeded`, or `rate_limit_exceeded` for the bytes of the day, when it
  *   cannot fit; `idempotency_conflict`; and whatever the content throws. Nothing is left behind then, at the latest once the

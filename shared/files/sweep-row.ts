@@ -15,7 +15,7 @@ const LEASE_MS = 5 * 60_000;
 
 /**
  * Finishes one row. First the books (a row that was pending can then become a file no more), then the objects, then the
- * row: whoever dies in between leaves a row that is due again. A ticket that was renewed since the row was taken is left alone.
+ * row: a process that dies in between leaves a row that is due again. A ticket that was renewed since the row was taken is left alone.
  * @returns what was done; undefined when there was nothing to do, or somebody else is doing it.
  */
 export async function sweepRow(
@@ -51,7 +51,7 @@ async function removeRow(stores: SweepingStores, row: FileRow, now: number): Pro
   await removeLeftover(stores, row, now);
 }
 
-/** To be done before the objects are removed: whoever still stores parts could make an object of them afterwards. */
+/** To be done before the objects are removed: a process that still stores parts could make an object of them afterwards. */
 async function abortUploads(stores: SweepingStores, keys: readonly string[]): Promise<void> {
   const uploads = await Promise.all(keys.map((key) => stores.inventory.unfinishedUploads(key)));
   await Promise.all(uploads.flat().map((upload) => stores.inventory.abort(upload)));

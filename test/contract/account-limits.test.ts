@@ -88,7 +88,7 @@ describe('contract: file count', () => {
     await expectUsage(account, FILES, FILES);
   });
 
-  test('of uploads at once exactly as many succeed as there are places', async () => {
+  test('exactly as many uploads sent at once succeed as there are places', async () => {
     const account = await service.newAccount();
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
@@ -127,7 +127,7 @@ describe('contract: file count', () => {
     expect(seen(await complete(account.byKey, ticket.body))).toEqual([403, 'storage_limit_exceeded']);
   });
 
-  test('of two direct uploads completed at once for the last place one becomes a file', async () => {
+  test('two direct uploads completed at once for the last place make one file', async () => {
     const account = await service.newAccount();
     service.holdEvents();
     await fill(account, FILES - 1);
@@ -165,7 +165,7 @@ describe('contract: bytes a day', () => {
     expect((await other.byKey.upload('other', 'x')).status).toBe(201);
   });
 
-  test('of uploads at once exactly as many succeed as the day has bytes for', async () => {
+  test('exactly as many uploads sent at once succeed as the day has bytes for', async () => {
     const account = await service.newAccount();
     const size = BYTES_PER_DAY / 2;
     const lanes: Lane[] = ['inline', 'streaming', 'inline', 'streaming'];

@@ -89,7 +89,7 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
     await here.leave();
   });
 
-  test('whose URL has ended before its bytes were sent is given another URL, and is stored once', async () => {
+  test('gets another URL when the first one has ended before its bytes were sent, and is stored once', async () => {
     const page = await arrive();
     const urls: string[] = [];
     await page.route('**/incoming/**', (route) => {

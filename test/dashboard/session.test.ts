@@ -70,7 +70,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await here.leave();
   });
 
-  test('that cannot begin because a dependency is down says so in words, and begins once it is back', async () => {
+  test('says in words that it cannot begin because a dependency is down, and begins once it is back', async () => {
     const here = await visit(browser);
     const { page } = here;
     await page.goto(`${service.urls.root_url}/dashboard/login`);

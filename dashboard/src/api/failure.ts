@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from '../../../shared/errors.ts';
 
 /**
- * No rate has anybody wait for longer, neither the service's own (a minute) nor that of a firewall before it (five minutes).
+ * A rate limit never lasts longer: the service's own is a minute, that of a firewall before it five minutes.
  */
 const LONGEST_RATE_WAIT_SECONDS = 600;
 

@@ -4,7 +4,7 @@ import { readProperties } from '../template/read-properties.ts';
 /** What answers a method. */
 export interface Integration {
   readonly functionArn: string;
-  /** Whether it answers nobody without an API key of the stage. */
+  /** Whether it refuses requests without an API key of the stage. */
   readonly needsApiKey: boolean;
   readonly timeoutMilliseconds: number;
 }

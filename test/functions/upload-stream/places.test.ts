@@ -67,7 +67,7 @@ describe('slow uploads', () => {
     expect(cutOf([phone, ...others])).toEqual([]);
   });
 
-  test('of however many accounts leave a quarter of the places free, seconds after they took all', () => {
+  test('leave a quarter of the places free, seconds after they took all, however many accounts send them', () => {
     const places = new Places(PLACES, () => {});
     const clients = slowClients(names(PLACES / 8), 8);
     takeAll(places, clients);
@@ -167,14 +167,14 @@ describe('refused bodies', () => {
     };
   }
 
-  test('of strangers give way at once, however fast and new they are', () => {
+  test('give way at once when strangers send them, however fast and new they are', () => {
     const places = new Places(PLACES, () => {});
     const { strangers, accounts, uploads } = mixed();
     takeAll(places, [...uploads, ...accounts, ...strangers]);
     expect([cutOf(strangers).length, cutOf(accounts), cutOf(uploads)]).toEqual([KEPT_FREE, [], []]);
   });
 
-  test('of accounts give way after those of strangers, and before slow uploads', () => {
+  test('give way after those of strangers and before slow uploads when accounts send them', () => {
     const places = new Places(PLACES, () => {});
     const { strangers, accounts, uploads } = mixed();
     takeAll(places, [...uploads, ...accounts, ...strangers]);

@@ -88,7 +88,7 @@ describe('a precondition of the request', () => {
     }
   });
 
-  test('of several lines holds when one of them does', () => {
+  test('holds when one of its several lines does', () => {
     const event = viewerRequestEvent('GET', '/uploads/x');
     event.request.headers['if-match'] = { value: '"a"', multiValue: [{ value: '"a"' }, { value: '"b"' }] };
     expect(cdn.run({ ...event, response: { statusCode: 200, headers: HEADERS } }).result).toMatchObject({

@@ -157,7 +157,7 @@ describe('bytes that were sent in vain', () => {
     expect(await sentOf(accountId)).toEqual({ day: TODAY + 1, bytes: 2 * MIB });
   });
 
-  test('of requests that begin a day at once are all counted', async () => {
+  test('are all counted when requests begin a day at once', async () => {
     const accountId = await newAccount(service);
     await Promise.all([1, 2, 3, 4].map(() => countInVain(stores.accounts, accountId, MIB, () => noon)));
     expect(await sentOf(accountId)).toEqual({ day: TODAY, bytes: 4 * MIB });

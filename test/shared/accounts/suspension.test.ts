@@ -78,7 +78,7 @@ describe('a suspension', () => {
     expect(await areLetIn(person)).toEqual(KEYS_ALONE);
   });
 
-  test('by a version that only marked the sessions is taken back without them', async () => {
+  test('is taken back without the sessions that an earlier version only marked', async () => {
     const person = await somebody();
     await suspend(person.id);
     const [token = ''] = person.tokens;

@@ -79,13 +79,13 @@ describe('a transaction', () => {
     expect(await count(id)).toBeUndefined();
   });
 
-  test('whose deadline has passed is not tried at all', async () => {
+  test('is not tried at all when its deadline has passed', async () => {
     const id = crypto.randomUUID();
     await expect(transact([addOne(id)], { deadlineAt: Date.now() })).rejects.toMatchObject({ code: 'timeout' });
     expect(proxy.calls).toEqual([]);
   });
 
-  test('that is not answered is cut off one call after its deadline, whatever the SDK would still try', async () => {
+  test('is cut off one call after its deadline when it is not answered, whatever the SDK would still try', async () => {
     proxy.fault = () => 'silence';
     const startedAt = Date.now();
     const work = transact([addOne(crypto.randomUUID())], { deadlineAt: startedAt + 500 });

@@ -123,7 +123,7 @@ describe('a ticket', () => {
     },
   );
 
-  test('whose upload is still under way long after the URL has ended becomes a file', async () => {
+  test('becomes a file when its upload is still under way long after the URL has ended', async () => {
     const accountId = await newAccount(service);
     const content = randomBytes(MIB);
     const now = Date.now();
@@ -487,7 +487,7 @@ describe('the event', () => {
     expect(await keysInBucket(service)).not.toContain(incomingKey({ accountId, id: ticket.id }));
   });
 
-  test('of bytes that come when their ticket has ended throws them away', async () => {
+  test('throws bytes away that come when their ticket has ended', async () => {
     const accountId = await newAccount(service);
     const unused = await newTicket(service, accountId, 5);
     const used = await newTicket(service, accountId, 5);
@@ -501,7 +501,7 @@ describe('the event', () => {
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
 
-  test('of a ticket whose account was suspended makes no file, and leaves no copy', async () => {
+  test('makes no file for a suspended account, and leaves no copy', async () => {
     const accountId = await newAccount(service);
     const ticket = await newTicket(service, accountId, 5);
     await suspend(accountId);
@@ -535,7 +535,7 @@ describe('the event', () => {
 });
 
 describe('cancelling', () => {
-  test('that arrives after the ticket was renewed, and handed out again, leaves it', async () => {
+  test('leaves a ticket alone that was renewed and handed out again before', async () => {
     const accountId = await newAccount(service);
     const { id } = await newTicket(service, accountId, 5, { idempotencyKey: 'k' });
     const ref = { accountId, id };

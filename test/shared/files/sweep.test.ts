@@ -189,7 +189,7 @@ describe('a sweep that meets a renewal', () => {
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
 
-  test('of a ticket that it has released gives another ticket', async () => {
+  test('gives another ticket when it has released the first one', async () => {
     const accountId = await newAccount(service);
     const now = Date.now();
     const { id } = await ask(accountId, now - HOUR_MS);

@@ -158,7 +158,7 @@ describe('a late call', () => {
     return Number((await engineClient().send(command)).Item?.at?.N);
   };
 
-  test('of DynamoDB is lost to its client, and happens when the test says so', async () => {
+  test('is lost to its client in DynamoDB, and happens when the test says so', async () => {
     const id = randomUUID();
     const release = Promise.withResolvers<void>();
     const fault = inject({ lateBy: release.promise }, { operation: 'PutItem' }, { times: 1 });
@@ -183,7 +183,7 @@ describe('a late call', () => {
     expect(await versionOf(id)).toBe(1);
   });
 
-  test('of S3 brings its whole body', async () => {
+  test('brings its whole body to S3', async () => {
     const Key = randomUUID();
     const release = Promise.withResolvers<void>();
     const fault = inject({ lateBy: release.promise }, { operation: 'PutObject' });
@@ -195,7 +195,7 @@ describe('a late call', () => {
     expect(ContentLength).toBe(200_000);
   });
 
-  test('that is refused when it happens harms nothing', async () => {
+  test('harms nothing when it is refused in the end', async () => {
     const id = randomUUID();
     const fault = inject({ lateBy: 10 }, { operation: 'PutItem' }, { times: 1 });
     const condition = { ConditionExpression: 'attribute_exists(id)' };
@@ -250,7 +250,7 @@ describe('a fault', () => {
     expect(fault.hits).toBe(0);
   });
 
-  test('of a conflict applies to nothing that cannot conflict', async () => {
+  test('applies a conflict to nothing that cannot conflict', async () => {
     const fault = inject('transaction-conflict');
     await client.send(new GetItemCommand({ TableName: TABLE, Key: { id: { S: 'x' } } }));
     expect(fault.hits).toBe(0);

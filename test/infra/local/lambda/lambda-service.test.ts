@@ -156,7 +156,7 @@ describe('an environment', () => {
     expect(resultOf(await send({ name: 'third' })).sort()).toEqual(['first', 'left behind', 'second', 'third']);
   });
 
-  test('that is frozen can be killed', async () => {
+  test('can be killed while it is frozen', async () => {
     const { send, service, arn } = await lambdaWith(COUNTING);
     expect(resultOf(await send({}))).toBe(1);
     await service.killEnvironments(arn);
