@@ -103,9 +103,10 @@ async function attempt(
   if ((await stores.objects.size(incomingKey(ticket))) !== ticket.sizeBytes) throw new ApiError('upload_incomplete');
   const objectKey = newPublicKey();
   const lease = { objectKey, until: deadlineAt + LEASE_MARGIN_MS };
-  if ((await stores.files.beginAttempt(ticket, lease, clock())) !== 'begun') return undefined;
   let [file, outcome]: [StoredFile?, Awaited<ReturnType<SettlementStore['settleTicket']>>?] = [];
   try {
+    // When it fails, the lease may be ours all the same.
+    if ((await stores.files.beginAttempt(ticket, lease, clock())) !== 'begun') return undefined;
     const { accountId, id, name, mimeType, sizeBytes } = ticket;
     const description = { owner: { accountId, id }, mimeType, contentDisposition: contentDisposition(name, mimeType) };
     if (await stores.objects.copy({ from: incomingKey(ticket), to: objectKey, sizeBytes }, description)) {

@@ -19,6 +19,8 @@ export interface Operator {
   readonly bucket: string;
   /** Makes everything that has a deadline overdue, as if its time had passed. @returns how many rows it were. */
   passDeadlines(): Promise<number>;
+  /** Ends the leases of attempts to complete a direct upload, as if their time had passed. */
+  passLeases(): Promise<void>;
   /** Runs the sweeper once. @throws Error when it fails. */
   sweep(): Promise<SweepReport>;
   close(): void;
@@ -62,6 +64,22 @@ export function operatorOf(service: TestService): Operator {
         }
       }
       return rows;
+    },
+    async passLeases() {
+      const leased = { TableName, FilterExpression: 'attribute_exists(attempt_until)' };
+      for await (const { Items = [] } of paginateScan({ client: dynamoDb }, leased)) {
+        for (const { account_id, id } of Items) {
+          await dynamoDb.send(
+            new UpdateItemCommand({
+              TableName,
+              Key: { account_id, id } as never,
+              UpdateExpression: 'SET attempt_until = :past',
+              ConditionExpression: 'attribute_exists(attempt_until)',
+              ExpressionAttributeValues: { ':past': { N: String(Date.now() - 1_000) } },
+            }),
+          );
+        }
+      }
     },
     async sweep() {
       const { functionError, payload } = await service.invoke('SweepFunction', {});

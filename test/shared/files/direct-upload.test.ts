@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
+import type { Fault } from '../../../infra/local/aws-front/faults.ts';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
 import type { Ticket } from '../../../shared/files/create-ticket.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
@@ -307,12 +308,17 @@ describe('of attempts to complete a ticket', () => {
     await expectBalance(service, ref.accountId, { files: 1, bytes: 5 });
   });
 
-  test('the one that fails gives its lease back at once, and leaves no copy', async () => {
+  const isBegin = ({ input = {} }: { input?: object }) => JSON.stringify(input).includes('attempt_until = :until');
+  test.each<[string, Fault]>([
+    ['fails', { match: { operation: 'TransactWriteItems' }, effect: 'error-before' }],
+    ['does not learn that it has begun', { match: { predicate: isBegin }, effect: 'error-after' }],
+  ])('the one that %s gives its lease back at once, and leaves no copy', async (_, fails) => {
     const ref = await arrived();
     const keys = await keysInBucket(service);
-    const fault = service.front.faults.add({ match: { operation: 'TransactWriteItems' }, effect: 'error-before' });
+    const fault = service.front.faults.add(fails);
     await expect(complete(ref.accountId, ref.id)).rejects.toMatchObject({ code: 'service_unavailable' });
     fault.remove();
+    expect(fault.hits).toBeGreaterThan(0);
     expect(await keysInBucket(service)).toEqual(keys);
     const startedAt = Date.now();
     await complete(ref.accountId, ref.id);
