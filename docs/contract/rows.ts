@@ -54,7 +54,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'download',
     decision:
-      'True type and length, ranges, `nosniff`, disposition and CSP by type; an unknown link is 404. `If-Match` and `If-Unmodified-Since` are obeyed: 412 `invalid_request`. A 416 has no `Content-Range` (decision 0013).',
+      'True type and length, ranges, `nosniff`, disposition and CSP by type; an unknown link is 404. `If-Match` and `If-Unmodified-Since` are obeyed: 412 `invalid_request`. A range behind the end is the 416 of S3, with `Content-Range: bytes */<size>`, the one error of a link that is no JSON (decision 0013).',
     pieces: ['test/shared/files/content-disposition.test.ts', 'test/infra/edge/'],
   },
   {

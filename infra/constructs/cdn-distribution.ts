@@ -71,15 +71,9 @@ export class CdnDistribution extends Construct {
           responseHeadersPolicy,
         },
       },
+      // Not 416: a client that resumes reads the `Content-Range` of S3's own, which a page would not have (decision 0013).
       errorResponses: [
         ...errorResponses({ 400: 'invalid_request', 403: 'not_found', 404: 'not_found' }, Duration.seconds(1)),
-        // The one error whose status says more than its code: a client that resumes takes 416 for "there is no more".
-        {
-          httpStatus: 416,
-          responseHttpStatus: 416,
-          responsePagePath: '/errors/invalid_request.json',
-          ttl: Duration.seconds(0),
-        },
         URL_TOO_LONG,
         ...errorResponses(
           { 500: 'service_unavailable', 502: 'service_unavailable', 503: 'service_unavailable', 504: 'timeout' },

@@ -39,11 +39,36 @@ describe('contract: download', () => {
     expect([part.status, await part.text(), part.headers.get('content-range')]).toEqual([206, '234', 'bytes 2-4/10']);
     const tail = await fetch(url, { headers: { range: 'bytes=-3' } });
     expect([tail.status, await tail.text()]).toEqual([206, '789']);
-    const past = await fetch(url, { headers: { range: 'bytes=10-' } });
-    expect([past.status, await past.json()]).toEqual([416, { error: 'invalid_request' }]);
     const head = await fetch(url, { method: 'HEAD' });
     expect([head.status, head.headers.get('content-length')]).toEqual([200, '10']);
   });
+
+  test.for([
+    ['GET', 'S3'],
+    ['HEAD', 'S3'],
+    ['GET', 'the cache'],
+    ['HEAD', 'the cache'],
+  ] as const)(
+    'a range behind the end is 416 with the length of the file (%s, answered by %s)',
+    async ([method, by]) => {
+      const url = await link('a.txt', '0123456789', 'text/plain');
+      const whole = by === 'the cache' ? await fetch(url) : undefined;
+      expect(await whole?.text()).toBe(whole && '0123456789');
+      const past = await fetch(url, { method, headers: { range: 'bytes=10-' } });
+      expect(past.status).toBe(416);
+      expect(past.headers.get('content-range')).toBe('bytes */10');
+      // What describes the file, or how long to keep it, must not describe the error.
+      for (const name of ['etag', 'last-modified', 'content-disposition', 'cache-control']) {
+        expect([name, past.headers.get(name)]).toEqual([name, null]);
+      }
+      expect(past.headers.get('x-content-type-options')).toBe('nosniff');
+      const body = await past.text();
+      if (method === 'HEAD' || by === 'the cache') expect(body).toBe('');
+      else expect(body).toMatch(/<Code>InvalidRange<.*<ActualObjectSize>10</s);
+      // Where the bytes are stored is not for the reader of a link.
+      expect(body).not.toMatch(/bucket|uploads/i);
+    },
+  );
 
   test('a precondition that holds changes nothing, one that does not is 412 in our words', async () => {
     const url = await link('a.txt', '0123456789', 'text/plain');

@@ -20,15 +20,23 @@ export function answerFromEntry(
   }
   const range = requestedRange(entry, viewer);
   if (range === undefined) return { status: 200, headers, body: entry.body };
-  if (range === 'unsatisfiable') {
-    headers.set('content-range', [`bytes */${entry.body.length}`]);
-    headers.set('content-length', ['0']);
-    return { status: 416, headers, body: Buffer.alloc(0) };
-  }
+  if (range === 'unsatisfiable') return unsatisfiable(entry);
   const part = entry.body.subarray(range.start, range.end + 1);
   headers.set('content-range', [`bytes ${range.start}-${range.end}/${entry.body.length}`]);
   headers.set('content-length', [String(part.length)]);
   return { status: 206, headers, body: part };
+}
+
+/**
+ * The kept headers describe the body that is not sent. Their `Cache-Control` would even let a browser keep this error, and
+ * answer the next request for the whole with it.
+ */
+function unsatisfiable({ body }: CacheEntry): { status: number; headers: HeaderMap; body: Buffer } {
+  const headers: HeaderMap = new Map([
+    ['content-range', [`bytes */${body.length}`]],
+    ['content-length', ['0']],
+  ]);
+  return { status: 416, headers, body: Buffer.alloc(0) };
 }
 
 /** RFC 9110, 13.2.2: `If-None-Match` decides alone where it is present. */

@@ -261,6 +261,13 @@ describe('errors of GET requests', () => {
     ['401', 401, { 'cache-control': 'max-age=30' }, {}, 0],
     ['429', 429, {}, {}, 0],
     [
+      '416, even where the distribution says 4',
+      416,
+      {},
+      { CustomErrorResponses: [{ ErrorCode: 416, ErrorCachingMinTTL: 4 }] },
+      0,
+    ],
+    [
       '503 where the distribution says 0',
       503,
       noStore,
