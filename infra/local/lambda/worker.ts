@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
@@ -32,6 +33,8 @@ async function loadHandler(): Promise<Handler> {
   const [, moduleName = '', exportName = ''] = /^(.*)\.([^.]+)$/.exec(start.handler) ?? [];
   const file = ['.js', '.mjs', '.cjs'].map((end) => join(start.codeDirectory, moduleName + end)).find(existsSync);
   if (file === undefined) throw named('Runtime.ImportModuleError', `Cannot find module '${moduleName}'`);
+  // Beside the code of all functions, so that the next thread of a function does not compile it again.
+  enableCompileCache(join(start.codeDirectory, '../compile-cache'));
   const loaded = await import(pathToFileURL(file).href);
   const handler = loaded[exportName] ?? loaded.default?.[exportName];
   if (typeof handler !== 'function') {
