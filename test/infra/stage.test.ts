@@ -1,8 +1,8 @@
 import { App } from 'aws-cdk-lib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Template, TemplateResource } from '../../infra/local/template/assembly.ts';
 import { readOperatorVariables } from '../../infra/operator-variables.ts';
 import { existingTableKey, readStageConfig } from '../../infra/stage.ts';
+import type { Template, TemplateResource } from '../../local-aws/template/assembly.ts';
 import { TABLES, type TableName } from '../../shared/aws/tables.ts';
 import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
 import { distributionOf, resourcesOf, synthesizeStage, templatesOf } from '../support/synthesize-stage.ts';

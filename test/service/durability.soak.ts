@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startDynamoDbLocal } from '../../infra/local/dynamodb/dynamodb-local.ts';
+import { startDynamoDbLocal } from '../../local-aws/dynamodb/dynamodb-local.ts';
 import { readBooks } from '../support/books.ts';
 import { endAmidUploads, expectKept, type Promised } from '../support/busy-clients.ts';
 import { client } from '../support/client.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import type { Fault } from '../../infra/local/aws-front/faults.ts';
-import { countRounds } from '../../infra/local/aws-front/meter.ts';
+import type { Fault } from '../../local-aws/aws-front/faults.ts';
+import { countRounds } from '../../local-aws/aws-front/meter.ts';
 import { TABLES } from '../../shared/aws/tables.ts';
 import { auditAccount } from '../../shared/files/audit-account.ts';
 import { eachOf } from '../../shared/files/each-of.ts';

@@ -7,7 +7,7 @@ import {
   type Page,
   chromium as playwright,
 } from 'playwright-core';
-import type { LocalService } from '../../infra/local/service.ts';
+import type { LocalService } from '../../local-aws/service.ts';
 import type { TestAccount, TestService } from './service.ts';
 
 /** The package has a Chromium for Linux on x64 alone; elsewhere the tests in a browser say so and are left out. */

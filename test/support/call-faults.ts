@@ -1,4 +1,4 @@
-import type { Fault, FaultHandle, FaultSubject } from '../../infra/local/aws-front/faults.ts';
+import type { Fault, FaultHandle, FaultSubject } from '../../local-aws/aws-front/faults.ts';
 import type { TestService } from './service.ts';
 
 /** What goes wrong at one of the calls to AWS that a function makes. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Fault, FaultHandle } from '../../infra/local/aws-front/faults.ts';
+import type { Fault, FaultHandle } from '../../local-aws/aws-front/faults.ts';
 import type { TestService } from './service.ts';
 
 /** Does something while AWS has a fault, which has to apply to at least one call. It is removed even if that fails. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import chromium from '@sparticuz/chromium';
 import type { TestProject } from 'vitest/node';
-import { startDynamoDbLocal } from '../../infra/local/dynamodb/dynamodb-local.ts';
+import { startDynamoDbLocal } from '../../local-aws/dynamodb/dynamodb-local.ts';
 import { HAS_BROWSER } from './browser.ts';
 import { inherited } from './inherited.ts';
 

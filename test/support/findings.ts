@@ -2,8 +2,8 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject } from 'vitest';
-import { loadAssembly } from '../../infra/local/template/assembly.ts';
 import { synthesizeApp } from '../../infra/synthesize-app.ts';
+import { loadAssembly } from '../../local-aws/template/assembly.ts';
 
 interface Violation {
   readonly ruleName: string;

@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { LocalService } from '../../infra/local/service.ts';
+import type { LocalService } from '../../local-aws/service.ts';
 import { inherited } from './inherited.ts';
 
 /** `npm start` as a process of its own, which a test can end in any way. */
@@ -21,7 +21,7 @@ process.once('exit', () => {
 /** Starts the service on free ports and waits until it is ready. @throws Error with what it printed when it ends first. */
 export async function startProcess(dataDir: string, limits: Record<string, string>): Promise<StartedProcess> {
   const env = { ...inherited(), ...limits, PORT: '0', DATA_DIR: dataDir };
-  const command = [join(ROOT, 'infra/local/start.ts')];
+  const command = [join(ROOT, 'local-aws/start.ts')];
   const child = spawn(process.execPath, command, { cwd: ROOT, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
   const ended = once(child, 'exit').finally(() => running.delete(child)) as Promise<[number | null]>;

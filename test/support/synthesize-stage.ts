@@ -2,13 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
+import { synthesizeApp } from '../../infra/synthesize-app.ts';
 import {
   type Assembly,
   loadAssembly,
   type Template,
   type TemplateResource,
-} from '../../infra/local/template/assembly.ts';
-import { synthesizeApp } from '../../infra/synthesize-app.ts';
+} from '../../local-aws/template/assembly.ts';
 
 /** A synthesized service in a directory of its own. */
 export interface SynthesizedStage extends Assembly {

@@ -1,5 +1,5 @@
 import { inject } from 'vitest';
-import { loadAssembly, type TemplateResource } from '../../infra/local/template/assembly.ts';
+import { loadAssembly, type TemplateResource } from '../../local-aws/template/assembly.ts';
 
 /** A resource of the synthesized service, as its template has it. */
 export type Synthesized = TemplateResource & {

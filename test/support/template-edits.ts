@@ -1,4 +1,4 @@
-import type { Template, TemplateResource } from '../../infra/local/template/assembly.ts';
+import type { Template, TemplateResource } from '../../local-aws/template/assembly.ts';
 
 /**
  * Changes to the templates in memory: what may be forgotten in the stack is taken out, and numbers that are too large for a

@@ -1,7 +1,7 @@
 import type { FunctionRequest, FunctionResponse, ViewerRequestEvent } from 'cloudfront';
 import { type EdgeFunctionFile, renderEdgeFunction } from '../../../infra/edge/render.ts';
-import { toFunctionRequest } from '../../../infra/local/cloudfront/function-events.ts';
-import { type FunctionRuntime, loadFunction } from '../../../infra/local/cloudfront/function-runtime.ts';
+import { toFunctionRequest } from '../../../local-aws/cloudfront/function-events.ts';
+import { type FunctionRuntime, loadFunction } from '../../../local-aws/cloudfront/function-runtime.ts';
 import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES, parseLimit } from '../../../shared/limits.ts';
 
 export const APP_CONSTANTS = {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { loadAssembly } from '../../../infra/local/template/assembly.ts';
+import { loadAssembly } from '../../../local-aws/template/assembly.ts';
 import { VARIABLES } from '../../../shared/env.ts';
 import { CONFIGURABLE_LIMITS } from '../../../shared/limits.ts';
 import { methodsOf, ROUTES } from '../../../shared/routes.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, inject } from 'vitest';
-import { startAwsFront } from '../../../infra/local/aws-front/aws-front.ts';
+import { startAwsFront } from '../../../local-aws/aws-front/aws-front.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
 export const BUCKET = 'files';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   type IdentityProvider,
   startIdentityProvider,
-} from '../../../infra/local/identity-provider/start-identity-provider.ts';
+} from '../../../local-aws/identity-provider/start-identity-provider.ts';
 import { parseCookies } from '../../../shared/http/cookies.ts';
 import { sessionTokenIn } from '../../../shared/http/session-cookie.ts';
 import { finishLogin } from '../../../shared/login/finish-login.ts';

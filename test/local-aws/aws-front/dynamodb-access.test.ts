@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import {
+  BatchGetItemCommand,
+  BatchWriteItemCommand,
+  CreateTableCommand,
+  DeleteItemCommand,
+  DescribeTableCommand,
+  type DynamoDBClient,
+  ExecuteStatementCommand,
+  GetItemCommand,
+  ListTablesCommand,
+  PutItemCommand,
+  QueryCommand,
+  ScanCommand,
+  TransactGetItemsCommand,
+  TransactWriteItemsCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import { beforeEach, expect, test } from 'vitest';
+import type { Grant } from '../../../local-aws/aws-front/access/gate.ts';
+import { dynamoDbClient as engineClient } from '../../support/tables.ts';
+import { ACCOUNT, allow, dynamoDbClient, failureOf, frontOfFile, principal } from './front.ts';
+
+const denied: Grant[] = [];
+beforeEach(() => void denied.splice(0));
+const front = await frontOfFile({ onDenied: (grant) => denied.push(grant) });
+const TABLE = `access-${randomUUID()}`;
+const OTHER = `other-${randomUUID()}`;
+const tableArn = (name: string) => `arn:aws:dynamodb:${ACCOUNT.region}:${ACCOUNT.accountId}:table/${name}`;
+const KeySchema = [{ AttributeName: 'id', KeyType: 'HASH' as const }];
+for (const TableName of [TABLE, OTHER]) {
+  await engineClient().send(
+    new CreateTableCommand({
+      TableName,
+      BillingMode: 'PAY_PER_REQUEST',
+      AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+      KeySchema,
+      GlobalSecondaryIndexes: [{ IndexName: 'by-id', KeySchema, Projection: { ProjectionType: 'ALL' } }],
+    }),
+  );
+}
+
+function clientWith(actions: string[], resources: string[]): DynamoDBClient {
+  const user = principal('user', allow(actions, resources));
+  front.addPrincipal(user);
+  return dynamoDbClient(front, user);
+}
+const nobody = clientWith(['dynamodb:ListTables'], ['*']);
+
+const Key = { id: { S: '1' } };
+const query = { ExpressionAttributeValues: { ':id': { S: '1' } }, KeyConditionExpression: 'id = :id' };
+const OPERATIONS: [string, (client: DynamoDBClient) => Promise<unknown>][] = [
+  ['GetItem', (client) => client.send(new GetItemCommand({ TableName: TABLE, Key }))],
+  ['PutItem', (client) => client.send(new PutItemCommand({ TableName: TABLE, Item: Key }))],
+  ['UpdateItem', (client) => client.send(new UpdateItemCommand({ TableName: TABLE, Key }))],
+  ['DeleteItem', (client) => client.send(new DeleteItemCommand({ TableName: TABLE, Key }))],
+  ['Query', (client) => client.send(new QueryCommand({ TableName: TABLE, ...query }))],
+  ['Scan', (client) => client.send(new ScanCommand({ TableName: TABLE }))],
+  ['DescribeTable', (client) => client.send(new DescribeTableCommand({ TableName: TABLE }))],
+  ['BatchGetItem', (client) => client.send(new BatchGetItemCommand({ RequestItems: { [TABLE]: { Keys: [Key] } } }))],
+  [
+    'BatchWriteItem',
+    (client) => client.send(new BatchWriteItemCommand({ RequestItems: { [TABLE]: [{ PutRequest: { Item: Key } }] } })),
+  ],
+];
+
+test.each(OPERATIONS)('%s needs exactly its own grant', async (operation, call) => {
+  const [action, resource] = [`dynamodb:${operation}`, tableArn(TABLE)];
+  await call(clientWith([action], [resource]));
+  expect(await failureOf(call(nobody))).toEqual({ name: 'AccessDeniedException', status: 400 });
+  expect(denied).toEqual([{ principal: 'user', action, resource }]);
+  expect((await failureOf(call(clientWith([action], [tableArn(OTHER)])))).name).toBe('AccessDeniedException');
+});
+
+test('a query of an index needs a grant on the index, not on the table', async () => {
+  const call = (client: DynamoDBClient) =>
+    client.send(new QueryCommand({ TableName: TABLE, IndexName: 'by-id', ...query }));
+  await call(clientWith(['dynamodb:Query'], [`${tableArn(TABLE)}/index/by-id`]));
+  expect((await failureOf(call(clientWith(['dynamodb:Query'], [tableArn(TABLE)])))).name).toBe('AccessDeniedException');
+  expect(denied.map(({ resource }) => resource)).toEqual([`${tableArn(TABLE)}/index/by-id`]);
+});
+
+test('a transaction needs the grant of each of its items', async () => {
+  const condition = { ConditionExpression: 'attribute_not_exists(nothing)' };
+  const transaction = new TransactWriteItemsCommand({
+    TransactItems: [
+      { Put: { TableName: TABLE, Item: { id: { S: 'a' } } } },
+      { Update: { TableName: TABLE, Key: { id: { S: 'b' } }, UpdateExpression: 'REMOVE nothing' } },
+      { Delete: { TableName: OTHER, Key: { id: { S: 'c' } } } },
+      { ConditionCheck: { TableName: OTHER, Key: { id: { S: 'd' } }, ...condition } },
+    ],
+  });
+  const needed: [string, string][] = [
+    ['dynamodb:PutItem', TABLE],
+    ['dynamodb:UpdateItem', TABLE],
+    ['dynamodb:DeleteItem', OTHER],
+    ['dynamodb:ConditionCheckItem', OTHER],
+  ];
+  const userWithout = (left?: string) => {
+    const policies = needed
+      .filter(([action]) => action !== left)
+      .map(([action, table]) => allow(action, tableArn(table)));
+    const user = principal('transactor', ...policies);
+    front.addPrincipal(user);
+    return dynamoDbClient(front, user);
+  };
+  await userWithout().send(transaction);
+  for (const [action, table] of needed) {
+    expect((await failureOf(userWithout(action).send(transaction))).name).toBe('AccessDeniedException');
+    expect(denied.splice(0)).toEqual([{ principal: 'transactor', action, resource: tableArn(table) }]);
+  }
+});
+
+test('a transaction of reads needs GetItem on each table', async () => {
+  const items = [TABLE, OTHER].map((TableName) => ({ Get: { TableName, Key } }));
+  const transaction = new TransactGetItemsCommand({ TransactItems: items });
+  await clientWith(['dynamodb:GetItem'], [tableArn(TABLE), tableArn(OTHER)]).send(transaction);
+  const half = clientWith(['dynamodb:GetItem'], [tableArn(TABLE)]).send(transaction);
+  expect((await failureOf(half)).name).toBe('AccessDeniedException');
+});
+
+test('a grant for items of transactions alone is no grant for the item by itself', async () => {
+  const Condition = { StringEquals: { 'dynamodb:EnclosingOperation': 'TransactWriteItems' } };
+  const user = principal('enclosed', allow('dynamodb:PutItem', tableArn(TABLE), { Condition }));
+  front.addPrincipal(user);
+  const client = dynamoDbClient(front, user);
+  const Put = { TableName: TABLE, Item: Key };
+  await client.send(new TransactWriteItemsCommand({ TransactItems: [{ Put }] }));
+  expect((await failureOf(client.send(new PutItemCommand(Put)))).name).toBe('AccessDeniedException');
+});
+
+test.each<[string, (client: DynamoDBClient) => Promise<unknown>]>([
+  ['ListTables', (client) => client.send(new ListTablesCommand({}))],
+  ['ExecuteStatement', (client) => client.send(new ExecuteStatementCommand({ Statement: `SELECT * FROM "${TABLE}"` }))],
+])('%s, which the front cannot judge, is refused even to who may do everything', async (_, call) => {
+  expect(await failureOf(call(dynamoDbClient(front)))).toEqual({ name: 'UnknownOperationException', status: 400 });
+});

@@ -1,0 +1,270 @@
+import { randomUUID } from 'node:crypto';
+import {
+  CreateTableCommand,
+  DeleteItemCommand,
+  GetItemCommand,
+  PutItemCommand,
+  TransactionCanceledException,
+  TransactWriteItemsCommand,
+} from '@aws-sdk/client-dynamodb';
+import { GetObjectCommand, HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Fault, FaultEffect } from '../../../local-aws/aws-front/faults.ts';
+import { dynamoDbClient as engineClient } from '../../support/tables.ts';
+import { ACCOUNT, ADMIN, allow, BUCKET, dynamoDbClient, failureOf, frontOfFile, principal, s3Client } from './front.ts';
+
+const other = principal('other', allow('*', '*'));
+const front = await frontOfFile({ principals: [other], secrets: { secret: 'value' } });
+const [TABLE, OTHER] = [`faults-${randomUUID()}`, `others-${randomUUID()}`];
+for (const TableName of [TABLE, OTHER]) {
+  await engineClient().send(
+    new CreateTableCommand({
+      TableName,
+      BillingMode: 'PAY_PER_REQUEST',
+      AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+      KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+    }),
+  );
+}
+const client = dynamoDbClient(front);
+const s3 = s3Client(front);
+/** Gives up soon: for the call that is never answered, and for no other, since a busy machine may take as long. */
+const impatientS3 = s3Client(front, ADMIN, { requestHandler: { requestTimeout: 200, throwOnRequestTimeout: true } });
+
+/** A fault for the rest of the test. */
+function inject(effect: FaultEffect, match: Fault['match'] = {}, more: Partial<Fault> = {}) {
+  const handle = front.faults.add({ match, effect, ...more });
+  onTestFinished(() => handle.remove());
+  return handle;
+}
+const put = (id: string, who = client, TableName = TABLE) =>
+  who.send(new PutItemCommand({ TableName, Item: { id: { S: id } } }));
+const isThere = async (id: string) => {
+  const { Item } = await engineClient().send(
+    new GetItemCommand({ TableName: TABLE, Key: { id: { S: id } }, ConsistentRead: true }),
+  );
+  return Item !== undefined;
+};
+const putObject = (Key: string, who = s3) =>
+  who.send(new PutObjectCommand({ Bucket: BUCKET, Key, Body: Buffer.alloc(200_000) }));
+const objectIsThere = (Key: string) =>
+  s3Client(front)
+    .send(new HeadObjectCommand({ Bucket: BUCKET, Key }))
+    .then(
+      () => true,
+      () => false,
+    );
+
+describe('a write of DynamoDB', () => {
+  test.each<[FaultEffect, string, number | undefined, boolean]>([
+    ['throttle', 'ProvisionedThroughputExceededException', 400, false],
+    ['transaction-conflict', 'TransactionConflictException', 400, false],
+    ['error-before', 'InternalServerError', 500, false],
+    ['error-after', 'InternalServerError', 500, true],
+    ['cut', 'TimeoutError', undefined, false],
+    ['cut-after', 'TimeoutError', undefined, true],
+  ])('with the fault %s fails as %s', async (effect, name, status, happened) => {
+    const id = randomUUID();
+    const fault = inject(effect, { operation: 'PutItem' }, { times: 1 });
+    expect(await failureOf(put(id))).toEqual({ name, status });
+    expect([await isThere(id), fault.hits]).toEqual([happened, 1]);
+    await put(id);
+  });
+
+  test('that is never answered fails when the client gives up', async () => {
+    inject('timeout', { operation: 'PutItem' });
+    const config = { requestHandler: { requestTimeout: 50, throwOnRequestTimeout: true } };
+    const id = randomUUID();
+    expect((await failureOf(put(id, dynamoDbClient(front, ADMIN, config)))).name).toBe('TimeoutError');
+    expect(await isThere(id)).toBe(false);
+  });
+
+  test('is tried again by the SDK when it is throttled', async () => {
+    const fault = inject('throttle', {}, { times: 2 });
+    await put('again', dynamoDbClient(front, ADMIN, { maxAttempts: 3 }));
+    expect(fault.hits).toBe(2);
+  });
+});
+
+describe('a transaction', () => {
+  const transact = async () => {
+    const id = { id: { S: randomUUID() } };
+    const TransactItems = [
+      { Put: { TableName: TABLE, Item: id } },
+      { Update: { TableName: OTHER, Key: id, UpdateExpression: 'REMOVE nothing' } },
+    ];
+    const error = await client
+      .send(new TransactWriteItemsCommand({ TransactItems }))
+      .catch((thrown: unknown) => thrown);
+    return { error, happened: await isThere(id.id.S) };
+  };
+
+  test.each<[FaultEffect, Fault['match'], (string | undefined)[]]>([
+    ['transaction-conflict', {}, ['TransactionConflict', 'None']],
+    ['transaction-conflict', { table: OTHER }, ['None', 'TransactionConflict']],
+    ['throttle', {}, ['ThrottlingError', 'None']],
+  ])('with the fault %s %j is cancelled for the reasons %j', async (effect, match, codes) => {
+    inject(effect, match);
+    const { error, happened } = await transact();
+    expect(error).toBeInstanceOf(TransactionCanceledException);
+    expect((error as TransactionCanceledException).CancellationReasons?.map(({ Code }) => Code)).toEqual(codes);
+    expect(happened).toBe(false);
+  });
+
+  test('may have happened although its answer was lost', async () => {
+    inject('error-after');
+    expect((await transact()).happened).toBe(true);
+  });
+});
+
+describe('an upload to S3', () => {
+  test.each<[FaultEffect, string, boolean]>([
+    ['throttle', 'SlowDown', false],
+    ['error-before', 'InternalError', false],
+    ['error-after', 'InternalError', true],
+    ['cut', 'TimeoutError', false],
+    ['cut-after', 'TimeoutError', true],
+    ['timeout', 'TimeoutError', false],
+  ])('with the fault %s fails as %s', async (effect, name, happened) => {
+    const Key = randomUUID();
+    inject(effect, { service: 's3', operation: 'PutObject' });
+    const who = effect === 'timeout' ? impatientS3 : s3;
+    expect((await failureOf(putObject(Key, who))).name).toBe(name);
+    expect(await objectIsThere(Key)).toBe(happened);
+  });
+
+  test('leaves no file open when its answer is thrown away', async () => {
+    await putObject('read');
+    inject('error-after', { operation: 'GetObject' });
+    const read = s3.send(new GetObjectCommand({ Bucket: BUCKET, Key: 'read' }));
+    expect(await failureOf(read)).toEqual({ name: 'InternalError', status: 500 });
+  });
+});
+
+test('a secret that is asked for too often is a ThrottlingException', async () => {
+  inject('throttle', { service: 'secretsmanager' });
+  const secrets = new SecretsManagerClient({
+    ...ACCOUNT,
+    endpoint: front.endpoint,
+    credentials: ADMIN,
+    maxAttempts: 1,
+  });
+  const read = secrets.send(new GetSecretValueCommand({ SecretId: 'secret' }));
+  expect(await failureOf(read)).toEqual({ name: 'ThrottlingException', status: 400 });
+});
+
+describe('a late call', () => {
+  const version = (id: string, at: number, who = client) =>
+    who.send(new PutItemCommand({ TableName: TABLE, Item: { id: { S: id }, at: { N: String(at) } } }));
+  const versionOf = async (id: string) => {
+    const command = new GetItemCommand({ TableName: TABLE, Key: { id: { S: id } }, ConsistentRead: true });
+    return Number((await engineClient().send(command)).Item?.at?.N);
+  };
+
+  test('is lost to its client in DynamoDB, and happens when the test says so', async () => {
+    const id = randomUUID();
+    const release = Promise.withResolvers<void>();
+    const fault = inject({ lateBy: release.promise }, { operation: 'PutItem' }, { times: 1 });
+    expect((await failureOf(version(id, 1))).name).toBe('TimeoutError');
+    expect(await isThere(id)).toBe(false);
+    await version(id, 2);
+    release.resolve();
+    expect(await fault.lateAnswers()).toEqual([200]);
+    // It overtook nothing: it came last.
+    expect(await versionOf(id)).toBe(1);
+  });
+
+  test('happens after a retry of the SDK that succeeded', async () => {
+    const id = randomUUID();
+    const release = Promise.withResolvers<void>();
+    const fault = inject({ lateBy: release.promise }, { operation: 'PutItem' }, { times: 1 });
+    await version(id, 1, dynamoDbClient(front, ADMIN, { maxAttempts: 2 }));
+    await version(id, 2);
+    expect(await versionOf(id)).toBe(2);
+    release.resolve();
+    await fault.lateAnswers();
+    expect(await versionOf(id)).toBe(1);
+  });
+
+  test('brings its whole body to S3', async () => {
+    const Key = randomUUID();
+    const release = Promise.withResolvers<void>();
+    const fault = inject({ lateBy: release.promise }, { operation: 'PutObject' });
+    expect((await failureOf(putObject(Key))).name).toBe('TimeoutError');
+    expect(await objectIsThere(Key)).toBe(false);
+    release.resolve();
+    expect(await fault.lateAnswers()).toEqual([200]);
+    const { ContentLength } = await s3Client(front).send(new HeadObjectCommand({ Bucket: BUCKET, Key }));
+    expect(ContentLength).toBe(200_000);
+  });
+
+  test('harms nothing when it is refused in the end', async () => {
+    const id = randomUUID();
+    const fault = inject({ lateBy: 10 }, { operation: 'PutItem' }, { times: 1 });
+    const condition = { ConditionExpression: 'attribute_exists(id)' };
+    const refused = client.send(new PutItemCommand({ TableName: TABLE, Item: { id: { S: id } }, ...condition }));
+    expect((await failureOf(refused)).name).toBe('TimeoutError');
+    expect(await fault.lateAnswers()).toEqual([400]);
+    expect(await isThere(id)).toBe(false);
+  });
+});
+
+describe('a fault', () => {
+  test.each<[string, Fault['match'], () => Promise<unknown>, () => Promise<unknown>]>([
+    ['a service', { service: 'dynamodb' }, () => put('x'), () => putObject('x')],
+    ['an operation', { operation: 'PutItem' }, () => put('x'), () => remove('x')],
+    ['a table', { table: TABLE }, () => put('x'), () => put('x', client, OTHER)],
+    ['a principal', { principal: 'admin' }, () => put('x'), () => put('x', dynamoDbClient(front, other))],
+    ['a predicate', { predicate: ({ key }) => key === 'x' }, () => putObject('x'), () => putObject('y')],
+  ])('applies only to the calls of %s', async (_, match, hit, spared) => {
+    const fault = inject('error-before', match);
+    await spared();
+    expect((await failureOf(hit())).status).toBe(500);
+    expect(fault.hits).toBe(1);
+  });
+  const remove = (id: string) => client.send(new DeleteItemCommand({ TableName: TABLE, Key: { id: { S: id } } }));
+
+  test('applies as many times as it was told', async () => {
+    const fault = inject('error-before', {}, { times: 2 });
+    expect((await failureOf(put('x'))).status).toBe(500);
+    expect((await failureOf(put('x'))).status).toBe(500);
+    await put('x');
+    expect(fault.hits).toBe(2);
+  });
+
+  test('applies to every third call', async () => {
+    const fault = inject('error-before', {}, { every: 3 });
+    const outcomes: string[] = [];
+    for (let call = 1; call <= 7; call++)
+      outcomes.push(
+        await put('x').then(
+          () => 'ok',
+          () => 'failed',
+        ),
+      );
+    expect(outcomes).toEqual(['ok', 'ok', 'failed', 'ok', 'ok', 'failed', 'ok']);
+    expect(fault.hits).toBe(2);
+  });
+
+  test('applies to nothing once it is removed', async () => {
+    const fault = inject('error-before');
+    fault.remove();
+    await put('x');
+    expect(fault.hits).toBe(0);
+  });
+
+  test('applies a conflict to nothing that cannot conflict', async () => {
+    const fault = inject('transaction-conflict');
+    await client.send(new GetItemCommand({ TableName: TABLE, Key: { id: { S: 'x' } } }));
+    expect(fault.hits).toBe(0);
+  });
+
+  test('does not apply to a call that is refused for want of a grant', async () => {
+    const fault = inject('error-after');
+    const powerless = principal('powerless');
+    front.addPrincipal(powerless);
+    expect((await failureOf(put('x', dynamoDbClient(front, powerless)))).name).toBe('AccessDeniedException');
+    expect(fault.hits).toBe(0);
+  });
+});

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import { afterAll, inject } from 'vitest';
+import type { PolicyDocument } from '../../../local-aws/aws-front/access/policy-document.ts';
+import { type AwsFront, type AwsFrontOptions, startAwsFront } from '../../../local-aws/aws-front/aws-front.ts';
+import type { Principal } from '../../../local-aws/aws-front/principals.ts';
+
+export const ACCOUNT = { region: 'us-east-1', accountId: '000000000000' };
+export const BUCKET = 'files';
+
+/** A policy of one statement that allows. */
+export const allow = (Action: string | string[], Resource: string | string[], more = {}): PolicyDocument => ({
+  Version: '2012-10-17',
+  Statement: [{ Effect: 'Allow', Action, Resource, ...more }],
+});
+
+/** A principal with keys of its own. */
+export function principal(name: string, ...policies: PolicyDocument[]): Principal {
+  const accessKeyId = `AKID${randomUUID().replaceAll('-', '').toUpperCase()}`;
+  return { accessKeyId, secretAccessKey: randomUUID(), name, policies };
+}
+
+/** May do everything. */
+export const ADMIN = principal('admin', allow('*', '*'));
+
+/** A front that serves the bucket to the admin; whoever starts it closes it. */
+export async function startFront(options: Partial<AwsFrontOptions> = {}): Promise<AwsFront> {
+  return startAwsFront({
+    ...ACCOUNT,
+    dataDir: options.dataDir ?? temporaryDirectory(),
+    buckets: [{ name: BUCKET }],
+    dynamoDbEndpoint: inject('dynamoDbEndpoint'),
+    ...options,
+    principals: [ADMIN, ...(options.principals ?? [])],
+  });
+}
+
+/** A front for all tests of the file that calls this at its top. */
+export async function frontOfFile(options: Partial<AwsFrontOptions> = {}): Promise<AwsFront> {
+  const front = await startFront(options);
+  afterAll(() => front.close());
+  return front;
+}
+
+/** A directory that goes when the process does. */
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'aws-front-'));
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+export function s3Client(
+  { endpoint }: Pick<AwsFront, 'endpoint'>,
+  credentials: Principal = ADMIN,
+  config: S3ClientConfig = {},
+): S3Client {
+  return new S3Client({ endpoint, region: ACCOUNT.region, credentials, maxAttempts: 1, ...config });
+}
+
+export function dynamoDbClient(
+  { endpoint }: Pick<AwsFront, 'endpoint'>,
+  credentials: Principal = ADMIN,
+  config: DynamoDBClientConfig = {},
+): DynamoDBClient {
+  return new DynamoDBClient({ endpoint, region: ACCOUNT.region, credentials, maxAttempts: 1, ...config });
+}
+
+/** What went wrong, as far as a caller sees it; fails when nothing did. */
+export async function failureOf(call: Promise<unknown>): Promise<{ name: string; status: number | undefined }> {
+  const error = await call.then(
+    () => {
+      throw new Error('the call succeeded');
+    },
+    (thrown: Error & { $metadata?: { httpStatusCode?: number } }) => thrown,
+  );
+  return { name: error.name, status: error.$metadata?.httpStatusCode };
+}

@@ -1,0 +1,227 @@
+import { randomUUID } from 'node:crypto';
+import {
+  CreateTableCommand,
+  DeleteItemCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  type ReturnConsumedCapacity,
+  TransactWriteItemsCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { countRounds, type MeteredCall } from '../../../local-aws/aws-front/meter.ts';
+import { dynamoDbClient as engineClient } from '../../support/tables.ts';
+import { ADMIN, BUCKET, dynamoDbClient, failureOf, frontOfFile, principal, s3Client } from './front.ts';
+
+const heard: MeteredCall[] = [];
+const front = await frontOfFile({ onCall: (call) => heard.push(call) });
+const TABLE = `meter-${randomUUID()}`;
+await engineClient().send(
+  new CreateTableCommand({
+    TableName: TABLE,
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: [
+      { AttributeName: 'id', AttributeType: 'S' },
+      { AttributeName: 'peer', AttributeType: 'S' },
+    ],
+    KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+    GlobalSecondaryIndexes: [
+      {
+        IndexName: 'by-peer',
+        KeySchema: [{ AttributeName: 'peer', KeyType: 'HASH' }],
+        Projection: { ProjectionType: 'ALL' },
+      },
+    ],
+  }),
+);
+const client = dynamoDbClient(front);
+const Key = { id: { S: 'small' } };
+const big = { id: { S: 'big' }, data: { S: 'x'.repeat(5_000) } };
+await client.send(new PutItemCommand({ TableName: TABLE, Item: Key }));
+await client.send(new PutItemCommand({ TableName: TABLE, Item: big }));
+
+const queryByPeer = new QueryCommand({
+  TableName: TABLE,
+  IndexName: 'by-peer',
+  KeyConditionExpression: 'peer = :p',
+  ExpressionAttributeValues: { ':p': { S: 'none' } },
+});
+
+/** Writes new items, which have these attributes besides their key. */
+const transactionOf = (...items: Record<string, { S: string }>[]) =>
+  new TransactWriteItemsCommand({
+    TransactItems: items.map((item) => ({ Put: { TableName: TABLE, Item: { ...item, id: { S: randomUUID() } } } })),
+  });
+
+const onlyIfAbsent = { ConditionExpression: 'attribute_not_exists(id)' };
+test.each<[string, (client: DynamoDBClient) => Promise<unknown>, number, number]>([
+  ['an eventual read', (c) => c.send(new GetItemCommand({ TableName: TABLE, Key })), 0.5, 0],
+  ['a strong read', (c) => c.send(new GetItemCommand({ TableName: TABLE, Key, ConsistentRead: true })), 1, 0],
+  [
+    'a strong read of 5 KB',
+    (c) => c.send(new GetItemCommand({ TableName: TABLE, Key: { id: big.id }, ConsistentRead: true })),
+    2,
+    0,
+  ],
+  ['a write', (c) => c.send(new PutItemCommand({ TableName: TABLE, Item: Key })), 0, 1],
+  ['a write of 5 KB', (c) => c.send(new PutItemCommand({ TableName: TABLE, Item: big })), 0, 5],
+  [
+    'a write that is in an index as well',
+    (c) => c.send(new PutItemCommand({ TableName: TABLE, Item: { id: { S: 'indexed' }, peer: { S: 'p' } } })),
+    0,
+    2,
+  ],
+  ['a transaction of two writes', (c) => c.send(transactionOf({}, {})), 0, 4],
+  ['a transaction of one write', (c) => c.send(transactionOf({})), 0, 2],
+  ['a transaction of three writes', (c) => c.send(transactionOf({}, {}, {})), 0, 6],
+  ['a transaction of which a write is in an index', (c) => c.send(transactionOf({ peer: { S: 'p' } }, {})), 0, 5],
+  [
+    'a write whose condition fails',
+    (c) => failureOf(c.send(new PutItemCommand({ TableName: TABLE, Item: Key, ...onlyIfAbsent }))),
+    0,
+    1,
+  ],
+  [
+    'a transaction that is cancelled',
+    (c) =>
+      failureOf(
+        c.send(
+          new TransactWriteItemsCommand({ TransactItems: [{ Put: { TableName: TABLE, Item: Key, ...onlyIfAbsent } }] }),
+        ),
+      ),
+    0,
+    2,
+  ],
+  ['a query that finds nothing', (c) => c.send(queryByPeer), 0.5, 0],
+  [
+    'a read that finds nothing',
+    (c) => c.send(new GetItemCommand({ TableName: TABLE, Key: { id: { S: '-' } } })),
+    0.5,
+    0,
+  ],
+  ['a deletion of nothing', (c) => c.send(new DeleteItemCommand({ TableName: TABLE, Key: { id: { S: '-' } } })), 0, 1],
+])('%s costs what DynamoDB charges', async (_, call, readUnits, writeUnits) => {
+  const mark = front.meter.mark();
+  await call(client);
+  const reading = front.meter.since(mark);
+  expect(reading).toMatchObject({ readUnits, writeUnits, rounds: 1 });
+  expect(reading.calls).toMatchObject([
+    { service: 'dynamodb', tables: [TABLE], principal: 'admin', readUnits, writeUnits },
+  ]);
+});
+
+test.each<[ReturnConsumedCapacity | undefined, object | undefined]>([
+  [undefined, undefined],
+  ['NONE', undefined],
+  ['TOTAL', { TableName: TABLE, CapacityUnits: 1 }],
+  ['INDEXES', { TableName: TABLE, CapacityUnits: 1, Table: { CapacityUnits: 1 } }],
+])('a caller that asks for %s of the cost gets that', async (ReturnConsumedCapacity, expected) => {
+  const write = new UpdateItemCommand({
+    TableName: TABLE,
+    Key,
+    ...(ReturnConsumedCapacity && { ReturnConsumedCapacity }),
+  });
+  expect((await client.send(write)).ConsumedCapacity).toEqual(expected);
+});
+
+describe('the calls of one request', () => {
+  /** As in a Lambda function, where the SDK reads the id from the environment. */
+  const traced = (id: string) => {
+    const own = dynamoDbClient(front);
+    const header = `Root=${id};Parent=53995c3f42cd8ad8;Sampled=1`;
+    own.middlewareStack.add(
+      (next) => (args) => {
+        (args.request as { headers: Record<string, string> }).headers['X-Amzn-Trace-Id'] = header;
+        return next(args);
+      },
+      { step: 'build' },
+    );
+    return own;
+  };
+
+  test('are those with its trace id, whatever runs beside it, and are taken once', async () => {
+    const [one, two] = ['1-00000001-aaaaaaaaaaaaaaaaaaaaaaaa', '1-00000002-aaaaaaaaaaaaaaaaaaaaaaaa'];
+    const read = new GetItemCommand({ TableName: TABLE, Key });
+    await Promise.all([traced(one).send(read), traced(two).send(read), traced(one).send(read), client.send(read)]);
+    expect(front.meter.take(one)).toMatchObject({
+      readUnits: 1,
+      calls: [{ traceId: one }, { traceId: one }],
+    });
+    expect(front.meter.take(two).calls).toHaveLength(1);
+    expect(front.meter.take(one).calls).toEqual([]);
+  });
+
+  test('without a trace id are taken together', async () => {
+    front.meter.take();
+    await client.send(new GetItemCommand({ TableName: TABLE, Key }));
+    expect(front.meter.take().calls).toMatchObject([{ operation: 'GetItem', status: 200 }]);
+    expect(front.meter.take().calls).toEqual([]);
+  });
+
+  test('count as rounds when one waits for the other', async () => {
+    const delay = front.faults.add({ match: {}, effect: { delayMs: 100 } });
+    onTestFinished(() => delay.remove());
+    const mark = front.meter.mark();
+    const read = () => client.send(new GetItemCommand({ TableName: TABLE, Key }));
+    await Promise.all([read(), read(), read()]);
+    await read();
+    await Promise.all([read(), read()]);
+    expect(front.meter.since(mark)).toMatchObject({ rounds: 3, readUnits: 3 });
+  });
+});
+
+test('a listener hears of every call with its status, of S3 and of refused ones too', async () => {
+  heard.splice(0);
+  await s3Client(front).send(new PutObjectCommand({ Bucket: BUCKET, Key: 'k', Body: 'x' }));
+  const stranger = principal('stranger');
+  front.addPrincipal(stranger);
+  await failureOf(dynamoDbClient(front, stranger).send(new GetItemCommand({ TableName: TABLE, Key })));
+  expect(heard).toMatchObject([
+    { service: 's3', operation: 'PutObject', principal: ADMIN.name, status: 200, consumed: [] },
+    { service: 'dynamodb', operation: 'GetItem', principal: 'stranger', status: 400, readUnits: 0 },
+  ]);
+});
+
+test.each<[string, [number, number][], number]>([
+  ['no calls', [], 0],
+  ['one call', [[1, 2]], 1],
+  [
+    'two at once',
+    [
+      [1, 3],
+      [2, 4],
+    ],
+    1,
+  ],
+  [
+    'one after the other',
+    [
+      [1, 2],
+      [3, 4],
+    ],
+    2,
+  ],
+  [
+    'two short ones beside a long one',
+    [
+      [1, 6],
+      [2, 3],
+      [4, 5],
+    ],
+    2,
+  ],
+  [
+    'a chain that begins in the middle',
+    [
+      [1, 4],
+      [2, 3],
+      [5, 6],
+    ],
+    2,
+  ],
+])('counts the rounds of %s', (_, spans, rounds) => {
+  expect(countRounds(spans.map(([startedAt, endedAt]) => ({ startedAt, endedAt })))).toBe(rounds);
+});

@@ -1,0 +1,175 @@
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { describe, expect, test } from 'vitest';
+import type { Principal } from '../../../local-aws/aws-front/principals.ts';
+import { signRequest } from '../../../local-aws/aws-front/signature/sign-request.ts';
+import { ACCOUNT, ADMIN, allow, BUCKET, dynamoDbClient, failureOf, frontOfFile, principal, s3Client } from './front.ts';
+
+const everything = allow('*', '*');
+const session = { ...principal('session', everything), sessionToken: 'token' };
+const ended = { ...principal('ended', everything), sessionToken: 'token', expiresAt: new Date(Date.now() - 1_000) };
+const front = await frontOfFile({ principals: [session, ended] });
+const { host } = new URL(front.endpoint);
+await s3Client(front).send(new PutObjectCommand({ Bucket: BUCKET, Key: 'key', Body: 'hello' }));
+
+const getObject = (credentials: Principal, region?: string) =>
+  s3Client(front, credentials, region ? { region } : {}).send(new GetObjectCommand({ Bucket: BUCKET, Key: 'key' }));
+const getItem = (credentials: Principal, region?: string) =>
+  dynamoDbClient(front, credentials, region ? { region } : {}).send(
+    new GetItemCommand({ TableName: 'table', Key: { id: { S: '1' } } }),
+  );
+
+const { sessionToken: _, ...withoutToken } = session;
+test.each<[string, Principal, string, string, number]>([
+  ['an unknown key', principal('stranger'), 'InvalidAccessKeyId', 'UnrecognizedClientException', 403],
+  ['another secret', { ...ADMIN, secretAccessKey: 'x' }, 'SignatureDoesNotMatch', 'InvalidSignatureException', 403],
+  ['another session token', { ...session, sessionToken: 'x' }, 'InvalidToken', 'UnrecognizedClientException', 400],
+  ['no session token', withoutToken, 'InvalidToken', 'UnrecognizedClientException', 400],
+  ['a token nobody gave out', { ...ADMIN, sessionToken: 'x' }, 'InvalidToken', 'UnrecognizedClientException', 400],
+  ['expired credentials', ended, 'ExpiredToken', 'ExpiredTokenException', 400],
+])('a call with %s is refused', async (_, credentials, s3Error, jsonError, s3Status) => {
+  expect(await failureOf(getObject(credentials))).toEqual({ name: s3Error, status: s3Status });
+  expect(await failureOf(getItem(credentials))).toEqual({ name: jsonError, status: 400 });
+});
+
+test('a call with its session token is let through', async () => {
+  expect((await getObject(session)).ContentLength).toBe(5);
+});
+
+test('a call that was signed for another region is refused', async () => {
+  expect((await failureOf(getObject(ADMIN, 'eu-west-1'))).name).toBe('AuthorizationHeaderMalformed');
+  expect((await failureOf(getItem(ADMIN, 'eu-west-1'))).name).toBe('InvalidSignatureException');
+});
+
+describe('a signed request', () => {
+  const url = `/${BUCKET}/key`;
+  const signed = (more: { now?: Date; url?: string; headers?: Record<string, string>; payloadHash?: string } = {}) =>
+    signRequest({ method: 'GET', url, headers: { host }, ...more }, ADMIN, {
+      ...ACCOUNT,
+      service: 's3',
+      ...(more.now && { now: more.now }),
+    });
+  const send = async (headers: Record<string, string>, path = url, method = 'GET', body?: string) => {
+    const answer = await fetch(front.endpoint + path, { method, headers, ...(body !== undefined && { body }) });
+    return [answer.status, /<Code>(\w+)<\/Code>/.exec(await answer.text())?.[1]];
+  };
+  const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+
+  test('is let through as it was signed, however its URL is encoded', async () => {
+    expect(await send(signed())).toEqual([200, undefined]);
+    expect(await send(signed(), `/${BUCKET}/%6b%65%79`)).toEqual([200, undefined]);
+  });
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['path', () => send(signed(), `/${BUCKET}/other`)],
+    ['query', () => send(signed(), `${url}?prefix=x`)],
+    ['method', () => send(signed(), url, 'HEAD').then(([status]) => [status, 'SignatureDoesNotMatch'])],
+    ['date', () => send({ ...signed(), 'x-amz-date': signed({ now: minutesAgo(1) })['x-amz-date'] ?? '' })],
+    ['payload hash', () => send({ ...signed(), 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' })],
+    ['header', () => send({ ...signed({ headers: { host, range: 'bytes=0-1' } }), range: 'bytes=0-2' })],
+  ])('with another %s is refused', async (_, request) => {
+    expect(await request()).toEqual([403, 'SignatureDoesNotMatch']);
+  });
+
+  test('with a header added that AWS gives a meaning is refused', async () => {
+    expect(await send({ ...signed(), 'x-amz-checksum-mode': 'ENABLED' })).toEqual([403, 'AccessDenied']);
+  });
+
+  test.each([
+    [14, 200, undefined],
+    [16, 403, 'RequestTimeTooSkewed'],
+    [-14, 200, undefined],
+    [-16, 403, 'RequestTimeTooSkewed'],
+  ])('of %i minutes ago is answered %i %s', async (minutes, status, code) => {
+    expect(await send(signed({ now: minutesAgo(minutes) }))).toEqual([status, code]);
+  });
+
+  test('with another body than its hash says is refused, and nothing is stored', async () => {
+    const payloadHash = signed()['x-amz-content-sha256'] ?? '';
+    const headers = signRequest({ method: 'PUT', url, headers: { host }, payloadHash }, ADMIN, {
+      ...ACCOUNT,
+      service: 's3',
+    });
+    expect(await send(headers, url, 'PUT', 'forged')).toEqual([400, 'XAmzContentSHA256Mismatch']);
+    expect((await getObject(ADMIN)).ContentLength).toBe(5);
+  });
+
+  test('that says nothing of its body is refused', async () => {
+    expect(await send(signed({ payloadHash: 'whatever' }))).toEqual([400, 'InvalidRequest']);
+  });
+
+  test.each([
+    ['AWS AKID:signature', 'InvalidArgument'],
+    ['Bearer token', 'InvalidArgument'],
+    ['AWS4-HMAC-SHA256 Credential=x', 'AuthorizationHeaderMalformed'],
+    [
+      'AWS4-HMAC-SHA256 Credential=a/20260101/r/s3/aws4_request, SignedHeaders=host, Signature=zz',
+      'AuthorizationHeaderMalformed',
+    ],
+  ])('with the header %j is refused', async (authorization, code) => {
+    expect(await send({ authorization })).toEqual([400, code]);
+  });
+});
+
+describe('a presigned URL', () => {
+  const presign = (signingDate: Date, expiresIn = 900) =>
+    getSignedUrl(s3Client(front), new GetObjectCommand({ Bucket: BUCKET, Key: 'key' }), { signingDate, expiresIn });
+  const send = async (url: string) => {
+    const answer = await fetch(url);
+    return [answer.status, /<Code>(\w+)<\/Code>/.exec(await answer.text())?.[1]];
+  };
+  const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1_000);
+
+  test.each([
+    [0, 200, undefined],
+    [880, 200, undefined],
+    [910, 403, 'AccessDenied'],
+    [-1_000, 403, 'RequestTimeTooSkewed'],
+  ])('of 15 minutes is answered, %i seconds after it was signed, %i %s', async (age, status, code) => {
+    expect(await send(await presign(secondsAgo(age)))).toEqual([status, code]);
+  });
+
+  test.each<[string, (url: URL) => void, number, string]>([
+    ['for another key', (url) => (url.pathname += 'x'), 403, 'SignatureDoesNotMatch'],
+    ['for longer', (url) => url.searchParams.set('X-Amz-Expires', '901'), 403, 'SignatureDoesNotMatch'],
+    [
+      'for too long',
+      (url) => url.searchParams.set('X-Amz-Expires', '604801'),
+      400,
+      'AuthorizationQueryParametersError',
+    ],
+    ['for no time', (url) => url.searchParams.delete('X-Amz-Expires'), 400, 'AuthorizationQueryParametersError'],
+    [
+      'without a signature',
+      (url) => url.searchParams.delete('X-Amz-Signature'),
+      400,
+      'AuthorizationQueryParametersError',
+    ],
+    ['with a parameter more', (url) => url.searchParams.set('x-id', 'y'), 403, 'SignatureDoesNotMatch'],
+  ])('%s is refused', async (_, change, status, code) => {
+    const url = new URL(await presign(new Date()));
+    change(url);
+    expect(await send(url.href)).toEqual([status, code]);
+  });
+});
+
+test('a presigned URL with an Authorization header beside it is refused, as on S3', async () => {
+  const url = await getSignedUrl(s3Client(front), new GetObjectCommand({ Bucket: BUCKET, Key: 'key' }));
+  const answer = await fetch(url, { headers: { authorization: 'Bearer token' } });
+  expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('Only one auth mechanism')]);
+});
+
+test('a call without a signature is refused by every service', async () => {
+  const s3 = await fetch(`${front.endpoint}/${BUCKET}/key`);
+  expect([s3.status, await s3.text()]).toEqual([403, expect.stringContaining('<Code>AccessDenied</Code>')]);
+  const headers = { 'x-amz-target': 'DynamoDB_20120810.GetItem' };
+  const dynamoDb = await fetch(front.endpoint, { method: 'POST', headers, body: '{}' });
+  expect(await dynamoDb.json()).toMatchObject({ __type: expect.stringContaining('MissingAuthenticationToken') });
+});
+
+test('a call of a service that is not here is refused by name', async () => {
+  const headers = signRequest({ method: 'POST', url: '/', headers: { host } }, ADMIN, { ...ACCOUNT, service: 'sts' });
+  const answer = await fetch(front.endpoint, { method: 'POST', headers });
+  expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('no service sts')]);
+});

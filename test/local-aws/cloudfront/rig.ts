@@ -1,0 +1,179 @@
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type RequestListener,
+  type Server,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { expect, onTestFinished } from 'vitest';
+import type { OriginAddress } from '../../../local-aws/cloudfront/origin-client.ts';
+import type { DistributionResources } from '../../../local-aws/cloudfront/resources.ts';
+import type { AnsweredRequest } from '../../../local-aws/cloudfront/serve-request.ts';
+import type { OriginCredentials } from '../../../local-aws/cloudfront/sign-request.ts';
+import { startDistribution } from '../../../local-aws/cloudfront/start-distribution.ts';
+import type { Properties } from '../../../local-aws/template/deployment.ts';
+
+export const CACHING_DISABLED = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad';
+export const ALL_METHODS = ['GET', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'POST', 'DELETE'];
+
+/** Everything the service's API needs forwarded, as its stack has it. */
+export const API_ORIGIN_REQUEST_POLICY = {
+  OriginRequestPolicyConfig: {
+    Name: 'api',
+    HeadersConfig: { HeaderBehavior: 'allExcept', Headers: ['Host', 'Expect'] },
+    CookiesConfig: { CookieBehavior: 'all' },
+    QueryStringsConfig: { QueryStringBehavior: 'all' },
+  },
+};
+
+/** At most a minute, and nothing of the request but its path in the key. */
+export const MINUTE_CACHE_POLICY = {
+  CachePolicyConfig: {
+    Name: 'minute',
+    MinTTL: 0,
+    DefaultTTL: 60,
+    MaxTTL: 60,
+    ParametersInCacheKeyAndForwardedToOrigin: {
+      CookiesConfig: { CookieBehavior: 'none' },
+      HeadersConfig: { HeaderBehavior: 'none' },
+      QueryStringsConfig: { QueryStringBehavior: 'none' },
+      EnableAcceptEncodingGzip: false,
+      EnableAcceptEncodingBrotli: false,
+    },
+  },
+};
+
+export const RESOURCES: DistributionResources = {
+  functions: {},
+  cachePolicies: { minute: MINUTE_CACHE_POLICY },
+  originRequestPolicies: { api: API_ORIGIN_REQUEST_POLICY },
+  responseHeadersPolicies: {},
+  originAccessControls: {},
+};
+
+/** A behavior that passes everything on and keeps nothing. */
+export const PASS_BEHAVIOR = {
+  TargetOriginId: 'origin',
+  ViewerProtocolPolicy: 'redirect-to-https',
+  AllowedMethods: ALL_METHODS,
+  CachePolicyId: CACHING_DISABLED,
+  OriginRequestPolicyId: 'api',
+};
+
+/** A behavior that keeps answers for a minute at most. */
+export const CACHE_BEHAVIOR = { TargetOriginId: 'origin', ViewerProtocolPolicy: 'https-only', CachePolicyId: 'minute' };
+
+export const ORIGIN = {
+  Id: 'origin',
+  DomainName: 'origin.example.com',
+  CustomOriginConfig: { OriginProtocolPolicy: 'https-only', OriginSSLProtocols: ['TLSv1.2'] },
+};
+
+export interface Rig {
+  readonly port: number;
+  readonly log: AnsweredRequest[];
+  /** Moves the distribution's clock. */
+  advance(seconds: number): void;
+  close(): Promise<void>;
+}
+
+export interface RigOptions {
+  readonly config?: Properties;
+  readonly resources?: Partial<DistributionResources>;
+  /** Others than `origin.example.com`, by domain name. */
+  readonly origins?: Readonly<Record<string, OriginAddress>>;
+  /** What requests to the origin are signed with. */
+  readonly sign?: OriginCredentials;
+}
+
+/** A distribution in front of one origin, both gone when the test ends. */
+export async function startRig(listener: RequestListener, options: RigOptions = {}): Promise<Rig> {
+  const origin = await startOrigin(listener);
+  let time = Date.parse('2026-11-21T12:00:00Z');
+  const log: AnsweredRequest[] = [];
+  const distribution = await startDistribution({
+    port: 0,
+    host: '127.0.0.1',
+    distribution: { Enabled: true, Origins: [ORIGIN], DefaultCacheBehavior: PASS_BEHAVIOR, ...options.config },
+    resources: { ...RESOURCES, ...options.resources },
+    resolveOrigin: (name) => {
+      if (name === 'origin.example.com')
+        return { host: '127.0.0.1', port: portOf(origin), ...(options.sign && { sign: options.sign }) };
+      const address = options.origins?.[name];
+      if (!address) throw new Error(`no such host: ${name}`);
+      return address;
+    },
+    onRequest: (request) => log.push(request),
+    clock: () => new Date(time),
+  });
+  onTestFinished(() => distribution.close());
+  const advance = (seconds: number) => {
+    time += seconds * 1_000;
+  };
+  return { port: distribution.port, log, advance, close: distribution.close };
+}
+
+export async function startOrigin(listener: RequestListener): Promise<Server> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return server;
+}
+
+export function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly text: string;
+}
+
+/** One request with exactly these headers and this target; `fetch` would tidy both. */
+export function ask(
+  { port }: { port: number },
+  path: string,
+  options: { method?: string; headers?: Record<string, string | string[]>; body?: string | Buffer } = {},
+): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const { method = 'GET', headers = {}, body } = options;
+    const request = httpRequest({ host: '127.0.0.1', port, path, method, headers, agent: false });
+    request.on('error', reject);
+    request.on('response', (response) => {
+      buffer(response).then(
+        (bytes) =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: bytes, text: bytes.toString() }),
+        reject,
+      );
+    });
+    request.end(body);
+  });
+}
+
+/** An error in CloudFront's own words, with nothing of the service in it. */
+export function expectOwnPage({ status, headers, text }: Reply, expected: number): void {
+  expect(status).toBe(expected);
+  expect(text).toContain(`<H1>${expected} ERROR</H1>`);
+  expect(headers).toMatchObject({
+    'content-type': 'text/html',
+    'x-amz-cf-id': expect.stringMatching(/\S/),
+    'x-cache': 'Error from cloudfront',
+  });
+  expect(headers).not.toHaveProperty('x-request-id');
+  expect(headers).not.toHaveProperty('retry-after');
+}
+
+/** A CloudFormation function association with this code. */
+export function withFunction(eventType: 'viewer-request' | 'viewer-response', code: string) {
+  return {
+    association: { FunctionAssociations: [{ EventType: eventType, FunctionARN: 'arn:function' }] },
+    resources: { functions: { 'arn:function': { code } } },
+  };
+}

@@ -1,0 +1,126 @@
+import { randomInt } from 'node:crypto';
+import {
+  DescribeTableCommand,
+  DescribeTimeToLiveCommand,
+  DynamoDBClient,
+  type DynamoDBClientConfig,
+} from '@aws-sdk/client-dynamodb';
+import { expect, inject, test } from 'vitest';
+import { createTables } from '../../../local-aws/dynamodb/create-tables.ts';
+import { loadAssembly } from '../../../local-aws/template/assembly.ts';
+import { type Deployment, resolveDeployment } from '../../../local-aws/template/deployment.ts';
+import { deploy, writeAssembly } from '../assembly-fixture.ts';
+
+const FILES = {
+  AttributeDefinitions: [
+    { AttributeName: 'account_id', AttributeType: 'S' },
+    { AttributeName: 'id', AttributeType: 'S' },
+    { AttributeName: 'seq', AttributeType: 'N' },
+    { AttributeName: 'shard', AttributeType: 'S' },
+  ],
+  KeySchema: [
+    { AttributeName: 'account_id', KeyType: 'HASH' },
+    { AttributeName: 'id', KeyType: 'RANGE' },
+  ],
+  LocalSecondaryIndexes: [
+    {
+      IndexName: 'by_seq',
+      KeySchema: [
+        { AttributeName: 'account_id', KeyType: 'HASH' },
+        { AttributeName: 'seq', KeyType: 'RANGE' },
+      ],
+      Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['name', 'size'] },
+    },
+  ],
+  GlobalSecondaryIndexes: [
+    {
+      IndexName: 'unfinished',
+      KeySchema: [{ AttributeName: 'shard', KeyType: 'HASH' }],
+      Projection: { ProjectionType: 'KEYS_ONLY' },
+    },
+  ],
+  BillingMode: 'PAY_PER_REQUEST',
+  Replicas: [
+    { Region: { Ref: 'AWS::Region' }, PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } },
+  ],
+  TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: true },
+};
+
+/** A table whose name no other test has. */
+async function deploymentOf(properties: Record<string, unknown>, accountId = String(randomInt(1e11, 1e12))) {
+  const Resources = { Files: { Type: 'AWS::DynamoDB::GlobalTable', Properties: properties } };
+  const assembly = await loadAssembly(await writeAssembly({ Data: { Resources } }));
+  const account = { region: 'eu-west-1', accountId };
+  return resolveDeployment({ assembly, account, secretValue: () => '', addresses: new Map() });
+}
+
+const engines = () => ({ dynamoDbEndpoint: inject('dynamoDbEndpoint') });
+const nameOf = (deployment: Deployment) => deployment.resources('AWS::DynamoDB::GlobalTable')[0]?.ref;
+const CONFIG: DynamoDBClientConfig = {
+  region: 'eu-west-1',
+  credentials: { accessKeyId: 'any', secretAccessKey: 'any' },
+};
+
+test('a table has the keys, indexes and expiry of the template, and is made once', async () => {
+  const deployment = await deploymentOf(FILES);
+  await createTables(deployment, engines());
+  await createTables(deployment, engines());
+  const client = new DynamoDBClient({ ...CONFIG, endpoint: engines().dynamoDbEndpoint });
+  const TableName = nameOf(deployment);
+  const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+  expect(Table?.KeySchema).toEqual(FILES.KeySchema);
+  expect(Table?.LocalSecondaryIndexes).toMatchObject(FILES.LocalSecondaryIndexes);
+  expect(Table?.GlobalSecondaryIndexes).toMatchObject(FILES.GlobalSecondaryIndexes);
+  const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName }));
+  expect(TimeToLiveDescription).toEqual({ AttributeName: 'expires_at', TimeToLiveStatus: 'ENABLED' });
+  client.destroy();
+});
+
+test.each([
+  ['another key', { KeySchema: FILES.KeySchema.slice(0, 1), LocalSecondaryIndexes: [] }],
+  ['an index less', { LocalSecondaryIndexes: [] }],
+  [
+    'another projection',
+    { GlobalSecondaryIndexes: [{ ...FILES.GlobalSecondaryIndexes[0], Projection: { ProjectionType: 'ALL' } }] },
+  ],
+])('a table that was made before, with %s, is an error that says what to do', async (_name, difference) => {
+  const deployment = await deploymentOf(FILES);
+  await createTables(deployment, engines());
+  const changed = await deploymentOf({ ...FILES, ...difference }, deployment.account.accountId);
+  await expect(createTables(changed, engines())).rejects.toThrow(
+    /^The table Data-Files-\S+ was made .* remove DATA_DIR/,
+  );
+});
+
+test('a property that is not known is an error', async () => {
+  const deployment = await deploymentOf({ ...FILES, Color: 'red' });
+  await expect(createTables(deployment, engines())).rejects.toThrow('does not implement Color');
+});
+
+test('a table that the template only names is an error', async () => {
+  const granted = await deploy({
+    Role: {
+      Type: 'AWS::IAM::Role',
+      Properties: {
+        Policies: [
+          {
+            PolicyName: 'own',
+            PolicyDocument: {
+              Version: '2012-10-17',
+              Statement: [
+                {
+                  Effect: 'Allow',
+                  Action: 'dynamodb:Query',
+                  Resource: {
+                    'Fn::Sub': `arn:aws:dynamodb:\${AWS::Region}:\${AWS::AccountId}:table/restored/index/by_seq`,
+                  },
+                },
+              ],
+            },
+          },
+        ],
+      },
+    },
+  });
+  await expect(createTables(granted, engines())).rejects.toThrow('The table restored is not made by the template');
+});

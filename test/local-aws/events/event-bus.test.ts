@@ -1,0 +1,269 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { createAsyncInvoker } from '../../../local-aws/events/async-invoker.ts';
+import { createEventBus } from '../../../local-aws/events/event-bus.ts';
+import { readInvokeConfigs } from '../../../local-aws/events/invoke-configs.ts';
+import { readRules } from '../../../local-aws/events/rules.ts';
+import { readFunctions } from '../../../local-aws/lambda/function-config.ts';
+import { createLambdaService } from '../../../local-aws/lambda/lambda-service.ts';
+import { readPermissions } from '../../../local-aws/lambda/permissions.ts';
+import { ACCOUNT, deploy, lambdaFunction } from '../assembly-fixture.ts';
+
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const close of closers.splice(0)) await close();
+});
+
+/** Writes each event to its log as one line, and fails as often as the key says. */
+const CODE = `let failures = 0; exports.handler = async (event) => {
+  console.log('got ' + JSON.stringify(event));
+  if (failures++ < Number(/fails-(\\d)/.exec(JSON.stringify(event))?.[1] ?? 0)) throw new Error('not yet');
+}`;
+
+const rule = (properties: Record<string, unknown>) => ({
+  Type: 'AWS::Events::Rule',
+  Properties: { State: 'ENABLED', Targets: [{ Id: 'Target0', Arn: { 'Fn::GetAtt': ['F', 'Arn'] } }], ...properties },
+});
+const permissionOf = (ruleName: string) => ({
+  Type: 'AWS::Lambda::Permission',
+  Properties: {
+    Action: 'lambda:InvokeFunction',
+    FunctionName: { 'Fn::GetAtt': ['F', 'Arn'] },
+    Principal: 'events.amazonaws.com',
+    SourceArn: { 'Fn::GetAtt': [ruleName, 'Arn'] },
+  },
+});
+const ARRIVED = rule({
+  EventPattern: {
+    source: ['aws.s3'],
+    'detail-type': ['Object Created'],
+    detail: { bucket: { name: ['uploads'] }, object: { key: [{ prefix: 'incoming/' }] } },
+  },
+});
+const MINUTELY = rule({ ScheduleExpression: 'rate(1 minute)' });
+const ALL = {
+  Arrived: ARRIVED,
+  Minutely: MINUTELY,
+  ArrivedPermission: permissionOf('Arrived'),
+  MinutelyPermission: permissionOf('Minutely'),
+};
+
+async function busWith(
+  resources: Parameters<typeof deploy>[0] = ALL,
+  { isClockRunning = false, bucketsWithEvents = ['uploads', 'other'] } = {},
+) {
+  const deployment = await deploy({ F: lambdaFunction('code'), ...resources }, { code: { 'index.js': CODE } });
+  const log: string[] = [];
+  const onLog = ({ line }: { line: string }) => log.push(line);
+  const lambda = createLambdaService({
+    functions: readFunctions(deployment),
+    mayInvoke: readPermissions(deployment),
+    surroundings: { region: ACCOUNT.region, awsEndpoint: '' },
+    onLog,
+  });
+  const configs = readInvokeConfigs(deployment);
+  const invoker = createAsyncInvoker({ lambda, configs, onLog, retryDelaysMs: [0, 0] });
+  const bus = createEventBus({
+    rules: readRules(deployment),
+    bucketsWithEvents: new Set(bucketsWithEvents),
+    invoker,
+    account: ACCOUNT,
+    isClockRunning,
+  });
+  closers.push(
+    () => bus.close(),
+    () => invoker.close(),
+    () => lambda.close(),
+  );
+  /** The events the function got, once all is quiet. */
+  const received = async () => {
+    await invoker.idle();
+    // A line may come through a little later than the result.
+    await lambda.invoke({ functionArn: lambda.find('F').arn, payload: '"last"' });
+    await expect.poll(() => log).toContain('got "last"');
+    return log.filter((line) => line.startsWith('got {')).map((line) => JSON.parse(line.slice(4)));
+  };
+  return { bus, invoker, lambda, log, received };
+}
+
+const created = (key: string, bucket = 'uploads') => ({
+  bucket,
+  key,
+  size: 5,
+  etag: 'abc',
+  reason: 'PutObject' as const,
+});
+
+describe('a new object', () => {
+  test('that a rule waits for reaches its function, as EventBridge writes it', async () => {
+    const { bus, received } = await busWith();
+    bus.objectCreated(created('incoming/ü b'));
+    expect(await received()).toEqual([
+      {
+        version: '0',
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        'detail-type': 'Object Created',
+        source: 'aws.s3',
+        account: '111122223333',
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+        region: 'eu-west-1',
+        resources: ['arn:aws:s3:::uploads'],
+        detail: {
+          version: '0',
+          bucket: { name: 'uploads' },
+          object: { key: 'incoming/ü b', size: 5, etag: 'abc', sequencer: expect.stringMatching(/^[0-9A-F]{18}$/) },
+          'request-id': expect.stringMatching(/^[0-9A-F]{16}$/),
+          requester: '111122223333',
+          'source-ip-address': '127.0.0.1',
+          reason: 'PutObject',
+        },
+      },
+    ]);
+  });
+
+  test.each([
+    ['under another prefix', created('uploads/a')],
+    ['in another bucket', created('incoming/a', 'other')],
+  ])('%s reaches nobody', async (_name, object) => {
+    const { bus, received } = await busWith();
+    bus.objectCreated(object);
+    expect(await received()).toEqual([]);
+  });
+
+  test('in a bucket that does not tell EventBridge reaches nobody', async () => {
+    const { bus, received } = await busWith(ALL, { bucketsWithEvents: [] });
+    bus.objectCreated(created('incoming/a'));
+    expect(await received()).toEqual([]);
+  });
+
+  test('reaches nobody when the rule is disabled', async () => {
+    const Disabled = { ...ARRIVED, Properties: { ...ARRIVED.Properties, State: 'DISABLED' } };
+    const { bus, received } = await busWith({ ...ALL, Arrived: Disabled });
+    bus.objectCreated(created('incoming/a'));
+    expect(await received()).toEqual([]);
+  });
+
+  test('can be delivered twice and in another order, as EventBridge may', async () => {
+    const { bus, received } = await busWith();
+    const held: (() => void)[] = [];
+    bus.useCourier((deliver) => held.push(deliver, deliver));
+    bus.objectCreated(created('incoming/1'));
+    bus.objectCreated(created('incoming/2'));
+    expect(await received()).toEqual([]);
+    for (const deliver of held.reverse()) deliver();
+    const keys = (await received()).map((event) => event.detail.object.key);
+    expect(keys.sort()).toEqual(['incoming/1', 'incoming/1', 'incoming/2', 'incoming/2']);
+  });
+});
+
+describe('a function that fails at an event', () => {
+  test('gets it twice more', async () => {
+    const { bus, received, invoker } = await busWith();
+    bus.objectCreated(created('incoming/fails-2'));
+    expect(await received()).toHaveLength(3);
+    expect(invoker.failed).toEqual([]);
+  });
+
+  test('every time leaves it among the failed events', async () => {
+    const { bus, received, invoker, lambda, log } = await busWith();
+    bus.objectCreated(created('incoming/fails-3'));
+    expect(await received()).toHaveLength(3);
+    expect(invoker.failed).toMatchObject([{ functionArn: lambda.find('F').arn, attempts: 3 }]);
+    expect(invoker.failed[0]?.failure).toContain('not yet');
+    expect(log.join()).toContain('gave up on event');
+  });
+
+  test('gets it as often as the template says, and the failed event names the destination', async () => {
+    const config = {
+      Type: 'AWS::Lambda::EventInvokeConfig',
+      Properties: {
+        FunctionName: { Ref: 'F' },
+        Qualifier: '$LATEST',
+        MaximumRetryAttempts: 0,
+        DestinationConfig: { OnFailure: { Destination: 'arn:aws:sqs:eu-west-1:111122223333:dead' } },
+      },
+    };
+    const { bus, received, invoker } = await busWith({ ...ALL, Config: config });
+    bus.objectCreated(created('incoming/fails-3'));
+    expect(await received()).toHaveLength(1);
+    expect(invoker.failed).toMatchObject([{ attempts: 1, destination: 'arn:aws:sqs:eu-west-1:111122223333:dead' }]);
+  });
+
+  test('because it runs as often as it may gets it later, which is no try of its own', async () => {
+    const F = lambdaFunction('code', { ReservedConcurrentExecutions: 1 });
+    const config = {
+      Type: 'AWS::Lambda::EventInvokeConfig',
+      Properties: { FunctionName: { Ref: 'F' }, Qualifier: '$LATEST', MaximumRetryAttempts: 0 },
+    };
+    const { bus, received, invoker } = await busWith({ ...ALL, F, Config: config });
+    for (const name of ['a', 'b', 'c']) bus.objectCreated(created(`incoming/${name}`));
+    expect(await received()).toHaveLength(3);
+    expect(invoker.failed).toEqual([]);
+  });
+
+  test('because it runs as often as it may does not get it when it is too old by then', async () => {
+    const F = lambdaFunction('code', { ReservedConcurrentExecutions: 0 });
+    const config = {
+      Type: 'AWS::Lambda::EventInvokeConfig',
+      Properties: { FunctionName: { Ref: 'F' }, Qualifier: '$LATEST', MaximumEventAgeInSeconds: 2 },
+    };
+    const { bus, invoker } = await busWith({ ...ALL, F, Config: config });
+    bus.objectCreated(created('incoming/a'));
+    await invoker.idle();
+    expect(invoker.failed).toMatchObject([{ attempts: 0, failure: 'the event is too old' }]);
+  });
+
+  test('because EventBridge may not invoke it gets nothing', async () => {
+    const { ArrivedPermission: _removed, ...rest } = ALL;
+    const { bus, received, invoker } = await busWith(rest);
+    bus.objectCreated(created('incoming/a'));
+    expect(await received()).toEqual([]);
+    expect(invoker.failed).toMatchObject([{ attempts: 1, failure: expect.stringContaining('AccessDenied') }]);
+  });
+});
+
+describe('a schedule', () => {
+  const scheduled = {
+    'detail-type': 'Scheduled Event',
+    source: 'aws.events',
+    resources: [expect.stringMatching(/^arn:aws:events:eu-west-1:111122223333:rule\/Stack-Minutely-/)],
+    detail: {},
+  };
+
+  test('runs when asked to', async () => {
+    const { bus, received } = await busWith();
+    bus.runSchedules();
+    bus.runSchedules('Minutely');
+    expect(await received()).toMatchObject([scheduled, scheduled]);
+    expect(() => bus.runSchedules('Arrived')).toThrow('no rule Arrived goes by the clock');
+  });
+
+  test('runs by the clock', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const { received } = await busWith(ALL, { isClockRunning: true });
+    vi.advanceTimersByTime(59_999);
+    expect(await received()).toEqual([]);
+    vi.advanceTimersByTime(60_001);
+    vi.useRealTimers();
+    expect(await received()).toHaveLength(2);
+  });
+});
+
+test.each([
+  ['rate(1 minute)', 60],
+  ['rate(5 minutes)', 300],
+  ['rate(2 hours)', 7_200],
+  ['rate(1 day)', 86_400],
+])('%s is %i seconds', async (ScheduleExpression, seconds) => {
+  const rules = readRules(await deploy({ F: lambdaFunction('code'), R: rule({ ScheduleExpression }) }, { code: {} }));
+  expect(rules[0]?.everySeconds).toBe(seconds);
+});
+
+test.each([
+  [{ ScheduleExpression: 'cron(0 1 * * ? *)' }, 'does not know "cron(0 1 * * ? *)"'],
+  [{ Targets: [{ Id: 'T', Arn: 'arn:aws:sqs:eu-west-1:1:queue' }] }, 'is no function'],
+  [{ EventBusName: 'mine' }, 'does not implement EventBusName'],
+])('a rule with %j is an error at the start', async (properties, message) => {
+  const deployment = await deploy({ F: lambdaFunction('code'), R: rule(properties) }, { code: {} });
+  expect(() => readRules(deployment)).toThrow(message);
+});

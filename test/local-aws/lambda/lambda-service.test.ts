@@ -1,0 +1,334 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { readFunctions } from '../../../local-aws/lambda/function-config.ts';
+import type { InvocationResult } from '../../../local-aws/lambda/invocation.ts';
+import { createLambdaService, type LambdaService } from '../../../local-aws/lambda/lambda-service.ts';
+import { readPermissions } from '../../../local-aws/lambda/permissions.ts';
+import { deploy, lambdaFunction } from '../assembly-fixture.ts';
+
+const services: LambdaService[] = [];
+afterEach(async () => {
+  await Promise.all(services.splice(0).map((service) => service.close()));
+});
+
+/** Lambda with one function of that code, called `F`. */
+async function lambdaWith(code: string, properties = {}, extra = {}, file = 'index.js') {
+  const deployment = await deploy({ F: lambdaFunction('code', properties), ...extra }, { code: { [file]: code } });
+  const log: string[] = [];
+  const service = createLambdaService({
+    functions: readFunctions(deployment),
+    mayInvoke: readPermissions(deployment),
+    surroundings: { region: 'eu-west-1', awsEndpoint: 'http://127.0.0.1:1' },
+    onLog: ({ line }) => log.push(line),
+  });
+  services.push(service);
+  const { arn } = service.find('F');
+  const send = (event: unknown, more = {}) =>
+    service.invoke({ functionArn: arn, payload: JSON.stringify(event), ...more });
+  return { service, arn, send, log };
+}
+
+const resultOf = ({ payload, functionError }: InvocationResult) => {
+  expect(functionError).toBeUndefined();
+  return JSON.parse(payload);
+};
+const errorOf = ({ payload, functionError }: InvocationResult) => {
+  expect(functionError).toBe('Unhandled');
+  return JSON.parse(payload);
+};
+
+describe('a function', () => {
+  test('gets the event as JSON, and its result comes back as JSON', async () => {
+    const { send } = await lambdaWith(
+      'exports.handler = async (event) => ({ ...event, at: new Date(0), no: undefined })',
+    );
+    expect(resultOf(await send({ a: [1, 'ü'] }))).toEqual({ a: [1, 'ü'], at: '1970-01-01T00:00:00.000Z' });
+  });
+
+  test('that gives nothing gives null', async () => {
+    const { send } = await lambdaWith('exports.handler = async () => {}');
+    expect(resultOf(await send({}))).toBeNull();
+  });
+
+  test.each([
+    ['index.js', 'exports.handler = async () => "cjs"', 'cjs'],
+    ['index.mjs', 'export const handler = async () => "esm"', 'esm'],
+    ['index.js', 'export const handler = async () => "detected"', 'detected'],
+    ['index.js', 'var m={};m.handler=async()=>"minified";module.exports=m', 'minified'],
+  ])('may be %s with %s', async (file, code, expected) => {
+    const { send } = await lambdaWith(code, {}, {}, file);
+    expect(resultOf(await send({}))).toBe(expected);
+  });
+
+  test('finds in its environment what the template gives it and what Lambda sets, and nothing else', async () => {
+    process.env.LEAK = 'of the test';
+    const variables = { Environment: { Variables: { TABLE: 'files', LIMIT: 5 } }, MemorySize: 256 };
+    const { send, service } = await lambdaWith('exports.handler = async () => process.env', variables);
+    const environment = resultOf(await send({}));
+    const { name, credentials, codeDirectory } = service.find('F');
+    expect(environment).toEqual({
+      TABLE: 'files',
+      LIMIT: '5',
+      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+      AWS_DEFAULT_REGION: 'eu-west-1',
+      AWS_ENDPOINT_URL: 'http://127.0.0.1:1',
+      AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+      AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '256',
+      AWS_LAMBDA_FUNCTION_NAME: name,
+      AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+      AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+      AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${name}`,
+      AWS_LAMBDA_LOG_STREAM_NAME: 'local',
+      AWS_REGION: 'eu-west-1',
+      LAMBDA_TASK_ROOT: codeDirectory,
+      LANG: 'en_US.UTF-8',
+      TZ: ':UTC',
+      _HANDLER: 'index.handler',
+      _X_AMZN_TRACE_ID: expect.stringMatching(/^Root=1-[0-9a-f]{8}-[0-9a-f]{24};Parent=[0-9a-f]{16};Sampled=0$/),
+    });
+    delete process.env.LEAK;
+  });
+
+  test('is told its request, its trace, its name and its time', async () => {
+    const code = `exports.handler = async (event, context) =>
+      [context.awsRequestId, process.env._X_AMZN_TRACE_ID, context.functionName, context.getRemainingTimeInMillis()]`;
+    const { send, service } = await lambdaWith(code, { Timeout: 7 });
+    const [requestId, traceId, name, remaining] = resultOf(await send({}, { requestId: 'r-1', traceId: 'Root=t-1' }));
+    expect([requestId, traceId, name]).toEqual(['r-1', 'Root=t-1', service.find('F').name]);
+    expect(remaining).toBeGreaterThan(5_000);
+    expect(remaining).toBeLessThanOrEqual(7_000);
+  });
+
+  test('writes its lines to the log', async () => {
+    const { send, log } = await lambdaWith(
+      'exports.handler = async () => { console.log("one\\ntwo"); console.error("three") }',
+    );
+    await send({});
+    await expect.poll(() => log).toEqual(expect.arrayContaining(['one', 'two', 'three']));
+  });
+});
+
+describe('an environment', () => {
+  const COUNTING = 'let events = 0; exports.handler = async () => ++events';
+
+  test('is used again', async () => {
+    const { send } = await lambdaWith(COUNTING);
+    expect(resultOf(await send({}))).toBe(1);
+    expect(resultOf(await send({}))).toBe(2);
+  });
+
+  test('never carries out two events at once, however many come', async () => {
+    const code = `let running = 0; exports.handler = async () => {
+      running += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+      return running--;
+    }`;
+    const { send } = await lambdaWith(code);
+    const results = await Promise.all(Array.from({ length: 30 }, () => send({})));
+    expect(results.map(resultOf)).toEqual(Array(30).fill(1));
+  });
+
+  test('works beside others: two events that wait for each other both end', async () => {
+    const code = `exports.handler = () => new Promise((resolve) => {
+      const channel = new BroadcastChannel('meeting');
+      channel.onmessage = ({ data }) => {
+        if (data === 'hello') channel.postMessage('welcome');
+        resolve('met');
+      };
+      channel.postMessage('hello');
+    })`;
+    const { send } = await lambdaWith(code, { Timeout: 30 });
+    const results = await Promise.all([send({}), send({})]);
+    expect(results.map(resultOf)).toEqual(['met', 'met']);
+  });
+
+  test('is frozen between two events: what an event left behind goes on with the next one', async () => {
+    const code = `const seen = []; exports.handler = async ({ name }) => {
+      seen.push(name);
+      if (name === 'first') setTimeout(() => seen.push('left behind'), 20);
+      if (name === 'third') await new Promise((resolve) => setTimeout(resolve, 100));
+      return seen.slice(0);
+    }`;
+    const { send } = await lambdaWith(code, { Timeout: 30 });
+    expect(resultOf(await send({ name: 'first' }))).toEqual(['first']);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(resultOf(await send({ name: 'second' }))).toEqual(['first', 'second']);
+    expect(resultOf(await send({ name: 'third' })).sort()).toEqual(['first', 'left behind', 'second', 'third']);
+  });
+
+  test('can be killed while it is frozen', async () => {
+    const { send, service, arn } = await lambdaWith(COUNTING);
+    expect(resultOf(await send({}))).toBe(1);
+    await service.killEnvironments(arn);
+    expect(resultOf(await send({}))).toBe(1);
+  });
+
+  test('keeps nothing of another function', async () => {
+    const resources = {
+      A: lambdaFunction('code', { Environment: { Variables: { NAME: 'a' } } }),
+      B: lambdaFunction('code', { Environment: { Variables: { NAME: 'b' } } }),
+    };
+    const code = 'globalThis.seen ??= []; exports.handler = async () => { seen.push(process.env.NAME); return seen }';
+    const deployment = await deploy(resources, { code: { 'index.js': code } });
+    const service = createLambdaService({
+      functions: readFunctions(deployment),
+      mayInvoke: () => true,
+      surroundings: { region: 'eu-west-1', awsEndpoint: '' },
+      onLog: () => {},
+    });
+    services.push(service);
+    const run = (label: string) => service.invoke({ functionArn: service.find(label).arn, payload: '{}' });
+    expect([resultOf(await run('A')), resultOf(await run('B'))]).toEqual([['a'], ['b']]);
+  });
+});
+
+describe('a function that fails', () => {
+  const FAILS = `exports.handler = async ({ how }) => {
+    if (how === 'throw') throw Object.assign(new TypeError('wrong'), {});
+    if (how === 'throw text') throw 'wrong';
+    if (how === 'exit') process.exit(3);
+    if (how === 'uncaught') { setImmediate(() => { throw new RangeError('later') }); await new Promise(() => {}) }
+    if (how === 'rejected') { Promise.reject(new RangeError('nobody')); await new Promise(() => {}) }
+    if (how === 'hang') await new Promise(() => {});
+    if (how === 'spin') for (;;);
+    if (how === 'memory') { const all = []; for (;;) all.push(Array(100_000).fill(Math.random())) }
+    if (how === 'too much') return 'x'.repeat(6 * 1024 * 1024 + 99);
+    if (how === 'unserializable') return 1n;
+    return 'fine';
+  }`;
+
+  test.each([
+    ['throw', { errorType: 'TypeError', errorMessage: 'wrong' }],
+    ['throw text', { errorType: 'string', errorMessage: 'wrong' }],
+    ['exit', { errorType: 'Runtime.ExitError', errorMessage: 'Error: Runtime exited with error: exit status 3' }],
+    ['uncaught', { errorType: 'RangeError', errorMessage: 'later' }],
+    ['rejected', { errorType: 'RangeError', errorMessage: 'nobody' }],
+    ['too much', { errorType: 'Function.ResponseSizeTooLarge' }],
+    ['unserializable', { errorType: 'TypeError' }],
+  ])('by "%s" says so, and the next event is carried out', async (how, expected) => {
+    const { send, log } = await lambdaWith(FAILS);
+    expect(errorOf(await send({ how }))).toMatchObject(expected);
+    expect(log.join()).toContain(expected.errorType);
+    expect(resultOf(await send({}))).toBe('fine');
+  });
+
+  test.each(['hang', 'spin'])('by "%s" is ended when its time is over', async (how) => {
+    const { send } = await lambdaWith(FAILS, { Timeout: 1 });
+    const error = errorOf(await send({ how }, { requestId: 'r-1' }));
+    expect(error).toEqual({
+      errorType: 'Sandbox.Timedout',
+      errorMessage: 'RequestId: r-1 Error: Task timed out after 1.00 seconds',
+    });
+    expect(resultOf(await send({}))).toBe('fine');
+  });
+
+  test('by using more memory than it has is ended', async () => {
+    const { send } = await lambdaWith(FAILS, { MemorySize: 32, Timeout: 30 });
+    expect(errorOf(await send({ how: 'memory' })).errorType).toBe('Runtime.OutOfMemory');
+    expect(resultOf(await send({}))).toBe('fine');
+  });
+
+  test('because its environment was killed says so', async () => {
+    const { send, service, arn } = await lambdaWith(FAILS);
+    await send({});
+    const hanging = send({ how: 'hang' });
+    await service.killEnvironments(arn);
+    expect(errorOf(await hanging).errorMessage).toContain('signal: killed');
+    expect(resultOf(await send({}))).toBe('fine');
+  });
+
+  test.each([
+    ['', 'index.handler', 'Runtime.HandlerNotFound', 'index.handler is undefined or not exported'],
+    ['', 'other.handler', 'Runtime.ImportModuleError', "Cannot find module 'other'"],
+    ['throw new RangeError("at load")', 'index.handler', 'RangeError', 'at load'],
+    ['process.exit(1)', 'index.handler', 'Runtime.ExitError', 'exit status 1'],
+  ])('to load (%j as %s) says so at every event', async (code, Handler, errorType, message) => {
+    const { send } = await lambdaWith(code, { Handler });
+    for (const event of [1, 2]) {
+      const error = errorOf(await send(event));
+      expect(error.errorType).toBe(errorType);
+      expect(error.errorMessage).toContain(message);
+    }
+  });
+});
+
+describe('Lambda refuses', () => {
+  const ECHO = 'exports.handler = async (event) => event.length';
+
+  test('an event of more than 6 MiB', async () => {
+    const { send } = await lambdaWith(ECHO);
+    const longest = 'x'.repeat(6 * 1024 * 1024 - 2);
+    expect(resultOf(await send(longest))).toBe(longest.length);
+    await expect(send(`${longest}x`)).rejects.toMatchObject({ code: 'RequestTooLarge' });
+  });
+
+  test('a function it does not have', async () => {
+    const { service } = await lambdaWith(ECHO);
+    await expect(service.invoke({ functionArn: 'arn:none', payload: '{}' })).rejects.toMatchObject({
+      code: 'ResourceNotFound',
+    });
+  });
+
+  test('more at once than is reserved for the function', async () => {
+    const code = 'exports.handler = () => new Promise(() => {})';
+    const { send, service, arn } = await lambdaWith(code, { ReservedConcurrentExecutions: 1 });
+    const first = send({});
+    await expect(send({})).rejects.toMatchObject({ code: 'TooManyRequests' });
+    await service.killEnvironments(arn);
+    errorOf(await first);
+  });
+
+  test.each([
+    ['without a permission', {}],
+    ['with one for another function', { FunctionName: 'arn:aws:lambda:eu-west-1:111122223333:function:other' }],
+    ['with one for another service', { Principal: 'events.amazonaws.com' }],
+    ['with one for another resource', { SourceArn: 'arn:aws:execute-api:eu-west-1:111122223333:other/*/*/*' }],
+  ])('a service %s', async (name, difference) => {
+    const Properties = {
+      Action: 'lambda:InvokeFunction',
+      FunctionName: { 'Fn::GetAtt': ['F', 'Arn'] },
+      Principal: 'apigateway.amazonaws.com',
+      SourceArn: 'arn:aws:execute-api:eu-west-1:111122223333:api/*/*/*',
+      ...difference,
+    };
+    const invoker = {
+      principal: 'apigateway.amazonaws.com',
+      sourceArn: 'arn:aws:execute-api:eu-west-1:111122223333:api/live/GET/files',
+    };
+    const wrong = name === 'without a permission' ? {} : { P: { Type: 'AWS::Lambda::Permission', Properties } };
+    await expect((await lambdaWith(ECHO, {}, wrong)).send('abc', { invoker })).rejects.toMatchObject({
+      code: 'AccessDenied',
+    });
+    const right = { P: { Type: 'AWS::Lambda::Permission', Properties: { ...Properties, ...ALLOWED } } };
+    expect(resultOf(await (await lambdaWith(ECHO, {}, right)).send('abc', { invoker }))).toBe(3);
+  });
+});
+
+const ALLOWED = {
+  FunctionName: { 'Fn::GetAtt': ['F', 'Arn'] },
+  Principal: 'apigateway.amazonaws.com',
+  SourceArn: 'arn:aws:execute-api:eu-west-1:111122223333:api/*/*/*',
+};
+
+test('functions that only CloudFormation calls are not among the functions', async () => {
+  const deployment = await deploy(
+    {
+      F: lambdaFunction('code'),
+      Helper: lambdaFunction('code', { Runtime: 'python3.13' }),
+      Bucket: {
+        Type: 'Custom::S3AutoDeleteObjects',
+        Properties: { ServiceToken: { 'Fn::GetAtt': ['Helper', 'Arn'] } },
+      },
+    },
+    { code: { 'index.js': '' } },
+  );
+  expect(readFunctions(deployment).map(({ label }) => label)).toEqual(['F']);
+});
+
+test.each([
+  [{ Runtime: 'python3.13' }, 'no python3.13 on one machine'],
+  [{ Layers: ['arn'] }, 'does not implement Layers'],
+])('a function with %j is an error', async (properties, message) => {
+  const deployment = await deploy({ F: lambdaFunction('code', properties) }, { code: { 'index.js': '' } });
+  expect(() => readFunctions(deployment)).toThrow(message);
+});

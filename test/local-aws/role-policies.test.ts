@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { readRoles } from '../../local-aws/template/role-policies.ts';
+import { deploy } from './assembly-fixture.ts';
+
+const document = (Action: string) => ({
+  Version: '2012-10-17',
+  Statement: [{ Effect: 'Allow', Action, Resource: '*' }],
+});
+const role = (Properties: Record<string, unknown> = {}) => ({ Type: 'AWS::IAM::Role', Properties });
+const policy = (action: string, ...roles: string[]) => ({
+  Type: 'AWS::IAM::Policy',
+  Properties: { PolicyName: action, PolicyDocument: document(action), Roles: roles.map((Ref) => ({ Ref })) },
+});
+
+test('a role has its own policies, those attached to it, and managed ones of the templates', async () => {
+  const LOGS = 'arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole';
+  const roles = readRoles(
+    await deploy({
+      A: role({
+        Policies: [{ PolicyName: 'own', PolicyDocument: document('own') }],
+        ManagedPolicyArns: [LOGS, { Ref: 'Managed' }],
+      }),
+      B: role(),
+      ForA: policy('for-a', 'A'),
+      ForBoth: policy('for-both', 'A', 'B'),
+      Managed: { Type: 'AWS::IAM::ManagedPolicy', Properties: { PolicyDocument: document('managed') } },
+    }),
+  );
+  expect(roles.map(({ policies }) => policies)).toEqual([
+    [document('own'), document('managed'), document('for-a'), document('for-both')],
+    [document('for-both')],
+  ]);
+});
+
+test.each([
+  [{ ManagedPolicyArns: ['arn:aws:iam::aws:policy/AdministratorAccess'] }, 'has the policy arn:aws:iam::aws:policy/Ad'],
+  [{ PermissionsBoundary: 'arn' }, 'does not implement PermissionsBoundary'],
+])('a role with %j is an error', async (properties, message) => {
+  const deployment = await deploy({ A: role(properties) });
+  expect(() => readRoles(deployment)).toThrow(message);
+});

@@ -1,0 +1,166 @@
+import {
+  CompleteMultipartUploadCommand,
+  CopyObjectCommand,
+  type CopyObjectCommandInput,
+  CreateMultipartUploadCommand,
+  type CreateMultipartUploadCommandInput,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListPartsCommand,
+  PutObjectCommand,
+  UploadPartCopyCommand,
+  type UploadPartCopyCommandInput,
+} from '@aws-sdk/client-s3';
+import { describe, expect, test } from 'vitest';
+import type { ObjectCreated } from '../../../local-aws/s3/s3-request.ts';
+import { BUCKET, failureOf, frontOfFile, s3Client } from '../aws-front/front.ts';
+
+const created: ObjectCreated[] = [];
+const front = await frontOfFile({
+  buckets: [{ name: BUCKET }, { name: 'other' }],
+  onObjectCreated: (event) => created.push(event),
+});
+const s3 = s3Client(front);
+const copy = (Key: string, more: Partial<CopyObjectCommandInput> = {}) =>
+  s3.send(new CopyObjectCommand({ Bucket: BUCKET, Key, CopySource: `${BUCKET}/source`, ...more }));
+const head = (Key: string, Bucket = BUCKET) => s3.send(new HeadObjectCommand({ Bucket, Key, ChecksumMode: 'ENABLED' }));
+
+const SHA256 = 'uU0nuZNNPgilLlLX2n2r+sSE7+N6U4DukIj3rOLvzek=';
+const source = await s3.send(
+  new PutObjectCommand({
+    Bucket: BUCKET,
+    Key: 'source',
+    Body: 'hello world',
+    ContentType: 'text/plain',
+    Metadata: { file: 'a/b' },
+    ChecksumSHA256: SHA256,
+  }),
+);
+
+test('copies content, headers and checksum, and tells the listener', async () => {
+  const answer = await copy('copy');
+  expect(answer.CopyObjectResult).toMatchObject({ ETag: source.ETag, ChecksumSHA256: SHA256 });
+  expect(await head('copy')).toMatchObject({
+    ContentType: 'text/plain',
+    Metadata: { file: 'a/b' },
+    ChecksumSHA256: SHA256,
+  });
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket: BUCKET, Key: 'copy' }));
+  expect(await Body?.transformToString()).toBe('hello world');
+  expect(created.at(-1)).toMatchObject({ key: 'copy', size: 11, reason: 'CopyObject' });
+});
+
+test('takes the headers of the request instead where it says REPLACE, and only there', async () => {
+  const replacement = { ContentType: 'image/png', Metadata: { other: '1' } };
+  await copy('replaced', { ...replacement, MetadataDirective: 'REPLACE' });
+  expect(await head('replaced')).toMatchObject(replacement);
+  await copy('kept', replacement);
+  expect(await head('kept')).toMatchObject({ ContentType: 'text/plain', Metadata: { file: 'a/b' } });
+});
+
+test('copies to another bucket, and from a key that needs encoding', async () => {
+  await copy('a +ü/b');
+  const CopySource = `/${BUCKET}/${encodeURIComponent('a +ü/b')}`;
+  await s3.send(new CopyObjectCommand({ Bucket: 'other', Key: 'far', CopySource }));
+  expect(await head('far', 'other')).toMatchObject({ ETag: source.ETag });
+});
+
+test('copies an object onto itself only with other headers', async () => {
+  await copy('self');
+  const self = { CopySource: `${BUCKET}/self` };
+  expect(await failureOf(copy('self', self))).toEqual({ name: 'InvalidRequest', status: 400 });
+  await copy('self', { ...self, MetadataDirective: 'REPLACE', ContentType: 'a/b' });
+  expect(await head('self')).toMatchObject({ ContentType: 'a/b', ContentLength: 11 });
+});
+
+test.each<[Partial<CopyObjectCommandInput>, string, number]>([
+  [{ CopySource: `${BUCKET}/missing` }, 'NoSuchKey', 404],
+  [{ CopySource: 'nowhere/source' }, 'NoSuchBucket', 404],
+  [{ CopySource: 'source' }, 'InvalidArgument', 400],
+  [{ CopySource: `${BUCKET}/source?versionId=1` }, 'NotImplemented', 501],
+  [{ CopySourceIfMatch: '"stale"' }, 'PreconditionFailed', 412],
+  [{ CopySourceIfNoneMatch: source.ETag }, 'PreconditionFailed', 412],
+  [{ CopySourceIfUnmodifiedSince: new Date('2001-01-01') }, 'PreconditionFailed', 412],
+])('refuses %j with %s, and writes nothing', async (more, name, status) => {
+  expect(await failureOf(copy('refused', more))).toEqual({ name, status });
+  expect((await failureOf(head('refused'))).status).toBe(404);
+});
+
+test('refuses a range, which S3 does not know of a whole copy', async () => {
+  const ranged = new CopyObjectCommand({ Bucket: BUCKET, Key: 'refused', CopySource: `${BUCKET}/source` });
+  ranged.middlewareStack.add(
+    (next) => (args) => {
+      (args.request as { headers: Record<string, string> }).headers['x-amz-copy-source-range'] = 'bytes=0-1';
+      return next(args);
+    },
+    { step: 'build' },
+  );
+  expect(await failureOf(s3.send(ranged))).toEqual({ name: 'NotImplemented', status: 501 });
+});
+
+test('copies the version that the condition names', async () => {
+  await copy('named', { CopySourceIfMatch: source.ETag, CopySourceIfModifiedSince: new Date('2001-01-01') });
+  expect(await head('named')).toMatchObject({ ETag: source.ETag });
+});
+
+test('keeps what is at the destination when the copy must be the first', async () => {
+  await copy('first', { IfNoneMatch: '*' });
+  expect(await failureOf(copy('first', { IfNoneMatch: '*' }))).toEqual({ name: 'PreconditionFailed', status: 412 });
+});
+
+describe('a part that is copied', () => {
+  const MIB = 1024 * 1024;
+  const LARGE = Buffer.concat([Buffer.alloc(6 * MIB, 'a'), Buffer.from('the end')]);
+
+  const begin = async (more: Partial<CreateMultipartUploadCommandInput> = {}) => {
+    await s3.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'large', Body: LARGE }));
+    const upload = { Bucket: BUCKET, Key: 'joined' };
+    const { UploadId } = await s3.send(new CreateMultipartUploadCommand({ ...upload, ...more }));
+    return { ...upload, UploadId };
+  };
+  type Upload = Awaited<ReturnType<typeof begin>>;
+  const copyPart = (upload: Upload, PartNumber: number, more: Partial<UploadPartCopyCommandInput> = {}) =>
+    s3.send(new UploadPartCopyCommand({ ...upload, PartNumber, CopySource: `${BUCKET}/large`, ...more }));
+
+  test('has the bytes of its range, and becomes part of the object', async () => {
+    const upload = await begin({ ContentType: 'image/png', ChecksumAlgorithm: 'SHA256' });
+    const first = await copyPart(upload, 1, { CopySourceRange: `bytes=1-${6 * MIB}` });
+    const last = await copyPart(upload, 2, { CopySourceRange: `bytes=${6 * MIB + 4}-${6 * MIB + 6}` });
+    const Parts = [first, last].map(({ CopyPartResult }, index) => ({
+      PartNumber: index + 1,
+      ETag: CopyPartResult?.ETag,
+      ChecksumSHA256: CopyPartResult?.ChecksumSHA256,
+    }));
+    expect(last.CopyPartResult?.LastModified).toBeInstanceOf(Date);
+    await s3.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }));
+    const { Body, ContentType } = await s3.send(new GetObjectCommand({ Bucket: BUCKET, Key: 'joined' }));
+    const content = Buffer.from((await Body?.transformToByteArray()) ?? []);
+    expect(content.equals(Buffer.concat([LARGE.subarray(1, 6 * MIB + 1), Buffer.from('end')]))).toBe(true);
+    expect(ContentType).toBe('image/png');
+  });
+
+  test('without a range is all of a source, however small', async () => {
+    const upload = await begin();
+    await copyPart(upload, 1, { CopySource: `${BUCKET}/source` });
+    const { Parts } = await s3.send(new ListPartsCommand(upload));
+    expect(Parts).toMatchObject([{ PartNumber: 1, Size: 11, ETag: source.ETag }]);
+  });
+
+  test.each<[Partial<UploadPartCopyCommandInput>, string, number]>([
+    [{ CopySourceRange: 'bytes=0-' }, 'InvalidArgument', 400],
+    [{ CopySourceRange: 'bytes=-5' }, 'InvalidArgument', 400],
+    [{ CopySourceRange: 'bytes=5-4' }, 'InvalidArgument', 400],
+    [{ CopySourceRange: '0-5' }, 'InvalidArgument', 400],
+    [{ CopySourceRange: `bytes=0-${LARGE.length}` }, 'InvalidArgument', 400],
+    [{ CopySource: `${BUCKET}/source`, CopySourceRange: 'bytes=0-5' }, 'InvalidRequest', 400],
+    [{ CopySource: `${BUCKET}/missing` }, 'NoSuchKey', 404],
+    [{ CopySource: 'nowhere/source' }, 'NoSuchBucket', 404],
+    [{ CopySourceIfMatch: '"stale"' }, 'PreconditionFailed', 412],
+    [{ UploadId: 'unknown' }, 'NoSuchUpload', 404],
+    [{ PartNumber: 10_001 }, 'InvalidArgument', 400],
+  ])('is refused with %j by %s', async (more, name, status) => {
+    const upload = await begin();
+    expect(await failureOf(copyPart(upload, 1, more))).toEqual({ name, status });
+    expect((await s3.send(new ListPartsCommand(upload))).Parts ?? []).toEqual([]);
+  });
+});

@@ -1,0 +1,209 @@
+import { readdirSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type PutObjectCommandInput } from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { MeteredCall } from '../../../local-aws/aws-front/meter.ts';
+import { ADMIN, BUCKET, failureOf, frontOfFile, s3Client, temporaryDirectory } from '../aws-front/front.ts';
+
+const dataDir = temporaryDirectory();
+let onCall = (_: MeteredCall) => {};
+const front = await frontOfFile({ dataDir, onCall: (call) => onCall(call) });
+const s3 = s3Client(front);
+/** As our service has it: no checksum where none is asked for. */
+const plainS3 = s3Client(front, ADMIN, { requestChecksumCalculation: 'WHEN_REQUIRED' });
+
+const put = (more: Partial<PutObjectCommandInput>, client = s3) =>
+  client.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'object', Body: 'hello', ...more }));
+const head = (Key: string) => s3.send(new HeadObjectCommand({ Bucket: BUCKET, Key, ChecksumMode: 'ENABLED' }));
+const drafts = () => readdirSync(join(dataDir, 's3', BUCKET, 'drafts'));
+const presign = (input: Partial<PutObjectCommandInput>, options = {}) =>
+  getSignedUrl(plainS3, new PutObjectCommand({ Bucket: BUCKET, Key: 'object', ...input }), options);
+const codeOf = async (response: Response) => /<Code>(\w+)<\/Code>/.exec(await response.text())?.[1];
+
+afterEach(() => expect(drafts()).toEqual([]));
+
+const MD5 = 'XUFAKrxLKna5cZ2REBfFkg==';
+const SHA256 = 'LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=';
+
+describe('content whose digest is given', () => {
+  test.each<Partial<PutObjectCommandInput>>([
+    { ContentMD5: MD5 },
+    { ChecksumSHA256: SHA256 },
+    { ChecksumSHA1: 'qvTGHdzF6KLavt4PO0gs2a6pQ00=' },
+    { ChecksumCRC32: 'NhCmhg==' },
+    { ChecksumAlgorithm: 'SHA256' },
+  ])('is taken when it fits: %j', async (digest) => {
+    await put({ Key: 'fits', ...digest });
+    expect(await head('fits')).toMatchObject('ContentMD5' in digest || 'ChecksumAlgorithm' in digest ? {} : digest);
+  });
+
+  test.each<[Partial<PutObjectCommandInput>, string]>([
+    [{ ContentMD5: '1B2M2Y8AsgTpgAmY7PhCfg==' }, 'BadDigest'],
+    [{ ContentMD5: 'short' }, 'InvalidDigest'],
+    [{ ChecksumSHA256: 'A'.repeat(43).concat('=') }, 'BadDigest'],
+    [{ ChecksumSHA256: 'short' }, 'InvalidRequest'],
+    [{ ChecksumSHA1: 'A'.repeat(27).concat('=') }, 'BadDigest'],
+    [{ ChecksumCRC32: 'AAAAAA==' }, 'BadDigest'],
+    [{ ChecksumSHA256: SHA256, ChecksumCRC32: 'NhCmhg==' }, 'InvalidRequest'],
+    [{ ChecksumCRC32C: 'AAAAAA==' }, 'NotImplemented'],
+  ])('is refused when it does not: %j with %s', async (digest, name) => {
+    expect((await failureOf(put({ Key: 'refused', ...digest }))).name).toBe(name);
+    expect((await failureOf(head('refused'))).status).toBe(404);
+  });
+});
+
+describe('a stream whose checksum comes after it', () => {
+  // The SDK warns that it cannot send a stream again, which is what these tests are about.
+  const ignore = () => {};
+  const logger = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };
+  const streaming = s3Client(front, ADMIN, { logger });
+  const bytes = Buffer.alloc(300_000, 'stream');
+  const body = (size: number) => {
+    const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+      bytes.subarray(at * size, (at + 1) * size),
+    );
+    return { Body: Readable.from(chunks, { objectMode: false }), ContentLength: bytes.length };
+  };
+
+  test('is taken without its framing', async () => {
+    await put({ Key: 'streamed', ...body(65_536), ContentEncoding: 'gzip' }, streaming);
+    const answer = await s3.send(new GetObjectCommand({ Bucket: BUCKET, Key: 'streamed' }));
+    expect(answer).toMatchObject({ ContentEncoding: 'gzip', ContentLength: bytes.length });
+    expect(Buffer.from((await answer.Body?.transformToByteArray()) ?? [])).toEqual(bytes);
+    expect((await head('streamed')).ChecksumCRC32).toBeDefined();
+  });
+
+  test('is refused in chunks that are smaller than S3 takes', async () => {
+    const small = put({ Key: 'small', ...body(8_191) }, streaming);
+    expect(await failureOf(small)).toEqual({ name: 'InvalidChunkSizeError', status: 403 });
+    await put({ Key: 'small', ...body(8_192) }, streaming);
+  });
+
+  test('is refused when it is shorter than it said', async () => {
+    const cut = put({ Key: 'cut', ...body(65_536), ContentLength: bytes.length + 1 }, streaming);
+    expect((await failureOf(cut)).name).toBe('IncompleteBody');
+    expect((await failureOf(head('cut'))).status).toBe(404);
+  });
+});
+
+describe('a presigned upload', () => {
+  test('is taken as it was signed', async () => {
+    const url = await presign(
+      { ContentLength: 5, ContentType: 'text/plain', IfNoneMatch: '*', ChecksumSHA256: SHA256, Key: 'signed' },
+      { signableHeaders: new Set(['content-type']), unhoistableHeaders: new Set(['x-amz-checksum-sha256']) },
+    );
+    const headers = { 'content-type': 'text/plain', 'if-none-match': '*', 'x-amz-checksum-sha256': SHA256 };
+    const send = () => fetch(url, { method: 'PUT', body: 'hello', headers });
+    expect((await send()).status).toBe(200);
+    expect(await head('signed')).toMatchObject({ ContentType: 'text/plain', ChecksumSHA256: SHA256 });
+    expect([(await send()).status, await codeOf(await send())]).toEqual([412, 'PreconditionFailed']);
+  });
+
+  test.each<[string, string, Record<string, string>]>([
+    ['of another length', 'hello!', {}],
+    ['of another type', 'hello', { 'content-type': 'text/html' }],
+    ['without a signed header', 'hello', { 'if-none-match': '' }],
+  ])('%s does not match its signature', async (_, body, more) => {
+    const url = await presign(
+      { ContentLength: 5, ContentType: 'text/plain', IfNoneMatch: '*' },
+      { signableHeaders: new Set(['content-type']) },
+    );
+    const headers = { 'content-type': 'text/plain', 'if-none-match': '*', ...more };
+    const answer = await fetch(url, { method: 'PUT', body, headers });
+    expect([answer.status, await codeOf(answer)]).toEqual([403, 'SignatureDoesNotMatch']);
+  });
+
+  test('cannot be given metadata that was not signed', async () => {
+    const url = await presign({});
+    const answer = await fetch(url, { method: 'PUT', body: 'hello', headers: { 'x-amz-meta-file': 'other' } });
+    expect([answer.status, await codeOf(answer)]).toEqual([403, 'AccessDenied']);
+  });
+
+  test('keeps the metadata that the SDK moved to the query', async () => {
+    const url = await presign({ Key: 'hoisted', Metadata: { file: 'a/b' } });
+    expect(new URL(url).searchParams.get('x-amz-meta-file')).toBe('a/b');
+    expect((await fetch(url, { method: 'PUT', body: 'hello' })).status).toBe(200);
+    expect((await head('hoisted')).Metadata).toEqual({ file: 'a/b' });
+  });
+
+  test('is not held to the checksum of an empty body that the SDK adds by default', async () => {
+    const url = await getSignedUrl(s3, new PutObjectCommand({ Bucket: BUCKET, Key: 'object' }));
+    expect(url).toContain('x-amz-checksum-crc32=AAAAAA');
+    expect((await fetch(url, { method: 'PUT', body: 'hello' })).status).toBe(200);
+  });
+
+  test('without a type gets the one S3 gives', async () => {
+    await fetch(await presign({ Key: 'untyped' }), { method: 'PUT', body: Buffer.from('hello') });
+    expect((await head('untyped')).ContentType).toBe('binary/octet-stream');
+  });
+
+  test('without a length is refused', async () => {
+    const body = Readable.toWeb(Readable.from(['hello']));
+    const answer = await fetch(await presign({}), { method: 'PUT', body, duplex: 'half' } as RequestInit);
+    expect([answer.status, await codeOf(answer)]).toEqual([411, 'MissingContentLength']);
+  });
+});
+
+describe('a body that is cut', () => {
+  /** Sends a request line, headers and a part of a body, then ends the connection; resolves when the server is done. */
+  async function sendPart(url: string, headers: Record<string, string>, body: Buffer, end: 'end' | 'resetAndDestroy') {
+    const { host, hostname, port, pathname, search } = new URL(url);
+    const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}`);
+    const done = new Promise<MeteredCall>((resolve) => {
+      onCall = resolve;
+    });
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => {});
+    socket.write(`PUT ${pathname}${search} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+    socket.write(body, () => socket[end]());
+    return done;
+  }
+
+  test.each([
+    [0, 'end'],
+    [1, 'end'],
+    [999, 'end'],
+    [999, 'resetAndDestroy'],
+    [100_000, 'resetAndDestroy'],
+  ] as const)('after %i bytes by %s stores nothing, and keeps what was there', async (sent, end) => {
+    await put({ Key: 'cut', Body: 'before' });
+    const url = await presign({ Key: 'cut' });
+    const call = await sendPart(url, { 'content-length': String(sent + 1) }, Buffer.alloc(sent, 'x'), end);
+    expect(call).toMatchObject({ operation: 'PutObject', status: 0 });
+    expect(await head('cut')).toMatchObject({ ContentLength: 6 });
+  });
+});
+
+describe('a client that waits to be invited', () => {
+  /** Sends the head of an upload, then its body once it is invited; resolves with all that came back. */
+  async function sendWhenInvited(url: string, headers: Record<string, string>): Promise<string> {
+    const { host, hostname, port, pathname, search } = new URL(url);
+    const head = { host, expect: '100-continue', 'content-length': '5', ...headers };
+    const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}`);
+    const socket = connect(Number(port), hostname).setEncoding('utf8');
+    socket.write(`PUT ${pathname}${search} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+    let answer = '';
+    for await (const chunk of socket) {
+      answer += chunk;
+      if (chunk === 'HTTP/1.1 100 Continue\r\n\r\n') socket.write('hello');
+      else if (answer.includes('\r\n\r\n')) break;
+    }
+    return answer;
+  }
+
+  test('is invited and answered', async () => {
+    const answer = await sendWhenInvited(await presign({ Key: 'invited' }), {});
+    expect(answer).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 OK/);
+    expect(await head('invited')).toMatchObject({ ContentLength: 5 });
+  });
+
+  test('is refused without being invited, and cannot be taken to send on', async () => {
+    const url = await presign({ Key: 'invited', IfNoneMatch: '*' });
+    const answer = await sendWhenInvited(url, { 'if-none-match': '*' });
+    expect(answer).toMatch(/^HTTP\/1.1 412 /);
+    expect(answer).toContain('connection: close');
+  });
+});

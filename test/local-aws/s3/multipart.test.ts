@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  AbortMultipartUploadCommand,
+  type CompletedPart,
+  CompleteMultipartUploadCommand,
+  type CompleteMultipartUploadCommandInput,
+  CreateMultipartUploadCommand,
+  type CreateMultipartUploadCommandInput,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  ListPartsCommand,
+  PutObjectCommand,
+  UploadPartCommand,
+  type UploadPartCommandInput,
+} from '@aws-sdk/client-s3';
+import { describe, expect, test } from 'vitest';
+import type { ObjectCreated } from '../../../local-aws/s3/s3-request.ts';
+import { ADMIN, BUCKET, failureOf, frontOfFile, s3Client, temporaryDirectory } from '../aws-front/front.ts';
+
+const dataDir = temporaryDirectory();
+const created: ObjectCreated[] = [];
+const front = await frontOfFile({ dataDir, onObjectCreated: (event) => created.push(event) });
+const s3 = s3Client(front, ADMIN, { requestChecksumCalculation: 'WHEN_REQUIRED' });
+
+const MIB = 1024 * 1024;
+const FIRST = Buffer.alloc(5 * MIB, 'first');
+const LAST = Buffer.from('last');
+
+const create = async (Key: string, more: Partial<CreateMultipartUploadCommandInput> = {}) => {
+  const { UploadId = '' } = await s3.send(new CreateMultipartUploadCommand({ Bucket: BUCKET, Key, ...more }));
+  return { Bucket: BUCKET, Key, UploadId };
+};
+type Upload = Awaited<ReturnType<typeof create>>;
+const send = async (upload: Upload, PartNumber: number, Body: Buffer, more: Partial<UploadPartCommandInput> = {}) => {
+  const { ETag, ChecksumSHA256 } = await s3.send(new UploadPartCommand({ ...upload, PartNumber, Body, ...more }));
+  return { PartNumber, ETag, ChecksumSHA256 };
+};
+const complete = (upload: Upload, Parts: CompletedPart[], more: Partial<CompleteMultipartUploadCommandInput> = {}) =>
+  s3.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts }, ...more }));
+const abort = (upload: Upload) => s3.send(new AbortMultipartUploadCommand(upload));
+const head = (Key: string) => s3.send(new HeadObjectCommand({ Bucket: BUCKET, Key, ChecksumMode: 'ENABLED' }));
+const md5 = (...bytes: Buffer[]) => createHash('md5').update(Buffer.concat(bytes)).digest();
+const folder = (name: string) => readdirSync(join(dataDir, 's3', BUCKET, name));
+
+test('joins the parts in their order into one object', async () => {
+  const upload = await create('joined', { ContentType: 'video/mp4', Metadata: { file: 'a/b' } });
+  const last = await send(upload, 7, LAST);
+  const first = await send(upload, 3, FIRST);
+  const { ETag } = await complete(upload, [first, last]);
+  expect(ETag).toBe(`"${md5(md5(FIRST), md5(LAST)).toString('hex')}-2"`);
+  const answer = await s3.send(new GetObjectCommand({ Bucket: BUCKET, Key: 'joined' }));
+  expect(answer).toMatchObject({ ETag, ContentType: 'video/mp4', Metadata: { file: 'a/b' } });
+  const content = Buffer.from((await answer.Body?.transformToByteArray()) ?? []);
+  expect(content.equals(Buffer.concat([FIRST, LAST]))).toBe(true);
+  const size = FIRST.length + LAST.length;
+  const event = { bucket: BUCKET, key: 'joined', size, etag: ETag?.slice(1, -1), reason: 'CompleteMultipartUpload' };
+  expect(created).toEqual([event]);
+});
+
+test('shows nothing of an upload before it is complete', async () => {
+  const upload = await create('hidden');
+  await send(upload, 1, LAST);
+  expect((await failureOf(head('hidden'))).status).toBe(404);
+});
+
+test('takes the latest of the parts of one number, and only those that are listed', async () => {
+  const upload = await create('latest');
+  await send(upload, 1, FIRST);
+  const again = await send(upload, 1, LAST);
+  await send(upload, 2, FIRST);
+  await complete(upload, [again]);
+  expect(await head('latest')).toMatchObject({ ContentLength: LAST.length });
+});
+
+const refused = await create('refused');
+const first = await send(refused, 1, FIRST);
+const small = await send(refused, 2, LAST);
+const last = await send(refused, 3, LAST);
+
+describe('a completion', () => {
+  test.each<[string, CompletedPart[], string]>([
+    ['without parts', [], 'MalformedXML'],
+    ['out of order', [small, first], 'InvalidPartOrder'],
+    ['with one part twice', [first, first], 'InvalidPartOrder'],
+    ['of a part that is not there', [first, { PartNumber: 9, ETag: '"x"' }], 'InvalidPart'],
+    ['of another ETag', [{ ...first, ETag: last.ETag }], 'InvalidPart'],
+    ['of another checksum', [{ ...first, ChecksumSHA256: 'x' }], 'InvalidPart'],
+    ['with a small part before the last', [first, small, last], 'EntityTooSmall'],
+  ])('%s is refused, and the upload stays', async (_, parts, name) => {
+    expect(await failureOf(complete(refused, parts))).toEqual({ name, status: 400 });
+    expect((await s3.send(new ListPartsCommand(refused))).Parts).toHaveLength(3);
+    expect((await failureOf(head('refused'))).status).toBe(404);
+  });
+
+  test('of one small part is taken', async () => {
+    await complete(refused, [small]);
+    expect(await head('refused')).toMatchObject({ ContentLength: LAST.length });
+  });
+
+  test('with If-None-Match: * keeps what is there, and the upload', async () => {
+    const late = await create('taken');
+    const part = await send(late, 1, LAST);
+    await s3.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'taken', Body: 'before' }));
+    const second = complete(late, [part], { IfNoneMatch: '*' });
+    expect(await failureOf(second)).toEqual({ name: 'PreconditionFailed', status: 412 });
+    expect(await head('taken')).toMatchObject({ ContentLength: 6 });
+    await s3.send(new DeleteObjectCommand({ Bucket: BUCKET, Key: 'taken' }));
+    await complete(late, [part], { IfNoneMatch: '*' });
+    expect(await head('taken')).toMatchObject({ ContentLength: LAST.length });
+  });
+
+  test('that is repeated is answered again, and brings no deleted object back', async () => {
+    const upload = await create('repeated');
+    const parts = [await send(upload, 1, LAST)];
+    const { ETag } = await complete(upload, parts, { IfNoneMatch: '*' });
+    await s3.send(new DeleteObjectCommand({ Bucket: BUCKET, Key: 'repeated' }));
+    expect(await complete(upload, parts, { IfNoneMatch: '*' })).toMatchObject({ ETag });
+    expect((await failureOf(head('repeated'))).status).toBe(404);
+  });
+
+  test('of two uploads at once to one key with If-None-Match: * wins once', async () => {
+    const uploads = await Promise.all(Array.from({ length: 5 }, () => create('contested')));
+    const outcomes = await Promise.allSettled(
+      uploads.map(async (upload, index) =>
+        complete(upload, [await send(upload, 1, Buffer.from(`${index}`))], { IfNoneMatch: '*' }),
+      ),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+});
+
+describe('a checksum', () => {
+  test('of each part becomes one of the object', async () => {
+    const upload = await create('summed', { ChecksumAlgorithm: 'SHA256' });
+    const parts = [
+      await send(upload, 1, FIRST, { ChecksumAlgorithm: 'SHA256' }),
+      await send(upload, 2, LAST, { ChecksumAlgorithm: 'SHA256' }),
+    ];
+    const { ChecksumSHA256 } = await complete(upload, parts);
+    const sums = parts.map((part) => Buffer.from(part.ChecksumSHA256 ?? '', 'base64'));
+    const expected = createHash('sha256').update(Buffer.concat(sums)).digest('base64');
+    expect(ChecksumSHA256).toBe(`${expected}-2`);
+    expect(await head('summed')).toMatchObject({ ChecksumSHA256, ChecksumType: 'COMPOSITE' });
+  });
+
+  test('that a part does not fit refuses the part', async () => {
+    const upload = await create('mismatched');
+    const bad = send(upload, 1, LAST, { ContentMD5: '1B2M2Y8AsgTpgAmY7PhCfg==' });
+    expect(await failureOf(bad)).toEqual({ name: 'BadDigest', status: 400 });
+    expect((await s3.send(new ListPartsCommand(upload))).Parts).toBeUndefined();
+  });
+});
+
+describe('an aborted upload', () => {
+  test('takes its parts with it, and no more parts after it', async () => {
+    const upload = await create('aborted');
+    const part = await send(upload, 1, LAST);
+    expect((await abort(upload)).$metadata.httpStatusCode).toBe(204);
+    expect((await abort(upload)).$metadata.httpStatusCode).toBe(204);
+    const noSuchUpload = { name: 'NoSuchUpload', status: 404 };
+    expect(await failureOf(send(upload, 2, LAST))).toEqual(noSuchUpload);
+    expect(await failureOf(complete(upload, [part]))).toEqual(noSuchUpload);
+    expect(await failureOf(s3.send(new ListPartsCommand(upload)))).toEqual(noSuchUpload);
+    expect(folder('uploads')).not.toContain(upload.UploadId);
+    expect(folder('drafts')).toEqual([]);
+  });
+
+  test.each(['unknown', '..', '../objects'])('is not found by the id %j', async (UploadId) => {
+    const upload = { Bucket: BUCKET, Key: 'aborted', UploadId };
+    expect(await failureOf(abort(upload))).toEqual({ name: 'NoSuchUpload', status: 404 });
+  });
+
+  test('is not found under another key', async () => {
+    const upload = await create('mine');
+    expect((await failureOf(abort({ ...upload, Key: 'yours' }))).name).toBe('NoSuchUpload');
+  });
+});
+
+test.each([0, 10_001])('refuses the part number %i', async (number) => {
+  const upload = await create('numbers');
+  expect(await failureOf(send(upload, number, LAST))).toEqual({ name: 'InvalidArgument', status: 400 });
+});
+
+describe('a list', () => {
+  test('of uploads is by key and age, in pages, with a prefix', async () => {
+    const uploads = [await create('list/b'), await create('list/a'), await create('list/a'), await create('other/a')];
+    const ids = [uploads[1], uploads[2], uploads[0]].map((upload) => upload?.UploadId);
+    const found: (string | undefined)[] = [];
+    for (let markers = {}, more = true; more; ) {
+      const request = { Bucket: BUCKET, Prefix: 'list/', MaxUploads: 1, ...markers };
+      const page = await s3.send(new ListMultipartUploadsCommand(request));
+      found.push(...(page.Uploads ?? []).map(({ UploadId }) => UploadId));
+      markers = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker };
+      more = page.IsTruncated === true;
+    }
+    expect(found).toEqual(ids);
+  });
+
+  test('of parts is by number, in pages', async () => {
+    const upload = await create('parts');
+    const [, last] = [await send(upload, 2, LAST), await send(upload, 10, FIRST)];
+    const page = await s3.send(new ListPartsCommand({ ...upload, MaxParts: 1 }));
+    expect([page.Parts?.[0]?.PartNumber, page.IsTruncated, page.NextPartNumberMarker]).toEqual([2, true, '2']);
+    const rest = await s3.send(new ListPartsCommand({ ...upload, PartNumberMarker: '2' }));
+    expect(rest.Parts).toMatchObject([{ PartNumber: 10, ETag: last.ETag, Size: FIRST.length }]);
+    expect(rest.IsTruncated).toBe(false);
+  });
+});

@@ -1,0 +1,218 @@
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  type GetObjectCommandInput,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  type PutObjectCommandInput,
+} from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { describe, expect, test } from 'vitest';
+import type { ObjectCreated } from '../../../local-aws/s3/s3-request.ts';
+import { BUCKET, failureOf, frontOfFile, s3Client } from '../aws-front/front.ts';
+
+const created: ObjectCreated[] = [];
+const front = await frontOfFile({ onObjectCreated: (event) => created.push(event) });
+const s3 = s3Client(front);
+const put = (Key: string, Body: string, more: Partial<PutObjectCommandInput> = {}) =>
+  s3.send(new PutObjectCommand({ Bucket: BUCKET, Key, Body: Buffer.from(Body), ...more }));
+const get = (Key: string, more: Partial<GetObjectCommandInput> = {}) =>
+  s3.send(new GetObjectCommand({ Bucket: BUCKET, Key, ...more }));
+const text = async (Key: string) => (await get(Key)).Body?.transformToString();
+
+const HELLO = 'hello world';
+const HELLO_ETAG = '"5eb63bbbe01eeed093cb22bb8f5acdc3"';
+
+test('gives back content, ETag and the headers it was put with', async () => {
+  const kept = {
+    ContentType: 'text/plain; charset=utf-8',
+    ContentDisposition: `attachment; filename="a.txt"; filename*=UTF-8''%C3%A4.txt`,
+    CacheControl: 'public, max-age=3600',
+    ContentLanguage: 'de',
+    Metadata: { file: 'account/id' },
+  };
+  expect(await put('kept', HELLO, kept)).toMatchObject({ ETag: HELLO_ETAG });
+  const whole = { ...kept, ETag: HELLO_ETAG, ContentLength: 11, AcceptRanges: 'bytes' };
+  expect(await s3.send(new HeadObjectCommand({ Bucket: BUCKET, Key: 'kept' }))).toMatchObject(whole);
+  const answer = await get('kept');
+  expect(answer).toMatchObject(whole);
+  expect(answer.LastModified?.getTime()).toBeGreaterThan(Date.now() - 60_000);
+  expect(await answer.Body?.transformToString()).toBe(HELLO);
+});
+
+test('takes an empty object', async () => {
+  await put('empty', '');
+  expect(await get('empty')).toMatchObject({ ContentLength: 0, ETag: '"d41d8cd98f00b204e9800998ecf8427e"' });
+});
+
+test.each(['a b/ü+(1)*!~\'".txt', '../../etc/passwd', 'a//b/./c', '%41', '?&=#', '\u0001', '😀', 'x'.repeat(1024)])(
+  'takes the key %j for what it is',
+  async (key) => {
+    await put(key, key);
+    expect(await text(key)).toBe(key);
+  },
+);
+
+test('keeps keys apart that differ only in case', async () => {
+  await put('case', 'lower');
+  await put('CASE', 'upper');
+  expect([await text('case'), await text('CASE')]).toEqual(['lower', 'upper']);
+});
+
+test('refuses a key of 1025 bytes', async () => {
+  expect(await failureOf(put('x'.repeat(1025), ''))).toEqual({ name: 'KeyTooLongError', status: 400 });
+});
+
+test('refuses metadata of more than 2 KB', async () => {
+  await put('metadata', '', { Metadata: { m: 'x'.repeat(2047) } });
+  expect(await failureOf(put('metadata', '', { Metadata: { m: 'x'.repeat(2048) } }))).toEqual({
+    name: 'MetadataTooLarge',
+    status: 400,
+  });
+});
+
+test('replaces an object whole', async () => {
+  await put('replaced', 'first', { ContentType: 'image/png', Metadata: { a: '1' } });
+  await put('replaced', 'second', { ContentType: 'image/gif' });
+  expect(await get('replaced')).toMatchObject({ ContentType: 'image/gif', Metadata: {}, ContentLength: 6 });
+});
+
+test('goes on giving the content a reader began with when the object is replaced', async () => {
+  const before = 'x'.repeat(3_000_000);
+  await put('open', before);
+  const { Body } = await get('open');
+  await put('open', 'after');
+  expect(await Body?.transformToString()).toBe(before);
+});
+
+test('answers a deletion the same whether the object was there or not', async () => {
+  await put('deleted', HELLO);
+  const remove = () => s3.send(new DeleteObjectCommand({ Bucket: BUCKET, Key: 'deleted' }));
+  expect((await remove()).$metadata.httpStatusCode).toBe(204);
+  expect(await failureOf(get('deleted'))).toEqual({ name: 'NoSuchKey', status: 404 });
+  expect((await remove()).$metadata.httpStatusCode).toBe(204);
+});
+
+test('tells the listener of an object that was put, and of nothing that was refused', async () => {
+  await put('told', HELLO);
+  await failureOf(put('told', HELLO, { IfNoneMatch: '*' }));
+  expect(created.filter(({ key }) => key === 'told')).toEqual([
+    { bucket: BUCKET, key: 'told', size: 11, etag: HELLO_ETAG.slice(1, -1), reason: 'PutObject' },
+  ]);
+});
+
+test('knows no bucket but its own', async () => {
+  expect((await s3.send(new HeadBucketCommand({ Bucket: BUCKET }))).$metadata.httpStatusCode).toBe(200);
+  expect(await failureOf(s3.send(new HeadBucketCommand({ Bucket: 'other' })))).toEqual({
+    name: 'NotFound',
+    status: 404,
+  });
+  const elsewhere = s3.send(new GetObjectCommand({ Bucket: 'other', Key: 'k' }));
+  expect(await failureOf(elsewhere)).toEqual({ name: 'NoSuchBucket', status: 404 });
+});
+
+test.each([
+  { Tagging: 'a=b' },
+  { ACL: 'public-read' },
+  { StorageClass: 'GLACIER' },
+  { ServerSideEncryption: 'aws:kms' },
+] as const)('refuses what it would have to ignore: %j', async (more) => {
+  expect(await failureOf(put('ignored', HELLO, more))).toEqual({ name: 'NotImplemented', status: 501 });
+});
+
+describe('a range of 11 bytes', () => {
+  test.each([
+    ['bytes=0-4', 'hello', 'bytes 0-4/11'],
+    ['bytes=6-', 'world', 'bytes 6-10/11'],
+    ['bytes=6-99', 'world', 'bytes 6-10/11'],
+    ['bytes=-5', 'world', 'bytes 6-10/11'],
+    ['bytes=-99', HELLO, 'bytes 0-10/11'],
+    ['bytes=10-10', 'd', 'bytes 10-10/11'],
+    ['bytes=0-1,4-5', HELLO, undefined],
+    ['bytes=3-2', HELLO, undefined],
+    ['bytes=a-b', HELLO, undefined],
+    ['bytes=-', HELLO, undefined],
+    ['lines=0-1', HELLO, undefined],
+  ])('%s is %j', async (Range, expected, ContentRange) => {
+    await put('ranged', HELLO);
+    const answer = await get('ranged', { Range });
+    expect(answer).toMatchObject({ ContentLength: expected.length });
+    expect([answer.$metadata.httpStatusCode, answer.ContentRange]).toEqual([ContentRange ? 206 : 200, ContentRange]);
+    expect(await answer.Body?.transformToString()).toBe(expected);
+  });
+
+  test.each(['bytes=11-', 'bytes=99-100', 'bytes=-0'])('%s cannot be satisfied', async (Range) => {
+    await put('ranged', HELLO);
+    expect(await failureOf(get('ranged', { Range }))).toEqual({ name: 'InvalidRange', status: 416 });
+  });
+
+  test.each<[string, number]>([
+    [HELLO_ETAG, 206],
+    ['"other"', 200],
+    [new Date(Date.now() + 3_600_000).toUTCString(), 206],
+    [new Date('2001-01-01').toUTCString(), 200],
+    ['nonsense', 200],
+  ])('if the object is still %s is answered %i', async (ifRange, status) => {
+    await put('ranged', HELLO);
+    const url = await getSignedUrl(s3, new GetObjectCommand({ Bucket: BUCKET, Key: 'ranged' }));
+    const answer = await fetch(url, { headers: { range: 'bytes=0-4', 'if-range': ifRange } });
+    expect([answer.status, await answer.text()]).toEqual([status, status === 206 ? 'hello' : HELLO]);
+  });
+
+  test('of an empty object cannot be satisfied', async () => {
+    await put('empty', '');
+    expect(await failureOf(get('empty', { Range: 'bytes=0-' }))).toEqual({ name: 'InvalidRange', status: 416 });
+  });
+});
+
+describe('a condition of a read', () => {
+  const PAST = new Date('2001-01-01');
+  const FUTURE = new Date(Date.now() + 3_600_000);
+  test.each<[Partial<GetObjectCommandInput>, number]>([
+    [{ IfMatch: HELLO_ETAG }, 200],
+    [{ IfMatch: HELLO_ETAG.slice(1, -1) }, 200],
+    [{ IfMatch: `"other", ${HELLO_ETAG}` }, 200],
+    [{ IfMatch: '"other"' }, 412],
+    [{ IfNoneMatch: HELLO_ETAG }, 304],
+    [{ IfNoneMatch: '*' }, 304],
+    [{ IfNoneMatch: '"other"' }, 200],
+    [{ IfModifiedSince: PAST }, 200],
+    [{ IfModifiedSince: FUTURE }, 304],
+    [{ IfUnmodifiedSince: PAST }, 412],
+    [{ IfUnmodifiedSince: FUTURE }, 200],
+    [{ IfMatch: HELLO_ETAG, IfUnmodifiedSince: PAST }, 200],
+    [{ IfNoneMatch: '"other"', IfModifiedSince: FUTURE }, 200],
+  ])('%j is answered %i', async (condition, status) => {
+    await put('conditional', HELLO);
+    if (status === 200) expect((await get('conditional', condition)).$metadata.httpStatusCode).toBe(200);
+    else expect((await failureOf(get('conditional', condition))).status).toBe(status);
+  });
+});
+
+describe('a condition of a write', () => {
+  test('If-None-Match: * keeps what is there', async () => {
+    await put('once', 'first', { IfNoneMatch: '*' });
+    expect(await failureOf(put('once', 'second', { IfNoneMatch: '*' }))).toEqual({
+      name: 'PreconditionFailed',
+      status: 412,
+    });
+    expect(await text('once')).toBe('first');
+  });
+
+  test('of twenty writers with If-None-Match: * exactly one wins, and its content stays', async () => {
+    const writers = Array.from({ length: 20 }, (_, index) => `writer ${index}`);
+    const outcomes = await Promise.allSettled(writers.map((body) => put('race', body, { IfNoneMatch: '*' })));
+    const winners = writers.filter((_, index) => outcomes[index]?.status === 'fulfilled');
+    expect(winners).toEqual([await text('race')]);
+  });
+
+  test('If-Match replaces only the version it names', async () => {
+    await put('versioned', HELLO);
+    await put('versioned', 'next', { IfMatch: HELLO_ETAG });
+    const stale = put('versioned', 'lost', { IfMatch: HELLO_ETAG });
+    expect(await failureOf(stale)).toEqual({ name: 'PreconditionFailed', status: 412 });
+    expect(await failureOf(put('absent', '', { IfMatch: HELLO_ETAG }))).toEqual({ name: 'NoSuchKey', status: 404 });
+    expect(await text('versioned')).toBe('next');
+  });
+});

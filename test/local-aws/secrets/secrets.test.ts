@@ -1,0 +1,70 @@
+import { mkdtemp, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { generateSecret } from '../../../local-aws/secrets/generate-secret.ts';
+import { openSecrets, secretName } from '../../../local-aws/secrets/open-secrets.ts';
+import { deploy } from '../assembly-fixture.ts';
+
+const dataDir = () => mkdtemp(join(tmpdir(), 'secrets-'));
+const secret = (Properties: Record<string, unknown>, Metadata = {}) => ({
+  Type: 'AWS::SecretsManager::Secret',
+  Properties,
+  Metadata,
+});
+
+describe('a generated secret', () => {
+  test.each([
+    [{}, /^[!-~]{32}$/],
+    [{ PasswordLength: 43, ExcludePunctuation: true }, /^[a-zA-Z0-9]{43}$/],
+    [
+      { ExcludeCharacters: 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ', ExcludePunctuation: true },
+      /^[0-9]{32}$/,
+    ],
+    [
+      {
+        SecretStringTemplate: '{"user":"me"}',
+        GenerateStringKey: 'current',
+        PasswordLength: 4,
+        ExcludePunctuation: true,
+      },
+      /^\{"user":"me","current":"[a-zA-Z0-9]{4}"\}$/,
+    ],
+  ])('by %j is like %s', (properties, pattern) => {
+    expect(generateSecret('Secret', properties)).toMatch(pattern);
+  });
+
+  test('is another one each time', () => {
+    expect(generateSecret('Secret', {})).not.toBe(generateSecret('Secret', {}));
+  });
+
+  test('by what is not known here is an error', () => {
+    expect(() => generateSecret('Secret', { RequireEachIncludedType: true })).toThrow('RequireEachIncludedType');
+  });
+});
+
+describe('the secrets of a template', () => {
+  const never = () => false;
+
+  test('are made once and kept, where nobody else reads them', async () => {
+    const directory = await dataDir();
+    const deployment = await deploy({ A: secret({ GenerateSecretString: {} }), B: secret({ SecretString: 'given' }) });
+    const first = await openSecrets(deployment, directory, never);
+    expect(Object.values(first)).toEqual([expect.stringMatching(/^.{32}$/), 'given']);
+    expect(await openSecrets(deployment, directory, never)).toEqual(first);
+    expect((await stat(join(directory, 'secrets.json'))).mode & 0o777).toBe(0o600);
+  });
+
+  test('leave out those that somebody fills in', async () => {
+    const deployment = await deploy({ A: secret({}, { mark: true }), B: secret({}) });
+    const secrets = await openSecrets(deployment, await dataDir(), ({ metadata }) => metadata.mark === true);
+    expect(Object.keys(secrets)).toEqual([expect.stringContaining('-B-')]);
+  });
+
+  test.each([
+    ['arn:aws:secretsmanager:eu-west-1:1:secret:a/b-C-LoCaL0', 'a/b-C'],
+    ['a/b-C', 'a/b-C'],
+  ])('%s is called %s', (id, name) => {
+    expect(secretName(id)).toBe(name);
+  });
+});

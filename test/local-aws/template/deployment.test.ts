@@ -1,0 +1,160 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders are CloudFormation's
+import { describe, expect, test } from 'vitest';
+import { loadAssembly, type Template } from '../../../local-aws/template/assembly.ts';
+import { type DeploymentOptions, resolveDeployment } from '../../../local-aws/template/deployment.ts';
+import { ACCOUNT, writeAssembly } from '../assembly-fixture.ts';
+
+const DATA: Template = {
+  Resources: {
+    Files1399FAA4: { Type: 'AWS::DynamoDB::GlobalTable' },
+    Named: { Type: 'AWS::DynamoDB::Table', Properties: { TableName: 'restored' } },
+    Uploads: { Type: 'AWS::S3::Bucket' },
+    Cdn: { Type: 'AWS::CloudFront::Distribution' },
+    Secret: { Type: 'AWS::SecretsManager::Secret' },
+  },
+  Outputs: {
+    Table: { Value: { Ref: 'Files1399FAA4' }, Export: { Name: { 'Fn::Sub': '${AWS::StackName}:Table' } } },
+    Bucket: { Value: { 'Fn::GetAtt': ['Uploads', 'RegionalDomainName'] } },
+  },
+};
+
+async function deploy(templates: Record<string, Partial<Template>>, options: Partial<DeploymentOptions> = {}) {
+  const assembly = await loadAssembly(await writeAssembly(templates, { code: { 'index.js': '' } }));
+  return resolveDeployment({ assembly, account: ACCOUNT, secretValue: () => '', addresses: new Map(), ...options });
+}
+
+/** The resolved value of `value` in a stack beside the data stack. */
+async function resolve(value: unknown, options: Partial<DeploymentOptions> = {}): Promise<unknown> {
+  const parameter = { Type: 'AWS::SSM::Parameter', Properties: { Value: value } };
+  const deployment = await deploy({ Data: DATA, Api: { Resources: { Parameter: parameter } } }, options);
+  return deployment.resources('AWS::SSM::Parameter')[0]?.properties().Value;
+}
+
+describe('names', () => {
+  test('are those of CloudFormation, and the same at every start', async () => {
+    const [first, second] = [await deploy({ Data: DATA }), await deploy({ Data: DATA })];
+    const name = first.resources('AWS::DynamoDB::GlobalTable')[0]?.ref;
+    expect(name).toMatch(/^Data-Files1399FAA4-[0-9A-Z]{12}$/);
+    expect(second.resources('AWS::DynamoDB::GlobalTable')[0]?.ref).toBe(name);
+  });
+
+  test('differ between accounts', async () => {
+    const here = await deploy({ Data: DATA });
+    const there = await deploy({ Data: DATA }, { account: { ...ACCOUNT, accountId: '999999999999' } });
+    expect(there.resources('AWS::S3::Bucket')[0]?.ref).not.toBe(here.resources('AWS::S3::Bucket')[0]?.ref);
+  });
+
+  test('are those the template gives', async () => {
+    const [table] = (await deploy({ Data: DATA })).resources('AWS::DynamoDB::Table');
+    expect(table?.ref).toBe('restored');
+    expect(table?.attribute('Arn')).toBe('arn:aws:dynamodb:eu-west-1:111122223333:table/restored');
+  });
+
+  test.each([
+    ['Uploads', 'AWS::S3::Bucket', /^[0-9a-z-]{1,63}$/],
+    ['A'.repeat(200), 'AWS::Lambda::Function', /^.{64}$/],
+    ['A'.repeat(200), 'AWS::DynamoDB::Table', /^.{209,255}$/],
+    ['Cdn', 'AWS::CloudFront::Distribution', /^E[0-9A-Z]{13}$/],
+    ['Api', 'AWS::ApiGateway::RestApi', /^[0-9a-z]{10}$/],
+  ])('of %s, a %s, keep to the rules of the type', async (logicalId, Type, pattern) => {
+    const deployment = await deploy({ Stack: { Resources: { [logicalId]: { Type } } } });
+    expect(deployment.resources(Type)[0]?.ref).toMatch(pattern);
+  });
+});
+
+describe('references to another stack', () => {
+  test('are imports of what it exports', async () => {
+    expect(await resolve({ 'Fn::ImportValue': 'Data:Table' })).toMatch(/^Data-Files/);
+  });
+
+  test('are reads of its outputs', async () => {
+    const value = await resolve({ 'Fn::GetStackOutput': { StackName: 'Data', OutputName: 'Bucket' } });
+    expect(value).toMatch(/^data-uploads-[0-9a-z]{12}\.s3\.eu-west-1\.amazonaws\.com$/);
+  });
+
+  test.each([
+    [{ 'Fn::ImportValue': 'Data:Missing' }, 'no stack exports "Data:Missing"'],
+    [{ 'Fn::GetStackOutput': { StackName: 'Data', OutputName: 'Missing' } }, 'no output "Missing"'],
+    [{ 'Fn::GetStackOutput': { StackName: 'Missing', OutputName: 'Table' } }, 'no stack "Missing"'],
+    [{ 'Fn::GetAtt': ['Missing', 'Arn'] }, 'no resource "Missing"'],
+    [{ 'Fn::GetAtt': ['Parameter', 'Color'] }, 'no attribute "Color"'],
+  ])('%j is an error', async (value, message) => {
+    await expect(resolve(value)).rejects.toThrow(message);
+  });
+});
+
+describe('secrets', () => {
+  const reference = (rest: string) => `{{resolve:secretsmanager:${rest}}}`;
+  const secretValue = (id: string) => JSON.stringify({ current: `secret of ${id}` });
+
+  test.each([
+    [`x ${reference('name:SecretString:current::')} y`, 'x secret of name y'],
+    [reference('name:SecretString:current'), 'secret of name'],
+    [
+      reference('arn:aws:secretsmanager:eu-west-1:1:secret:a-B:SecretString:current::'),
+      'secret of arn:aws:secretsmanager:eu-west-1:1:secret:a-B',
+    ],
+    [reference('name:SecretString:::'), '{"current":"secret of name"}'],
+  ])('%s is %s', async (text, expected) => {
+    expect(await resolve(text, { secretValue })).toBe(expected);
+  });
+
+  test.each([
+    [reference('name:SecretString:missing::'), 'no key "missing"'],
+    ['{{resolve:ssm:/a/b}}', 'does not know the dynamic reference'],
+    [reference('name'), 'does not know the dynamic reference'],
+  ])('%s is an error', async (text, message) => {
+    await expect(resolve(text, { secretValue })).rejects.toThrow(message);
+  });
+});
+
+describe('addresses', () => {
+  const addresses = new Map([['d1.cloudfront.net', 'localhost:8787']]);
+  test.each([
+    ['https://d1.cloudfront.net', 'http://localhost:8787'],
+    ["connect-src 'self' https://d1.cloudfront.net; img-src *", "connect-src 'self' http://localhost:8787; img-src *"],
+    ['https://d1.cloudfront.net/a/b', 'http://localhost:8787/a/b'],
+    ['d1.cloudfront.net', 'd1.cloudfront.net'],
+    ['https://d1.cloudfront.net.example', 'https://d1.cloudfront.net.example'],
+    ['https://other.cloudfront.net', 'https://other.cloudfront.net'],
+  ])('%s becomes %s', async (text, expected) => {
+    expect(await resolve(text, { addresses })).toBe(expected);
+  });
+});
+
+describe('resources', () => {
+  test('of an unknown type are an error that names it', async () => {
+    await expect(deploy({ Stack: { Resources: { Web: { Type: 'AWS::EC2::VPC' } } } })).rejects.toThrow(
+      'nothing for AWS::EC2::VPC (Web)',
+    );
+  });
+
+  test('whose condition does not hold are not there', async () => {
+    const Conditions = { Never: { 'Fn::Equals': ['a', 'b'] } };
+    const Resources = { Rule: { Type: 'AWS::Unknown::Thing', Condition: 'Never' } };
+    expect((await deploy({ Stack: { Conditions, Resources } })).resources('AWS::Unknown::Thing')).toEqual([]);
+  });
+
+  test('that refer to each other in a circle are an error', async () => {
+    const Resources = {
+      A: { Type: 'AWS::SSM::Parameter', Properties: { Name: { Ref: 'B' } } },
+      B: { Type: 'AWS::SSM::Parameter', Properties: { Name: { Ref: 'A' } } },
+    };
+    const [parameter] = (await deploy({ Stack: { Resources } })).resources('AWS::SSM::Parameter');
+    expect(() => parameter?.ref).toThrow('refers to itself');
+  });
+});
+
+test('an edit changes the templates before anything is made of them', async () => {
+  const assembly = await loadAssembly(await writeAssembly({ Data: DATA }), (templates) => {
+    delete templates.Data?.Resources.Uploads;
+  });
+  expect(Object.keys(assembly.templates.Data?.Resources ?? {})).not.toContain('Uploads');
+});
+
+test('an asset is found by the bucket and key it would be copied to', async () => {
+  const deployment = await deploy({ Data: DATA });
+  expect(deployment.assetPath('assets-111122223333-eu-west-1', 'code.zip')).toMatch(/\/code$/);
+  expect(() => deployment.assetPath('assets-111122223333-eu-west-1', 'other.zip')).toThrow('no asset "other.zip"');
+  expect(() => deployment.assetPath('elsewhere', 'code.zip')).toThrow('no asset "code.zip"');
+});
