@@ -4,8 +4,8 @@ import { COMMON } from './vitest.config.ts';
 /** A part of what these try is left to us. */
 export const THOROUGH = [
   'shared/files/faults',
-  'shared/accounts/delete-account',
-  'shared/accounts/suspension',
+  'shared/administration/delete-account',
+  'shared/administration/suspension',
   'shared/rate-limit/rate-limiter',
   'contract/upload-clients',
   'service/secrets',

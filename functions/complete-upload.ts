@@ -5,10 +5,10 @@ import { releaseStore } from '../shared/aws/release-store.ts';
 import { settlementStore } from '../shared/aws/settlement-store.ts';
 import { limit, required } from '../shared/env.ts';
 import { completeUpload } from '../shared/files/complete-upload.ts';
-import { countedSettlements } from '../shared/files/counted-settlements.ts';
 import { toFileRecord } from '../shared/files/file-record.ts';
-import { apiHandler } from '../shared/http/api-handler.ts';
+import { countedSettlements } from '../shared/files/settle-upload.ts';
 import { created } from '../shared/http/response.ts';
+import { apiHandler } from '../shared/stack/api-handler.ts';
 
 const stores = {
   accounts: accountStore,

@@ -1,9 +1,9 @@
-import { createApiKey } from '../shared/api-keys/create-api-key.ts';
+import { createApiKey } from '../shared/api-keys/api-key.ts';
 import { apiKeyStore } from '../shared/aws/api-key-store.ts';
 import { required } from '../shared/env.ts';
-import { apiHandler } from '../shared/http/api-handler.ts';
 import { jsonBody } from '../shared/http/json-body.ts';
 import { created } from '../shared/http/response.ts';
+import { apiHandler } from '../shared/stack/api-handler.ts';
 
 const kind = required('STAGE') === 'prod' ? 'live' : 'test';
 

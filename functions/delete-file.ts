@@ -2,8 +2,8 @@ import { fileStore } from '../shared/aws/file-store.ts';
 import { objectStore } from '../shared/aws/object-store.ts';
 import { releaseStore } from '../shared/aws/release-store.ts';
 import { deleteFile } from '../shared/files/delete-file.ts';
-import { apiHandler } from '../shared/http/api-handler.ts';
 import { ok } from '../shared/http/response.ts';
+import { apiHandler } from '../shared/stack/api-handler.ts';
 
 const stores = { files: fileStore, objects: objectStore, releases: releaseStore };
 

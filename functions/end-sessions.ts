@@ -1,7 +1,7 @@
 import { appUrl } from '../shared/aws/parameters.ts';
 import { sessionStore } from '../shared/aws/session-store.ts';
-import { apiHandler } from '../shared/http/api-handler.ts';
 import { loggedOut } from '../shared/http/session-cookie.ts';
+import { apiHandler } from '../shared/stack/api-handler.ts';
 
 /** DELETE /auth/sessions: 200; every session of the account is dead on the server, also the one that asks. */
 export const handler = apiHandler('endSessions', async ({ caller: { accountId, sessionHash } }) => {

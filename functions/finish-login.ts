@@ -6,13 +6,13 @@ import { list } from '../shared/env.ts';
 import { parseCookies } from '../shared/http/cookies.ts';
 import { headerValues } from '../shared/http/event.ts';
 import { redirect } from '../shared/http/response.ts';
-import { routeStack } from '../shared/http/route-stack.ts';
 import { describeError, log } from '../shared/log.ts';
 import { finishLogin } from '../shared/login/finish-login.ts';
 import { measure } from '../shared/metrics.ts';
-import { loginPage } from '../shared/middleware/login-page.ts';
-import { rateLimit } from '../shared/middleware/rate-limit.ts';
 import { ROUTES } from '../shared/routes.ts';
+import { loginPage } from '../shared/stack/login-page.ts';
+import { rateLimit } from '../shared/stack/rate-limit.ts';
+import { routeStack } from '../shared/stack/route-stack.ts';
 
 const allowed = { domains: list('ALLOWED_EMAIL_DOMAINS'), emails: list('ALLOWED_EMAILS') };
 

@@ -1,9 +1,8 @@
 import { fileStore } from '../shared/aws/file-store.ts';
 import { required } from '../shared/env.ts';
-import { toFileRecord } from '../shared/files/file-record.ts';
-import { getFile } from '../shared/files/get-file.ts';
-import { apiHandler } from '../shared/http/api-handler.ts';
+import { getFile, toFileRecord } from '../shared/files/file-record.ts';
 import { ok } from '../shared/http/response.ts';
+import { apiHandler } from '../shared/stack/api-handler.ts';
 
 const cdnUrl = required('CDN_URL');
 

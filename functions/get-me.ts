@@ -1,9 +1,9 @@
-import { storageLimitOf } from '../shared/accounts/account.ts';
-import { getAccount } from '../shared/accounts/get-account.ts';
+import { getAccount, storageLimitOf } from '../shared/accounts/account.ts';
+import type { Profile } from '../shared/answers.ts';
 import { accountStore } from '../shared/aws/account-store.ts';
 import { limit } from '../shared/env.ts';
-import { apiHandler } from '../shared/http/api-handler.ts';
 import { ok } from '../shared/http/response.ts';
+import { apiHandler } from '../shared/stack/api-handler.ts';
 
 const defaultStorageLimitBytes = limit('STORAGE_LIMIT_BYTES');
 
@@ -19,5 +19,5 @@ export const handler = apiHandler('getMe', async ({ caller }) => {
     storage_used_bytes: account.storageUsedBytes,
     storage_limit_bytes: storageLimitOf(account, defaultStorageLimitBytes),
     file_count: account.fileCount,
-  });
+  } satisfies Profile);
 });

@@ -1,7 +1,7 @@
 import { cached } from '../shared/aws/cached.ts';
 import { probeDatabase, probeStorage } from '../shared/aws/probes.ts';
-import { routeStack } from '../shared/http/route-stack.ts';
 import { describeError, log } from '../shared/log.ts';
+import { routeStack } from '../shared/stack/route-stack.ts';
 
 /** A dependency that does not answer within this long counts as down. */
 const PROBE_MS = 2_000;

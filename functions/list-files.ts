@@ -1,12 +1,13 @@
+import type { FilesPage } from '../shared/answers.ts';
 import { accountStore } from '../shared/aws/account-store.ts';
 import { listingStore } from '../shared/aws/listing-store.ts';
 import { required } from '../shared/env.ts';
 import { toFileRecord } from '../shared/files/file-record.ts';
 import { listFiles } from '../shared/files/list-files.ts';
-import { apiHandler } from '../shared/http/api-handler.ts';
 import { queryInteger, queryText } from '../shared/http/query.ts';
 import { ok } from '../shared/http/response.ts';
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PAGE_MAX } from '../shared/limits.ts';
+import { apiHandler } from '../shared/stack/api-handler.ts';
 
 const stores = { accounts: accountStore, listing: listingStore };
 const cdnUrl = required('CDN_URL');
@@ -16,5 +17,6 @@ export const handler = apiHandler('listFiles', async ({ event, caller: { account
   const page = queryInteger(event, 'page', { fallback: 1, min: 1, max: PAGE_MAX });
   const limit = queryInteger(event, 'limit', { fallback: PAGE_LIMIT_DEFAULT, min: 1, max: PAGE_LIMIT_MAX });
   const { files, total } = await listFiles(stores, { accountId, page, limit, search: queryText(event, 'search') });
-  return ok({ items: files.map((file) => toFileRecord(file, cdnUrl)), page, limit, total });
+  const items = files.map((file) => toFileRecord(file, cdnUrl));
+  return ok({ items, page, limit, total } satisfies FilesPage);
 });

@@ -3,11 +3,11 @@ import { loginProvider } from '../shared/aws/secrets.ts';
 import { parseCookies } from '../shared/http/cookies.ts';
 import { headerValues } from '../shared/http/event.ts';
 import { redirect } from '../shared/http/response.ts';
-import { routeStack } from '../shared/http/route-stack.ts';
 import { startLogin } from '../shared/login/start-login.ts';
-import { loginPage } from '../shared/middleware/login-page.ts';
-import { rateLimit } from '../shared/middleware/rate-limit.ts';
 import { ROUTES } from '../shared/routes.ts';
+import { loginPage } from '../shared/stack/login-page.ts';
+import { rateLimit } from '../shared/stack/rate-limit.ts';
+import { routeStack } from '../shared/stack/route-stack.ts';
 
 const checks = [loginPage(), rateLimit(ROUTES.startLogin.rateClass)];
 

@@ -1,10 +1,10 @@
 import middy from '@middy/core';
 import { ApiError } from '../shared/errors.ts';
 import type { ApiEvent, ApiResult } from '../shared/http/event.ts';
-import { baseHeaders } from '../shared/middleware/base-headers.ts';
-import { errorResponse } from '../shared/middleware/error-response.ts';
-import { requestLog } from '../shared/middleware/request-log.ts';
 import { methodsOf, ROUTES } from '../shared/routes.ts';
+import { baseHeaders } from '../shared/stack/base-headers.ts';
+import { errorResponse } from '../shared/stack/error-response.ts';
+import { requestLog } from '../shared/stack/request-log.ts';
 
 /** Every path and method the table does not have: 405 with `Allow` when the path exists, else 404. */
 export const handler = middy<ApiEvent, ApiResult>()

@@ -1,3 +1,4 @@
+import type { UploadTicket } from '../shared/answers.ts';
 import { accountStore } from '../shared/aws/account-store.ts';
 import { fileStore } from '../shared/aws/file-store.ts';
 import { idempotencyStore } from '../shared/aws/idempotency-store.ts';
@@ -5,15 +6,14 @@ import { releaseStore } from '../shared/aws/release-store.ts';
 import { settlementStore } from '../shared/aws/settlement-store.ts';
 import { signUpload } from '../shared/aws/sign-upload.ts';
 import { limit, required } from '../shared/env.ts';
-import { createTicket } from '../shared/files/create-ticket.ts';
+import { createTicket, parseTicketRequest } from '../shared/files/create-ticket.ts';
 import { toFileRecord } from '../shared/files/file-record.ts';
-import { parseTicketRequest } from '../shared/files/ticket-request.ts';
-import { type ApiRequest, apiHandler } from '../shared/http/api-handler.ts';
 import type { ApiResult } from '../shared/http/event.ts';
 import { idempotencyKey, replayedHeader } from '../shared/http/idempotency-key.ts';
 import { isJson, jsonBody } from '../shared/http/json-body.ts';
-import { accountLimits, receiveUpload } from '../shared/http/receive-upload.ts';
 import { accepted, created } from '../shared/http/response.ts';
+import { type ApiRequest, apiHandler } from '../shared/stack/api-handler.ts';
+import { accountLimits, receiveUpload } from '../shared/stack/receive-upload.ts';
 
 const stores = {
   accounts: accountStore,
@@ -46,9 +46,10 @@ async function issueTicket({ event, caller, deadlineAt }: ApiRequest): Promise<A
     return created(toFileRecord(answer.file, cdnUrl), `/api/v1/files/${answer.file.id}`, replayedHeader(true));
   }
   const { id, put, expiresAt } = answer.ticket;
-  return accepted(
-    { id, upload: { method: 'PUT', ...put }, expires_at: new Date(expiresAt).toISOString() },
-    `/api/v1/files/${id}`,
-    replayedHeader(answer.isReplay),
-  );
+  const ticket: UploadTicket = {
+    id,
+    upload: { method: 'PUT', ...put },
+    expires_at: new Date(expiresAt).toISOString(),
+  };
+  return accepted(ticket, `/api/v1/files/${id}`, replayedHeader(answer.isReplay));
 }

@@ -1,4 +1,4 @@
-import { deleteAccount as deleteWhole } from '../../shared/accounts/delete-account.ts';
+import { deleteAccount as deleteWhole } from '../../shared/administration/delete-account.ts';
 import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
 import type { Command } from '../command.ts';
 import { findAccount } from '../find-account.ts';

@@ -1,5 +1,5 @@
-import type { Difference } from '../../shared/files/audit-account.ts';
-import { type AccountReport, reconcile as reconcileBooks } from '../../shared/files/reconcile.ts';
+import type { Difference } from '../../shared/administration/audit-account.ts';
+import { type AccountReport, reconcile as reconcileBooks } from '../../shared/administration/reconcile.ts';
 import type { Command } from '../command.ts';
 import { findAccount } from '../find-account.ts';
 import { nameOf, printable, several } from '../text.ts';

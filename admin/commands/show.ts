@@ -1,6 +1,6 @@
 import { storageLimitOf } from '../../shared/accounts/account.ts';
 import { sentTodayBytes } from '../../shared/accounts/allowance.ts';
-import { listApiKeys } from '../../shared/api-keys/list-api-keys.ts';
+import { listApiKeys } from '../../shared/api-keys/api-key.ts';
 import type { Command } from '../command.ts';
 import { findAccount } from '../find-account.ts';
 import { bytes, printable, several, time } from '../text.ts';

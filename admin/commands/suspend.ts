@@ -1,5 +1,4 @@
-import { restoreAccount } from '../../shared/accounts/restore-account.ts';
-import { suspendAccount } from '../../shared/accounts/suspend-account.ts';
+import { restoreAccount, suspendAccount } from '../../shared/administration/suspend-account.ts';
 import { type Command, Refusal } from '../command.ts';
 import { findAccount } from '../find-account.ts';
 import { nameOf, several } from '../text.ts';

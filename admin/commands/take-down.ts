@@ -1,5 +1,5 @@
+import { findPublished, takeDown as takeDownObject } from '../../shared/administration/take-down.ts';
 import { objectKeyOfLink } from '../../shared/files/object-key.ts';
-import { findPublished, takeDown as takeDownObject } from '../../shared/files/take-down.ts';
 import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
 import { type Command, Refusal } from '../command.ts';
 import { nameOf, printable } from '../text.ts';

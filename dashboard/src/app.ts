@@ -1,8 +1,8 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { createRouter, parseSearchWith, stringifySearchWith } from '@tanstack/react-router';
+import type { Profile } from '../../shared/answers.ts';
 import { Failure } from './api/failure.ts';
 import { askAnew, FILES, profileQuery } from './api/queries.ts';
-import type { Profile } from './api/types.ts';
 import { onSession, tellOfSession } from './login/session-news.ts';
 import { routeTree } from './routes.tsx';
 import { UploadQueue } from './uploads/upload-queue.ts';

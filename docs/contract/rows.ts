@@ -114,7 +114,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
     name: 'login',
     decision:
       'State, PKCE and nonce; every failure ends at the login page with a code. Where the login cannot even be tried (the limit, a dependency), a browser that navigates is sent to that page, too; any other client gets the JSON of the error.',
-    pieces: ['test/shared/login/', 'test/shared/http/navigation.test.ts'],
+    pieces: ['test/shared/login/', 'test/shared/stack/navigation.test.ts'],
   },
   {
     name: 'session',
@@ -125,7 +125,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'cross-site',
     decision: "A cookie request that changes state comes from the dashboard's own origin.",
-    pieces: ['test/shared/http/cross-site.test.ts'],
+    pieces: ['test/shared/stack/cross-site.test.ts'],
   },
   { name: 'me', decision: 'Profile, storage used and limit, file count.' },
   {

@@ -5,8 +5,8 @@ import { objectStore } from '../../shared/aws/object-store.ts';
 import { releaseStore } from '../../shared/aws/release-store.ts';
 import { settlementStore } from '../../shared/aws/settlement-store.ts';
 import { limit } from '../../shared/env.ts';
-import { countedSettlements } from '../../shared/files/counted-settlements.ts';
-import { settleUploadedObject } from '../../shared/files/settle-uploaded-object.ts';
+import { settleUploadedObject } from '../../shared/files/complete-upload.ts';
+import { countedSettlements } from '../../shared/files/settle-upload.ts';
 import { describeError, log } from '../../shared/log.ts';
 import { deadlineOf, withinInvocation } from '../../shared/time-limit.ts';
 

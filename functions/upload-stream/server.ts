@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Context } from 'aws-lambda';
-import { countInVain } from '../../shared/accounts/count-in-vain.ts';
+import { countInVain } from '../../shared/accounts/allowance.ts';
 import { accountStore } from '../../shared/aws/account-store.ts';
 import { takeStreamSlot } from '../../shared/aws/stream-slot-store.ts';
 import { limit, required } from '../../shared/env.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { type ApiRequest, apiHandler } from '../../shared/http/api-handler.ts';
 import { type ApiEvent, type ApiResult, header } from '../../shared/http/event.ts';
-import { receiveUpload } from '../../shared/http/receive-upload.ts';
-import { isFromOurEdge } from '../../shared/http/viewer.ts';
 import {
   MULTIPART_FRAMING_MAX_BYTES,
   RATE_WINDOW_SECONDS,
@@ -19,6 +16,9 @@ import {
 import { describeError, log } from '../../shared/log.ts';
 import { measure } from '../../shared/metrics.ts';
 import { clientSubject } from '../../shared/rate-limit/client-subject.ts';
+import { type ApiRequest, apiHandler } from '../../shared/stack/api-handler.ts';
+import { receiveUpload } from '../../shared/stack/receive-upload.ts';
+import { isFromOurEdge } from '../../shared/stack/viewer.ts';
 import { handler as unknownRoute } from '../unknown-route.ts';
 import { PacedBody } from './paced-body.ts';
 import { type Occupant, type Owner, Places } from './places.ts';

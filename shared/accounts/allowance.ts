@@ -1,5 +1,7 @@
 import { ApiError } from '../errors.ts';
-import { type Account, storageLimitOf } from './account.ts';
+import { describeError, log } from '../log.ts';
+import { briefly } from '../time-limit.ts';
+import { type Account, type AccountStore, storageLimitOf } from './account.ts';
 
 /** How much every account may take, unless the operator made an exception for it. */
 export interface AccountLimits {
@@ -9,7 +11,7 @@ export interface AccountLimits {
 }
 
 /** What else decides how much an account may take: both parts can change after they were read. */
-export type KnownAccount = Pick<Account, 'storageLimitBytes' | 'sent'>;
+type KnownAccount = Pick<Account, 'storageLimitBytes' | 'sent'>;
 
 /** How much one account may take, as far as the caller knows; the store finds out what has changed since. */
 export interface Allowance {
@@ -71,5 +73,28 @@ export function refusalError(refusal: Refusal, now: number): ApiError {
   return new ApiError('rate_limit_exceeded', {
     headers: { 'Retry-After': String(seconds) },
     detail: 'the account has sent as many bytes today as it may',
+  });
+}
+
+/**
+ * A refused body under this length is not counted: at the usual rate limit of a minute such bodies come to 5 GiB a day, and
+ * the usual mistakes of clients cost no write.
+ */
+const LEAST_BYTES = 64 * 1024;
+
+/**
+ * Counts, for the day, bytes that were sent and became no file: those of a refused upload, or of one that had succeeded before
+ * under its `Idempotency-Key`. It never fails and never counts twice: when the write fails or its answer is lost, that is
+ * logged, and the bytes may be missing from the count.
+ */
+export async function countInVain(
+  accounts: AccountStore,
+  accountId: string,
+  bytes: number,
+  clock: () => number = Date.now,
+): Promise<void> {
+  if (bytes < LEAST_BYTES) return;
+  await briefly(() => accounts.countSent(accountId, bytes, clock())).catch((error) => {
+    log('warn', 'bytes sent in vain not counted', { bytes, ...describeError(error) });
   });
 }

@@ -4,8 +4,7 @@ import {
   UpdateItemCommand,
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
-import type { Account } from '../accounts/account.ts';
-import type { AccountStore } from '../accounts/account-store.ts';
+import type { Account, AccountStore } from '../accounts/account.ts';
 import { dayOf } from '../accounts/allowance.ts';
 import { required } from '../env.ts';
 import { type Item, number, readCounts, readNumber, readText, text } from './attributes.ts';

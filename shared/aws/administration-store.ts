@@ -5,7 +5,7 @@ import {
   paginateScan,
   type Update,
 } from '@aws-sdk/client-dynamodb';
-import type { AdministrationStore } from '../accounts/administration-store.ts';
+import type { AdministrationStore } from '../administration/administration-store.ts';
 import { required } from '../env.ts';
 import { type Item, number, readText, text } from './attributes.ts';
 import { dynamoDb } from './dynamodb.ts';

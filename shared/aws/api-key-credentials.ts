@@ -4,7 +4,7 @@ import {
   TransactionConflictException,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import type { ApiKeyCredentials } from '../api-keys/api-key-store.ts';
+import type { ApiKeyCredentials } from '../api-keys/api-key.ts';
 import { required } from '../env.ts';
 import { keyAt, toStoredKey } from './api-key-rows.ts';
 import { number } from './attributes.ts';

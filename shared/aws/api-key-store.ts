@@ -1,6 +1,5 @@
 import { BatchGetItemCommand, GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
-import type { StoredApiKey } from '../api-keys/api-key.ts';
-import type { ApiKeyStore } from '../api-keys/api-key-store.ts';
+import type { ApiKeyStore, StoredApiKey } from '../api-keys/api-key.ts';
 import { required } from '../env.ts';
 import { serviceUnavailable } from '../errors.ts';
 import { ACCOUNT_IS_OPEN } from './account-conditions.ts';

@@ -6,8 +6,8 @@ import {
   type TransactWriteItem,
   type Update,
 } from '@aws-sdk/client-dynamodb';
+import type { AuditStore, Books, RecordedBooks } from '../administration/administration-store.ts';
 import { required } from '../env.ts';
-import type { AuditStore, Books, RecordedBooks } from '../files/audit-store.ts';
 import { counts, type Item, number, readCounts, readNumber, readText, text } from './attributes.ts';
 import { dynamoDb } from './dynamodb.ts';
 import { fileKey, leafId, toFileRow, toListedFile } from './file-items.ts';

@@ -1,7 +1,7 @@
 import { GetItemCommand, type Put } from '@aws-sdk/client-dynamodb';
 import { required } from '../env.ts';
 import type { FileRef, IdempotencyClaim, StoredFile } from '../files/file.ts';
-import type { IdempotencyStore } from '../files/idempotency-store.ts';
+import type { IdempotencyStore } from '../files/file-store.ts';
 import { IDEMPOTENCY_TTL_SECONDS } from '../limits.ts';
 import { type Item, number, readNumber, readText, text } from './attributes.ts';
 import { dynamoDb } from './dynamodb.ts';

@@ -1,5 +1,5 @@
 import { paginateQuery } from '@aws-sdk/client-dynamodb';
-import type { KeyMarkStore } from '../accounts/key-mark-store.ts';
+import type { KeyMarkStore } from '../administration/administration-store.ts';
 import { required } from '../env.ts';
 import { ACCOUNT_IS_OPEN, ACCOUNT_IS_SUSPENDED } from './account-conditions.ts';
 import { accountPartition, keyAt } from './api-key-rows.ts';

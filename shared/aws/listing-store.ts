@@ -1,7 +1,7 @@
 import { QueryCommand } from '@aws-sdk/client-dynamodb';
 import { required } from '../env.ts';
+import type { ListingStore } from '../files/file-store.ts';
 import { leavesOfGroup, type SeqRange } from '../files/listing-counters.ts';
-import type { ListingStore } from '../files/listing-store.ts';
 import { type Item, number, readNumber, readText, text } from './attributes.ts';
 import { dynamoDb } from './dynamodb.ts';
 import { leafId, leafOfId, toListedFile } from './file-items.ts';

@@ -5,7 +5,7 @@ import {
   ListObjectsV2Command,
 } from '@aws-sdk/client-s3';
 import { required } from '../env.ts';
-import type { ObjectInventory } from '../files/object-inventory.ts';
+import type { ObjectInventory } from '../files/object-store.ts';
 import { isMissing } from './object-store.ts';
 import { s3 } from './s3.ts';
 

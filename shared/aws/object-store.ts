@@ -12,9 +12,9 @@ import {
   UploadPartCommand,
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3';
+import { eachOf } from '../each-of.ts';
 import { required } from '../env.ts';
 import { ApiError } from '../errors.ts';
-import { eachOf } from '../files/each-of.ts';
 import { ownerTag } from '../files/object-key.ts';
 import { type ObjectDescription, type ObjectStore, PartsLeft } from '../files/object-store.ts';
 import { COPIES_AT_ONCE, COPY_PART_BYTES } from '../files/parts.ts';

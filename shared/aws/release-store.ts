@@ -1,7 +1,7 @@
 import type { Update } from '@aws-sdk/client-dynamodb';
 import { required } from '../env.ts';
 import type { FileRef, LeftoverRow, PendingTicket } from '../files/file.ts';
-import type { ReleaseStore } from '../files/release-store.ts';
+import type { ReleaseStore } from '../files/file-store.ts';
 import { number, text } from './attributes.ts';
 import { accountUpdate, leafUpdate } from './book-updates.ts';
 import { fileKey, workShard } from './file-items.ts';

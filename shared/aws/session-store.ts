@@ -5,9 +5,9 @@ import {
   paginateQuery,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
+import { eachOf } from '../each-of.ts';
 import { required } from '../env.ts';
 import { serviceUnavailable } from '../errors.ts';
-import { eachOf } from '../files/each-of.ts';
 import type { Session, SessionStore } from '../sessions/session.ts';
 import { ACCOUNT_IS_OPEN } from './account-conditions.ts';
 import { type Item, number, readNumber, readText, text } from './attributes.ts';

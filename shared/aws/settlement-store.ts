@@ -2,7 +2,7 @@ import type { Update } from '@aws-sdk/client-dynamodb';
 import { type Refusal, refusalOf } from '../accounts/allowance.ts';
 import { required } from '../env.ts';
 import type { PendingTicket, StoredFile } from '../files/file.ts';
-import type { SettlementStore } from '../files/settlement-store.ts';
+import type { SettlementStore } from '../files/file-store.ts';
 import type { Deadline } from '../time-limit.ts';
 import { toAccount } from './account-store.ts';
 import { type Item, number, text } from './attributes.ts';

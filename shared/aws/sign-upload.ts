@@ -1,7 +1,7 @@
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { required } from '../env.ts';
-import type { SignUpload } from '../files/upload-signer.ts';
+import type { SignUpload } from '../files/object-store.ts';
 import { s3 } from './s3.ts';
 
 const bucket = required('UPLOADS_BUCKET');

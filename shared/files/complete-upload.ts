@@ -1,21 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AccountStore } from '../accounts/account-store.ts';
+import type { AccountStore } from '../accounts/account.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { isUuid } from '../ids.ts';
 import { describeError, log } from '../log.ts';
 import { briefly, checkDeadline, type Deadline, inTime, WORK_AFTER_DEADLINE_MS } from '../time-limit.ts';
 import { contentDisposition } from './content-disposition.ts';
-import type { FileRef, PendingTicket, StoredFile } from './file.ts';
-import type { FileStore } from './file-store.ts';
-import { startsGroup } from './listing-counters.ts';
-import { incomingKey, newPublicKey } from './object-key.ts';
+import { type FileRef, hasLiveTicket, type PendingTicket, type StoredFile } from './file.ts';
+import type { FileStore, ReleaseStore, SettlementStore } from './file-store.ts';
+import { startsGroup, tidyGroups } from './listing-counters.ts';
+import { fileOfIncomingKey, incomingKey, newPublicKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
 import { copyMs } from './parts.ts';
-import type { ReleaseStore } from './release-store.ts';
-import type { SettlementStore } from './settlement-store.ts';
-import { tidyGroups } from './tidy-groups.ts';
 
-export interface CompletingStores {
+interface CompletingStores {
   readonly accounts: AccountStore;
   readonly files: FileStore;
   readonly objects: ObjectStore;
@@ -32,7 +29,7 @@ const LONGEST_WAIT_MS = 2_000;
 /** A ticket can change under us this often (pending, ready or cancelled, gone) and no oftener. */
 const TURNS = 3;
 
-export interface Completing extends Deadline {
+interface Completing extends Deadline {
   readonly fileCountLimit: number;
   /** How long another attempt is waited for that is at work, in milliseconds; as long as one may take, unless given. */
   readonly patienceMs?: number;
@@ -142,4 +139,37 @@ async function endAttempt(stores: CompletingStores, ref: FileRef, objectKey: str
     log('warn', 'attempt not tidied up; the sweeper will', { fileId: ref.id, ...describeError(error) });
   }
   return 'ended';
+}
+
+/**
+ * What to do when the bucket says that something has arrived under a key: make the file if the ticket still waits for its
+ * bytes, whether or not its client comes back to complete it. What nothing waits for stays there while the ticket lives,
+ * because it keeps further bytes out; later it is removed. Events come late, twice and out of order: only the row and the
+ * object decide, so those of the empty objects that we put there ourselves do nothing.
+ *
+ * An attempt of the client that is at work is waited for, to the end of its lease if it died: the two meet as a rule.
+ * @throws ApiError `service_unavailable`: the event is to be delivered again.
+ */
+export async function settleUploadedObject(
+  stores: CompletingStores,
+  key: string,
+  completing: Completing,
+  clock: () => number = Date.now,
+): Promise<'settled' | 'nothing waits' | 'removed' | 'refused'> {
+  const ref = fileOfIncomingKey(key);
+  if (!ref) return 'nothing waits';
+  const row = await stores.files.get(ref);
+  if (row?.state !== 'pending') {
+    if (row && hasLiveTicket(row, clock())) return 'nothing waits';
+    await stores.objects.remove(key);
+    return 'removed';
+  }
+  try {
+    await completeUpload(stores, ref, { ...completing, patienceMs: Number.POSITIVE_INFINITY }, clock);
+    return 'settled';
+  } catch (error) {
+    // Cancelled or swept since, or the account was suspended, or may have no further file: the row and the sweeper see to the rest.
+    if (error instanceof ApiError && error.status < 500) return 'refused';
+    throw error;
+  }
 }

@@ -1,23 +1,19 @@
-import type { AccountStore } from '../accounts/account-store.ts';
+import { type AccountStore, getAccount } from '../accounts/account.ts';
 import { type AccountLimits, refusalError, refusalOf } from '../accounts/allowance.ts';
-import { getAccount } from '../accounts/get-account.ts';
-import { serviceUnavailable } from '../errors.ts';
+import { ApiError, serviceUnavailable } from '../errors.ts';
 import { uuidv7 } from '../ids.ts';
 import { DIRECT_URL_TTL_SECONDS, directTicketSeconds } from '../limits.ts';
 import { describeError, log } from '../log.ts';
 import { checkDeadline, type Deadline, WRITE_PATIENCE_MS } from '../time-limit.ts';
 import type { PendingTicket, StoredFile } from './file.ts';
-import type { FileStore } from './file-store.ts';
-import { fingerprint } from './fingerprint.ts';
-import type { IdempotencyStore } from './idempotency-store.ts';
-import { checkFingerprint } from './idempotent-replay.ts';
+import { cleanFileName } from './file-name.ts';
+import type { FileStore, IdempotencyStore, NewClaim, ReleaseStore, SettlementStore } from './file-store.ts';
+import { checkFingerprint, fingerprint } from './idempotency.ts';
+import { mediaType } from './media-type.ts';
 import { incomingKey } from './object-key.ts';
-import type { ReleaseStore } from './release-store.ts';
-import type { NewClaim, SettlementStore } from './settlement-store.ts';
-import type { TicketRequest } from './ticket-request.ts';
-import type { SignedPut, SignUpload } from './upload-signer.ts';
+import type { SignedPut, SignUpload } from './object-store.ts';
 
-export interface TicketStores {
+interface TicketStores {
   readonly accounts: AccountStore;
   readonly files: FileStore;
   readonly idempotency: IdempotencyStore;
@@ -41,7 +37,7 @@ export interface Ticket {
   readonly expiresAt: number;
 }
 
-export type TicketAnswer =
+type TicketAnswer =
   | { readonly kind: 'ticket'; readonly ticket: Ticket; readonly isReplay: boolean }
   /** An earlier ticket with the same `Idempotency-Key` has become this file. */
   | { readonly kind: 'file'; readonly file: StoredFile; readonly isReplay: true };
@@ -158,4 +154,40 @@ async function sign(stores: TicketStores, ticket: PendingTicket, now: number): P
     { now, seconds: DIRECT_URL_TTL_SECONDS },
   );
   return { id, put, expiresAt: now + DIRECT_URL_TTL_SECONDS * 1_000 };
+}
+
+/** The file a client wants to put into the bucket itself. */
+interface TicketRequest {
+  readonly name: string;
+  readonly mimeType: string;
+  readonly sizeBytes: number;
+  /** Base64 of the 32 bytes of its SHA-256; S3 checks it. */
+  readonly checksumSha256?: string;
+}
+
+/** 32 bytes in base64: the last of 43 digits carries four bits, so its two lowest are zero. */
+const SHA256_BASE64 = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
+
+/**
+ * Reads the body `{name, mime_type, size_bytes, checksum_sha256?}`; other members are ignored. Name and type are treated
+ * as those of a form's part.
+ * @throws ApiError `invalid_request`, `file_too_large`.
+ */
+export function parseTicketRequest(body: Readonly<Record<string, unknown>>, maxBytes: number): TicketRequest {
+  const { name, mime_type: declaredType, size_bytes: sizeBytes, checksum_sha256: checksumSha256 } = body;
+  if (typeof name !== 'string' || typeof declaredType !== 'string') throw new ApiError('invalid_request');
+  if (typeof sizeBytes !== 'number' || !Number.isSafeInteger(sizeBytes) || sizeBytes < 0) {
+    throw new ApiError('invalid_request');
+  }
+  if (checksumSha256 !== undefined && !(typeof checksumSha256 === 'string' && SHA256_BASE64.test(checksumSha256))) {
+    throw new ApiError('invalid_request');
+  }
+  if (sizeBytes > maxBytes) throw new ApiError('file_too_large');
+  const mimeType = mediaType(declaredType, name);
+  return {
+    name: cleanFileName(name, mimeType),
+    mimeType,
+    sizeBytes,
+    ...(checksumSha256 !== undefined && { checksumSha256 }),
+  };
 }

@@ -1,16 +1,10 @@
-import type { StoredFile } from './file.ts';
+import type { FileRecord } from '../answers.ts';
+import { ApiError } from '../errors.ts';
+import { isUuid } from '../ids.ts';
+import type { FileRef, StoredFile } from './file.ts';
+import type { FileStore } from './file-store.ts';
 
-/** A file as the API shows it (contract, section 2): always these six fields. */
-export interface FileRecord {
-  readonly id: string;
-  readonly name: string;
-  readonly mime_type: string;
-  readonly size_bytes: number;
-  readonly url: string;
-  readonly created_at: string;
-}
-
-/** @param cdnUrl  the address files are served from, without a trailing slash. */
+/** A file as the API shows it. @param cdnUrl  the address files are served from, without a trailing slash. */
 export function toFileRecord(file: StoredFile, cdnUrl: string): FileRecord {
   return {
     id: file.id,
@@ -32,4 +26,15 @@ function pathSegment(name: string): string {
 
 function percent(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}
+
+/**
+ * One file.
+ * @throws ApiError `not_found` for an unknown id, another account's, and what is not ready or is being deleted: all alike.
+ */
+export async function getFile(stores: { readonly files: FileStore }, ref: FileRef): Promise<StoredFile> {
+  // Other rows of the account, such as the listing counters, have other ids.
+  const row = isUuid(ref.id) ? await stores.files.get(ref) : undefined;
+  if (row?.state !== 'ready') throw new ApiError('not_found');
+  return row;
 }

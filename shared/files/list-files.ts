@@ -1,9 +1,7 @@
-import type { Account } from '../accounts/account.ts';
-import type { AccountStore } from '../accounts/account-store.ts';
-import { getAccount } from '../accounts/get-account.ts';
+import { type Account, type AccountStore, getAccount } from '../accounts/account.ts';
 import type { FilePage, ListedFile } from './file.ts';
+import type { ListingStore } from './file-store.ts';
 import { findOffset, seqsOfGroup, seqsOfLeaf } from './listing-counters.ts';
-import type { ListingStore } from './listing-store.ts';
 import { searchFiles } from './search-files.ts';
 
 export interface ListingStores {

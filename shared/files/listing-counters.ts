@@ -1,3 +1,7 @@
+import type { AccountStore } from '../accounts/account.ts';
+import { describeError, log } from '../log.ts';
+import { briefly } from '../time-limit.ts';
+
 /**
  * How a page is found by its offset without reading what is skipped (design, section 5). Every file has a `seq`; 64 in a
  * row share a leaf, 8,192 share a group. A leaf's files are counted in an item of its own, a group's in the account's
@@ -6,7 +10,7 @@
  */
 
 const LEAF_SEQS = 64;
-export const LEAVES_PER_GROUP = 128;
+const LEAVES_PER_GROUP = 128;
 const GROUP_SEQS = LEAF_SEQS * LEAVES_PER_GROUP;
 
 /** Both inclusive. */
@@ -50,4 +54,20 @@ export function findOffset(
     rest -= count;
   }
   return undefined;
+}
+
+/**
+ * Forgets the listing groups of an account whose files are all gone, so that its row does not grow with every file it ever
+ * had. Called once in 8,192 uploads; if it fails or we die before, the next time does it.
+ */
+export async function tidyGroups(accounts: AccountStore, accountId: string): Promise<void> {
+  try {
+    await briefly(async () => {
+      const account = await accounts.get(accountId);
+      const empty = [...(account?.groups ?? [])].flatMap(([group, count]) => (count === 0 ? group : []));
+      if (empty.length > 0) await accounts.dropEmptyGroups(accountId, empty);
+    });
+  } catch (error) {
+    log('warn', 'empty listing groups not dropped; the next group drops them', { accountId, ...describeError(error) });
+  }
 }

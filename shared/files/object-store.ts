@@ -12,7 +12,7 @@ export class PartsLeft extends Error {
   override readonly name = 'PartsLeft';
 }
 
-export interface Copy {
+interface Copy {
   readonly from: string;
   readonly to: string;
   /** Of the object to copy. */
@@ -47,3 +47,54 @@ export interface ObjectStore {
   /** Removes the object if there is one. */
   remove(key: string): Promise<void>;
 }
+
+export interface ListedObject {
+  readonly key: string;
+  readonly sizeBytes: number;
+  /** Epoch milliseconds; of an object stored in parts, when its first part was announced. */
+  readonly modifiedAt: number;
+}
+
+interface UnfinishedUpload {
+  readonly key: string;
+  readonly uploadId: string;
+  readonly startedAt: number;
+}
+
+/** What is in the bucket, for those who look for what should not be. */
+export interface ObjectInventory {
+  /** A page of the objects in the order of their keys. @returns `after`: what the next page comes after, if there is one. */
+  page(after: string | undefined): Promise<{ objects: ListedObject[]; after?: string }>;
+
+  /** The owner tag an object was stored with; undefined when it has none, or is gone. */
+  ownerTag(key: string): Promise<string | undefined>;
+
+  /** Uploads in parts that were neither completed nor aborted, of one key or (a page of them) of all. */
+  unfinishedUploads(key?: string): Promise<UnfinishedUpload[]>;
+
+  /** Throws away the parts stored so far. Harmless twice. */
+  abort(upload: UnfinishedUpload): Promise<void>;
+}
+
+/** What a direct upload may put, and where. */
+interface PutPermission {
+  readonly key: string;
+  readonly mimeType: string;
+  readonly sizeBytes: number;
+  readonly checksumSha256?: string;
+}
+
+export interface SignedPut {
+  readonly url: string;
+  /** What the client must send as it stands; `Content-Length` and `Host`, which are signed as well, it sends by itself. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Signs a URL that takes one PUT of exactly these bytes, once.
+ * @param validity  from when (epoch milliseconds), and for how many seconds, the PUT may begin.
+ */
+export type SignUpload = (
+  permission: PutPermission,
+  validity: { readonly now: number; readonly seconds: number },
+) => Promise<SignedPut>;

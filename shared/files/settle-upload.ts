@@ -1,14 +1,14 @@
 import { type Refusal, refusalError } from '../accounts/allowance.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
-import { discardUpload } from './discard-upload.ts';
+import { type Lane, measure } from '../metrics.ts';
 import type { StoredFile } from './file.ts';
-import { replay } from './idempotent-replay.ts';
-import { startsGroup } from './listing-counters.ts';
-import type { SettlementStore } from './settlement-store.ts';
+import type { SettlementStore } from './file-store.ts';
+import { replay } from './idempotency.ts';
+import { startsGroup, tidyGroups } from './listing-counters.ts';
+import { discardUpload } from './pending-upload.ts';
 import type { StagedUpload, StagingStores } from './stage-upload.ts';
-import { tidyGroups } from './tidy-groups.ts';
 
-export interface SettlingStores extends StagingStores {
+interface SettlingStores extends StagingStores {
   readonly settlements: SettlementStore;
 }
 
@@ -72,4 +72,22 @@ async function refused(
   // What held the key has gone since: the next attempt may have it.
   if (outcome === 'key taken') throw serviceUnavailable({ detail: 'key taken, and free again' });
   throw refusalError(outcome, now);
+}
+
+/**
+ * Settlements that count each file they make, and its bytes, by the lane these came on. Counted where the transaction is
+ * known to have happened, so a replay or the loser of a race counts nothing; one whose answer was lost may be missing.
+ */
+export function countedSettlements(settlements: SettlementStore, lane: Lane): SettlementStore {
+  function count<Outcome>(outcome: Outcome, { sizeBytes }: StoredFile): Outcome {
+    if (outcome === 'settled') measure({ Lane: lane }, { Uploads: 1, UploadedBytes: sizeBytes });
+    return outcome;
+  }
+  return {
+    ...settlements,
+    settleUpload: async (settlement, deadline) =>
+      count(await settlements.settleUpload(settlement, deadline), settlement.file),
+    settleTicket: async (settlement, deadline) =>
+      count(await settlements.settleTicket(settlement, deadline), settlement.file),
+  };
 }

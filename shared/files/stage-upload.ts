@@ -1,4 +1,4 @@
-import type { AccountStore } from '../accounts/account-store.ts';
+import { type AccountStore, getAccount } from '../accounts/account.ts';
 import {
   type AccountLimits,
   type Allowance,
@@ -6,22 +6,18 @@ import {
   refusalError,
   refusalOf,
 } from '../accounts/allowance.ts';
-import { getAccount } from '../accounts/get-account.ts';
 import { uuidv7 } from '../ids.ts';
 import { contentDisposition } from './content-disposition.ts';
-import { discardUpload } from './discard-upload.ts';
 import type { IdempotencyClaim, PendingUpload, StoredFile } from './file.ts';
 import { cleanFileName } from './file-name.ts';
-import type { FileStore } from './file-store.ts';
-import { fingerprint } from './fingerprint.ts';
-import type { IdempotencyRecord, IdempotencyStore } from './idempotency-store.ts';
-import { replay } from './idempotent-replay.ts';
+import type { FileStore, IdempotencyRecord, IdempotencyStore } from './file-store.ts';
+import { fingerprint, replay } from './idempotency.ts';
 import { MeasuredContent } from './measured-content.ts';
 import { mediaType } from './media-type.ts';
 import { newPublicKey } from './object-key.ts';
 import { type ObjectStore, PartsLeft } from './object-store.ts';
 import { inParts, PART_BYTES, type Part } from './parts.ts';
-import { renewingLease } from './renewing-lease.ts';
+import { discardUpload, renewingLease } from './pending-upload.ts';
 
 export interface StagingStores {
   readonly accounts: AccountStore;

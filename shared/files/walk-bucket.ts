@@ -1,10 +1,9 @@
+import { eachOf } from '../each-of.ts';
 import { describeError, log } from '../log.ts';
-import { eachOf } from './each-of.ts';
 import { type FileRef, type FileRow, hasLiveTicket } from './file.ts';
-import type { ListedObject } from './object-inventory.ts';
 import { fileOfIncomingKey, incomingKey, isPublicKey, parseOwner, publicKeysOf } from './object-key.ts';
-import type { SweepingStores } from './sweeping-stores.ts';
-import type { WalkState } from './work-store.ts';
+import type { ListedObject } from './object-store.ts';
+import type { SweepingStores, WalkState } from './work-store.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /**

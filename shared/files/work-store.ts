@@ -1,4 +1,6 @@
 import type { FileRef, FileRow } from './file.ts';
+import type { FileStore, ReleaseStore } from './file-store.ts';
+import type { ObjectInventory, ObjectStore } from './object-store.ts';
 
 /** A row with a deadline, as the index of unfinished work shows it (which may be some seconds behind the row). */
 export interface WorkItem extends FileRef {
@@ -43,4 +45,13 @@ export const WORK_SHARDS = 16;
 /** The shard of a file: by the last digit of its id, which is random. */
 export function workShardOf({ id }: FileRef): number {
   return Number.parseInt(id.slice(-1), 16);
+}
+
+/** What the sweeper works on: its own list of work, and all that others may have left half done. */
+export interface SweepingStores {
+  readonly files: FileStore;
+  readonly objects: ObjectStore;
+  readonly inventory: ObjectInventory;
+  readonly releases: ReleaseStore;
+  readonly work: WorkStore;
 }

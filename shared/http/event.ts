@@ -1,5 +1,4 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import type { Caller } from '../caller.ts';
 import { ApiError } from '../errors.ts';
 
 /**
@@ -86,4 +85,12 @@ function refuseCompressed(event: ApiEvent): void {
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   if (bytes.length > 0) yield bytes;
+}
+
+/** Who is asking, once a credential was found good. */
+export interface Caller {
+  readonly accountId: string;
+  readonly by: 'key' | 'session';
+  /** Of the session's row; only with `by: 'session'`. Safe to hold, useless as a cookie. */
+  readonly sessionHash?: string;
 }

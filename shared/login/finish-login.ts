@@ -1,13 +1,8 @@
-import type { AccountStore } from '../accounts/account-store.ts';
-import { upsertAccountAtLogin } from '../accounts/upsert-account-at-login.ts';
+import { type AccountStore, upsertAccountAtLogin } from '../accounts/account.ts';
 import { type Cookie, isSecureUrl } from '../http/cookies.ts';
 import { sessionCookie, sessionTokenIn } from '../http/session-cookie.ts';
-import { endSession } from '../sessions/end-session.ts';
-import type { SessionStore } from '../sessions/session.ts';
-import { startSession } from '../sessions/start-session.ts';
-import { accountIdOf } from './account-id.ts';
-import { type AllowList, isAllowed } from './allow-list.ts';
-import { verifyIdToken } from './identity.ts';
+import { endSession, type SessionStore, startSession } from '../sessions/session.ts';
+import { type AllowList, accountIdOf, isAllowed, verifyIdToken } from './identity.ts';
 import { findAttempt, forgetAttempt } from './login-attempt.ts';
 import { LoginError, type LoginErrorCode, loginErrorCodeOf } from './login-error.ts';
 import { exchangeCode } from './oauth-client.ts';

@@ -1,10 +1,11 @@
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify, type RemoteJWKSet } from 'jose';
+import { uuidv5 } from '../ids.ts';
 import { LOGIN_ATTEMPT_SECONDS } from '../limits.ts';
 import { LoginError } from './login-error.ts';
-import { issuerSpellings, type LoginProvider } from './provider.ts';
+import { isGoogle, issuerSpellings, type LoginProvider } from './provider.ts';
 
 /** Who logged in, by the word of the provider. */
-export interface Identity {
+interface Identity {
   /** The provider's lasting name for the person; an e-mail address may change hands, this does not. */
   readonly subject: string;
   readonly email: string;
@@ -93,4 +94,37 @@ function toLoginError(error: unknown): LoginError {
   }
   const claim = error instanceof errors.JWTClaimValidationFailed ? ` (${error.claim})` : '';
   return new LoginError('login_failed', `ID token refused: ${error.code}${claim}`);
+}
+
+/** Tells account ids from other uses of UUIDv5. Changing it would give everybody a new, empty account. */
+const NAMESPACE = 'b1f04be6-6b0c-4f0e-9c5e-0d0a6c2f7f53';
+
+/**
+ * The account of a person, by what never changes: the provider's one name and its name for the person. Neither the
+ * e-mail address nor the way the provider spells itself plays a part.
+ */
+export function accountIdOf(issuer: string, subject: string): string {
+  // An issuer is an address and has no space, so no two pairs make one name.
+  return uuidv5(NAMESPACE, `${issuer} ${subject}`);
+}
+
+/** Who may log in; both lower-case. Both empty: everybody. Otherwise whoever is on either. */
+export interface AllowList {
+  readonly domains: readonly string[];
+  readonly emails: readonly string[];
+}
+
+/**
+ * True when the operator lets this person in.
+ *
+ * Google verifies the address of an account of another domain only once, when the account is made: who has left the
+ * domain since keeps it. So a domain lets in only those that Google answers for: Workspace accounts and gmail.com.
+ * Source: Google, "Verify the Google ID token", `email_verified` and `hd`.
+ */
+export function isAllowed({ email, isHosted }: Identity, list: AllowList, provider: LoginProvider): boolean {
+  if (list.domains.length === 0 && list.emails.length === 0) return true;
+  const address = email.toLowerCase();
+  const domain = address.slice(address.lastIndexOf('@') + 1);
+  const isAnsweredFor = !isGoogle(provider) || isHosted || domain === 'gmail.com';
+  return list.emails.includes(address) || (isAnsweredFor && list.domains.includes(domain));
 }

@@ -1,5 +1,6 @@
 import { serviceUnavailable } from '../errors.ts';
 import { RATE_WINDOW_SECONDS } from '../limits.ts';
+import type { RateClass } from '../routes.ts';
 import type { RatePolicy } from './policy.ts';
 import type { Rejections } from './rejections.ts';
 import { firstStep, moreAt, nextStep, remainingIn, type Step, type Window } from './window.ts';
@@ -80,4 +81,18 @@ function rejected({ limit }: RatePolicy, until: number, now: number): RateDecisi
 /** Rounded up, but never above the window: its tolerance passes while the answer travels. */
 function secondsUntil(time: number, now: number): number {
   return Math.min(RATE_WINDOW_SECONDS, Math.max(0, Math.ceil((time - now) / 1_000)));
+}
+
+/**
+ * What a counted response says of its limit: `q` requests in any `w` seconds, `r` of them left, more in `t` seconds; a
+ * rejection also says when to come back, which is not before `t`.
+ * Source: draft-ietf-httpapi-ratelimit-headers-11.
+ */
+export function rateLimitHeaders(decision: RateDecision, rateClass: RateClass): Record<string, string> {
+  const { admitted, limit, remaining, resetSeconds, retryAfterSeconds } = decision;
+  return {
+    'RateLimit-Policy': `"${rateClass}";q=${limit};w=${RATE_WINDOW_SECONDS}`,
+    RateLimit: `"${rateClass}";r=${remaining};t=${resetSeconds}`,
+    ...(!admitted && { 'Retry-After': String(retryAfterSeconds) }),
+  };
 }

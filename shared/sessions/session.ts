@@ -1,5 +1,9 @@
 import { createHash } from 'node:crypto';
+import { ApiError } from '../errors.ts';
+import { randomToken } from '../ids.ts';
 import { SESSION_IDLE_SECONDS, SESSION_MAX_SECONDS } from '../limits.ts';
+import { describeError, log } from '../log.ts';
+import { briefly } from '../time-limit.ts';
 
 /** One browser that is logged in. Times are epoch seconds, the unit of DynamoDB's TTL. */
 export interface Session {
@@ -47,6 +51,61 @@ export function hashToken(token: string): string | undefined {
 }
 
 /** A session ends when it was idle too long, and in any case some time after login. */
-export function expiryOf({ createdAt, refreshedAt }: Pick<Session, 'createdAt' | 'refreshedAt'>): number {
+function expiryOf({ createdAt, refreshedAt }: Pick<Session, 'createdAt' | 'refreshedAt'>): number {
   return Math.min(refreshedAt + SESSION_IDLE_SECONDS, createdAt + SESSION_MAX_SECONDS);
+}
+
+/** Logs out whoever has this token: from the next request on it is refused. Harmless for any other text. */
+export async function endSession(sessions: SessionStore, token: string): Promise<void> {
+  const tokenHash = hashToken(token);
+  if (tokenHash) await sessions.remove(tokenHash);
+}
+
+/** The idle time begins anew at most this often, so that a busy dashboard costs one write an hour. */
+const REFRESHED_EVERY_SECONDS = 3_600;
+
+/**
+ * The session of a token; undefined when there is none, or it has ended. One read, and once an hour a write. (So the
+ * idle time counts from a request up to an hour before the last one: a session may end that much early, never late.)
+ */
+export async function findSession(
+  sessions: SessionStore,
+  token: string,
+  clock: () => number = Date.now,
+): Promise<Session | undefined> {
+  const tokenHash = hashToken(token);
+  const session = tokenHash && (await sessions.find(tokenHash));
+  const now = Math.floor(clock() / 1_000);
+  // By the time, not by the row: DynamoDB may delete expired rows days late.
+  if (!session || session.expiresAt <= now) return undefined;
+  const expiresAt = expiryOf({ createdAt: session.createdAt, refreshedAt: now });
+  if (now - session.refreshedAt >= REFRESHED_EVERY_SECONDS && expiresAt > session.expiresAt) {
+    const refreshed = { tokenHash: session.tokenHash, refreshedAt: now, expiresAt };
+    await briefly(() => sessions.refresh(refreshed)).catch(leaveItToTheNext);
+  }
+  return session;
+}
+
+/** The session is good all the same. */
+function leaveItToTheNext(error: unknown): void {
+  log('warn', 'session not refreshed; the next request does it', describeError(error));
+}
+
+/**
+ * Logs a browser in.
+ * @returns the token for its cookie, which is kept nowhere else.
+ * @throws ApiError `unauthorized` when the account has been suspended, or deleted, since somebody looked.
+ */
+export async function startSession(
+  sessions: SessionStore,
+  accountId: string,
+  clock: () => number = Date.now,
+): Promise<string> {
+  const token = randomToken(SESSION_TOKEN_BITS);
+  const tokenHash = hashToken(token) ?? '';
+  const now = Math.floor(clock() / 1_000);
+  const times = { createdAt: now, refreshedAt: now };
+  const outcome = await sessions.add({ tokenHash, accountId, ...times, expiresAt: expiryOf(times) });
+  if (outcome === 'refused') throw new ApiError('unauthorized', { detail: 'the account is suspended or gone' });
+  return token;
 }

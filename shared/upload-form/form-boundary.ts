@@ -1,6 +1,10 @@
 import { ApiError } from '../errors.ts';
 import { headerParameters } from './header-parameters.ts';
-import { invalidForm } from './invalid-form.ts';
+
+/** The body is no form as RFC 7578 and the service's limits have it. @param detail  for the log; the client sees the code. */
+export function invalidForm(detail: string, cause?: unknown): ApiError {
+  return new ApiError('invalid_request', { detail, cause });
+}
 
 /** RFC 2046, section 5.1.1: 1 to 70 of these characters, the last one no space. */
 const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/;

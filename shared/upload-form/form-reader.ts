@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.ts';
 import { MULTIPART_FRAMING_MAX_BYTES } from '../limits.ts';
 import { findDelimiter, type Sight } from './find-delimiter.ts';
-import { invalidForm } from './invalid-form.ts';
+import { invalidForm } from './form-boundary.ts';
 
 /** The header block of one part, with the line break before it; legitimate ones are under 2 KiB (a name of 255 bytes, percent-encoded twice). */
 export const PART_HEADERS_MAX_BYTES = 16 * 1024;

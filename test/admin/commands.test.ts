@@ -245,7 +245,7 @@ describe('delete-account', () => {
     expect(await statuses(account)).toEqual([200, 200]);
   });
 
-  // Every call, and other ends than a kill, in test/shared/accounts/delete-account.test.ts.
+  // Every call, and other ends than a kill, in test/shared/administration/delete-account.test.ts.
   test('killed in the middle and run again, ends the same', async () => {
     const account = await somebody();
     await killedAt(12, ['delete-account', account.email, '--yes']);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Fault } from '../../local-aws/aws-front/faults.ts';
 import { countRounds } from '../../local-aws/aws-front/meter.ts';
+import { auditAccount } from '../../shared/administration/audit-account.ts';
 import { TABLES } from '../../shared/aws/tables.ts';
-import { auditAccount } from '../../shared/files/audit-account.ts';
-import { eachOf } from '../../shared/files/each-of.ts';
+import { eachOf } from '../../shared/each-of.ts';
 import type { ListedFile } from '../../shared/files/file.ts';
 import { during } from '../support/during.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';

@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import type { Fault } from '../../local-aws/aws-front/faults.ts';
 import { requestLine } from '../../local-aws/report.ts';
 import { generateKey } from '../../shared/api-keys/key-format.ts';
+import { eachOf } from '../../shared/each-of.ts';
 import { ERRORS } from '../../shared/errors.ts';
-import { eachOf } from '../../shared/files/each-of.ts';
 import { randomToken } from '../../shared/ids.ts';
 import { during } from '../support/during.ts';
 import { inChunks, rawRequest, sendAndLeave } from '../support/raw-http.ts';

@@ -7,10 +7,9 @@ import { HeadObjectCommand, NotFound, paginateListObjectsV2, S3Client } from '@a
 import { inject } from 'vitest';
 import { subjectOf } from '../../local-aws/identity-provider/accounts.ts';
 import { type LocalService, type ServiceOptions, startService } from '../../local-aws/service.ts';
-import type { TableName } from '../../shared/aws/tables.ts';
-import { TABLES } from '../../shared/aws/tables.ts';
+import { TABLES, type TableName } from '../../shared/aws/tables.ts';
 import type { LimitName } from '../../shared/limits.ts';
-import { accountIdOf } from '../../shared/login/account-id.ts';
+import { accountIdOf } from '../../shared/login/identity.ts';
 import { type Client, client } from './client.ts';
 import { logIn } from './login.ts';
 

@@ -1,11 +1,11 @@
 import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { NewApiKey } from '../../../shared/answers.ts';
 import { API_KEY_NAME_MAX_CODE_POINTS } from '../../../shared/limits.ts';
 import { Failure } from '../api/failure.ts';
 import { apiKeysQuery, askAnew } from '../api/queries.ts';
 import { request } from '../api/request.ts';
-import type { NewApiKey } from '../api/types.ts';
 import { Dialog } from '../shell/dialog.tsx';
 import { wordsFor } from '../shell/notify.ts';
 import { strings } from '../strings.ts';

@@ -1,9 +1,9 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { ApiKey } from '../../../shared/answers.ts';
 import { Failure } from '../api/failure.ts';
 import { apiKeysQuery, askAnew } from '../api/queries.ts';
 import { request } from '../api/request.ts';
-import type { ApiKey } from '../api/types.ts';
 import { announce } from '../shell/announce.ts';
 import { Dialog } from '../shell/dialog.tsx';
 import { notifyFailure } from '../shell/notify.ts';

@@ -1,6 +1,6 @@
 import { keepPreviousData, type QueryClient, type QueryFilters, queryOptions } from '@tanstack/react-query';
+import type { ApiKey, FilesPage, Profile } from '../../../shared/answers.ts';
 import { request } from './request.ts';
-import type { ApiKey, FilesPage, Profile } from './types.ts';
 
 export const PAGE_SIZE = 50;
 

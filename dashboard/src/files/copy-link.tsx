@@ -1,7 +1,7 @@
 import { ActionIcon, Tooltip } from '@mantine/core';
 import IconCheck from '@tabler/icons-react/dist/esm/icons/IconCheck.mjs';
 import IconLink from '@tabler/icons-react/dist/esm/icons/IconLink.mjs';
-import type { FileRecord } from '../api/types.ts';
+import type { FileRecord } from '../../../shared/answers.ts';
 import { useCopy } from '../shell/use-copy.ts';
 import { strings } from '../strings.ts';
 

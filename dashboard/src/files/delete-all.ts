@@ -1,6 +1,6 @@
+import type { FileRecord } from '../../../shared/answers.ts';
 import { Failure } from '../api/failure.ts';
 import { pacedRequest } from '../api/request.ts';
-import type { FileRecord } from '../api/types.ts';
 
 const AT_ONCE = 4;
 

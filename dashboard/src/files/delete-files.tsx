@@ -1,8 +1,8 @@
 import { Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
+import type { FileRecord, FilesPage } from '../../../shared/answers.ts';
 import { askAnew, FILES, profileQuery } from '../api/queries.ts';
-import type { FileRecord, FilesPage } from '../api/types.ts';
 import { formatNumber, percentOf } from '../format.ts';
 import { announce } from '../shell/announce.ts';
 import { Dialog } from '../shell/dialog.tsx';

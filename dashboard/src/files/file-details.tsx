@@ -1,7 +1,7 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core';
 import IconExternalLink from '@tabler/icons-react/dist/esm/icons/IconExternalLink.mjs';
 import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
-import type { FileRecord } from '../api/types.ts';
+import type { FileRecord } from '../../../shared/answers.ts';
 import { formatBytes, formatNumber, formatTime } from '../format.ts';
 import { Dialog } from '../shell/dialog.tsx';
 import { useCopy } from '../shell/use-copy.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { FileRecord } from '../api/types.ts';
+import type { FileRecord } from '../../../shared/answers.ts';
 
 export interface Selection {
   /** Of the files on this page, those that are selected, in their order. */

@@ -1,7 +1,7 @@
+import type { FileRecord, UploadTicket } from '../../../shared/answers.ts';
 import { INLINE_BODY_MAX_BYTES } from '../../../shared/limits.ts';
 import { Failure, failureOf } from '../api/failure.ts';
 import { API, request } from '../api/request.ts';
-import type { FileRecord, Ticket } from '../api/types.ts';
 import type { Pace } from './pace.ts';
 import { type BodyAnswer, sendBody } from './send-body.ts';
 
@@ -74,7 +74,7 @@ async function sendDirectly({
   // An earlier attempt succeeded, and its answer was lost on the way.
   if (ticket.status === 201) return recordOf(ticket);
   if (ticket.status !== 202) throw answerFailure(ticket);
-  const { id, upload } = JSON.parse(ticket.text) as Ticket;
+  const { id, upload } = JSON.parse(ticket.text) as UploadTicket;
   onTicket(id);
   const stored = await sendBody({ ...upload, body: file, signal, onProgress });
   if (!isStored(stored)) throw new Failure('service_unavailable');

@@ -1,6 +1,6 @@
+import type { FileRecord } from '../../../shared/answers.ts';
 import { Failure, type FailureCode } from '../api/failure.ts';
 import { nextEvent, pause } from '../api/pause.ts';
-import type { FileRecord } from '../api/types.ts';
 import { Pace } from './pace.ts';
 import { cancelTicket, isSentDirectly, sendFile } from './send-file.ts';
 import { Speed } from './speed.ts';

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { storageLimitOf } from '../../../shared/accounts/account.ts';
-import { getAccount } from '../../../shared/accounts/get-account.ts';
-import { upsertAccountAtLogin } from '../../../shared/accounts/upsert-account-at-login.ts';
+import { getAccount, storageLimitOf, upsertAccountAtLogin } from '../../../shared/accounts/account.ts';
 import { newAccount, upload } from '../files/actions.ts';
 import { startService } from '../files/service.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { countInVain } from '../../../shared/accounts/count-in-vain.ts';
-import { upsertAccountAtLogin } from '../../../shared/accounts/upsert-account-at-login.ts';
-import { auditAccount } from '../../../shared/files/audit-account.ts';
+import { upsertAccountAtLogin } from '../../../shared/accounts/account.ts';
+import { countInVain } from '../../../shared/accounts/allowance.ts';
+import { auditAccount } from '../../../shared/administration/audit-account.ts';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';

@@ -1,10 +1,7 @@
 import { DeleteItemCommand, GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { authenticateKey } from '../../../shared/api-keys/authenticate-key.ts';
-import { createApiKey } from '../../../shared/api-keys/create-api-key.ts';
+import { authenticateKey, createApiKey, listApiKeys, revokeApiKey } from '../../../shared/api-keys/api-key.ts';
 import { generateKey, hashKey } from '../../../shared/api-keys/key-format.ts';
-import { listApiKeys } from '../../../shared/api-keys/list-api-keys.ts';
-import { revokeApiKey } from '../../../shared/api-keys/revoke-api-key.ts';
 import { uuidv7 } from '../../../shared/ids.ts';
 import { cancelled, dynamoDbError, type Fault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';

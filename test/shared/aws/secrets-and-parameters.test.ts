@@ -34,7 +34,7 @@ async function load() {
   vi.resetModules();
   const { appUrl } = await import('../../../shared/aws/parameters.ts');
   const { loginProvider, originSecret } = await import('../../../shared/aws/secrets.ts');
-  const { isFromOurEdge } = await import('../../../shared/http/viewer.ts');
+  const { isFromOurEdge } = await import('../../../shared/stack/viewer.ts');
   return { appUrl, loginProvider, originSecret, isFromOurEdge };
 }
 

@@ -4,13 +4,12 @@ import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../../local-aws/aws-front/faults.ts';
-import { completeUpload } from '../../../shared/files/complete-upload.ts';
+import { completeUpload, settleUploadedObject } from '../../../shared/files/complete-upload.ts';
 import type { Ticket } from '../../../shared/files/create-ticket.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
-import { getFile } from '../../../shared/files/get-file.ts';
+import { getFile } from '../../../shared/files/file-record.ts';
 import { incomingKey, newPublicKey } from '../../../shared/files/object-key.ts';
 import { COPY_PART_BYTES } from '../../../shared/files/parts.ts';
-import { settleUploadedObject } from '../../../shared/files/settle-uploaded-object.ts';
 import { directTicketSeconds } from '../../../shared/limits.ts';
 import {
   askForTicket,

@@ -1,14 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { auditAccount } from '../../../shared/files/audit-account.ts';
-import { completeUpload } from '../../../shared/files/complete-upload.ts';
+import { auditAccount } from '../../../shared/administration/audit-account.ts';
+import { eachOf } from '../../../shared/each-of.ts';
+import { completeUpload, settleUploadedObject } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
-import { eachOf } from '../../../shared/files/each-of.ts';
 import { incomingKey } from '../../../shared/files/object-key.ts';
 import { PART_BYTES } from '../../../shared/files/parts.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';
-import { settleUploadedObject } from '../../../shared/files/settle-uploaded-object.ts';
-import { sweepRow } from '../../../shared/files/sweep-row.ts';
+import { sweepRow } from '../../../shared/files/sweep.ts';
 import { walkBucket } from '../../../shared/files/walk-bucket.ts';
 import { IS_THOROUGH } from '../../support/thorough.ts';
 import {

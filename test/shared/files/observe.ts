@@ -1,7 +1,7 @@
 import { DeleteItemCommand, paginateQuery, paginateScan } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand, ListMultipartUploadsCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import { expect } from 'vitest';
-import { auditAccount } from '../../../shared/files/audit-account.ts';
+import { auditAccount } from '../../../shared/administration/audit-account.ts';
 import { BUCKET, type Service } from './service.ts';
 
 /** What tests look at behind the use cases' backs. */

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { auditAccount } from '../../../shared/files/audit-account.ts';
-import { completeUpload } from '../../../shared/files/complete-upload.ts';
+import { auditAccount } from '../../../shared/administration/audit-account.ts';
+import { completeUpload, settleUploadedObject } from '../../../shared/files/complete-upload.ts';
 import type { Ticket } from '../../../shared/files/create-ticket.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { incomingKey } from '../../../shared/files/object-key.ts';
-import { settleUploadedObject } from '../../../shared/files/settle-uploaded-object.ts';
 import { HOUR_MS, inTime, newAccount, newTicket, put, sweepAt, upload } from './actions.ts';
 import { FAULTS, faultsOfProduct } from './faults.ts';
 import { forgetWalk, statesOf, strayKeys, usageOf } from './observe.ts';

@@ -4,8 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';
-import { sweep } from '../../../shared/files/sweep.ts';
-import { sweepRow } from '../../../shared/files/sweep-row.ts';
+import { sweep, sweepRow } from '../../../shared/files/sweep.ts';
 import { WORK_SHARDS, workShardOf } from '../../../shared/files/work-store.ts';
 import {
   chunks,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { parseTicketRequest } from '../../../shared/files/ticket-request.ts';
+import { parseTicketRequest } from '../../../shared/files/create-ticket.ts';
 
 const MAX = 100;
 const BODY = { name: 'a.txt', mime_type: 'text/plain', size_bytes: 5 };

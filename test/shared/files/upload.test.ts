@@ -2,9 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { AbortMultipartUploadCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../shared/errors.ts';
-import { discardUpload } from '../../../shared/files/discard-upload.ts';
-import { getFile } from '../../../shared/files/get-file.ts';
+import { getFile } from '../../../shared/files/file-record.ts';
 import { PART_BYTES } from '../../../shared/files/parts.ts';
+import { discardUpload } from '../../../shared/files/pending-upload.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';
 import {
   ACCOUNT_LIMITS,

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Cookie } from '../../../shared/http/cookies.ts';
-import { accountIdOf } from '../../../shared/login/account-id.ts';
 import type { LoginOutcome } from '../../../shared/login/finish-login.ts';
-import { findSession } from '../../../shared/sessions/find-session.ts';
+import { accountIdOf } from '../../../shared/login/identity.ts';
+import { findSession } from '../../../shared/sessions/session.ts';
 import {
   type Attempt,
   accounts,

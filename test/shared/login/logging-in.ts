@@ -1,8 +1,8 @@
 import type { JWTPayload } from 'jose';
 import { beforeEach, expect } from 'vitest';
 import { type Cookie, parseCookies } from '../../../shared/http/cookies.ts';
-import type { AllowList } from '../../../shared/login/allow-list.ts';
 import { finishLogin, type LoginOutcome } from '../../../shared/login/finish-login.ts';
+import type { AllowList } from '../../../shared/login/identity.ts';
 import type { LoginProvider } from '../../../shared/login/provider.ts';
 import { startLogin } from '../../../shared/login/start-login.ts';
 import { startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';

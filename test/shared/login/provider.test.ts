@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { accountIdOf } from '../../../shared/login/account-id.ts';
+import { accountIdOf } from '../../../shared/login/identity.ts';
 import { issuerSpellings, parseLoginProvider } from '../../../shared/login/provider.ts';
 
 const CLIENT = { client_id: 'id', client_secret: 'secret' };

@@ -11,7 +11,7 @@ import { sessionTokenIn } from '../../../shared/http/session-cookie.ts';
 import { finishLogin } from '../../../shared/login/finish-login.ts';
 import { parseLoginProvider } from '../../../shared/login/provider.ts';
 import { startLogin } from '../../../shared/login/start-login.ts';
-import { findSession } from '../../../shared/sessions/find-session.ts';
+import { findSession } from '../../../shared/sessions/session.ts';
 import { logIn } from '../../support/login.ts';
 import { accounts, sessions } from './logging-in.ts';
 

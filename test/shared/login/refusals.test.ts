@@ -1,7 +1,6 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test, vi } from 'vitest';
-import { accountIdOf } from '../../../shared/login/account-id.ts';
-import type { AllowList } from '../../../shared/login/allow-list.ts';
+import { type AllowList, accountIdOf } from '../../../shared/login/identity.ts';
 import { cancelled, dynamoDbError } from '../../support/dynamodb-proxy.ts';
 import {
   type Attempt,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rateLimitHeaders } from '../../../shared/rate-limit/headers.ts';
+import { rateLimitHeaders } from '../../../shared/rate-limit/rate-limiter.ts';
 
 test('an admitted request learns its policy and what is left', () => {
   const decision = { admitted: true, limit: 60, remaining: 59, resetSeconds: 12, retryAfterSeconds: 0 };

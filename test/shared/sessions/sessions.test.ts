@@ -3,10 +3,7 @@ import { GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dyn
 import { beforeEach, describe, expect, test } from 'vitest';
 import { randomToken } from '../../../shared/ids.ts';
 import { SESSIONS_PER_ACCOUNT_MAX } from '../../../shared/limits.ts';
-import { endSession } from '../../../shared/sessions/end-session.ts';
-import { findSession } from '../../../shared/sessions/find-session.ts';
-import { SESSION_TOKEN_BITS } from '../../../shared/sessions/session.ts';
-import { startSession } from '../../../shared/sessions/start-session.ts';
+import { endSession, findSession, SESSION_TOKEN_BITS, startSession } from '../../../shared/sessions/session.ts';
 import { dynamoDbError, type Fault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MULTIPART_FRAMING_MAX_BYTES } from '../../../shared/limits.ts';
-import type { FilePart } from '../../../shared/upload-form/read-upload-form.ts';
-import { readUploadForm } from '../../../shared/upload-form/read-upload-form.ts';
+import { type FilePart, readUploadForm } from '../../../shared/upload-form/read-upload-form.ts';
 import { CONTENT_TYPE, chunksOf, FIELD, FILE, formOf, type Part, readForm, UNSELECTED } from './read-form.ts';
 
 /** A part without a file name that says its type: the file, or a field of a form that has a file with a name. */

@@ -1,0 +1,67 @@
+import type { ApiKeyStore } from '../api-keys/api-key.ts';
+import { eachOf } from '../each-of.ts';
+import { ApiError } from '../errors.ts';
+import { type DeletingStores, deleteFile } from '../files/delete-file.ts';
+import type { FileRow } from '../files/file.ts';
+import type { SessionStore } from '../sessions/session.ts';
+import type { Deadline } from '../time-limit.ts';
+import type { AdministrationStore, AuditStore, KeyMarkStore } from './administration-store.ts';
+
+export interface AccountDeletingStores extends DeletingStores {
+  readonly administration: AdministrationStore;
+  readonly keyMarks: KeyMarkStore;
+  readonly keys: ApiKeyStore;
+  readonly sessions: SessionStore;
+  readonly audit: Pick<AuditStore, 'rows'>;
+}
+
+export interface DeletedAccount {
+  /** Files whose links are dead now (on the CDN within a minute). */
+  readonly files: number;
+  /**
+   * Uploads and deletions under way, and what tickets left that have not ended: no file can come of them, and the sweeper
+   * removes each when its time is over.
+   */
+  readonly leftToSweeper: number;
+}
+
+/** Each deletion writes the account's row, so more at once would only meet there. */
+const CONCURRENCY = 4;
+
+/**
+ * Deletes an account and all it owns. It is closed first, so that nothing can join it; its row goes last, so that whoever
+ * dies or fails anywhere finds it again, and finishes by another run. Who logs in later begins with a new, empty account.
+ * @throws ApiError `not_found` when there is no such account.
+ */
+export async function deleteAccount(
+  stores: AccountDeletingStores,
+  id: string,
+  deadline: Deadline,
+): Promise<DeletedAccount> {
+  const { administration, keyMarks, keys, sessions, audit } = stores;
+  if (!(await administration.beginDeletion(id))) throw new ApiError('not_found');
+  await sessions.removeAll(id);
+  for await (const key of keyMarks.all(id)) await keys.remove(id, key.id, deadline);
+  const rows = await Array.fromAsync(audit.rows(id));
+  await eachOf(rows, CONCURRENCY, (row) => endRow(stores, row, deadline));
+  // After the files: each of them is in a counter. (An upload under way may take a seq after this, and leave that counter
+  // behind: it counts on when the account is made anew, and stands for nothing.)
+  await administration.removeRecords(id);
+  const left = await Array.fromAsync(audit.rows(id));
+  await administration.remove(id);
+  return { files: rows.filter(({ state }) => state === 'ready').length, leftToSweeper: left.length };
+}
+
+/** Takes a row out of the books. What the sweeper is to finish is left to it, because bytes may still come. */
+async function endRow(stores: AccountDeletingStores, row: FileRow, deadline: Deadline): Promise<void> {
+  if (row.state === 'pending' && row.lane === 'multipart') {
+    await stores.files.giveUp(row);
+  } else if (row.state === 'ready' || row.state === 'pending') {
+    await deleteFile(stores, row, deadline).catch(ignoreGone);
+  }
+}
+
+/** Its owner was quicker, or the sweeper. */
+function ignoreGone(error: unknown): void {
+  if (!(error instanceof ApiError && error.code === 'not_found')) throw error;
+}

@@ -1,0 +1,60 @@
+/** The JSON that the API answers, shape by shape; the functions, the dashboard and the clients share these. */
+
+/** A file: always these six fields. */
+export interface FileRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly mime_type: string;
+  readonly size_bytes: number;
+  readonly url: string;
+  /** ISO 8601, UTC; so are all times here. */
+  readonly created_at: string;
+}
+
+/** One page of `GET /files`, newest first. */
+export interface FilesPage {
+  readonly items: readonly FileRecord[];
+  /** From 1. */
+  readonly page: number;
+  readonly limit: number;
+  /** Of all files that match the search. */
+  readonly total: number;
+}
+
+/** The answer to the JSON form of `POST /files`: send the bytes there with those headers, then complete. */
+export interface UploadTicket {
+  readonly id: string;
+  readonly upload: {
+    readonly method: string;
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+  };
+  readonly expires_at: string;
+}
+
+/** An API key, without its secret. */
+export interface ApiKey {
+  readonly id: string;
+  readonly name: string;
+  readonly key_prefix: string;
+  readonly created_at: string;
+  /** Null until the key is used; then right to the minute. */
+  readonly last_used_at: string | null;
+}
+
+/** The answer to a key's creation, the only one that holds the secret. */
+export interface NewApiKey extends ApiKey {
+  readonly key: string;
+}
+
+/** Who is logged in (`GET /auth/me`). */
+export interface Profile {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly picture_url: string | null;
+  readonly created_at: string;
+  readonly storage_used_bytes: number;
+  readonly storage_limit_bytes: number;
+  readonly file_count: number;
+}

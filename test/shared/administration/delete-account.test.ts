@@ -1,0 +1,172 @@
+import { type AttributeValue, paginateScan } from '@aws-sdk/client-dynamodb';
+import { describe, expect, test } from 'vitest';
+import { deleteAccount } from '../../../shared/administration/delete-account.ts';
+import { authenticateKey, createApiKey } from '../../../shared/api-keys/api-key.ts';
+import { eachOf } from '../../../shared/each-of.ts';
+import { settleUpload } from '../../../shared/files/settle-upload.ts';
+import { findSession, startSession } from '../../../shared/sessions/session.ts';
+import { IS_THOROUGH } from '../../support/thorough.ts';
+import {
+  askForTicket,
+  chunks,
+  HOUR_MS,
+  inTime,
+  newAccount,
+  newTicket,
+  put,
+  stage,
+  sweepAt,
+  upload,
+} from '../files/actions.ts';
+import { faultsOfProduct, TRIED } from '../files/faults.ts';
+import { expectBalance, keysInBucket, strayKeys } from '../files/observe.ts';
+import { startService } from '../files/service.ts';
+
+const service = await startService();
+const { apiKeyStore: keys } = await import('../../../shared/aws/api-key-store.ts');
+const { apiKeyCredentials } = await import('../../../shared/aws/api-key-credentials.ts');
+const { sessionStore: sessions } = await import('../../../shared/aws/session-store.ts');
+const { administrationStore: administration } = await import('../../../shared/aws/administration-store.ts');
+const { keyMarkStore: keyMarks } = await import('../../../shared/aws/key-mark-store.ts');
+const applyFault = await faultsOfProduct();
+const stores = { ...service.stores, administration, keyMarks, keys, sessions };
+
+const remove = (id: string) => deleteAccount(stores, id, inTime());
+
+/** Somebody with one of everything an account can own. */
+async function somebody() {
+  const id = await newAccount(service);
+  const { key } = await createApiKey(keys, { accountId: id, name: 'ci', kind: 'test', ...inTime() });
+  const token = await startSession(sessions, id);
+  await upload(service, id, 'hello', { idempotencyKey: 'mine' });
+  await put(await newTicket(service, id, 5, { idempotencyKey: 'ticket' }), 'hello');
+  await stage(service, id, chunks('under way'));
+  return { id, key, token };
+}
+
+/** Every row of every table that names one of these accounts. */
+async function rowsNaming(...ids: string[]): Promise<Record<string, AttributeValue>[]> {
+  const rows: Record<string, AttributeValue>[] = [];
+  for (const TableName of Object.values(service.tables)) {
+    for await (const { Items = [] } of paginateScan({ client: service.engine }, { TableName })) {
+      rows.push(...Items.filter((item) => ids.some((id) => JSON.stringify(item).includes(id))));
+    }
+  }
+  return rows;
+}
+
+/** The sweeper at a time when everything left to it is due, twice because one that died holds its rows for a while. */
+async function sweepTwice(): Promise<void> {
+  for (const hours of [2, 3]) await sweepAt(service, Date.now() + hours * HOUR_MS);
+}
+
+test('nothing of a deleted account is left once the sweeper has run, and nobody else loses anything', async () => {
+  const other = await newAccount(service);
+  const { file } = await upload(service, other, 'theirs');
+  const { key } = await createApiKey(keys, { accountId: other, name: 'ci', kind: 'test', ...inTime() });
+  const person = await somebody();
+  expect(await remove(person.id)).toEqual({ files: 1, leftToSweeper: 2 });
+  expect(await authenticateKey(apiKeyCredentials, person.key)).toBeUndefined();
+  expect(await findSession(sessions, person.token)).toBeUndefined();
+  await sweepTwice();
+  expect(await rowsNaming(person.id)).toEqual([]);
+  expect(await keysInBucket(service)).toEqual([file.objectKey]);
+  expect(await authenticateKey(apiKeyCredentials, key)).toEqual({ accountId: other });
+  await expectBalance(service, other, { files: 1, bytes: 6 });
+});
+
+test('an account that is not there is not_found, and none is made', async () => {
+  const id = crypto.randomUUID();
+  await expect(remove(id)).rejects.toMatchObject({ code: 'not_found' });
+  expect(await rowsNaming(id)).toEqual([]);
+});
+
+test('who logs in afterwards has a new, empty account', async () => {
+  const { id } = await somebody();
+  await remove(id);
+  await service.stores.accounts.upsert({ id, email: 'a@example.com', name: 'A' }, Date.now());
+  await sweepTwice();
+  await upload(service, id, 'again');
+  await expectBalance(service, id, { files: 1, bytes: 5 });
+  await remove(id);
+});
+
+test('a call of a deletion that happens late takes nothing from an account that was made anew', async () => {
+  const person = await somebody();
+  const { calls } = await applyFault('dies before', Number.POSITIVE_INFINITY, () => remove(person.id));
+  const nths = Array.from({ length: calls }, (_, index) => index + 1).filter((nth) => IS_THOROUGH || nth % 4 === 0);
+  const ids = await eachOf(nths, 8, async (nth) => {
+    const { id } = await somebody();
+    const { happenLate } = await applyFault('happens again late', nth, () => remove(id));
+    await service.stores.accounts.upsert({ id, email: 'a@example.com', name: 'A' }, Date.now());
+    await upload(service, id, 'again', { idempotencyKey: 'again' });
+    await happenLate();
+    return id;
+  });
+  await sweepTwice();
+  for (const id of ids) await expectBalance(service, id, { files: 1, bytes: 5 });
+  for (const id of ids) await remove(id);
+});
+
+describe('nothing joins an account while it is deleted:', () => {
+  /** Stores that have something done when the deletion has listed what there is. */
+  const during = (work: () => Promise<unknown>) => ({
+    ...stores,
+    administration: {
+      ...administration,
+      removeRecords: async (id: string) => {
+        await work();
+        return administration.removeRecords(id);
+      },
+    },
+  });
+
+  test.each([
+    ['a login', (id: string) => startSession(sessions, id)],
+    ['a key', (id: string) => createApiKey(keys, { accountId: id, name: 'ci', kind: 'test' as const, ...inTime() })],
+    ['a ticket', (id: string) => askForTicket(service, id, 0, { idempotencyKey: 'late' })],
+    ['an upload', (id: string) => upload(service, id, '', { idempotencyKey: 'late' })],
+  ])('%s is refused', async (_, work) => {
+    const { id } = await somebody();
+    const late = during(() => expect(work(id)).rejects.toMatchObject({ code: 'unauthorized' }));
+    await deleteAccount(late, id, inTime());
+    await sweepTwice();
+    expect(await rowsNaming(id)).toEqual([]);
+  });
+
+  test('an upload that is settled after its account is gone leaves nothing', async () => {
+    const id = await newAccount(service);
+    const staged = await stage(service, id, chunks('hello'));
+    await remove(id);
+    await expect(settleUpload(service.stores, staged, inTime())).rejects.toMatchObject({ code: 'unauthorized' });
+    await sweepTwice();
+    expect((await rowsNaming(id)).filter(({ state }) => state)).toEqual([]);
+    expect(await strayKeys(service)).toEqual([]);
+  });
+});
+
+/** One of which a call happens late, has its own test above. */
+const ENDING = TRIED.filter((fault) => fault !== 'happens again late');
+
+test.each(ENDING)('a deletion that %s at any call is finished by the next', async (fault) => {
+  const { calls } = await applyFault('dies before', Number.POSITIVE_INFINITY, async () =>
+    remove((await somebody()).id),
+  );
+  const preparing = (await applyFault('dies before', Number.POSITIVE_INFINITY, somebody)).calls;
+  const nths = Array.from({ length: calls - preparing }, (_, index) => index + 1);
+  expect(nths.length).toBeGreaterThan(20);
+  // So many at once, and no more: each is a dozen requests, and a busy engine would fail at calls of its own choice.
+  const ids = await eachOf(nths, 8, async (nth) => {
+    const { id } = await somebody();
+    const { end, happenLate } = await applyFault(fault, nth, () => remove(id));
+    // Only what was wholly done may be gone.
+    await remove(id).catch((error) => {
+      if (error.code !== 'not_found' || (end !== 'success' && nth < nths.length)) throw error;
+    });
+    await happenLate();
+    return id;
+  });
+  await sweepTwice();
+  expect(await rowsNaming(...ids)).toEqual([]);
+  expect(await strayKeys(service)).toEqual([]);
+});

@@ -1,0 +1,310 @@
+import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { describe, expect, test } from 'vitest';
+import { restoreAccount, suspendAccount } from '../../../shared/administration/suspend-account.ts';
+import { authenticateKey, createApiKey } from '../../../shared/api-keys/api-key.ts';
+import { hashKey } from '../../../shared/api-keys/key-format.ts';
+import { eachOf } from '../../../shared/each-of.ts';
+import { completeUpload } from '../../../shared/files/complete-upload.ts';
+import { settleUpload } from '../../../shared/files/settle-upload.ts';
+import { findSession, hashToken, startSession } from '../../../shared/sessions/session.ts';
+import { askForTicket, chunks, inTime, newAccount, newTicket, put, stage, sweepLater } from '../files/actions.ts';
+import { faultsOfProduct, TRIED } from '../files/faults.ts';
+import { expectBalance, usageOf } from '../files/observe.ts';
+import { startService } from '../files/service.ts';
+
+const service = await startService();
+const { apiKeyStore: keys } = await import('../../../shared/aws/api-key-store.ts');
+const { apiKeyCredentials } = await import('../../../shared/aws/api-key-credentials.ts');
+const { sessionStore: sessions } = await import('../../../shared/aws/session-store.ts');
+const { administrationStore: administration } = await import('../../../shared/aws/administration-store.ts');
+const { keyMarkStore: keyMarks } = await import('../../../shared/aws/key-mark-store.ts');
+const applyFault = await faultsOfProduct();
+const stores = { administration, keyMarks, sessions };
+
+const suspend = (id: string) => suspendAccount(stores, id, inTime());
+const restore = (id: string) => restoreAccount(stores, id, inTime());
+
+async function makeKey(accountId: string): Promise<string> {
+  return (await createApiKey(keys, { accountId, name: 'ci', kind: 'test', ...inTime() })).key;
+}
+
+interface Person {
+  readonly id: string;
+  readonly keys: readonly string[];
+  readonly tokens: readonly string[];
+}
+
+/** Somebody with two keys and two sessions. */
+async function somebody(): Promise<Person> {
+  const id = await newAccount(service);
+  return {
+    id,
+    keys: [await makeKey(id), await makeKey(id)],
+    tokens: [await startSession(sessions, id), await startSession(sessions, id)],
+  };
+}
+
+/** For each key and session: whether it is let in. */
+async function areLetIn(person: Pick<Person, 'keys' | 'tokens'>): Promise<boolean[]> {
+  const found = [
+    ...person.keys.map((key) => authenticateKey(apiKeyCredentials, key)),
+    ...person.tokens.map((token) => findSession(sessions, token)),
+  ];
+  return (await Promise.all(found)).map((credential) => credential !== undefined);
+}
+
+const ALL = [true, true, true, true];
+const NONE = [false, false, false, false];
+const KEYS_ALONE = [true, true, false, false];
+
+describe('a suspension', () => {
+  test('refuses every key and ends every session of the account alone; a restoration brings the keys back', async () => {
+    const [person, other] = [await somebody(), await somebody()];
+    expect(await suspend(person.id)).toEqual({ keys: 2, sessions: 2 });
+    expect([await areLetIn(person), await areLetIn(other)]).toEqual([NONE, ALL]);
+    expect(await restore(person.id)).toBe(2);
+    expect(await areLetIn(person)).toEqual(KEYS_ALONE);
+    expect(await areLetIn({ keys: [], tokens: [await startSession(sessions, person.id)] })).toEqual([true]);
+  });
+
+  test('is harmless twice, as is a restoration', async () => {
+    const person = await somebody();
+    for (const ended of [2, 0]) expect(await suspend(person.id)).toEqual({ keys: 2, sessions: ended });
+    for (const _ of [1, 2]) expect(await restore(person.id)).toBe(2);
+    expect(await areLetIn(person)).toEqual(KEYS_ALONE);
+  });
+
+  test('is taken back without the sessions that an earlier version only marked', async () => {
+    const person = await somebody();
+    await suspend(person.id);
+    const [token = ''] = person.tokens;
+    const [now, later] = [String(Math.floor(Date.now() / 1_000)), String(Math.floor(Date.now() / 1_000) + 60)];
+    await service.engine.send(
+      new PutItemCommand({
+        TableName: service.tables.sessions,
+        Item: {
+          token_hash: { S: hashToken(token) ?? '' },
+          account_id: { S: person.id },
+          created_at: { N: now },
+          refreshed_at: { N: now },
+          expires_at: { N: later },
+          suspended: { BOOL: true },
+        },
+      }),
+    );
+    await restore(person.id);
+    expect(await areLetIn({ keys: [], tokens: [token] })).toEqual([false]);
+  });
+
+  test('of an account that is not there makes none', async () => {
+    const id = crypto.randomUUID();
+    await expect(suspend(id)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(restore(id)).rejects.toMatchObject({ code: 'not_found' });
+    expect(await service.stores.accounts.get(id)).toBeUndefined();
+  });
+
+  test('is not undone by what a request writes late: the use of a key, the refresh of a session', async () => {
+    const person = await somebody();
+    await suspend(person.id);
+    const later = Date.now() + 2 * 3_600_000;
+    await apiKeyCredentials.noteUse(hashKey(person.keys[0] ?? ''), later, later);
+    const seconds = Math.floor(later / 1_000);
+    const tokenHash = hashToken(person.tokens[0] ?? '') ?? '';
+    await sessions.refresh({ tokenHash, refreshedAt: seconds, expiresAt: seconds + 60 });
+    expect(await areLetIn(person)).toEqual(NONE);
+  });
+
+  test('brings back no key that was revoked meanwhile', async () => {
+    const person = await somebody();
+    const marking = { ...keyMarks, mark: markAfter(() => revokeAll(person)) };
+    await suspendAccount({ ...stores, keyMarks: marking }, person.id, inTime());
+    const found = await Promise.all(person.keys.map((key) => apiKeyCredentials.find(hashKey(key))));
+    expect(found).toEqual([undefined, undefined]);
+  });
+});
+
+/** A store that marks only after something else has happened. */
+const markAfter =
+  (first: () => Promise<unknown>): typeof keyMarks.mark =>
+  async (...args) => {
+    await first();
+    return keyMarks.mark(...args);
+  };
+
+async function revokeAll({ id }: Person): Promise<void> {
+  for (const key of await keys.list(id)) await keys.remove(id, key.id, inTime());
+}
+
+describe('what is under way when an account is suspended ends without a live credential:', () => {
+  test('a login that has seen the account open', async () => {
+    const id = await newAccount(service);
+    const late = {
+      ...sessions,
+      add: async (session: Parameters<typeof sessions.add>[0]) => {
+        await suspend(id);
+        return sessions.add(session);
+      },
+    };
+    await expect(startSession(late, id)).rejects.toMatchObject({ code: 'unauthorized' });
+    expect(await sessions.countLive(id, Date.now())).toBe(0);
+  });
+
+  test('a login whose session is written just before', async () => {
+    const id = await newAccount(service);
+    const tokens: string[] = [];
+    const late = {
+      ...administration,
+      suspend: async (of: string) => {
+        tokens.push(await startSession(sessions, id));
+        return administration.suspend(of);
+      },
+    };
+    await suspendAccount({ ...stores, administration: late }, id, inTime());
+    expect(await areLetIn({ keys: [], tokens })).toEqual([false]);
+  });
+
+  test('the creation of a key', async () => {
+    const id = await newAccount(service);
+    const late = {
+      ...keys,
+      add: async (...args: Parameters<typeof keys.add>) => {
+        await suspend(id);
+        return keys.add(...args);
+      },
+    };
+    const request = { accountId: id, name: 'ci', kind: 'test' as const, ...inTime() };
+    await expect(createApiKey(late, request)).rejects.toMatchObject({ code: 'unauthorized' });
+    expect(await keys.list(id)).toEqual([]);
+  });
+
+  test('ten logins and ten creations at once with it', async () => {
+    const id = await newAccount(service);
+    const made = { keys: [] as string[], tokens: [] as string[] };
+    const works = Array.from({ length: 10 }, () => [
+      startSession(sessions, id).then((token) => made.tokens.push(token)),
+      makeKey(id).then((key) => made.keys.push(key)),
+    ]).flat();
+    await Promise.allSettled([...works.slice(0, 10), suspend(id), ...works.slice(10)]);
+    expect((await areLetIn(made)).filter(Boolean)).toEqual([]);
+  });
+});
+
+describe('nothing joins the books of a suspended account:', () => {
+  test('an upload under way is refused, and leaves nothing', async () => {
+    const id = await newAccount(service);
+    const staged = await stage(service, id, chunks('hello'));
+    await suspend(id);
+    await expect(settleUpload(service.stores, staged, inTime())).rejects.toMatchObject({ code: 'unauthorized' });
+    await expectBalance(service, id, { files: 0, bytes: 0 });
+  });
+
+  test('a ticket is refused', async () => {
+    const id = await newAccount(service);
+    await suspend(id);
+    await expect(askForTicket(service, id, 5)).rejects.toMatchObject({ code: 'unauthorized' });
+    expect(await usageOf(service, id)).toEqual({ bytes: 0, files: 0 });
+  });
+
+  test('a ticket it has becomes no file, until it is restored in time', async () => {
+    const id = await newAccount(service);
+    const [late, intime] = [await newTicket(service, id, 5), await newTicket(service, id, 5)];
+    for (const ticket of [late, intime]) await put(ticket, 'hello');
+    await suspend(id);
+    const complete = (ticket: { id: string }) =>
+      completeUpload(service.stores, { accountId: id, id: ticket.id }, inTime());
+    await expect(complete(intime)).rejects.toMatchObject({ code: 'unauthorized' });
+    await restore(id);
+    expect(await complete(intime)).toMatchObject({ id: intime.id });
+    await suspend(id);
+    await expect(complete(late)).rejects.toMatchObject({ code: 'unauthorized' });
+    await sweepLater(service);
+    expect(await usageOf(service, id)).toEqual({ bytes: 5, files: 1 });
+  });
+});
+
+describe('of a suspension and a restoration at once the one that wrote the account last wins everywhere:', () => {
+  test('a suspension that is overtaken stops', async () => {
+    const person = await somebody();
+    let isOvertaken = false;
+    const overtaken = markAfter(async () => {
+      if (isOvertaken) return;
+      isOvertaken = true;
+      await restore(person.id);
+    });
+    const slow = { ...stores, keyMarks: { ...keyMarks, mark: overtaken } };
+    expect(await suspendAccount(slow, person.id, inTime())).toBeUndefined();
+    expect(await areLetIn(person)).toEqual(KEYS_ALONE);
+  });
+
+  test('a restoration that is overtaken stops', async () => {
+    const person = await somebody();
+    await suspend(person.id);
+    let isOvertaken = false;
+    const overtaken = markAfter(async () => {
+      if (isOvertaken) return;
+      isOvertaken = true;
+      await suspend(person.id);
+    });
+    const slow = { ...stores, keyMarks: { ...keyMarks, mark: overtaken } };
+    expect(await restoreAccount(slow, person.id, inTime())).toBeUndefined();
+    expect(await areLetIn(person)).toEqual(NONE);
+  });
+});
+
+test.each([
+  ['suspension', suspend, NONE],
+  ['restoration', restore, KEYS_ALONE],
+] as const)('a %s that died or failed anywhere is finished by the next', async (what, work, letIn) => {
+  const prepare = async () => {
+    const person = await somebody();
+    if (what === 'restoration') await suspend(person.id);
+    return person;
+  };
+  const { id } = await prepare();
+  const { calls } = await applyFault('dies before', Number.POSITIVE_INFINITY, () => work(id));
+  const trials = TRIED.flatMap((fault) => Array.from({ length: calls }, (_, index) => ({ fault, nth: index + 1 })));
+  expect(trials.length).toBeGreaterThan(TRIED.length);
+  // So many at once, and no more: a busy engine would fail at calls of its own choice.
+  await eachOf(trials, 8, async ({ fault, nth }) => {
+    const person = await prepare();
+    const { happenLate } = await applyFault(fault, nth, () => work(person.id));
+    await work(person.id);
+    await happenLate();
+    expect({ fault, nth, letIn: await areLetIn(person) }).toEqual({ fault, nth, letIn });
+  });
+});
+
+test.each([
+  ['suspension', suspend, restore, KEYS_ALONE],
+  ['restoration', restore, suspend, NONE],
+] as const)('a call of a %s that happens late does not undo what was done since', async (_, work, undo, letIn) => {
+  const { calls } = await applyFault('dies before', Number.POSITIVE_INFINITY, async () => work((await somebody()).id));
+  const nths = Array.from({ length: calls }, (_, index) => index + 1);
+  await eachOf(nths, 8, async (nth) => {
+    const person = await somebody();
+    if (work === restore) await suspend(person.id);
+    const { happenLate } = await applyFault('happens again late', nth, () => work(person.id));
+    await undo(person.id);
+    await happenLate();
+    const keyIsMade = await makeKey(person.id).then(
+      () => true,
+      () => false,
+    );
+    expect({ nth, letIn: await areLetIn(person), keyIsMade }).toEqual({ nth, letIn, keyIsMade: work === suspend });
+  });
+});
+
+test('an account that is being deleted stays closed', async () => {
+  const person = await somebody();
+  await suspend(person.id);
+  await service.engine.send(
+    new UpdateItemCommand({
+      TableName: service.tables.accounts,
+      Key: { id: { S: person.id } },
+      UpdateExpression: 'SET deleting = :yes',
+      ExpressionAttributeValues: { ':yes': { BOOL: true } },
+    }),
+  );
+  expect(await restore(person.id)).toBe('being deleted');
+  expect(await areLetIn(person)).toEqual(NONE);
+});

@@ -1,0 +1,95 @@
+import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { describe, expect, test } from 'vitest';
+import { findPublished, type PublishedObject, takeDown } from '../../../shared/administration/take-down.ts';
+import { deleteFile } from '../../../shared/files/delete-file.ts';
+import { objectKeyOfLink } from '../../../shared/files/object-key.ts';
+import { inTime, newAccount, sweepLater, upload } from '../files/actions.ts';
+import { expectBalance, keysInBucket } from '../files/observe.ts';
+import { BUCKET, startService } from '../files/service.ts';
+
+const service = await startService();
+const { stores } = service;
+
+async function published(key: string): Promise<PublishedObject> {
+  const found = await findPublished(stores, key);
+  if (!found) throw new Error(`nothing is under ${key}`);
+  return found;
+}
+
+describe('ending a link', () => {
+  test('deletes its file with the books, and no other', async () => {
+    const accountId = await newAccount(service);
+    const { file: kept } = await upload(service, accountId, 'kept');
+    const { file } = await upload(service, accountId, 'hello');
+    const found = await published(file.objectKey);
+    expect(found).toMatchObject({ owner: { accountId, id: file.id }, file: { name: 'hello.txt' } });
+    await takeDown(stores, found, inTime());
+    expect(await keysInBucket(service)).toEqual([kept.objectKey]);
+    await expectBalance(service, accountId, { files: 1, bytes: 4 });
+    await takeDown(stores, await published(kept.objectKey), inTime());
+  });
+
+  test('is harmless when the owner deletes the file at the same time', async () => {
+    const accountId = await newAccount(service);
+    const { file } = await upload(service, accountId);
+    const found = await published(file.objectKey);
+    await deleteFile(stores, file, inTime());
+    await takeDown(stores, found, inTime());
+    expect(await findPublished(stores, file.objectKey)).toBeUndefined();
+    await expectBalance(service, accountId, { files: 0, bytes: 0 });
+  });
+
+  test('removes the object that a deletion has yet to remove', async () => {
+    const accountId = await newAccount(service);
+    const { file } = await upload(service, accountId);
+    const row = await stores.files.get(file);
+    if (row?.state !== 'ready') throw new Error('not ready');
+    await stores.releases.releaseFile(row, { dueAt: Date.now() }, inTime());
+    const found = await published(file.objectKey);
+    expect(found.file).toBeUndefined();
+    await takeDown(stores, found, inTime());
+    expect(await keysInBucket(service)).toEqual([]);
+    await sweepLater(service);
+    await expectBalance(service, accountId, { files: 0, bytes: 0 });
+  });
+
+  test('fails when the object cannot be removed', async () => {
+    const { file } = await upload(service, await newAccount(service));
+    const found = await published(file.objectKey);
+    const fault = service.front.faults.add({ match: { operation: 'DeleteObject' }, effect: 'error-before' });
+    await expect(takeDown(stores, found, inTime())).rejects.toMatchObject({ code: 'service_unavailable' });
+    fault.remove();
+    await takeDown(stores, found, inTime());
+    expect(await findPublished(stores, file.objectKey)).toBeUndefined();
+  });
+
+  test('of nothing, and of what we did not write, finds nothing', async () => {
+    expect(await findPublished(stores, 'uploads/nothing')).toBeUndefined();
+    await service.s3.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'uploads/alien', Body: 'x' }));
+    expect(await findPublished(stores, 'uploads/alien')).toBeUndefined();
+  });
+});
+
+test.each([
+  ['https://cdn.example.com/uploads/abc123XYZ/a.txt', 'uploads/abc123XYZ'],
+  ['https://CDN.example.com/uploads/abc/%C3%A4%20b.txt?x=1#y', 'uploads/abc'],
+  ['http://cdn.example.com/uploads/abc', 'uploads/abc'],
+  ['https://cdn.example.com/uploads/', undefined],
+  ['https://cdn.example.com/uploads/a-b/x', undefined],
+  ['https://cdn.example.com/incoming/abc/x', undefined],
+  ['https://cdn.example.com/x/uploads/abc/x', undefined],
+  ['https://cdn.example.com:444/uploads/abc/x', undefined],
+  ['https://evil.com/https://cdn.example.com/uploads/abc/x', undefined],
+  ['uploads/abc/x', undefined],
+  ['', undefined],
+])('the link %j has the key %s', (link, key) => {
+  expect(objectKeyOfLink(link, ['https://cdn.example.com'])).toBe(key);
+});
+
+test('a link of any address that files are served from has its key, and one of another has none', () => {
+  const addresses = ['https://cdn.example.com', 'https://d1.cloudfront.net'];
+  const keys = [...addresses, 'https://d2.cloudfront.net'].map((url) =>
+    objectKeyOfLink(`${url}/uploads/abc`, addresses),
+  );
+  expect(keys).toEqual(['uploads/abc', 'uploads/abc', undefined]);
+});

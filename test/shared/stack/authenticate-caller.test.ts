@@ -1,0 +1,125 @@
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createApiKey } from '../../../shared/api-keys/api-key.ts';
+import { startSession } from '../../../shared/sessions/session.ts';
+import { authenticate } from '../../../shared/stack/authenticate-caller.ts';
+import { startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
+import { createTables, dynamoDbClient } from '../../support/tables.ts';
+
+const engine = dynamoDbClient();
+const tables = await createTables(engine);
+const proxy = await startDynamoDbProxy();
+const { apiKeyStore } = await import('../../../shared/aws/api-key-store.ts');
+const { apiKeyCredentials: keys } = await import('../../../shared/aws/api-key-credentials.ts');
+const { sessionStore: sessions } = await import('../../../shared/aws/session-store.ts');
+
+const keyOwner = crypto.randomUUID();
+const browserOwner = crypto.randomUUID();
+let key: string;
+let token: string;
+
+beforeAll(async () => {
+  for (const id of [keyOwner, browserOwner]) {
+    await engine.send(new PutItemCommand({ TableName: tables.accounts, Item: { id: { S: id } } }));
+  }
+  const request = { accountId: keyOwner, name: 'ci', kind: 'live' as const, deadlineAt: Date.now() + 20_000 };
+  ({ key } = await createApiKey(apiKeyStore, request));
+  token = await startSession(sessions, browserOwner);
+});
+
+beforeEach(() => {
+  proxy.calls.length = 0;
+});
+
+function who(
+  headers: { authorization?: string[]; cookie?: string[] },
+  {
+    access = 'key-or-session',
+    appUrl = 'https://app.example.org',
+  }: { access?: 'session' | 'key-or-session'; appUrl?: string } = {},
+) {
+  const stores = { keys, sessions, appUrl: async () => appUrl };
+  return authenticate(stores, { authorization: [], cookie: [], ...headers }, access);
+}
+
+describe('a key', () => {
+  test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('after the scheme %s stands for its account', async (scheme) => {
+    expect(await who({ authorization: [`${scheme} ${key}`] })).toEqual({ accountId: keyOwner, by: 'key' });
+    expect(proxy.calls.filter((call) => call === 'GetItem')).toHaveLength(1);
+  });
+
+  test('after several spaces too', async () => {
+    expect(await who({ authorization: [`Bearer   ${key}`] })).toMatchObject({ by: 'key' });
+  });
+
+  test('wins over a cookie', async () => {
+    const headers = { authorization: [`Bearer ${key}`], cookie: [`__Host-session=${token}`] };
+    expect(await who(headers)).toMatchObject({ accountId: keyOwner, by: 'key' });
+  });
+
+  test('does not open a route for sessions alone, with or without a cookie beside it', async () => {
+    const authorization = [`Bearer ${key}`];
+    const cookie = [`__Host-session=${token}`];
+    await expect(who({ authorization }, { access: 'session' })).rejects.toMatchObject({ code: 'unauthorized' });
+    await expect(who({ authorization, cookie }, { access: 'session' })).rejects.toMatchObject({ code: 'unauthorized' });
+    expect(proxy.calls).toEqual([]);
+  });
+});
+
+describe('an Authorization header is refused, also beside a good cookie,', () => {
+  test.each([
+    ['when it is empty', () => ['']],
+    ['with the scheme alone', () => ['Bearer']],
+    ['with an empty key', () => ['Bearer ']],
+    ['with the key alone', () => [key]],
+    ['with another scheme', () => [`Basic ${key}`]],
+    ['with a longer scheme', () => [`Bearerx ${key}`]],
+    ['with a tab', () => [`Bearer\t${key}`]],
+    ['with text after the key', () => [`Bearer ${key} x`]],
+    ['with a comma after the key', () => [`Bearer ${key}, Bearer ${key}`]],
+    ['with the key in quotes', () => [`Bearer "${key}"`]],
+    ['with a session token', () => [`Bearer ${token}`]],
+    ['twice', () => [`Bearer ${key}`, `Bearer ${key}`]],
+    ['with a mistyped key', () => [`Bearer ${key.slice(0, -1)}-`]],
+    ['without end', () => [`Bearer ${' '.repeat(50_000)}`]],
+  ])('%s', async (_, authorization) => {
+    const cookie = [`__Host-session=${token}`];
+    await expect(who({ authorization: authorization(), cookie })).rejects.toMatchObject({ code: 'unauthorized' });
+    expect(proxy.calls).toEqual([]);
+  });
+});
+
+describe('a session cookie', () => {
+  test.each(['session', 'key-or-session'] as const)('opens a route for %s, with one read', async (access) => {
+    expect(await who({ cookie: [`a=b; __Host-session=${token}`] }, { access })).toEqual({
+      accountId: browserOwner,
+      by: 'session',
+      sessionHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    expect(proxy.calls).toEqual(['GetItem']);
+  });
+
+  test('has its plain name where there is no TLS, and only there', async () => {
+    const cookie = [`session=${token}`];
+    expect(await who({ cookie }, { appUrl: 'http://localhost:8787' })).toMatchObject({ accountId: browserOwner });
+    await expect(who({ cookie })).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+
+  test.each([
+    ['none', () => []],
+    ['an empty one', () => ['__Host-session=']],
+    ['an unknown token', () => [`__Host-session=${'a'.repeat(43)}`]],
+    ['a key in it', () => [`__Host-session=${key}`]],
+    ['a planted one before it', () => [`__Host-session=planted; __Host-session=${token}`]],
+    ['a planted one in another header', () => [`__Host-session=${token}`, '__Host-session=planted']],
+  ])('is refused: %s', async (_, cookie) => {
+    await expect(who({ cookie: cookie() })).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+});
+
+test('no refusal carries the credential into a log', async () => {
+  const error = await who({ authorization: [`Bearer ${key}x`], cookie: [`__Host-session=${token}`] }).catch((e) => e);
+  const told = `${error.message} ${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`;
+  expect(told).not.toContain(key);
+  expect(told).not.toContain(token);
+});
