@@ -6,6 +6,8 @@
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 
 const STORAGE_LIMIT_DEFAULT_BYTES = 2_048 * MIB;
 /** An account may fill its storage anew this many times a day: enough for any honest use, and an end to any other. */
@@ -73,8 +75,8 @@ export function readLimits(environment: Readonly<Record<string, string | undefin
   return { ...limits, UPLOAD_BYTES_PER_DAY: Math.min(followed, CONFIGURABLE_LIMITS.UPLOAD_BYTES_PER_DAY.max) };
 }
 
-/** Rate limits count the requests of any span of this many seconds. */
-export const RATE_WINDOW_SECONDS = 60;
+/** Rate limits count the requests of any span of this length. */
+export const RATE_WINDOW_MS = 60_000;
 
 /**
  * The longest multipart body that goes through the gateway. A Lambda event holds 6 MiB; a body grows by 4/3 as base64, so
@@ -103,17 +105,17 @@ export const API_KEYS_PER_ACCOUNT_MAX = 100;
 export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 
 /** How long an `Idempotency-Key` is remembered. */
-export const IDEMPOTENCY_TTL_SECONDS = 24 * 3600;
+export const IDEMPOTENCY_TTL_MS = DAY_MS;
 
 /** A pending inline upload is given up after this long: more than a Lambda of the gateway may run (29 s). */
-export const INLINE_LEASE_SECONDS = 60;
+export const INLINE_LEASE_MS = MINUTE_MS;
 /**
  * The slowest that an upload may come, in bytes a second, averaged over the time that it takes: a phone far from its mast
  * sends more.
  */
 export const UPLOAD_SLOWEST_BYTES_PER_SECOND = 16 * KIB;
 /** A streaming upload renews its lease while bytes arrive; without renewal it is given up after this long. */
-export const STREAMING_LEASE_SECONDS = 60;
+export const STREAMING_LEASE_MS = MINUTE_MS;
 /** One account may stream this many uploads at once: enough for a folder, too few to hold every server. */
 export const STREAMS_PER_ACCOUNT_MAX = 16;
 /**
@@ -124,23 +126,25 @@ export const STREAMS_PER_ACCOUNT_MAX = 16;
  */
 export const STREAMING_PLACES_PER_ENVIRONMENT = 48;
 /** The PUT of a direct upload must begin this long after its URL was signed: S3 checks the expiry only then. */
-export const DIRECT_URL_TTL_SECONDS = 15 * 60;
+export const DIRECT_URL_TTL_MS = 15 * MINUTE_MS;
 /** Left, after the slowest PUT has ended, for the event that announces it and its two retries, a minute and two later. */
-const DIRECT_SETTLING_SECONDS = 5 * 60;
+const DIRECT_SETTLING_MS = 5 * MINUTE_MS;
 
 /**
  * How long a ticket holds the room of its file, counted from the signing of its URL: as long as an upload of that size may
- * take that begins at the last moment. In whole seconds; 20 minutes for a small file, 2 h 7 min for one of 100 MiB.
+ * take that begins at the last moment. A whole number of seconds, in milliseconds: 20 minutes for a small file, 2 h 7 min
+ * for one of 100 MiB.
  */
-export function directTicketSeconds(sizeBytes: number): number {
-  return DIRECT_URL_TTL_SECONDS + Math.ceil(sizeBytes / UPLOAD_SLOWEST_BYTES_PER_SECOND) + DIRECT_SETTLING_SECONDS;
+export function directTicketMs(sizeBytes: number): number {
+  const slowestPutMs = Math.ceil(sizeBytes / UPLOAD_SLOWEST_BYTES_PER_SECOND) * 1_000;
+  return DIRECT_URL_TTL_MS + slowestPutMs + DIRECT_SETTLING_MS;
 }
 
 /** The oldest session of an account makes room for one more than this. */
 export const SESSIONS_PER_ACCOUNT_MAX = 100;
 /** A session ends after this long without a request … */
-export const SESSION_IDLE_SECONDS = 7 * 24 * 3600;
+export const SESSION_IDLE_MS = 7 * DAY_MS;
 /** … and at the latest this long after login. */
-export const SESSION_MAX_SECONDS = 30 * 24 * 3600;
+export const SESSION_MAX_MS = 30 * DAY_MS;
 /** A login that was started must be finished within this long. */
-export const LOGIN_ATTEMPT_SECONDS = 10 * 60;
+export const LOGIN_ATTEMPT_MS = 10 * MINUTE_MS;

@@ -9,8 +9,8 @@ import { ApiError } from '../../shared/errors.ts';
 import { type ApiEvent, type ApiResult, header } from '../../shared/http/event.ts';
 import {
   MULTIPART_FRAMING_MAX_BYTES,
-  RATE_WINDOW_SECONDS,
-  STREAMING_LEASE_SECONDS,
+  RATE_WINDOW_MS,
+  STREAMING_LEASE_MS,
   UPLOAD_SLOWEST_BYTES_PER_SECOND,
 } from '../../shared/limits.ts';
 import { describeError, log } from '../../shared/log.ts';
@@ -42,7 +42,7 @@ const SIZE = { maxBytes: maxBodyBytes, drainMaxBytes: 4 * maxBodyBytes };
 /** How a body is read that was refused before it had a slot, so that its client reads why. */
 const REFUSED = {
   /** Until the rate limit, which refuses most of them, would admit another attempt. */
-  ofAccount: { drainMs: RATE_WINDOW_SECONDS * 1_000 },
+  ofAccount: { drainMs: RATE_WINDOW_MS },
   /** A mistyped key of an honest client, or a key that was made up to hold a place. */
   ofStranger: { drainMs: 20_000, graceMs: 2_000 },
 };
@@ -107,7 +107,7 @@ async function uploadInSlot(request: ApiRequest): Promise<ApiResult> {
   const slot = await takeStreamSlot(request.caller.accountId);
   if (!slot) throw new ApiError('rate_limit_exceeded', { headers: { 'Retry-After': '5' }, detail: 'too many streams' });
   const unkept = (error: unknown) => log('warn', 'stream slot not kept', describeError(error));
-  const renewal = setInterval(() => slot.renew().catch(unkept), (STREAMING_LEASE_SECONDS * 1_000) / 3);
+  const renewal = setInterval(() => slot.renew().catch(unkept), STREAMING_LEASE_MS / 3);
   try {
     // A body that is refused on its way keeps its slot until it is drained.
     return await receiveUpload(request);

@@ -5,7 +5,7 @@ import * as targets from 'aws-cdk-lib/aws-events-targets';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import { directTicketSeconds } from '../../shared/limits.ts';
+import { directTicketMs } from '../../shared/limits.ts';
 import { methodsOf, ROUTES, type RouteName } from '../../shared/routes.ts';
 import { acceptFindings } from '../constructs/accepted-finding.ts';
 import { addGatewayResponses } from '../constructs/gateway-responses.ts';
@@ -130,7 +130,7 @@ export class ApiStack extends Stack {
       failedEvents: {
         queue,
         retryAttempts: 2,
-        maxAgeSeconds: Math.min(directTicketSeconds(limits.MAX_UPLOAD_SIZE_BYTES), EVENT_AGE_MAX_SECONDS),
+        maxAgeSeconds: Math.min(directTicketMs(limits.MAX_UPLOAD_SIZE_BYTES) / 1_000, EVENT_AGE_MAX_SECONDS),
       },
       // Events beyond these wait in Lambda's queue, so that no flood of uploads to S3 takes the functions of the account.
       ...(reserveConcurrency && { reservedConcurrency: SETTLING_AT_ONCE }),

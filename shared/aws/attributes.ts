@@ -6,6 +6,11 @@ export type Item = Record<string, AttributeValue>;
 export const text = (value: string): AttributeValue => ({ S: value });
 export const number = (value: number): AttributeValue => ({ N: String(value) });
 
+/** A time in the unit of DynamoDB's TTL. The domain counts in epoch milliseconds. */
+export function epochSeconds(epochMs: number): number {
+  return Math.floor(epochMs / 1_000);
+}
+
 /** @throws Error when the item has no such text: it was not written by us. */
 export function readText(item: Item, name: string): string {
   const value = item[name]?.S;

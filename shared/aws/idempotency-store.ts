@@ -2,8 +2,8 @@ import { GetItemCommand, type Put } from '@aws-sdk/client-dynamodb';
 import { required } from '../env.ts';
 import type { FileRef, IdempotencyClaim, StoredFile } from '../files/file.ts';
 import type { IdempotencyStore } from '../files/file-store.ts';
-import { IDEMPOTENCY_TTL_SECONDS } from '../limits.ts';
-import { type Item, number, readNumber, readText, text } from './attributes.ts';
+import { IDEMPOTENCY_TTL_MS } from '../limits.ts';
+import { epochSeconds, type Item, number, readNumber, readText, text } from './attributes.ts';
 import { dynamoDb } from './dynamodb.ts';
 import { fileAttributes } from './file-items.ts';
 
@@ -18,7 +18,7 @@ export const idempotencyStore: IdempotencyStore = {
     const { Item } = await dynamoDb.send(
       new GetItemCommand({ TableName: tableName, Key: { id: rowId(accountId, key) }, ConsistentRead: true }),
     );
-    if (!Item || readNumber(Item, 'expires_at') <= toSeconds(now)) return undefined;
+    if (!Item || readNumber(Item, 'expires_at') <= epochSeconds(now)) return undefined;
     const fileId = readText(Item, 'file_id');
     const file = Item.file?.M;
     return {
@@ -53,7 +53,7 @@ export function claimForTicket(claim: IdempotencyClaim, ticket: FileRef, replace
 }
 
 const IS_FREE = 'attribute_not_exists(id) OR expires_at <= :now';
-const freeAt = ({ claimedAt }: IdempotencyClaim): Item => ({ ':now': number(toSeconds(claimedAt)) });
+const freeAt = ({ claimedAt }: IdempotencyClaim): Item => ({ ':now': number(epochSeconds(claimedAt)) });
 
 function recordOf({ key, fingerprint, claimedAt }: IdempotencyClaim, { accountId, id }: FileRef, more: Item) {
   return {
@@ -62,7 +62,7 @@ function recordOf({ key, fingerprint, claimedAt }: IdempotencyClaim, { accountId
       id: rowId(accountId, key),
       fingerprint: text(fingerprint),
       file_id: text(id),
-      expires_at: number(toSeconds(claimedAt) + IDEMPOTENCY_TTL_SECONDS),
+      expires_at: number(epochSeconds(claimedAt + IDEMPOTENCY_TTL_MS)),
       ...more,
     },
   };
@@ -70,10 +70,6 @@ function recordOf({ key, fingerprint, claimedAt }: IdempotencyClaim, { accountId
 
 function rowId(accountId: string, key: string) {
   return text(`${accountId}#${key}`);
-}
-
-function toSeconds(epochMs: number): number {
-  return Math.floor(epochMs / 1_000);
 }
 
 function toFile(item: Item, accountId: string, id: string): StoredFile {

@@ -6,7 +6,7 @@ import {
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
 import { required } from '../env.ts';
-import { RATE_WINDOW_SECONDS } from '../limits.ts';
+import { RATE_WINDOW_MS } from '../limits.ts';
 import type { RatePolicy } from '../rate-limit/policy.ts';
 import type { RateLimitStore } from '../rate-limit/rate-limiter.ts';
 import type { Step, Window } from '../rate-limit/window.ts';
@@ -16,7 +16,7 @@ import { dynamoDbOnce } from './dynamodb.ts';
 type Slotted = Extract<Step, { kind: 'open' | 'use' }>;
 
 /** A row may go once all its stamps are old; a generous while later, as TTL goes by a clock of its own. */
-const KEPT_SECONDS = 10 * RATE_WINDOW_SECONDS;
+const KEPT_MS = 10 * RATE_WINDOW_MS;
 
 const tableName = required('RATE_LIMITS_TABLE');
 
@@ -106,6 +106,6 @@ function toWindow(row: Item | undefined): Window | undefined {
   return row.u ? { stamps, sizes: toNumbers(row.u), left } : { stamps, left };
 }
 
-const expiry = () => number(Math.ceil(Date.now() / 1_000) + KEPT_SECONDS);
+const expiry = () => number(Math.ceil((Date.now() + KEPT_MS) / 1_000));
 const numbers = (values: readonly number[]) => ({ L: values.map(number) });
 const toNumbers = (list: AttributeValue | undefined) => (list?.L ?? []).map(({ N }) => Number(N));

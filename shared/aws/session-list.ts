@@ -1,6 +1,6 @@
-import { SESSION_MAX_SECONDS, SESSIONS_PER_ACCOUNT_MAX } from '../limits.ts';
+import { SESSION_MAX_MS, SESSIONS_PER_ACCOUNT_MAX } from '../limits.ts';
 import type { Session } from '../sessions/session.ts';
-import { type Item, number, readText, text } from './attributes.ts';
+import { epochSeconds, type Item, number, readText, text } from './attributes.ts';
 
 /**
  * The row of the sessions table that lists the sessions of one account, so that all of them can be found by one strong
@@ -30,8 +30,8 @@ export function listWith(
   known: SessionList | undefined,
   { tokenHash, accountId, createdAt }: Session,
 ): { readonly item: Item; readonly tooMany: readonly string[] } {
-  const end = createdAt + SESSION_MAX_SECONDS;
-  const lasting = [...(known?.ends ?? [])].filter(([, until]) => until > createdAt);
+  const end = epochSeconds(createdAt + SESSION_MAX_MS);
+  const lasting = [...(known?.ends ?? [])].filter(([, until]) => until > epochSeconds(createdAt));
   const newestFirst = [[tokenHash, end] as const, ...lasting.toSorted(([, one], [, other]) => other - one)];
   const kept = newestFirst.slice(0, SESSIONS_PER_ACCOUNT_MAX);
   const item = {

@@ -10,7 +10,7 @@ import { required } from '../env.ts';
 import { serviceUnavailable } from '../errors.ts';
 import type { Session, SessionStore } from '../sessions/session.ts';
 import { ACCOUNT_IS_OPEN } from './account-conditions.ts';
-import { type Item, number, readNumber, readText, text } from './attributes.ts';
+import { epochSeconds, type Item, number, readNumber, readText, text } from './attributes.ts';
 import { dynamoDb } from './dynamodb.ts';
 import { listKey, listWith, readList, type SessionList, unlessChanged } from './session-list.ts';
 import { cancellationReasons, transact, writeItem } from './transactions.ts';
@@ -24,8 +24,8 @@ const PATIENCE_MS = 5_000;
 const CONCURRENCY = 16;
 
 /**
- * {@link SessionStore} in DynamoDB: a row a session, under the hash of its token; and a row an account that lists its
- * sessions (`session-list.ts`), because the table's index by account is a moment behind.
+ * {@link SessionStore} in DynamoDB: one row for each session, under the hash of its token; and one row for each account,
+ * which lists its sessions (`session-list.ts`), because the table's index by account is a moment behind.
  */
 export const sessionStore: SessionStore = {
   async add(session) {
@@ -44,9 +44,9 @@ export const sessionStore: SessionStore = {
     return {
       tokenHash,
       accountId: readText(Item, 'account_id'),
-      createdAt: readNumber(Item, 'created_at'),
-      refreshedAt: readNumber(Item, 'refreshed_at'),
-      expiresAt: readNumber(Item, 'expires_at'),
+      createdAt: readTime(Item, 'created_at'),
+      refreshedAt: readTime(Item, 'refreshed_at'),
+      expiresAt: readTime(Item, 'expires_at'),
     };
   },
 
@@ -57,7 +57,7 @@ export const sessionStore: SessionStore = {
       UpdateExpression: 'SET refreshed_at = :refreshed, expires_at = :expires',
       // Logged out meanwhile, or refreshed by a later request: then this one has nothing to add.
       ConditionExpression: 'attribute_exists(token_hash) AND refreshed_at < :refreshed',
-      ExpressionAttributeValues: { ':refreshed': number(refreshedAt), ':expires': number(expiresAt) },
+      ExpressionAttributeValues: { ':refreshed': time(refreshedAt), ':expires': time(expiresAt) },
     };
     try {
       await writeItem(() => dynamoDb.send(new UpdateItemCommand(command)));
@@ -82,9 +82,13 @@ export const sessionStore: SessionStore = {
   async countLive(accountId, now) {
     const hashes = await allOf(accountId, await listOf(accountId));
     const sessions = await eachOf(hashes, CONCURRENCY, sessionStore.find);
-    return sessions.filter((session) => session && session.expiresAt * 1_000 > now).length;
+    return sessions.filter((session) => session && session.expiresAt > now).length;
   },
 };
+
+/** Times are kept in whole epoch seconds, the unit of DynamoDB's TTL. */
+const time = (epochMs: number) => number(epochSeconds(epochMs));
+const readTime = (item: Item, name: string) => readNumber(item, name) * 1_000;
 
 const keyOf = (tokenHash: string) => ({ token_hash: text(tokenHash) });
 
@@ -107,9 +111,9 @@ async function tryToAdd(session: Session, known: SessionList | undefined, deadli
   const Item = {
     ...keyOf(tokenHash),
     account_id: text(accountId),
-    created_at: number(createdAt),
-    refreshed_at: number(refreshedAt),
-    expires_at: number(expiresAt),
+    created_at: time(createdAt),
+    refreshed_at: time(refreshedAt),
+    expires_at: time(expiresAt),
   };
   const account = {
     TableName: accountsTableName(),

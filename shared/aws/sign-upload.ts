@@ -11,7 +11,7 @@ const bucket = required('UPLOADS_BUCKET');
  * (the presigner signs the type only when told to). A checksum must stay a header, too: moved into the query, as the
  * presigner does by default, S3 ignores it. The URL ends with the credentials that signed it, if those end earlier.
  */
-export const signUpload: SignUpload = async ({ key, mimeType, sizeBytes, checksumSha256 }, { now, seconds }) => {
+export const signUpload: SignUpload = async ({ key, mimeType, sizeBytes, checksumSha256 }, { now, lifetimeMs }) => {
   const command = new PutObjectCommand({
     Bucket: bucket,
     Key: key,
@@ -21,7 +21,7 @@ export const signUpload: SignUpload = async ({ key, mimeType, sizeBytes, checksu
     ...(checksumSha256 !== undefined && { ChecksumSHA256: checksumSha256 }),
   });
   const url = await getSignedUrl(s3, command, {
-    expiresIn: seconds,
+    expiresIn: lifetimeMs / 1_000,
     signingDate: new Date(now),
     signableHeaders: new Set(['content-type']),
     unhoistableHeaders: new Set(['x-amz-checksum-sha256']),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type AttributeValue, ConditionalCheckFailedException, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { required } from '../env.ts';
-import { STREAMING_LEASE_SECONDS, STREAMS_PER_ACCOUNT_MAX } from '../limits.ts';
+import { STREAMING_LEASE_MS, STREAMS_PER_ACCOUNT_MAX } from '../limits.ts';
 import { describeError, log } from '../log.ts';
 import { dynamoDb } from './dynamodb.ts';
 
@@ -126,7 +126,7 @@ function slot(accountId: string, id: string, now: () => number): StreamSlot {
 
 function lease(now: number): { ':end': AttributeValue; ':ttl': AttributeValue } {
   return {
-    ':end': { N: String(now + STREAMING_LEASE_SECONDS * 1_000) },
+    ':end': { N: String(now + STREAMING_LEASE_MS) },
     ':ttl': { N: String(Math.floor(now / 1_000) + IDLE_SECONDS) },
   };
 }

@@ -2,7 +2,7 @@ import { type AccountStore, getAccount } from '../accounts/account.ts';
 import { type AccountLimits, refusalError, refusalOf } from '../accounts/allowance.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { uuidv7 } from '../ids.ts';
-import { DIRECT_URL_TTL_SECONDS, directTicketSeconds } from '../limits.ts';
+import { DIRECT_URL_TTL_MS, directTicketMs } from '../limits.ts';
 import { describeError, log } from '../log.ts';
 import { checkDeadline, type Deadline, WRITE_PATIENCE_MS } from '../time-limit.ts';
 import type { PendingTicket, StoredFile } from './file.ts';
@@ -102,7 +102,7 @@ function newPendingTicket(
   claim: NewClaim | undefined,
   now: number,
 ): PendingTicket {
-  const ticketEndsAt = now + directTicketSeconds(request.sizeBytes) * 1_000;
+  const ticketEndsAt = now + directTicketMs(request.sizeBytes);
   return {
     state: 'pending',
     lane: 'direct',
@@ -143,7 +143,7 @@ async function reserve(
 async function renewTicket(stores: TicketStores, ref: { accountId: string; id: string }, now: number) {
   const row = await stores.files.get(ref);
   if (row?.state !== 'pending' || row.lane !== 'direct') return undefined;
-  const isPending = await stores.files.renewTicket(ref, now + directTicketSeconds(row.sizeBytes) * 1_000);
+  const isPending = await stores.files.renewTicket(ref, now + directTicketMs(row.sizeBytes));
   return isPending ? sign(stores, row, now) : undefined;
 }
 
@@ -151,9 +151,9 @@ async function sign(stores: TicketStores, ticket: PendingTicket, now: number): P
   const { id, mimeType, sizeBytes, checksumSha256 } = ticket;
   const put = await stores.signUpload(
     { key: incomingKey(ticket), mimeType, sizeBytes, ...(checksumSha256 !== undefined && { checksumSha256 }) },
-    { now, seconds: DIRECT_URL_TTL_SECONDS },
+    { now, lifetimeMs: DIRECT_URL_TTL_MS },
   );
-  return { id, put, expiresAt: now + DIRECT_URL_TTL_SECONDS * 1_000 };
+  return { id, put, expiresAt: now + DIRECT_URL_TTL_MS };
 }
 
 /** The file a client wants to put into the bucket itself. */

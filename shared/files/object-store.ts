@@ -92,9 +92,9 @@ export interface SignedPut {
 
 /**
  * Signs a URL that takes one PUT of exactly these bytes, once.
- * @param validity  from when (epoch milliseconds), and for how many seconds, the PUT may begin.
+ * @param validity  from when (epoch milliseconds), and for how long, the PUT may begin.
  */
 export type SignUpload = (
   permission: PutPermission,
-  validity: { readonly now: number; readonly seconds: number },
+  validity: { readonly now: number; readonly lifetimeMs: number },
 ) => Promise<SignedPut>;

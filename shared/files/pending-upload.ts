@@ -36,9 +36,8 @@ const RENEW_AFTER = 1 / 3;
 export function renewingLease(
   files: FileStore,
   upload: PendingUpload,
-  { leaseSeconds, clock }: { leaseSeconds: number; clock: () => number },
+  { leaseMs, clock }: { leaseMs: number; clock: () => number },
 ): () => Promise<void> {
-  const leaseMs = leaseSeconds * 1_000;
   let renewAt = upload.dueAt - leaseMs + leaseMs * RENEW_AFTER;
   return async () => {
     const now = clock();

@@ -38,7 +38,7 @@ export interface UploadRequest {
   readonly maxBytes: number;
   readonly limits: AccountLimits;
   /** How long the upload is believed to be alive without a sign of it, in seconds. */
-  readonly leaseSeconds: number;
+  readonly leaseMs: number;
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -92,7 +92,7 @@ export async function stageUpload(
   const first = (await parts.next()).value as Part;
   expectRoom(content.bytes);
   const file = describe(request, clock());
-  const upload = await store(stores, { file, first, parts, content, leaseSeconds: request.leaseSeconds, clock });
+  const upload = await store(stores, { file, first, parts, content, leaseMs: request.leaseMs, clock });
   return {
     kind: 'stored',
     upload,
@@ -131,12 +131,12 @@ interface Storing {
   readonly first: Part;
   readonly parts: AsyncIterable<Part>;
   readonly content: MeasuredContent;
-  readonly leaseSeconds: number;
+  readonly leaseMs: number;
   readonly clock: () => number;
 }
 
 async function store(stores: StagingStores, storing: Storing): Promise<PendingUpload> {
-  const { file, first, parts, content, leaseSeconds, clock } = storing;
+  const { file, first, parts, content, leaseMs, clock } = storing;
   const { accountId, id, name, mimeType, objectKey } = file;
   const upload: PendingUpload = {
     state: 'pending',
@@ -144,11 +144,11 @@ async function store(stores: StagingStores, storing: Storing): Promise<PendingUp
     accountId,
     id,
     objectKey,
-    dueAt: clock() + leaseSeconds * 1_000,
+    dueAt: clock() + leaseMs,
   };
   const description = { owner: { accountId, id }, mimeType, contentDisposition: contentDisposition(name, mimeType) };
   await stores.files.putPending(upload);
-  content.onChunk = renewingLease(stores.files, upload, { leaseSeconds, clock });
+  content.onChunk = renewingLease(stores.files, upload, { leaseMs, clock });
   try {
     if (first.isLast) await stores.objects.put(objectKey, first.bytes, description);
     else await stores.objects.putInParts(objectKey, bytesOf(first, parts), description);

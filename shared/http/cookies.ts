@@ -37,14 +37,14 @@ export function soleCookie(cookies: readonly Cookie[], name: string): string | u
 /**
  * A `Set-Cookie` for this host alone, out of reach of scripts and of requests that other sites make, except when a
  * person follows a link here.
- * @param maxAgeSeconds  0 takes the cookie away.
+ * @param maxAgeMs  in whole seconds; 0 takes the cookie away.
  * @param isSecure  false only where the site has no TLS, on one's own machine.
  */
 export function setCookie(
   { name, value }: Cookie,
-  { maxAgeSeconds, isSecure }: { maxAgeSeconds: number; isSecure: boolean },
+  { maxAgeMs, isSecure }: { maxAgeMs: number; isSecure: boolean },
 ): string {
-  return `${name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
+  return `${name}=${value}; Path=/; Max-Age=${maxAgeMs / 1_000}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { SESSION_MAX_SECONDS } from '../limits.ts';
+import { SESSION_MAX_MS } from '../limits.ts';
 import { type Cookie, cookieName, isSecureUrl, setCookie, soleCookie } from './cookies.ts';
 import type { ApiResult } from './event.ts';
 import { ok } from './response.ts';
@@ -16,15 +16,12 @@ export function sessionTokenIn(cookies: readonly Cookie[], appUrl: string): stri
 
 /** The `Set-Cookie` that logs a browser in. */
 export function sessionCookie(token: string, appUrl: string): string {
-  return setCookie(
-    { name: nameAt(appUrl), value: token },
-    { maxAgeSeconds: SESSION_MAX_SECONDS, isSecure: isSecureUrl(appUrl) },
-  );
+  return setCookie({ name: nameAt(appUrl), value: token }, { maxAgeMs: SESSION_MAX_MS, isSecure: isSecureUrl(appUrl) });
 }
 
 /** The `Set-Cookie` that makes a browser forget its session. */
 export function noSessionCookie(appUrl: string): string {
-  return setCookie({ name: nameAt(appUrl), value: '' }, { maxAgeSeconds: 0, isSecure: isSecureUrl(appUrl) });
+  return setCookie({ name: nameAt(appUrl), value: '' }, { maxAgeMs: 0, isSecure: isSecureUrl(appUrl) });
 }
 
 /** The answer to a browser whose session has ended: it forgets its cookie. */

@@ -1,6 +1,6 @@
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify, type RemoteJWKSet } from 'jose';
 import { uuidv5 } from '../ids.ts';
-import { LOGIN_ATTEMPT_SECONDS } from '../limits.ts';
+import { LOGIN_ATTEMPT_MS } from '../limits.ts';
 import { LoginError } from './login-error.ts';
 import { isGoogle, issuerSpellings, type LoginProvider } from './provider.ts';
 
@@ -46,7 +46,7 @@ async function verifiedClaims(idToken: string, provider: LoginProvider, now: num
       issuer: issuerSpellings(provider),
       audience: provider.clientId,
       requiredClaims: ['sub', 'exp'],
-      maxTokenAge: LOGIN_ATTEMPT_SECONDS,
+      maxTokenAge: LOGIN_ATTEMPT_MS / 1_000,
       clockTolerance: CLOCK_TOLERANCE_SECONDS,
       currentDate: new Date(now),
     });

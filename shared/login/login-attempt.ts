@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Cookie, cookieName, setCookie, soleCookie } from '../http/cookies.ts';
 import { randomToken } from '../ids.ts';
-import { LOGIN_ATTEMPT_SECONDS } from '../limits.ts';
+import { LOGIN_ATTEMPT_MS } from '../limits.ts';
 import { LoginError } from './login-error.ts';
 
 /**
@@ -15,7 +15,6 @@ export interface LoginAttempt {
   readonly codeVerifier: string;
   /** Must stand in the ID token: it was made for this attempt. */
   readonly nonce: string;
-  /** Epoch seconds. */
   readonly startedAt: number;
 }
 
@@ -26,17 +25,17 @@ const VALUE = /^([0-9A-Za-z]{43})\.([0-9A-Za-z]{43})\.([0-9A-Za-z]{43})\.(\d{1,1
 
 export function newAttempt(now: number): LoginAttempt {
   const [state, codeVerifier, nonce] = [randomToken(SECRET_BITS), randomToken(SECRET_BITS), randomToken(SECRET_BITS)];
-  return { state, codeVerifier, nonce, startedAt: Math.floor(now / 1_000) };
+  return { state, codeVerifier, nonce, startedAt: now };
 }
 
 /** The `Set-Cookie`s that keep an attempt, and forget the oldest of those `cookies` already holds if they are many. */
 export function keepAttempt(attempt: LoginAttempt, cookies: readonly Cookie[], isSecure: boolean): string[] {
   const { state, codeVerifier, nonce, startedAt } = attempt;
-  const value = [state, codeVerifier, nonce, startedAt].join('.');
+  const value = [state, codeVerifier, nonce, Math.floor(startedAt / 1_000)].join('.');
   // A browser sends the older first. Source: RFC 6265, section 5.4.
   const oldest = openAttempts(cookies, isSecure).slice(0, -(OPEN_MAX - 1));
   return [
-    setCookie({ name: nameOf(state, isSecure), value }, { maxAgeSeconds: LOGIN_ATTEMPT_SECONDS, isSecure }),
+    setCookie({ name: nameOf(state, isSecure), value }, { maxAgeMs: LOGIN_ATTEMPT_MS, isSecure }),
     ...oldest.map((name) => forget(name, isSecure)),
   ];
 }
@@ -53,11 +52,11 @@ export function findAttempt(
   if (state === undefined) throw new LoginError('login_failed', 'no state');
   const value = soleCookie(cookies, nameOf(state, isSecure));
   if (value === undefined) throw new LoginError('expired', 'no cookie for this state');
-  const [, kept = '', codeVerifier = '', nonce = '', startedAt = '0'] = VALUE.exec(value) ?? [];
+  const [, kept = '', codeVerifier = '', nonce = '', startedAtSeconds = '0'] = VALUE.exec(value) ?? [];
   if (!isSame(kept, state)) throw new LoginError('login_failed', 'state of another attempt');
-  const age = now / 1_000 - Number(startedAt);
-  if (age > LOGIN_ATTEMPT_SECONDS) throw new LoginError('expired', 'the attempt is too old');
-  return { state, codeVerifier, nonce, startedAt: Number(startedAt) };
+  const startedAt = Number(startedAtSeconds) * 1_000;
+  if (now - startedAt > LOGIN_ATTEMPT_MS) throw new LoginError('expired', 'the attempt is too old');
+  return { state, codeVerifier, nonce, startedAt };
 }
 
 /**
@@ -83,7 +82,7 @@ function openAttempts(cookies: readonly Cookie[], isSecure: boolean): string[] {
 }
 
 function forget(name: string, isSecure: boolean): string {
-  return setCookie({ name, value: '' }, { maxAgeSeconds: 0, isSecure });
+  return setCookie({ name, value: '' }, { maxAgeMs: 0, isSecure });
 }
 
 function isSame(a: string, b: string): boolean {

@@ -12,7 +12,7 @@ export const RATE_LIMIT_OF_CLASS = {
 } as const satisfies Record<RateClass, LimitName>;
 
 /**
- * How many admissions a span of {@link RATE_WINDOW_SECONDS} may hold, and how many stamps a row keeps to know. A slot
+ * How many admissions a span of {@link RATE_WINDOW_MS} may hold, and how many stamps a row keeps to know. A slot
  * is one stamp; it stands for `limit / slots` admissions.
  */
 export interface RatePolicy {

@@ -1,5 +1,5 @@
 import { serviceUnavailable } from '../errors.ts';
-import { RATE_WINDOW_SECONDS } from '../limits.ts';
+import { RATE_WINDOW_MS } from '../limits.ts';
 import type { RateClass } from '../routes.ts';
 import type { RatePolicy } from './policy.ts';
 import type { Rejections } from './rejections.ts';
@@ -7,11 +7,11 @@ import { firstStep, moreAt, nextStep, remainingIn, type Step, type Window } from
 
 export interface RateDecision {
   readonly admitted: boolean;
-  /** Admissions that any {@link RATE_WINDOW_SECONDS} may hold. */
+  /** Admissions that any {@link RATE_WINDOW_MS} may hold. */
   readonly limit: number;
   /** Further requests that would be admitted now. */
   readonly remaining: number;
-  /** Until there is more than `remaining`: 0 to {@link RATE_WINDOW_SECONDS}. */
+  /** Until there is more than `remaining`: 0 to the length of the window. */
   readonly resetSeconds: number;
   /** Until a rejected client is admitted again, ≥ 1; 0 when admitted. */
   readonly retryAfterSeconds: number;
@@ -80,7 +80,7 @@ function rejected({ limit }: RatePolicy, until: number, now: number): RateDecisi
 
 /** Rounded up, but never above the window: its tolerance passes while the answer travels. */
 function secondsUntil(time: number, now: number): number {
-  return Math.min(RATE_WINDOW_SECONDS, Math.max(0, Math.ceil((time - now) / 1_000)));
+  return Math.min(RATE_WINDOW_MS / 1_000, Math.max(0, Math.ceil((time - now) / 1_000)));
 }
 
 /**
@@ -91,7 +91,7 @@ function secondsUntil(time: number, now: number): number {
 export function rateLimitHeaders(decision: RateDecision, rateClass: RateClass): Record<string, string> {
   const { admitted, limit, remaining, resetSeconds, retryAfterSeconds } = decision;
   return {
-    'RateLimit-Policy': `"${rateClass}";q=${limit};w=${RATE_WINDOW_SECONDS}`,
+    'RateLimit-Policy': `"${rateClass}";q=${limit};w=${RATE_WINDOW_MS / 1_000}`,
     RateLimit: `"${rateClass}";r=${remaining};t=${resetSeconds}`,
     ...(!admitted && { 'Retry-After': String(retryAfterSeconds) }),
   };

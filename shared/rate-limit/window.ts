@@ -1,4 +1,4 @@
-import { RATE_WINDOW_SECONDS } from '../limits.ts';
+import { RATE_WINDOW_MS } from '../limits.ts';
 import { type RatePolicy, slotSizes } from './policy.ts';
 
 /**
@@ -39,7 +39,7 @@ export type Step =
 const STAMP_MS = 10;
 const STAMP_EPOCH_MS = Date.UTC(2026, 0, 1);
 const TOLERANCE_MS = 20;
-const WINDOW_STAMPS = (RATE_WINDOW_SECONDS * 1_000 + TOLERANCE_MS) / STAMP_MS;
+const WINDOW_STAMPS = (RATE_WINDOW_MS + TOLERANCE_MS) / STAMP_MS;
 /** The stamp of a slot that was never used. */
 const NEVER = 0;
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../errors.ts';
 import { randomToken } from '../ids.ts';
-import { SESSION_IDLE_SECONDS, SESSION_MAX_SECONDS } from '../limits.ts';
+import { SESSION_IDLE_MS, SESSION_MAX_MS } from '../limits.ts';
 import { describeError, log } from '../log.ts';
 import { briefly } from '../time-limit.ts';
 
-/** One browser that is logged in. Times are epoch seconds, the unit of DynamoDB's TTL. */
+/** One browser that is logged in. A session that was read has whole seconds. */
 export interface Session {
   /** SHA-256 of the token, in hexadecimal; the token itself only the browser has. */
   readonly tokenHash: string;
@@ -52,7 +52,7 @@ export function hashToken(token: string): string | undefined {
 
 /** A session ends when it was idle too long, and in any case some time after login. */
 function expiryOf({ createdAt, refreshedAt }: Pick<Session, 'createdAt' | 'refreshedAt'>): number {
-  return Math.min(refreshedAt + SESSION_IDLE_SECONDS, createdAt + SESSION_MAX_SECONDS);
+  return Math.min(refreshedAt + SESSION_IDLE_MS, createdAt + SESSION_MAX_MS);
 }
 
 /** Logs out whoever has this token: from the next request on it is refused. Harmless for any other text. */
@@ -62,7 +62,7 @@ export async function endSession(sessions: SessionStore, token: string): Promise
 }
 
 /** The idle time begins anew at most this often, so that a busy dashboard costs one write an hour. */
-const REFRESHED_EVERY_SECONDS = 3_600;
+const REFRESHED_EVERY_MS = 3_600_000;
 
 /**
  * The session of a token; undefined when there is none, or it has ended. One read, and once an hour a write. (So the
@@ -75,11 +75,11 @@ export async function findSession(
 ): Promise<Session | undefined> {
   const tokenHash = hashToken(token);
   const session = tokenHash && (await sessions.find(tokenHash));
-  const now = Math.floor(clock() / 1_000);
+  const now = clock();
   // By the time, not by the row: DynamoDB may delete expired rows days late.
   if (!session || session.expiresAt <= now) return undefined;
   const expiresAt = expiryOf({ createdAt: session.createdAt, refreshedAt: now });
-  if (now - session.refreshedAt >= REFRESHED_EVERY_SECONDS && expiresAt > session.expiresAt) {
+  if (now - session.refreshedAt >= REFRESHED_EVERY_MS && expiresAt > session.expiresAt) {
     const refreshed = { tokenHash: session.tokenHash, refreshedAt: now, expiresAt };
     await briefly(() => sessions.refresh(refreshed)).catch(leaveItToTheNext);
   }
@@ -103,7 +103,7 @@ export async function startSession(
 ): Promise<string> {
   const token = randomToken(SESSION_TOKEN_BITS);
   const tokenHash = hashToken(token) ?? '';
-  const now = Math.floor(clock() / 1_000);
+  const now = clock();
   const times = { createdAt: now, refreshedAt: now };
   const outcome = await sessions.add({ tokenHash, accountId, ...times, expiresAt: expiryOf(times) });
   if (outcome === 'refused') throw new ApiError('unauthorized', { detail: 'the account is suspended or gone' });

@@ -13,7 +13,7 @@ import { type StagedUpload, stageUpload } from '../files/stage-upload.ts';
 import { type ApiEvent, type ApiResult, bodyStream, header } from '../http/event.ts';
 import { idempotencyKey, replayedHeader } from '../http/idempotency-key.ts';
 import { created } from '../http/response.ts';
-import { INLINE_LEASE_SECONDS, MULTIPART_FRAMING_MAX_BYTES, STREAMING_LEASE_SECONDS } from '../limits.ts';
+import { INLINE_LEASE_MS, MULTIPART_FRAMING_MAX_BYTES, STREAMING_LEASE_MS } from '../limits.ts';
 import { readUploadForm } from '../upload-form/read-upload-form.ts';
 import type { ApiRequest } from './api-handler.ts';
 
@@ -70,7 +70,7 @@ async function storeUpload({ event, caller, deadlineAt }: ApiRequest): Promise<S
         leastBytes: leastFileBytes(event),
         maxBytes,
         limits: accountLimits,
-        leaseSeconds: event.stream ? STREAMING_LEASE_SECONDS : INLINE_LEASE_SECONDS,
+        leaseMs: event.stream ? STREAMING_LEASE_MS : INLINE_LEASE_MS,
         idempotencyKey: key,
       }),
     discard: async (upload) => {

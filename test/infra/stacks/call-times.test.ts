@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ATTEMPTS, CALL_MS } from '../../../shared/aws/call-times.ts';
-import { STREAMING_LEASE_SECONDS } from '../../../shared/limits.ts';
+import { STREAMING_LEASE_MS } from '../../../shared/limits.ts';
 import { deadlineOf } from '../../../shared/time-limit.ts';
 import { synthesized } from '../../support/synthesized.ts';
 
@@ -46,5 +46,5 @@ const fits =
     ms < workMs;
 
 test('all attempts of a part fit into what is left of a lease at the worst, a third before its end', () => {
-  expect(longest('part')).toBeLessThan((STREAMING_LEASE_SECONDS * 1_000 * 2) / 3);
+  expect(longest('part')).toBeLessThan((STREAMING_LEASE_MS * 2) / 3);
 });

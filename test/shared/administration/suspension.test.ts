@@ -108,9 +108,8 @@ describe('a suspension', () => {
     await suspend(person.id);
     const later = Date.now() + 2 * 3_600_000;
     await apiKeyCredentials.noteUse(hashKey(person.keys[0] ?? ''), later, later);
-    const seconds = Math.floor(later / 1_000);
     const tokenHash = hashToken(person.tokens[0] ?? '') ?? '';
-    await sessions.refresh({ tokenHash, refreshedAt: seconds, expiresAt: seconds + 60 });
+    await sessions.refresh({ tokenHash, refreshedAt: later, expiresAt: later + 60_000 });
     expect(await areLetIn(person)).toEqual(NONE);
   });
 

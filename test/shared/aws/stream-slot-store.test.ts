@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { STREAMING_LEASE_SECONDS, STREAMS_PER_ACCOUNT_MAX } from '../../../shared/limits.ts';
+import { STREAMING_LEASE_MS, STREAMS_PER_ACCOUNT_MAX } from '../../../shared/limits.ts';
 import { type DynamoDbProxy, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
@@ -33,9 +33,9 @@ test('a released slot can be taken again, and releasing twice frees one', async 
 test('the slots of a server that died are free when their leases end, and a renewed one is not', async () => {
   const [alive] = await Promise.all([takeStreamSlot('c', () => NOW + 1_000)]);
   await takeMany('c', STREAMS_PER_ACCOUNT_MAX - 1, NOW);
-  expect(await takeStreamSlot('c', () => NOW + STREAMING_LEASE_SECONDS * 1_000 - 1)).toBeUndefined();
+  expect(await takeStreamSlot('c', () => NOW + STREAMING_LEASE_MS - 1)).toBeUndefined();
   await alive?.renew();
-  const later = NOW + STREAMING_LEASE_SECONDS * 1_000;
+  const later = NOW + STREAMING_LEASE_MS;
   expect(taken(await takeMany('c', STREAMS_PER_ACCOUNT_MAX, later))).toBe(STREAMS_PER_ACCOUNT_MAX - 1);
 });
 

@@ -74,7 +74,7 @@ export function stage(
       clientName: 'hello.txt',
       declaredType: 'text/plain',
       content,
-      leaseSeconds: 60,
+      leaseMs: 60_000,
       ...LIMITS,
       limits: limitsOf(options),
       ...request,

@@ -10,7 +10,7 @@ import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { getFile } from '../../../shared/files/file-record.ts';
 import { incomingKey, newPublicKey } from '../../../shared/files/object-key.ts';
 import { COPY_PART_BYTES } from '../../../shared/files/parts.ts';
-import { directTicketSeconds } from '../../../shared/limits.ts';
+import { directTicketMs } from '../../../shared/limits.ts';
 import {
   askForTicket,
   HOUR_MS,
@@ -97,9 +97,9 @@ describe('a ticket', () => {
     const accountId = await newAccount(service);
     const now = Date.now();
     await newTicket(service, accountId, 7, { clock: () => now });
-    await sweepAt(service, now + directTicketSeconds(7) * 1_000 - 1);
+    await sweepAt(service, now + directTicketMs(7) - 1);
     expect(await usageOf(service, accountId)).toEqual({ bytes: 7, files: 0 });
-    await sweepAt(service, now + directTicketSeconds(7) * 1_000);
+    await sweepAt(service, now + directTicketMs(7));
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
@@ -143,9 +143,9 @@ describe('a ticket', () => {
     const { id } = await ask(() => now);
     const later = now + 10 * 60_000;
     expect((await ask(() => later)).id).toBe(id);
-    await sweepAt(service, later + directTicketSeconds(7) * 1_000 - 1);
+    await sweepAt(service, later + directTicketMs(7) - 1);
     expect(await usageOf(service, accountId)).toEqual({ bytes: 7, files: 0 });
-    await sweepAt(service, later + directTicketSeconds(7) * 1_000);
+    await sweepAt(service, later + directTicketMs(7));
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 });

@@ -4,7 +4,7 @@ import { completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import type { FileRef } from '../../../shared/files/file.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';
-import { IDEMPOTENCY_TTL_SECONDS } from '../../../shared/limits.ts';
+import { IDEMPOTENCY_TTL_MS } from '../../../shared/limits.ts';
 import { askForTicket, chunks, HOUR_MS, inTime, newAccount, put, stage, sweepAt, upload } from './actions.ts';
 import { expectBalance, usageOf } from './observe.ts';
 import { startService } from './service.ts';
@@ -12,7 +12,7 @@ import { startService } from './service.ts';
 const service = await startService();
 const { stores } = service;
 const NOW = Date.now();
-const LATER = NOW + IDEMPOTENCY_TTL_SECONDS * 1_000;
+const LATER = NOW + IDEMPOTENCY_TTL_MS;
 
 let accountId: string;
 beforeAll(async () => {

@@ -66,13 +66,13 @@ test.each([
 
 describe('a cookie is set', () => {
   test('for this host alone, over TLS, out of reach of scripts and foreign requests', () => {
-    expect(setCookie({ name: '__Host-a', value: 'x' }, { maxAgeSeconds: 600, isSecure: true })).toBe(
+    expect(setCookie({ name: '__Host-a', value: 'x' }, { maxAgeMs: 600_000, isSecure: true })).toBe(
       '__Host-a=x; Path=/; Max-Age=600; HttpOnly; SameSite=Lax; Secure',
     );
   });
 
   test('without Secure where there is no TLS', () => {
-    expect(setCookie({ name: 'a', value: '' }, { maxAgeSeconds: 0, isSecure: false })).toBe(
+    expect(setCookie({ name: 'a', value: '' }, { maxAgeMs: 0, isSecure: false })).toBe(
       'a=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax',
     );
   });

@@ -46,6 +46,18 @@ test('a login makes a token of 256 random bits, of which only the hash is stored
   expect(JSON.stringify(Items)).not.toContain(token);
 });
 
+test('the row of a session holds its times in whole epoch seconds', async () => {
+  const token = await startSession(sessions, await newAccount(), () => LOGIN + 999);
+  const key = { token_hash: { S: sha256(token) } };
+  const { Item } = await engine.send(new GetItemCommand({ TableName: tables.sessions, Key: key }));
+  const seconds = LOGIN / 1_000;
+  expect(Item).toMatchObject({
+    created_at: { N: String(seconds) },
+    refreshed_at: { N: String(seconds) },
+    expires_at: { N: String(seconds + (7 * DAY_MS) / 1_000) },
+  });
+});
+
 test('every login has a token of its own', async () => {
   const accountId = await newAccount();
   const [a, b] = [await start(accountId), await start(accountId)];
@@ -65,7 +77,7 @@ describe('a session ends', () => {
     const token = await start();
     for (const after of requests) expect(await find(token, LOGIN + after)).toBeDefined();
     // Looked at only, so that looking does not refresh: the row's own end.
-    expect((await sessions.find(sha256(token)))?.expiresAt).toBe((LOGIN + end) / 1_000);
+    expect((await sessions.find(sha256(token)))?.expiresAt).toBe(LOGIN + end);
     expect(await find(token, LOGIN + end)).toBeUndefined();
     expect(await find(token, LOGIN + end - 1_000)).toBeDefined();
   });
@@ -94,8 +106,8 @@ test('an earlier refresh that comes late does not shorten the session', async ()
   const token = await start();
   const tokenHash = sha256(token);
   await find(token, LOGIN + 2 * DAY_MS);
-  await sessions.refresh({ tokenHash, refreshedAt: LOGIN / 1_000 + 60, expiresAt: LOGIN / 1_000 + 120 });
-  expect((await sessions.find(tokenHash))?.expiresAt).toBe((LOGIN + 9 * DAY_MS) / 1_000);
+  await sessions.refresh({ tokenHash, refreshedAt: LOGIN + 60_000, expiresAt: LOGIN + 120_000 });
+  expect((await sessions.find(tokenHash))?.expiresAt).toBe(LOGIN + 9 * DAY_MS);
 });
 
 test('a request costs one read, and at most once an hour a write', async () => {
