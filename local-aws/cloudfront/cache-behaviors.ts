@@ -28,7 +28,7 @@ export interface CacheBehavior {
 }
 
 /** The protocol towards viewers, and where logs go. */
-const MEANINGLESS = ['ViewerProtocolPolicy', 'RealtimeLogConfigArn'];
+const MEANINGLESS_IN_BEHAVIOR = ['ViewerProtocolPolicy', 'RealtimeLogConfigArn'];
 
 /** @param properties  one of `CacheBehaviors`, or the default one with the path pattern `*`, resolved. */
 export function readBehavior(
@@ -65,7 +65,7 @@ export function readBehavior(
         compress: asBoolean(take('Compress', false)),
       };
     },
-    MEANINGLESS,
+    MEANINGLESS_IN_BEHAVIOR,
   );
 }
 

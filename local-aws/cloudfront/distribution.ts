@@ -19,7 +19,7 @@ export interface Distribution {
 }
 
 /** Names, certificates, prices, log delivery and protocols towards viewers mean nothing on one machine. */
-const MEANINGLESS = [
+const MEANINGLESS_IN_DISTRIBUTION = [
   'Aliases',
   'Comment',
   'HttpVersion',
@@ -59,7 +59,7 @@ export function readDistribution(config: Properties, resources: DistributionReso
         defaultRootObject: take<string>('DefaultRootObject', ''),
       };
     },
-    MEANINGLESS,
+    MEANINGLESS_IN_DISTRIBUTION,
   );
 }
 

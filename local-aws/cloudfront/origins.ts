@@ -16,8 +16,8 @@ export interface Origin {
 }
 
 /** How to connect is a matter of the address that stands in for the domain name. */
-const MEANINGLESS = ['ConnectionAttempts', 'ConnectionTimeout', 'OriginShield'];
-const MEANINGLESS_CUSTOM = [
+const MEANINGLESS_IN_ORIGIN = ['ConnectionAttempts', 'ConnectionTimeout', 'OriginShield'];
+const MEANINGLESS_IN_CUSTOM_ORIGIN = [
   'HTTPPort',
   'HTTPSPort',
   'OriginProtocolPolicy',
@@ -45,7 +45,7 @@ export function readOrigin(properties: Properties, resources: DistributionResour
         ...(signing && { signing }),
       };
     },
-    MEANINGLESS,
+    MEANINGLESS_IN_ORIGIN,
   );
 }
 
@@ -55,7 +55,7 @@ function readTimeout(custom: Properties, s3: Properties): number {
     take('OriginReadTimeout', 30);
   });
   const read = (take: <V>(name: string, fallback?: V) => V) => asNumber(take('OriginReadTimeout', 30));
-  return readProperties('CustomOriginConfig', custom, read, MEANINGLESS_CUSTOM);
+  return readProperties('CustomOriginConfig', custom, read, MEANINGLESS_IN_CUSTOM_ORIGIN);
 }
 
 function readSigning(id: string, resources: DistributionResources): 'always' | 'no-override' | undefined {

@@ -4,7 +4,7 @@ import type { RequestContext } from './request-context.ts';
 import type { RestApi } from './rest-api.ts';
 
 /** Never reach a function. Source: API Gateway Developer Guide, "Important notes", table of headers. */
-const DROPPED =
+const DROPPED_FROM_REQUEST =
   /^(connection|content-md5|expect|max-forwards|proxy-authenticate|server|te|trailer|upgrade|www-authenticate)$/i;
 
 type Lists = Readonly<Record<string, readonly string[]>>;
@@ -80,7 +80,7 @@ function eventHeaders(message: IncomingMessage, context: RequestContext, traceId
 
 /** AWS's own signatures are not for functions. */
 function isDropped(name: string, value: string): boolean {
-  return DROPPED.test(name) || (/^authorization$/i.test(name) && value.startsWith('AWS4-HMAC-SHA256'));
+  return DROPPED_FROM_REQUEST.test(name) || (/^authorization$/i.test(name) && value.startsWith('AWS4-HMAC-SHA256'));
 }
 
 function setHeader(headers: Record<string, string[]>, name: string, value: string): void {

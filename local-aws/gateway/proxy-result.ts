@@ -6,7 +6,7 @@ import type { RestApi } from './rest-api.ts';
 /** Come back under the name `X-Amzn-Remapped-…`. Source: API Gateway Developer Guide, "Important notes", table of headers. */
 const REMAPPED = /^(authorization|connection|content-md5|date|max-forwards|server|user-agent|www-authenticate)$/i;
 /** Do not come back at all. Source: as {@link REMAPPED}. */
-const DROPPED = /^(expect|host|proxy-authenticate|te|transfer-encoding|trailer|upgrade|via)$/i;
+const DROPPED_FROM_RESPONSE = /^(expect|host|proxy-authenticate|te|transfer-encoding|trailer|upgrade|via)$/i;
 /** The gateway measures the body itself. */
 const MEASURED = /^content-length$/i;
 
@@ -69,6 +69,6 @@ function merge(single: readonly Header[], multiple: readonly Header[]): Header[]
 }
 
 function returnedHeader([name, value]: Header): Header[] {
-  if (DROPPED.test(name) || MEASURED.test(name)) return [];
+  if (DROPPED_FROM_RESPONSE.test(name) || MEASURED.test(name)) return [];
   return [[REMAPPED.test(name) ? `X-Amzn-Remapped-${name}` : name, value]];
 }
