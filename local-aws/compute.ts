@@ -1,14 +1,15 @@
 import type { BucketConfig } from './buckets/read-buckets.ts';
-import { type AsyncInvoker, createAsyncInvoker } from './events/async-invoker.ts';
-import { createEventBus, type EventBus } from './events/event-bus.ts';
-import { readInvokeConfigs } from './events/invoke-configs.ts';
-import { readRules } from './events/rules.ts';
-import type { Surroundings } from './lambda/environment-variables.ts';
-import { type FunctionConfig, readFunctions } from './lambda/function-config.ts';
-import { createLambdaService, type LambdaService } from './lambda/lambda-service.ts';
-import type { LogListener } from './lambda/log-lines.ts';
-import { readPermissions } from './lambda/permissions.ts';
-import { readWebFunctions, type WebFunctionConfig } from './lambda/web-function-config.ts';
+import { type AsyncInvoker, createAsyncInvoker, readInvokeConfigs } from './events/async-invoker.ts';
+import { createEventBus, type EventBus, readRules } from './events/event-bus.ts';
+import {
+  type FunctionConfig,
+  readFunctions,
+  readWebFunctions,
+  type Surroundings,
+  type WebFunctionConfig,
+} from './lambda/function-config.ts';
+import type { LogListener } from './lambda/invocation.ts';
+import { createLambdaService, type LambdaService, readPermissions } from './lambda/lambda-service.ts';
 import type { Deployment } from './template/deployment.ts';
 
 /** All that runs the service's own code, and what calls it without being asked over HTTP. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ApiResource, RestApi } from './gateway/rest-api.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider/start-identity-provider.ts';
-import { type Secrets, secretName } from './secrets/open-secrets.ts';
+import { type Secrets, secretName } from './secrets-and-parameters.ts';
 import type { Deployment, Resource } from './template/deployment.ts';
 
 /** On AWS an operator fills this secret in; the stack marks it, and here the identity provider on this machine does. */

@@ -2,7 +2,7 @@ import type { BucketConfig } from './buckets/read-buckets.ts';
 import type { Compute } from './compute.ts';
 import type { RestApi } from './gateway/rest-api.ts';
 import { startGateway } from './gateway/start-gateway.ts';
-import type { LogListener } from './lambda/log-lines.ts';
+import type { LogListener } from './lambda/invocation.ts';
 import { startWebFunctionEndpoint } from './lambda/web-function-endpoint.ts';
 import type { Deployment } from './template/deployment.ts';
 

@@ -1,7 +1,5 @@
-import type { Principal } from './aws-front/principals.ts';
-import { deploymentHelpers, type FunctionConfig } from './lambda/function-config.ts';
-import { functionCredentials } from './lambda/function-credentials.ts';
-import type { WebFunctionConfig } from './lambda/web-function-config.ts';
+import { functionCredentials, type Principal } from './aws-front/principals.ts';
+import { deploymentHelpers, type FunctionConfig, type WebFunctionConfig } from './lambda/function-config.ts';
 import type { Deployment } from './template/deployment.ts';
 import { readRoles } from './template/role-policies.ts';
 

@@ -1,13 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Gate } from './access/gate.ts';
 import { authenticate } from './authenticate.ts';
-import type { Call, Consumption, PerformedReply } from './call.ts';
 import type { FaultSource, TakenFault } from './faults.ts';
+import type { Gate } from './gate.ts';
 import { ClientGone, type KeepingMessage, keepingBody, type Message, type Reply } from './message.ts';
 import type { MeteredCall, MeterWriter } from './meter.ts';
 import type { Account, Principal } from './principals.ts';
 import { Problem } from './problem.ts';
-import type { Protocol } from './protocol.ts';
+import type { Call, Consumption, PerformedReply, Protocol } from './protocol.ts';
 
 /** Instead of an answer: the connection ends, or stays open and silent until the client gives up. */
 export type NoReply = 'cut' | 'silence';

@@ -1,8 +1,8 @@
+import { type Authorization, parseTimestamp, readAuthorization } from './authorization.ts';
 import type { Message } from './message.ts';
 import { type Account, ANONYMOUS, type Caller, type Principal } from './principals.ts';
 import { Problem } from './problem.ts';
-import { type Authorization, parseTimestamp, readAuthorization } from './signature/authorization.ts';
-import { type SignatureChain, verifySignature } from './signature/verify-signature.ts';
+import { type SignatureChain, verifySignature } from './verify-signature.ts';
 
 /** A signature that holds. */
 export interface Signed extends Pick<Authorization, 'place'> {

@@ -2,24 +2,60 @@ import { join } from 'node:path';
 import type { CorsRule } from '../s3/cors.ts';
 import type { ObjectCreated } from '../s3/s3-request.ts';
 import { openS3Server, type S3Server } from '../s3/s3-server.ts';
-import { createGate, type Grant } from './access/gate.ts';
-import type { PolicyDocument } from './access/policy-document.ts';
-import { createPolicyEvaluator } from './access/policy-evaluator.ts';
-import { unusedGrants } from './access/unused-grants.ts';
 import { answer } from './answer.ts';
+import { readAuthorization } from './authorization.ts';
+import { connectDynamoDb } from './dynamodb-engine.ts';
+import { createDynamoDbService } from './dynamodb-service.ts';
 import { createFaults, type Faults } from './faults.ts';
-import { startHttpServer } from './http-server.ts';
+import { createGate, type Grant, unusedGrants } from './gate.ts';
+import { jsonProtocol, renderJsonError } from './json-protocol.ts';
+import type { Message } from './message.ts';
 import { createMeter, type Meter, type MeteredCall } from './meter.ts';
+import type { PolicyDocument } from './policy-document.ts';
+import { createPolicyEvaluator } from './policy-evaluator.ts';
 import { type Account, createPrincipals, type Principal } from './principals.ts';
-import { createRouter } from './route.ts';
-import { connectDynamoDb } from './services/dynamodb-engine.ts';
-import { createDynamoDbService } from './services/dynamodb-service.ts';
-import { jsonProtocol } from './services/json-protocol.ts';
-import { createParameterService, type Parameters } from './services/parameter-service.ts';
-import { connectS3 } from './services/s3-engine.ts';
-import { s3Protocol } from './services/s3-protocol.ts';
-import { createSecretsManagerService, type Secrets } from './services/secrets-manager-service.ts';
-import type { Credentials } from './signature/sign-request.ts';
+import { Problem } from './problem.ts';
+import type { Protocol } from './protocol.ts';
+import { connectS3 } from './s3-engine.ts';
+import { s3Protocol } from './s3-protocol.ts';
+import {
+  createParameterService,
+  createSecretsManagerService,
+  type Parameters,
+  type Secrets,
+} from './secrets-and-parameters.ts';
+import { serveMessages } from './serve-messages.ts';
+import type { Credentials } from './sign-request.ts';
+
+/** Finds the service a request is for: that of its credential's scope, since all services share one address. */
+function createRouter(s3: Protocol, jsonServices: ReadonlyMap<string, Protocol>): (message: Message) => Protocol {
+  return (message) => {
+    const name = signedFor(message) ?? targetOf(message) ?? 's3';
+    return name === 's3' ? s3 : (jsonServices.get(name) ?? unknownService(name));
+  };
+}
+
+/** Absent as well when the signature is malformed: whatever service gets it then, says so. */
+function signedFor(message: Message): string | undefined {
+  try {
+    return readAuthorization(message)?.scope.service;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Only S3 takes requests without this header, so an unsigned request that has it is meant for another one. */
+const targetOf = ({ headers }: Message) => (headers['x-amz-target'] === undefined ? undefined : 'dynamodb');
+
+function unknownService(name: string): Protocol {
+  return {
+    clockSkewSeconds: 0,
+    open: async () => {
+      throw new Problem('unknown-operation', `the local AWS has no service ${name}`);
+    },
+    renderError: renderJsonError,
+  };
+}
 
 export interface BucketOptions {
   readonly name: string;
@@ -101,9 +137,9 @@ export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront>
   );
   const [meter, faults] = [createMeter(), createFaults()];
   const parts = { account, principals: principals.byKey, gate, meter, faults, onCall: options.onCall ?? (() => {}) };
-  const server = await startHttpServer(options.port ?? 0, (message) => answer(parts, protocolOf(message), message));
+  const server = await serveMessages(options.port ?? 0, (message) => answer(parts, protocolOf(message), message));
   return {
-    endpoint: server.endpoint,
+    endpoint: `http://127.0.0.1:${server.port}`,
     meter,
     faults,
     secrets,

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Call, ServiceName } from './call.ts';
+import type { Call, ServiceName } from './protocol.ts';
 
 /**
  * What happens in place of a call, or to it:

@@ -1,4 +1,4 @@
-import type { Consumption, ServiceName } from './call.ts';
+import type { Consumption, ServiceName } from './protocol.ts';
 
 /** One call of AWS that has been answered, or cut off (then its `status` is 0). */
 export interface MeteredCall {

@@ -1,6 +1,6 @@
-import { requireSupportedKeys } from './access/condition-keys.ts';
-import type { PolicyDocument } from './access/policy-document.ts';
-import type { Credentials } from './signature/sign-request.ts';
+import { createHash } from 'node:crypto';
+import { type PolicyDocument, requireSupportedKeys } from './policy-document.ts';
+import type { Credentials } from './sign-request.ts';
 
 /** Someone who calls AWS with an access key: the role of a function, or a service of AWS itself. */
 export interface Principal extends Credentials {
@@ -33,7 +33,7 @@ export function callerArn(caller: Caller, { accountId }: Account): string {
   return caller.service ?? `arn:aws:sts::${accountId}:assumed-role/${caller.name}/${caller.name}`;
 }
 
-export interface Principals {
+interface Principals {
   readonly byKey: ReadonlyMap<string, Principal>;
   /** @throws Error for a policy that cannot be judged here, or an access key that is taken. */
   add(principal: Principal): void;
@@ -58,4 +58,22 @@ export function createPrincipals(initial: readonly Principal[]): Principals {
     }
   };
   return { byKey, add, addPolicy };
+}
+
+/** The access key of a function's role. */
+export interface FunctionCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/**
+ * An access key of its own for each function, by which the AWS front knows who calls. It follows from the name, so that a
+ * URL signed before a restart is still good after it; it opens nothing but this machine's own loopback address.
+ */
+export function functionCredentials(name: string): FunctionCredentials {
+  const digest = (purpose: string) => createHash('sha256').update(`${purpose}/${name}`).digest('hex');
+  return {
+    accessKeyId: `ASIA${digest('access key').slice(0, 16).toUpperCase()}`,
+    secretAccessKey: digest('secret').slice(0, 40),
+  };
 }

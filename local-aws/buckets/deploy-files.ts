@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { DeleteObjectCommand, PutObjectCommand, paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3';
-import { functionCredentials } from '../lambda/function-credentials.ts';
+import { functionCredentials } from '../aws-front/principals.ts';
 import type { Deployment, Resource } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
 

@@ -1,5 +1,5 @@
-import type { PolicyDocument } from '../aws-front/access/policy-document.ts';
 import type { BucketOptions } from '../aws-front/aws-front.ts';
+import type { PolicyDocument } from '../aws-front/policy-document.ts';
 import type { CorsRule } from '../s3/cors.ts';
 import type { Deployment, Resource } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';

@@ -1,14 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { type Cache, type CacheEntry, cacheKey, LARGEST_ENTRY_BYTES } from './cache.ts';
-import type { CacheBehavior } from './cache-behaviors.ts';
-import type { Distribution } from './distribution.ts';
-import { answerFromEntry } from './entry-answer.ts';
+import { answerFromEntry, type Cache, type CacheEntry, cacheKey, LARGEST_ENTRY_BYTES } from './cache.ts';
+import type { CacheBehavior, Distribution, Origin } from './distribution.ts';
 import { type HeaderMap, header } from './header-map.ts';
 import { DEFAULT_ERROR_CACHING_SECONDS, errorLifetimeSeconds, lifetimeSeconds } from './lifetime.ts';
 import { type OriginAnswer, type OriginClient, OriginFailure } from './origin-client.ts';
 import { type OriginRequest, originRequest } from './origin-request.ts';
-import type { Origin } from './origins.ts';
 import { ownError } from './own-answers.ts';
 import type { ViewerRequest } from './viewer-request.ts';
 

@@ -1,11 +1,187 @@
 import type { Properties } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
-import { type CacheBehavior, readBehavior } from './cache-behaviors.ts';
-import { type Origin, readOrigin } from './origins.ts';
-import { asBoolean, asNumber, refuseUnlessEmpty } from './property-values.ts';
-import type { DistributionResources } from './resources.ts';
+import { type FunctionRuntime, loadFunction } from './function-runtime.ts';
+import {
+  asBoolean,
+  asNumber,
+  type CachePolicy,
+  MANAGED_CACHE_POLICIES,
+  MANAGED_ORIGIN_REQUEST_POLICIES,
+  type OriginRequestPolicy,
+  type ResponseHeadersPolicy,
+  readCachePolicy,
+  readOriginRequestPolicy,
+  readResponseHeadersPolicy,
+  refuseUnlessEmpty,
+} from './policies.ts';
 
-export interface ErrorRule {
+/** What the distribution refers to by id, name or ARN: the resolved properties as the template has them. */
+export interface DistributionResources {
+  /** By the value of `FunctionARN`. */
+  readonly functions: Readonly<Record<string, { readonly code: string }>>;
+  readonly cachePolicies: Readonly<Record<string, Properties>>;
+  readonly originRequestPolicies: Readonly<Record<string, Properties>>;
+  readonly responseHeadersPolicies: Readonly<Record<string, Properties>>;
+  readonly originAccessControls: Readonly<Record<string, Properties>>;
+}
+
+/** @throws Error naming the id when nothing has it. */
+function find<T>(kind: string, id: string, all: Readonly<Record<string, T>>): T {
+  const found = all[id];
+  if (found === undefined) throw new Error(`the distribution refers to the ${kind} "${id}", which is not there`);
+  return found;
+}
+
+export interface CacheBehavior {
+  /** `*` for the default behavior. */
+  readonly pathPattern: string;
+  readonly originId: string;
+  readonly allowedMethods: ReadonlySet<string>;
+  readonly cachePolicy: CachePolicy;
+  readonly originRequestPolicy?: OriginRequestPolicy;
+  readonly responseHeadersPolicy?: ResponseHeadersPolicy;
+  readonly viewerRequest?: FunctionRuntime;
+  readonly viewerResponse?: FunctionRuntime;
+  readonly compress: boolean;
+}
+
+/** The protocol towards viewers, and where logs go. */
+const MEANINGLESS_IN_BEHAVIOR = ['ViewerProtocolPolicy', 'RealtimeLogConfigArn'];
+
+/** @param properties  one of `CacheBehaviors`, or the default one with the path pattern `*`, resolved. */
+function readBehavior(
+  properties: Properties,
+  resources: DistributionResources,
+  origins: ReadonlyMap<string, Origin>,
+): CacheBehavior {
+  return readProperties(
+    `cache behavior ${properties.PathPattern}`,
+    properties,
+    (take) => {
+      // It tells whether OPTIONS answers are cached, and none is here.
+      refuseUnlessEmpty(
+        'CachedMethods',
+        take<string[]>('CachedMethods', []).filter((method) => method === 'OPTIONS'),
+      );
+      if (asBoolean(take('SmoothStreaming', false))) throw new Error('the local CloudFront has no SmoothStreaming');
+      const originId = take<string>('TargetOriginId');
+      find('origin', originId, Object.fromEntries(origins));
+      const originRequestPolicyId = take<string>('OriginRequestPolicyId', '');
+      const responseHeadersPolicyId = take<string>('ResponseHeadersPolicyId', '');
+      return {
+        pathPattern: take<string>('PathPattern'),
+        originId,
+        allowedMethods: new Set(take<string[]>('AllowedMethods', ['GET', 'HEAD'])),
+        cachePolicy: cachePolicy(take('CachePolicyId'), resources),
+        ...(originRequestPolicyId && { originRequestPolicy: originRequestPolicy(originRequestPolicyId, resources) }),
+        ...(responseHeadersPolicyId && {
+          responseHeadersPolicy: readResponseHeadersPolicy(
+            find('response headers policy', responseHeadersPolicyId, resources.responseHeadersPolicies),
+          ),
+        }),
+        ...readFunctions(take('FunctionAssociations', []), resources),
+        compress: asBoolean(take('Compress', false)),
+      };
+    },
+    MEANINGLESS_IN_BEHAVIOR,
+  );
+}
+
+function cachePolicy(id: string, resources: DistributionResources): CachePolicy {
+  return MANAGED_CACHE_POLICIES[id] ?? readCachePolicy(find('cache policy', id, resources.cachePolicies));
+}
+
+function originRequestPolicy(id: string, resources: DistributionResources): OriginRequestPolicy {
+  const managed = MANAGED_ORIGIN_REQUEST_POLICIES[id];
+  return managed ?? readOriginRequestPolicy(find('origin request policy', id, resources.originRequestPolicies));
+}
+
+function readFunctions(
+  associations: readonly { EventType: string; FunctionARN: string }[],
+  resources: DistributionResources,
+): { viewerRequest?: FunctionRuntime; viewerResponse?: FunctionRuntime } {
+  const functions: { viewerRequest?: FunctionRuntime; viewerResponse?: FunctionRuntime } = {};
+  for (const { EventType, FunctionARN } of associations) {
+    const loaded = loadFunction(find('function', FunctionARN, resources.functions).code);
+    if (EventType === 'viewer-request') functions.viewerRequest = loaded;
+    else if (EventType === 'viewer-response') functions.viewerResponse = loaded;
+    else throw new Error(`CloudFront Functions do not run at ${EventType}`);
+  }
+  return functions;
+}
+
+export interface Origin {
+  readonly id: string;
+  readonly domainName: string;
+  /** '' or starting with a slash. */
+  readonly path: string;
+  /** Names in lower case. */
+  readonly customHeaders: readonly (readonly [name: string, value: string])[];
+  readonly readTimeoutSeconds: number;
+  /** How requests are signed for S3; absent without an origin access control. */
+  readonly signing?: 'always' | 'no-override';
+}
+
+/** How to connect is a matter of the address that stands in for the domain name. */
+const MEANINGLESS_IN_ORIGIN = ['ConnectionAttempts', 'ConnectionTimeout', 'OriginShield'];
+const MEANINGLESS_IN_CUSTOM_ORIGIN = [
+  'HTTPPort',
+  'HTTPSPort',
+  'OriginProtocolPolicy',
+  'OriginSSLProtocols',
+  'OriginKeepaliveTimeout',
+  'IpAddressType',
+];
+
+/** @param properties  one of `Origins`, resolved. */
+function readOrigin(properties: Properties, resources: DistributionResources): Origin {
+  return readProperties(
+    `origin ${properties.Id}`,
+    properties,
+    (take) => {
+      const customHeaders = take<{ HeaderName: string; HeaderValue: string }[]>('OriginCustomHeaders', []);
+      const signing = readSigning(take('OriginAccessControlId', ''), resources);
+      return {
+        id: take<string>('Id'),
+        domainName: take<string>('DomainName'),
+        path: take<string>('OriginPath', ''),
+        customHeaders: customHeaders.map(
+          ({ HeaderName, HeaderValue }) => [HeaderName.toLowerCase(), HeaderValue] as const,
+        ),
+        readTimeoutSeconds: readTimeout(take('CustomOriginConfig', {}), take('S3OriginConfig', {})),
+        ...(signing && { signing }),
+      };
+    },
+    MEANINGLESS_IN_ORIGIN,
+  );
+}
+
+function readTimeout(custom: Properties, s3: Properties): number {
+  readProperties('S3OriginConfig', s3, (take) => {
+    if (take('OriginAccessIdentity', '') !== '') throw new Error('OriginAccessIdentity: use an origin access control');
+    take('OriginReadTimeout', 30);
+  });
+  const read = (take: <V>(name: string, fallback?: V) => V) => asNumber(take('OriginReadTimeout', 30));
+  return readProperties('CustomOriginConfig', custom, read, MEANINGLESS_IN_CUSTOM_ORIGIN);
+}
+
+function readSigning(id: string, resources: DistributionResources): 'always' | 'no-override' | undefined {
+  if (id === '') return undefined;
+  const config = find('origin access control', id, resources.originAccessControls).OriginAccessControlConfig;
+  return readProperties(
+    'OriginAccessControlConfig',
+    config as Properties,
+    (take) => {
+      const kind = `${take('OriginAccessControlOriginType')} ${take('SigningProtocol')}`;
+      if (kind !== 's3 sigv4') throw new Error(`the local CloudFront does not sign ${kind}`);
+      const behavior = take<'always' | 'no-override' | 'never'>('SigningBehavior');
+      return behavior === 'never' ? undefined : behavior;
+    },
+    ['Name', 'Description'],
+  );
+}
+
+interface ErrorRule {
   readonly cachingMinTtlSeconds: number;
   readonly page?: { readonly path: string; readonly status: number };
 }

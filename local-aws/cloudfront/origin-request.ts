@@ -1,6 +1,5 @@
-import type { CacheBehavior } from './cache-behaviors.ts';
+import type { CacheBehavior, Origin } from './distribution.ts';
 import { type HeaderMap, header, removeHopByHop } from './header-map.ts';
-import type { Origin } from './origins.ts';
 import type { Selection } from './policies.ts';
 import type { ViewerRequest } from './viewer-request.ts';
 

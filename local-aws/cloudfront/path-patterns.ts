@@ -1,4 +1,4 @@
-import type { CacheBehavior } from './cache-behaviors.ts';
+import type { CacheBehavior } from './distribution.ts';
 
 /**
  * The behavior for a path: the first whose pattern fits its normal form. The raw path is what functions and origins see.

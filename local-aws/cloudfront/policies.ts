@@ -1,6 +1,21 @@
 import type { Properties } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
-import { asBoolean, asNumber } from './property-values.ts';
+
+/** CloudFormation allows numbers and booleans as strings. */
+export function asNumber(value: number | string): number {
+  const number = Number(value);
+  if (!Number.isFinite(number)) throw new Error(`"${value}" is not a number`);
+  return number;
+}
+
+export function asBoolean(value: boolean | string): boolean {
+  return value === true || value === 'true';
+}
+
+/** For a part that is only understood when it is empty. */
+export function refuseUnlessEmpty(where: string, values: readonly unknown[]): void {
+  if (values.length > 0) throw new Error(`${where}: the local CloudFront does not implement ${JSON.stringify(values)}`);
+}
 
 /** Which headers, cookies or query parameters a policy names. */
 export interface Selection {
@@ -31,7 +46,7 @@ export interface ResponseHeadersPolicy {
   readonly remove: readonly string[];
 }
 
-export const NOTHING: Selection = { behavior: 'none', names: new Set() };
+const NOTHING: Selection = { behavior: 'none', names: new Set() };
 
 /** @param properties  of an `AWS::CloudFront::CachePolicy`, resolved. */
 export function readCachePolicy(properties: Properties): CachePolicy {
@@ -136,3 +151,36 @@ function strictTransportSecurity(header: SecurityHeader): string {
   const preload = asBoolean((header.Preload ?? false) as boolean) ? '; preload' : '';
   return `max-age=${header.AccessControlMaxAgeSec}${subdomains}${preload}`;
 }
+
+/** The policies AWS keeps, by id. Source: CloudFront Developer Guide, "Use managed cache policies", "… origin request policies". */
+export const MANAGED_CACHE_POLICIES: Readonly<Record<string, CachePolicy>> = {
+  // CachingDisabled
+  '4135ea2d-6df8-44a3-9df3-4b5a84be39ad': {
+    minTtlSeconds: 0,
+    defaultTtlSeconds: 0,
+    maxTtlSeconds: 0,
+    headers: NOTHING,
+    cookies: NOTHING,
+    queryStrings: NOTHING,
+    encodings: [],
+  },
+  // CachingOptimized
+  '658327ea-f89d-4fab-a63d-7e88639e58f6': {
+    minTtlSeconds: 1,
+    defaultTtlSeconds: 86_400,
+    maxTtlSeconds: 31_536_000,
+    headers: NOTHING,
+    cookies: NOTHING,
+    queryStrings: NOTHING,
+    encodings: ['br', 'gzip'],
+  },
+};
+
+export const MANAGED_ORIGIN_REQUEST_POLICIES: Readonly<Record<string, OriginRequestPolicy>> = {
+  // AllViewerExceptHostHeader; the CloudFront-* headers it adds on AWS are not made here.
+  'b689b0a8-53d0-40ab-baf2-68738e2966ac': {
+    headers: { behavior: 'allExcept', names: new Set(['host']) },
+    cookies: { behavior: 'all', names: new Set() },
+    queryStrings: { behavior: 'all', names: new Set() },
+  },
+};

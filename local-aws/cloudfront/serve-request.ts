@@ -1,12 +1,48 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { constants, createBrotliCompress, createGzip } from 'node:zlib';
+import { drain } from '../host/http-server.ts';
 import { answerRequest, type Outcome } from './answer-request.ts';
 import type { Answer, FetchContext } from './caching-fetch.ts';
-import { compressor } from './compression.ts';
-import { drain } from './drain.ts';
-import { header, headersForNode } from './header-map.ts';
+import type { CacheBehavior } from './distribution.ts';
+import { type HeaderMap, header, headersForNode } from './header-map.ts';
+import { acceptedEncodings } from './origin-request.ts';
 import { unroutedError } from './own-answers.ts';
 import { newRequestId, readViewerRequest, type ViewerRequest } from './viewer-request.ts';
+
+/** Bounds and types of what is compressed. Source: CloudFront Developer Guide, "Serve compressed files". */
+const MIN_BYTES = 1_000;
+const MAX_BYTES = 10_000_000;
+const TYPES =
+  /^\s*(text\/(css|html|javascript|plain|xml|csv|markdown|x-.+)|application\/(javascript|json|xml|wasm|manifest\+json|.+\+(json|xml))|image\/svg\+xml|font\/(ttf|otf)|image\/x-icon)\s*(;|$)/i;
+
+/**
+ * Decides whether the edge compresses an answer; if so, its headers are changed to say so.
+ * @returns the compressor for the body; undefined to send it as it is.
+ */
+function compressor(
+  viewer: ViewerRequest,
+  behavior: CacheBehavior,
+  answer: { status: number; headers: HeaderMap },
+): Transform | undefined {
+  const { status, headers } = answer;
+  const [encoding] = acceptedEncodings(header(viewer.headers, 'accept-encoding'), behavior.cachePolicy.encodings);
+  const length = Number(header(headers, 'content-length'));
+  if (!behavior.compress || !encoding || status !== 200 || headers.has('content-encoding')) return undefined;
+  if (!(length >= MIN_BYTES && length <= MAX_BYTES) || !TYPES.test(header(headers, 'content-type') ?? ''))
+    return undefined;
+
+  headers.delete('content-length');
+  headers.set('content-encoding', [encoding]);
+  headers.set('vary', [...(headers.get('vary') ?? []), 'accept-encoding']);
+  const etag = header(headers, 'etag');
+  if (etag && !etag.startsWith('W/')) headers.set('etag', [`W/${etag}`]);
+  if (encoding === 'gzip') return createGzip();
+  return createBrotliCompress({
+    params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: length },
+  });
+}
 
 /** One request that was answered, for the log. It holds nothing secret: no query, no header. */
 export interface AnsweredRequest {
@@ -23,6 +59,9 @@ export interface AnsweredRequest {
   readonly failure?: string;
 }
 
+/** What a viewer may still send after its answer. What CloudFront does is not documented. */
+const DRAIN_LIMITS = { maxBytes: 256 * 1024 * 1024, maxMilliseconds: 30_000 };
+
 /** Answers one request and reports it once the last byte is sent or the viewer has gone. Never throws. */
 export async function serveRequest(
   context: FetchContext,
@@ -37,7 +76,7 @@ export async function serveRequest(
   const isContinued = options.expectsContinue ? continueWhenRead(viewer, response) : () => true;
   outcome = viewer && (await answerRequest(context, viewer));
   // A viewer that still waits for its 100 sends nothing to drain; Node then closes the connection after the answer.
-  const drained = isContinued() ? drain(message) : Promise.resolve();
+  const drained = isContinued() ? drain(message, DRAIN_LIMITS) : Promise.resolve();
 
   try {
     if (viewer && outcome) await send(viewer, outcome, response, drained);
@@ -95,7 +134,7 @@ async function send(
   viewer: ViewerRequest,
   { answer, behavior }: Outcome,
   response: ServerResponse,
-  drained: Promise<void>,
+  drained: Promise<unknown>,
 ): Promise<void> {
   const { status, headers, body } = answer;
   const compress = compressor(viewer, behavior, answer);

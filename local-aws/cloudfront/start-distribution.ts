@@ -1,20 +1,21 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Properties } from '../template/deployment.ts';
+import { functionCredentials } from '../aws-front/principals.ts';
+import { type Listening, listen } from '../host/http-server.ts';
+import type { Deployment, Properties, Resource } from '../template/deployment.ts';
+import { readProperties } from '../template/read-properties.ts';
 import { memoryCache } from './cache.ts';
 import type { FetchContext } from './caching-fetch.ts';
-import { readDistribution } from './distribution.ts';
+import { type DistributionResources, readDistribution } from './distribution.ts';
 import { type OriginAddress, originClient } from './origin-client.ts';
 import { unroutedError } from './own-answers.ts';
-import type { DistributionResources } from './resources.ts';
 import { type AnsweredRequest, serveRequest } from './serve-request.ts';
 import { newRequestId } from './viewer-request.ts';
 
-export interface DistributionOptions {
+interface DistributionOptions {
   /** 0 for a free one. */
   readonly port: number;
-  readonly host: string;
   /** The `DistributionConfig` of the template, its intrinsics resolved. */
   readonly distribution: Properties;
   readonly resources: DistributionResources;
@@ -32,9 +33,7 @@ const HEAD_MAX_BYTES = 32_768;
  * A CloudFront distribution as an HTTP/1.1 server on this machine, made from its configuration in the template.
  * @throws Error naming what the configuration asks for and this does not do.
  */
-export async function startDistribution(
-  options: DistributionOptions,
-): Promise<{ port: number; close(): Promise<void> }> {
+export async function startDistribution(options: DistributionOptions): Promise<Listening> {
   const now = options.clock ?? (() => new Date());
   const context: FetchContext = {
     distribution: readDistribution(options.distribution, options.resources),
@@ -63,18 +62,13 @@ export async function startDistribution(
   // Nobody is proxied to; unheard, Node would hang up without an answer.
   server.on('connect', (_message, socket: Duplex) => refuseMalformed(socket, undefined));
 
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, resolve);
-  });
+  const { port, close } = await listen(server, options.port);
   return {
-    port: (server.address() as AddressInfo).port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-        context.client.close();
-      }),
+    port,
+    async close() {
+      context.client.close();
+      await close();
+    },
   };
 }
 
@@ -87,4 +81,71 @@ function refuseMalformed(socket: Duplex, response: ServerResponse | undefined): 
   const { status, headers, body } = unroutedError(400, newRequestId());
   const head = [...headers].map(([name, values]) => `${name}: ${values.join(', ')}`);
   socket.end(`HTTP/1.1 ${status} Bad Request\r\n${head.join('\r\n')}\r\nconnection: close\r\n\r\n${body}`);
+}
+
+/** Starts a distribution of the template on a port of this machine. */
+export async function startEdge(options: {
+  readonly deployment: Deployment;
+  readonly distribution: Resource;
+  readonly port: number;
+  /** By domain name: the port of the server that stands in for it. */
+  readonly originPorts: ReadonlyMap<string, number>;
+  readonly onRequest: (request: AnsweredRequest) => void;
+  readonly clock: (() => Date) | undefined;
+}): Promise<Listening> {
+  const { deployment, distribution, port, originPorts, onRequest, clock } = options;
+  // An origin access control signs as the distribution, whom the bucket's policy lets in.
+  const sign = { ...functionCredentials(distribution.ref), region: deployment.account.region };
+  const resolveOrigin = (domainName: string): OriginAddress => {
+    const originPort = originPorts.get(domainName);
+    if (originPort === undefined) throw new Error(`nothing on this machine stands in for ${domainName}`);
+    return { port: originPort, sign };
+  };
+  return startDistribution({
+    port,
+    distribution: distribution.properties().DistributionConfig as Properties,
+    resources: readDistributionResources(deployment),
+    resolveOrigin,
+    onRequest,
+    ...(clock && { clock }),
+  });
+}
+
+/** The distribution whose address an output names, which must not be localized yet. @throws Error when it is none's. */
+export function distributionOfOutput(deployment: Deployment, output: string): Resource {
+  const { hostname } = new URL(deployment.output(output));
+  const found = deployment
+    .resources('AWS::CloudFront::Distribution')
+    .find((resource) => resource.attribute('DomainName') === hostname);
+  if (!found) throw new Error(`the output ${output} is not the address of a distribution`);
+  return found;
+}
+
+function readDistributionResources(deployment: Deployment): DistributionResources {
+  const byRef = (type: string): Record<string, Properties> =>
+    Object.fromEntries(deployment.resources(type).map((resource) => [resource.ref, resource.properties()]));
+  return {
+    functions: Object.fromEntries(
+      deployment
+        .resources('AWS::CloudFront::Function')
+        .map((resource) => [resource.attribute('FunctionARN'), { code: readCode(resource) }]),
+    ),
+    cachePolicies: byRef('AWS::CloudFront::CachePolicy'),
+    originRequestPolicies: byRef('AWS::CloudFront::OriginRequestPolicy'),
+    responseHeadersPolicies: byRef('AWS::CloudFront::ResponseHeadersPolicy'),
+    originAccessControls: byRef('AWS::CloudFront::OriginAccessControl'),
+  };
+}
+
+function readCode(resource: Resource): string {
+  return readProperties(
+    resource.logicalId,
+    resource.properties(),
+    (take) => {
+      const { Runtime } = take<{ Runtime: string }>('FunctionConfig');
+      if (Runtime !== 'cloudfront-js-2.0') throw new Error(`${resource.logicalId}: no ${Runtime} on one machine`);
+      return take<string>('FunctionCode');
+    },
+    ['AutoPublish', 'Name', 'Tags'],
+  );
 }

@@ -7,7 +7,7 @@ import {
   DynamoDBClient,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
-import type { Engines } from '../engines.ts';
+import type { AwsFrontOptions } from '../aws-front/aws-front.ts';
 import type { Deployment, Resource } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
 import { readRoles } from '../template/role-policies.ts';
@@ -46,7 +46,10 @@ const ANYONE = { accessKeyId: 'deployment', secretAccessKey: 'deployment' };
  */
 export async function createTables(
   deployment: Deployment,
-  { dynamoDbEndpoint: endpoint, dynamoDbCredentials: credentials = ANYONE }: Engines,
+  {
+    dynamoDbEndpoint: endpoint,
+    dynamoDbCredentials: credentials = ANYONE,
+  }: Pick<AwsFrontOptions, 'dynamoDbCredentials' | 'dynamoDbEndpoint'>,
 ): Promise<void> {
   const client = new DynamoDBClient({ endpoint, region: deployment.account.region, credentials });
   try {

@@ -1,14 +1,66 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Account } from '../aws-front/principals.ts';
 import type { ObjectCreated } from '../s3/s3-request.ts';
+import type { Deployment, Resource } from '../template/deployment.ts';
+import { readProperties } from '../template/read-properties.ts';
 import type { AsyncInvoker } from './async-invoker.ts';
-import { objectCreatedEvent, scheduledEvent } from './event-shapes.ts';
-import type { Rule } from './rules.ts';
+import { type EventPattern, readEventPattern } from './event-pattern.ts';
+
+/** Grows with every event, as S3's does per key. */
+let sequence = BigInt(Date.now()) << 20n;
+
+/**
+ * The EventBridge event of a new object. The key is not encoded in any way.
+ * Source: S3 User Guide, "EventBridge event message structure".
+ */
+function objectCreatedEvent(created: ObjectCreated, { region, accountId }: Account): object {
+  sequence += 1n;
+  return {
+    version: '0',
+    id: randomUUID(),
+    'detail-type': 'Object Created',
+    source: 'aws.s3',
+    account: accountId,
+    time: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
+    region,
+    resources: [`arn:aws:s3:::${created.bucket}`],
+    detail: {
+      version: '0',
+      bucket: { name: created.bucket },
+      object: {
+        key: created.key,
+        size: created.size,
+        etag: created.etag,
+        sequencer: sequence.toString(16).toUpperCase().padStart(18, '0'),
+      },
+      'request-id': randomBytes(8).toString('hex').toUpperCase(),
+      requester: accountId,
+      'source-ip-address': '127.0.0.1',
+      reason: created.reason,
+    },
+  };
+}
+
+/** The event of a rule that goes by the clock. Source: EventBridge User Guide, "Scheduled events". */
+function scheduledEvent(ruleArn: string, { region, accountId }: Account): object {
+  return {
+    version: '0',
+    id: randomUUID(),
+    'detail-type': 'Scheduled Event',
+    source: 'aws.events',
+    account: accountId,
+    time: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
+    region,
+    resources: [ruleArn],
+    detail: {},
+  };
+}
 
 /**
  * What becomes of an event on its way to the functions. EventBridge delivers at least once and in no order: a test may
  * deliver twice, later, or in another order.
  */
-export type Courier = (deliver: () => void) => void;
+type Courier = (deliver: () => void) => void;
 
 export interface EventBus {
   /** For the S3 server: an object has come to be. */
@@ -61,4 +113,73 @@ export function createEventBus(options: {
       for (const timer of timers) clearInterval(timer);
     },
   };
+}
+
+const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { minute: 60, hour: 3_600, day: 86_400 };
+
+/**
+ * The seconds of a `rate(…)` expression.
+ * @throws Error for any other expression: a cron is not implemented.
+ * Source: EventBridge User Guide, "Rate expressions".
+ */
+function readRate(expression: string): number {
+  const [, count, unit = ''] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
+  const seconds = SECONDS_PER_UNIT[unit];
+  if (!count || !seconds) throw new Error(`the local scheduler does not know "${expression}"`);
+  return Number(count) * seconds;
+}
+
+/** One `AWS::Events::Rule`: what it waits for, and whom it then calls. */
+interface Rule {
+  readonly logicalId: string;
+  readonly name: string;
+  readonly arn: string;
+  /** ARNs of functions. */
+  readonly targets: readonly string[];
+  /** Whether an event is for this rule; absent for one that goes by the clock alone. */
+  readonly matches?: (event: unknown) => boolean;
+  /** Absent for one that waits for events alone. */
+  readonly everySeconds?: number;
+}
+
+/** The rules that are enabled. */
+export function readRules(deployment: Deployment): Rule[] {
+  return deployment.resources('AWS::Events::Rule').flatMap((resource) => readRule(resource) ?? []);
+}
+
+function readRule(resource: Resource): Rule | undefined {
+  return readProperties(
+    resource.logicalId,
+    resource.properties(),
+    (take) => {
+      const pattern = take<EventPattern | ''>('EventPattern', '');
+      const schedule = take<string>('ScheduleExpression', '');
+      const targets = take<{ Id: string; Arn: string }[]>('Targets');
+      const isEnabled = take<string>('State', 'ENABLED') === 'ENABLED';
+      const rule = {
+        logicalId: resource.logicalId,
+        name: resource.ref,
+        arn: resource.attribute('Arn'),
+        targets: targets.map((target) => readTarget(resource.logicalId, target)),
+        ...(pattern !== '' && { matches: readEventPattern(pattern) }),
+        ...(schedule !== '' && { everySeconds: readRate(schedule) }),
+      };
+      return isEnabled ? rule : undefined;
+    },
+    ['Description', 'Name'],
+  );
+}
+
+function readTarget(logicalId: string, target: { Id: string; Arn: string }): string {
+  return readProperties(
+    `${logicalId}.Targets`,
+    { ...target },
+    (take) => {
+      const arn = take<string>('Arn');
+      if (!arn.includes(':function:')) throw new Error(`${logicalId}: ${arn} is no function`);
+      return arn;
+      // How delivery from EventBridge to Lambda is retried matters when Lambda cannot be reached, which it always can here.
+    },
+    ['Id', 'RetryPolicy', 'DeadLetterConfig'],
+  );
 }

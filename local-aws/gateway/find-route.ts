@@ -1,5 +1,4 @@
-import type { Integration } from './integration.ts';
-import type { ApiResource } from './rest-api.ts';
+import type { ApiResource, Integration } from './rest-api.ts';
 
 /** The method that answers a request. */
 export interface Route {

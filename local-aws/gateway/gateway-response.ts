@@ -1,6 +1,5 @@
-import type { ConfiguredResponse, ResponseType } from './gateway-response-config.ts';
 import type { RequestContext } from './request-context.ts';
-import type { RestApi } from './rest-api.ts';
+import type { ConfiguredResponse, ResponseType, RestApi } from './rest-api.ts';
 
 /** An answer on its way to the client. */
 export interface HttpAnswer {

@@ -10,9 +10,7 @@ import {
   type HttpAnswer,
   notASignature,
 } from './gateway-response.ts';
-import { proxyEvent } from './proxy-event.ts';
-import { proxyResult } from './proxy-result.ts';
-import { readBody } from './read-body.ts';
+import { proxyEvent, proxyResult } from './proxy-integration.ts';
 import { keyedContext, type RequestContext, routedContext } from './request-context.ts';
 import type { RestApi } from './rest-api.ts';
 
@@ -70,6 +68,22 @@ export async function handleRequest(parts: GatewayParts, request: GatewayRequest
     const isForbidden = error.code === 'AccessDenied' || error.code === 'ResourceNotFound';
     return fail(isForbidden ? GATEWAY_ERRORS.notPermitted : GATEWAY_ERRORS.functionRefused, error.message);
   }
+}
+
+/**
+ * The whole body of a request, or `too-large` as soon as it is longer than `maxBytes`.
+ * @throws Error when the client goes away.
+ */
+async function readBody(message: IncomingMessage, maxBytes: number): Promise<Buffer | 'too-large'> {
+  if (Number(message.headers['content-length'] ?? 0) > maxBytes) return 'too-large';
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of message.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) return 'too-large';
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 /**

@@ -1,16 +1,19 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { newTraceId } from '../lambda/trace-id.ts';
+import type { Socket } from 'node:net';
+import { drain, type Listening, listen } from '../host/http-server.ts';
+import { newTraceId } from '../lambda/invocation.ts';
 import type { HttpAnswer } from './gateway-response.ts';
 import { type GatewayParts, handleRequest } from './handle-request.ts';
-import { drain } from './read-body.ts';
 import { type RequestContext, requestContext } from './request-context.ts';
 
 /** Request line and header values together. Source: API Gateway quotas, "Total combined size of request line and headers". */
 const HEAD_MAX_BYTES = 10_240;
 
+/** What a client may still send after it was refused. */
+const DRAIN_MAX_BYTES = 64 * 1024 * 1024;
+
 /** API Gateway's REST API on one machine, for the stage of the template. */
-export async function startGateway(parts: GatewayParts): Promise<{ port: number; close(): Promise<void> }> {
+export async function startGateway(parts: GatewayParts): Promise<Listening> {
   // Node counts otherwise than the gateway does; its limit is only kept out of the way.
   const server = createServer({ maxHeaderSize: 16 * HEAD_MAX_BYTES, requestTimeout: 0 }, (message, response) => {
     void serve(parts, message, response);
@@ -18,18 +21,7 @@ export async function startGateway(parts: GatewayParts): Promise<{ port: number;
   server.on('clientError', (_error, socket: Socket) => {
     if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return listen(server);
 }
 
 async function serve(parts: GatewayParts, message: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -51,7 +43,7 @@ async function serve(parts: GatewayParts, message: IncomingMessage, response: Se
     parts.onFailure({ requestId: context.requestId, reason: String(error) });
     answer = BROKEN;
   }
-  if (message.complete || (await drain(message))) send(answer, context, traceId, response);
+  if (await drain(message, { maxBytes: DRAIN_MAX_BYTES })) send(answer, context, traceId, response);
 }
 
 /** Someone else's trace goes on; else a new one starts here. */

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Provider } from 'oidc-provider';
+import { listen } from '../host/http-server.ts';
 import { type Accounts, accountsOf, emailFrom } from './accounts.ts';
 import { errorPage, loginPage, picture } from './pages.ts';
 import { openIdProvider, type RegisteredClient } from './provider.ts';
@@ -29,9 +28,8 @@ export async function startIdentityProvider(
 ): Promise<IdentityProvider> {
   // A client that keeps a connection must not meet it just as we end it.
   const server = createServer({ keepAliveTimeout: 75_000 });
-  server.listen(options.port ?? 0, '127.0.0.1');
-  await once(server, 'listening');
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port, close } = await listen(server, options.port);
+  const issuer = `http://127.0.0.1:${port}`;
 
   const accounts = accountsOf(issuer);
   const provider = await openIdProvider(issuer, options, accounts);
@@ -48,12 +46,7 @@ export async function startIdentityProvider(
     authorizationEndpoint: `${issuer}/auth`,
     tokenEndpoint: `${issuer}/token`,
     jwksUri: `${issuer}/jwks`,
-    close: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    close,
   };
 }
 

@@ -2,11 +2,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { transformSync } from 'esbuild';
-import { functionVariables, type Surroundings } from './environment-variables.ts';
-import type { FunctionConfig } from './function-config.ts';
-import { failure, type Invocation, type InvocationResult, RESULT_MAX_BYTES } from './invocation.ts';
-import { forwardLines, type LogListener } from './log-lines.ts';
-import type { WorkerEvent, WorkerMessage, WorkerStart } from './worker-messages.ts';
+import { type FunctionConfig, functionVariables, type Surroundings } from './function-config.ts';
+import {
+  failure,
+  forwardLines,
+  type Invocation,
+  type InvocationResult,
+  type LogListener,
+  RESULT_MAX_BYTES,
+} from './invocation.ts';
+import type { WorkerEvent, WorkerMessage, WorkerStart } from './worker.ts';
 
 /** Lambda gives a function this long to load before its timeout starts to count. Source: Lambda quotas, "Init phase". */
 const INIT_SECONDS = 10;

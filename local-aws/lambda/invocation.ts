@@ -1,3 +1,7 @@
+import { randomBytes } from 'node:crypto';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+
 /** One event on its way through a function. */
 export interface Invocation {
   readonly requestId: string;
@@ -38,4 +42,20 @@ export const ASYNC_PAYLOAD_MAX_BYTES = 1024 * 1024;
 
 export function failure(errorType: string, errorMessage: string, trace?: readonly string[]): InvocationResult {
   return { payload: JSON.stringify({ errorType, errorMessage, trace }), functionError: 'Unhandled' };
+}
+
+/** Hears of every line a function writes, and of what the local environment says of the function. */
+export type LogListener = (entry: { readonly function: string; readonly line: string }) => void;
+
+/** Passes on a stream line by line, the last one also when it has no end. */
+export function forwardLines(stream: Readable | null, label: string, onLog: LogListener): void {
+  if (!stream) return;
+  const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY });
+  lines.on('line', (line) => onLog({ function: label, line }));
+}
+
+/** A trace of its own, not sampled. Source: X-Ray Developer Guide, "Tracing header". */
+export function newTraceId(): string {
+  const seconds = Math.floor(Date.now() / 1_000).toString(16);
+  return `Root=1-${seconds}-${randomBytes(12).toString('hex')};Parent=${randomBytes(8).toString('hex')};Sampled=0`;
 }

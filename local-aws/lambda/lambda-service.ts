@@ -1,11 +1,79 @@
 import { randomUUID } from 'node:crypto';
-import type { Surroundings } from './environment-variables.ts';
-import type { FunctionConfig } from './function-config.ts';
-import { FunctionPool } from './function-pool.ts';
-import { InvocationRefused, type InvocationResult, PAYLOAD_MAX_BYTES } from './invocation.ts';
-import type { LogListener } from './log-lines.ts';
-import type { Invoker, MayInvoke } from './permissions.ts';
-import { newTraceId } from './trace-id.ts';
+import { availableParallelism } from 'node:os';
+import type { Deployment, Properties } from '../template/deployment.ts';
+import { readProperties } from '../template/read-properties.ts';
+import { ExecutionEnvironment } from './execution-environment.ts';
+import type { FunctionConfig, Surroundings } from './function-config.ts';
+import {
+  type Invocation,
+  InvocationRefused,
+  type InvocationResult,
+  type LogListener,
+  newTraceId,
+  PAYLOAD_MAX_BYTES,
+} from './invocation.ts';
+
+/**
+ * Environments of one function at once. On AWS there may be a thousand; here each is a thread of some 30 MB that takes a
+ * core a quarter of a second to start, and more than two a core only wait for it. So what comes beyond these waits its turn:
+ * a delay, which a caller cannot tell from a busy machine. Four are enough for whatever may happen between two of them.
+ */
+const ENVIRONMENTS_MAX = Math.max(4, Math.min(8, 2 * availableParallelism()));
+
+/** The execution environments of one function: idle ones are used again, last used first, and no two events share one. */
+class FunctionPool {
+  readonly #fn: FunctionConfig;
+  readonly #surroundings: Surroundings;
+  readonly #onLog: LogListener;
+  readonly #idle: ExecutionEnvironment[] = [];
+  readonly #busy = new Set<ExecutionEnvironment>();
+  readonly #waiting: (() => void)[] = [];
+  #isClosed = false;
+
+  constructor(fn: FunctionConfig, surroundings: Surroundings, onLog: LogListener) {
+    this.#fn = fn;
+    this.#surroundings = surroundings;
+    this.#onLog = onLog;
+  }
+
+  /** @throws InvocationRefused when the function runs as often as is reserved for it, or all is closing. */
+  async run(invocation: Invocation): Promise<InvocationResult> {
+    const { reservedConcurrency } = this.#fn;
+    if (reservedConcurrency !== undefined && this.#busy.size + this.#waiting.length >= reservedConcurrency) {
+      throw new InvocationRefused('TooManyRequests', 'Rate Exceeded.');
+    }
+    while (this.#busy.size >= ENVIRONMENTS_MAX) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#isClosed) throw new InvocationRefused('TooManyRequests', 'The local environment is closing.');
+    const environment = this.#take();
+    this.#busy.add(environment);
+    try {
+      return await environment.run(invocation);
+    } finally {
+      this.#busy.delete(environment);
+      if (environment.isAlive) this.#idle.push(environment);
+      this.#waiting.shift()?.();
+    }
+  }
+
+  /** Ends every environment, also those at work. */
+  async kill(): Promise<void> {
+    const all = [...this.#idle.splice(0), ...this.#busy];
+    await Promise.all(all.map((environment) => environment.kill()));
+  }
+
+  /** As {@link kill}, and refuses everything from then on. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    // They find us closed.
+    for (const wake of this.#waiting.splice(0)) wake();
+    await this.kill();
+  }
+
+  #take(): ExecutionEnvironment {
+    for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) if (idle.isAlive) return idle;
+    return new ExecutionEnvironment(this.#fn, this.#surroundings, this.#onLog);
+  }
+}
 
 export interface InvokeRequest {
   readonly functionArn: string;
@@ -63,4 +131,61 @@ export function createLambdaService(options: {
       await Promise.all([...pools.values()].map((pool) => pool.close()));
     },
   };
+}
+
+/** Who may invoke a function: one `AWS::Lambda::Permission`. */
+interface InvokePermission {
+  readonly functionArn: string;
+  /** A service, such as `events.amazonaws.com`. */
+  readonly principal: string;
+  /** With `*` and `?`; absent when any resource of the service may. */
+  readonly sourceArn?: string;
+}
+
+/** A service of AWS that wants to invoke a function. */
+export interface Invoker {
+  readonly principal: string;
+  /** The rule or method it does it for. */
+  readonly sourceArn: string;
+}
+
+type MayInvoke = (functionArn: string, invoker: Invoker) => boolean;
+
+/** Reads the functions' resource policies: a service without a permission is refused, as on AWS. */
+export function readPermissions(deployment: Deployment): MayInvoke {
+  const permissions = deployment
+    .resources('AWS::Lambda::Permission')
+    .map(({ logicalId, properties }) => readPermission(logicalId, properties()));
+  return (functionArn, { principal, sourceArn }) =>
+    permissions.some(
+      (permission) =>
+        permission.functionArn === functionArn &&
+        permission.principal === principal &&
+        (permission.sourceArn === undefined || matchesPattern(permission.sourceArn, sourceArn)),
+    );
+}
+
+function readPermission(logicalId: string, properties: Properties): InvokePermission {
+  return readProperties(
+    logicalId,
+    properties,
+    (take) => {
+      const action = take<string>('Action');
+      if (action !== 'lambda:InvokeFunction') throw new Error(`${logicalId}: no ${action} on one machine`);
+      const sourceArn = take<string>('SourceArn', '');
+      return {
+        functionArn: take<string>('FunctionName'),
+        principal: take<string>('Principal'),
+        ...(sourceArn && { sourceArn }),
+      };
+    },
+    // There is one account.
+    ['SourceAccount'],
+  );
+}
+
+function matchesPattern(pattern: string, text: string): boolean {
+  const literal = (part: string) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const source = pattern.replace(/[*?]|[^*?]+/g, (part) => (part === '*' ? '.*' : part === '?' ? '.' : literal(part)));
+  return new RegExp(`^${source}$`, 's').test(text);
 }

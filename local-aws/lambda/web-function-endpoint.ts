@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse, request as sendRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { finished, pipeline } from 'node:stream/promises';
-import type { Surroundings } from './environment-variables.ts';
-import type { LogListener } from './log-lines.ts';
+import { listen } from '../host/http-server.ts';
+import type { Surroundings, WebFunctionConfig } from './function-config.ts';
+import type { LogListener } from './invocation.ts';
 import { NoPlace, type Place, WebEnvironments } from './web-environments.ts';
-import type { WebFunctionConfig } from './web-function-config.ts';
 
 export interface WebFunctionEndpoint {
   readonly port: number;
@@ -37,16 +36,12 @@ export async function startWebFunctionEndpoint(
     void answer(fn, environments, request, response);
   });
   server.on('checkContinue', (_request: IncomingMessage, response: ServerResponse) => refuse(response, 417, 'Expect'));
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
+  const { port, close } = await listen(server);
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     stopEnvironments: () => environments.stop(),
     async close() {
-      server.close();
-      server.closeAllConnections();
+      await close();
       await environments.close();
     },
   };

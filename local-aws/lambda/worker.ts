@@ -3,7 +3,6 @@ import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import type { WorkerEvent, WorkerMessage, WorkerStart } from './worker-messages.ts';
 
 /**
  * Runs inside a worker: Lambda's Node runtime. It loads the handler once, then carries out one event after the other. Between
@@ -94,3 +93,29 @@ function failed(error: unknown): WorkerMessage {
   const { name, message, stack = '' } = error;
   return { type: 'failed', errorType: name, errorMessage: message, trace: stack.split('\n') };
 }
+
+/** What a worker is told when it is made. */
+export interface WorkerStart {
+  readonly codeDirectory: string;
+  readonly handler: string;
+  readonly functionName: string;
+  readonly functionArn: string;
+  readonly memoryMb: number;
+  /** One number, which both sides see: 1 while the worker stands still between two events. */
+  readonly freezer: Int32Array;
+}
+
+/** An event for the worker; it gets the next one only after it answered this one. */
+export interface WorkerEvent {
+  readonly requestId: string;
+  readonly payload: string;
+  readonly traceId: string;
+  /** Epoch milliseconds. */
+  readonly deadline: number;
+}
+
+/** What a worker tells. */
+export type WorkerMessage =
+  | { readonly type: 'ready' }
+  | { readonly type: 'result'; readonly payload: string }
+  | { readonly type: 'failed'; readonly errorType: string; readonly errorMessage: string; readonly trace: string[] };

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { crc32 } from 'node:zlib';
+import { S3Error } from './s3-error.ts';
 
 /** What content is checked against: MD5 makes the ETag, the others are S3's `x-amz-checksum-*`. */
 export type Algorithm = 'MD5' | ChecksumAlgorithm;
@@ -8,8 +10,21 @@ export type Algorithm = 'MD5' | ChecksumAlgorithm;
 export const CHECKSUM_ALGORITHMS = ['CRC32', 'SHA1', 'SHA256'] as const;
 export type ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number];
 
+export interface Checksum {
+  readonly algorithm: ChecksumAlgorithm;
+  /** Base64; of a multipart object `<base64 of the checksum of the parts' checksums>-<parts>`. */
+  readonly value: string;
+}
+
 /** Length of a checksum in bytes. */
-export const CHECKSUM_BYTES: Record<ChecksumAlgorithm, number> = { CRC32: 4, SHA1: 20, SHA256: 32 };
+const CHECKSUM_BYTES: Record<ChecksumAlgorithm, number> = { CRC32: 4, SHA1: 20, SHA256: 32 };
+
+/** The parts of a request that announce checksums of its content. */
+interface ChecksummedRequest {
+  readonly headers: IncomingHttpHeaders;
+  /** Complete once the content has ended. */
+  readonly trailers: ReadonlyMap<string, string>;
+}
 
 interface Digest {
   update(chunk: Uint8Array): void;
@@ -38,4 +53,96 @@ export function digestOf(algorithm: Algorithm, ...chunks: readonly Uint8Array[])
   const digest = createDigest(algorithm);
   for (const chunk of chunks) digest.update(chunk);
   return digest.digest();
+}
+
+export interface VerifiedDigests {
+  /** In hex, as it stands in an ETag. */
+  readonly md5: string;
+  readonly checksum?: Checksum;
+}
+
+interface DigestCheck {
+  /** What has to be calculated while the content comes. */
+  readonly algorithms: readonly Algorithm[];
+  /** Call it when the content has ended. @throws S3Error `BadDigest`, `MalformedTrailerError`, `InvalidRequest`. */
+  verify(calculated: ReadonlyMap<Algorithm, Buffer>): VerifiedDigests;
+}
+
+const headerOf = (algorithm: ChecksumAlgorithm) => `x-amz-checksum-${algorithm.toLowerCase()}`;
+
+/**
+ * What a request says its content must hash to.
+ * @throws S3Error `InvalidDigest`, `InvalidRequest`, or `NotImplemented` for an algorithm we lack: before any content is read.
+ */
+export function expectedDigests(request: ChecksummedRequest): DigestCheck {
+  const md5 = decodeDigest(
+    request.headers['content-md5'] as string | undefined,
+    16,
+    () => new S3Error('InvalidDigest'),
+  );
+  const algorithm = announcedAlgorithm(request.headers);
+  return {
+    algorithms: algorithm === undefined ? ['MD5'] : ['MD5', algorithm],
+    verify(calculated) {
+      const verified = { md5: check('Content-MD5', md5, calculated.get('MD5')).toString('hex') };
+      if (algorithm === undefined) return verified;
+      const value = check(algorithm, announcedChecksum(request, algorithm), calculated.get(algorithm));
+      return { ...verified, checksum: { algorithm, value: value.toString('base64') } };
+    },
+  };
+}
+
+/** The algorithm an operation without content asks for. @throws S3Error `NotImplemented` for one we lack. */
+export function requestedAlgorithm(headers: IncomingHttpHeaders): ChecksumAlgorithm | undefined {
+  const name = headers['x-amz-checksum-algorithm'];
+  const algorithm = CHECKSUM_ALGORITHMS.find((one) => one === name);
+  if (name === undefined || algorithm) return algorithm;
+  throw new S3Error('NotImplemented', { details: { Header: 'x-amz-checksum-algorithm', Value: String(name) } });
+}
+
+function check(name: string, expected: Buffer | undefined, calculated: Buffer | undefined): Buffer {
+  if (!calculated || (expected && !expected.equals(calculated))) {
+    throw new S3Error('BadDigest', { message: `The ${name} you specified did not match the calculated checksum.` });
+  }
+  return calculated;
+}
+
+/** The algorithm of the checksum that comes in a header or is announced as a trailer. */
+function announcedAlgorithm(headers: IncomingHttpHeaders): ChecksumAlgorithm | undefined {
+  const trailer = (headers['x-amz-trailer'] as string | undefined)?.trim().toLowerCase();
+  const named = CHECKSUM_ALGORITHMS.filter((algorithm) => {
+    return headers[headerOf(algorithm)] !== undefined || trailer === headerOf(algorithm);
+  });
+  if (named.length > 1) throw new S3Error('InvalidRequest', { message: 'Expecting a single x-amz-checksum- header.' });
+  if (named.length === 0 && trailer !== undefined) {
+    throw new S3Error('NotImplemented', { details: { Header: 'x-amz-trailer', Value: trailer } });
+  }
+  if (named.length === 0 && headers['x-amz-sdk-checksum-algorithm'] !== undefined) {
+    throw new S3Error('InvalidRequest', {
+      message:
+        'x-amz-sdk-checksum-algorithm specified, but no corresponding x-amz-checksum-* or x-amz-trailer headers were found.',
+    });
+  }
+  return named[0];
+}
+
+/** The checksum itself, from the header or, now that the content has ended, from the trailer. */
+function announcedChecksum(
+  { headers, trailers }: ChecksummedRequest,
+  algorithm: ChecksumAlgorithm,
+): Buffer | undefined {
+  const name = headerOf(algorithm);
+  const inHeader = headers[name] as string | undefined;
+  const value = inHeader ?? trailers.get(name);
+  if (value === undefined) throw new S3Error('MalformedTrailerError');
+  const place = inHeader === undefined ? 'trailing header' : 'header';
+  const invalid = () => new S3Error('InvalidRequest', { message: `Value for ${name} ${place} is invalid.` });
+  return decodeDigest(value, CHECKSUM_BYTES[algorithm], invalid);
+}
+
+function decodeDigest(base64: string | undefined, bytes: number, invalid: () => S3Error): Buffer | undefined {
+  if (base64 === undefined) return undefined;
+  const digest = Buffer.from(base64, 'base64');
+  if (digest.length !== bytes || digest.toString('base64') !== base64) throw invalid();
+  return digest;
 }

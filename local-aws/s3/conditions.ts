@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { StoredObject } from './object-store.ts';
+import type { ByteRange, StoredObject } from './object-store.ts';
 import { S3Error } from './s3-error.ts';
 
 /** Whether one of the entity tags in the header is the object's; quotes are optional, as S3 has them. */
@@ -63,4 +63,28 @@ export function checkWrite(headers: IncomingHttpHeaders, current: StoredObject |
   if (ifMatch === undefined) return;
   if (!current) throw new S3Error('NoSuchKey');
   if (!names(ifMatch, current)) throw new S3Error('PreconditionFailed', { details: { Condition: 'If-Match' } });
+}
+
+/**
+ * The bytes a `Range` header asks for; `undefined` means all: no header, one that is malformed, or several ranges, which
+ * S3 answers with the whole object.
+ * @throws S3Error `InvalidRange` when the range holds no byte of the object.
+ * Source: RFC 9110, section 14.
+ */
+export function parseRange(header: string | undefined, size: number): ByteRange | undefined {
+  const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '');
+  if (!match || (match[1] === '' && match[2] === '')) return undefined;
+  const [, from = '', to = ''] = match;
+  const range: ByteRange =
+    from === ''
+      ? { first: Math.max(size - Number(to), 0), last: size - 1 }
+      : { first: Number(from), last: to === '' ? size - 1 : Math.min(Number(to), size - 1) };
+  if (from !== '' && to !== '' && Number(to) < Number(from)) return undefined;
+  if (range.first > range.last) {
+    throw new S3Error('InvalidRange', {
+      details: { RangeRequested: header ?? '', ActualObjectSize: String(size) },
+      headers: { 'content-range': `bytes */${size}` },
+    });
+  }
+  return range;
 }

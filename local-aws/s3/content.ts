@@ -1,5 +1,4 @@
-import { digestOf } from './checksums.ts';
-import { expectedDigests, type VerifiedDigests } from './content-digests.ts';
+import { digestOf, expectedDigests, type VerifiedDigests } from './checksums.ts';
 import { S3Error } from './s3-error.ts';
 import type { Bucket, S3Request } from './s3-request.ts';
 import { type Draft, discardDraft } from './sealed-file.ts';

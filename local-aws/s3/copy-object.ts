@@ -1,6 +1,6 @@
-import type { ChecksumAlgorithm } from './checksums.ts';
+import { type ChecksumAlgorithm, requestedAlgorithm } from './checksums.ts';
 import { checkRead, checkWrite } from './conditions.ts';
-import { requestedAlgorithm } from './content-digests.ts';
+import { findUpload, partNumberOf } from './multipart-operations.ts';
 import { checksumElements, keptHeaders, quoted } from './object-headers.ts';
 import { missing } from './object-operations.ts';
 import type { ByteRange, StoredObject } from './object-store.ts';
@@ -8,7 +8,6 @@ import { decodeKey } from './operation.ts';
 import { S3Error } from './s3-error.ts';
 import type { Bucket, Handler, S3Request } from './s3-request.ts';
 import type { Draft } from './sealed-file.ts';
-import { findUpload, partNumberOf } from './upload-operations.ts';
 import { renderXml } from './xml.ts';
 
 /** Bucket and key that a copy reads. @throws S3Error `InvalidArgument`, `InvalidURI`, `NotImplemented`. */

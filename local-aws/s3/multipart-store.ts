@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream, renameSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Checksum } from './object-store.ts';
+import type { Checksum } from './checksums.ts';
 import { type Draft, discardDraft, readRecord, sealDraft } from './sealed-file.ts';
 
 export interface Part {

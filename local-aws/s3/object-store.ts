@@ -3,14 +3,8 @@ import { createReadStream, mkdirSync, openSync, renameSync, rmSync } from 'node:
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import type { Algorithm, ChecksumAlgorithm } from './checksums.ts';
+import type { Algorithm, Checksum } from './checksums.ts';
 import { type Draft, discardDraft, readRecord, sealDraft, writeDraft } from './sealed-file.ts';
-
-export interface Checksum {
-  readonly algorithm: ChecksumAlgorithm;
-  /** Base64; of a multipart object `<base64 of the checksum of the parts' checksums>-<parts>`. */
-  readonly value: string;
-}
 
 export interface StoredObject {
   readonly key: string;

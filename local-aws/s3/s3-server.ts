@@ -1,16 +1,18 @@
 import { join } from 'node:path';
-import { completeMultipartUpload } from './complete-upload.ts';
 import { copyObject, copyPart } from './copy-object.ts';
-import { deleteObjects } from './delete-objects.ts';
-import { listObjects } from './list-objects.ts';
-import { listMultipartUploads, listParts } from './list-uploads.ts';
+import { listMultipartUploads, listObjects, listParts } from './listing.ts';
+import {
+  abortMultipartUpload,
+  completeMultipartUpload,
+  createMultipartUpload,
+  uploadPart,
+} from './multipart-operations.ts';
 import { MultipartStore } from './multipart-store.ts';
-import { deleteObject, getObject, headObject, putObject } from './object-operations.ts';
+import { deleteObject, deleteObjects, getObject, headObject, putObject } from './object-operations.ts';
 import { ObjectStore } from './object-store.ts';
 import type { S3Operation } from './operation.ts';
 import { S3Error } from './s3-error.ts';
 import type { Bucket, Handler, ObjectCreated, S3Request, S3Response } from './s3-request.ts';
-import { abortMultipartUpload, createMultipartUpload, uploadPart } from './upload-operations.ts';
 
 export interface S3Server {
   hasBucket(name: string): boolean;

@@ -1,10 +1,47 @@
 import type { Account } from '../aws-front/principals.ts';
 import type { Assembly, Asset, Template, TemplateResource } from './assembly.ts';
-import { resolveDynamicReferences, type SecretValue } from './dynamic-references.ts';
 import { type Identity, identify } from './identities.ts';
 import { evaluateCondition, resolveIntrinsics, type Scope } from './intrinsics.ts';
-import { type LocalAddresses, useLocalAddresses } from './local-addresses.ts';
 import { checkResourceType } from './resource-types.ts';
+
+/** The value of a secret as `GetSecretValue` would give it. @throws Error when there is none of that id. */
+type SecretValue = (secretId: string) => string;
+
+/** The id is a name, or an ARN, which has colons of its own. */
+const REFERENCE =
+  /\{\{resolve:(?:secretsmanager:(arn:(?:[^:}]*:){5}[^:}]+|[^:}]+):SecretString:([^:}]*)(?::{0,2})|[^}]*)\}\}/g;
+
+/**
+ * Replaces `{{resolve:secretsmanager:<id>:SecretString:<key>::}}` in a text by the secret, or one key of it.
+ * @throws Error for any other kind of dynamic reference.
+ * Source: CloudFormation User Guide, "Get a secret or secret value from Secrets Manager".
+ */
+function resolveDynamicReferences(text: string, secretValue: SecretValue): string {
+  return text.replace(REFERENCE, (reference, id?: string, key?: string) => {
+    if (id === undefined || key === undefined) {
+      throw new Error(`the local environment does not know the dynamic reference ${reference}`);
+    }
+    const secret = secretValue(id);
+    if (key === '') return secret;
+    const value = (JSON.parse(secret) as Record<string, unknown>)[key];
+    if (typeof value !== 'string') throw new Error(`the secret ${id} has no key "${key}"`);
+    return value;
+  });
+}
+
+/** Where on this machine something listens that has a domain name on AWS: by domain name, `host:port`. */
+type LocalAddresses = ReadonlyMap<string, string>;
+
+/**
+ * There is no TLS on one machine: `https://` and a domain name that a local server stands in for become `http://` and the
+ * address of that server. Only whole names in whole URLs change; a domain name alone, such as that of an origin, stays.
+ */
+function useLocalAddresses(text: string, addresses: LocalAddresses): string {
+  return text.replace(/https:\/\/([a-z0-9.-]+)/g, (url, domain: string) => {
+    const address = addresses.get(domain);
+    return address === undefined ? url : `http://${address}`;
+  });
+}
 
 /** Properties of a resource, or a part of them, resolved. */
 export type Properties = Readonly<Record<string, unknown>>;

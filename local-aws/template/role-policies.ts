@@ -1,4 +1,4 @@
-import type { PolicyDocument } from '../aws-front/access/policy-document.ts';
+import type { PolicyDocument } from '../aws-front/policy-document.ts';
 import type { Deployment, Properties } from './deployment.ts';
 import { readProperties } from './read-properties.ts';
 

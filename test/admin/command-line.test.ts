@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS, EXIT_CODES, OPTIONS, usageOf } from '../../admin/commands.ts';
 import { confirm } from '../../admin/confirm.ts';
-import { freePort } from '../../local-aws/ports.ts';
+import { freePort } from '../../local-aws/host/ports.ts';
 import { startAdmin } from '../support/admin.ts';
 
 /** What the operator is told when nothing can be done. */

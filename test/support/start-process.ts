@@ -21,7 +21,7 @@ process.once('exit', () => {
 /** Starts the service on free ports and waits until it is ready. @throws Error with what it printed when it ends first. */
 export async function startProcess(dataDir: string, limits: Record<string, string>): Promise<StartedProcess> {
   const env = { ...inherited(), ...limits, PORT: '0', DATA_DIR: dataDir };
-  const command = [join(ROOT, 'local-aws/start.ts')];
+  const command = [join(ROOT, 'infra/local/start.ts')];
   const child = spawn(process.execPath, command, { cwd: ROOT, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
   const ended = once(child, 'exit').finally(() => running.delete(child)) as Promise<[number | null]>;

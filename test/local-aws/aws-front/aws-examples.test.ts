@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { canonicalRequest, sha256Hex, signingKey, signText } from '../../../local-aws/aws-front/signature/calculate.ts';
-import { decodeChunked } from '../../../local-aws/aws-front/signature/chunked-content.ts';
+import { canonicalRequest, sha256Hex, signingKey, signText } from '../../../local-aws/aws-front/calculate.ts';
+import { decodeChunked } from '../../../local-aws/aws-front/s3-payload.ts';
 
 // The examples of AWS's own documentation: "Authenticating requests: using the Authorization header", "Transferring payload
 // in multiple chunks", and "… with trailing headers" (S3 API).

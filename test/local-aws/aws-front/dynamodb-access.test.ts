@@ -17,7 +17,7 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { beforeEach, expect, test } from 'vitest';
-import type { Grant } from '../../../local-aws/aws-front/access/gate.ts';
+import type { Grant } from '../../../local-aws/aws-front/gate.ts';
 import { dynamoDbClient as engineClient } from '../../support/tables.ts';
 import { ACCOUNT, allow, dynamoDbClient, failureOf, frontOfFile, principal } from './front.ts';
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { afterAll, inject } from 'vitest';
-import type { PolicyDocument } from '../../../local-aws/aws-front/access/policy-document.ts';
 import { type AwsFront, type AwsFrontOptions, startAwsFront } from '../../../local-aws/aws-front/aws-front.ts';
+import type { PolicyDocument } from '../../../local-aws/aws-front/policy-document.ts';
 import type { Principal } from '../../../local-aws/aws-front/principals.ts';
 
 export const ACCOUNT = { region: 'us-east-1', accountId: '000000000000' };

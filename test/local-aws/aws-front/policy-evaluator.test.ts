@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createPolicyEvaluator } from '../../../local-aws/aws-front/access/policy-evaluator.ts';
+import { createPolicyEvaluator } from '../../../local-aws/aws-front/policy-evaluator.ts';
 import { ACCOUNT, allow, principal } from './front.ts';
 
 const letters = (...units: string[]) => fc.string({ unit: fc.constantFrom(...units), minLength: 1, maxLength: 4 });

@@ -17,7 +17,7 @@ import {
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Grant } from '../../../local-aws/aws-front/access/gate.ts';
+import type { Grant } from '../../../local-aws/aws-front/gate.ts';
 import { allow, BUCKET, failureOf, frontOfFile, principal, s3Client } from './front.ts';
 
 const denied: Grant[] = [];

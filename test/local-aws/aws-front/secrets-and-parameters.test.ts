@@ -2,8 +2,7 @@ import { GetSecretValueCommand, ListSecretsCommand, SecretsManagerClient } from 
 import { GetParameterCommand, GetParametersCommand, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { describe, expect, test } from 'vitest';
 import type { Principal } from '../../../local-aws/aws-front/principals.ts';
-import { parameterArn } from '../../../local-aws/aws-front/services/parameter-service.ts';
-import { secretArn } from '../../../local-aws/aws-front/services/secrets-manager-service.ts';
+import { parameterArn, secretArn } from '../../../local-aws/aws-front/secrets-and-parameters.ts';
 import { ACCOUNT, ADMIN, allow, failureOf, frontOfFile, principal } from './front.ts';
 
 const ORIGIN_ARN = secretArn('origin-secret', ACCOUNT);

@@ -3,7 +3,7 @@ import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { describe, expect, test } from 'vitest';
 import type { Principal } from '../../../local-aws/aws-front/principals.ts';
-import { signRequest } from '../../../local-aws/aws-front/signature/sign-request.ts';
+import { signRequest } from '../../../local-aws/aws-front/sign-request.ts';
 import { ACCOUNT, ADMIN, allow, BUCKET, dynamoDbClient, failureOf, frontOfFile, principal, s3Client } from './front.ts';
 
 const everything = allow('*', '*');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CacheBehavior } from '../../../local-aws/cloudfront/cache-behaviors.ts';
+import type { CacheBehavior } from '../../../local-aws/cloudfront/distribution.ts';
 import { behaviorFor, normalPath } from '../../../local-aws/cloudfront/path-patterns.ts';
 
 const PATTERNS = ['dashboard/*', '/images/?.png', '*.css', 'a.b/*', '*'];

@@ -8,10 +8,9 @@ import {
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { expect, onTestFinished } from 'vitest';
-import type { OriginAddress } from '../../../local-aws/cloudfront/origin-client.ts';
-import type { DistributionResources } from '../../../local-aws/cloudfront/resources.ts';
+import type { DistributionResources } from '../../../local-aws/cloudfront/distribution.ts';
+import type { OriginAddress, OriginCredentials } from '../../../local-aws/cloudfront/origin-client.ts';
 import type { AnsweredRequest } from '../../../local-aws/cloudfront/serve-request.ts';
-import type { OriginCredentials } from '../../../local-aws/cloudfront/sign-request.ts';
 import { startDistribution } from '../../../local-aws/cloudfront/start-distribution.ts';
 import type { Properties } from '../../../local-aws/template/deployment.ts';
 
@@ -95,12 +94,10 @@ export async function startRig(listener: RequestListener, options: RigOptions = 
   const log: AnsweredRequest[] = [];
   const distribution = await startDistribution({
     port: 0,
-    host: '127.0.0.1',
     distribution: { Enabled: true, Origins: [ORIGIN], DefaultCacheBehavior: PASS_BEHAVIOR, ...options.config },
     resources: { ...RESOURCES, ...options.resources },
     resolveOrigin: (name) => {
-      if (name === 'origin.example.com')
-        return { host: '127.0.0.1', port: portOf(origin), ...(options.sign && { sign: options.sign }) };
+      if (name === 'origin.example.com') return { port: portOf(origin), ...(options.sign && { sign: options.sign }) };
       const address = options.origins?.[name];
       if (!address) throw new Error(`no such host: ${name}`);
       return address;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { HeaderMap } from '../../../local-aws/cloudfront/header-map.ts';
-import { signForS3 } from '../../../local-aws/cloudfront/sign-request.ts';
+import { signForS3 } from '../../../local-aws/cloudfront/origin-client.ts';
 
 const CREDENTIALS = {
   accessKeyId: 'AKIAIOSFODNN7EXAMPLE',

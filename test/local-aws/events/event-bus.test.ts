@@ -1,11 +1,8 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { createAsyncInvoker } from '../../../local-aws/events/async-invoker.ts';
-import { createEventBus } from '../../../local-aws/events/event-bus.ts';
-import { readInvokeConfigs } from '../../../local-aws/events/invoke-configs.ts';
-import { readRules } from '../../../local-aws/events/rules.ts';
+import { createAsyncInvoker, readInvokeConfigs } from '../../../local-aws/events/async-invoker.ts';
+import { createEventBus, readRules } from '../../../local-aws/events/event-bus.ts';
 import { readFunctions } from '../../../local-aws/lambda/function-config.ts';
-import { createLambdaService } from '../../../local-aws/lambda/lambda-service.ts';
-import { readPermissions } from '../../../local-aws/lambda/permissions.ts';
+import { createLambdaService, readPermissions } from '../../../local-aws/lambda/lambda-service.ts';
 import { ACCOUNT, deploy, lambdaFunction } from '../assembly-fixture.ts';
 
 const closers: (() => unknown)[] = [];

@@ -4,8 +4,7 @@ import { text } from 'node:stream/consumers';
 import { readRestApis } from '../../../local-aws/gateway/rest-api.ts';
 import { startGateway } from '../../../local-aws/gateway/start-gateway.ts';
 import { readFunctions } from '../../../local-aws/lambda/function-config.ts';
-import { createLambdaService } from '../../../local-aws/lambda/lambda-service.ts';
-import { readPermissions } from '../../../local-aws/lambda/permissions.ts';
+import { createLambdaService, readPermissions } from '../../../local-aws/lambda/lambda-service.ts';
 import type { Template } from '../../../local-aws/template/assembly.ts';
 import { ACCOUNT, deploy, lambdaFunction } from '../assembly-fixture.ts';
 

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { readFunctions } from '../../../local-aws/lambda/function-config.ts';
 import type { InvocationResult } from '../../../local-aws/lambda/invocation.ts';
-import { createLambdaService, type LambdaService } from '../../../local-aws/lambda/lambda-service.ts';
-import { readPermissions } from '../../../local-aws/lambda/permissions.ts';
+import { createLambdaService, type LambdaService, readPermissions } from '../../../local-aws/lambda/lambda-service.ts';
 import { deploy, lambdaFunction } from '../assembly-fixture.ts';
 
 const services: LambdaService[] = [];

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
-import { readWebFunctions } from '../../../local-aws/lambda/web-function-config.ts';
+import { readWebFunctions } from '../../../local-aws/lambda/function-config.ts';
 import { startWebFunctionEndpoint, type WebFunctionEndpoint } from '../../../local-aws/lambda/web-function-endpoint.ts';
 import { deploy } from '../assembly-fixture.ts';
 

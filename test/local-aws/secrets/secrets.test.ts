@@ -2,8 +2,7 @@ import { mkdtemp, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { generateSecret } from '../../../local-aws/secrets/generate-secret.ts';
-import { openSecrets, secretName } from '../../../local-aws/secrets/open-secrets.ts';
+import { generateSecret, openSecrets, secretName } from '../../../local-aws/secrets-and-parameters.ts';
 import { deploy } from '../assembly-fixture.ts';
 
 const dataDir = () => mkdtemp(join(tmpdir(), 'secrets-'));

@@ -1,0 +1,87 @@
+import { join, resolve } from 'node:path';
+import { startEngines } from '../../local-aws/engines.ts';
+import { lockDataDir } from '../../local-aws/host/data-dir.ts';
+import { requireFreePort } from '../../local-aws/host/ports.ts';
+import { readOperatorVariables } from '../operator-variables.ts';
+import { reportFunction, requestLine } from './report.ts';
+import { synthesize } from './synthesize.ts';
+
+/**
+ * `npm start`: the whole service on this machine. `PORT` (8787) is the edge's; `DATA_DIR` (.local) keeps the data; limits
+ * have the names of shared/limits.ts; for other engines see local-aws/engines.ts.
+ */
+
+const DEFAULT_PORT = 8787;
+const PARENT_CHECK_MS = 1_000;
+
+const stopping = new AbortController();
+const started: { close(): unknown }[] = [];
+
+process.on('SIGINT', stop);
+process.on('SIGTERM', stop);
+stopWithNpm();
+try {
+  await start(readPort(process.env.PORT), resolve(process.env.DATA_DIR || '.local'));
+} catch (error) {
+  if (!stopping.signal.aborted) await fail(error as Error);
+}
+
+async function start(port: number, dataDir: string): Promise<void> {
+  readOperatorVariables(process.env);
+  started.push(await lockDataDir(dataDir));
+  await requireFreePort(port);
+  console.log('Bundling the functions, synthesizing the stacks, starting DynamoDB …');
+  const assembly = join(dataDir, 'cdk.out');
+  const [engines, { startService }] = await Promise.all([
+    startEngines(dataDir, process.env),
+    // The service takes a second to load: not before a refusal, and while the others are at work.
+    import('../../local-aws/service.ts'),
+    synthesize(assembly, stopping.signal),
+  ]);
+  started.push(engines);
+  console.log('Creating tables and buckets, starting the servers …');
+  const service = await startService({
+    assembly,
+    dataDir,
+    port,
+    engines,
+    isClockRunning: true,
+    onLog: (entry) => stopping.signal.aborted || reportFunction(entry),
+    onRequest: (request) => console.log(requestLine(request)),
+  });
+  started.push(service);
+  console.log(`READY ${JSON.stringify(service.urls)}`);
+  console.log(`Open ${service.urls.dashboard_url}/dashboard and log in with any e-mail address; Ctrl-C ends it all.`);
+}
+
+/** Ends everything in order; a second time, at once. What is not waited for ends with us, when its pipe closes. */
+function stop(): void {
+  if (stopping.signal.aborted) process.exit(130);
+  stopping.abort();
+  void closeAll().finally(() => process.exit(0));
+}
+
+async function fail({ message }: Error): Promise<void> {
+  console.error(message);
+  stopping.abort();
+  await closeAll();
+  process.exit(1);
+}
+
+async function closeAll(): Promise<void> {
+  for (const part of started.splice(0).reverse()) await part.close();
+}
+
+/** `kill -9` of npm does not reach us, and would leave us behind with the port and the data. */
+function stopWithNpm(): void {
+  if (process.env.npm_lifecycle_event !== 'start') return;
+  const parent = process.ppid;
+  setInterval(() => process.ppid !== parent && stop(), PARENT_CHECK_MS).unref();
+}
+
+function readPort(text: string | undefined): number {
+  const port = Number(text || DEFAULT_PORT);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  console.error(`PORT must be a whole number from 0 to 65535, not "${text}".`);
+  return process.exit(1);
+}

@@ -1,0 +1,165 @@
+import { crc32 } from 'node:zlib';
+import {
+  askedDetail,
+  type ConsumedCapacity,
+  consumptionOf,
+  isMetered,
+  refusedConsumption,
+} from './consumed-capacity.ts';
+import type { DynamoDbEngine, EngineReply } from './dynamodb-engine.ts';
+import { JsonError, type JsonService } from './json-protocol.ts';
+import type { Permission } from './policy-evaluator.ts';
+import type { Account } from './principals.ts';
+import type { Call, PerformedReply } from './protocol.ts';
+
+/** The parts of a DynamoDB request that say which tables it touches, and what that costs. */
+interface DynamoDbInput {
+  readonly TableName?: string;
+  readonly IndexName?: string;
+  readonly RequestItems?: Readonly<Record<string, unknown>>;
+  readonly TransactItems?: readonly Readonly<Record<string, { readonly TableName?: string } | undefined>>[];
+  readonly ConsistentRead?: boolean;
+  readonly ReturnConsumedCapacity?: string;
+}
+
+/** A part of a call: what is done to which table, in the order of the request. */
+interface TableAction {
+  readonly action: string;
+  readonly table: string;
+  readonly index?: string;
+}
+
+/** Operations whose action has their own name. */
+const SINGLE = new Set(['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query', 'Scan', 'DescribeTable']);
+const TRANSACTION_ITEMS: Record<string, Record<string, string>> = {
+  TransactGetItems: { Get: 'GetItem' },
+  TransactWriteItems: {
+    Put: 'PutItem',
+    Update: 'UpdateItem',
+    Delete: 'DeleteItem',
+    ConditionCheck: 'ConditionCheckItem',
+  },
+};
+
+/**
+ * What a call of DynamoDB does; `undefined` for an operation that is not known here, or a request that says nothing usable.
+ * A transaction needs the action of each of its items, a batch the action of the batch on each table.
+ * Source: DynamoDB service authorization; "Using IAM with DynamoDB transactions".
+ */
+function tableActions(operation: string, input: DynamoDbInput): TableAction[] | undefined {
+  const { TableName, IndexName, RequestItems, TransactItems } = input;
+  if (SINGLE.has(operation)) {
+    if (typeof TableName !== 'string') return undefined;
+    return [{ action: operation, table: TableName, ...(IndexName !== undefined && { index: IndexName }) }];
+  }
+  if (operation === 'BatchGetItem' || operation === 'BatchWriteItem') {
+    return Object.keys(RequestItems ?? {}).map((table) => ({ action: operation, table: table }));
+  }
+  const kinds = TRANSACTION_ITEMS[operation];
+  if (!kinds || !Array.isArray(TransactItems)) return undefined;
+  const actions = TransactItems.map((item: Readonly<Record<string, { readonly TableName?: string } | undefined>>) => {
+    const entry = Object.entries(item).find(([, value]) => value != null);
+    const [name, table] = [kinds[entry?.[0] ?? ''], entry?.[1]?.TableName];
+    return name !== undefined && typeof table === 'string' ? { action: name, table: table } : undefined;
+  });
+  return actions.every((action) => action !== undefined) ? actions : undefined;
+}
+
+function dynamoDbPermissions(
+  operation: string,
+  actions: readonly TableAction[],
+  { region, accountId }: Account,
+): Permission[] {
+  return actions.map(({ action, table, index }) => ({
+    action: `dynamodb:${action}`,
+    resource: `arn:aws:dynamodb:${region}:${accountId}:table/${table}${index === undefined ? '' : `/index/${index}`}`,
+    ...(action !== operation && { context: { 'dynamodb:EnclosingOperation': operation } }),
+  }));
+}
+
+/** DynamoDB: the engine does the work, and tells the meter what it would have cost. */
+export function createDynamoDbService(engine: DynamoDbEngine, account: Account): JsonService {
+  return {
+    name: 'dynamodb',
+    targetPrefix: 'DynamoDB_20120810.',
+    interpret(operation, input: DynamoDbInput) {
+      const actions = tableActions(operation, input);
+      if (!actions) return undefined;
+      const tables = actions.map(({ table }) => table);
+      return {
+        tables,
+        permissions: dynamoDbPermissions(operation, actions, account),
+        perform: () => perform(engine, operation, input, tables),
+        throttled: () => throttled(operation, tables),
+        conflict: (table) => conflict(operation, tables, table),
+      };
+    },
+  };
+}
+
+async function perform(
+  engine: DynamoDbEngine,
+  operation: string,
+  input: DynamoDbInput,
+  tables: Call['tables'],
+): Promise<PerformedReply> {
+  const isCharged = isMetered(operation);
+  const body = isCharged ? { ...input, ReturnConsumedCapacity: 'INDEXES' } : input;
+  const reply = await engine.send(operation, JSON.stringify(body));
+  if (!isCharged) return { ...toReply(reply, reply.body), consumed: [] };
+  const output = JSON.parse(reply.body.toString('utf8')) as { ConsumedCapacity?: ConsumedCapacity; __type?: string };
+  const { ConsumedCapacity: capacity, ...rest } = output;
+  if (!capacity) {
+    const consumed = refusedConsumption(operation, output.__type ?? '', tables);
+    return { ...toReply(reply, reply.body), consumed };
+  }
+  const asked = askedDetail(capacity, (input.ReturnConsumedCapacity ?? 'NONE') as 'NONE' | 'TOTAL' | 'INDEXES');
+  const answer = Buffer.from(JSON.stringify(asked ? { ...rest, ConsumedCapacity: asked } : rest));
+  return {
+    ...toReply(reply, answer),
+    consumed: consumptionOf(operation, capacity, { isStrong: input.ConsistentRead === true, tables }),
+  };
+}
+
+function toReply({ status, headers }: EngineReply, body: Buffer) {
+  return {
+    status,
+    headers: {
+      'content-type': 'application/x-amz-json-1.0',
+      'x-amzn-requestid': String(headers['x-amzn-requestid']),
+      'x-amz-crc32': String(crc32(body)),
+    },
+    body,
+  };
+}
+
+const NAMESPACE = 'com.amazonaws.dynamodb.v20120810#';
+const isTransaction = (operation: string) => operation.startsWith('Transact');
+
+function throttled(operation: string, tables: Call['tables']): JsonError {
+  if (isTransaction(operation)) {
+    const message =
+      'Throughput exceeds the current capacity of your table or index. DynamoDB is automatically scaling your table or index so please try again shortly.';
+    return cancelled(tables, 0, { Code: 'ThrottlingError', Message: message });
+  }
+  return new JsonError(
+    `${NAMESPACE}ProvisionedThroughputExceededException`,
+    'The level of configured provisioned throughput for the table was exceeded. Consider increasing your provisioning level with the UpdateTable API.',
+  );
+}
+
+function conflict(operation: string, tables: Call['tables'], table: string | undefined): JsonError {
+  if (!isTransaction(operation)) {
+    return new JsonError(`${NAMESPACE}TransactionConflictException`, 'Transaction is ongoing for the item');
+  }
+  const index = table === undefined ? 0 : tables.indexOf(table);
+  return cancelled(tables, index, { Code: 'TransactionConflict', Message: 'Transaction is ongoing for the item' });
+}
+
+/** A transaction that was cancelled because of one of its items. */
+function cancelled(tables: Call['tables'], index: number, reason: { Code: string; Message: string }): JsonError {
+  const CancellationReasons = tables.map((_, at) => (at === index ? reason : { Code: 'None' }));
+  const codes = CancellationReasons.map(({ Code }) => Code).join(', ');
+  const message = `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`;
+  return new JsonError(`${NAMESPACE}TransactionCanceledException`, message, { CancellationReasons });
+}

@@ -1,0 +1,83 @@
+import type { Permission, PolicyEvaluator } from './policy-evaluator.ts';
+import { type Account, type Caller, callerArn, type Principal } from './principals.ts';
+import { Problem } from './problem.ts';
+
+/** A permission that was used, or missing. */
+export interface Grant {
+  /** Name of the principal. */
+  readonly principal: string;
+  readonly action: string;
+  /** ARN. */
+  readonly resource: string;
+}
+
+export interface Gate {
+  /** @throws Problem `access-denied`; the listener hears of every permission that is missing. */
+  require(caller: Caller, permissions: readonly Permission[]): Promise<void>;
+  /** The same without a listener, for what changes an answer but refuses nothing. */
+  allows(caller: Caller, permission: Permission): Promise<boolean>;
+  /** Every permission used so far, once; objects of one folder count as one: `arn:aws:s3:::bucket/folder/*`. */
+  grantsUsed(): Grant[];
+}
+
+export function createGate(
+  account: Account,
+  evaluator: PolicyEvaluator,
+  onDenied: (denied: Grant) => void = () => {},
+): Gate {
+  const used = new Map<string, Grant>();
+
+  const note = (caller: Caller, { action, resource }: Permission) => {
+    const folder = resource.startsWith('arn:aws:s3:::') ? resource.replace(/\/[^/]*$/, '/*') : resource;
+    used.set(`${caller.name} ${action} ${folder}`, { principal: caller.name, action, resource: folder });
+  };
+
+  return {
+    async require(caller, permissions) {
+      const missing: Permission[] = [];
+      for (const permission of permissions) {
+        if (await evaluator.isAllowed(caller, permission)) note(caller, permission);
+        else missing.push(permission);
+      }
+      for (const { action, resource } of missing) onDenied({ principal: caller.name, action, resource });
+      const [first] = missing;
+      if (first) throw new Problem('access-denied', denial(callerArn(caller, account), first));
+    },
+    async allows(caller, permission) {
+      const isAllowed = await evaluator.isAllowed(caller, permission);
+      if (isAllowed) note(caller, permission);
+      return isAllowed;
+    },
+    grantsUsed: () => [...used.values()],
+  };
+}
+
+const denial = (caller: string, { action, resource }: Permission) =>
+  `User: ${caller} is not authorized to perform: ${action} on resource: ${resource} because no identity-based policy allows the ${action} action`;
+
+interface Statement {
+  readonly Effect: string;
+  readonly Action: string | readonly string[];
+  readonly Resource: string | readonly string[];
+}
+
+/** What the policies of these principals allow and nobody has used: each action on each resource, as the policy spells them. */
+export function unusedGrants(principals: Iterable<Principal>, used: readonly Grant[]): Grant[] {
+  return [...principals].flatMap(grantsOf).filter((granted) => !used.some((use) => isUse(use, granted)));
+}
+
+function isUse(use: Grant, granted: Grant): boolean {
+  if (use.principal !== granted.principal || use.action !== granted.action) return false;
+  // A policy's star is any text; of what else a pattern may hold these policies have nothing.
+  const pattern = granted.resource.split('*').map(RegExp.escape).join('.*');
+  return new RegExp(`^${pattern}$`).test(use.resource);
+}
+
+function grantsOf({ name, policies }: Principal): Grant[] {
+  const statements = policies.flatMap(({ Statement }) => [Statement].flat() as Statement[]);
+  return statements
+    .filter(({ Effect }) => Effect === 'Allow')
+    .flatMap(({ Action, Resource }) =>
+      [Action].flat().flatMap((action) => [Resource].flat().map((resource) => ({ principal: name, action, resource }))),
+    );
+}

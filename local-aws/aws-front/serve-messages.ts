@@ -1,0 +1,65 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Listening, listen } from '../host/http-server.ts';
+import type { NoReply } from './answer.ts';
+import { ClientGone, type Message, type Reply } from './message.ts';
+
+/** Serves one function over HTTP on this machine alone. @param port  0 takes a free one. */
+export function serveMessages(
+  port: number,
+  answer: (message: Message) => Promise<Reply | NoReply>,
+): Promise<Listening> {
+  const serve = (request: IncomingMessage, response: ServerResponse, waits: boolean) => {
+    // Who sends a body slowly or leaves in the middle of it must not end the process.
+    response.on('error', () => {});
+    respond(request, response, waits, answer).catch(() => request.socket.destroy());
+  };
+  const server = createServer((request, response) => serve(request, response, false));
+  server.on('checkContinue', (request, response) => serve(request, response, true));
+  // A client that keeps a connection must not meet it just as we end it: an SDK would count that as a failed call.
+  server.keepAliveTimeout = 0;
+  server.requestTimeout = 0;
+  return listen(server, port);
+}
+
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  waits: boolean,
+  answer: (message: Message) => Promise<Reply | NoReply>,
+): Promise<void> {
+  let isInvited = !waits;
+  async function* read(): AsyncGenerator<Buffer> {
+    if (!isInvited) response.writeContinue();
+    isInvited = true;
+    try {
+      // A reader that stops early must not end the connection: the client is still to read why.
+      yield* request.iterator({ destroyOnReturn: false });
+    } catch (error) {
+      throw new ClientGone(error);
+    }
+  }
+  const body = read();
+  const { method = '', url = '', headers } = request;
+  const reply = await answer({ method, url, headers, body });
+  if (reply === 'silence') return;
+  if (reply === 'cut') {
+    request.socket.destroy();
+    return;
+  }
+  // A client that still waits to be invited sends no body, and what it sends next could be taken for one.
+  await write(response, reply, isInvited ? {} : { connection: 'close' });
+  // What is left of a body that nobody wanted goes by, so that the client gets to the answer and may go on. A reader may
+  // still wait for the next bytes, so this waits for none.
+  if (isInvited) body.return(undefined).then(() => request.resume());
+}
+
+async function write(response: ServerResponse, reply: Reply, extra: Record<string, string>): Promise<void> {
+  const { status, headers, body } = reply;
+  const isText = typeof body === 'string' || Buffer.isBuffer(body);
+  const length = isText ? { 'content-length': String(Buffer.byteLength(body)) } : {};
+  response.writeHead(status, { ...length, ...headers, ...extra });
+  if (body instanceof Readable) await pipeline(body, response);
+  else response.end(body);
+}

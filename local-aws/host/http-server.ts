@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import type { IncomingMessage, Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A server that listens on the loopback interface, where nothing but this machine reaches it. */
+export interface Listening {
+  readonly port: number;
+  /** Ends every connection, also those at work, and resolves once the port is free. */
+  close(): Promise<void>;
+}
+
+/** @param port  0 takes a free one. @throws Error when the port is in use. */
+export async function listen(server: Server, port = 0): Promise<Listening> {
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/**
+ * Reads and forgets the rest of a request body after the request was answered, because many clients read nothing before
+ * they have sent everything. A client that sends more than the limits allow is cut off.
+ * @returns once nothing more comes: whether the client sent all of it.
+ */
+export async function drain(
+  body: IncomingMessage,
+  { maxBytes, maxMilliseconds }: { readonly maxBytes: number; readonly maxMilliseconds?: number },
+): Promise<boolean> {
+  if (body.complete || body.destroyed) return body.complete;
+  let bytesLeft = maxBytes;
+  const timer = maxMilliseconds === undefined ? undefined : setTimeout(() => body.destroy(), maxMilliseconds).unref();
+  body.on('data', (chunk: Buffer) => {
+    bytesLeft -= chunk.length;
+    if (bytesLeft < 0) body.destroy();
+  });
+  body.once('error', () => {});
+  // A body that was being piped elsewhere stands still since then.
+  body.resume();
+  await new Promise<void>((resolve) => {
+    body.once('end', resolve);
+    body.once('close', resolve);
+  });
+  clearTimeout(timer);
+  return body.complete;
+}

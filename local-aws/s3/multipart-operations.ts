@@ -1,0 +1,168 @@
+import {
+  CHECKSUM_ALGORITHMS,
+  type Checksum,
+  type ChecksumAlgorithm,
+  digestOf,
+  requestedAlgorithm,
+} from './checksums.ts';
+import { checkWrite } from './conditions.ts';
+import { readDocument, receiveContent } from './content.ts';
+import type { Part, Upload } from './multipart-store.ts';
+import { checksumElements, keptHeaders, quoted, writtenHeaders } from './object-headers.ts';
+import { S3Error } from './s3-error.ts';
+import type { Bucket, Handler, S3Request, S3Response } from './s3-request.ts';
+import { childText, renderXml, type XmlNode } from './xml.ts';
+
+/** Source: S3 quotas. */
+const PART_NUMBER_MAX = 10_000;
+
+/** @throws S3Error `NoSuchUpload`, also for an upload of another key. */
+export function findUpload(bucket: Bucket, { key, query }: S3Request): Upload {
+  const upload = bucket.uploads.find(query.get('uploadId') ?? '', key);
+  if (!upload) throw new S3Error('NoSuchUpload');
+  return upload;
+}
+
+export const createMultipartUpload: Handler = async (bucket, { key, headers }) => {
+  const checksumAlgorithm = requestedAlgorithm(headers);
+  const type = headers['x-amz-checksum-type'];
+  // A checksum of the whole object cannot be made of those of its parts; S3 offers that for CRCs alone, and we not at all.
+  if (type !== undefined && type !== 'COMPOSITE') {
+    throw new S3Error('NotImplemented', { details: { Header: 'x-amz-checksum-type' } });
+  }
+  const record = { key, initiated: Date.now(), headers: keptHeaders(headers) };
+  const UploadId = await bucket.uploads.begin({ ...record, ...(checksumAlgorithm && { checksumAlgorithm }) });
+  const body = renderXml('InitiateMultipartUploadResult', { Bucket: bucket.name, Key: key, UploadId });
+  const answered = checksumAlgorithm && {
+    'x-amz-checksum-algorithm': checksumAlgorithm,
+    'x-amz-checksum-type': 'COMPOSITE',
+  };
+  return { status: 200, headers: { ...answered }, body };
+};
+
+/** @throws S3Error `InvalidArgument`. */
+export function partNumberOf({ query }: S3Request): number {
+  const text = query.get('partNumber') ?? '';
+  const partNumber = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (partNumber >= 1 && partNumber <= PART_NUMBER_MAX) return partNumber;
+  throw new S3Error('InvalidArgument', { message: 'Part number must be an integer between 1 and 10000, inclusive' });
+}
+
+/** A part of the same number replaces the one before. Of two at once the last to finish stays. */
+export const uploadPart: Handler = async (bucket, request) => {
+  const partNumber = partNumberOf(request);
+  const upload = findUpload(bucket, request);
+  const { draft, digests } = await receiveContent(bucket, request);
+  const { md5: etag, checksum } = digests;
+  const part = await bucket.uploads.putPart(upload.id, draft, { partNumber, etag, ...(checksum && { checksum }) });
+  if (!part) throw new S3Error('NoSuchUpload');
+  return { status: 200, headers: writtenHeaders({ etag, ...(checksum && { checksum }) }) };
+};
+
+/** A part that is being sent meanwhile is refused when it ends. Aborting what has ended already is no error, as on S3. */
+export const abortMultipartUpload: Handler = (bucket, request) => {
+  const { key, query } = request;
+  if (bucket.uploads.findEnded(query.get('uploadId') ?? '', key)) return { status: 204 };
+  bucket.uploads.end(findUpload(bucket, request).id, { key });
+  return { status: 204 };
+};
+
+/** Every part but the last. Source: S3 quotas. */
+const PART_MIN_BYTES = 5 * 1024 * 1024;
+
+/**
+ * Joins the listed parts into the object, all or nothing; parts that are not listed go with the upload. A refused
+ * completion leaves the upload as it was. One that is repeated after it succeeded, because its answer was lost, is answered
+ * again, as on S3; the object is not touched.
+ */
+export const completeMultipartUpload: Handler = async (bucket, request) => {
+  const { key, headers, query } = request;
+  const document = await readDocument(request, 'CompleteMultipartUpload');
+  const listed = listedParts(document);
+  const etag = joinedEtag(listed);
+  if (bucket.uploads.findEnded(query.get('uploadId') ?? '', key)?.etag === etag) return completed(bucket, key, etag);
+
+  const upload = findUpload(bucket, request);
+  const parts = findParts(listed, upload);
+  const checksum = compositeChecksum(upload, parts);
+  const condition = () => {
+    findUpload(bucket, request); // It may have been completed or aborted while we joined.
+    checkWrite(headers, bucket.objects.find(key));
+  };
+  condition();
+  const draft = await bucket.objects.receive(bucket.uploads.content(upload.id, parts), []).catch((error) => {
+    findUpload(bucket, request); // Its files are gone because it has ended.
+    throw error;
+  });
+  const fields = { key, etag, headers: upload.headers, ...(checksum && { checksum }) };
+  const end = () => bucket.uploads.end(upload.id, { key, etag });
+  const object = await bucket.objects.publish(draft, fields, { before: condition, after: end });
+  bucket.created(object, 'CompleteMultipartUpload');
+  return completed(bucket, key, etag, checksum);
+};
+
+function completed({ name }: Bucket, key: string, etag: string, checksum?: Checksum): S3Response {
+  const result = { Location: `/${name}/${key}`, Bucket: name, Key: key, ETag: quoted(etag) };
+  const body = renderXml('CompleteMultipartUploadResult', { ...result, ...checksumElements(checksum) });
+  return { status: 200, headers: { 'x-amz-server-side-encryption': 'AES256' }, body };
+}
+
+/** A part as the request names it. */
+interface ListedPart {
+  readonly partNumber: number;
+  readonly etag: string;
+  readonly checksums: Readonly<Partial<Record<ChecksumAlgorithm, string>>>;
+}
+
+/** @throws S3Error `MalformedXML`, `InvalidPartOrder`. */
+function listedParts(document: XmlNode): ListedPart[] {
+  const parts = document.children.filter(({ name }) => name === 'Part').map(listedPart);
+  if (parts.length === 0) throw new S3Error('MalformedXML');
+  parts.forEach(({ partNumber }, index) => {
+    if (partNumber <= (parts[index - 1]?.partNumber ?? 0)) throw new S3Error('InvalidPartOrder');
+  });
+  return parts;
+}
+
+function listedPart(element: XmlNode): ListedPart {
+  const [number, etag] = [childText(element, 'PartNumber'), childText(element, 'ETag')];
+  if (!/^\d{1,5}$/.test(number ?? '') || etag === undefined) throw new S3Error('MalformedXML');
+  const checksums = CHECKSUM_ALGORITHMS.flatMap((algorithm) => {
+    const checksum = childText(element, `Checksum${algorithm}`);
+    return checksum === undefined ? [] : [[algorithm, checksum] as const];
+  });
+  return { partNumber: Number(number), etag: etag.replace(/^"|"$/g, ''), checksums: Object.fromEntries(checksums) };
+}
+
+/** The ETag of an object that came in parts: the MD5 of the MD5s of its parts, and their number. */
+function joinedEtag(parts: readonly ListedPart[]): string {
+  const digest = digestOf('MD5', ...parts.map(({ etag }) => Buffer.from(etag, 'hex')));
+  return `${digest.toString('hex')}-${parts.length}`;
+}
+
+/** The parts as they are stored. @throws S3Error `InvalidPart`, `EntityTooSmall`. */
+function findParts(listed: readonly ListedPart[], upload: Upload): Part[] {
+  const parts = listed.map(({ partNumber, etag, checksums }) => {
+    const part = upload.parts.get(partNumber);
+    const given = Object.entries(checksums);
+    const fits = given.every(([name, value]) => part?.checksum?.algorithm === name && part.checksum.value === value);
+    if (part?.etag === etag && fits) return part;
+    throw new S3Error('InvalidPart', { details: { UploadId: upload.id, PartNumber: String(partNumber), ETag: etag } });
+  });
+  const small = parts.slice(0, -1).find(({ size }) => size < PART_MIN_BYTES);
+  if (!small) return parts;
+  const sizes = { ProposedSize: String(small.size), MinSizeAllowed: String(PART_MIN_BYTES) };
+  throw new S3Error('EntityTooSmall', { details: { ...sizes, PartNumber: String(small.partNumber) } });
+}
+
+/** The checksum of the parts' checksums, where the upload was begun with one and every part came with it. */
+function compositeChecksum({ checksumAlgorithm: algorithm }: Upload, parts: readonly Part[]): Checksum | undefined {
+  if (algorithm === undefined) return undefined;
+  const checksums = parts.flatMap(({ checksum }) => (checksum?.algorithm === algorithm ? [checksum.value] : []));
+  if (checksums.length < parts.length) {
+    const message = `The upload was created using the ${algorithm.toLowerCase()} checksum mode. The complete request must include the checksum for each part.`;
+    throw new S3Error('InvalidRequest', { message });
+  }
+  const digest = digestOf(algorithm, ...checksums.map((value) => Buffer.from(value, 'base64')));
+  return { algorithm, value: `${digest.toString('base64')}-${parts.length}` };
+}

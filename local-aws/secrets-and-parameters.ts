@@ -1,0 +1,91 @@
+import { randomInt } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Deployment, Properties, Resource } from './template/deployment.ts';
+import { readProperties } from './template/read-properties.ts';
+
+const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
+const NUMBERS = '0123456789';
+const PUNCTUATION = '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~';
+const DEFAULT_LENGTH = 32;
+
+/**
+ * A value as `GenerateSecretString` asks for it.
+ * Source: CloudFormation, AWS::SecretsManager::Secret GenerateSecretString.
+ */
+export function generateSecret(logicalId: string, properties: Properties): string {
+  return readProperties(`${logicalId}.GenerateSecretString`, properties, (take) => {
+    const excluded = take<string>('ExcludeCharacters', '');
+    const punctuation = take<boolean>('ExcludePunctuation', false) ? '' : PUNCTUATION;
+    const characters = [...LETTERS, ...NUMBERS, ...punctuation].filter((character) => !excluded.includes(character));
+    const length = Number(take('PasswordLength', DEFAULT_LENGTH));
+    const password = Array.from({ length }, () => characters[randomInt(characters.length)]).join('');
+    const key = take<string>('GenerateStringKey', '');
+    const template = take<string>('SecretStringTemplate', '');
+    return key === '' ? password : JSON.stringify({ ...JSON.parse(template || '{}'), [key]: password });
+  });
+}
+
+/** The values of the template's secrets, by name. */
+export type Secrets = Record<string, string>;
+
+/** Only whoever runs the environment may read them. */
+const PRIVATE = 0o600;
+
+/**
+ * The secrets of the template. Values are made up once and kept, so that what was signed or encrypted with one before a
+ * restart still holds.
+ * @param isFilledIn  tells a secret that somebody puts a value into later; it is left out.
+ */
+export async function openSecrets(
+  deployment: Deployment,
+  dataDir: string,
+  isFilledIn: (secret: Resource) => boolean,
+): Promise<Secrets> {
+  const file = join(dataDir, 'secrets.json');
+  const kept = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as Secrets;
+  const secrets: Secrets = {};
+  for (const resource of deployment.resources('AWS::SecretsManager::Secret')) {
+    const name = secretName(resource.ref);
+    if (!isFilledIn(resource)) secrets[name] = kept[name] ?? firstValue(resource);
+  }
+  await writeFile(file, JSON.stringify({ ...kept, ...secrets }), { mode: PRIVATE });
+  return secrets;
+}
+
+/** The name in a secret's ARN, which ends in a hyphen and six characters; a name alone stays as it is. */
+export function secretName(id: string): string {
+  return /^arn:.*:secret:(.*)-.{6}$/.exec(id)?.[1] ?? id;
+}
+
+function firstValue(resource: Resource): string {
+  const { logicalId } = resource;
+  return readProperties(
+    logicalId,
+    resource.properties(),
+    (take) => {
+      const given = take<string>('SecretString', '');
+      return given || generateSecret(logicalId, take('GenerateSecretString', {}));
+    },
+    ['Description', 'KmsKeyId', 'Name', 'Tags'],
+  );
+}
+
+/** The SSM parameters of the template: value by name. */
+export function readParameters(deployment: Deployment): Record<string, string> {
+  return Object.fromEntries(
+    deployment.resources('AWS::SSM::Parameter').map((resource) => [
+      resource.ref,
+      readProperties(
+        resource.logicalId,
+        resource.properties(),
+        (take) => {
+          const type = take<string>('Type');
+          if (type !== 'String') throw new Error(`${resource.logicalId}: no ${type} parameter on one machine`);
+          return take<string>('Value');
+        },
+        ['Description', 'Name', 'Tags'],
+      ),
+    ]),
+  );
+}

@@ -1,0 +1,186 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { freePort } from '../../../local-aws/host/ports.ts';
+import { client } from '../../support/client.ts';
+import { inherited } from '../../support/inherited.ts';
+import { logIn } from '../../support/login.ts';
+import { processesOn } from '../../support/start-process.ts';
+
+/** `npm start` as a process, which is what a person has: its lines, its addresses, its end. */
+
+const ROOT = join(import.meta.dirname, '../../..');
+const START = join(ROOT, 'infra/local/start.ts');
+
+const directories: string[] = [];
+const running = new Set<ChildProcess>();
+afterAll(async () => {
+  for (const child of running) child.kill('SIGKILL');
+  await Promise.all(directories.map((path) => rm(path, { recursive: true, force: true })));
+});
+
+async function directory(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'start-'));
+  directories.push(path);
+  return path;
+}
+
+function launch(environment: Record<string, string>): ChildProcess {
+  const env = {
+    ...inherited(),
+    CDK_BUNDLES: join(inject('assembly'), 'bundles'),
+    ...environment,
+  };
+  const child = spawn(process.execPath, [START], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  return child;
+}
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly urls: Record<'root_url' | 'base_url' | 'cdn_url' | 'dashboard_url' | 'identity_provider_url', string>;
+  readonly lines: string[];
+}
+
+/** Waits for the line `READY`. */
+async function ready(environment: Record<string, string>): Promise<Started> {
+  const child = launch(environment);
+  const lines: string[] = [];
+  const urls = new Promise<Started['urls']>((resolve, reject) => {
+    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+      lines.push(line);
+      if (line.startsWith('READY ')) resolve(JSON.parse(line.slice('READY '.length)));
+    });
+    void text(child.stderr as NodeJS.ReadableStream).then((complaint) => reject(new Error(complaint)));
+  });
+  return { child, urls: await urls, lines };
+}
+
+/** How it ends by itself: exit code, and what it says on stderr. */
+async function refusal(environment: Record<string, string>) {
+  const child = launch(environment);
+  const [complaint, [code]] = await Promise.all([text(child.stderr as NodeJS.ReadableStream), once(child, 'exit')]);
+  return { code, complaint };
+}
+
+describe('a start', () => {
+  let dataDir: string;
+  let port: string;
+  let first: Started;
+  let key: string;
+
+  beforeAll(async () => {
+    dataDir = await directory();
+    port = String(await freePort());
+    // It builds everything, as a person's does.
+    first = await ready({ CDK_BUNDLES: '', PORT: port, DATA_DIR: dataDir, RATE_LIMIT_LISTS_PER_MINUTE: '7' });
+    const { cookies } = await logIn({ startUrl: `${first.urls.base_url}/auth/google`, email: 'me@example.com' });
+    const made = await client(first.urls.base_url, { cookie: cookies }).postJson('/api-keys', { name: 'test' });
+    key = String(made.body.key);
+  });
+
+  test('says what it does, then its addresses: the edge on localhost, the rest on 127.0.0.1', () => {
+    expect(first.lines.length).toBeGreaterThan(1);
+    expect(first.urls).toEqual({
+      root_url: `http://localhost:${port}`,
+      base_url: `http://localhost:${port}/api/v1`,
+      dashboard_url: `http://localhost:${port}`,
+      cdn_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      identity_provider_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    });
+  });
+
+  test('takes the limits from the environment', async () => {
+    const { headers } = await client(first.urls.base_url, { key }).request('GET', '/files');
+    expect(headers.get('ratelimit-policy')).toBe('"lists";q=7;w=60');
+  });
+
+  test('writes a line for each request, without its query', async () => {
+    const { headers } = await client(first.urls.base_url, { key }).request('GET', '/files?search=secret');
+    const line = new RegExp(`^GET /api/v1/files 200 \\d+ ms ${headers.get('x-request-id')}$`);
+    await expect.poll(() => first.lines).toContainEqual(expect.stringMatching(line));
+    expect(first.lines.join('\n')).not.toContain('secret');
+  });
+
+  test('is refused while another one has the directory, or the port', async () => {
+    expect(await refusal({ PORT: '0', DATA_DIR: dataDir })).toEqual({
+      code: 1,
+      complaint: `DATA_DIR ${dataDir} is in use by another running instance.\n`,
+    });
+    expect(await refusal({ PORT: port, DATA_DIR: await directory() })).toEqual({
+      code: 1,
+      complaint: `Port ${port} is in use: set PORT to a free one.\n`,
+    });
+  });
+
+  test('after a kill -9 leaves nothing running, and the next one has all that was acknowledged', async () => {
+    // Starts the Web Function, which is a process of its own.
+    const large = new Uint8Array(5_000_000);
+    const uploads = client(first.urls.base_url, { key });
+    const names = ['first.bin', 'second.bin', 'third.bin'];
+    const records = await Promise.all(names.map((name) => uploads.upload(name, name === 'first.bin' ? large : name)));
+    expect(records.map(({ status }) => status)).toEqual([201, 201, 201]);
+    const gone = once(first.child, 'exit');
+    first.child.kill('SIGKILL');
+    await gone;
+    await expect.poll(() => processesOn(dataDir)).toEqual([]);
+
+    const second = await ready({ PORT: port, DATA_DIR: dataDir });
+    expect(second.urls).toEqual(first.urls);
+    const { body } = await client(second.urls.base_url, { key }).request('GET', '/files');
+    expect((body.items as { name: string }[]).map(({ name }) => name).sort()).toEqual(names);
+    const link = await fetch(String(records[0]?.body.url));
+    expect((await link.arrayBuffer()).byteLength).toBe(large.length);
+
+    const ended = once(second.child, 'exit');
+    second.child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    await expect.poll(() => processesOn(dataDir)).toEqual([]);
+  });
+});
+
+test('SIGINT while it starts ends it, too', async () => {
+  const dataDir = await directory();
+  const child = launch({ PORT: '0', DATA_DIR: dataDir });
+  await once(child.stdout as NodeJS.ReadableStream, 'data');
+  const ended = once(child, 'exit');
+  child.kill('SIGINT');
+  expect(await ended).toEqual([0, null]);
+  await expect.poll(() => processesOn(dataDir)).toEqual([]);
+});
+
+describe('a start is refused in one sentence', () => {
+  test.each([
+    [{ PORT: 'http' }, 'PORT must be a whole number from 0 to 65535, not "http".'],
+    [
+      { MAX_UPLOAD_SIZE_BYTES: 'many' },
+      'MAX_UPLOAD_SIZE_BYTES must be a whole number from 1 to 5242880000, not "many"',
+    ],
+    [{ ALLOWED_EMAIL: 'a@example.org' }, 'the environment has ALLOWED_EMAIL, which is no variable of ours; those are '],
+    [{ DATA_DIR: '/dev/null/data' }, 'DATA_DIR /dev/null/data cannot be written: ENOTDIR'],
+  ])('with %j', async (environment, sentence) => {
+    const { code, complaint } = await refusal({ PORT: '0', DATA_DIR: await directory(), ...environment });
+    expect(code).toBe(1);
+    expect(complaint.trim()).toMatch(new RegExp(`^${sentence.replaceAll(/[.?"()]/g, '\\$&')}[^\n]*$`));
+  });
+
+  test.each([
+    ['without a Java runtime', undefined, 'No Java runtime was found'],
+    ['on a Mac without one', 'echo "Unable to locate a Java Runtime." >&2; exit 1', 'No Java runtime was found'],
+    ['with an old one', 'echo "java.lang.UnsupportedClassVersionError" >&2; exit 1', 'The Java runtime is too old'],
+  ])('%s', async (_, java, sentence) => {
+    // A path with what a shell script needs, and no more.
+    const path = await directory();
+    for (const command of ['sh', 'cat']) await symlink(`/bin/${command}`, join(path, command));
+    if (java !== undefined) await writeFile(join(path, 'java'), `#!/bin/sh\n${java}\n`, { mode: 0o755 });
+    const { code, complaint } = await refusal({ PORT: '0', DATA_DIR: await directory(), PATH: path });
+    expect(code).toBe(1);
+    expect(complaint).toMatch(new RegExp(`^${sentence}: install one, version 17 or newer [^\n]*\n$`));
+  });
+});

@@ -1,0 +1,25 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, inject, test, vi } from 'vitest';
+import { synthesize } from '../../../infra/local/synthesize.ts';
+import { loadAssembly } from '../../../local-aws/template/assembly.ts';
+import { checkResourceType } from '../../../local-aws/template/resource-types.ts';
+
+afterEach(() => vi.unstubAllEnvs());
+
+test('what an operator chooses by context for AWS is not chosen for one machine, which has no firewall', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'synthesize-'));
+  vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify({ stage: 'prod', firewallRequestsPerFiveMinutes: '3000' }));
+  vi.stubEnv('CDK_BUNDLES', join(inject('assembly'), 'bundles'));
+  try {
+    await synthesize(directory);
+    const { templates } = await loadAssembly(directory);
+    expect(Object.keys(templates).filter((name) => !name.startsWith('FileHosting-dev-'))).toEqual([]);
+    expect(Object.keys(templates)).not.toContain('FileHosting-dev-Firewall');
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+  // A template that has one all the same does not start, rather than let through what it would refuse.
+  expect(() => checkResourceType('AWS::WAFv2::WebACL', 'WebAcl')).toThrow('nothing for AWS::WAFv2::WebACL');
+});

@@ -1,0 +1,27 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { lockDataDir } from '../../../local-aws/host/data-dir.ts';
+
+const directory = () => mkdtemp(join(tmpdir(), 'data-'));
+
+test('one at a time has the directory, which is made when it is not there', async () => {
+  const path = join(await directory(), 'a', 'b');
+  const lock = await lockDataDir(path);
+  await expect(lockDataDir(path)).rejects.toThrow(`DATA_DIR ${path} is in use by another running instance.`);
+  lock.close();
+  (await lockDataDir(path)).close();
+});
+
+test('a path that is no directory is an error that says so', async () => {
+  const path = join(await directory(), 'file');
+  await writeFile(path, '');
+  await expect(lockDataDir(path)).rejects.toThrow(`DATA_DIR ${path} cannot be written: `);
+});
+
+test('a directory that cannot be made is an error that says so', async () => {
+  const file = join(await directory(), 'file');
+  await writeFile(file, '');
+  await expect(lockDataDir(join(file, 'data'))).rejects.toThrow('cannot be written: ');
+});
