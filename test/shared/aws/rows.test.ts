@@ -1,0 +1,388 @@
+import { type AttributeValue, GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { describe, expect, test } from 'vitest';
+import type { PendingTicket, StoredFile } from '../../../shared/files/file.ts';
+import { startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
+import { createTables, dynamoDbClient } from '../../support/tables.ts';
+
+/**
+ * Every kind of row that the stores write, as DynamoDB holds it: read with a plain client, attribute by attribute with its
+ * type. Rows outlive every version of the code, so these may only change together with a plan for the rows that exist.
+ */
+
+type Row = Record<string, AttributeValue>;
+
+const engine = dynamoDbClient();
+const tables = await createTables(engine);
+await startDynamoDbProxy();
+process.env.UPLOADS_BUCKET = 'files';
+const { accountStore: accounts } = await import('../../../shared/aws/account-store.ts');
+const { administrationStore: administration } = await import('../../../shared/aws/administration-store.ts');
+const { apiKeyCredentials } = await import('../../../shared/aws/api-key-credentials.ts');
+const { apiKeyStore: keys } = await import('../../../shared/aws/api-key-store.ts');
+const { auditStore: audit } = await import('../../../shared/aws/audit-store.ts');
+const { fileStore: files } = await import('../../../shared/aws/file-store.ts');
+const { keyMarkStore: keyMarks } = await import('../../../shared/aws/key-mark-store.ts');
+const { rateLimitStore: rateLimits } = await import('../../../shared/aws/rate-limit-store.ts');
+const { releaseStore: releases } = await import('../../../shared/aws/release-store.ts');
+const { sessionStore: sessions } = await import('../../../shared/aws/session-store.ts');
+const { settlementStore: settlements } = await import('../../../shared/aws/settlement-store.ts');
+const { takeStreamSlot } = await import('../../../shared/aws/stream-slot-store.ts');
+const { workStore: work } = await import('../../../shared/aws/work-store.ts');
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+const DAY = String(Math.floor(NOW / 86_400_000));
+const deadline = () => ({ deadlineAt: Date.now() + 10_000 });
+const limits = { storageLimitBytes: Number.MAX_SAFE_INTEGER, fileCountLimit: 10, uploadBytesPerDay: 1_000 };
+const allowance = { limits, known: {} };
+
+/** Its last digit puts it into shard 10. */
+const FILE = '01900000-0000-7000-8000-00000000000a';
+const OTHER = '01900000-0000-7000-8000-00000000000b';
+const rowOfAccount = (id: string) => rowAt(tables.accounts, { id: { S: id } });
+const rowOfFile = (accountId: string, id = FILE) =>
+  rowAt(tables.files, { account_id: { S: accountId }, id: { S: id } });
+
+async function rowAt(TableName: string, Key: Row): Promise<Row | undefined> {
+  return (await engine.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }))).Item;
+}
+
+async function newAccount(): Promise<string> {
+  const id = crypto.randomUUID();
+  await accounts.upsert({ id, email: 'a@example.org', name: '', pictureUrl: 'https://example.org/a.png' }, NOW);
+  return id;
+}
+
+const fileOf = (accountId: string, id = FILE): StoredFile => ({
+  accountId,
+  id,
+  name: 'ä 📷.txt',
+  mimeType: 'text/plain',
+  sizeBytes: 7,
+  objectKey: 'uploads/token',
+  createdAt: NOW,
+});
+const claim = { key: 'retry 1', fingerprint: 'f00', claimedAt: NOW + 999 };
+const pendingUpload = (accountId: string) =>
+  ({
+    accountId,
+    id: FILE,
+    state: 'pending',
+    lane: 'multipart',
+    objectKey: 'uploads/token',
+    dueAt: NOW + 60_000,
+  }) as const;
+const ticketOf = (accountId: string, more: Partial<PendingTicket> = {}): PendingTicket => ({
+  accountId,
+  id: FILE,
+  state: 'pending',
+  lane: 'direct',
+  name: 'ticket',
+  mimeType: 'text/plain',
+  sizeBytes: 0,
+  attemptKeys: [],
+  ticketEndsAt: NOW + 1_200_000,
+  dueAt: NOW + 1_200_000,
+  ...more,
+});
+
+/** What is common to the rows of a file in every state. */
+const keyOf = (accountId: string, id = FILE) => ({ account_id: { S: accountId }, id: { S: id } });
+const shown = {
+  name: { S: 'ä 📷.txt' },
+  mime_type: { S: 'text/plain' },
+  size_bytes: { N: '7' },
+  object_key: { S: 'uploads/token' },
+  created_at: { N: String(NOW) },
+};
+
+describe('the row of an account', () => {
+  test('holds its profile, zeros and an empty map of groups after the first login', async () => {
+    const id = await newAccount();
+    expect(await rowOfAccount(id)).toEqual({
+      id: { S: id },
+      email: { S: 'a@example.org' },
+      name: { S: '' },
+      picture_url: { S: 'https://example.org/a.png' },
+      created_at: { N: String(NOW) },
+      storage_used_bytes: { N: '0' },
+      file_count: { N: '0' },
+      key_count: { N: '0' },
+      groups: { M: {} },
+    });
+  });
+
+  test('loses the picture with a login that has none, and keeps the rest', async () => {
+    const id = await newAccount();
+    const { picture_url: _, ...rest } = (await rowOfAccount(id)) ?? {};
+    await accounts.upsert({ id, email: 'b@example.org', name: 'B' }, NOW + 1);
+    expect(await rowOfAccount(id)).toEqual({ ...rest, email: { S: 'b@example.org' }, name: { S: 'B' } });
+  });
+
+  test('counts the bytes of a day', async () => {
+    const id = await newAccount();
+    for (const bytes of [70_000, 1]) await accounts.countSent(id, bytes, NOW);
+    expect(await rowOfAccount(id)).toMatchObject({ sent_day: { N: DAY }, sent_bytes: { N: '70001' } });
+  });
+
+  test('holds what the operator sets, with every digit of the largest limit', async () => {
+    const id = await newAccount();
+    await administration.setStorageLimit(id, Number.MAX_SAFE_INTEGER);
+    await administration.beginDeletion(id);
+    expect(await rowOfAccount(id)).toMatchObject({
+      storage_limit_bytes: { N: '9007199254740991' },
+      suspended: { BOOL: true },
+      deleting: { BOOL: true },
+    });
+    expect((await accounts.get(id))?.storageLimitBytes).toBe(Number.MAX_SAFE_INTEGER);
+  });
+
+  test('holds the books that an audit writes anew', async () => {
+    const id = await newAccount();
+    const found = { storageUsedBytes: 0, fileCount: 0, groups: new Map(), leaves: new Map(), revision: 0 };
+    const computed = { storageUsedBytes: 9, fileCount: 2, groups: new Map([[0, 2]]), leaves: new Map([[3, 2]]) };
+    expect(await audit.rewrite(id, found, computed, deadline())).toBe(true);
+    expect(await rowOfAccount(id)).toMatchObject({
+      storage_used_bytes: { N: '9' },
+      file_count: { N: '2' },
+      groups: { M: { 0: { N: '2' } } },
+      books_revision: { N: '1' },
+    });
+    expect(await rowOfFile(id, '#leaf#000003')).toEqual({ ...keyOf(id, '#leaf#000003'), n: { N: '2' } });
+  });
+});
+
+describe('the row of a multipart upload', () => {
+  const pending = {
+    state: { S: 'pending' },
+    lane: { S: 'multipart' },
+    object_key: { S: 'uploads/token' },
+    work_shard: { S: '10' },
+    work_due_at: { N: String(NOW + 60_000) },
+  };
+
+  test('is pending, then given up', async () => {
+    const id = await newAccount();
+    await files.putPending(pendingUpload(id));
+    expect(await rowOfFile(id)).toEqual({ ...keyOf(id), ...pending });
+    await files.giveUp({ accountId: id, id: FILE });
+    expect(await rowOfFile(id)).toEqual({ ...keyOf(id), ...pending, state: { S: 'deleting' } });
+  });
+
+  test('becomes a file with its counters and the record of its Idempotency-Key, then is released', async () => {
+    const id = await newAccount();
+    await files.putPending(pendingUpload(id));
+    const file = fileOf(id);
+    expect(await files.takeSeq(id, NOW)).toEqual({ seq: 1, createdAt: NOW });
+    const settlement = { file, seq: 1, allowance, claim };
+    expect(await settlements.settleUpload(settlement, deadline())).toBe('settled');
+    const ready = { ...keyOf(id), ...shown, state: { S: 'ready' }, lane: { S: 'multipart' }, seq: { N: '1' } };
+    expect(await rowOfFile(id)).toEqual(ready);
+    expect(await rowOfFile(id, '#seq')).toEqual({
+      ...keyOf(id, '#seq'),
+      next: { N: '1' },
+      last_at: { N: String(NOW) },
+    });
+    expect(await rowOfFile(id, '#leaf#000000')).toEqual({ ...keyOf(id, '#leaf#000000'), n: { N: '1' } });
+    expect(await rowOfAccount(id)).toMatchObject({
+      storage_used_bytes: { N: '7' },
+      file_count: { N: '1' },
+      groups: { M: { 0: { N: '1' } } },
+      books_revision: { N: '1' },
+      sent_day: { N: DAY },
+      sent_bytes: { N: '7' },
+    });
+    expect(await rowAt(tables.idempotency, { id: { S: `${id}#retry 1` } })).toEqual({
+      id: { S: `${id}#retry 1` },
+      fingerprint: { S: 'f00' },
+      file_id: { S: FILE },
+      expires_at: { N: String(NOW / 1_000 + 86_400) },
+      file: { M: shown },
+    });
+    const listed = { ...file, seq: 1, state: 'ready', lane: 'multipart', attemptKeys: [] } as const;
+    expect(await files.get(file)).toEqual(listed);
+    expect(await releases.releaseFile(listed, { dueAt: NOW + 5 }, deadline())).toBe('released');
+    const { seq: _, ...rest } = ready;
+    expect(await rowOfFile(id)).toEqual({
+      ...rest,
+      state: { S: 'deleting' },
+      work_shard: { S: '10' },
+      work_due_at: { N: String(NOW + 5) },
+    });
+    expect(await rowOfAccount(id)).toMatchObject({ groups: { M: { 0: { N: '0' } } }, books_revision: { N: '2' } });
+  });
+});
+
+describe('the row of a direct upload', () => {
+  const ticketRow = {
+    state: { S: 'pending' },
+    lane: { S: 'direct' },
+    name: { S: 'ticket' },
+    mime_type: { S: 'text/plain' },
+    size_bytes: { N: '0' },
+    ticket_ends_at: { N: String(NOW + 1_200_000) },
+    work_shard: { S: '10' },
+    work_due_at: { N: String(NOW + 1_200_000) },
+  };
+
+  test('is a ticket without what it does not have', async () => {
+    const id = await newAccount();
+    const ticket = ticketOf(id);
+    expect(await settlements.reserve({ ticket, allowance, now: NOW }, deadline())).toBe('reserved');
+    expect(await rowOfFile(id)).toEqual({ ...keyOf(id), ...ticketRow });
+    expect(await files.get(ticket)).toEqual(ticket);
+    expect(await releases.releaseTicket(ticket, 'cancelled', deadline())).toBe('released');
+    expect(await rowOfFile(id)).toEqual({ ...keyOf(id), ...ticketRow, state: { S: 'cancelled' } });
+  });
+
+  test('holds the keys of its attempts as a set of texts, and becomes a file', async () => {
+    const id = await newAccount();
+    const ticket = ticketOf(id, { sizeBytes: 7, checksumSha256: 'c29t', idempotency: claim });
+    expect(await settlements.reserve({ ticket, allowance, now: NOW, claim }, deadline())).toBe('reserved');
+    const withClaim = {
+      ...keyOf(id),
+      ...ticketRow,
+      size_bytes: { N: '7' },
+      checksum_sha256: { S: 'c29t' },
+      idempotency: { M: { key: { S: 'retry 1' }, fingerprint: { S: 'f00' }, claimed_at: { N: String(NOW + 999) } } },
+    };
+    expect(await rowOfFile(id)).toEqual(withClaim);
+    expect(await files.get(ticket)).toEqual(ticket);
+    expect(await rowAt(tables.idempotency, { id: { S: `${id}#retry 1` } })).toEqual({
+      id: { S: `${id}#retry 1` },
+      fingerprint: { S: 'f00' },
+      file_id: { S: FILE },
+      expires_at: { N: String(NOW / 1_000 + 86_400) },
+    });
+    await files.beginAttempt(ticket, { objectKey: 'uploads/lost', until: NOW + 1 }, NOW);
+    await files.beginAttempt(ticket, { objectKey: 'uploads/token', until: NOW + 2 }, NOW + 1);
+    const row = (await rowOfFile(id)) ?? {};
+    expect({ ...row, attempt_keys: { SS: row.attempt_keys?.SS?.toSorted() } }).toEqual({
+      ...withClaim,
+      attempt_key: { S: 'uploads/token' },
+      attempt_until: { N: String(NOW + 2) },
+      attempt_keys: { SS: ['uploads/lost', 'uploads/token'] },
+    });
+    expect(await files.get(ticket)).toMatchObject({
+      attemptKeys: expect.arrayContaining(['uploads/lost', 'uploads/token']),
+    });
+    const settlement = { ticket, file: fileOf(id), seq: 2, fileCountLimit: 10 };
+    expect(await settlements.settleTicket(settlement, deadline())).toBe('settled');
+    const { idempotency: _, ...kept } = withClaim;
+    expect(await rowOfFile(id)).toEqual({
+      ...kept,
+      ...shown,
+      state: { S: 'ready' },
+      seq: { N: '2' },
+      attempt_keys: { SS: ['uploads/lost'] },
+    });
+    expect(await files.get(ticket)).toMatchObject({ state: 'ready', attemptKeys: ['uploads/lost'] });
+  });
+});
+
+test('the rows of an API key are the key with its account and the lead to it', async () => {
+  const accountId = await newAccount();
+  const keyHash = crypto.randomUUID();
+  const key = { keyHash, accountId, id: OTHER, name: 'my key', keyPrefix: 'svc_test_ab', createdAt: NOW };
+  expect(await keys.add(key, { limit: 1, ...deadline() })).toBe('added');
+  await apiKeyCredentials.noteUse(keyHash, NOW + 1, NOW);
+  await administration.suspend(accountId);
+  expect(await keyMarks.mark(accountId, { hash: keyHash, id: OTHER }, true, deadline())).toBe(true);
+  expect(await rowAt(tables.apiKeys, { pk: { S: `hash#${keyHash}` }, sk: { S: 'key' } })).toEqual({
+    pk: { S: `hash#${keyHash}` },
+    sk: { S: 'key' },
+    account_id: { S: accountId },
+    id: { S: OTHER },
+    name: { S: 'my key' },
+    key_prefix: { S: 'svc_test_ab' },
+    created_at: { N: String(NOW) },
+    last_used_at: { N: String(NOW + 1) },
+    suspended: { BOOL: true },
+  });
+  expect(await rowAt(tables.apiKeys, { pk: { S: `account#${accountId}` }, sk: { S: OTHER } })).toEqual({
+    pk: { S: `account#${accountId}` },
+    sk: { S: OTHER },
+    key_hash: { S: keyHash },
+  });
+  expect(await rowOfAccount(accountId)).toMatchObject({ key_count: { N: '1' } });
+});
+
+test('the rows of a session are the session and the list of its account', async () => {
+  const accountId = await newAccount();
+  const { startSession } = await import('../../../shared/sessions/session.ts');
+  await startSession(sessions, accountId, () => NOW + 1);
+  const { Items = [] } = await engine.send(new ScanCommand({ TableName: tables.sessions }));
+  const session = Items.find(({ account_id }) => account_id?.S === accountId);
+  const hash = session?.token_hash?.S ?? '';
+  expect(session).toEqual({
+    token_hash: { S: hash },
+    account_id: { S: accountId },
+    created_at: { N: String(NOW / 1_000) },
+    refreshed_at: { N: String(NOW / 1_000) },
+    expires_at: { N: String(NOW / 1_000 + 7 * 86_400) },
+  });
+  const end = { N: String(NOW / 1_000 + 30 * 86_400) };
+  expect(Items.find(({ token_hash }) => token_hash?.S === `account#${accountId}`)).toEqual({
+    token_hash: { S: `account#${accountId}` },
+    ends: { M: { [hash]: end } },
+    newest: { S: hash },
+    expires_at: end,
+  });
+});
+
+describe('the row of a rate limit', () => {
+  const rowOf = (id: string) => rowAt(tables.rateLimits, { id: { S: id } });
+  const expiry = { N: expect.stringMatching(/^\d{10}$/) };
+
+  test('is a list of stamps', async () => {
+    const policy = { limit: 2, slots: 2 };
+    await rateLimits.attempt('own', policy, { kind: 'create', window: { stamps: [0, 5], left: 0 } });
+    expect(await rowOf('own')).toEqual({ id: { S: 'own' }, l: { L: [{ N: '0' }, { N: '5' }] }, expires_at: expiry });
+    const opened = await rateLimits.attempt('own', policy, { kind: 'open', stamp: 9, expired: 3 });
+    expect(opened).toEqual({ done: true, window: { stamps: [5, 9], left: 0 } });
+    const full = await rateLimits.attempt('own', policy, { kind: 'open', stamp: 10, expired: 3 });
+    expect(full).toEqual({ done: false, window: { stamps: [5, 9], left: 0 } });
+    expect(await rowOf('own')).toMatchObject({ l: { L: [{ N: '5' }, { N: '9' }] } });
+  });
+
+  test('has the sizes of shared slots and the uses left beside them', async () => {
+    const policy = { limit: 4, slots: 2 };
+    const window = { stamps: [0, 5], sizes: [2, 2], left: 1 };
+    await rateLimits.attempt('shared', policy, { kind: 'create', window });
+    const used = await rateLimits.attempt('shared', policy, { kind: 'use', stamp: 6, expired: 3 });
+    expect(used).toEqual({ done: true, window: { ...window, stamps: [0, 6], left: 0 } });
+    const [l, u] = [{ L: [{ N: '0' }, { N: '6' }] }, { L: [{ N: '2' }, { N: '2' }] }];
+    expect(await rowOf('shared')).toEqual({ id: { S: 'shared' }, l, u, c: { N: '0' }, expires_at: expiry });
+  });
+});
+
+test('the row of the streams of an account is a map of leases', async () => {
+  const slots = [await takeStreamSlot('a', () => NOW), await takeStreamSlot('a', () => NOW + 1)];
+  const row = await rowAt(tables.rateLimits, { id: { S: 'streams#a' } });
+  expect(Object.values(row?.slots?.M ?? {})).toEqual(
+    expect.arrayContaining([{ N: String(NOW + 60_000) }, { N: String(NOW + 60_001) }]),
+  );
+  for (const slot of slots) await slot?.release();
+  expect(await rowAt(tables.rateLimits, { id: { S: 'streams#a' } })).toEqual({
+    id: { S: 'streams#a' },
+    slots: { M: {} },
+    expires_at: { N: String(NOW / 1_000 + 3_600) },
+  });
+});
+
+test('the row of the walk has its place only while it is under way', async () => {
+  const walk = { startedAt: NOW, isOver: false, checkedBefore: 1, until: 2, hasFailed: true };
+  const row = {
+    ...keyOf('#walk', '#walk'),
+    started_at: { N: String(NOW) },
+    is_over: { BOOL: false },
+    checked_before: { N: '1' },
+    until: { N: '2' },
+    has_failed: { BOOL: true },
+  };
+  await work.saveWalk({ ...walk, after: '' });
+  expect(await rowOfFile('#walk', '#walk')).toEqual({ ...row, after: { S: '' } });
+  expect(await work.walk()).toEqual({ ...walk, after: '' });
+  await work.saveWalk(walk);
+  expect(await rowOfFile('#walk', '#walk')).toEqual(row);
+  expect(await work.walk()).toEqual(walk);
+});
