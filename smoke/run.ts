@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
 import { type Check, NotTried, type Settings } from './check.ts';
-import { LANE_CHECKS } from './checks/lanes.ts';
-import { LIMITER_CHECKS } from './checks/limiter.ts';
-import { LINK_CHECKS } from './checks/links.ts';
-import { REFUSAL_CHECKS } from './checks/refusals.ts';
-import { ROUTE_CHECKS } from './checks/routes.ts';
+import { LANE_CHECKS } from './lanes.ts';
+import { LIMITER_CHECKS } from './limiter.ts';
+import { LINK_CHECKS } from './links.ts';
+import { REFUSAL_CHECKS } from './refusals.ts';
+import { ROUTE_CHECKS } from './routes.ts';
 import { Service } from './service.ts';
 
 /**

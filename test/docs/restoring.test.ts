@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { BatchWriteItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { App } from 'aws-cdk-lib';
 import { expect, test } from 'vitest';
-import { DEFAULT_STAGE, operatorParameterName, readStageConfig } from '../../infra/stage.ts';
+import { DEFAULT_STAGE, operatorParameterName, readStageConfig } from '../../infra/settings/stage.ts';
 import { TABLES, type TableDefinition } from '../../shared/aws/tables.ts';
 import { isPublicKey } from '../../shared/files/object-key.ts';
 import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';

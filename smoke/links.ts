@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Check } from '../check.ts';
-import { textContent } from '../content.ts';
-import { exchange } from '../http.ts';
-import { expectEqual, expectError, expectHeader, expectStatus } from '../service.ts';
+import type { Check } from './check.ts';
+import { textContent } from './content.ts';
+import { exchange } from './http.ts';
+import { expectEqual, expectError, expectHeader, expectStatus } from './service.ts';
 
 /** A minute is promised; the rest is for the way there and back. */
 const DEAD_WITHIN_MS = 75_000;

@@ -1,7 +1,7 @@
-import { type Check, NotTried } from '../check.ts';
-import { textContent } from '../content.ts';
-import { exchange } from '../http.ts';
-import { expectEqual, expectError, expectHeader, expectStatus, jsonOf } from '../service.ts';
+import { type Check, NotTried } from './check.ts';
+import { textContent } from './content.ts';
+import { exchange } from './http.ts';
+import { expectEqual, expectError, expectHeader, expectStatus, jsonOf } from './service.ts';
 
 const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
 

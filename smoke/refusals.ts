@@ -1,7 +1,7 @@
-import { type Check, NotTried } from '../check.ts';
-import { randomContent } from '../content.ts';
-import { type Ask, exchange } from '../http.ts';
-import { expectError, formOf, framingBytes } from '../service.ts';
+import { type Check, NotTried } from './check.ts';
+import { randomContent } from './content.ts';
+import { type Ask, exchange } from './http.ts';
+import { expectError, formOf, framingBytes } from './service.ts';
 
 const MIB = 1024 * 1024;
 const NAME = 'smoke.bin';

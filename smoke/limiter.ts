@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Check, NotTried } from '../check.ts';
-import { expectError, expectHeader, expectStatus } from '../service.ts';
+import { type Check, NotTried } from './check.ts';
+import { expectError, expectHeader, expectStatus } from './service.ts';
 
 /** More than this is not tried: the requests would cost more than they tell. */
 const TRIED_MAX = 1_000;
