@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { DEFAULT_STAGE, STAGES } from '../infra/stage.ts';
-import { type Command, UsageError } from './command.ts';
+import { DEFAULT_STAGE, STAGES } from '../infra/settings/stage.ts';
+import { type Command, UsageError } from './commands/command.ts';
 import { COMMANDS, usageOf } from './commands.ts';
 import type { Target } from './environment.ts';
 

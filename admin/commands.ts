@@ -1,4 +1,4 @@
-import type { Command } from './command.ts';
+import type { Command } from './commands/command.ts';
 import { deleteAccount } from './commands/delete-account.ts';
 import { endSessions } from './commands/end-sessions.ts';
 import { reconcile } from './commands/reconcile.ts';

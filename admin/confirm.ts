@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
-import { Refusal, UsageError } from './command.ts';
+import { Refusal, UsageError } from './commands/command.ts';
 
 /**
  * Asks a person, and takes nothing but a clear yes.

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { operatorParameterName, type StageName } from '../infra/stage.ts';
-import { Refusal } from './command.ts';
+import { operatorParameterName, type StageName } from '../infra/settings/stage.ts';
+import { Refusal } from './commands/command.ts';
 
 /** The stage that `npm start` runs. */
 const LOCAL_STAGE: StageName = 'dev';

@@ -1,5 +1,5 @@
-import { type Result, UsageError } from './command.ts';
 import { type CommandLine, parseCommandLine } from './command-line.ts';
+import { type Result, UsageError } from './commands/command.ts';
 import { help } from './commands.ts';
 import { confirm } from './confirm.ts';
 import { enterEnvironment } from './environment.ts';
@@ -33,7 +33,7 @@ async function main(argv: readonly string[]): Promise<number> {
 
 async function run({ command, args, target, isConfirmed, isDryRun }: CommandLine): Promise<Result> {
   await enterEnvironment(target);
-  const { stores, cdnUrls, defaultStorageLimitBytes } = await import('./stores.ts');
+  const { stores, cdnUrls, defaultStorageLimitBytes } = await import('./commands/stores.ts');
   const session = {
     stores,
     cdnUrls,

@@ -1,5 +1,5 @@
 import { ApiError, isUnavailable } from '../shared/errors.ts';
-import { Refusal, UsageError } from './command.ts';
+import { Refusal, UsageError } from './commands/command.ts';
 
 /** What went wrong, in one sentence for the operator. */
 export function sentenceFor(error: unknown, { isLocal }: { isLocal: boolean }): string {

@@ -1,4 +1,4 @@
-import type { Deadline } from '../shared/time-limit.ts';
+import type { Deadline } from '../../shared/time-limit.ts';
 
 /** What a command is given besides its arguments. */
 export interface Session {

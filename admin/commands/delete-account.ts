@@ -1,8 +1,8 @@
 import { deleteAccount as deleteWhole } from '../../shared/administration/delete-account.ts';
 import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
-import type { Command } from '../command.ts';
-import { findAccount } from '../find-account.ts';
-import { nameOf, several } from '../text.ts';
+import type { Command } from './command.ts';
+import { findAccount } from './find-account.ts';
+import { nameOf, several } from './text.ts';
 
 /** For good; a run that was broken off is finished by running it again. */
 export const deleteAccount: Command = {

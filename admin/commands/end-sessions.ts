@@ -1,6 +1,6 @@
-import type { Command } from '../command.ts';
-import { findAccount } from '../find-account.ts';
-import { nameOf, several } from '../text.ts';
+import type { Command } from './command.ts';
+import { findAccount } from './find-account.ts';
+import { nameOf, several } from './text.ts';
 
 /** For a stolen cookie: it logs out the thief and the owner, who logs in again. */
 export const endSessions: Command = {

@@ -1,5 +1,5 @@
-import type { Account } from '../shared/accounts/account.ts';
-import { isUuid } from '../shared/ids.ts';
+import type { Account } from '../../shared/accounts/account.ts';
+import { isUuid } from '../../shared/ids.ts';
 import { Refusal, type Session } from './command.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { Difference } from '../../shared/administration/audit-account.ts';
 import { type AccountReport, reconcile as reconcileBooks } from '../../shared/administration/reconcile.ts';
-import type { Command } from '../command.ts';
-import { findAccount } from '../find-account.ts';
-import { nameOf, printable, several } from '../text.ts';
+import type { Command } from './command.ts';
+import { findAccount } from './find-account.ts';
+import { nameOf, printable, several } from './text.ts';
 
 /** After tables were restored or edited by hand. */
 export const reconcile: Command = {

@@ -1,7 +1,7 @@
 import { CONFIGURABLE_LIMITS } from '../../shared/limits.ts';
-import { type Command, Refusal, UsageError } from '../command.ts';
-import { findAccount } from '../find-account.ts';
-import { bytes, nameOf } from '../text.ts';
+import { type Command, Refusal, UsageError } from './command.ts';
+import { findAccount } from './find-account.ts';
+import { bytes, nameOf } from './text.ts';
 
 /** An exception from everybody's storage limit, for one account. */
 export const setLimit: Command = {

@@ -1,9 +1,9 @@
 import { storageLimitOf } from '../../shared/accounts/account.ts';
 import { sentTodayBytes } from '../../shared/accounts/allowance.ts';
 import { listApiKeys } from '../../shared/api-keys/api-key.ts';
-import type { Command } from '../command.ts';
-import { findAccount } from '../find-account.ts';
-import { bytes, printable, several, time } from '../text.ts';
+import type { Command } from './command.ts';
+import { findAccount } from './find-account.ts';
+import { bytes, printable, several, time } from './text.ts';
 
 /** Everything about an account that an operator may want to know before the next command. */
 export const show: Command = {

@@ -1,7 +1,7 @@
 import { restoreAccount, suspendAccount } from '../../shared/administration/suspend-account.ts';
-import { type Command, Refusal } from '../command.ts';
-import { findAccount } from '../find-account.ts';
-import { nameOf, several } from '../text.ts';
+import { type Command, Refusal } from './command.ts';
+import { findAccount } from './find-account.ts';
+import { nameOf, several } from './text.ts';
 
 /** Closes an account; its files stay. */
 export const suspend: Command = {

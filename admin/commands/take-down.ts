@@ -1,8 +1,8 @@
 import { findPublished, takeDown as takeDownObject } from '../../shared/administration/take-down.ts';
 import { objectKeyOfLink } from '../../shared/files/object-key.ts';
 import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
-import { type Command, Refusal } from '../command.ts';
-import { nameOf, printable } from '../text.ts';
+import { type Command, Refusal } from './command.ts';
+import { nameOf, printable } from './text.ts';
 
 /** What an abuse report asks for. */
 export const takeDown: Command = {
