@@ -1,7 +1,7 @@
 import { COMMANDS, EXIT_CODES, OPTIONS, usageOf } from '../admin/commands.ts';
-import { ALARM_MEANINGS } from '../infra/constructs/alarm-meanings.ts';
-import { OUTPUTS } from '../infra/outputs.ts';
-import { CONTEXTS, type Context, existingTableKey } from '../infra/stage.ts';
+import { ALARM_MEANINGS } from '../infra/operations/alarm-meanings.ts';
+import { OUTPUTS } from '../infra/settings/outputs.ts';
+import { CONTEXTS, type Context, existingTableKey } from '../infra/settings/stage.ts';
 import { TABLES, type TableDefinition, type TableName } from '../shared/aws/tables.ts';
 import { ERRORS } from '../shared/errors.ts';
 import { CONFIGURABLE_LIMITS } from '../shared/limits.ts';

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { App, Validations } from 'aws-cdk-lib';
 import { FAIL_SYNTH_ON_VALIDATION_ERRORS_CONTEXT, STRICT_CFN_VALIDATE_ERRORS } from 'aws-cdk-lib/cx-api';
-import type { Environment } from './operator-variables.ts';
+import type { Environment } from './settings/operator-variables.ts';
 
 /** Whatever has something against a template, be it a warning, fails the synthesis, also under a CLI that would go on. */
 const STRICT = { [FAIL_SYNTH_ON_VALIDATION_ERRORS_CONTEXT]: true, [STRICT_CFN_VALIDATE_ERRORS]: true };

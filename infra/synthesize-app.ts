@@ -5,15 +5,15 @@ import { buildDashboard, type DashboardFiles, dashboardIn } from './bundle/build
 import { bundleFunctions } from './bundle/bundle.ts';
 import { NamesByRegion } from './constructs/names-by-region.ts';
 import { newApp } from './new-app.ts';
-import type { Environment } from './operator-variables.ts';
+import { EdgeAlarmsStack } from './operations/edge-alarms-stack.ts';
+import { OperationsStack } from './operations/operations-stack.ts';
+import type { Environment } from './settings/operator-variables.ts';
+import { readStageConfig } from './settings/stage.ts';
 import { ApiStack } from './stacks/api-stack.ts';
 import { DataStack } from './stacks/data-stack.ts';
-import { EdgeAlarmsStack } from './stacks/edge-alarms-stack.ts';
 import { EdgeStack } from './stacks/edge-stack.ts';
 import { FirewallStack } from './stacks/firewall-stack.ts';
-import { OperationsStack } from './stacks/operations-stack.ts';
 import { StreamingStack } from './stacks/streaming-stack.ts';
-import { readStageConfig } from './stage.ts';
 
 /**
  * Synthesizes the service. Limits come from the environment (shared/limits.ts), the stage from context. `CDK_BUNDLES` names a

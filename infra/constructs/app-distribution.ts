@@ -9,7 +9,7 @@ import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES } from '../../shared/limits.ts';
 import type { DashboardFiles } from '../bundle/build-dashboard.ts';
-import type { StageConfig } from '../stage.ts';
+import type { StageConfig } from '../settings/stage.ts';
 import { EdgeFunction } from './edge-function.ts';
 import { GatewayKey } from './gateway-key.ts';
 import { errorBodies, errorResponses, StaticFiles, URL_TOO_LONG } from './static-files.ts';

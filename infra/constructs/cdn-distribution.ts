@@ -5,7 +5,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as s3 from 'aws-cdk-lib/aws-s3';
 import { CacheControl } from 'aws-cdk-lib/aws-s3-deployment';
 import { Construct } from 'constructs';
-import type { StageConfig } from '../stage.ts';
+import type { StageConfig } from '../settings/stage.ts';
 import { EdgeFunction } from './edge-function.ts';
 import { errorBodies, errorResponses, StaticFiles, URL_TOO_LONG } from './static-files.ts';
 import { STRICT_TRANSPORT } from './strict-transport.ts';

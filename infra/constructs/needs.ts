@@ -5,8 +5,8 @@ import type * as s3 from 'aws-cdk-lib/aws-s3';
 import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import { TABLES, type TableName } from '../../shared/aws/tables.ts';
 import type { LimitName } from '../../shared/limits.ts';
-import type { AllowListName } from '../operator-variables.ts';
-import type { StageConfig } from '../stage.ts';
+import type { AllowListName } from '../settings/operator-variables.ts';
+import type { StageConfig } from '../settings/stage.ts';
 import { acceptFindings, arnInFindings } from './accepted-finding.ts';
 
 /** A DynamoDB action without its prefix. A transaction needs the action of each of its items. */

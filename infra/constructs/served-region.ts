@@ -1,5 +1,7 @@
 import type { StackProps } from 'aws-cdk-lib';
-import { EDGE_REGION } from './watched.ts';
+
+/** The Region of everything that belongs to CloudFront and needs one: its metrics, alarms and web ACLs. */
+export const EDGE_REGION = 'us-east-1';
 
 /**
  * For a stack that CloudFront wants in us-east-1, wherever the service is: the Region of the service is in its name, so that

@@ -5,7 +5,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { StageConfig } from '../stage.ts';
+import type { StageConfig } from '../settings/stage.ts';
 import { bindNeeds, type Needs, type SharedResources } from './needs.ts';
 
 export interface ServiceFunctionProps {

@@ -1,7 +1,7 @@
 import * as acm from 'aws-cdk-lib/aws-certificatemanager';
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import type { Construct } from 'constructs';
-import type { CustomDomain, StageConfig } from '../stage.ts';
+import type { CustomDomain, StageConfig } from '../settings/stage.ts';
 import { acceptFindings } from './accepted-finding.ts';
 
 const PRICE_CLASSES = {

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { startEngines } from '../../local-aws/engines.ts';
 import { lockDataDir } from '../../local-aws/host/data-dir.ts';
 import { requireFreePort } from '../../local-aws/host/ports.ts';
-import { readOperatorVariables } from '../operator-variables.ts';
+import { readOperatorVariables } from '../settings/operator-variables.ts';
 import { reportFunction, requestLine } from './report.ts';
 import { synthesize } from './synthesize.ts';
 

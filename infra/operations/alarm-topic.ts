@@ -4,7 +4,7 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
-import { addOutput } from '../outputs.ts';
+import { addOutput } from '../settings/outputs.ts';
 
 /**
  * A topic that the alarms of a stack tell when they begin and when they are over; an alarm can tell none of another Region.

@@ -1,6 +1,6 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
-import type { StageConfig } from '../stage.ts';
+import type { StageConfig } from '../settings/stage.ts';
 
 export interface AlarmSettings {
   readonly metric: cloudwatch.IMetric;

@@ -30,7 +30,7 @@ const BUSY_ACCOUNTS = 20;
 /** Its events wait for a place in Lambda's queue, which counts as throttling and harms nothing; those that wait too long fail. */
 const QUEUED = 'settleUpload';
 
-/** Every alarm of the service but those on CloudFront, which are in a Region of their own (stacks/edge-alarms-stack.ts). */
+/** Every alarm of the service but those on CloudFront, which are in a Region of their own (edge-alarms-stack.ts). */
 export class Alarms extends Construct {
   /** Those that tell somebody. */
   readonly all: cloudwatch.AlarmBase[] = [];

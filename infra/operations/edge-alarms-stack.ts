@@ -1,12 +1,12 @@
 import { type CfnOutput, Fn, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
-import { addAlarm } from '../constructs/alarm.ts';
-import { ALARM_MEANINGS } from '../constructs/alarm-meanings.ts';
-import { addAlarmTopic } from '../constructs/alarm-topic.ts';
 import { servedFrom } from '../constructs/served-region.ts';
-import { edgeMetric, FIVE_MINUTES } from '../constructs/watched.ts';
-import type { StageConfig } from '../stage.ts';
+import type { StageConfig } from '../settings/stage.ts';
+import { addAlarm } from './alarm.ts';
+import { ALARM_MEANINGS } from './alarm-meanings.ts';
+import { addAlarmTopic } from './alarm-topic.ts';
+import { edgeMetric, FIVE_MINUTES } from './watched.ts';
 
 export interface EdgeAlarmsStackProps {
   readonly stage: StageConfig;

@@ -1,10 +1,10 @@
 import { Aws, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { addAlarmTopic } from '../constructs/alarm-topic.ts';
-import { Alarms } from '../constructs/alarms.ts';
-import { addDashboard } from '../constructs/dashboard.ts';
-import type { Watched } from '../constructs/watched.ts';
-import { addOutput } from '../outputs.ts';
+import { addOutput } from '../settings/outputs.ts';
+import { addAlarmTopic } from './alarm-topic.ts';
+import { Alarms } from './alarms.ts';
+import { addDashboard } from './dashboard.ts';
+import type { Watched } from './watched.ts';
 
 /** Alarms, whom they tell, and the dashboard. No state, and nothing needs it: the service runs as well without. */
 export class OperationsStack extends Stack {

@@ -3,10 +3,12 @@ import type { Distribution } from 'aws-cdk-lib/aws-cloudfront';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { TABLES, type TableDefinition, type TableName } from '../../shared/aws/tables.ts';
 import { METRIC_NAMESPACE, type MetricDimensions, type MetricName } from '../../shared/metrics.ts';
+import type { SharedResources } from '../constructs/needs.ts';
+import { EDGE_REGION } from '../constructs/served-region.ts';
+import type { StageConfig } from '../settings/stage.ts';
 import type { ApiStack } from '../stacks/api-stack.ts';
+import { INCOMING_METRICS } from '../stacks/data-stack.ts';
 import type { StreamingStack } from '../stacks/streaming-stack.ts';
-import type { StageConfig } from '../stage.ts';
-import type { SharedResources } from './needs.ts';
 
 /** What alarms and dashboard look at. */
 export interface Watched {
@@ -17,12 +19,6 @@ export interface Watched {
   readonly streaming: StreamingStack | undefined;
   readonly distributions: Readonly<Record<'app' | 'cdn', Distribution>>;
 }
-
-/** Where CloudFront's metrics are, and all else that belongs to it and is of a Region. */
-export const EDGE_REGION = 'us-east-1';
-
-/** Which requests to the uploads bucket S3 counts: those on the place where direct uploads arrive. */
-export const INCOMING_METRICS = { id: 'incoming', prefix: 'incoming/' };
 
 export const FIVE_MINUTES = Duration.minutes(5);
 

@@ -1,5 +1,5 @@
-import type { VariableName } from '../shared/env.ts';
-import { CONFIGURABLE_LIMITS, type LimitName, readLimits } from '../shared/limits.ts';
+import type { VariableName } from '../../shared/env.ts';
+import { CONFIGURABLE_LIMITS, type LimitName, readLimits } from '../../shared/limits.ts';
 
 /** Who may log in, in the environment of a synthesis; the limits are the other variables an operator sets there. */
 const ALLOW_LISTS = ['ALLOWED_EMAIL_DOMAINS', 'ALLOWED_EMAILS'] as const satisfies readonly VariableName[];

@@ -1,6 +1,6 @@
 import type { App } from 'aws-cdk-lib';
-import { TABLES, type TableName } from '../shared/aws/tables.ts';
-import { STREAMING_PLACES_PER_ENVIRONMENT } from '../shared/limits.ts';
+import { TABLES, type TableName } from '../../shared/aws/tables.ts';
+import { STREAMING_PLACES_PER_ENVIRONMENT } from '../../shared/limits.ts';
 import { type Environment, type OperatorVariables, readOperatorVariables } from './operator-variables.ts';
 
 /** `prod` keeps its data when a stack goes; `dev` can be destroyed whole. */

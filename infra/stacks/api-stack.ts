@@ -13,8 +13,8 @@ import { acceptGateway, gatewayStage } from '../constructs/gateway-stage.ts';
 import type { Needs, SharedResources } from '../constructs/needs.ts';
 import { acceptOwnAuthorization } from '../constructs/own-authorization.ts';
 import { ServiceFunction, type ServiceFunctionProps } from '../constructs/service-function.ts';
-import { addOutput } from '../outputs.ts';
-import type { StageConfig } from '../stage.ts';
+import { addOutput } from '../settings/outputs.ts';
+import type { StageConfig } from '../settings/stage.ts';
 import { BACKGROUND_NEEDS, ROUTE_NEEDS } from './function-needs.ts';
 
 export interface ApiStackProps {

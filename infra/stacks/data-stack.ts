@@ -12,9 +12,11 @@ import { CdnDistribution } from '../constructs/cdn-distribution.ts';
 import { endHelperLogs } from '../constructs/helper-logs.ts';
 import type { SharedResources } from '../constructs/needs.ts';
 import { addressOf } from '../constructs/viewer-side.ts';
-import { INCOMING_METRICS } from '../constructs/watched.ts';
-import { addOutput } from '../outputs.ts';
-import { operatorParameterName, type StageConfig } from '../stage.ts';
+import { addOutput } from '../settings/outputs.ts';
+import { operatorParameterName, type StageConfig } from '../settings/stage.ts';
+
+/** The requests to the uploads bucket that S3 counts: those to the prefix at which direct uploads arrive. */
+export const INCOMING_METRICS = { id: 'incoming', prefix: 'incoming/' };
 
 /**
  * What must outlive every deployment: the tables, the files, the secrets, and the distribution whose address is in every

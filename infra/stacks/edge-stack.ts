@@ -8,8 +8,8 @@ import type { DashboardFiles } from '../bundle/build-dashboard.ts';
 import { AppDistribution } from '../constructs/app-distribution.ts';
 import type { SharedResources } from '../constructs/needs.ts';
 import { addressOf } from '../constructs/viewer-side.ts';
-import { addOutput } from '../outputs.ts';
-import type { StageConfig } from '../stage.ts';
+import { addOutput } from '../settings/outputs.ts';
+import type { StageConfig } from '../settings/stage.ts';
 import type { FirewallStack } from './firewall-stack.ts';
 import type { StreamingStack } from './streaming-stack.ts';
 

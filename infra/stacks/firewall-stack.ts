@@ -2,8 +2,7 @@ import { CfnOutput, Fn, Stack } from 'aws-cdk-lib';
 import * as wafv2 from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
 import { ERRORS } from '../../shared/errors.ts';
-import { servedFrom } from '../constructs/served-region.ts';
-import { EDGE_REGION } from '../constructs/watched.ts';
+import { EDGE_REGION, servedFrom } from '../constructs/served-region.ts';
 
 /** How far back WAF counts; a client that keeps away for as long is let through. */
 const WINDOW_SECONDS = 300;

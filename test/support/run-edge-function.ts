@@ -1,8 +1,8 @@
 import type { FunctionRequest, FunctionResponse, ViewerRequestEvent } from 'cloudfront';
-import { type EdgeFunctionFile, renderEdgeFunction } from '../../../infra/edge/render.ts';
-import { toFunctionRequest } from '../../../local-aws/cloudfront/function-events.ts';
-import { type FunctionRuntime, loadFunction } from '../../../local-aws/cloudfront/function-runtime.ts';
-import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES, parseLimit } from '../../../shared/limits.ts';
+import { type EdgeFunctionFile, renderEdgeFunction } from '../../infra/edge/render.ts';
+import { toFunctionRequest } from '../../local-aws/cloudfront/function-events.ts';
+import { type FunctionRuntime, loadFunction } from '../../local-aws/cloudfront/function-runtime.ts';
+import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES, parseLimit } from '../../shared/limits.ts';
 
 export const APP_CONSTANTS = {
   MAX_UPLOAD_SIZE_BYTES: parseLimit('MAX_UPLOAD_SIZE_BYTES', undefined),

@@ -4,7 +4,7 @@ import { parseCookies } from '../../../shared/http/cookies.ts';
 import { sessionTokenIn } from '../../../shared/http/session-cookie.ts';
 import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES } from '../../../shared/limits.ts';
 import { hashToken } from '../../../shared/sessions/session.ts';
-import { APP_CONSTANTS, edgeFunction, summary, viewerRequestEvent } from './run-edge-function.ts';
+import { APP_CONSTANTS, edgeFunction, summary, viewerRequestEvent } from '../../support/run-edge-function.ts';
 
 const DASHBOARD_FILES = 'app.js|index.html';
 const app = edgeFunction('app-viewer-request.js', { ...APP_CONSTANTS, DASHBOARD_FILES });

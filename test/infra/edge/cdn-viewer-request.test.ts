@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { edgeFunction, summary, viewerRequestEvent } from './run-edge-function.ts';
+import { edgeFunction, summary, viewerRequestEvent } from '../../support/run-edge-function.ts';
 
 const cdn = edgeFunction('cdn-viewer-request.js');
 const TOKEN = 'aB3dE6gH9jK2mN5pQ8sT1v';

@@ -1,7 +1,7 @@
 import type { FunctionResponse, ViewerResponseEvent } from 'cloudfront';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { edgeFunction, viewerRequestEvent } from './run-edge-function.ts';
+import { edgeFunction, viewerRequestEvent } from '../../support/run-edge-function.ts';
 
 const cdn = edgeFunction('cdn-viewer-response.js');
 const INERT = "sandbox; default-src 'none'";

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { transform } from 'esbuild';
 import { describe, expect, test } from 'vitest';
 import { EDGE_FUNCTION_MAX_BYTES, type EdgeFunctionFile, renderEdgeFunction } from '../../../infra/edge/render.ts';
-import { APP_CONSTANTS } from './run-edge-function.ts';
+import { APP_CONSTANTS } from '../../support/run-edge-function.ts';
 
 const FILES: [EdgeFunctionFile, Record<string, number | boolean | string>][] = [
   ['app-viewer-request.js', APP_CONSTANTS],

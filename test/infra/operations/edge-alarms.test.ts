@@ -1,10 +1,10 @@
 import { runInNewContext } from 'node:vm';
 import { expect, inject, test } from 'vitest';
-import { ALARM_MEANINGS } from '../../../infra/constructs/alarm-meanings.ts';
+import { ALARM_MEANINGS } from '../../../infra/operations/alarm-meanings.ts';
 import { loadAssembly } from '../../../local-aws/template/assembly.ts';
 import { onlySynthesized, synthesized } from '../../support/synthesized.ts';
 
-/** Alarms where CloudFront's metrics are. What crosses to there from other Regions is in test/infra/stage.test.ts. */
+/** Alarms where CloudFront's metrics are. What crosses to there from other Regions is in test/infra/settings/stage.test.ts. */
 
 interface AlarmProperties {
   readonly AlarmName: string;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { loadFunction } from '../../../local-aws/cloudfront/function-runtime.ts';
-import { viewerRequestEvent } from '../../infra/edge/run-edge-function.ts';
+import { viewerRequestEvent } from '../../support/run-edge-function.ts';
 import { ask, expectOwnPage, PASS_BEHAVIOR, type Rig, startRig, withFunction } from './rig.ts';
 
 function rigWith(eventType: 'viewer-request' | 'viewer-response', code: string): Promise<Rig> {
