@@ -6,9 +6,9 @@ import { API_KEY_NAME_MAX_CODE_POINTS } from '../../../shared/limits.ts';
 import { Failure } from '../api/failure.ts';
 import { apiKeysQuery, askAnew } from '../api/queries.ts';
 import { request } from '../api/request.ts';
-import { Dialog } from '../shell/dialog.tsx';
-import { wordsFor } from '../shell/notify.ts';
 import { strings } from '../strings.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { wordsFor } from '../ui/notify.ts';
 import { MadeKey } from './made-key.tsx';
 
 const words = strings.apiKeys;

@@ -4,8 +4,8 @@ import IconDownload from '@tabler/icons-react/dist/esm/icons/IconDownload.mjs';
 import { useEffect, useRef } from 'react';
 import type { NewApiKey } from '../../../shared/answers.ts';
 import { API } from '../api/request.ts';
-import { CodeBlock } from '../shell/code-block.tsx';
 import { strings } from '../strings.ts';
+import { CodeBlock } from '../ui/code-block.tsx';
 import { shareXConfig, shareXFileName } from './share-x.ts';
 
 const words = strings.apiKeys.made;

@@ -4,11 +4,11 @@ import type { ApiKey } from '../../../shared/answers.ts';
 import { Failure } from '../api/failure.ts';
 import { apiKeysQuery, askAnew } from '../api/queries.ts';
 import { request } from '../api/request.ts';
-import { announce } from '../shell/announce.ts';
-import { Dialog } from '../shell/dialog.tsx';
-import { notifyFailure } from '../shell/notify.ts';
-import { useLast } from '../shell/use-last.ts';
 import { strings } from '../strings.ts';
+import { announce } from '../ui/announce.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { notifyFailure } from '../ui/notify.ts';
+import { useLast } from '../ui/use-last.ts';
 
 const words = strings.apiKeys.revoking;
 

@@ -8,11 +8,11 @@ import { profileQuery } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import { tellOfSession } from '../login/session-news.ts';
 import { strings } from '../strings.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { notifyFailure } from '../ui/notify.ts';
+import { useLast } from '../ui/use-last.ts';
 import { useUploadQueue } from '../uploads/use-uploads.ts';
-import { Dialog } from './dialog.tsx';
-import { notifyFailure } from './notify.ts';
 import styles from './shell.module.css';
-import { useLast } from './use-last.ts';
 
 const words = strings.navigation;
 

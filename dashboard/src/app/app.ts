@@ -1,11 +1,11 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { createRouter, parseSearchWith, stringifySearchWith } from '@tanstack/react-router';
-import type { Profile } from '../../shared/answers.ts';
-import { Failure } from './api/failure.ts';
-import { askAnew, FILES, profileQuery } from './api/queries.ts';
-import { onSession, tellOfSession } from './login/session-news.ts';
+import type { Profile } from '../../../shared/answers.ts';
+import { Failure } from '../api/failure.ts';
+import { askAnew, FILES, profileQuery } from '../api/queries.ts';
+import { onSession, tellOfSession } from '../login/session-news.ts';
+import { UploadQueue } from '../uploads/upload-queue.ts';
 import { routeTree } from './routes.tsx';
-import { UploadQueue } from './uploads/upload-queue.ts';
 
 /** Wherever the session is found to have ended: to the login, and afterwards back here. */
 function onError(error: unknown): void {

@@ -1,4 +1,4 @@
-import './styles/index.ts';
+import '../styles/index.ts';
 import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';

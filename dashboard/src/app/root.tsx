@@ -1,8 +1,8 @@
 import { VisuallyHidden } from '@mantine/core';
 import { Outlet } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { ANNOUNCEMENTS } from '../ui/announce.ts';
 import { useUploadQueue } from '../uploads/use-uploads.ts';
-import { ANNOUNCEMENTS } from './announce.ts';
 
 /** What is around every page, also that of the login, where uploads may wait. */
 export function Root() {

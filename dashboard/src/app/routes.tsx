@@ -1,17 +1,18 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRootRouteWithContext, createRoute, redirect } from '@tanstack/react-router';
-import { Failure } from './api/failure.ts';
-import { apiKeysQuery, filesQuery, profileQuery } from './api/queries.ts';
-import { ApiKeysPage } from './api-keys/api-keys-page.tsx';
-import { FilesPage } from './files/files-page.tsx';
-import { LoginPage } from './login/login-page.tsx';
-import { isReturnTo, takeReturnTo } from './login/return-to.ts';
-import { ReferencePage } from './reference/reference-page.tsx';
-import { CrashPage, NotFoundPage } from './shell/error-pages.tsx';
-import { LoadingPage } from './shell/loading.tsx';
-import { Root } from './shell/root.tsx';
-import { Shell } from './shell/shell.tsx';
-import type { UploadQueue } from './uploads/upload-queue.ts';
+import { Failure } from '../api/failure.ts';
+import { apiKeysQuery, filesQuery, profileQuery } from '../api/queries.ts';
+import { ApiKeysPage } from '../api-keys/api-keys-page.tsx';
+import { FilesPage } from '../files/files-page.tsx';
+import type { FilesSearch } from '../files/pages.tsx';
+import { LoginPage } from '../login/login-page.tsx';
+import { isReturnTo, takeReturnTo } from '../login/return-to.ts';
+import { ReferencePage } from '../reference/reference-page.tsx';
+import { CrashPage, NotFoundPage } from '../ui/error-pages.tsx';
+import { LoadingPage } from '../ui/loading.tsx';
+import type { UploadQueue } from '../uploads/upload-queue.ts';
+import { Root } from './root.tsx';
+import { Shell } from './shell.tsx';
 
 interface RouterContext {
   readonly queryClient: QueryClient;
@@ -62,11 +63,6 @@ const session = createRoute({
 
 /** The last page that the API can be asked for. */
 const PAGE_MAX = 2 ** 31 - 1;
-
-export interface FilesSearch {
-  readonly page?: number | undefined;
-  readonly search?: string | undefined;
-}
 
 const files = createRoute({
   getParentRoute: () => session,

@@ -3,11 +3,11 @@ import IconFileText from '@tabler/icons-react/dist/esm/icons/IconFileText.mjs';
 import IconKey from '@tabler/icons-react/dist/esm/icons/IconKey.mjs';
 import { Link, Outlet } from '@tanstack/react-router';
 import { strings } from '../strings.ts';
+import { ThemeSwitch } from '../ui/theme-switch.tsx';
 import { DropZone } from '../uploads/drop-zone.tsx';
 import { UploadPanel } from '../uploads/upload-panel.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import styles from './shell.module.css';
-import { ThemeSwitch } from './theme-switch.tsx';
 
 const words = strings.navigation;
 

@@ -4,11 +4,11 @@ import { useRef, useState } from 'react';
 import type { FileRecord, FilesPage } from '../../../shared/answers.ts';
 import { askAnew, FILES, profileQuery } from '../api/queries.ts';
 import { formatNumber, percentOf } from '../format.ts';
-import { announce } from '../shell/announce.ts';
-import { Dialog } from '../shell/dialog.tsx';
-import { notifyError, notifyFailure, wordsFor } from '../shell/notify.ts';
-import { useLast } from '../shell/use-last.ts';
 import { strings } from '../strings.ts';
+import { announce } from '../ui/announce.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { notifyError, notifyFailure, wordsFor } from '../ui/notify.ts';
+import { useLast } from '../ui/use-last.ts';
 import { deleteAll } from './delete-all.ts';
 
 const words = strings.remove;

@@ -2,9 +2,9 @@ import { Button, Text, Title } from '@mantine/core';
 import IconCloudUpload from '@tabler/icons-react/dist/esm/icons/IconCloudUpload.mjs';
 import { Link } from '@tanstack/react-router';
 import { API } from '../api/request.ts';
-import { CodeBlock } from '../shell/code-block.tsx';
-import { EmptyBox } from '../shell/empty-box.tsx';
 import { strings } from '../strings.ts';
+import { CodeBlock } from '../ui/code-block.tsx';
+import { EmptyBox } from '../ui/empty-box.tsx';
 
 const words = strings.files.empty;
 

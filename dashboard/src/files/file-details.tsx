@@ -3,10 +3,10 @@ import IconExternalLink from '@tabler/icons-react/dist/esm/icons/IconExternalLin
 import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
 import type { FileRecord } from '../../../shared/answers.ts';
 import { formatBytes, formatNumber, formatTime } from '../format.ts';
-import { Dialog } from '../shell/dialog.tsx';
-import { useCopy } from '../shell/use-copy.ts';
-import { useLast } from '../shell/use-last.ts';
 import { strings } from '../strings.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { useCopy } from '../ui/use-copy.ts';
+import { useLast } from '../ui/use-last.ts';
 import styles from './file-details.module.css';
 
 const words = strings.details;

@@ -4,7 +4,7 @@ import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
 import type { FileRecord } from '../../../shared/answers.ts';
 import { formatBytes, formatDate, formatTime } from '../format.ts';
 import { strings } from '../strings.ts';
-import { CopyLink } from './copy-link.tsx';
+import { CopyLink } from '../ui/copy-link.tsx';
 import styles from './file-table.module.css';
 import { Thumbnail } from './thumbnail.tsx';
 import type { Selection } from './use-selection.ts';

@@ -3,11 +3,16 @@ import IconChevronLeft from '@tabler/icons-react/dist/esm/icons/IconChevronLeft.
 import IconChevronRight from '@tabler/icons-react/dist/esm/icons/IconChevronRight.mjs';
 import { Link } from '@tanstack/react-router';
 import { formatNumber } from '../format.ts';
-import type { FilesSearch } from '../routes.tsx';
 import { strings } from '../strings.ts';
 import styles from './pages.module.css';
 
 const words = strings.files;
+
+/** The parameters in the address of the page of files. */
+export interface FilesSearch {
+  readonly page?: number | undefined;
+  readonly search?: string | undefined;
+}
 
 /** How many pages on either side of the one that is shown can be gone to at once. */
 const AROUND = 2;

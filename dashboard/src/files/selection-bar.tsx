@@ -2,8 +2,8 @@ import { ActionIcon, Button, Group, Text, Tooltip } from '@mantine/core';
 import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
 import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
 import { formatNumber } from '../format.ts';
-import { keepFocus } from '../shell/keep-focus.ts';
 import { strings } from '../strings.ts';
+import { keepFocus } from '../ui/keep-focus.ts';
 import type { Selection } from './use-selection.ts';
 
 /**

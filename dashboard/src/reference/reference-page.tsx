@@ -2,9 +2,9 @@ import { Code, Table, Text, Title } from '@mantine/core';
 import { ERRORS } from '../../../shared/errors.ts';
 import { ROUTES, type Route } from '../../../shared/routes.ts';
 import { API } from '../api/request.ts';
-import { CodeBlock } from '../shell/code-block.tsx';
-import { usePageTitle } from '../shell/use-page-title.ts';
 import { strings } from '../strings.ts';
+import { CodeBlock } from '../ui/code-block.tsx';
+import { usePageTitle } from '../ui/use-page-title.ts';
 import { examples } from './examples.ts';
 import styles from './reference-page.module.css';
 

@@ -2,8 +2,8 @@ import { ActionIcon, Tooltip } from '@mantine/core';
 import IconCheck from '@tabler/icons-react/dist/esm/icons/IconCheck.mjs';
 import IconLink from '@tabler/icons-react/dist/esm/icons/IconLink.mjs';
 import type { FileRecord } from '../../../shared/answers.ts';
-import { useCopy } from '../shell/use-copy.ts';
 import { strings } from '../strings.ts';
+import { useCopy } from './use-copy.ts';
 
 /** Copies a file's direct link. */
 export function CopyLink({ file: { name, url } }: { file: FileRecord }) {

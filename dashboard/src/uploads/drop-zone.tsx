@@ -1,8 +1,8 @@
 import IconCloudUpload from '@tabler/icons-react/dist/esm/icons/IconCloudUpload.mjs';
 import { useEffect, useState } from 'react';
 import { formatNumber } from '../format.ts';
-import { notifyError } from '../shell/notify.ts';
 import { strings } from '../strings.ts';
+import { notifyError } from '../ui/notify.ts';
 import styles from './drop-zone.module.css';
 import { droppedFiles } from './dropped-files.ts';
 import { MAX_UPLOAD_BYTES } from './max-upload.ts';

@@ -4,9 +4,9 @@ import IconChevronUp from '@tabler/icons-react/dist/esm/icons/IconChevronUp.mjs'
 import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
 import { useEffect, useRef, useState } from 'react';
 import { formatBytes, formatDuration, formatNumber, percentOf } from '../format.ts';
-import { announce } from '../shell/announce.ts';
-import { keepFocus } from '../shell/keep-focus.ts';
 import { strings } from '../strings.ts';
+import { announce } from '../ui/announce.ts';
+import { keepFocus } from '../ui/keep-focus.ts';
 import styles from './upload-panel.module.css';
 import { isUnfinished, type Upload } from './upload-queue.ts';
 import { UploadRow } from './upload-row.tsx';
