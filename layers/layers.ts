@@ -1,0 +1,185 @@
+/** Files of the project, and what they may import besides each other. */
+export interface Layer {
+  /**
+   * A file, a folder with all its subfolders, or, as `folder/*`, the files right in a folder. From the root of the project.
+   * A file that several rows hold belongs to the one with the longest path.
+   */
+  readonly path: string;
+  readonly what: string;
+  /** Files and folders of lower rows, written like `path`. */
+  readonly imports: readonly string[];
+  /** A package stands for its subpaths as well; a name with `*` at its end for every name that begins like it. */
+  readonly packages: readonly string[];
+  /** The files of this row do not even import each other. */
+  readonly isApart?: boolean;
+}
+
+/** A number of files that must not grow beyond its maximum: those in a folder, or those that one file reaches by its imports. */
+export type Bound = { readonly what: string; readonly max: number } & (
+  | { readonly within: string }
+  | { readonly reachedFrom: string }
+);
+
+export const BOUNDS: readonly Bound[] = [
+  { what: 'files in shared/', within: 'shared', max: 120 },
+  { what: 'files in local-aws/', within: 'local-aws', max: 120 },
+  {
+    what: 'files that functions/upload-file.ts reaches, with itself',
+    reachedFrom: 'functions/upload-file.ts',
+    max: 120,
+  },
+];
+
+const DOMAIN = [
+  'shared/accounts',
+  'shared/administration',
+  'shared/api-keys',
+  'shared/files',
+  'shared/login',
+  'shared/rate-limit',
+  'shared/sessions',
+  'shared/upload-form',
+];
+
+/** What the stacks take from the product: its declarations, and no code that runs. */
+const DECLARATIONS = [
+  'shared/aws/tables.ts',
+  'shared/env.ts',
+  'shared/errors.ts',
+  'shared/limits.ts',
+  'shared/metrics.ts',
+  'shared/routes.ts',
+];
+
+/** What the dashboard takes from the product: the shapes that cross the wire. */
+const WIRE = [
+  'shared/answers.ts',
+  'shared/errors.ts',
+  'shared/limits.ts',
+  'shared/login/login-error.ts',
+  'shared/routes.ts',
+];
+
+const REACT = ['@mantine/*', '@tabler/icons-react', '@tanstack/*', 'react', 'react-dom'];
+
+/**
+ * The layers, from top to bottom. A file imports files of its own row, and of lower rows those that its row names. Nothing
+ * imports upwards. Files never import each other in a circle, nor do folders.
+ */
+export const LAYERS: readonly Layer[] = [
+  {
+    path: 'test',
+    what: 'Tests: what they test, and `test/support`',
+    imports: ['test/support', 'docs', 'bench', 'smoke', 'admin', 'infra', 'layers', 'local-aws', 'functions', 'shared'],
+    packages: ['*'],
+  },
+  {
+    path: 'test/dashboard',
+    what: 'Tests of the dashboard, most of them in a browser',
+    imports: ['test/support', 'dashboard'],
+    packages: ['*'],
+  },
+  {
+    path: 'test/local-aws',
+    what: 'Tests of the local AWS, which need nothing of the product but its tables',
+    imports: ['test/support', 'local-aws', 'shared/aws/tables.ts'],
+    packages: ['*'],
+  },
+  {
+    path: 'docs',
+    what: 'What makes the tables, figures and pictures of the documents',
+    imports: ['bench', 'test/support', 'admin', 'infra', 'layers', 'shared'],
+    packages: ['node:*', 'playwright-core'],
+  },
+  {
+    path: 'bench',
+    what: 'Measurements',
+    imports: ['test/support', 'infra/local', 'local-aws', 'shared'],
+    packages: ['node:*'],
+  },
+  {
+    path: 'test/support',
+    what: 'What tests share; it imports no test',
+    imports: ['*', 'infra', 'local-aws', 'shared'],
+    packages: ['*'],
+  },
+  { path: '*', what: 'Configuration of the tests', imports: [], packages: ['vitest'] },
+  {
+    path: 'admin',
+    what: 'The command of the operator',
+    imports: ['infra/settings', 'shared'],
+    packages: ['node:*'],
+  },
+  { path: 'smoke', what: 'Checks of a running service, through its public API', imports: [], packages: ['node:*'] },
+  { path: 'dashboard', what: 'The web app', imports: WIRE, packages: [...REACT, 'vite', '@vitejs/plugin-react'] },
+  {
+    path: 'infra/local',
+    what: '`npm start`: synthesizes the templates and hands them to the local AWS',
+    imports: ['local-aws', 'infra/settings'],
+    packages: ['node:*'],
+  },
+  { path: 'local-aws', what: 'AWS on one machine', imports: [], packages: ['*'] },
+  {
+    path: 'infra',
+    what: 'The CDK app: stacks and constructs',
+    imports: DECLARATIONS,
+    packages: ['aws-cdk-lib', 'cdk-nag', 'cloudfront', 'constructs', 'esbuild', 'node:*', 'vite'],
+  },
+  { path: 'layers', what: 'This table, and its check', imports: [], packages: ['node:*', 'vite'] },
+  {
+    path: 'functions/upload-stream',
+    what: 'The Web Function for large uploads',
+    // It answers other paths as the function for unknown routes does.
+    imports: ['functions/unknown-route.ts', 'shared'],
+    packages: ['aws-lambda', 'node:*'],
+  },
+  {
+    path: 'functions',
+    what: 'One file for each Lambda function',
+    imports: ['shared'],
+    packages: ['@middy/core', 'aws-lambda', 'node:*'],
+    isApart: true,
+  },
+  {
+    path: 'shared/stack',
+    what: 'The middleware of every route, and the receiving of a form',
+    imports: ['shared/aws', 'shared/http', ...DOMAIN, 'shared/*'],
+    packages: ['@middy/core', 'aws-lambda', 'node:*'],
+  },
+  {
+    path: 'shared/aws',
+    what: 'The stores: all calls to AWS',
+    imports: [...DOMAIN, 'shared/*'],
+    packages: ['@aws-sdk/*', '@smithy/types', 'node:*'],
+  },
+  {
+    path: 'shared/administration',
+    what: 'Domain: what an operator does',
+    imports: ['shared/accounts', 'shared/api-keys', 'shared/files', 'shared/sessions', 'shared/*'],
+    packages: [],
+  },
+  {
+    path: 'shared/login',
+    what: 'Domain: the Google login',
+    imports: ['shared/accounts', 'shared/http', 'shared/sessions', 'shared/*'],
+    packages: ['arctic', 'jose', 'node:*'],
+  },
+  { path: 'shared/http', what: 'Requests and responses', imports: ['shared/*'], packages: ['aws-lambda', 'node:*'] },
+  {
+    path: 'shared/files',
+    what: 'Domain: files, uploads, lists, the sweeper',
+    imports: ['shared/accounts', 'shared/*'],
+    packages: ['node:*'],
+  },
+  { path: 'shared/api-keys', what: 'Domain: API keys', imports: ['shared/*'], packages: ['node:*'] },
+  { path: 'shared/sessions', what: 'Domain: sessions', imports: ['shared/*'], packages: ['node:*'] },
+  { path: 'shared/rate-limit', what: 'Domain: the rate limiter', imports: ['shared/*'], packages: ['node:*'] },
+  { path: 'shared/upload-form', what: 'Domain: the multipart parser', imports: ['shared/*'], packages: ['node:*'] },
+  { path: 'shared/accounts', what: 'Domain: accounts and what they may store', imports: ['shared/*'], packages: [] },
+  {
+    path: 'shared/*',
+    what: 'What everything may use: routes, errors, limits, environment, log, metrics, time limit',
+    imports: [],
+    packages: ['aws-lambda', 'node:*'],
+  },
+];
