@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import type { Call, ServiceName } from './protocol.ts';
 
 /**
@@ -48,6 +49,8 @@ export interface Fault {
   readonly times?: number | 'always';
   /** Applies only to every n-th of the calls that fit, from the n-th on; 1 by default. */
   readonly every?: number;
+  /** For a fault that is meant to apply to nothing, or that may. {@link Faults.assertApplied} then does not miss it. */
+  readonly mayNotApply?: true;
 }
 
 export interface FaultHandle {
@@ -64,6 +67,12 @@ export interface FaultHandle {
 
 export interface Faults {
   add(fault: Fault): FaultHandle;
+  /**
+   * To be called at the end of tests: one that adds a fault which never applies passes without having tried anything.
+   * @throws Error naming each fault that applied to no call, and each whose predicate threw (which counts as "does not fit"),
+   * with the place where it was added. Faults that were removed count as well.
+   */
+  assertApplied(): void;
 }
 
 export interface FaultSource extends Faults {
@@ -79,25 +88,39 @@ export interface TakenFault {
   happenLate(lateBy: number | Promise<unknown>, perform: () => Promise<{ readonly status: number }>): void;
 }
 
+interface FaultState {
+  readonly fault: Fault;
+  /** Stack of the code that added it. */
+  readonly added: string;
+  seen: number;
+  hits: number;
+  readonly late: Promise<unknown>[];
+  /** What its predicate threw first. */
+  thrown?: unknown;
+}
+
 export function createFaults(): FaultSource {
-  const active = new Set<{ fault: Fault; seen: number; hits: number; late: Promise<unknown>[] }>();
+  const all: FaultState[] = [];
+  const active = new Set<FaultState>();
+  const add = (fault: Fault): FaultHandle => {
+    const state: FaultState = { fault, added: callerOf(add), seen: 0, hits: 0, late: [] };
+    all.push(state);
+    active.add(state);
+    return {
+      get hits() {
+        return state.hits;
+      },
+      lateAnswers: () => Promise.all(state.late),
+      remove: () => active.delete(state),
+    };
+  };
   return {
-    add(fault) {
-      const state = { fault, seen: 0, hits: 0, late: [] };
-      active.add(state);
-      return {
-        get hits() {
-          return state.hits;
-        },
-        lateAnswers: () => Promise.all(state.late),
-        remove: () => active.delete(state),
-      };
-    },
+    add,
     take(subject) {
       for (const state of active) {
         const { match, effect, times = 'always', every = 1 } = state.fault;
         if (effect === 'transaction-conflict' && !CAN_CONFLICT.has(subject.operation)) continue;
-        if (!fits(match, subject) || (times !== 'always' && state.hits >= times)) continue;
+        if (!fitsSafely(state, subject) || (times !== 'always' && state.hits >= times)) continue;
         state.seen += 1;
         if (state.seen % every !== 0) continue;
         state.hits += 1;
@@ -109,7 +132,34 @@ export function createFaults(): FaultSource {
       }
       return undefined;
     },
+    assertApplied() {
+      const problems = all.flatMap(problemOf);
+      if (problems.length > 0) throw new Error(`faults did not do what their tests count on:\n${problems.join('\n')}`);
+    },
   };
+}
+
+/** The two innermost lines of the stack: the one that calls, and the one that calls that, since a helper may be between. */
+function callerOf(add: Faults['add']): string {
+  const holder = { stack: '' };
+  Error.captureStackTrace(holder, add);
+  return holder.stack.split('\n').slice(1, 3).join('\n');
+}
+
+function problemOf({ fault, added, hits, thrown }: FaultState): string[] {
+  if (thrown === undefined && (hits > 0 || fault.mayNotApply)) return [];
+  const what = thrown === undefined ? 'applied to no call' : `has a predicate that threw ${inspect(thrown)}`;
+  return [`${inspect(fault, { depth: 4, breakLength: Infinity })} ${what}; it was added\n${added}`];
+}
+
+/** A predicate that throws must not look to the caller like an error of AWS, which a fault may well be meant to be. */
+function fitsSafely(state: FaultState, subject: FaultSubject): boolean {
+  try {
+    return fits(state.fault.match, subject);
+  } catch (error) {
+    state.thrown ??= error;
+    return false;
+  }
 }
 
 function fits({ service, operation, table, principal, predicate }: Fault['match'], subject: FaultSubject): boolean {

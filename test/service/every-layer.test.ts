@@ -256,20 +256,10 @@ test('a streaming server that ends in the middle of an upload reads service_unav
   const lines = [key(), form, 'Transfer-Encoding: chunked'];
   // Its last chunk is missing: the server waits for it.
   const begun = inChunks(head, head.length).slice(0, -'0\r\n\r\n'.length);
-  const isAdmitted = Promise.withResolvers<void>();
-  const fault = service.front.faults.add({
-    match: {
-      table: service.tables.rateLimits,
-      predicate() {
-        isAdmitted.resolve();
-        return false;
-      },
-    },
-    effect: 'cut',
-  });
+  const admission = service.front.faults.add({ match: { table: service.tables.rateLimits }, effect: { delayMs: 1 } });
   const upload = send(rawRequest('POST /api/v1/files', lines, begun));
-  await isAdmitted.promise;
-  fault.remove();
+  await expect.poll(() => admission.hits).toBeGreaterThan(0);
+  admission.remove();
   await service.stopWebFunctions();
   // No function of ours and no gateway made this answer, so it has no id of a request.
   expectErrorPage(await upload, 'service_unavailable', 503);

@@ -166,9 +166,9 @@ async function tryOnce(operator: Operator, play: Play, options: TrialOptions): P
   const effect = fault.effect === 'late' ? { lateBy: release.promise } : fault.effect;
   const applied = applyToNth(service, nth, { effect, reach: fault.reach });
   const told = await prepared.request().finally(applied.remove);
-  const happenLate = async () => {
+  const happenLate = () => {
     release.resolve();
-    await applied.lateAnswers();
+    return applied.lateAnswers();
   };
   if (applied.call) onHit();
   try {
@@ -180,7 +180,8 @@ async function tryOnce(operator: Operator, play: Play, options: TrialOptions): P
     }
     if (fault.happens === 'after the answer') await happenLate();
     await prepared.goOn(told);
-    await happenLate();
+    const late = await happenLate();
+    if (fault.effect === 'late' && applied.call && late.length === 0) throw new Error('the late call never happened');
     await prepared.stillHolds?.();
   } finally {
     await happenLate();

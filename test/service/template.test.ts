@@ -162,3 +162,9 @@ test('a service that was denied anything fails the tests when it is closed', asy
   expect((await fetch(`${service.urls.root_url}/health`)).status).toBe(503);
   await expect(service.close()).rejects.toThrow(/lacked a grant:\n\S*HealthRole\S* AccessDenied: s3:ListBucket on /);
 });
+
+test('a service with a fault that never applied fails the tests when it is closed', async () => {
+  const service = await startTestService();
+  service.front.faults.add({ match: { operation: 'NoSuchOperation' }, effect: 'throttle' });
+  await expect(service.close()).rejects.toThrow(/'NoSuchOperation'.* applied to no call/);
+});

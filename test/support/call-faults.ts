@@ -43,10 +43,12 @@ export function applyToNth({ front, tables }: TestService, nth: number, { effect
     tell();
     return true;
   };
-  const handle = front.faults.add({ match: { predicate }, effect, times: reach === 'once' ? 1 : 'always' });
+  // Who uses it counts the calls by raising n until there is none.
+  const times = reach === 'once' ? 1 : 'always';
+  const handle = front.faults.add({ match: { predicate }, effect, times, mayNotApply: true });
   return {
     get call() {
-      return call;
+      return handle.hits > 0 ? call : undefined;
     },
     whenApplied,
     lateAnswers: handle.lateAnswers,

@@ -90,6 +90,7 @@ export async function startTestService(
       await service.close();
       admin.close();
       await rm(dataDir, { recursive: true, force: true });
+      service.front.faults.assertApplied();
       const denied = logs.filter((line) => /^\S+ AccessDenied: /.test(line));
       if (denied.length > 0 && !mayLackGrants) throw new Error(`calls lacked a grant:\n${denied.join('\n')}`);
     },

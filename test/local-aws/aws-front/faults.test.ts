@@ -10,7 +10,7 @@ import {
 import { GetObjectCommand, HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Fault, FaultEffect } from '../../../local-aws/aws-front/faults.ts';
+import { createFaults, type Fault, type FaultEffect, type FaultSubject } from '../../../local-aws/aws-front/faults.ts';
 import { dynamoDbClient as engineClient } from '../../support/tables.ts';
 import { ACCOUNT, ADMIN, allow, BUCKET, dynamoDbClient, failureOf, frontOfFile, principal, s3Client } from './front.ts';
 
@@ -248,23 +248,62 @@ describe('a fault', () => {
   });
 
   test('applies to nothing once it is removed', async () => {
-    const fault = inject('error-before');
+    const fault = inject('error-before', {}, { mayNotApply: true });
     fault.remove();
     await put('x');
     expect(fault.hits).toBe(0);
   });
 
   test('applies a conflict to nothing that cannot conflict', async () => {
-    const fault = inject('transaction-conflict');
+    const fault = inject('transaction-conflict', {}, { mayNotApply: true });
     await client.send(new GetItemCommand({ TableName: TABLE, Key: { id: { S: 'x' } } }));
     expect(fault.hits).toBe(0);
   });
 
   test('does not apply to a call that is refused for want of a grant', async () => {
-    const fault = inject('error-after');
+    const fault = inject('error-after', {}, { mayNotApply: true });
     const powerless = principal('powerless');
     front.addPrincipal(powerless);
     expect((await failureOf(put('x', dynamoDbClient(front, powerless)))).name).toBe('AccessDeniedException');
     expect(fault.hits).toBe(0);
+  });
+});
+
+describe('at the end, a fault', () => {
+  const subject: FaultSubject = { service: 's3', operation: 'PutObject', tables: [], principal: 'admin' };
+  const match = { operation: 'GetObject' };
+  const failing = () => {
+    throw new Error('no such property');
+  };
+
+  test('that applied to no call is an error with its match, its effect and where it was added', () => {
+    const faults = createFaults();
+    faults.add({ match, effect: 'throttle' });
+    expect(faults.take(subject)).toBeUndefined();
+    expect(() => faults.assertApplied()).toThrow(
+      /'GetObject'.*'throttle'.* applied to no call.*\n.*faults\.test\.ts:\d+/,
+    );
+  });
+
+  test('that applied to no call before it was removed is an error as well', () => {
+    const faults = createFaults();
+    faults.add({ match, effect: 'throttle' }).remove();
+    expect(() => faults.assertApplied()).toThrow(/applied to no call/);
+  });
+
+  test('whose predicate threw is an error, and does not apply', () => {
+    const faults = createFaults();
+    faults.add({ match: { predicate: failing }, effect: 'throttle', mayNotApply: true });
+    faults.add({ match: {}, effect: 'cut' });
+    expect(faults.take(subject)?.effect).toBe('cut');
+    expect(() => faults.assertApplied()).toThrow(/predicate that threw Error: no such property/);
+  });
+
+  test('that applied, or that may apply to nothing, is none', () => {
+    const faults = createFaults();
+    faults.add({ match, effect: 'throttle', mayNotApply: true });
+    faults.add({ match: {}, effect: 'cut' });
+    faults.take(subject);
+    expect(() => faults.assertApplied()).not.toThrow();
   });
 });

@@ -42,7 +42,10 @@ export async function startFront(options: Partial<AwsFrontOptions> = {}): Promis
 /** A front for all tests of the file that calls this at its top. */
 export async function frontOfFile(options: Partial<AwsFrontOptions> = {}): Promise<AwsFront> {
   const front = await startFront(options);
-  afterAll(() => front.close());
+  afterAll(async () => {
+    await front.close();
+    front.faults.assertApplied();
+  });
   return front;
 }
 

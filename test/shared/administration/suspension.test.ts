@@ -277,11 +277,16 @@ test.each([
   ['suspension', suspend, restore, KEYS_ALONE],
   ['restoration', restore, suspend, NONE],
 ] as const)('a call of a %s that happens late does not undo what was done since', async (_, work, undo, letIn) => {
-  const { calls } = await applyFault('dies before', Number.POSITIVE_INFINITY, async () => work((await somebody()).id));
-  const nths = Array.from({ length: calls }, (_, index) => index + 1);
-  await eachOf(nths, 8, async (nth) => {
+  const prepare = async () => {
     const person = await somebody();
     if (work === restore) await suspend(person.id);
+    return person;
+  };
+  const { id } = await prepare();
+  const { calls } = await applyFault('dies before', Number.POSITIVE_INFINITY, () => work(id));
+  const nths = Array.from({ length: calls }, (_, index) => index + 1);
+  await eachOf(nths, 8, async (nth) => {
+    const person = await prepare();
     const { happenLate } = await applyFault('happens again late', nth, () => work(person.id));
     await undo(person.id);
     await happenLate();

@@ -61,8 +61,16 @@ export async function faultsOfProduct() {
   /**
    * Does the work, with a fault at the nth call it makes. A process that died makes no further call and learns of nothing.
    * Several works may have a fault at once, each at a call of its own.
+   * @param nth  `Infinity` for no fault: then the calls are counted.
+   * @param options  `mayNotApply` for a work that may make fewer calls.
+   * @throws Error when the work made fewer calls, so that the fault was not tried.
    */
-  return async function applyFault(fault: Fault, nth: number, work: () => Promise<unknown>): Promise<Outcome> {
+  return async function applyFault(
+    fault: Fault,
+    nth: number,
+    work: () => Promise<unknown>,
+    options: { readonly mayNotApply?: boolean } = {},
+  ): Promise<Outcome> {
     const death = Promise.withResolvers<'death'>();
     const never = new Promise<never>(() => {});
     let calls = 0;
@@ -84,8 +92,12 @@ export async function faultsOfProduct() {
       () => 'success' as const,
       () => 'error' as const,
     );
+    const end = await Promise.race([finished, death.promise]);
+    if (calls < nth && nth !== Number.POSITIVE_INFINITY && !options.mayNotApply) {
+      throw new Error(`"${fault}" applied to no call: it was to apply to call ${nth}, and there were ${calls}`);
+    }
     return {
-      end: await Promise.race([finished, death.promise]),
+      end,
       calls,
       lateKey: late?.key,
       // It may well be refused: nobody hears of that.

@@ -39,6 +39,7 @@ export async function startService() {
   afterAll(async () => {
     await front.close();
     await rm(dataDir, { recursive: true, force: true });
+    front.faults.assertApplied();
   });
   // The stores read their environment when they load.
   const stores = await loadStores();
