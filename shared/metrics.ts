@@ -31,8 +31,12 @@ export const METRICS = {
 
 export type MetricName = keyof typeof METRICS;
 
-/** How the bytes of a file came in. */
-export type Lane = 'inline' | 'streaming' | 'direct';
+/**
+ * The three ways the bytes of a file come in: a form that the gateway buffers, a form that the streaming server reads as it
+ * arrives, or a PUT to the bucket by the URL of a ticket.
+ */
+export const LANES = ['inline', 'streaming', 'direct'] as const;
+export type Lane = (typeof LANES)[number];
 
 /**
  * What a metric is told apart by, besides the stage. Every value is a metric of its own, and paid for: so nothing that

@@ -1,11 +1,9 @@
 import { Aws, Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
-import { type Lane, METRIC_NAMESPACE, type MetricName } from '../../shared/metrics.ts';
+import { LANES, METRIC_NAMESPACE, type MetricName } from '../../shared/metrics.ts';
 import { ROUTES } from '../../shared/routes.ts';
 import { edgeMetric, FIVE_MINUTES, serviceMetric, throttleMetrics, type Watched } from './watched.ts';
-
-const LANES: readonly Lane[] = ['inline', 'streaming', 'direct'];
 
 /** One page that says whether the service is well, and who is hurting. */
 export function addDashboard(

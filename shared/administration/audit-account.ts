@@ -58,7 +58,7 @@ export async function auditAccount(stores: AuditingStores, accountId: string): P
 
 /** What the books should say: ready files, and the reservations of tickets that are pending. */
 function computeBooks(rows: readonly FileRow[], ready: readonly ReadyFile[]): Books {
-  const reserved = rows.flatMap((row) => (row.state === 'pending' && row.lane === 'direct' ? row.sizeBytes : []));
+  const reserved = rows.flatMap((row) => (row.state === 'pending' && row.via === 'ticket' ? row.sizeBytes : []));
   return {
     storageUsedBytes: [...ready.map(({ sizeBytes }) => sizeBytes), ...reserved].reduce((sum, bytes) => sum + bytes, 0),
     fileCount: ready.length,

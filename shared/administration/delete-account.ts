@@ -54,7 +54,7 @@ export async function deleteAccount(
 
 /** Takes a row out of the books. What the sweeper is to finish is left to it, because bytes may still come. */
 async function endRow(stores: AccountDeletingStores, row: FileRow, deadline: Deadline): Promise<void> {
-  if (row.state === 'pending' && row.lane === 'multipart') {
+  if (row.state === 'pending' && row.via === 'form') {
     await stores.files.giveUp(row);
   } else if (row.state === 'ready' || row.state === 'pending') {
     await deleteFile(stores, row, deadline).catch(ignoreGone);

@@ -1,5 +1,5 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import type { FileRef, FileRow, IdempotencyClaim, Lane, LeftoverRow, ListedFile, StoredFile } from '../files/file.ts';
+import type { FileRef, FileRow, IdempotencyClaim, LeftoverRow, ListedFile, StoredFile } from '../files/file.ts';
 import { workShardOf } from '../files/work-store.ts';
 import { type Item, number, readNumber, readOptionalNumber, readText, text } from './attributes.ts';
 
@@ -8,7 +8,7 @@ import { type Item, number, readNumber, readOptionalNumber, readText, text } fro
  *
  * | `id` | attributes besides `account_id` |
  * |---|---|
- * | the file's | `state`, `lane`, then what the state needs of: `name`, `mime_type`, `size_bytes`, `object_key`, `created_at`, `seq` (ready rows alone: it puts them into the index `by_seq`), `attempt_keys` (public keys of attempts to complete it), `attempt_key` and `attempt_until` (the attempt that has the lease), `ticket_ends_at`, `checksum_sha256`, `idempotency` (a map); `work_shard` and `work_due_at` put a row into the index `unfinished` |
+ * | the file's | `state`, `lane` (`multipart` for a `form`, `direct` for a `ticket`), then what the state needs of: `name`, `mime_type`, `size_bytes`, `object_key`, `created_at`, `seq` (ready rows alone: it puts them into the index `by_seq`), `attempt_keys` (public keys of attempts to complete it), `attempt_key` and `attempt_until` (the attempt that has the lease), `ticket_ends_at`, `checksum_sha256`, `idempotency` (a map); `work_shard` and `work_due_at` put a row into the index `unfinished` |
  * | `#seq` | `next` (the last seq given out), `last_at` |
  * | `#leaf#<leaf>` (see {@link leafId}) | `n`, the ready files of the leaf. As short as can be: 128 of them are read for a page |
  *
@@ -50,24 +50,24 @@ export function toFileRow(item: Item): FileRow | undefined {
   const state = item.state?.S;
   if (state === undefined) return undefined;
   const ref = { accountId: readText(item, 'account_id'), id: readText(item, 'id') };
-  const lane = readText(item, 'lane') as Lane;
+  const via = readText(item, 'lane') === 'direct' ? 'ticket' : 'form';
   const attemptKeys = item.attempt_keys?.SS ?? [];
   const objectKey = item.object_key?.S;
   const ticketEndsAt = readOptionalNumber(item, 'ticket_ends_at');
   const ofTicket = { attemptKeys, ...(ticketEndsAt !== undefined && { ticketEndsAt }) };
-  if (state === 'ready') return { ...toListedFile(item), state, lane, ...ofTicket };
+  if (state === 'ready') return { ...toListedFile(item), state, via, ...ofTicket };
   if (state !== 'pending') {
-    return { ...ref, state: state as LeftoverRow['state'], lane, ...ofTicket, ...(objectKey && { objectKey }) };
+    return { ...ref, state: state as LeftoverRow['state'], via, ...ofTicket, ...(objectKey && { objectKey }) };
   }
   const dueAt = readNumber(item, 'work_due_at');
-  if (lane === 'multipart') return { ...ref, state, lane, objectKey: readText(item, 'object_key'), dueAt };
+  if (via === 'form') return { ...ref, state, via, objectKey: readText(item, 'object_key'), dueAt };
   const checksumSha256 = item.checksum_sha256?.S;
   const idempotency = item.idempotency?.M;
   const attemptUntil = readOptionalNumber(item, 'attempt_until');
   return {
     ...ref,
     state,
-    lane,
+    via,
     name: readText(item, 'name'),
     mimeType: readText(item, 'mime_type'),
     sizeBytes: readNumber(item, 'size_bytes'),

@@ -62,7 +62,7 @@ export async function completeUpload(
     if (row?.state === 'ready') return row;
     // By an earlier attempt of the client, or by the event of the bucket.
     if (row?.state === 'refused') throw new ApiError('storage_limit_exceeded');
-    if (row?.state !== 'pending' || row.lane !== 'direct') throw new ApiError('not_found');
+    if (row?.state !== 'pending' || row.via !== 'ticket') throw new ApiError('not_found');
     if (row.attemptUntil !== undefined && row.attemptUntil > clock()) {
       const leftMs = (patienceMs ?? PATIENCE_MS + copyMs(row.sizeBytes)) - waitedMs;
       waitedMs += await waitForOther(waitedMs, { leftMs, deadlineAt });

@@ -85,7 +85,7 @@ async function useKey(
   now: number,
 ): Promise<{ answer?: TicketAnswer; claim?: NewClaim }> {
   if (idempotencyKey === undefined) return {};
-  const asked = fingerprint({ lane: 'direct', ...request, checksum: request.checksumSha256 });
+  const asked = fingerprint({ via: 'ticket', ...request, checksum: request.checksumSha256 });
   const claim = { key: idempotencyKey, fingerprint: asked, claimedAt: now };
   const earlier = await stores.idempotency.get(accountId, idempotencyKey, now);
   if (!earlier) return { claim };
@@ -105,7 +105,7 @@ function newPendingTicket(
   const ticketEndsAt = now + directTicketMs(request.sizeBytes);
   return {
     state: 'pending',
-    lane: 'direct',
+    via: 'ticket',
     accountId,
     id: uuidv7(now),
     ...request,
@@ -142,7 +142,7 @@ async function reserve(
  */
 async function renewTicket(stores: TicketStores, ref: { accountId: string; id: string }, now: number) {
   const row = await stores.files.get(ref);
-  if (row?.state !== 'pending' || row.lane !== 'direct') return undefined;
+  if (row?.state !== 'pending' || row.via !== 'ticket') return undefined;
   const isPending = await stores.files.renewTicket(ref, now + directTicketMs(row.sizeBytes));
   return isPending ? sign(stores, row, now) : undefined;
 }

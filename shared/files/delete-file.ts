@@ -20,7 +20,7 @@ export async function removeLeftover(
 ): Promise<void> {
   await Promise.all(publicKeysOf(row).map((key) => objects.remove(key)));
   if (hasLiveTicket(row, now)) return files.postpone(row, row.ticketEndsAt);
-  if (row.lane === 'direct') await objects.remove(incomingKey(row));
+  if (row.via === 'ticket') await objects.remove(incomingKey(row));
   await files.remove(row);
 }
 
@@ -59,7 +59,7 @@ export async function deleteFile(
       if ((await stores.releases.releaseFile(row, work, deadline)) === 'released') {
         return orLeaveIt(row, () => removeLeftover(stores, row, clock()));
       }
-    } else if (row?.state === 'pending' && row.lane === 'direct') {
+    } else if (row?.state === 'pending' && row.via === 'ticket') {
       const outcome = await stores.releases.releaseTicket(row, 'cancelled', deadline);
       if (outcome === 'released') return orLeaveIt(row, () => stores.objects.occupy(incomingKey(row)));
     } else {

@@ -42,7 +42,7 @@ export interface ListedFile extends StoredFile {
 /** Bytes on their way through us, to be charged when they are all here. */
 export interface PendingUpload extends FileRef {
   readonly state: 'pending';
-  readonly lane: 'multipart';
+  readonly via: 'form';
   readonly objectKey: string;
   /** End of the lease of whoever is uploading. */
   readonly dueAt: number;
@@ -51,7 +51,7 @@ export interface PendingUpload extends FileRef {
 /** Leave to put bytes into the bucket directly; its size is charged already. */
 export interface PendingTicket extends FileRef {
   readonly state: 'pending';
-  readonly lane: 'direct';
+  readonly via: 'ticket';
   readonly name: string;
   readonly mimeType: string;
   readonly sizeBytes: number;
@@ -71,7 +71,7 @@ export interface PendingTicket extends FileRef {
 
 export interface ReadyFile extends ListedFile {
   readonly state: 'ready';
-  readonly lane: Lane;
+  readonly via: Via;
   /** Copies of attempts that lost, which the sweeper has yet to remove. */
   readonly attemptKeys: readonly string[];
   /** Of a direct upload, until the sweeper has removed what lies in `incoming/`. */
@@ -82,7 +82,7 @@ export interface ReadyFile extends ListedFile {
 export interface LeftoverRow extends FileRef {
   /** `refused`: when it was completed, the account had as many files as it may; otherwise as `cancelled`. */
   readonly state: 'cancelled' | 'refused' | 'deleting';
-  readonly lane: Lane;
+  readonly via: Via;
   readonly objectKey?: string;
   readonly attemptKeys: readonly string[];
   readonly ticketEndsAt?: number;
@@ -93,7 +93,8 @@ export function hasLiveTicket<Row extends FileRow>(row: Row, now: number): row i
   return 'ticketEndsAt' in row && row.ticketEndsAt !== undefined && row.ticketEndsAt > now;
 }
 
-export type Lane = 'multipart' | 'direct';
+/** What the bytes of a file came by, which decides what must be tidied up: a form sent to us, or a PUT to the bucket. */
+export type Via = 'form' | 'ticket';
 export type FileRow = PendingUpload | PendingTicket | ReadyFile | LeftoverRow;
 
 /** What a request with an `Idempotency-Key` writes together with its effect. */

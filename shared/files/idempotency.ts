@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../errors.ts';
-import type { StoredFile } from './file.ts';
+import type { StoredFile, Via } from './file.ts';
 import type { IdempotencyRecord } from './file-store.ts';
 
 /** @throws ApiError `idempotency_conflict` when the key stands for another file. */
@@ -20,7 +20,7 @@ export function replay(earlier: IdempotencyRecord, fingerprint: string): StoredF
 
 /** What two requests with one `Idempotency-Key` must agree in: the file they ask for, not the bytes of their bodies. */
 interface Fingerprinted {
-  readonly lane: 'multipart' | 'direct';
+  readonly via: Via;
   readonly name: string;
   readonly mimeType: string;
   readonly sizeBytes: number;
@@ -29,9 +29,10 @@ interface Fingerprinted {
 }
 
 /** @returns SHA-256 in hex. */
-export function fingerprint({ lane, name, mimeType, sizeBytes, checksum }: Fingerprinted): string {
-  // JSON, so that no two different lists of values can give the same text.
+export function fingerprint({ via, name, mimeType, sizeBytes, checksum }: Fingerprinted): string {
+  // JSON, so that no two different lists of values can give the same text. These words are in fingerprints that are kept.
+  const way = via === 'form' ? 'multipart' : 'direct';
   return createHash('sha256')
-    .update(JSON.stringify([lane, name, mimeType, sizeBytes, checksum ?? null]))
+    .update(JSON.stringify([way, name, mimeType, sizeBytes, checksum ?? null]))
     .digest('hex');
 }

@@ -123,7 +123,7 @@ function describe({ accountId, clientName, declaredType }: UploadRequest, now: n
 }
 
 function fingerprintOf({ name, mimeType }: Described, content: MeasuredContent): string {
-  return fingerprint({ lane: 'multipart', name, mimeType, sizeBytes: content.bytes, checksum: content.digest() });
+  return fingerprint({ via: 'form', name, mimeType, sizeBytes: content.bytes, checksum: content.digest() });
 }
 
 interface Storing {
@@ -140,7 +140,7 @@ async function store(stores: StagingStores, storing: Storing): Promise<PendingUp
   const { accountId, id, name, mimeType, objectKey } = file;
   const upload: PendingUpload = {
     state: 'pending',
-    lane: 'multipart',
+    via: 'form',
     accountId,
     id,
     objectKey,

@@ -29,7 +29,7 @@ export async function sweepRow(
   if (!row) return undefined;
   if (row.state === 'ready') {
     await abortUploads(stores, row.attemptKeys);
-    const keys = row.lane === 'direct' ? [...row.attemptKeys, incomingKey(row)] : row.attemptKeys;
+    const keys = row.via === 'ticket' ? [...row.attemptKeys, incomingKey(row)] : row.attemptKeys;
     await Promise.all(keys.map((key) => stores.objects.remove(key)));
     await stores.work.finishReady(row);
     return 'leftovers';
@@ -38,7 +38,7 @@ export async function sweepRow(
     await removeRow(stores, row, now);
     return row.state === 'deleting' ? 'deleted' : 'cancelled';
   }
-  if (row.lane === 'multipart') {
+  if (row.via === 'form') {
     if ((await stores.files.giveUp(row)) !== 'given up') return undefined;
     await removeRow(stores, row, now);
     return 'upload';

@@ -70,7 +70,7 @@ async function checkObject(stores: SweepingStores, { key }: ListedObject, now: n
 
 /** Of a ready file the bytes that arrived directly have been copied: they are of use while its ticket lives. */
 function keysWithReason(row: FileRow, now: number): string[] {
-  const isOfUse = row.lane === 'direct' && (row.state !== 'ready' || hasLiveTicket(row, now));
+  const isOfUse = row.via === 'ticket' && (row.state !== 'ready' || hasLiveTicket(row, now));
   return isOfUse ? [...publicKeysOf(row), incomingKey(row)] : publicKeysOf(row);
 }
 

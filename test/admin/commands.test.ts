@@ -1,10 +1,11 @@
 import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
+import { LANES } from '../../shared/metrics.ts';
 import { admin, adminJson, startAdmin } from '../support/admin.ts';
 import { readBooks } from '../support/books.ts';
 import { client } from '../support/client.ts';
-import { type Lane, uploadThrough } from '../support/lanes.ts';
+import { uploadThrough } from '../support/lanes.ts';
 import { logIn } from '../support/login.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -25,8 +26,6 @@ afterAll(async () => {
   operator.close();
   await service.close();
 });
-
-const LANES: readonly Lane[] = ['inline', 'streaming', 'direct'];
 
 /** What each credential of an account is answered with. */
 async function statuses({ byKey, bySession }: TestAccount): Promise<number[]> {

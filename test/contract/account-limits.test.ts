@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { LANES, type Lane } from '../../shared/metrics.ts';
 import type { Answer } from '../support/client.ts';
 import { FORM, filePart } from '../support/forms.ts';
-import { askForTicket, complete, insist, type Lane, put, uploadStreaming, uploadThrough } from '../support/lanes.ts';
+import { askForTicket, complete, insist, put, uploadStreaming, uploadThrough } from '../support/lanes.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { rawRequest, sendAndLeave } from '../support/raw-http.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -14,7 +15,6 @@ const FILES = 3;
 const BYTES_PER_DAY = 6_000_000;
 /** Above what goes through the gateway, so that a form with a length can come by the streaming lane. */
 const MAX_BYTES = 5_000_000;
-const LANES: Lane[] = ['inline', 'streaming', 'direct'];
 
 let service: TestService;
 let operator: Operator;

@@ -1,8 +1,9 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { LANES, type Lane } from '../../shared/metrics.ts';
 import { readBooks } from '../support/books.ts';
 import type { Answer } from '../support/client.ts';
-import { askForTicket, complete, insist, type Lane, put, uploadThrough } from '../support/lanes.ts';
+import { askForTicket, complete, insist, put, uploadThrough } from '../support/lanes.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
@@ -120,9 +121,8 @@ describe('with a conflict in a third of the transactions', () => {
   test('of uploads through all three lanes at once exactly as many as fit succeed', async () => {
     const account = await service.newAccount();
     await setLimit(account, 10 * SIZE);
-    const lanes: Lane[] = ['inline', 'streaming', 'direct'];
     const answers = await withConflicts(() =>
-      race(18, (name, index) => uploadThrough(lanes[index % 3] as Lane, account, name, CONTENT)),
+      race(18, (name, index) => uploadThrough(LANES[index % LANES.length] as Lane, account, name, CONTENT)),
     );
     expect(tally(answers)).toEqual({ 201: 10, '403 storage_limit_exceeded': 8 });
     await tidyUp();

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
+import { LANES, type Lane } from '../../shared/metrics.ts';
 import { type Client, client } from './client.ts';
-import { askForTicket, complete, type Lane, put, type Ticket, uploadStreaming } from './lanes.ts';
+import { askForTicket, complete, put, type Ticket, uploadStreaming } from './lanes.ts';
 import type { StartedProcess } from './start-process.ts';
 
 /** What clients were told: that a file is stored, or that its bytes have arrived. */
@@ -12,7 +13,6 @@ export interface Promised {
   readonly arrived: Map<string, string>;
 }
 
-const LANES: Lane[] = ['inline', 'streaming', 'direct'];
 const CLIENTS = 6;
 const LARGE_BYTES = 20 * 1024 * 1024;
 

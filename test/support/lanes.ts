@@ -1,8 +1,6 @@
+import type { Lane } from '../../shared/metrics.ts';
 import type { Answer, Client } from './client.ts';
 import type { TestAccount } from './service.ts';
-
-/** A file's way in. */
-export type Lane = 'inline' | 'streaming' | 'direct';
 
 export interface Ticket {
   readonly id: string;

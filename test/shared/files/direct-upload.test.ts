@@ -356,7 +356,7 @@ describe('of attempts to complete a ticket', () => {
     const late = newPublicKey();
     await stores.files.beginAttempt(ref, { objectKey: late, until: Date.now() }, Date.now());
     const ticket = await stores.files.get(ref);
-    if (ticket?.state !== 'pending' || ticket.lane !== 'direct') throw new Error('not pending');
+    if (ticket?.state !== 'pending' || ticket.via !== 'ticket') throw new Error('not pending');
     const next = { objectKey: newPublicKey(), until: Date.now() + 1_000 };
     expect(await stores.files.beginAttempt(ref, next, Date.now())).toBe('begun');
     const file = { ...ref, name: 'a', mimeType: 'a/b', sizeBytes: 5, objectKey: late, createdAt: Date.now() };
@@ -545,7 +545,7 @@ describe('cancelling', () => {
     const { id } = await newTicket(service, accountId, 5, { idempotencyKey: 'k' });
     const ref = { accountId, id };
     const asFirstRead = await stores.files.get(ref);
-    if (asFirstRead?.state !== 'pending' || asFirstRead.lane !== 'direct') throw new Error('no ticket');
+    if (asFirstRead?.state !== 'pending' || asFirstRead.via !== 'ticket') throw new Error('no ticket');
     const renewed = await newTicket(service, accountId, 5, { idempotencyKey: 'k', clock: () => Date.now() + 1_000 });
     expect(renewed.id).toBe(id);
     expect(await stores.releases.releaseTicket(asFirstRead, 'cancelled', inTime())).toBe('changed');

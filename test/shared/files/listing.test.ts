@@ -17,7 +17,7 @@ const { stores, engine, tables } = service;
 async function place(accountId: string, seq: number, name = `${seq}`): Promise<StoredFile> {
   const ref = { accountId, id: randomUUID() };
   const file = { ...ref, name, mimeType: 'text/plain', sizeBytes: 1, objectKey: `uploads/${ref.id}`, createdAt: seq };
-  await stores.files.putPending({ ...ref, state: 'pending', lane: 'multipart', objectKey: file.objectKey, dueAt: 0 });
+  await stores.files.putPending({ ...ref, state: 'pending', via: 'form', objectKey: file.objectKey, dueAt: 0 });
   const allowance = { limits: ACCOUNT_LIMITS, known: {} };
   expect(await stores.settlements.settleUpload({ file, seq, allowance }, inTime())).toBe('settled');
   return file;
