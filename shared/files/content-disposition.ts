@@ -1,11 +1,11 @@
 import { isInline } from './media-type.ts';
 
-/** What `encodeURIComponent` leaves alone although RFC 8187 (`attr-char`) does not. */
+/** `encodeURIComponent` does not encode these, which RFC 8187 (`attr-char`) does not allow. */
 const NOT_ATTR_CHAR = /['()*]/g;
 
 /**
- * The `Content-Disposition` a file is served with (RFC 6266): `inline` for the types of `isInline`, else `attachment`,
- * and the name twice, in ASCII for old clients and in UTF-8 (RFC 8187) for all others.
+ * The `Content-Disposition` that a file is served with (RFC 6266): `inline` or `attachment` as {@link isInline} says, and the
+ * name twice, in ASCII for old clients and in UTF-8 (RFC 8187) for all others.
  * @param name  any string; a lone surrogate becomes U+FFFD.
  * @returns printable ASCII, always well-formed.
  */
@@ -15,8 +15,8 @@ export function contentDisposition(name: string, mimeType: string): string {
 }
 
 /**
- * Accents go, the rest becomes `_`: so do `"` and `\`, which many clients cannot unescape, `%`, which some decode
- * (RFC 6266, appendix D), and `/`. Of a name of nothing but accents `_` is left.
+ * Removes accents, and replaces by `_` what is not ASCII, `"` and `\` (many clients cannot unescape them), `%` (some decode
+ * it; RFC 6266, appendix D), and `/`. A name of nothing but accents becomes `_`.
  */
 function asciiName(name: string): string {
   const ascii = name

@@ -4,7 +4,7 @@ import { isUuid } from '../ids.ts';
 import type { FileRef, StoredFile } from './file.ts';
 import type { FileStore } from './file-store.ts';
 
-/** A file as the API shows it. @param cdnUrl  the address files are served from, without a trailing slash. */
+/** A file as the API shows it. @param cdnUrl  the address that files are served from, without a trailing slash. */
 export function toFileRecord(file: StoredFile, cdnUrl: string): FileRecord {
   return {
     id: file.id,
@@ -17,8 +17,8 @@ export function toFileRecord(file: StoredFile, cdnUrl: string): FileRecord {
 }
 
 /**
- * A name as one path segment: all but RFC 3986's unreserved characters percent-encoded, so that it survives every client,
- * shell and chat window. `encodeURIComponent` leaves five more as they are. (Names are cleaned: none is `.` or `..`.)
+ * A name as one path segment. All but RFC 3986's unreserved characters are percent-encoded, so that a link survives every
+ * client, shell and chat window; `encodeURIComponent` leaves five more as they are. (A cleaned name is never `.` or `..`.)
  */
 function pathSegment(name: string): string {
   return encodeURIComponent(name.toWellFormed()).replace(/[!'()*]/g, percent);
@@ -29,11 +29,11 @@ function percent(character: string): string {
 }
 
 /**
- * One file.
- * @throws ApiError `not_found` for an unknown id, another account's, and what is not ready or is being deleted: all alike.
+ * Reads one file.
+ * @throws ApiError `not_found` for an unknown id, an id of another account, and a file that is not ready or is being deleted.
  */
 export async function getFile(stores: { readonly files: FileStore }, ref: FileRef): Promise<StoredFile> {
-  // Other rows of the account, such as the listing counters, have other ids.
+  // The account's other rows, such as the listing counters, have ids that are no UUIDs.
   const row = isUuid(ref.id) ? await stores.files.get(ref) : undefined;
   if (row?.state !== 'ready') throw new ApiError('not_found');
   return row;

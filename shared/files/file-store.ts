@@ -13,39 +13,39 @@ import type {
 } from './file.ts';
 import type { SeqRange } from './listing-counters.ts';
 
-/** An attempt to complete a direct upload. */
+/** An attempt to complete a ticket. */
 interface Attempt {
-  /** Where it copies the bytes to. */
+  /** The public key to which it copies the bytes. */
   readonly objectKey: string;
-  /** End of its lease: longer than the function that makes it can be at work. */
+  /** End of its lease. The function that makes the attempt never works longer than that. */
   readonly until: number;
 }
 
-/** The rows of files, one at a time. What touches the account's books as well is in the settlement and release stores. */
+/** The rows of files, one at a time. {@link SettlementStore} and {@link ReleaseStore} write what changes the books as well. */
 export interface FileStore {
-  /** As of now (a strong read); undefined when there is no such file. */
+  /** Reads the row strongly; undefined when there is no such file. */
   get(ref: FileRef): Promise<FileRow | undefined>;
 
   /** Writes the row of an upload that begins; a repetition changes nothing. */
   putPending(upload: PendingUpload): Promise<void>;
 
-  /** Moves the deadline of a pending upload forward, never back. @returns false when the row is not pending any more. */
+  /** Moves the deadline of a pending upload forward, never back. @returns false when the row is no longer pending. */
   renew(ref: FileRef, dueAt: number): Promise<boolean>;
 
-  /** Moves the end of a pending ticket forward, never back. @returns false when the row is not pending any more. */
+  /** Moves the end of a pending ticket forward, never back. @returns false when the row is no longer pending. */
   renewTicket(ref: FileRef, ticketEndsAt: number): Promise<boolean>;
 
   /**
-   * Makes sure that a pending multipart upload never becomes a file: from here on no settlement of it can succeed, not
-   * even one that is on its way to the database.
+   * Makes sure that a pending upload via form never becomes a file: from here on no settlement of it can succeed, not even
+   * one that is on its way to the database.
    * @returns `settled` when it is a file already; `absent` when there is no row.
    */
   giveUp(ref: FileRef): Promise<'given up' | 'settled' | 'absent'>;
 
   /**
-   * Takes the lease on completing a pending ticket, and writes the public key of the attempt on the row, before anything is
-   * stored there. Only who has the lease can settle the ticket.
-   * @returns `busy` when another attempt has it.
+   * Takes the lease on completing a pending ticket, and adds the attempt's public key to the row, before anything is stored
+   * under that key. Only the holder of the lease can settle the ticket.
+   * @returns `busy` when another attempt holds the lease.
    */
   beginAttempt(ref: FileRef, attempt: Attempt, now: number): Promise<'begun' | 'busy' | 'not pending'>;
 
@@ -57,19 +57,19 @@ export interface FileStore {
   endAttempt(ref: FileRef, objectKey: string): Promise<'ended' | 'settled'>;
 
   /**
-   * The next place in an account's listing, and the moment that belongs to it: `createdAt` never runs backwards along
+   * Takes the next place in an account's listing, and the time that belongs to it: `createdAt` never runs backwards along
    * `seq`, even when the clocks of two servers disagree. A place that is not used leaves a gap, which is harmless.
    */
   takeSeq(accountId: string, now: number): Promise<{ seq: number; createdAt: number }>;
 
-  /** Moves the deadline of a row that is `deleting`; nothing happens to any other. */
+  /** Moves the deadline of a row that is `deleting`; changes no other row. */
   postpone(ref: FileRef, dueAt: number): Promise<void>;
 
-  /** Removes the row of a leftover; nothing happens to any other. */
+  /** Removes the row of a leftover; changes no other row. */
   remove(ref: FileRef): Promise<void>;
 }
 
-/** What an `Idempotency-Key` was used for. */
+/** The request that an `Idempotency-Key` was used for. */
 export interface IdempotencyRecord {
   /** SHA-256 of what was asked for, in hex. */
   readonly fingerprint: string;
@@ -79,39 +79,62 @@ export interface IdempotencyRecord {
 }
 
 export interface IdempotencyStore {
-  /** As of now (a strong read); undefined when the key is unused, or its 24 hours are over at `now`. */
+  /** Reads strongly; undefined when the key is unused, or its 24 hours are over at `now`. */
   get(accountId: string, key: string, now: number): Promise<IdempotencyRecord | undefined>;
 }
 
-/** An account's ready files in the order of their `seq`. All reads are strong: what a client was told of is listed. */
-export interface ListingStore {
-  /** Files by leaf, of the leaves of one group; a leaf without files may be absent. One read. */
-  leaves(accountId: string, group: number): Promise<ReadonlyMap<number, number>>;
-
-  /**
-   * Some of the files with a `seq` in the range, from its newest or its oldest end.
-   * @param limit  absent: as many as one read gives (1 MB).
-   * @returns `rest`: the part of the range that was not read; absent when that is all.
-   */
-  files(
-    accountId: string,
-    range: SeqRange,
-    from: { readonly end: 'newest' | 'oldest'; readonly limit?: number },
-  ): Promise<{ files: ListedFile[]; rest?: SeqRange }>;
+/** A claim, and the ticket that it may replace: one that will never become a file. */
+export interface NewClaim extends IdempotencyClaim {
+  readonly replacesTicket?: string;
 }
 
 /**
- * The transactions that give storage back: all of each happens, or nothing. `changed` means that the row was in another
- * state by then, and nothing happened.
+ * The transactions that take storage: all of each happens, or nothing. Each returns whether it happened or which condition
+ * failed. It throws `service_unavailable` also when only the answer was lost.
+ */
+export interface SettlementStore {
+  /**
+   * Makes a pending upload via form a file: charged, counted, listed, and recorded for its `Idempotency-Key`. Its bytes count
+   * as sent on the day of its `createdAt`.
+   */
+  settleUpload(
+    settlement: { file: StoredFile; seq: number; allowance: Allowance; claim?: IdempotencyClaim },
+    deadline: Deadline,
+  ): Promise<'settled' | 'not pending' | 'key taken' | Refusal>;
+
+  /**
+   * Writes a ticket, charges its size, and counts its bytes as sent. A ticket takes no place among the account's files, but
+   * is refused while there is none. @param reservation.now  epoch milliseconds.
+   */
+  reserve(
+    reservation: { ticket: PendingTicket; allowance: Allowance; now: number; claim?: NewClaim },
+    deadline: Deadline,
+  ): Promise<'reserved' | 'key taken' | Refusal>;
+
+  /**
+   * Makes a ticket, which is charged already, a file under the key of the attempt that holds its lease. The sweeper removes
+   * the bytes in `incoming/`, and the copies of other attempts, when the ticket ends.
+   * @returns `not pending` also when another attempt holds the lease; `no room` when the account has as many files as it
+   *   may, and the ticket stays pending.
+   */
+  settleTicket(
+    settlement: { ticket: PendingTicket; file: StoredFile; seq: number; fileCountLimit: number },
+    deadline: Deadline,
+  ): Promise<'settled' | 'not pending' | 'no room'>;
+}
+
+/**
+ * The transactions that give storage back: all of each happens, or nothing. `changed` means that nothing happened, because
+ * the row was in another state by then.
  */
 export interface ReleaseStore {
-  /** A file is no file any more: it leaves the listing and the counts, and its size is free. @param dueAt  see FileRow. */
+  /** Takes a file out of the listing and the counts, and frees its size. The row is `deleting`, and due at `dueAt`. */
   releaseFile(file: ReadyFile, work: { dueAt: number }, deadline: Deadline): Promise<'released' | 'changed'>;
 
   /**
-   * The reservation of a ticket ends, unless the row's deadline is another than that of `ticket`: then the ticket was renewed
-   * since it was read, and nothing happens. A `cancelled` or `refused` row keeps its deadline, until which bytes may still arrive by the
-   * ticket's URL. A `deleting` one is the sweeper's to finish.
+   * Ends the reservation of a ticket, unless the row's deadline differs from that of `ticket`: then the ticket was renewed
+   * since it was read, and nothing happens. A `cancelled` or `refused` row keeps its deadline, until which bytes may still
+   * arrive by the ticket's URL. A `deleting` one is left to the sweeper.
    */
   releaseTicket(
     ticket: PendingTicket,
@@ -120,42 +143,19 @@ export interface ReleaseStore {
   ): Promise<'released' | 'changed'>;
 }
 
-/** A claim, and the ticket it may take over from: one that will never become a file. */
-export interface NewClaim extends IdempotencyClaim {
-  readonly replacesTicket?: string;
-}
-
-/**
- * The transactions that take storage: all of each happens, or nothing. None says more than that its condition held or
- * which did not; `service_unavailable` may also mean that only the answer was lost.
- */
-export interface SettlementStore {
-  /**
-   * A pending multipart upload becomes a file: charged, counted, listed, and remembered for its `Idempotency-Key`. Its bytes
-   * count as sent on the day on which the file was created.
-   */
-  settleUpload(
-    settlement: { file: StoredFile; seq: number; allowance: Allowance; claim?: IdempotencyClaim },
-    deadline: Deadline,
-  ): Promise<'settled' | 'not pending' | 'key taken' | Refusal>;
+/** An account's ready files in the order of their `seq`. All reads are strong: a file that a client was told of is listed. */
+export interface ListingStore {
+  /** Counts the files of each leaf of one group, in one read. A leaf without files may be absent. */
+  leaves(accountId: string, group: number): Promise<ReadonlyMap<number, number>>;
 
   /**
-   * A ticket is written, its size charged and counted as sent. It takes no place among the files, but is refused while there
-   * is none. @param reservation.now  epoch milliseconds.
+   * Some of the files with a `seq` in the range, from its newest or its oldest end.
+   * @param from.limit  absent: as many as one read gives (1 MB).
+   * @returns `rest`: the part of the range that was not read; absent when all of it was.
    */
-  reserve(
-    reservation: { ticket: PendingTicket; allowance: Allowance; now: number; claim?: NewClaim },
-    deadline: Deadline,
-  ): Promise<'reserved' | 'key taken' | Refusal>;
-
-  /**
-   * A ticket, charged already, becomes a file under the key of the attempt that has the lease on it. What arrived, and the
-   * copies of other attempts, are the sweeper's to remove when the ticket ends.
-   * @returns `not pending` also when another attempt has the lease; `no room` when the account has as many files as it may,
-   *   and the ticket stays pending.
-   */
-  settleTicket(
-    settlement: { ticket: PendingTicket; file: StoredFile; seq: number; fileCountLimit: number },
-    deadline: Deadline,
-  ): Promise<'settled' | 'not pending' | 'no room'>;
+  files(
+    accountId: string,
+    range: SeqRange,
+    from: { readonly end: 'newest' | 'oldest'; readonly limit?: number },
+  ): Promise<{ files: ListedFile[]; rest?: SeqRange }>;
 }

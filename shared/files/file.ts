@@ -1,22 +1,22 @@
 /**
- * A file, and the states its row goes through:
+ * A file, and the states of its row:
  *
  * ```
- * multipart:  pending ──settle──▶ ready ──delete──▶ deleting ──▶ (gone)
- *                └───────give up──────────────────────▲
- * direct:     pending ──settle──▶ ready ──delete──▶ deleting ──▶ (gone)
- *                ├───────expire───────────────────────▲
- *                └───────cancel──▶ cancelled, refused ──end of the ticket──▶ (gone)
+ * via form:    pending ──settle──▶ ready ──delete──▶ deleting ──▶ (gone)
+ *                 └──────give up───────────────────────▲
+ * via ticket:  pending ──settle──▶ ready ──delete──▶ deleting ──▶ (gone)
+ *                 ├──────expire────────────────────────▲
+ *                 └──────cancel──▶ cancelled, refused ──end of the ticket──▶ (gone)
  * ```
- * Every row with work left to do has a deadline, at which the sweeper finds it and finishes what was begun. Times are epoch
- * milliseconds.
+ * A row with work left to do has a deadline (`dueAt`); after it the sweeper takes the row and finishes the work. All times
+ * are epoch milliseconds.
  *
- * Until its ticket ends, a PUT by one of its URLs may still arrive, whatever became of the row. So the row stays that long,
- * and so does what lies under its key in `incoming/` (the bytes that arrived or, in place of bytes that a cancelled ticket
- * did not get, an empty object): by that S3 refuses every further PUT itself (`If-None-Match: *`).
+ * A PUT by one of a ticket's URLs may arrive until the ticket ends, whatever has become of the row. The row stays that long.
+ * So does the object under its key in `incoming/`: the bytes that arrived or, for a cancelled ticket without bytes, an
+ * empty object. While an object is there, S3 itself refuses every further PUT (`If-None-Match: *`).
  */
 
-/** Names one file; of another account's id there is no row. */
+/** Identifies one file. An id of another account names no row. */
 export interface FileRef {
   readonly accountId: string;
   /** UUIDv7. */
@@ -28,7 +28,7 @@ export interface StoredFile extends FileRef {
   readonly name: string;
   readonly mimeType: string;
   readonly sizeBytes: number;
-  /** `uploads/<token>`, from which its link is made. */
+  /** `uploads/<token>`; the file's link is made from it. */
   readonly objectKey: string;
   /** When it became ready. */
   readonly createdAt: number;
@@ -39,16 +39,19 @@ export interface ListedFile extends StoredFile {
   readonly seq: number;
 }
 
-/** Bytes on their way through us, to be charged when they are all here. */
+/** How the bytes reach the bucket: by a form that we read, or by a PUT that a ticket allows. */
+export type Via = 'form' | 'ticket';
+
+/** An upload by a form. It is charged only when all its bytes are stored. */
 export interface PendingUpload extends FileRef {
   readonly state: 'pending';
   readonly via: 'form';
   readonly objectKey: string;
-  /** End of the lease of whoever is uploading. */
+  /** End of the lease of the function that reads the form. */
   readonly dueAt: number;
 }
 
-/** Leave to put bytes into the bucket directly; its size is charged already. */
+/** Permission to put one file into the bucket directly. Its size is charged already: it is a reservation. */
 export interface PendingTicket extends FileRef {
   readonly state: 'pending';
   readonly via: 'ticket';
@@ -57,30 +60,30 @@ export interface PendingTicket extends FileRef {
   readonly sizeBytes: number;
   /** Base64 of 32 bytes. */
   readonly checksumSha256?: string;
-  /** Public keys the bytes were copied to, or are being copied to, by attempts to complete it. */
+  /** Public keys that attempts to complete the ticket have copied the bytes to, or are copying them to. */
   readonly attemptKeys: readonly string[];
   /** End of the lease of the attempt at work; absent when none is. */
   readonly attemptUntil?: number;
-  /** With the ticket's `Idempotency-Key`, which settling has to answer for. */
+  /** The ticket's `Idempotency-Key`: settling writes the file into its record. */
   readonly idempotency?: IdempotencyClaim;
-  /** When the slowest upload that is waited for has ended, whichever of its URLs it began with. */
+  /** When the slowest PUT we wait for has ended, by whichever of the ticket's URLs it came. */
   readonly ticketEndsAt: number;
-  /** The same, unless a sweeper has taken the row. */
+  /** Equal to `ticketEndsAt`, unless a sweeper has taken the row. */
   readonly dueAt: number;
 }
 
 export interface ReadyFile extends ListedFile {
   readonly state: 'ready';
   readonly via: Via;
-  /** Copies of attempts that lost, which the sweeper has yet to remove. */
+  /** Copies of attempts that lost; the sweeper has yet to remove them. */
   readonly attemptKeys: readonly string[];
-  /** Of a direct upload, until the sweeper has removed what lies in `incoming/`. */
+  /** Present for a file via ticket until the sweeper has removed its object in `incoming/`. */
   readonly ticketEndsAt?: number;
 }
 
-/** What is no file any more (its size is given back), and whose objects have to go before the row. */
+/** No file any more: its size is given back, and its objects have to be removed before the row. */
 export interface LeftoverRow extends FileRef {
-  /** `refused`: when it was completed, the account had as many files as it may; otherwise as `cancelled`. */
+  /** `refused` is like `cancelled`; it says that the account had no room for another file at completion. */
   readonly state: 'cancelled' | 'refused' | 'deleting';
   readonly via: Via;
   readonly objectKey?: string;
@@ -88,27 +91,25 @@ export interface LeftoverRow extends FileRef {
   readonly ticketEndsAt?: number;
 }
 
-/** A PUT by a URL of the row's ticket may still arrive. */
+export type FileRow = PendingUpload | PendingTicket | ReadyFile | LeftoverRow;
+
+/** True while a PUT by a URL of the row's ticket may still arrive. */
 export function hasLiveTicket<Row extends FileRow>(row: Row, now: number): row is Row & { ticketEndsAt: number } {
   return 'ticketEndsAt' in row && row.ticketEndsAt !== undefined && row.ticketEndsAt > now;
 }
 
-/** What the bytes of a file came by, which decides what must be tidied up: a form sent to us, or a PUT to the bucket. */
-export type Via = 'form' | 'ticket';
-export type FileRow = PendingUpload | PendingTicket | ReadyFile | LeftoverRow;
-
-/** What a request with an `Idempotency-Key` writes together with its effect. */
+/** What a request with an `Idempotency-Key` writes in the same transaction as its effect. */
 export interface IdempotencyClaim {
   readonly key: string;
   /** SHA-256 of what the request asks for, in hex. */
   readonly fingerprint: string;
-  /** From when on the key stands for this, for 24 hours. */
+  /** The key stands for this request for 24 hours from then. */
   readonly claimedAt: number;
 }
 
 /** Some of an account's files, in the order of the list. */
 export interface FilePage {
   readonly files: StoredFile[];
-  /** Files in all, or all that match. */
+  /** The number of all files, or of all that match the search. */
   readonly total: number;
 }

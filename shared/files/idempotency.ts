@@ -3,36 +3,36 @@ import { ApiError } from '../errors.ts';
 import type { StoredFile, Via } from './file.ts';
 import type { IdempotencyRecord } from './file-store.ts';
 
+/** Two requests with one `Idempotency-Key` must agree in this: the file they ask for, not the bytes of their bodies. */
+interface Fingerprinted {
+  readonly via: Via;
+  readonly name: string;
+  readonly mimeType: string;
+  readonly sizeBytes: number;
+  /** SHA-256 of the content; for a ticket the checksum that its client gave, if any. */
+  readonly checksum: string | undefined;
+}
+
+/** @returns SHA-256 in hex. */
+export function fingerprint({ via, name, mimeType, sizeBytes, checksum }: Fingerprinted): string {
+  // Kept records hold fingerprints with these two words. JSON, so that no two lists of values give the same text.
+  const word = via === 'form' ? 'multipart' : 'direct';
+  return createHash('sha256')
+    .update(JSON.stringify([word, name, mimeType, sizeBytes, checksum ?? null]))
+    .digest('hex');
+}
+
 /** @throws ApiError `idempotency_conflict` when the key stands for another file. */
 export function checkFingerprint(earlier: IdempotencyRecord, fingerprint: string): void {
   if (earlier.fingerprint !== fingerprint) throw new ApiError('idempotency_conflict');
 }
 
 /**
- * The file a multipart upload with a used key is answered with, even if it was deleted since.
+ * The file that answers an upload with a used key, even if it was deleted since.
  * @throws ApiError `idempotency_conflict` when the key stands for another file, or for a ticket.
  */
 export function replay(earlier: IdempotencyRecord, fingerprint: string): StoredFile {
   checkFingerprint(earlier, fingerprint);
   if (!earlier.file) throw new ApiError('idempotency_conflict');
   return earlier.file;
-}
-
-/** What two requests with one `Idempotency-Key` must agree in: the file they ask for, not the bytes of their bodies. */
-interface Fingerprinted {
-  readonly via: Via;
-  readonly name: string;
-  readonly mimeType: string;
-  readonly sizeBytes: number;
-  /** SHA-256 of the content; of a ticket the checksum its client gave, if any. */
-  readonly checksum: string | undefined;
-}
-
-/** @returns SHA-256 in hex. */
-export function fingerprint({ via, name, mimeType, sizeBytes, checksum }: Fingerprinted): string {
-  // JSON, so that no two different lists of values can give the same text. These words are in fingerprints that are kept.
-  const way = via === 'form' ? 'multipart' : 'direct';
-  return createHash('sha256')
-    .update(JSON.stringify([way, name, mimeType, sizeBytes, checksum ?? null]))
-    .digest('hex');
 }

@@ -1,16 +1,16 @@
 import { createHash, type Hash } from 'node:crypto';
 import { ApiError } from '../errors.ts';
 
-/** The content of a file that passes through, measured: how long it is, and, if wanted, its SHA-256. */
+/** Passes the content of a file on, and measures it: its length and, if wanted, its SHA-256. */
 export class MeasuredContent implements AsyncIterable<Uint8Array> {
   readonly #content: AsyncIterable<Uint8Array>;
   readonly #maxBytes: number;
   readonly #hash: Hash | undefined;
-  /** Awaited at each chunk. */
+  /** Called and awaited after each chunk. */
   onChunk: () => Promise<void> = async () => {};
-  /** So far. */
+  /** Bytes passed on so far. */
   bytes = 0;
-  /** True when it ended by an error, of the client or of its connection; the storage is not to blame then. */
+  /** True when the content itself failed: the client, its connection, or our own limits. The storage did not fail then. */
   hasFailed = false;
 
   constructor(content: AsyncIterable<Uint8Array>, options: { maxBytes: number; isHashed: boolean }) {
@@ -19,7 +19,7 @@ export class MeasuredContent implements AsyncIterable<Uint8Array> {
     this.#hash = options.isHashed ? createHash('sha256') : undefined;
   }
 
-  /** @throws ApiError `file_too_large` at the first byte beyond the limit, and whatever the content throws. */
+  /** @throws ApiError `file_too_large` at the first byte beyond the limit, and every error of the content. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
     try {
       for await (const chunk of this.#content) {
@@ -35,7 +35,7 @@ export class MeasuredContent implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** SHA-256 of all of it, in hex; undefined when it was not to be hashed. To be called once, at the end. */
+  /** SHA-256 of all content, in hex; undefined unless `isHashed`. To be called once, at the end. */
   digest(): string | undefined {
     return this.#hash?.digest('hex');
   }

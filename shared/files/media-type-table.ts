@@ -1,6 +1,6 @@
 /**
- * The media types people upload, each with its file extensions, the usual one first. Ours rather than a package's,
- * because it goes into every bundle: 3 KB against the 40 or more of a whole registry. What is missing here costs little:
+ * The media types that people upload, each with its file extensions, the usual one first. It is our own table rather than a
+ * package's because it goes into every bundle: 3 KB, where a whole registry takes 40 or more. A missing type costs little:
  * clients send the type themselves, and a file of an unknown type is stored and served as it is.
  * Sources: IANA media types; RFC 9239 for JavaScript; mime-db for the rest.
  */

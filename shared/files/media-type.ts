@@ -2,13 +2,13 @@ import { EXTENSIONS_OF_TYPES } from './media-type-table.ts';
 
 export const UNKNOWN_MEDIA_TYPE = 'application/octet-stream';
 
-/** RFC 6838, section 4.2: type and subtype begin with a letter or digit; so the placeholder of some clients, a star, is none. */
+/** RFC 6838, section 4.2: type and subtype begin with a letter or digit. (So `*` is not one, which some clients send.) */
 const MEDIA_TYPE = /^([a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126})[ \t]*(?:;|$)/;
 const CHARSET = /;[ \t]*charset=("?)([a-z0-9][a-z0-9_.:+-]{0,39})\1[ \t]*(?:;|$)/;
 
 /**
- * Images, audio and video that browsers show and that cannot run script: SVG is not among them. Exact types, because a
- * prefix such as `image/` would let `image/svg+xml` in. The CDN's edge function takes its list from here, too.
+ * Images, audio and video that browsers show and that cannot run script. They are exact types, because a prefix such as
+ * `image/` would let `image/svg+xml` in, which can. The CDN's edge function takes its list from here too.
  */
 export const INLINE_MEDIA_TYPES: readonly string[] = [
   'image/apng',
@@ -35,7 +35,7 @@ export const INLINE_MEDIA_TYPES: readonly string[] = [
   'video/webm',
 ];
 
-/** All that a browser is told to show rather than to save. */
+/** The types that a browser is told to show rather than to save. */
 export const INLINE_TYPES: readonly string[] = [...INLINE_MEDIA_TYPES, 'text/plain', 'application/pdf'];
 
 const TYPES_OF_EXTENSIONS: ReadonlyMap<string, string> = new Map(
@@ -43,10 +43,10 @@ const TYPES_OF_EXTENSIONS: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * The media type a file is stored and served with: the declared one if it is valid and says something, lower-cased, with
- * no parameter but a known charset; else the one of the name's extension; else `application/octet-stream`, which says
- * nothing when a client declares it either (decision 0006).
- * @param declared  as a client sent it.
+ * The media type that a file is stored and served with: the declared one if it is valid, in lower case, with no parameter
+ * but a known charset; else the one of the name's extension; else `application/octet-stream`. A declared
+ * `application/octet-stream` says nothing, so it counts as not declared (decision 0006).
+ * @param declared  as the client sent it.
  * @returns printable ASCII, under 320 characters.
  */
 export function mediaType(declared: string | undefined, fileName: string): string {
@@ -57,14 +57,14 @@ export function mediaType(declared: string | undefined, fileName: string): strin
   return charset !== undefined && isKnownCharset(charset) ? `${type}; charset=${charset}` : type;
 }
 
-/** The usual extension of files of this type, with its dot; empty for a type not in our table. */
+/** The usual extension for files of this type, with its dot; empty for a type that is not in our table. */
 export function extensionOf(mimeType: string): string {
   const type = withoutParameters(mimeType);
   if (!Object.hasOwn(EXTENSIONS_OF_TYPES, type)) return '';
   return `.${EXTENSIONS_OF_TYPES[type]?.split(' ')[0]}`;
 }
 
-/** Whether a browser may show this type; all others it must save. @param mimeType  as {@link mediaType} returns it. */
+/** True when a browser may show this type; it must save all others. @param mimeType  as {@link mediaType} returns it. */
 export function isInline(mimeType: string): boolean {
   return INLINE_TYPES.includes(withoutParameters(mimeType));
 }
@@ -74,7 +74,7 @@ function typeOfExtension(fileName: string): string {
   return TYPES_OF_EXTENSIONS.get(extension) ?? UNKNOWN_MEDIA_TYPE;
 }
 
-/** The charsets browsers know (WHATWG Encoding). UTF-7, the classic way to hide script in text, is not one of them. */
+/** True for the charsets that browsers know (WHATWG Encoding). UTF-7, which can hide script in text, is not one of them. */
 function isKnownCharset(label: string): boolean {
   try {
     new TextDecoder(label);

@@ -2,16 +2,16 @@ import { isUuid, randomToken } from '../ids.ts';
 import type { FileRef, FileRow } from './file.ts';
 
 /**
- * Keys in the bucket. Only what is under `uploads/` can be reached by a link; its key says nothing about the file.
- * `incoming/` is where direct uploads arrive: signed by us, read by us, so its keys may name the row they belong to.
+ * Keys in the bucket. Links reach only what is under `uploads/`; such a key says nothing about the file. The bytes of direct
+ * uploads arrive under `incoming/`: we alone sign and read these keys, so they may name the row they belong to.
  */
 
 const PUBLIC_PREFIX = 'uploads/';
 const INCOMING_PREFIX = 'incoming/';
-/** Who knows the link may read the file, so nobody may guess it. */
+/** Everybody who knows the link may read the file, so it must not be possible to guess it. */
 const TOKEN_BITS = 128;
 
-/** A key of its own for every attempt to publish bytes, so that no late writer can bring back what was deleted. */
+/** Every attempt to publish bytes takes a new key, so that a late writer cannot bring back what was deleted. */
 export function newPublicKey(): string {
   return PUBLIC_PREFIX + randomToken(TOKEN_BITS);
 }
@@ -21,8 +21,8 @@ export function isPublicKey(key: string): boolean {
 }
 
 /**
- * The key of the object behind a link; undefined for an address that is no link of ours. The name at its end plays no part,
- * because the edge strips it, and neither does a query.
+ * The key of the object behind a link; undefined for an address that is no link of ours. The name at the end of the link and
+ * a query are ignored, because the edge strips them.
  * @param cdnUrls  every address files are served from.
  */
 export function objectKeyOfLink(link: string, cdnUrls: readonly string[]): string | undefined {
@@ -41,18 +41,18 @@ export function fileOfIncomingKey(key: string): FileRef | undefined {
   return key.startsWith(INCOMING_PREFIX) ? parseOwner(key.slice(INCOMING_PREFIX.length)) : undefined;
 }
 
-/** What a public object carries as `x-amz-meta-file`, by which the bucket's walk finds its row. The CDN strips it. */
+/** The `x-amz-meta-file` of a public object, by which the walk of the bucket finds its row. The CDN strips it. */
 export function ownerTag({ accountId, id }: FileRef): string {
   return `${accountId}/${id}`;
 }
 
-/** The file an owner tag names; undefined when it is none of ours. */
+/** The file that an owner tag names; undefined when we did not write the tag. */
 export function parseOwner(tag: string): FileRef | undefined {
   const [accountId = '', id = '', ...rest] = tag.split('/');
   return isUuid(accountId) && isUuid(id) && rest.length === 0 ? { accountId, id } : undefined;
 }
 
-/** Every public key under which bytes of this file are, or may still appear. */
+/** Every public key under which there are bytes of this file, or may still appear. */
 export function publicKeysOf(row: FileRow): string[] {
   const keys = new Set<string>();
   if ('objectKey' in row && row.objectKey !== undefined) keys.add(row.objectKey);

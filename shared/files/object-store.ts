@@ -7,7 +7,7 @@ export interface ObjectDescription {
   readonly contentDisposition: string;
 }
 
-/** An object of several parts was not stored, and its parts could not be thrown away. `cause` is why it was not stored. */
+/** An object of several parts was not stored, and its parts could not be removed either. `cause` is why it was not stored. */
 export class PartsLeft extends Error {
   override readonly name = 'PartsLeft';
 }
@@ -24,24 +24,25 @@ export interface ObjectStore {
   put(key: string, bytes: Uint8Array, description: ObjectDescription): Promise<void>;
 
   /**
-   * Stores an object of several parts, one on its way while the next is read; nothing is visible until all are stored.
-   * When anything fails, `parts` included, what was stored is thrown away and the error passes.
-   * @throws ApiError `timeout` when the parts were thrown away meanwhile, because it took too long.
-   * @throws PartsLeft instead, when that fails, too: the row of the upload must stay, by which the sweeper finds them.
+   * Stores an object of several parts. One part is sent while the next is read; the object appears when all are stored.
+   * When anything fails, also the reading of `parts`, it removes the stored parts and rethrows the error.
+   * @throws ApiError `timeout` when a sweeper removed the parts meanwhile, because the upload took too long.
+   * @throws PartsLeft when the parts could not be removed: then the row of the upload must stay, because the sweeper finds
+   *   them by it.
    */
   putInParts(key: string, parts: AsyncIterable<Uint8Array>, description: ObjectDescription): Promise<void>;
 
-  /** Bytes of the object; undefined when there is none. */
+  /** The size of the object in bytes; undefined when there is none. */
   size(key: string): Promise<number | undefined>;
 
   /**
-   * Copies an object inside the storage: a long one in parts, many at once, which are thrown away when one fails. When that
-   * fails, too, they are the sweeper's to find, by the row that has the key.
-   * @returns false when there is no object to copy, or the sweeper has thrown the parts away meanwhile.
+   * Copies an object inside the storage: a large one in parts, many at once. When one fails it removes the others; when that
+   * fails too, the sweeper finds them by the row that holds the key.
+   * @returns false when there is no object to copy, or the sweeper has removed the parts meanwhile.
    */
   copy(copy: Copy, description: ObjectDescription): Promise<boolean>;
 
-  /** Stores an empty object unless there is one already, so that no PUT with `If-None-Match: *` succeeds from then on. */
+  /** Stores an empty object unless there is an object already. From then on no PUT with `If-None-Match: *` succeeds. */
   occupy(key: string): Promise<void>;
 
   /** Removes the object if there is one. */
@@ -51,7 +52,7 @@ export interface ObjectStore {
 export interface ListedObject {
   readonly key: string;
   readonly sizeBytes: number;
-  /** Epoch milliseconds; of an object stored in parts, when its first part was announced. */
+  /** Epoch milliseconds. For an object stored in parts: when that upload was begun. */
   readonly modifiedAt: number;
 }
 
@@ -61,22 +62,22 @@ interface UnfinishedUpload {
   readonly startedAt: number;
 }
 
-/** What is in the bucket, for those who look for what should not be. */
+/** What is in the bucket: for the sweeper and the operator, who look for what should not be there. */
 export interface ObjectInventory {
-  /** A page of the objects in the order of their keys. @returns `after`: what the next page comes after, if there is one. */
+  /** Lists a page of the objects in the order of their keys. @returns `after`: where the next page begins, if there is one. */
   page(after: string | undefined): Promise<{ objects: ListedObject[]; after?: string }>;
 
-  /** The owner tag an object was stored with; undefined when it has none, or is gone. */
+  /** Reads the owner tag of an object; undefined when it has none, or is gone. */
   ownerTag(key: string): Promise<string | undefined>;
 
-  /** Uploads in parts that were neither completed nor aborted, of one key or (a page of them) of all. */
+  /** Lists uploads in parts that were neither completed nor aborted: those of one key, or a page of all. */
   unfinishedUploads(key?: string): Promise<UnfinishedUpload[]>;
 
-  /** Throws away the parts stored so far. Harmless twice. */
+  /** Removes the parts stored so far. Harmless twice. */
   abort(upload: UnfinishedUpload): Promise<void>;
 }
 
-/** What a direct upload may put, and where. */
+/** What the client of a ticket may put, and where. */
 interface PutPermission {
   readonly key: string;
   readonly mimeType: string;
@@ -86,13 +87,13 @@ interface PutPermission {
 
 export interface SignedPut {
   readonly url: string;
-  /** What the client must send as it stands; `Content-Length` and `Host`, which are signed as well, it sends by itself. */
+  /** The client must send these as they stand. `Content-Length` and `Host` are signed as well; every client sends them. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
  * Signs a URL that takes one PUT of exactly these bytes, once.
- * @param validity  from when (epoch milliseconds), and for how long, the PUT may begin.
+ * @param validity  the PUT must begin within `lifetimeMs` from `now`.
  */
 export type SignUpload = (
   permission: PutPermission,

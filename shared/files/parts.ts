@@ -1,18 +1,18 @@
 /**
- * Bytes held in memory at once are two of these an upload. S3 takes no smaller part (but the last), and 10,000 of them, so
- * it reaches beyond the largest `MAX_UPLOAD_SIZE_BYTES` (S3 User Guide, "Multipart upload limits").
+ * The size of a part. An upload holds two in memory. S3 takes no smaller part but the last, and 10,000 parts: more than the
+ * largest `MAX_UPLOAD_SIZE_BYTES` needs. Source: S3 User Guide, "Multipart upload limits".
  */
 export const PART_BYTES = 5 * 1024 * 1024;
 
 export interface Part {
-  /** Valid until the part after the next one is asked for: two buffers take turns. */
+  /** Valid until the part after the next one is read: two buffers take turns. */
   readonly bytes: Uint8Array;
   readonly isLast: boolean;
 }
 
 /**
- * Content cut into parts of `partBytes`, the last of what is left; empty content is one empty part. A part is handed out
- * only when it is known whether another follows, so content that just fills one is one part.
+ * Cuts content into parts of `partBytes`; the last one may be smaller. Empty content is one empty part. A part is yielded
+ * only when it is known whether another follows, so content of exactly `partBytes` is one part.
  */
 export async function* inParts(content: AsyncIterable<Uint8Array>, partBytes: number): AsyncGenerator<Part, void> {
   let buffer: Buffer = Buffer.alloc(0);
@@ -36,10 +36,10 @@ export async function* inParts(content: AsyncIterable<Uint8Array>, partBytes: nu
   yield { bytes: buffer.subarray(0, filled), isLast: true };
 }
 
-/** Most content is short: memory for a whole part each time would have the collector run every few uploads. */
+/** Most content is short. Memory for a whole part each time would make the garbage collector run every few uploads. */
 const SMALLEST_BYTES = 64 * 1024;
 
-/** @returns the buffer, or a larger one with the same content in front: twice as large at least, and no larger than a part. */
+/** @returns the buffer, or a larger one that begins with its content: at least twice as large, and no larger than a part. */
 function withRoomFor(bytes: number, buffer: Buffer, partBytes: number): Buffer {
   if (bytes <= buffer.length) return buffer;
   const larger = Buffer.allocUnsafeSlow(Math.min(partBytes, Math.max(bytes, 2 * buffer.length, SMALLEST_BYTES)));
@@ -49,14 +49,14 @@ function withRoomFor(bytes: number, buffer: Buffer, partBytes: number): Buffer {
 
 const MIB = 1024 * 1024;
 
-/** An object is copied inside S3 in parts of this size, all but the last; one that is no longer, by one call. */
+/** S3 copies a larger object in parts of this size, and an object of this size or less by one call. */
 export const COPY_PART_BYTES = 32 * MIB;
-/** Parts that are copied at once. */
+/** Parts of one object that are copied at once. */
 export const COPIES_AT_ONCE = 24;
-/** What S3 is taken to copy in one call, at least. Decision 0022 says what follows from it. */
+/** We assume that one call copies at least this much (decision 0022). */
 const COPY_BYTES_PER_SECOND = 16 * MIB;
 
-/** How long the copy of an object of this size may take, in milliseconds: at most 2 s up to 768 MiB, 14 s for 5,000 MiB. */
+/** How long the copy of an object may take, in milliseconds: 2 s up to 768 MiB, 14 s for 5,000 MiB. */
 export function copyMs(sizeBytes: number): number {
   const rounds = Math.ceil(Math.ceil(sizeBytes / COPY_PART_BYTES) / COPIES_AT_ONCE);
   return (Math.min(sizeBytes, rounds * COPY_PART_BYTES) * 1_000) / COPY_BYTES_PER_SECOND;

@@ -6,9 +6,9 @@ import type { FileStore } from './file-store.ts';
 import type { ObjectStore } from './object-store.ts';
 
 /**
- * Removes an upload that is not to become a file: it is given up first, so that no settlement under way can succeed, then
- * the object goes, then the row. Whatever fails or dies in between is left to the sweeper.
- * @returns `settled` when it has become a file in spite of all, and stays.
+ * Removes an upload that must not become a file. It is given up first, so that no settlement under way can succeed; then the
+ * object is removed, then the row. When we fail or die in between, the sweeper does the rest.
+ * @returns `settled` when the upload has become a file already; then the file stays.
  */
 export async function discardUpload(
   stores: { readonly files: FileStore; readonly objects: ObjectStore },
@@ -26,12 +26,12 @@ export async function discardUpload(
   return 'discarded';
 }
 
-/** Renewed when this part of the lease has passed, so that two renewals in a row may fail. */
+/** The lease is renewed when this part of it has passed, so that two renewals in a row may fail. */
 const RENEW_AFTER = 1 / 3;
 
 /**
- * A function to be called at every sign of life of an upload, which keeps the lease on its row from ending.
- * @throws ApiError `timeout` (from the function) when the lease had ended and the sweeper took the upload.
+ * Makes a function that renews the lease on the row of an upload; call it whenever bytes arrive.
+ * @returns the function. It throws ApiError `timeout` when the lease had ended and the sweeper took the upload.
  */
 export function renewingLease(
   files: FileStore,

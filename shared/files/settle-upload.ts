@@ -19,14 +19,14 @@ export interface SettledUpload {
 }
 
 /**
- * Makes a staged upload a file, in one transaction: charged, counted, listed and remembered for its key.
+ * Makes a staged upload a file, in one transaction: charged, counted, listed and recorded for its `Idempotency-Key`.
  *
- * When the answer of the transaction is lost, the upload is given up, which either proves that it did not happen and
- * cannot any more, or finds the file there. (Only when the database does not answer that either is the outcome unknown:
- * then the client gets an error, and the file may exist, consistent and deletable.)
+ * When the answer of the transaction is lost, we give the upload up. That either proves that the transaction has not happened
+ * and cannot happen any more, or finds the file. (The outcome stays unknown only when the database does not answer that
+ * either: then the client gets an error, and the file may exist; it is consistent and can be deleted.)
  * @throws ApiError `storage_limit_exceeded`; `rate_limit_exceeded` for the bytes of the day; `idempotency_conflict` when
- *   another request took the key meanwhile; `timeout` when the upload was given up because it took too long;
- *   `service_unavailable`. The upload is discarded then.
+ *   another request took the key meanwhile; `timeout` when the upload took too long and was given up;
+ *   `service_unavailable`. Then the upload is discarded.
  */
 export async function settleUpload(
   stores: SettlingStores,
@@ -53,7 +53,11 @@ export async function settleUpload(
   }
 }
 
-/** @returns the file of the request that took the key, if it was for the same one. */
+/**
+ * Decides what answers an upload that was not settled.
+ * @returns the file of another request with the same key, if it asked for the same file.
+ * @throws ApiError as {@link settleUpload}.
+ */
 async function refused(
   stores: SettlingStores,
   { upload, claim }: StagedUpload & { kind: 'stored' },
@@ -62,21 +66,22 @@ async function refused(
 ): Promise<SettledUpload> {
   if (outcome === 'not pending')
     throw new ApiError('timeout', { detail: 'the lease ended before the upload was settled' });
-  // With a key, the room may be gone because another request with it was quicker: then its file is the answer.
+  // Another request with the same key may have used the room: then its file is the answer.
   const earlier = claim && (await stores.idempotency.get(upload.accountId, claim.key, now));
   if (claim && earlier) {
     const file = replay(earlier, claim.fingerprint);
     await discardUpload(stores, upload);
     return { file, isReplay: true };
   }
-  // What held the key has gone since: the next attempt may have it.
+  // The record that held the key has expired since: the next attempt can take it.
   if (outcome === 'key taken') throw serviceUnavailable({ detail: 'key taken, and free again' });
   throw refusalError(outcome, now);
 }
 
 /**
- * Settlements that count each file they make, and its bytes, by the lane these came on. Counted where the transaction is
- * known to have happened, so a replay or the loser of a race counts nothing; one whose answer was lost may be missing.
+ * Wraps the settlements so that each new file, and its bytes, are counted in the metrics of a lane. A file is counted when
+ * its transaction is known to have happened: a replay or the loser of a race is not counted, and a file whose answer was
+ * lost may be missing.
  */
 export function countedSettlements(settlements: SettlementStore, lane: Lane): SettlementStore {
   function count<Outcome>(outcome: Outcome, { sizeBytes }: StoredFile): Outcome {

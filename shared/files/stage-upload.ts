@@ -26,23 +26,24 @@ export interface StagingStores {
   readonly objects: ObjectStore;
 }
 
+/** A file that arrives in a form. */
 export interface UploadRequest {
   readonly accountId: string;
-  /** As the part names it; absent when it does not. */
+  /** The file name that the part gives; undefined when it gives none. */
   readonly clientName: string | undefined;
   /** The part's Content-Type. */
   readonly declaredType: string | undefined;
   readonly content: AsyncIterable<Uint8Array>;
-  /** The content has at least so many bytes, as far as is known before it is read. */
+  /** The content has at least this many bytes, as far as is known before it is read. */
   readonly leastBytes: number;
   readonly maxBytes: number;
   readonly limits: AccountLimits;
-  /** How long the upload is believed to be alive without a sign of it, in seconds. */
+  /** The upload is given up when this long no byte has arrived. */
   readonly leaseMs: number;
   readonly idempotencyKey?: string | undefined;
 }
 
-/** An upload whose bytes are stored and charged to nobody, or the file that an earlier one with its key became. */
+/** An upload whose bytes are stored but not charged yet; or the file that an earlier request with its key made. */
 export type StagedUpload =
   | {
       readonly kind: 'stored';
@@ -54,16 +55,15 @@ export type StagedUpload =
   | { readonly kind: 'replay'; readonly file: StoredFile };
 
 /**
- * Reads the content of one file to its end and stores it, so that it waits for {@link settleUpload} (or
- * {@link discardUpload}, when the request turns out to be bad after all).
+ * Reads the content of one file to its end and stores it. After that {@link settleUpload} makes it a file; or
+ * {@link discardUpload} removes it, when the rest of the request turns out to be bad.
  *
- * What cannot fit as things stand is refused before its content is read, as far as its length is known then, and again
- * when the first part is full. Nothing is written before that, or before the content has ended, so most bad requests leave
- * no trace to remove. Then the row is written before the object: a process that dies between or after the two leaves a pending row
- * with a deadline, and the sweeper removes both.
+ * Content that cannot fit is refused before it is read, as far as its length is known then, and again when the first part is
+ * full. Nothing is written before the first part is full or the content has ended, so most bad requests leave nothing to
+ * remove. Then the row is written before the object: when we die between the two or after them, a pending row with a
+ * deadline is left, and the sweeper removes both.
  * @throws ApiError `file_too_large`; `storage_limit_exceeded`, or `rate_limit_exceeded` for the bytes of the day, when it
- *   cannot fit; `idempotency_conflict`; and whatever the content throws. Nothing is left behind then, at the latest once the
- *   sweeper has run.
+ *   cannot fit; `idempotency_conflict`; and every error of the content. Then nothing is left behind once the sweeper has run.
  */
 export async function stageUpload(
   stores: StagingStores,
@@ -71,7 +71,7 @@ export async function stageUpload(
   clock: () => number = Date.now,
 ): Promise<StagedUpload> {
   const { accountId, idempotencyKey, limits } = request;
-  // In this order: usage that already holds the first attempt with this key implies that its record is found.
+  // In this order: when the usage we read already includes the first attempt with this key, we find its record as well.
   const account = await getAccount(stores.accounts, accountId);
   const earlier =
     idempotencyKey === undefined ? undefined : await stores.idempotency.get(accountId, idempotencyKey, clock());
@@ -104,7 +104,7 @@ export async function stageUpload(
   };
 }
 
-/** The file that the key stands for; only the whole content says whether it is the same. */
+/** Reads the whole content, because only then it is known whether it is the one that the key stands for. */
 async function replayOf(
   earlier: IdempotencyRecord,
   request: UploadRequest,
@@ -135,6 +135,7 @@ interface Storing {
   readonly clock: () => number;
 }
 
+/** Writes the row, then the object. */
 async function store(stores: StagingStores, storing: Storing): Promise<PendingUpload> {
   const { file, first, parts, content, leaseMs, clock } = storing;
   const { accountId, id, name, mimeType, objectKey } = file;
@@ -154,8 +155,8 @@ async function store(stores: StagingStores, storing: Storing): Promise<PendingUp
     else await stores.objects.putInParts(objectKey, bytesOf(first, parts), description);
   } catch (error) {
     if (error instanceof PartsLeft) throw error.cause;
-    // When the storage failed, what we told it may still happen, after anything we could remove now: the sweeper will,
-    // when the lease has ended.
+    // When the storage failed, our write may still happen, after anything that we could remove now: then the sweeper
+    // removes it when the lease has ended.
     if (content.hasFailed) await discardUpload(stores, upload);
     throw error;
   }

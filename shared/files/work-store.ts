@@ -2,52 +2,52 @@ import type { FileRef, FileRow } from './file.ts';
 import type { FileStore, ReleaseStore } from './file-store.ts';
 import type { ObjectInventory, ObjectStore } from './object-store.ts';
 
-/** A row with a deadline, as the index of unfinished work shows it (which may be some seconds behind the row). */
+/** A row with a deadline, as the index of unfinished work shows it. The index may be some seconds behind the row. */
 export interface WorkItem extends FileRef {
   readonly dueAt: number;
 }
 
-/** How far the walk of the bucket is. Times are epoch milliseconds. */
+/** How far the walk of the bucket has come. Times are epoch milliseconds. */
 export interface WalkState {
   readonly startedAt: number;
-  /** The page after this key is next; absent at the beginning, and when the walk is over. */
+  /** The next page begins after this key; absent at the beginning, and when the walk is over. */
   readonly after?: string;
   readonly isOver: boolean;
-  /** Objects older than this had their row when an earlier walk looked. */
+  /** An earlier walk has checked the objects that are older than this. */
   readonly checkedBefore: number;
-  /** What this walk looks at is older than this. */
+  /** This walk checks only objects that are older than this. */
   readonly until: number;
-  /** True when something could not be looked at, so that the next walk has to. */
+  /** True when an object could not be checked; then the next walk checks it. */
   readonly hasFailed: boolean;
 }
 
-/** What the sweeper has to do, and how far it is. */
+/** The sweeper's list of work, and the state of its walk. */
 export interface WorkStore {
-  /** The longest overdue items of one of the {@link WORK_SHARDS}. */
+  /** Up to `limit` items of one of the {@link WORK_SHARDS} that are due at `now`, the longest overdue first. */
   due(shard: number, now: number, limit: number): Promise<WorkItem[]>;
 
   /**
-   * Takes an item until `dueAt`, when it is due again unless its work is done by then.
-   * @returns the row as it is now; undefined when somebody else has taken, renewed or finished it.
+   * Takes a lease on an item. At `dueAt` the item is due again, unless its work is done by then.
+   * @returns the row as it is now; undefined when it was taken, renewed or finished by another process.
    */
   claim(item: WorkItem, dueAt: number): Promise<FileRow | undefined>;
 
-  /** Nothing is left of the ticket of a ready file. */
+  /** Records that nothing is left of the ticket of a ready file: the row is work no longer. */
   finishReady(ref: FileRef): Promise<void>;
 
   walk(): Promise<WalkState | undefined>;
   saveWalk(state: WalkState): Promise<void>;
 }
 
-/** So many partitions of the index that no one of them takes every upload (1,000 writes a second each). */
+/** Partitions of the index of unfinished work. With one, all uploads would write to it, and it takes 1,000 writes a second. */
 export const WORK_SHARDS = 16;
 
-/** The shard of a file: by the last digit of its id, which is random. */
+/** The shard of a file: the last digit of its id, which is random. */
 export function workShardOf({ id }: FileRef): number {
   return Number.parseInt(id.slice(-1), 16);
 }
 
-/** What the sweeper works on: its own list of work, and all that others may have left half done. */
+/** What the sweeper needs: its list of work, and all that a request may have left half done. */
 export interface SweepingStores {
   readonly files: FileStore;
   readonly objects: ObjectStore;
