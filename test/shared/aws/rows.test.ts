@@ -67,7 +67,7 @@ const pendingUpload = (accountId: string) =>
     accountId,
     id: FILE,
     state: 'pending',
-    lane: 'multipart',
+    via: 'form',
     objectKey: 'uploads/token',
     dueAt: NOW + 60_000,
   }) as const;
@@ -75,7 +75,7 @@ const ticketOf = (accountId: string, more: Partial<PendingTicket> = {}): Pending
   accountId,
   id: FILE,
   state: 'pending',
-  lane: 'direct',
+  via: 'ticket',
   name: 'ticket',
   mimeType: 'text/plain',
   sizeBytes: 0,
@@ -198,7 +198,7 @@ describe('the row of a multipart upload', () => {
       expires_at: { N: String(NOW / 1_000 + 86_400) },
       file: { M: shown },
     });
-    const listed = { ...file, seq: 1, state: 'ready', lane: 'multipart', attemptKeys: [] } as const;
+    const listed = { ...file, seq: 1, state: 'ready', via: 'form', attemptKeys: [] } as const;
     expect(await files.get(file)).toEqual(listed);
     expect(await releases.releaseFile(listed, { dueAt: NOW + 5 }, deadline())).toBe('released');
     const { seq: _, ...rest } = ready;
