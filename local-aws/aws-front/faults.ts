@@ -73,6 +73,8 @@ export interface Faults {
    * with the place where it was added. Faults that were removed count as well.
    */
   assertApplied(): void;
+  /** Removes every fault and forgets it: for the next test that uses the same service. */
+  clear(): void;
 }
 
 export interface FaultSource extends Faults {
@@ -135,6 +137,10 @@ export function createFaults(): FaultSource {
     assertApplied() {
       const problems = all.flatMap(problemOf);
       if (problems.length > 0) throw new Error(`faults did not do what their tests count on:\n${problems.join('\n')}`);
+    },
+    clear() {
+      active.clear();
+      all.length = 0;
     },
   };
 }

@@ -2,13 +2,13 @@ import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { API_KEYS_PER_ACCOUNT_MAX } from '../../shared/limits.ts';
 import { client } from '../support/client.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { borrowTestService, type TestService } from '../support/service.ts';
 import { dynamoDbClient } from '../support/tables.ts';
 
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService({ RATE_LIMIT_REQUESTS_PER_MINUTE: '5000' });
+  service = await borrowTestService();
 });
 afterAll(() => service.close());
 

@@ -6,13 +6,13 @@ import { methodsOf, ROUTES, type Route } from '../../shared/routes.ts';
 import { type Answer, client } from '../support/client.ts';
 import { expectNoTrace } from '../support/expect-no-trace.ts';
 import { FORM, filePart } from '../support/forms.ts';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let account: TestAccount;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await borrowTestService();
   account = await service.newAccount();
 });
 afterAll(() => service.close());

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { client } from '../support/client.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { borrowTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await borrowTestService();
 });
 afterAll(() => service.close());
 

@@ -1,14 +1,14 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operatorOf } from '../support/operator.ts';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let account: TestAccount;
 const NAMES = ['alpha.txt', 'Straße.TXT', 'ΟΔΟΣ.md', '100%_done.txt', 'beta.txt'];
 
 beforeAll(async () => {
-  service = await startTestService({ RATE_LIMIT_LISTS_PER_MINUTE: '1000' });
+  service = await borrowTestService();
   account = await service.newAccount();
   for (const name of NAMES) await account.byKey.upload(name, name);
 });

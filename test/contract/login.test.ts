@@ -6,13 +6,13 @@ import { cookieJar } from '../support/cookie-jar.ts';
 import { during } from '../support/during.ts';
 import { logIn } from '../support/login.ts';
 import { type RawAnswer, rawRequest, sendRaw } from '../support/raw-http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { borrowTestService, startTestService, type TestService } from '../support/service.ts';
 import { dynamoDbClient } from '../support/tables.ts';
 
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService({ RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: '1000' });
+  service = await borrowTestService();
 });
 afterAll(() => service.close());
 

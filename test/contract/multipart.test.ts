@@ -2,16 +2,13 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectNoTrace } from '../support/expect-no-trace.ts';
 import { FORM, filePart, part } from '../support/forms.ts';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let account: TestAccount;
 
 beforeAll(async () => {
-  service = await startTestService({
-    RATE_LIMIT_UPLOADS_PER_MINUTE: '10000',
-    RATE_LIMIT_REQUESTS_PER_MINUTE: '10000',
-  });
+  service = await borrowTestService();
   account = await service.newAccount();
 });
 afterAll(() => service.close());

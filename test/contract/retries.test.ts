@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestService, type TestService } from '../support/service.ts';
+import { borrowTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService({ RATE_LIMIT_UPLOADS_PER_MINUTE: '1000' });
+  service = await borrowTestService();
 });
 afterAll(() => service.close());
 

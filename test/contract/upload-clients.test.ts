@@ -3,13 +3,13 @@ import { type CapturedUpload, capturedUploads } from '../shared/upload-form/capt
 import { expectError } from '../support/expect-error.ts';
 import { expectNoTrace } from '../support/expect-no-trace.ts';
 import { inChunks, type RawAnswer, rawRequest, sendAndLeave, sendRaw } from '../support/raw-http.ts';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
 
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService({ RATE_LIMIT_UPLOADS_PER_MINUTE: '10000' });
+  service = await borrowTestService();
 });
 afterAll(() => service.close());
 

@@ -3,9 +3,9 @@ import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HAS_BROWSER, launchBrowser, openAs, type Visit, visit } from '../support/browser.ts';
+import { HAS_BROWSER, openAs, sharedBrowser, type Visit, visit } from '../support/browser.ts';
 import { uploadThrough } from '../support/lanes.ts';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -130,17 +130,13 @@ let account: TestAccount;
 
 describe.runIf(HAS_BROWSER)('every page and dialog', () => {
   beforeAll(async () => {
-    [service, browser] = await Promise.all([
-      startTestService({ RATE_LIMIT_LISTS_PER_MINUTE: '10000', RATE_LIMIT_REQUESTS_PER_MINUTE: '10000' }),
-      launchBrowser(),
-    ]);
+    [service, browser] = await Promise.all([borrowTestService(), sharedBrowser()]);
     account = await service.newAccount();
     for (const name of ['photo.jpg', 'a-name-of-one-very-long-word-'.repeat(8)]) {
       await uploadThrough('inline', account, name, 'content');
     }
   });
   afterAll(async () => {
-    await browser.close();
     await service.close();
   });
 

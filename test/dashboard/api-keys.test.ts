@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HAS_BROWSER, launchBrowser, openAs, type Visit, visit } from '../support/browser.ts';
+import { HAS_BROWSER, openAs, sharedBrowser, type Visit, visit } from '../support/browser.ts';
 import { client } from '../support/client.ts';
 import { inherited } from '../support/inherited.ts';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let browser: Browser;
@@ -20,13 +20,12 @@ describe.runIf(HAS_BROWSER)('a person makes a key', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'keys-'));
     await writeFile(join(directory, 'photo.jpg'), 'not much of a photo');
-    [service, browser] = await Promise.all([startTestService(), launchBrowser()]);
+    [service, browser] = await Promise.all([borrowTestService(), sharedBrowser()]);
     account = await service.newAccount();
     here = await visit(browser);
     await openAs(here, service, account.cookie, '/dashboard/api-keys');
   });
   afterAll(async () => {
-    await browser.close();
     await service.close();
     await rm(directory, { recursive: true });
   });

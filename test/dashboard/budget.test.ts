@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import type { Browser, Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HAS_BROWSER, launchBrowser, openAs, visit } from '../support/browser.ts';
+import { HAS_BROWSER, openAs, sharedBrowser, visit } from '../support/browser.ts';
 import { uploadThrough } from '../support/lanes.ts';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 /** Of all scripts that the first load brings, compressed as the edge does it at the least. */
 const SCRIPT_BYTES_MAX = 250_000;
@@ -18,12 +18,11 @@ let account: TestAccount;
 
 describe.runIf(HAS_BROWSER)('the first load', () => {
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startTestService(), launchBrowser()]);
+    [service, browser] = await Promise.all([borrowTestService(), sharedBrowser()]);
     account = await service.newAccount();
     await uploadThrough('inline', account, 'photo.jpg', 'content');
   });
   afterAll(async () => {
-    await browser.close();
     await service.close();
   });
 

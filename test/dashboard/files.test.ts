@@ -1,8 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HAS_BROWSER, launchBrowser, openAs, type Visit, type VisitOptions, visit } from '../support/browser.ts';
+import { HAS_BROWSER, openAs, sharedBrowser, type Visit, type VisitOptions, visit } from '../support/browser.ts';
 import { uploadThrough } from '../support/lanes.ts';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 /** One more than fit on a page, and two of another name. */
 const NAMES = [...Array.from({ length: 49 }, (_, index) => `picture-${index}.png`), 'Résumé.pdf', 'invoice 7.pdf'];
@@ -14,16 +14,12 @@ let here: Visit;
 
 describe.runIf(HAS_BROWSER)('the files of an account', () => {
   beforeAll(async () => {
-    [service, browser] = await Promise.all([
-      startTestService({ RATE_LIMIT_LISTS_PER_MINUTE: '10000', RATE_LIMIT_REQUESTS_PER_MINUTE: '10000' }),
-      launchBrowser(),
-    ]);
+    [service, browser] = await Promise.all([borrowTestService(), sharedBrowser()]);
     account = await service.newAccount();
     for (const name of NAMES.slice(-2)) await uploadThrough('inline', account, name, name);
     await Promise.all(NAMES.slice(0, -2).map((name) => uploadThrough('inline', account, name, name)));
   });
   afterAll(async () => {
-    await browser.close();
     await service.close();
   });
 

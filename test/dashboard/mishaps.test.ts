@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   arriveAt,
   HAS_BROWSER,
-  launchBrowser,
+  sharedBrowser,
   slowUploads,
   uploadPanel,
   type Visit,
   type VisitOptions,
 } from '../support/browser.ts';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 const MIB = 1024 * 1024;
 const SMALL = { name: 'small.txt', mimeType: 'text/plain', buffer: Buffer.from('small') };
@@ -25,10 +25,9 @@ let here: Visit;
 
 describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startTestService(), launchBrowser()]);
+    [service, browser] = await Promise.all([borrowTestService(), sharedBrowser()]);
   });
   afterAll(async () => {
-    await browser.close();
     await service.close();
   });
 

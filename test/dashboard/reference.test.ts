@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { examples } from '../../dashboard/src/reference/examples.ts';
 import { inherited } from '../support/inherited.ts';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let account: TestAccount;
@@ -16,7 +16,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'reference-'));
   await writeFile(join(directory, 'photo.jpg'), 'not much of a photo');
   await writeFile(join(directory, 'film.mp4'), 'not much of a film');
-  service = await startTestService();
+  service = await borrowTestService();
   account = await service.newAccount();
 });
 afterAll(async () => {

@@ -3,26 +3,25 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   HAS_BROWSER,
-  launchBrowser,
   logInThere,
   openAs,
+  sharedBrowser,
   slowUploads,
   uploadPanel,
   type Visit,
   visit,
 } from '../support/browser.ts';
 import { during } from '../support/during.ts';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let browser: Browser;
 
 describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startTestService(), launchBrowser()]);
+    [service, browser] = await Promise.all([borrowTestService(), sharedBrowser()]);
   });
   afterAll(async () => {
-    await browser.close();
     await service.close();
   });
 
@@ -30,11 +29,11 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     const here = await visit(browser);
     const { page, context } = here;
     await page.goto(`${service.urls.root_url}/dashboard/?search=holiday`);
-    await logInThere(page, 'ada@example.com');
+    await logInThere(page, 'ada@example.org');
     await page.getByRole('searchbox').waitFor();
     expect(page.url()).toBe(`${service.urls.root_url}/dashboard/?search=holiday`);
     const cookies = await context.cookies();
-    await page.getByRole('button', { name: 'Account of ada@example.com' }).click();
+    await page.getByRole('button', { name: 'Account of ada@example.org' }).click();
     await page.getByRole('menuitem', { name: 'Log out', exact: true }).click();
     await page.getByRole('link', { name: 'Continue with Google' }).waitFor();
     await context.addCookies(cookies);
@@ -78,13 +77,13 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
       await page.getByRole('link', { name: 'Continue with Google' }).click();
       await page.getByRole('alert').getByText('Logging in does not work at the moment.').waitFor();
     });
-    await logInThere(page, 'margaret@example.com');
-    await page.getByRole('button', { name: 'Account of margaret@example.com' }).waitFor();
+    await logInThere(page, 'margaret@example.org');
+    await page.getByRole('button', { name: 'Account of margaret@example.org' }).waitFor();
     await here.leave();
   });
 
   test('that ends anywhere leads to the login, and back to where one was', async () => {
-    const account = await service.newAccount('grace@example.com');
+    const account = await service.newAccount('grace@example.org');
     const here = await visit(browser);
     const { page, context } = here;
     await openAs(here, service, account.cookie, '/dashboard/api-keys');
@@ -92,7 +91,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await context.clearCookies();
     await page.getByRole('button', { name: 'Revoke test' }).click();
     await page.getByRole('button', { name: 'Revoke', exact: true }).click();
-    await logInThere(page, 'grace@example.com');
+    await logInThere(page, 'grace@example.org');
     await page.getByRole('row').filter({ hasText: 'test' }).waitFor();
     expect(page.url()).toBe(`${service.urls.root_url}/dashboard/api-keys`);
     await here.leave();
@@ -176,8 +175,8 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
   });
 
   test('ends everywhere when its owner asks for that: in this tab, in the next, and in another browser', async () => {
-    const account = await service.newAccount('frances@example.com');
-    const { cookie } = await service.newAccount('frances@example.com');
+    const account = await service.newAccount('frances@example.org');
+    const { cookie } = await service.newAccount('frances@example.org');
     const [here, elsewhere] = [await visit(browser), await visit(browser)];
     const toLogIn = (page: Page) => page.getByRole('link', { name: 'Continue with Google' });
     const backWhereOneWas = (page: Page) => page.getByText('Log in to go on where you were.');
@@ -198,14 +197,14 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
   });
 
   test('of somebody else in another tab is that of every tab', async () => {
-    const account = await service.newAccount('barbara@example.com');
+    const account = await service.newAccount('barbara@example.org');
     const here = await visit(browser);
     await openAs(here, service, account.cookie);
-    await here.page.getByRole('button', { name: 'Account of barbara@example.com' }).waitFor();
+    await here.page.getByRole('button', { name: 'Account of barbara@example.org' }).waitFor();
     const other = await here.context.newPage();
     await other.goto(`${service.urls.root_url}/dashboard/login`);
-    await logInThere(other, 'edsger@example.com');
-    await here.page.getByRole('button', { name: 'Account of edsger@example.com' }).waitFor();
+    await logInThere(other, 'edsger@example.org');
+    await here.page.getByRole('button', { name: 'Account of edsger@example.org' }).waitFor();
     await here.leave();
   });
 
@@ -215,7 +214,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
       const here = await visit(browser);
       const { page } = here;
       await page.goto(`${service.urls.root_url}/dashboard/login?return=${target}`);
-      await logInThere(page, 'alan@example.com');
+      await logInThere(page, 'alan@example.org');
       await page.getByRole('heading', { name: 'Upload your first file' }).waitFor();
       expect([...here.hosts].sort()).toEqual(
         [service.urls.root_url, service.urls.identity_provider_url].map((url) => new URL(url).host).sort(),

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminJson } from '../support/admin.ts';
-import { arriveAt, HAS_BROWSER, launchBrowser, slowUploads, uploadPanel, type Visit } from '../support/browser.ts';
+import { arriveAt, HAS_BROWSER, sharedBrowser, slowUploads, uploadPanel, type Visit } from '../support/browser.ts';
 import { uploadThrough } from '../support/lanes.ts';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -45,17 +45,9 @@ const rowOf = (page: Page, name: string) => uploadPanel(page).getByRole('listite
 describe.runIf(HAS_BROWSER)('a person uploads', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'dashboard-'));
-    [service, browser] = await Promise.all([
-      startTestService({
-        RATE_LIMIT_UPLOADS_PER_MINUTE: '10000',
-        RATE_LIMIT_LISTS_PER_MINUTE: '10000',
-        RATE_LIMIT_REQUESTS_PER_MINUTE: '10000',
-      }),
-      launchBrowser(),
-    ]);
+    [service, browser] = await Promise.all([borrowTestService(), sharedBrowser()]);
   });
   afterAll(async () => {
-    await browser.close();
     await service.close();
     await rm(directory, { recursive: true });
   });

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ROUTES, type Route } from '../../shared/routes.ts';
 import { expectError, expectErrorOfCloudFront, expectErrorPage } from '../support/expect-error.ts';
 import { inChunks, rawRequest, sendRaw } from '../support/raw-http.ts';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 /** Bytes that no client library would send, to each server that a stranger can reach. */
 
@@ -10,10 +10,7 @@ let service: TestService;
 let account: TestAccount;
 
 beforeAll(async () => {
-  service = await startTestService({
-    RATE_LIMIT_UPLOADS_PER_MINUTE: '1000',
-    RATE_LIMIT_REQUESTS_PER_MINUTE: '1000',
-  });
+  service = await borrowTestService();
   account = await service.newAccount();
 });
 afterAll(() => service.close());

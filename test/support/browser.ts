@@ -24,6 +24,14 @@ export async function launchBrowser(): Promise<Browser> {
   return playwright.launch({ executablePath: await chromium.executablePath(), args: ['--no-sandbox'], headless: true });
 }
 
+let shared: Promise<Browser> | undefined;
+
+/** The browser that all test files of this process share, one file after the other; it ends with the process. */
+export function sharedBrowser(): Promise<Browser> {
+  shared ??= launchBrowser();
+  return shared;
+}
+
 /** A person's browser window, with nothing of anybody else in it. */
 export interface Visit {
   readonly page: Page;

@@ -91,10 +91,49 @@ export async function startTestService(
       admin.close();
       await rm(dataDir, { recursive: true, force: true });
       service.front.faults.assertApplied();
-      const denied = logs.filter((line) => /^\S+ AccessDenied: /.test(line));
-      if (denied.length > 0 && !mayLackGrants) throw new Error(`calls lacked a grant:\n${denied.join('\n')}`);
+      if (!mayLackGrants) requireGrants(logs);
     },
   };
+}
+
+/** Nobody who uses these is told to come back later. */
+const HIGH_RATE_LIMITS: Partial<Record<LimitName, string>> = {
+  RATE_LIMIT_LISTS_PER_MINUTE: '10000',
+  RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: '10000',
+  RATE_LIMIT_REQUESTS_PER_MINUTE: '10000',
+  RATE_LIMIT_UPLOADS_PER_MINUTE: '10000',
+};
+
+let shared: Promise<TestService> | undefined;
+
+/**
+ * The service that all test files of this process share, one file after the other, since a start and the first request of
+ * each function take seconds. Its rate limits are high, all other limits are the defaults. A file makes accounts of its
+ * own, expects nothing of other accounts, and gives the service back by `close`, which removes the faults that the file
+ * added. The service ends with the process.
+ */
+export async function borrowTestService(): Promise<TestService> {
+  shared ??= startTestService(HIGH_RATE_LIMITS);
+  const service = await shared;
+  service.logs.length = 0;
+  return {
+    ...service,
+    async close() {
+      await service.deliverEvents();
+      try {
+        service.front.faults.assertApplied();
+        requireGrants(service.logs);
+      } finally {
+        service.front.faults.clear();
+      }
+    },
+  };
+}
+
+/** @throws Error when a call was refused because the template gives no grant for it. */
+function requireGrants(logs: readonly string[]): void {
+  const denied = logs.filter((line) => /^\S+ AccessDenied: /.test(line));
+  if (denied.length > 0) throw new Error(`calls lacked a grant:\n${denied.join('\n')}`);
 }
 
 async function newAccount({ urls }: LocalService, email: string): Promise<TestAccount> {

@@ -306,4 +306,13 @@ describe('at the end, a fault', () => {
     faults.take(subject);
     expect(() => faults.assertApplied()).not.toThrow();
   });
+
+  test('is forgotten when all are cleared, and applies no longer', () => {
+    const faults = createFaults();
+    faults.add({ match, effect: 'throttle' });
+    faults.add({ match: {}, effect: 'cut' });
+    faults.clear();
+    expect(faults.take(subject)).toBeUndefined();
+    expect(() => faults.assertApplied()).not.toThrow();
+  });
 });
