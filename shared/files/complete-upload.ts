@@ -20,32 +20,34 @@ interface CompletingStores {
   readonly settlements: SettlementStore;
 }
 
-/** An attempt may be at work until then after its deadline, and a moment. */
+/** An attempt may be at work this long after its deadline. */
 const LEASE_MARGIN_MS = WORK_AFTER_DEADLINE_MS + 1_000;
-/** Besides the time of a copy: what an attempt needs for all else. */
+/** What an attempt needs besides the time of its copy. */
 const PATIENCE_MS = 3_000;
 const FIRST_WAIT_MS = 150;
 const LONGEST_WAIT_MS = 2_000;
-/** A ticket can change under us this often (pending, ready or cancelled, gone) and no oftener. */
+/** A ticket can change at most this often while we look: pending, then ready or cancelled, then gone. */
 const TURNS = 3;
 
 interface Completing extends Deadline {
   readonly fileCountLimit: number;
-  /** How long another attempt is waited for that is at work, in milliseconds; as long as one may take, unless given. */
+  /** How long to wait for another attempt, in milliseconds. Default: as long as an attempt may take. */
   readonly patienceMs?: number;
 }
 
 /**
- * Makes a direct upload a file once its bytes have arrived. Safe twice, at once (the client and the event of the bucket
- * race as a rule), and against a cancel: one attempt at a time copies the bytes, under a lease on the row, and the others
- * wait for its file. A pending ticket stays pending, so it can be tried again until it ends.
+ * Makes a direct upload a file once its bytes have arrived. It is safe to do this twice, at the same time (the client and the
+ * event of the bucket usually race), and while the ticket is cancelled: one attempt at a time copies the bytes, under a lease
+ * on the row, and the others wait for its file. After a failure the ticket is still pending, so the next attempt can succeed
+ * until the ticket ends.
  *
- * Each attempt copies to a public key of its own, written on the row before: one that dies on the way leaves a key that the
- * row knows, and one that comes late, when its lease has ended, a copy that no link leads to. The bytes that arrived stay
- * where they are until the ticket ends (`file.ts` says why).
- * @returns the file, also if it was ready before.
- * @throws ApiError `not_found`; `upload_incomplete`; `storage_limit_exceeded` when the account has as many files as it may,
- *   and then the ticket ends as if it were cancelled, and is answered so until its end; `service_unavailable`, also when another attempt takes too long.
+ * Each attempt copies to its own public key, which is written on the row first. An attempt that dies leaves a key that the
+ * row holds; one that is late, after the end of its lease, leaves a copy that no link leads to. The bytes that arrived stay
+ * in `incoming/` until the ticket ends (see `file.ts`).
+ * @returns the file, also when it was ready before.
+ * @throws ApiError `not_found`; `upload_incomplete`; `storage_limit_exceeded` when the account has as many files as it may
+ *   (then the ticket is `refused`, and this is the answer until its end); `service_unavailable`, also when another attempt
+ *   takes too long.
  */
 export async function completeUpload(
   stores: CompletingStores,
@@ -60,7 +62,7 @@ export async function completeUpload(
     checkDeadline(completing);
     const row = await stores.files.get(ref);
     if (row?.state === 'ready') return row;
-    // By an earlier attempt of the client, or by the event of the bucket.
+    // An earlier attempt found no room: the client's, or one for the event of the bucket.
     if (row?.state === 'refused') throw new ApiError('storage_limit_exceeded');
     if (row?.state !== 'pending' || row.via !== 'ticket') throw new ApiError('not_found');
     if (row.attemptUntil !== undefined && row.attemptUntil > clock()) {
@@ -72,10 +74,10 @@ export async function completeUpload(
       turn += 1;
     }
   }
-  throw serviceUnavailable({ detail: 'ticket changed all the time' });
+  throw serviceUnavailable({ detail: 'the ticket changed each time' });
 }
 
-/** Longer each time, and never the same for two. @returns how long it was, in milliseconds. */
+/** Waits longer each time, with jitter, so that two waiters come at different times. @returns the wait, in milliseconds. */
 async function waitForOther(
   waitedMs: number,
   { leftMs, deadlineAt }: { leftMs: number; deadlineAt: number },
@@ -89,20 +91,23 @@ async function waitForOther(
   return waitMs;
 }
 
-/** @returns undefined when another attempt has the lease, or the ticket is not pending any more: the row says which. */
+/**
+ * Copies the bytes under a lease and settles the ticket.
+ * @returns undefined when another attempt holds the lease, or the ticket is no longer pending: the row says which.
+ */
 async function attempt(
   stores: CompletingStores,
   ticket: PendingTicket,
   { deadlineAt, fileCountLimit }: Completing,
   clock: () => number,
 ): Promise<StoredFile | undefined> {
-  // S3 held the PUT to the signed length; another size could only be another object, which is not what was paid for.
+  // S3 held the PUT to the signed length. An object of another size is not the one that was charged.
   if ((await stores.objects.size(incomingKey(ticket))) !== ticket.sizeBytes) throw new ApiError('upload_incomplete');
   const objectKey = newPublicKey();
   const lease = { objectKey, until: deadlineAt + LEASE_MARGIN_MS };
   let [file, outcome]: [StoredFile?, Awaited<ReturnType<SettlementStore['settleTicket']>>?] = [];
   try {
-    // When it fails, the lease may be ours all the same.
+    // When this call fails, we may hold the lease all the same: so it is inside the try.
     if ((await stores.files.beginAttempt(ticket, lease, clock())) !== 'begun') return undefined;
     const { accountId, id, name, mimeType, sizeBytes } = ticket;
     const description = { owner: { accountId, id }, mimeType, contentDisposition: contentDisposition(name, mimeType) };
@@ -121,15 +126,16 @@ async function attempt(
   }
   await endAttempt(stores, ticket, objectKey);
   if (outcome !== 'no room') return undefined;
-  // What arrived keeps its key taken. If we die before, the next attempt ends here again, or the sweeper ends the ticket.
+  // The bytes that arrived keep further PUTs out. If we die before this, the next attempt comes here again, or the sweeper
+  // ends the ticket.
   await stores.releases.releaseTicket(ticket, 'refused', { deadlineAt });
   throw new ApiError('storage_limit_exceeded');
 }
 
 /**
- * Gives the lease back at once, so that the next attempt need not wait for its end, then removes the copy. If we die before,
- * or it fails, the lease ends by itself, and the sweeper removes the copy when the ticket ends.
- * @returns `settled` when only the answer of the settlement was lost: then the file is there.
+ * Gives the lease back, so that the next attempt need not wait for its end, then removes the copy. If this fails or we die,
+ * the lease ends by itself, and the sweeper removes the copy when the ticket ends.
+ * @returns `settled` when only the answer of the settlement was lost: then the file exists.
  */
 async function endAttempt(stores: CompletingStores, ref: FileRef, objectKey: string): Promise<'ended' | 'settled'> {
   try {
@@ -142,13 +148,13 @@ async function endAttempt(stores: CompletingStores, ref: FileRef, objectKey: str
 }
 
 /**
- * What to do when the bucket says that something has arrived under a key: make the file if the ticket still waits for its
- * bytes, whether or not its client comes back to complete it. What nothing waits for stays there while the ticket lives,
- * because it keeps further bytes out; later it is removed. Events come late, twice and out of order: only the row and the
- * object decide, so those of the empty objects that we put there ourselves do nothing.
+ * Handles the bucket's event that an object has arrived: makes the file if a pending ticket waits for these bytes, whether or
+ * not its client comes back to complete it. Other bytes stay while their ticket lives, because they keep further PUTs out;
+ * after that they are removed. Events come late, twice and out of order, so only the row and the object decide: the events of
+ * the empty objects that we store ourselves change nothing.
  *
- * An attempt of the client that is at work is waited for, to the end of its lease if it died: the two meet as a rule.
- * @throws ApiError `service_unavailable`: the event is to be delivered again.
+ * When the client's own attempt is at work, as is usual, this waits for it; if it died, to the end of its lease.
+ * @throws ApiError `service_unavailable`: then the event must be delivered again.
  */
 export async function settleUploadedObject(
   stores: CompletingStores,
@@ -168,7 +174,7 @@ export async function settleUploadedObject(
     await completeUpload(stores, ref, { ...completing, patienceMs: Number.POSITIVE_INFINITY }, clock);
     return 'settled';
   } catch (error) {
-    // Cancelled or swept since, or the account was suspended, or may have no further file: the row and the sweeper see to the rest.
+    // The ticket was cancelled or swept, or the account was suspended or may have no further file: the sweeper does the rest.
     if (error instanceof ApiError && error.status < 500) return 'refused';
     throw error;
   }

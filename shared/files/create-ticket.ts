@@ -22,6 +22,15 @@ interface TicketStores {
   readonly signUpload: SignUpload;
 }
 
+/** The file that a client wants to put into the bucket itself. */
+interface TicketRequest {
+  readonly name: string;
+  readonly mimeType: string;
+  readonly sizeBytes: number;
+  /** Base64 of the 32 bytes of its SHA-256; S3 checks it. */
+  readonly checksumSha256?: string;
+}
+
 export interface TicketInput extends Deadline {
   readonly accountId: string;
   readonly request: TicketRequest;
@@ -29,11 +38,11 @@ export interface TicketInput extends Deadline {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** Leave to upload one file directly. */
+/** Permission to put one file into the bucket. */
 export interface Ticket {
   readonly id: string;
   readonly put: SignedPut;
-  /** When the PUT must have begun, in epoch milliseconds. */
+  /** The PUT must begin before this time, in epoch milliseconds. */
   readonly expiresAt: number;
 }
 
@@ -42,13 +51,40 @@ type TicketAnswer =
   /** An earlier ticket with the same `Idempotency-Key` has become this file. */
   | { readonly kind: 'file'; readonly file: StoredFile; readonly isReplay: true };
 
-/** Two requests with one key can overtake each other this often before we say that we are busy. */
+/** 32 bytes in base64: the last of 43 digits carries four bits, so its two lowest are zero. */
+const SHA256_BASE64 = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
+
+/**
+ * Reads the body `{name, mime_type, size_bytes, checksum_sha256?}`; other members are ignored. Name and type are treated
+ * as those of a form's part.
+ * @throws ApiError `invalid_request`, `file_too_large`.
+ */
+export function parseTicketRequest(body: Readonly<Record<string, unknown>>, maxBytes: number): TicketRequest {
+  const { name, mime_type: declaredType, size_bytes: sizeBytes, checksum_sha256: checksumSha256 } = body;
+  if (typeof name !== 'string' || typeof declaredType !== 'string') throw new ApiError('invalid_request');
+  if (typeof sizeBytes !== 'number' || !Number.isSafeInteger(sizeBytes) || sizeBytes < 0) {
+    throw new ApiError('invalid_request');
+  }
+  if (checksumSha256 !== undefined && !(typeof checksumSha256 === 'string' && SHA256_BASE64.test(checksumSha256))) {
+    throw new ApiError('invalid_request');
+  }
+  if (sizeBytes > maxBytes) throw new ApiError('file_too_large');
+  const mimeType = mediaType(declaredType, name);
+  return {
+    name: cleanFileName(name, mimeType),
+    mimeType,
+    sizeBytes,
+    ...(checksumSha256 !== undefined && { checksumSha256 }),
+  };
+}
+
+/** How often requests with the same key may overtake us before we answer that we are busy. */
 const TURNS = 3;
 
 /**
- * Reserves the size of a file and signs the URL it may be put to. Reservation, row and idempotency record are one
- * transaction; whoever dies after it leaves a ticket that the client never saw, and the sweeper gives the reservation back
- * at its deadline.
+ * Reserves the size of a file and signs the URL that it may be put to. One transaction writes the reservation, the row and the
+ * idempotency record. When we die after it, the client never sees the ticket, and the sweeper gives the reservation back at
+ * the ticket's deadline.
  * @throws ApiError `storage_limit_exceeded`, `rate_limit_exceeded` for the bytes of the day, `idempotency_conflict`,
  *   `service_unavailable`.
  */
@@ -59,7 +95,7 @@ export async function createTicket(
 ): Promise<TicketAnswer> {
   for (let turn = 0; turn < TURNS; turn++) {
     checkDeadline(input);
-    // In this order: usage that already holds the first attempt with this key implies that its record is found.
+    // In this order: when the usage we read already includes the first attempt with this key, we find its record as well.
     const account = await getAccount(stores.accounts, input.accountId);
     const { answer, claim } = await useKey(stores, input, clock());
     if (answer) return answer;
@@ -72,13 +108,13 @@ export async function createTicket(
     const outcome = await reserve(stores, reservation, input);
     if (outcome === 'reserved')
       return { kind: 'ticket', ticket: await sign(stores, pending, clock()), isReplay: false };
-    // With a key, the room may be gone because another request with it was quicker: the next turn finds its record.
+    // Another request with the same key may have used the room: the next turn finds its record.
     if (outcome !== 'key taken' && !claim) throw refusalError(outcome, now);
   }
-  throw serviceUnavailable({ detail: 'key taken, again and again' });
+  throw serviceUnavailable({ detail: 'other requests took the key each time' });
 }
 
-/** What the request's `Idempotency-Key` stands for already, or the claim to write if it stands for nothing yet. */
+/** Finds what the request's `Idempotency-Key` stands for already, or makes the claim to write when it stands for nothing. */
 async function useKey(
   stores: TicketStores,
   { accountId, request, idempotencyKey }: TicketInput,
@@ -124,10 +160,10 @@ async function reserve(
   try {
     return await stores.settlements.reserve(reservation, deadline);
   } catch (error) {
-    // Only the answer may be lost, and a client that sees an error owns nothing: the reservation is given back now if it
-    // can be, else at the ticket's deadline.
+    // Only the answer may be lost, and a client that sees an error owns nothing: we give the reservation back now; if that
+    // fails, the sweeper does it at the ticket's deadline.
     const { ticket } = reservation;
-    // By a deadline of its own: what has begun is to be ended, also when it is too late to begin anything.
+    // With a deadline of its own, because it ends what has begun, even when it is too late to begin anything new.
     const giveBack = { deadlineAt: Date.now() + WRITE_PATIENCE_MS };
     await stores.releases.releaseTicket(ticket, 'cancelled', giveBack).catch((failure) => {
       log('warn', 'reservation not given back; the sweeper will', { fileId: ticket.id, ...describeError(failure) });
@@ -137,8 +173,8 @@ async function reserve(
 }
 
 /**
- * The same ticket with a fresh URL, and an end to match, so that a client can hold its room for as long as it sends;
- * undefined when it is pending no more.
+ * Signs a new URL for a ticket, and moves its end, so that a client can hold the reservation for as long as it sends.
+ * @returns undefined when the ticket is no longer pending.
  */
 async function renewTicket(stores: TicketStores, ref: { accountId: string; id: string }, now: number) {
   const row = await stores.files.get(ref);
@@ -154,40 +190,4 @@ async function sign(stores: TicketStores, ticket: PendingTicket, now: number): P
     { now, lifetimeMs: DIRECT_URL_TTL_MS },
   );
   return { id, put, expiresAt: now + DIRECT_URL_TTL_MS };
-}
-
-/** The file a client wants to put into the bucket itself. */
-interface TicketRequest {
-  readonly name: string;
-  readonly mimeType: string;
-  readonly sizeBytes: number;
-  /** Base64 of the 32 bytes of its SHA-256; S3 checks it. */
-  readonly checksumSha256?: string;
-}
-
-/** 32 bytes in base64: the last of 43 digits carries four bits, so its two lowest are zero. */
-const SHA256_BASE64 = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
-
-/**
- * Reads the body `{name, mime_type, size_bytes, checksum_sha256?}`; other members are ignored. Name and type are treated
- * as those of a form's part.
- * @throws ApiError `invalid_request`, `file_too_large`.
- */
-export function parseTicketRequest(body: Readonly<Record<string, unknown>>, maxBytes: number): TicketRequest {
-  const { name, mime_type: declaredType, size_bytes: sizeBytes, checksum_sha256: checksumSha256 } = body;
-  if (typeof name !== 'string' || typeof declaredType !== 'string') throw new ApiError('invalid_request');
-  if (typeof sizeBytes !== 'number' || !Number.isSafeInteger(sizeBytes) || sizeBytes < 0) {
-    throw new ApiError('invalid_request');
-  }
-  if (checksumSha256 !== undefined && !(typeof checksumSha256 === 'string' && SHA256_BASE64.test(checksumSha256))) {
-    throw new ApiError('invalid_request');
-  }
-  if (sizeBytes > maxBytes) throw new ApiError('file_too_large');
-  const mimeType = mediaType(declaredType, name);
-  return {
-    name: cleanFileName(name, mimeType),
-    mimeType,
-    sizeBytes,
-    ...(checksumSha256 !== undefined && { checksumSha256 }),
-  };
 }

@@ -14,15 +14,15 @@ export interface PageRequest {
   /** From 1. */
   readonly page: number;
   readonly limit: number;
-  /** A part of the name; absent or empty: all files. */
+  /** A part of the name. All files when absent or empty. */
   readonly search?: string | undefined;
 }
 
 /**
- * A page of an account's files, newest first. Every page of an account of any size takes three reads in a row (account,
- * leaves, files) and about as many read units; a search reads every name.
+ * A page of an account's files, newest first. Every page takes three reads in a row (account, leaves, files) and a few
+ * read units, however many files there are; a search reads every name.
  *
- * Pages are offsets, so while others upload or delete, files may move from one page to the next between two requests.
+ * Pages are offsets: between two requests, uploads and deletions may move a file from one page to the next.
  */
 export async function listFiles(stores: ListingStores, request: PageRequest): Promise<FilePage> {
   const account = await getAccount(stores.accounts, request.accountId);
@@ -30,7 +30,7 @@ export async function listFiles(stores: ListingStores, request: PageRequest): Pr
   if (request.search)
     return searchFiles(stores.listing, account, { search: request.search, offset, limit: request.limit });
   const files = await filesAt(stores.listing, account, offset, request.limit);
-  // A file that came between the first read and the last may be on the page; then it counts, too.
+  // A file that arrived between the first read and the last may be on the page; then the total includes it.
   return { files, total: Math.max(account.fileCount, files.length > 0 ? offset + files.length : 0) };
 }
 
@@ -40,7 +40,7 @@ async function filesAt(listing: ListingStore, account: Account, offset: number, 
   const leaves = await listing.leaves(account.id, inGroup.index);
   const inLeaf = findOffset(leaves, inGroup.offset);
   if (!inLeaf) {
-    // Files of this group were deleted between the two reads, so the page begins below it.
+    // Files of this group were deleted between the two reads, so the page begins below the group.
     return downFrom(listing, account.id, seqsOfGroup(inGroup.index).low - 1, limit);
   }
   const leaf = seqsOfLeaf(inLeaf.index);
@@ -49,7 +49,7 @@ async function filesAt(listing: ListingStore, account: Account, offset: number, 
   if (skipped <= wanted) {
     return (await downFrom(listing, account.id, leaf.high, skipped + limit)).slice(skipped);
   }
-  // From the leaf's nearer end: its last files upwards from its bottom, the rest of the page downwards from there.
+  // We read from the nearer end of the leaf: its oldest files upwards, and the rest of the page downwards from the leaf.
   const [ofLeaf, below] = await Promise.all([
     listing.files(account.id, leaf, { end: 'oldest', limit: wanted }),
     wanted < limit ? downFrom(listing, account.id, leaf.low - 1, limit - wanted) : [],

@@ -3,10 +3,11 @@ import { describeError, log } from '../log.ts';
 import { briefly } from '../time-limit.ts';
 
 /**
- * How a page is found by its offset without reading what is skipped (design, section 5). Every file has a `seq`; 64 in a
- * row share a leaf, 8,192 share a group. A leaf's files are counted in an item of its own, a group's in the account's
- * item, all in the transactions that make and delete files. So: account → leaves of one group (128 at most) → files.
- * Files that are gone leave their seqs unused; nothing is ever split or moved.
+ * How a page is found by its offset without reading the files before it. Every file has a `seq`, its place in the account's
+ * listing. 64 consecutive seqs are a leaf, 128 leaves are a group. The files of a leaf are counted in a row of their own, the
+ * files of a group in the account's row; the transactions that make and delete files keep these counts. So a page takes
+ * three reads: the account, the (at most 128) leaves of one group, the files. The seqs of deleted files stay unused; nothing
+ * is ever split or moved.
  */
 
 const LEAF_SEQS = 64;
@@ -19,7 +20,7 @@ export interface SeqRange {
   readonly high: number;
 }
 
-// Divisions, not shifts: a shift would cut a seq to 32 bits.
+// Divisions rather than shifts: a shift would cut a seq to 32 bits.
 export const leafOf = (seq: number): number => Math.floor(seq / LEAF_SEQS);
 export const groupOf = (seq: number): number => Math.floor(seq / GROUP_SEQS);
 
@@ -36,13 +37,13 @@ export function leavesOfGroup(group: number): { first: number; last: number } {
   return { first: group * LEAVES_PER_GROUP, last: (group + 1) * LEAVES_PER_GROUP - 1 };
 }
 
-/** True once in 8,192 uploads of an account. */
+/** True for the first seq of each group: once in 8,192 uploads of an account. */
 export const startsGroup = (seq: number): boolean => seq % GROUP_SEQS === 0;
 
 /**
- * Where the file at an offset from the newest lies.
- * @param counts  files by group or by leaf.
- * @returns the group or leaf, and the offset within it from its newest; undefined beyond the last file.
+ * Finds the group or leaf that holds the file at an offset from the newest.
+ * @param counts  the number of files by group or by leaf.
+ * @returns its index, the offset within it from its newest file, and its count; undefined beyond the last file.
  */
 export function findOffset(
   counts: ReadonlyMap<number, number>,
@@ -57,8 +58,8 @@ export function findOffset(
 }
 
 /**
- * Forgets the listing groups of an account whose files are all gone, so that its row does not grow with every file it ever
- * had. Called once in 8,192 uploads; if it fails or we die before, the next time does it.
+ * Drops the groups without files from the account's row, so that the row does not grow with every file the account ever had.
+ * Called when a group starts. If it fails or we die before it, the next call does it.
  */
 export async function tidyGroups(accounts: AccountStore, accountId: string): Promise<void> {
   try {

@@ -5,26 +5,15 @@ import type { FilePage, ListedFile } from './file.ts';
 import type { ListingStore } from './file-store.ts';
 import { type SeqRange, seqsOfGroup } from './listing-counters.ts';
 
-/**
- * A text in a form that is the same for all its spellings in upper and lower case and in composed and decomposed
- * characters (Unicode, section 3.13, "canonical caseless matching").
- *
- * JavaScript has no case folding, but lower, upper and lower again amounts to it: the first brings ẞ to ß, the second ß to
- * SS and ﬁ to FI. What is left is the final sigma, which lower-casing writes as ς at the end of a word only.
- */
-function foldCase(text: string): string {
-  return text.normalize('NFD').toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ').normalize('NFC');
-}
-
 /** Reads at once. */
 const CONCURRENCY = 8;
 /** Groups with few files left are read together, up to about as many files as a full group has. */
 const FILES_PER_RANGE = 8_192;
 
 /**
- * No text that is longer is a part of a name: a byte of a name has at most one and a half characters in any of its
- * spellings, and accents that are not composed make them at most four times as many. Such a text takes no reads, and is not
- * folded, which takes quadratic time for a run of accents.
+ * A longer text cannot be part of a name: each byte of a name is at most one and a half characters in any of its spellings,
+ * and accents that are not composed make them at most four times as many. So a longer text finds nothing, without a read; it
+ * is not even folded, because that takes quadratic time for a run of accents.
  */
 const SEARCH_MAX_LENGTH = 6 * FILE_NAME_MAX_BYTES;
 
@@ -34,18 +23,18 @@ interface Search {
   readonly limit: number;
 }
 
-/** What one read found. */
+/** The result of one read. */
 interface Chunk {
   readonly range: SeqRange;
   readonly matches: number;
-  /** The matching files, newest first; absent when they are more than a page holds. */
+  /** The matching files, newest first; absent when there are more than a page holds. */
   readonly files?: ListedFile[];
 }
 
 /**
- * The files whose name has a part, whatever its case. Every name is read, in parallel ranges. Memory stays bounded
- * whatever matches: of each read only its count is kept and, up to a page's worth, its matches; a chunk with more is read
- * again if the page lies in it, and a page can lie in two of those at most.
+ * Finds the files whose name has a part, in upper or lower case. It reads every name, in parallel ranges. Memory stays
+ * bounded whatever matches: each read leaves its count and at most a page of matches. A chunk with more matches is read
+ * again if the page lies in it; a page lies in at most two of these.
  */
 export async function searchFiles(
   listing: ListingStore,
@@ -105,9 +94,20 @@ function rangesOf({ groups }: Account): SeqRange[] {
       last.low = low;
       last.files += files;
     } else {
-      // The first range is open at its newer end: files that come while we read are found as well.
+      // The first range is open at its newer end, so that files that arrive while we read are found as well.
       ranges.push({ low, high: last ? high : Number.MAX_SAFE_INTEGER, files });
     }
   }
   return ranges;
+}
+
+/**
+ * Maps all spellings of a text, in upper and lower case and in composed and decomposed characters, to one (Unicode, section
+ * 3.13, "canonical caseless matching").
+ *
+ * JavaScript has no case folding, but lower, upper and lower case again amount to it: the first maps ẞ to ß, the second ß to
+ * SS and ﬁ to FI. Only the final sigma is left: lower case is ς at the end of a word, and σ elsewhere.
+ */
+function foldCase(text: string): string {
+  return text.normalize('NFD').toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ').normalize('NFC');
 }

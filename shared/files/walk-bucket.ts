@@ -7,18 +7,18 @@ import type { SweepingStores, WalkState } from './work-store.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /**
- * No object that still waits for its row can be as old: an upload's lease is a minute, and a copy ends with its function.
- * (What arrived for a ticket has its row from the beginning, however long the ticket lives.)
+ * An object as old as this no longer waits for its row: an upload's lease is a minute, and a copy ends with its function.
+ * (Bytes that arrive for a ticket have a row from the beginning, however long the ticket lives.)
  */
 const MIN_AGE_MS = DAY_MS + 3_600_000;
 const CONCURRENCY = 16;
 
 /**
- * Compares one page of the bucket with the table and removes objects no row knows: what a process left that died between
- * S3 and the sweeper's reach, or whose write arrived after its row was gone. A walk begins once a day.
+ * Compares one page of the bucket with the table, and removes the objects that no row holds: those of a process that died
+ * where no row was left for the sweeper, or whose write arrived after the row was removed. A walk begins once a day.
  *
- * Each object is asked for its owner once in its life: one that had its row when it was a day old loses it only by a
- * deletion, which removes the object before the row. So a walk looks at what came since the last one; all else costs a
+ * Each object is compared once in its life. An object that had its row when it was a day old loses it only by a deletion,
+ * which removes the object before the row. So a walk compares what is new since the last one; each other object costs a
  * thousandth of a listing request.
  */
 export async function walkBucket(stores: SweepingStores, now: number): Promise<{ removed: number; failed: number }> {
@@ -32,7 +32,7 @@ export async function walkBucket(stores: SweepingStores, now: number): Promise<{
   const outcomes = [...checks, ...aborts];
   const failed = outcomes.filter((outcome) => outcome === 'failed').length;
   const { after: _, ...rest } = state;
-  // Two sweepers at once do the same page twice; whoever dies before this does it again.
+  // Two sweepers at once do the same page twice; if we die before this, the next sweep does the page again.
   await stores.work.saveWalk({
     ...rest,
     ...(page.after !== undefined && { after: page.after }),
@@ -42,11 +42,11 @@ export async function walkBucket(stores: SweepingStores, now: number): Promise<{
   return { removed: outcomes.filter((outcome) => outcome === 'removed').length, failed };
 }
 
-/** The walk under way, or a new one when the last began a day ago; undefined in between. */
+/** The walk under way, or a new one if the last one began a day ago; else undefined. */
 function nextWalk(last: WalkState | undefined, now: number): WalkState | undefined {
   if (last && !last.isOver) return last;
   if (last && now - last.startedAt < DAY_MS) return undefined;
-  // What the last walk could not look at is looked at again.
+  // The next walk checks again what the last one could not.
   const checkedBefore = last ? (last.hasFailed ? last.checkedBefore : last.until) : 0;
   return { startedAt: now, isOver: false, checkedBefore, until: now - MIN_AGE_MS, hasFailed: false };
 }
@@ -56,10 +56,10 @@ type Outcome = 'kept' | 'removed' | 'failed';
 async function checkObject(stores: SweepingStores, { key }: ListedObject, now: number): Promise<Outcome> {
   try {
     const owner = fileOfIncomingKey(key) ?? (await ownerOfPublicKey(stores, key));
-    // Not written by us: nothing says that it may go.
+    // We did not write it, so nothing says that it may be removed.
     if (!owner) return 'kept';
     const row = await stores.files.get(owner);
-    if (row && keysWithReason(row, now).includes(key)) return 'kept';
+    if (row && keysInUse(row, now).includes(key)) return 'kept';
     await stores.objects.remove(key);
     return 'removed';
   } catch (error) {
@@ -68,17 +68,17 @@ async function checkObject(stores: SweepingStores, { key }: ListedObject, now: n
   }
 }
 
-/** Of a ready file the bytes that arrived directly have been copied: they are of use while its ticket lives. */
-function keysWithReason(row: FileRow, now: number): string[] {
-  const isOfUse = row.via === 'ticket' && (row.state !== 'ready' || hasLiveTicket(row, now));
-  return isOfUse ? [...publicKeysOf(row), incomingKey(row)] : publicKeysOf(row);
+/** The keys whose objects the row needs. A ready file needs the one in `incoming/` only while its ticket lives. */
+function keysInUse(row: FileRow, now: number): string[] {
+  const needsIncoming = row.via === 'ticket' && (row.state !== 'ready' || hasLiveTicket(row, now));
+  return needsIncoming ? [...publicKeysOf(row), incomingKey(row)] : publicKeysOf(row);
 }
 
 async function ownerOfPublicKey(stores: SweepingStores, key: string): Promise<FileRef | undefined> {
   return isPublicKey(key) ? parseOwner((await stores.inventory.ownerTag(key)) ?? '') : undefined;
 }
 
-/** The bucket's lifecycle does the same, where there is one. */
+/** Removes the parts of old uploads. On AWS the bucket's lifecycle does the same. */
 async function abortOldUploads(stores: SweepingStores, now: number): Promise<Outcome[]> {
   const uploads = await stores.inventory.unfinishedUploads();
   const old = uploads.filter(({ startedAt }) => startedAt < now - MIN_AGE_MS);
@@ -87,7 +87,7 @@ async function abortOldUploads(stores: SweepingStores, now: number): Promise<Out
       await stores.inventory.abort(upload);
       return 'removed';
     } catch (error) {
-      log('error', 'parts not thrown away; the next walk does it', describeError(error));
+      log('error', 'parts not removed; the next walk does it', describeError(error));
       return 'failed';
     }
   });
