@@ -1,11 +1,15 @@
 import { COMMANDS, EXIT_CODES, OPTIONS, usageOf } from '../admin/commands.ts';
+import { BACKGROUND_ENTRIES, UNKNOWN_ROUTE_ENTRY, UPLOAD_STREAM_ENTRY } from '../infra/bundle/entries.ts';
 import { ALARM_MEANINGS } from '../infra/operations/alarm-meanings.ts';
 import { OUTPUTS } from '../infra/settings/outputs.ts';
 import { CONTEXTS, type Context, existingTableKey } from '../infra/settings/stage.ts';
+import { LAYERS } from '../layers/layers.ts';
 import { TABLES, type TableDefinition, type TableName } from '../shared/aws/tables.ts';
 import { ERRORS } from '../shared/errors.ts';
 import { CONFIGURABLE_LIMITS } from '../shared/limits.ts';
 import { ROUTES, type Route } from '../shared/routes.ts';
+import { invariantRows } from './architecture/invariants.ts';
+import { ROW_SHAPES } from './architecture/row-shapes.ts';
 import { basis, costsByAmount, costsOfIdleMonth, costsOfRequests, type Table } from './costs/cost-tables.ts';
 import { LOOKS, PAGES, screenshotFile } from './screenshots/pages.ts';
 
@@ -106,6 +110,50 @@ export const TABLES_OF_OPERATION: Readonly<Record<string, () => string>> = {
   amounts: () => numbers(costsByAmount()),
 };
 
+/** The tables of docs/architecture.md. */
+export const TABLES_OF_ARCHITECTURE: Readonly<Record<string, () => string>> = {
+  layers: () =>
+    table(
+      ['Layer', 'What it is', 'May import'],
+      LAYERS.map(({ path, what, imports }) => [code(path), what, imports.map(code).join(', ') || 'nothing']),
+    ),
+  functions: () =>
+    table(
+      ['Called by', 'File'],
+      [
+        ...Object.values<Route>(ROUTES).map(({ method, path, entry }) => [`${method} ${code(path)}`, code(entry)]),
+        ['every other path and method', code(UNKNOWN_ROUTE_ENTRY)],
+        [`POST ${code(ROUTES.uploadFile.path)} with a form over 4 MiB or without a length`, code(UPLOAD_STREAM_ENTRY)],
+        ['S3 "Object Created" under `incoming/`', code(BACKGROUND_ENTRIES.settleUpload)],
+        ['the clock, every minute', code(BACKGROUND_ENTRIES.sweep)],
+      ],
+    ),
+  invariants: () => table(['', 'What holds', 'Enforced in', 'Proved by'], invariantRows()),
+  rows: () => (Object.keys(TABLES) as TableName[]).map(rowsOf).join('\n\n'),
+};
+
+/** A table of DynamoDB: its keys and indexes in a sentence, then the attributes of each kind of row. */
+function rowsOf(name: TableName): string {
+  const { partitionKey, sortKey, localIndexes = {}, globalIndexes = {} }: TableDefinition = TABLES[name];
+  const keys = [partitionKey, ...(sortKey ? [sortKey] : [])].map((key) => code(key.name)).join(', ');
+  const indexes = Object.entries({ ...localIndexes, ...globalIndexes }).map(
+    ([index, { partitionKey: from, sortKey: by }]) => `index ${code(index)} (${code(from.name)}, ${code(by.name)})`,
+  );
+  const shapes = ROW_SHAPES.filter((shape) => shape.table === name);
+  const rows = shapes.flatMap(({ kind, key, attributes }) => [
+    [
+      `**${kind}**`,
+      '',
+      Object.entries(key)
+        .map(([attribute, { shown }]) => `${code(attribute)}: ${shown}`)
+        .join(', '),
+    ],
+    ...Object.entries(attributes).map(([attribute, [type, meaning]]) => [code(attribute), type, meaning]),
+  ]);
+  const heading = `**${name}**: key ${[keys, ...indexes].join('; ')}.`;
+  return `${heading}\n\n${table(['Attribute', 'Type', 'Meaning'], rows)}`;
+}
+
 /** A bar would end the cell, also in code. */
 const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``;
 
@@ -122,7 +170,7 @@ const numbers = ({ head, rows }: Table) => table(head, rows);
  */
 export function fillTables(document: string): string {
   return document.replaceAll(/(<!-- table: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g, (_block, open, name, close) => {
-    const make = { ...TABLES_OF_README, ...TABLES_OF_OPERATION }[name];
+    const make = { ...TABLES_OF_README, ...TABLES_OF_OPERATION, ...TABLES_OF_ARCHITECTURE }[name];
     if (!make) throw new Error(`there is no table "${name}"`);
     return `${open}${make()}\n${close}`;
   });

@@ -7,7 +7,7 @@ import { askForTicket, complete, insist, put, uploadThrough } from '../support/l
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
-/** Races for the last bytes of an account (design, section 4: invariants 1 and 3), over HTTP. */
+/** Races for the last bytes of an account (docs/architecture.md: I1, I2), over HTTP. */
 
 const SIZE = 1_000;
 /** Files of that size that fit. */

@@ -12,7 +12,7 @@ import { startTestService } from '../support/service.ts';
 import { processesOn, type StartedProcess, startProcess } from '../support/start-process.ts';
 
 /**
- * What was acknowledged outlives the process, however it ends (design, sections 4 and 6): `npm start`, ended in the middle
+ * What was acknowledged outlives the process, however it ends: `npm start`, ended in the middle
  * of uploads through all lanes, and started again on the same directory.
  */
 

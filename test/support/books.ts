@@ -5,7 +5,7 @@ import type { Operator } from './operator.ts';
 
 /**
  * An auditor of the whole service who shares nothing with it but the names of tables and attributes: reads every row and
- * the bucket, and computes from the ready files alone what all the rest should be (design, section 4). To be asked while
+ * the bucket, and computes from the ready files alone what all the rest should be (docs/architecture.md, I1 to I6). To be asked while
  * nobody uploads or deletes.
  */
 export interface Books {

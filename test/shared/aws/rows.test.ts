@@ -1,5 +1,6 @@
 import { type AttributeValue, GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from 'vitest';
+import { ROW_SHAPES, type RowShape } from '../../../docs/architecture/row-shapes.ts';
 import type { PendingTicket, StoredFile } from '../../../shared/files/file.ts';
 import { startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
@@ -42,8 +43,13 @@ const rowOfAccount = (id: string) => rowAt(tables.accounts, { id: { S: id } });
 const rowOfFile = (accountId: string, id = FILE) =>
   rowAt(tables.files, { account_id: { S: accountId }, id: { S: id } });
 
+/** Every row that a test has looked at, for the last test. */
+const seen: { readonly table: string; readonly row: Row }[] = [];
+
 async function rowAt(TableName: string, Key: Row): Promise<Row | undefined> {
-  return (await engine.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }))).Item;
+  const { Item } = await engine.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
+  if (Item) seen.push({ table: TableName, row: Item });
+  return Item;
 }
 
 async function newAccount(): Promise<string> {
@@ -385,4 +391,34 @@ test('the row of the walk has its place only while it is under way', async () =>
   await work.saveWalk(walk);
   expect(await rowOfFile('#walk', '#walk')).toEqual(row);
   expect(await work.walk()).toEqual(walk);
+});
+
+/** Runs last: it needs the rows that the other tests have seen. */
+describe('the rows that docs/architecture.md shows', () => {
+  const shapeOf = (table: string, row: Row) =>
+    ROW_SHAPES.filter((shape) => tables[shape.table] === table).filter(({ key }) =>
+      Object.entries(key).every(([name, { pattern }]) => pattern.test(row[name]?.S ?? '')),
+    );
+
+  test('hold every row that the stores write, with the type of each attribute', async () => {
+    for (const TableName of Object.values(tables)) {
+      const { Items = [] } = await engine.send(new ScanCommand({ TableName }));
+      seen.push(...Items.map((row) => ({ table: TableName, row })));
+    }
+    for (const { table, row } of seen) {
+      const shapes = shapeOf(table, row);
+      expect(shapes, JSON.stringify(row)).toHaveLength(1);
+      const [{ key, attributes }] = shapes as [RowShape];
+      const others = Object.entries(row).filter(([name]) => !(name in key));
+      for (const [name, value] of others) expect([name, attributes[name]?.[0]]).toEqual([name, ...Object.keys(value)]);
+    }
+  });
+
+  test('hold no attribute that no store writes', () => {
+    for (const shape of ROW_SHAPES) {
+      const rows = seen.filter(({ table, row }) => shapeOf(table, row).includes(shape)).map(({ row }) => row);
+      const never = Object.keys(shape.attributes).filter((name) => !rows.some((row) => name in row));
+      expect({ kind: shape.kind, never }).toEqual({ kind: shape.kind, never: [] });
+    }
+  });
 });

@@ -1,0 +1,171 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What holds whatever crashes, repeats, arrives late or happens at once, as soon as the sweeper has run. */
+interface Invariant {
+  readonly statement: string;
+  readonly enforcedIn: readonly string[];
+  /** Tests that fail without it: file, and the name as it stands in the source. */
+  readonly tests: readonly (readonly [file: string, name: string])[];
+}
+
+/** In the order of their numbers, I1, I2, …; comments in the code name them so. */
+export const INVARIANTS: readonly Invariant[] = [
+  {
+    statement: '`storage_used_bytes` of an account is the size of its ready files and of its pending tickets.',
+    enforcedIn: ['shared/aws/book-updates.ts', 'shared/aws/settlement-store.ts', 'shared/aws/release-store.ts'],
+    tests: [
+      [
+        'test/shared/files/random-use.test.ts',
+        'whatever clients, events, sweepers and faults do at once, the books balance and the limit holds',
+      ],
+    ],
+  },
+  {
+    statement: 'No upload makes it pass the limit of the account; exactly the limit fits. It is never negative.',
+    enforcedIn: ['shared/aws/book-updates.ts'],
+    tests: [
+      ['test/service/accounting.test.ts', 'of uploads through all three lanes at once exactly as many as fit succeed'],
+      ['test/contract/upload.test.ts', 'an upload that exactly fits the storage is taken, one byte more is 403'],
+    ],
+  },
+  {
+    statement: '`file_count` is the number of ready files, and never passes `FILE_COUNT_LIMIT`.',
+    enforcedIn: ['shared/aws/book-updates.ts'],
+    tests: [
+      ['test/contract/account-limits.test.ts', 'exactly as many uploads sent at once succeed as there are places'],
+    ],
+  },
+  {
+    statement:
+      'The index `by_seq` holds exactly the ready files, and every leaf and group counts the ready files among its seqs.',
+    enforcedIn: ['shared/aws/book-updates.ts', 'shared/files/listing-counters.ts'],
+    tests: [['test/shared/files/listing.test.ts', 'lists whatever came and went as a list would, page by page']],
+  },
+  {
+    statement: 'The object of a ready file exists and has the size of its row.',
+    enforcedIn: ['shared/files/stage-upload.ts', 'shared/files/complete-upload.ts', 'shared/files/delete-file.ts'],
+    tests: [
+      ['test/shared/files/upload.test.ts', 'is served as what its part says it is, and knows its row'],
+      ['test/shared/files/direct-upload.test.ts', 'is copied in parts, whole and described like any other'],
+    ],
+  },
+  {
+    statement:
+      'Unfinished work ends: what is past its deadline is finished by the sweeper, and an object or part that no row knows is removed by the walk of the bucket within two days.',
+    enforcedIn: ['shared/files/sweep.ts', 'shared/files/walk-bucket.ts'],
+    tests: [
+      ['test/shared/files/sweep.test.ts', 'finishes every kind of work, and says what it did and how late it was'],
+      [
+        'test/shared/files/sweep.test.ts',
+        'removes objects without a row once they are a day old, and keeps all others',
+      ],
+    ],
+  },
+  {
+    statement:
+      'A client that was told 201 finds its file. A client that was told an error owns nothing, and its room is free again; one that was told 504 `timeout` gets no file afterwards (decision 0017).',
+    enforcedIn: ['shared/files/settle-upload.ts', 'shared/files/pending-upload.ts', 'shared/time-limit.ts'],
+    tests: [
+      [
+        'test/service/time-limits.test.ts',
+        'an upload that was told 504 never becomes a file, also when the next request thaws its function',
+      ],
+      ['test/shared/files/upload.test.ts', 'that ended between staging and settling is no file, and no trace'],
+    ],
+  },
+  {
+    statement: 'A file is charged once and given back once, however many settle, complete, delete or sweep it at once.',
+    enforcedIn: ['shared/aws/settlement-store.ts', 'shared/aws/release-store.ts', 'shared/aws/transactions.ts'],
+    tests: [
+      ['test/shared/files/upload.test.ts', 'the same upload twice at once charges it once'],
+      [
+        'test/service/accounting.test.ts',
+        'of deletions of one file at once one deletes it, and its size is given back once',
+      ],
+      ['test/shared/files/sweep.test.ts', 'and a settlement of one upload never both succeed'],
+    ],
+  },
+  {
+    statement: 'For 24 hours an `Idempotency-Key` of an account stands for one file.',
+    enforcedIn: ['shared/aws/idempotency-store.ts', 'shared/files/idempotency.ts'],
+    tests: [['test/contract/retries.test.ts', 'of many at once one file is made, and all get its record']],
+  },
+  {
+    statement:
+      'The URL of a ticket takes its bytes once: what lies under its key in `incoming/`, the bytes that arrived or an empty object, stays there until the ticket ends (decision 0023).',
+    enforcedIn: ['shared/files/delete-file.ts', 'shared/files/complete-upload.ts', 'shared/aws/sign-upload.ts'],
+    tests: [
+      [
+        'test/contract/direct-upload.test.ts',
+        'a URL takes no byte after its ticket was cancelled, completed, or its file deleted: 120 PUTs are 412',
+      ],
+    ],
+  },
+  {
+    statement: 'An account sends at most `UPLOAD_BYTES_PER_DAY` in a UTC day (decision 0014).',
+    enforcedIn: ['shared/aws/book-updates.ts', 'shared/accounts/allowance.ts'],
+    tests: [
+      ['test/contract/account-limits.test.ts', 'exactly as many uploads sent at once succeed as the day has bytes for'],
+    ],
+  },
+  {
+    statement:
+      'Bytes are published under a key of their own for each attempt, so no late write brings a deleted link back.',
+    enforcedIn: ['shared/files/object-key.ts'],
+    tests: [
+      [
+        'test/shared/files/direct-upload.test.ts',
+        'tidies up after an attempt that died, even though that one’s copy comes late',
+      ],
+    ],
+  },
+  {
+    statement:
+      'A revoked key, an ended session and a suspended account are refused from the next request on, and no late write brings them back.',
+    enforcedIn: [
+      'shared/aws/api-key-store.ts',
+      'shared/aws/session-store.ts',
+      'shared/administration/suspend-account.ts',
+    ],
+    tests: [
+      ['test/shared/api-keys/api-keys.test.ts', 'notes no use of a key revoked meanwhile, which would bring it back'],
+      ['test/shared/sessions/sessions.test.ts', 'once and for all: a refresh that comes late does not bring it back'],
+      [
+        'test/shared/administration/suspension.test.ts',
+        'is not undone by what a request writes late: the use of a key, the refresh of a session',
+      ],
+    ],
+  },
+  {
+    statement: 'In no span of 60 seconds are more requests of a class let through than its limit.',
+    enforcedIn: ['shared/rate-limit/window.ts', 'shared/aws/rate-limit-store.ts'],
+    tests: [
+      [
+        'test/shared/rate-limit/rate-limiter.test.ts',
+        'no 60 seconds admit more than the limit, whenever requests come',
+      ],
+    ],
+  },
+];
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/**
+ * The rows of the table in docs/architecture.md.
+ * @throws Error naming a test that is not in its file: whoever renames a test that proves an invariant renames it here.
+ */
+export function invariantRows(): string[][] {
+  return INVARIANTS.map(({ statement, enforcedIn, tests }, index) => {
+    for (const [file, name] of tests) {
+      if (readFileSync(join(ROOT, file), 'utf8').includes(name)) continue;
+      throw new Error(`${file} has no test "${name}", which docs/architecture/invariants.ts names for I${index + 1}`);
+    }
+    return [
+      `I${index + 1}`,
+      statement,
+      enforcedIn.map((file) => `\`${file}\``).join(', '),
+      tests.map(([file, name]) => `${name} (\`${file}\`)`).join('; '),
+    ];
+  });
+}

@@ -1,0 +1,162 @@
+import type { TableName } from '../../shared/aws/tables.ts';
+
+/**
+ * Every kind of row in the tables, for docs/architecture.md. test/shared/aws/rows.test.ts compares it with the rows that
+ * the stores really write: an attribute that is missing here, has another type, or is never written fails there.
+ */
+
+/** As DynamoDB names them: text, number, true or false, map, list, set of texts. */
+type AttributeType = 'S' | 'N' | 'BOOL' | 'M' | 'L' | 'SS';
+
+export interface RowShape {
+  readonly table: TableName;
+  readonly kind: string;
+  /** What the attributes of its key look like, for the reader, and as patterns that tell the kinds of a table apart. */
+  readonly key: Readonly<Record<string, { readonly shown: string; readonly pattern: RegExp }>>;
+  /** Type and meaning of every other attribute. */
+  readonly attributes: Readonly<Record<string, readonly [AttributeType, string]>>;
+}
+
+const key = (shown: string, pattern: RegExp) => ({ shown, pattern });
+const ACCOUNT = key('account id', /^[0-9a-f-]{36}$/);
+
+export const ROW_SHAPES: readonly RowShape[] = [
+  {
+    table: 'accounts',
+    kind: 'account',
+    key: { id: key('UUIDv5 of issuer and Google `sub`', /^[0-9a-f-]{36}$/) },
+    attributes: {
+      email: ['S', 'profile, written anew by every login'],
+      name: ['S', 'profile'],
+      picture_url: ['S', 'profile; absent without a picture'],
+      created_at: ['N', 'ms'],
+      storage_used_bytes: ['N', 'bytes of ready files and of pending tickets (I1)'],
+      file_count: ['N', 'ready files (I3)'],
+      groups: ['M', 'listing group → its ready files (I4)'],
+      books_revision: ['N', 'raised by every transaction that changes the books; absent: 0'],
+      sent_day: ['N', 'the UTC day of `sent_bytes`, in days since 1970; absent at first'],
+      sent_bytes: ['N', 'bytes sent on that day (I11); absent at first'],
+      key_count: ['N', 'API keys'],
+      storage_limit_bytes: ['N', 'bytes; the exception that the operator made, absent without one'],
+      suspended: ['BOOL', 'true or absent: nothing may join the account'],
+      deleting: ['BOOL', 'true or absent: `delete-account` has begun'],
+    },
+  },
+  {
+    table: 'files',
+    kind: 'file',
+    key: { account_id: ACCOUNT, id: key('UUIDv7', /^[0-9a-f-]{36}$/) },
+    attributes: {
+      state: ['S', '`pending`, `ready`, `deleting`, `cancelled` or `refused`'],
+      lane: ['S', '`multipart` (a form) or `direct` (a ticket)'],
+      name: ['S', 'file name; absent while a form is pending'],
+      mime_type: ['S', 'media type; likewise'],
+      size_bytes: ['N', 'bytes; likewise'],
+      object_key: ['S', '`uploads/<token>`; absent while a ticket is pending'],
+      created_at: ['N', 'ms when it became ready'],
+      seq: ['N', 'place in the listing; only ready rows have it, which puts them into the index `by_seq`'],
+      work_shard: ['S', '`0` to `15`; with `work_due_at` puts the row into the index `unfinished`'],
+      work_due_at: ['N', 'ms from when the sweeper may take the row'],
+      ticket_ends_at: ['N', 'ms until when a PUT of the ticket may arrive; of a direct upload'],
+      checksum_sha256: ['S', 'base64; as the ticket announced it'],
+      attempt_key: ['S', 'public key of the attempt that holds the lease to complete the ticket'],
+      attempt_until: ['N', 'ms when that lease ends'],
+      attempt_keys: ['SS', 'public keys of all attempts whose copies are not removed yet'],
+      idempotency: ['M', 'of a pending ticket: `key`, `fingerprint` (hex SHA-256), `claimed_at` (ms)'],
+    },
+  },
+  {
+    table: 'files',
+    kind: 'seq counter',
+    key: { account_id: ACCOUNT, id: key('`#seq`', /^#seq$/) },
+    attributes: { next: ['N', 'the last seq that was taken'], last_at: ['N', 'ms when it was taken; never goes back'] },
+  },
+  {
+    table: 'files',
+    kind: 'leaf',
+    key: { account_id: ACCOUNT, id: key('`#leaf#<number>`', /^#leaf#(\d{6}|a\d{11})$/) },
+    attributes: { n: ['N', 'ready files among its 64 seqs (I4)'] },
+  },
+  {
+    table: 'files',
+    kind: 'walk of the bucket',
+    key: { account_id: key('`#walk`', /^#walk$/), id: key('`#walk`', /^#walk$/) },
+    attributes: {
+      started_at: ['N', 'ms'],
+      after: ['S', 'the last object key that was looked at; absent at the beginning and end'],
+      is_over: ['BOOL', 'the walk is done'],
+      checked_before: ['N', 'ms; older objects were looked at by earlier walks'],
+      until: ['N', 'ms; younger objects are left to the next walk'],
+      has_failed: ['BOOL', 'something could not be looked at'],
+    },
+  },
+  {
+    table: 'apiKeys',
+    kind: 'key',
+    key: { pk: key('`hash#<SHA-256 of the key>`', /^hash#/), sk: key('`key`', /^key$/) },
+    attributes: {
+      account_id: ['S', 'account id'],
+      id: ['S', 'UUIDv7 of the key'],
+      name: ['S', 'as its owner named it'],
+      key_prefix: ['S', 'the first 12 characters'],
+      created_at: ['N', 'ms'],
+      last_used_at: ['N', 'ms, noted at most once a minute; absent until it is used'],
+      suspended: ['BOOL', 'true or absent: its account is suspended'],
+    },
+  },
+  {
+    table: 'apiKeys',
+    kind: 'lead of an account to its key',
+    key: { pk: key('`account#<account id>`', /^account#/), sk: key('UUIDv7 of the key', /^[0-9a-f-]{36}$/) },
+    attributes: { key_hash: ['S', 'SHA-256 of the key, by which its row is found'] },
+  },
+  {
+    table: 'sessions',
+    kind: 'session',
+    key: { token_hash: key('hex SHA-256 of the token', /^[0-9a-f]{64}$/) },
+    attributes: {
+      account_id: ['S', 'account id'],
+      created_at: ['N', 's'],
+      refreshed_at: ['N', 's when the idle time last began anew'],
+      expires_at: ['N', 's; TTL'],
+    },
+  },
+  {
+    table: 'sessions',
+    kind: 'list of the sessions of an account',
+    key: { token_hash: key('`account#<account id>`', /^account#/) },
+    attributes: {
+      ends: ['M', 'hash of each session → when it ends at the latest, in s'],
+      newest: ['S', 'hash of the session that was added last'],
+      expires_at: ['N', 's; TTL'],
+    },
+  },
+  {
+    table: 'rateLimits',
+    kind: 'window of a rate limit',
+    key: { id: key('`<class>#<limit>#<account or address>`', /^(?!streams#)/) },
+    attributes: {
+      l: ['L', 'last use of each slot, oldest first, in units of 10 ms since 2026'],
+      u: ['L', 'sizes of the slots, in the same order; only of limits over 500'],
+      c: ['N', 'uses left in the newest slot; likewise'],
+      expires_at: ['N', 's; TTL'],
+    },
+  },
+  {
+    table: 'rateLimits',
+    kind: 'streams of an account',
+    key: { id: key('`streams#<account id>`', /^streams#/) },
+    attributes: { slots: ['M', 'open stream → ms when its lease ends'], expires_at: ['N', 's; TTL'] },
+  },
+  {
+    table: 'idempotency',
+    kind: 'record of an `Idempotency-Key`',
+    key: { id: key('`<account id>#<key>`', /#/) },
+    attributes: {
+      fingerprint: ['S', 'hex SHA-256 of what the request asks for'],
+      file_id: ['S', 'the file or ticket that it stands for'],
+      file: ['M', 'the file as it was first answered: five attributes of its row; absent while it is a ticket'],
+      expires_at: ['N', 's, 24 hours after the claim; TTL'],
+    },
+  },
+];
