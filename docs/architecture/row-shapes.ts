@@ -48,7 +48,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
     key: { account_id: ACCOUNT, id: key('UUIDv7', /^[0-9a-f-]{36}$/) },
     attributes: {
       state: ['S', '`pending`, `ready`, `deleting`, `cancelled` or `refused`'],
-      lane: ['S', '`multipart` (a form) or `direct` (a ticket)'],
+      lane: ['S', 'how the file came: `multipart`, in the code `via: form`; or `direct`, in the code `via: ticket`'],
       name: ['S', 'file name; absent while a form is pending'],
       mime_type: ['S', 'media type; likewise'],
       size_bytes: ['N', 'bytes; likewise'],
