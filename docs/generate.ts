@@ -4,16 +4,23 @@ import { contractPage } from './contract/contract-page.ts';
 import { fillTables } from './tables.ts';
 
 /**
- * `node docs/generate.ts` makes what the documents take from the code: the tables of the README, of `docs/operate.md`
- * and of `docs/architecture.md`, and `docs/contract.md`.
+ * `node docs/generate.ts` makes what the documents take from the code: the tables of the README, CONTRIBUTING.md,
+ * `docs/operate.md` and `docs/architecture.md`, and the page `docs/contract.md`.
  * With `--check` it writes nothing, and fails when one of them is out of date.
  */
 const README = join(import.meta.dirname, '../README.md');
+const CONTRIBUTING = join(import.meta.dirname, '../CONTRIBUTING.md');
 const ARCHITECTURE = join(import.meta.dirname, 'architecture.md');
 const OPERATE = join(import.meta.dirname, 'operate.md');
 const CONTRACT = join(import.meta.dirname, 'contract.md');
 const filled = (path: string) => ({ [path]: fillTables(readFileSync(path, 'utf8')) });
-const pages = { ...filled(README), ...filled(OPERATE), ...filled(ARCHITECTURE), [CONTRACT]: contractPage() };
+const pages = {
+  ...filled(README),
+  ...filled(CONTRIBUTING),
+  ...filled(OPERATE),
+  ...filled(ARCHITECTURE),
+  [CONTRACT]: contractPage(),
+};
 
 for (const [path, text] of Object.entries(pages)) {
   const isCurrent = existsSync(path) && readFileSync(path, 'utf8') === text;

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { COMMANDS, EXIT_CODES, OPTIONS, usageOf } from '../admin/commands.ts';
 import { BACKGROUND_ENTRIES, UNKNOWN_ROUTE_ENTRY, UPLOAD_STREAM_ENTRY } from '../infra/bundle/entries.ts';
 import { ALARM_MEANINGS } from '../infra/operations/alarm-meanings.ts';
@@ -110,6 +112,20 @@ export const TABLES_OF_OPERATION: Readonly<Record<string, () => string>> = {
   amounts: () => numbers(costsByAmount()),
 };
 
+/** The list of decision records in CONTRIBUTING.md, with the title of each. */
+export const TABLES_OF_CONTRIBUTING: Readonly<Record<string, () => string>> = {
+  decisions: () => {
+    const folder = join(import.meta.dirname, 'decisions');
+    const records = readdirSync(folder).toSorted();
+    return records
+      .map((file) => {
+        const [, number, title] = /^# (\d{4})\. (.+)$/m.exec(readFileSync(join(folder, file), 'utf8')) ?? [];
+        return `- [${number}](docs/decisions/${file}): ${title}`;
+      })
+      .join('\n');
+  },
+};
+
 /** The tables of docs/architecture.md. */
 export const TABLES_OF_ARCHITECTURE: Readonly<Record<string, () => string>> = {
   layers: () =>
@@ -154,6 +170,13 @@ function rowsOf(name: TableName): string {
   return `${heading}\n\n${table(['Attribute', 'Type', 'Meaning'], rows)}`;
 }
 
+const TABLES_OF_DOCUMENTS: Readonly<Record<string, () => string>> = {
+  ...TABLES_OF_README,
+  ...TABLES_OF_CONTRIBUTING,
+  ...TABLES_OF_OPERATION,
+  ...TABLES_OF_ARCHITECTURE,
+};
+
 /** A bar would end the cell, also in code. */
 const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``;
 
@@ -170,7 +193,7 @@ const numbers = ({ head, rows }: Table) => table(head, rows);
  */
 export function fillTables(document: string): string {
   return document.replaceAll(/(<!-- table: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g, (_block, open, name, close) => {
-    const make = { ...TABLES_OF_README, ...TABLES_OF_OPERATION, ...TABLES_OF_ARCHITECTURE }[name];
+    const make = TABLES_OF_DOCUMENTS[name];
     if (!make) throw new Error(`there is no table "${name}"`);
     return `${open}${make()}\n${close}`;
   });
