@@ -1,4 +1,4 @@
-import { functionCredentials, type Principal } from './aws-front/principals.ts';
+import { credentialsOf, type Principal } from './aws-front/principals.ts';
 import { deploymentHelpers, type FunctionConfig, type WebFunctionConfig } from './lambda/function-config.ts';
 import type { Deployment } from './template/deployment.ts';
 import { readRoles } from './template/role-policies.ts';
@@ -10,7 +10,7 @@ export function readPrincipals(
 ): Principal[] {
   const roles = new Map(readRoles(deployment).map((role) => [role.arn, role]));
   const helpers = deploymentHelpers(deployment).map((resource) => ({
-    credentials: functionCredentials(resource.ref),
+    credentials: credentialsOf(resource.ref),
     roleArn: String(resource.properties().Role),
   }));
   const callers = [...functions, ...helpers].map(({ credentials, roleArn }) => {
@@ -19,7 +19,7 @@ export function readPrincipals(
     return { ...credentials, name: role.name, policies: role.policies };
   });
   const distributions = deployment.resources('AWS::CloudFront::Distribution').map(({ ref }) => ({
-    ...functionCredentials(ref),
+    ...credentialsOf(ref),
     name: ref,
     policies: [],
     service: 'cloudfront.amazonaws.com',

@@ -8,10 +8,10 @@ import type { Account, Principal } from './principals.ts';
 import { Problem } from './problem.ts';
 import type { Call, Consumption, PerformedReply, Protocol } from './protocol.ts';
 
-/** Instead of an answer: the connection ends, or stays open and silent until the client gives up. */
+/** In place of an answer: the connection is cut, or stays open and silent until the client gives up. */
 export type NoReply = 'cut' | 'silence';
 
-export interface FrontParts {
+interface FrontParts {
   readonly account: Account;
   readonly principals: ReadonlyMap<string, Principal>;
   readonly gate: Gate;
@@ -20,56 +20,56 @@ export interface FrontParts {
   readonly onCall: (call: MeteredCall) => void;
 }
 
-/** What becomes known of a request on its way. */
-interface Trail {
+/** What is known of a request so far. */
+interface Progress {
   readonly startedAt: number;
   principal: string;
   call?: Call;
   consumed?: readonly Consumption[];
 }
 
-/** The whole way of a request: who sends it, what it asks, whether it may, what happens, what it cost. */
+/** Answers one request: authenticates it, interprets it, checks its permissions, performs it, and records its cost. */
 export async function answer(parts: FrontParts, protocol: Protocol, request: Message): Promise<Reply | NoReply> {
   const message = keepingBody(request);
-  const trail: Trail = { startedAt: parts.meter.begin(), principal: '' };
+  const progress: Progress = { startedAt: parts.meter.begin(), principal: '' };
   const complete = (reply: Reply) => protocol.complete?.(message, reply) ?? reply;
   let reply: Reply | NoReply;
   try {
-    const outcome = await travel(parts, protocol, message, trail);
+    const outcome = await handle(parts, protocol, message, progress);
     reply = typeof outcome === 'string' ? outcome : complete(outcome);
   } catch (error) {
     reply = error instanceof ClientGone ? 'cut' : complete(protocol.renderError(error));
   }
-  record(parts, message, trail, typeof reply === 'string' ? 0 : reply.status);
+  recordCall(parts, message, progress, typeof reply === 'string' ? 0 : reply.status);
   return reply;
 }
 
-async function travel(
+async function handle(
   { account, principals, gate, faults }: FrontParts,
   { clockSkewSeconds, open, preflight }: Protocol,
   message: KeepingMessage,
-  trail: Trail,
+  progress: Progress,
 ): Promise<Reply | NoReply> {
   if (message.method === 'OPTIONS' && preflight) return preflight(message);
   const { payloadHash, interpret } = await open(message);
-  const identity = authenticate(message, { principals, account, clockSkewSeconds, payloadHash });
-  trail.principal = identity.caller.name;
+  const identity = await authenticate(message, { principals, account, clockSkewSeconds, payloadHash });
+  progress.principal = identity.caller.name;
   const call = interpret(identity);
-  trail.call = call;
+  progress.call = call;
   await gate.require(identity.caller, call.permissions);
   const fault = faults.take({ ...call, principal: identity.caller.name });
-  return fault ? applyFault(fault, { call, message, trail }) : perform(call, trail);
+  return fault ? applyFault(fault, { call, message, progress }) : perform(call, progress);
 }
 
-async function perform(call: Call, trail: Trail): Promise<PerformedReply> {
+async function perform(call: Call, progress: Progress): Promise<PerformedReply> {
   const reply = await call.perform();
-  if (reply.consumed) trail.consumed = reply.consumed;
+  if (reply.consumed) progress.consumed = reply.consumed;
   return reply;
 }
 
 async function applyFault(
   { effect, table, happenLate }: TakenFault,
-  { call, message, trail }: { call: Call; message: KeepingMessage; trail: Trail },
+  { call, message, progress }: { call: Call; message: KeepingMessage; progress: Progress },
 ): Promise<Reply | NoReply> {
   if (typeof effect === 'object' && 'lateBy' in effect) {
     await message.keepBody();
@@ -81,7 +81,7 @@ async function applyFault(
     return 'cut';
   }
   if (typeof effect === 'object') {
-    const reply = await perform(call, trail);
+    const reply = await perform(call, progress);
     await setTimeout(effect.delayMs);
     return reply;
   }
@@ -93,10 +93,10 @@ async function applyFault(
     case 'error-before':
       throw new Problem('internal-error');
     case 'error-after':
-      discard(await perform(call, trail));
+      discard(await perform(call, progress));
       throw new Problem('internal-error');
     case 'cut-after':
-      discard(await perform(call, trail));
+      discard(await perform(call, progress));
       return 'cut';
     case 'cut':
       return 'cut';
@@ -105,13 +105,14 @@ async function applyFault(
   }
 }
 
-/** An answer that is not sent may hold an open file. */
+/** An answer that is not sent may hold an open file, which has to be closed. */
 function discard({ body }: Reply): void {
   if (body !== undefined && typeof body !== 'string' && 'destroy' in body) body.destroy();
 }
 
-function record({ meter, onCall }: FrontParts, { headers }: Message, trail: Trail, status: number): void {
-  const { call, consumed = [], principal, startedAt } = trail;
+/** Records a request that became a call. @param status  of the answer; 0 when there was none. */
+function recordCall({ meter, onCall }: FrontParts, { headers }: Message, progress: Progress, status: number): void {
+  const { call, consumed = [], principal, startedAt } = progress;
   if (!call) return;
   const { service, operation } = call;
   const traceId = /Root=([^;]+)/.exec(String(headers['x-amzn-trace-id']))?.[1];

@@ -1,49 +1,74 @@
-import { type Authorization, parseTimestamp, readAuthorization } from './authorization.ts';
+import { timingSafeEqual } from 'node:crypto';
+import { type Authorization, readAuthorization } from './authorization.ts';
 import type { Message } from './message.ts';
 import { type Account, ANONYMOUS, type Caller, type Principal } from './principals.ts';
 import { Problem } from './problem.ts';
-import { type SignatureChain, verifySignature } from './verify-signature.ts';
+import { expectedSignature, parseTimestamp } from './signature.ts';
 
-/** A signature that holds. */
+/** A proven signature. */
 export interface Signed extends Pick<Authorization, 'place'> {
   readonly ageMilliseconds: number;
+  /** What the signature covers of the body. */
   readonly payloadHash: string;
-  readonly chain: SignatureChain;
 }
 
 export interface Identity {
   readonly caller: Caller;
-  /** Absent: the request was not signed. */
+  /** Absent when the request was not signed. */
   readonly signed?: Signed;
 }
 
 /**
- * Who sent the request.
- * @param payloadHash  what the signature must cover of the body.
- * @throws Problem for a signature that is not whole, not timely or not that of a principal we know.
+ * Finds out who sent a request, and proves that the holder of the secret signed this very request lately.
+ * @param options  `payloadHash` says what the signature must cover of the body.
+ * @throws Problem `unknown-access-key`, `invalid-token`, `wrong-scope`, `time-skewed`, `expired-url`, `unsigned-header`,
+ *   `signature-mismatch`, and those of {@link readAuthorization}.
  */
-export function authenticate(
+export async function authenticate(
   message: Message,
   options: {
-    principals: ReadonlyMap<string, Principal>;
-    account: Account;
-    clockSkewSeconds: number;
-    payloadHash: (authorization: Authorization) => string;
+    readonly principals: ReadonlyMap<string, Principal>;
+    readonly account: Account;
+    /** How far the clocks may be apart. */
+    readonly clockSkewSeconds: number;
+    readonly payloadHash: (authorization: Authorization) => string;
   },
-): Identity {
+): Promise<Identity> {
   const authorization = readAuthorization(message);
   if (!authorization) return { caller: ANONYMOUS };
-  const principal = options.principals.get(authorization.accessKeyId);
-  if (!principal) throw new Problem('unknown-access-key');
-  if (authorization.sessionToken !== principal.sessionToken) throw new Problem('invalid-token');
-  if (principal.expiresAt && principal.expiresAt.getTime() <= Date.now()) throw new Problem('expired-token');
+  const caller = options.principals.get(authorization.accessKeyId);
+  if (!caller) throw new Problem('unknown-access-key');
+  // No principal here has temporary credentials.
+  if (authorization.sessionToken !== undefined) throw new Problem('invalid-token');
   const payloadHash = options.payloadHash(authorization);
-  const chain = verifySignature(message, authorization, {
-    secretAccessKey: principal.secretAccessKey,
-    region: options.account.region,
-    clockSkewSeconds: options.clockSkewSeconds,
-    payloadHash,
-  });
-  const ageMilliseconds = Date.now() - parseTimestamp(authorization.timestamp);
-  return { caller: principal, signed: { place: authorization.place, ageMilliseconds, payloadHash, chain } };
+  const { scope, timestamp, signedHeaders, place } = authorization;
+  if (scope.region !== options.account.region) {
+    throw new Problem('wrong-scope', `the region '${scope.region}' is wrong; expecting '${options.account.region}'`);
+  }
+  checkTime(authorization, options.clockSkewSeconds);
+  checkCoverage(message, signedHeaders);
+  const expected = await expectedSignature(message, caller, { scope, timestamp, signedHeaders, payloadHash });
+  if (!isSameHex(expected.signature, authorization.signature)) {
+    throw new Problem('signature-mismatch', expected.canonicalRequest);
+  }
+  return { caller, signed: { place, ageMilliseconds: Date.now() - parseTimestamp(timestamp), payloadHash } };
+}
+
+function checkTime({ timestamp, expiresSeconds }: Authorization, clockSkewSeconds: number): void {
+  const age = (Date.now() - parseTimestamp(timestamp)) / 1000;
+  if (expiresSeconds !== undefined && age > expiresSeconds) throw new Problem('expired-url');
+  const isFresh = age >= -clockSkewSeconds && (expiresSeconds !== undefined || age <= clockSkewSeconds);
+  if (!isFresh) throw new Problem('time-skewed', `${timestamp} is more than ${clockSkewSeconds} s from now`);
+}
+
+/** The host and every `x-amz-` header must be signed; otherwise a thief could add to a request. */
+function checkCoverage({ headers }: Message, signedHeaders: readonly string[]): void {
+  const required = ['host', ...Object.keys(headers).filter((name) => name.startsWith('x-amz-'))];
+  const unsigned = required.filter((name) => !signedHeaders.includes(name));
+  if (unsigned.length > 0) throw new Problem('unsigned-header', unsigned.join(', '));
+}
+
+/** Compares in a time that does not tell where the two differ. */
+function isSameHex(a: string, b: string): boolean {
+  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }

@@ -1,33 +1,26 @@
 import type { Message } from './message.ts';
 import { Problem } from './problem.ts';
-
-export const ALGORITHM = 'AWS4-HMAC-SHA256';
+import { ALGORITHM, type Scope } from './signature.ts';
 
 /** A signature and what it claims to cover. Nothing of it is proven yet. */
 export interface Authorization {
   readonly place: 'header' | 'query';
   readonly accessKeyId: string;
   readonly scope: Scope;
-  /** Lower case, in the order given. */
+  /** Names in lower case, in the given order. */
   readonly signedHeaders: readonly string[];
   /** Hex. */
   readonly signature: string;
   /** `YYYYMMDDTHHMMSSZ`. */
   readonly timestamp: string;
-  /** Only in a URL: how long it may be used from its timestamp on. */
+  /** Only in a URL: how long it is valid after its timestamp. */
   readonly expiresSeconds?: number;
   readonly sessionToken?: string;
 }
 
-export interface Scope {
-  /** `YYYYMMDD`. */
-  readonly date: string;
-  readonly region: string;
-  readonly service: string;
-}
-
 /**
- * Reads the signature of a request, from its `Authorization` header or its URL; `undefined` when it has none.
+ * Reads the signature of a request from its `Authorization` header or its URL.
+ * @returns undefined when the request has none.
  * @throws Problem `two-signatures`, `unsupported-signature`, `incomplete-signature`, `malformed-query-signature`.
  * Source: IAM User Guide, "Signature Version 4"; S3 API, "Authenticating requests: query parameters".
  */
@@ -47,7 +40,7 @@ function fromHeader(header: string, headers: Message['headers']): Authorization 
     credential: field('Credential'),
     signedHeaders: field('SignedHeaders'),
     signature: field('Signature'),
-    timestamp: (headers['x-amz-date'] as string | undefined) ?? basicFormat(headers.date),
+    timestamp: headers['x-amz-date'] as string | undefined,
   });
   if (!authorization) throw new Problem('incomplete-signature', header.replace(/Signature=[^,\s]*/, 'Signature=…'));
   const sessionToken = headers['x-amz-security-token'] as string | undefined;
@@ -74,6 +67,7 @@ function fromQuery(query: URLSearchParams): Authorization {
   return { place: 'query', ...authorization, expiresSeconds, ...(sessionToken !== undefined && { sessionToken }) };
 }
 
+/** @returns undefined when a part is missing or malformed. */
 function assemble(parts: Record<'credential' | 'signedHeaders' | 'signature' | 'timestamp', string | undefined>) {
   const { credential = '', signedHeaders = '', signature = '', timestamp = '' } = parts;
   const [, accessKeyId, date, region, service] =
@@ -89,19 +83,3 @@ function assemble(parts: Record<'credential' | 'signedHeaders' | 'signature' | '
     timestamp,
   };
 }
-
-/** An HTTP date as `YYYYMMDDTHHMMSSZ`. */
-function basicFormat(date: string | undefined): string | undefined {
-  const milliseconds = Date.parse(date ?? '');
-  return Number.isNaN(milliseconds) ? undefined : formatTimestamp(new Date(milliseconds));
-}
-
-export const formatTimestamp = (date: Date): string =>
-  date
-    .toISOString()
-    .replace(/[-:]/g, '')
-    .replace(/\.\d+Z$/, 'Z');
-
-/** @returns milliseconds since 1970; `NaN` when there is no such time. */
-export const parseTimestamp = (timestamp: string): number =>
-  Date.parse(timestamp.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));

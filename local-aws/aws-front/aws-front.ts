@@ -18,44 +18,9 @@ import { Problem } from './problem.ts';
 import type { Protocol } from './protocol.ts';
 import { connectS3 } from './s3-engine.ts';
 import { s3Protocol } from './s3-protocol.ts';
-import {
-  createParameterService,
-  createSecretsManagerService,
-  type Parameters,
-  type Secrets,
-} from './secrets-and-parameters.ts';
+import { createParameterService, createSecretsManagerService, type Secrets } from './secrets-and-parameters.ts';
 import { serveMessages } from './serve-messages.ts';
-import type { Credentials } from './sign-request.ts';
-
-/** Finds the service a request is for: that of its credential's scope, since all services share one address. */
-function createRouter(s3: Protocol, jsonServices: ReadonlyMap<string, Protocol>): (message: Message) => Protocol {
-  return (message) => {
-    const name = signedFor(message) ?? targetOf(message) ?? 's3';
-    return name === 's3' ? s3 : (jsonServices.get(name) ?? unknownService(name));
-  };
-}
-
-/** Absent as well when the signature is malformed: whatever service gets it then, says so. */
-function signedFor(message: Message): string | undefined {
-  try {
-    return readAuthorization(message)?.scope.service;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Only S3 takes requests without this header, so an unsigned request that has it is meant for another one. */
-const targetOf = ({ headers }: Message) => (headers['x-amz-target'] === undefined ? undefined : 'dynamodb');
-
-function unknownService(name: string): Protocol {
-  return {
-    clockSkewSeconds: 0,
-    open: async () => {
-      throw new Problem('unknown-operation', `the local AWS has no service ${name}`);
-    },
-    renderError: renderJsonError,
-  };
-}
+import type { Credentials } from './signature.ts';
 
 export interface BucketOptions {
   readonly name: string;
@@ -64,51 +29,49 @@ export interface BucketOptions {
 }
 
 export interface AwsFrontOptions extends Account {
-  /** A free one by default. */
+  /** By default a free one. */
   readonly port?: number;
-  /** Objects are kept in its folder `s3`. */
+  /** The objects are stored in its folder `s3`. */
   readonly dataDir: string;
   readonly principals?: readonly Principal[];
   readonly buckets: readonly BucketOptions[];
   readonly dynamoDbEndpoint: string;
-  /** For an engine that checks them; DynamoDB Local takes any. */
+  /** For an engine that checks them. DynamoDB Local accepts any. */
   readonly dynamoDbCredentials?: Credentials;
-  /** Another S3 server that keeps the objects; absent: our own, on disk. */
+  /** Another S3 server to store the objects. Absent: our own, which stores them on disk. */
   readonly s3Engine?: { readonly endpoint: string; readonly credentials: Credentials };
-  /** Secrets Manager: value by name. */
+  /** Secrets Manager: values by name. */
   readonly secrets?: Readonly<Record<string, string>>;
-  /** SSM: value by name. */
+  /** SSM: values by name. */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly onObjectCreated?: (event: ObjectCreated) => void;
-  /** Hears of every permission that a call lacked. */
+  /** Is told of every permission that a call lacked. */
   readonly onDenied?: (denied: Grant) => void;
-  /** Hears of every call once it is answered. */
+  /** Is told of every call once it is answered. */
   readonly onCall?: (call: MeteredCall) => void;
-  /** Hears of our own mistakes, which callers see as a 500; `console.error` by default. */
-  readonly onUnexpected?: (error: unknown) => void;
 }
 
 export interface AwsFront {
-  /** What `AWS_ENDPOINT_URL` is set to: `http://127.0.0.1:<port>`. */
+  /** The value for `AWS_ENDPOINT_URL`: `http://127.0.0.1:<port>`. */
   readonly endpoint: string;
   readonly meter: Meter;
   readonly faults: Faults;
   readonly secrets: Secrets;
-  readonly parameters: Parameters;
-  /** @throws Error for a policy it cannot judge, or an access key that is taken. */
+  /** @throws Error for a policy that the front cannot evaluate, or an access key that is taken. */
   addPrincipal(principal: Principal): void;
-  /** As `aws iam put-role-policy`. @throws Error for a policy it cannot judge, or when there is no such role. */
+  /** As `aws iam put-role-policy`. @throws Error for a policy that the front cannot evaluate, or when there is no such role. */
   addPolicy(role: string, policy: PolicyDocument): void;
   /** Every permission used so far, once. */
   grantsUsed(): Grant[];
-  /** Every permission that the policies of the principals give and nobody has used. */
+  /** Every permission that the policies of the principals give and that was not used. */
   grantsUnused(): Grant[];
   close(): Promise<void>;
 }
 
 /**
- * AWS on one machine, as far as the service uses it: S3, DynamoDB, Secrets Manager and SSM on one address. It proves who
- * calls, judges whether the caller's policies and the bucket's allow it, counts what it costs, and lets tests break it.
+ * Starts S3, DynamoDB, Secrets Manager and SSM on one address, as far as the product uses them. The front authenticates each
+ * call, checks that the policies of the caller and of the bucket allow it, meters what it costs, and applies the faults that
+ * tests ask for.
  */
 export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront> {
   const { region, accountId, buckets } = options;
@@ -122,15 +85,18 @@ export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront>
     ...(options.dynamoDbCredentials && { credentials: options.dynamoDbCredentials }),
   });
   const { service: secretsManager, secrets } = createSecretsManagerService(options.secrets ?? {}, account);
-  const { service: parameterStore, parameters } = createParameterService(options.parameters ?? {}, account);
 
   let isClosing = false;
   const onUnexpected = (error: unknown) => {
-    // Calls that we cut off ourselves fail, and nobody is there to hear of it.
-    if (!isClosing) (options.onUnexpected ?? console.error)(error);
+    // A caller sees only a 500. When the front closes, the calls that it cuts off fail, which is no error.
+    if (!isClosing) console.error(error);
   };
   const corsRules = new Map(buckets.map(({ name, cors = [] }) => [name, cors]));
-  const jsonServices = [createDynamoDbService(engine, account), secretsManager, parameterStore];
+  const jsonServices = [
+    createDynamoDbService(engine, account),
+    secretsManager,
+    createParameterService(options.parameters ?? {}, account),
+  ];
   const protocolOf = createRouter(
     s3Protocol({ server: await openS3(options), gate, corsRules, onUnexpected }),
     new Map(jsonServices.map((service) => [service.name, jsonProtocol(service, onUnexpected)])),
@@ -143,7 +109,6 @@ export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront>
     meter,
     faults,
     secrets,
-    parameters,
     addPrincipal: principals.add,
     addPolicy: principals.addPolicy,
     grantsUsed: gate.grantsUsed,
@@ -167,4 +132,34 @@ function openS3({
   return s3Engine
     ? connectS3({ ...common, ...s3Engine, region })
     : openS3Server({ ...common, directory: join(dataDir, 's3') });
+}
+
+/** Finds the service of a request by the scope of its credential, since all services share one address. */
+function createRouter(s3: Protocol, jsonServices: ReadonlyMap<string, Protocol>): (message: Message) => Protocol {
+  return (message) => {
+    const name = signedFor(message) ?? targetOf(message) ?? 's3';
+    return name === 's3' ? s3 : (jsonServices.get(name) ?? unknownService(name));
+  };
+}
+
+/** Also undefined when the signature is malformed: the service that gets the request refuses it. */
+function signedFor(message: Message): string | undefined {
+  try {
+    return readAuthorization(message)?.scope.service;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Only S3 has requests without this header, so an unsigned request with it is for another service. */
+const targetOf = ({ headers }: Message) => (headers['x-amz-target'] === undefined ? undefined : 'dynamodb');
+
+function unknownService(name: string): Protocol {
+  return {
+    clockSkewSeconds: 0,
+    open: async () => {
+      throw new Problem('unknown-operation', `the local AWS has no service ${name}`);
+    },
+    renderError: renderJsonError,
+  };
 }

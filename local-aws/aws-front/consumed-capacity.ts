@@ -1,6 +1,6 @@
 import type { Consumption } from './protocol.ts';
 
-/** What DynamoDB says of one table. */
+/** What an answer of DynamoDB says that one table was charged. */
 export interface ConsumedCapacity {
   readonly TableName: string;
   readonly CapacityUnits: number;
@@ -15,16 +15,16 @@ type IndexCapacity = Readonly<Record<string, { readonly CapacityUnits: number }>
 
 type Detail = 'NONE' | 'TOTAL' | 'INDEXES';
 
-const READS = new Set(['GetItem', 'Query', 'Scan', 'BatchGetItem', 'TransactGetItems']);
+const READS = new Set(['GetItem', 'Query', 'Scan', 'BatchGetItem']);
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems']);
 
-/** Whether DynamoDB charges units for the operation and will say how many. */
+/** Whether DynamoDB charges units for the operation and says how many. */
 export const isMetered = (operation: string): boolean => READS.has(operation) || WRITES.has(operation);
 
 /**
- * What an answer says it cost. The engine charges nothing for a read that finds nothing, DynamoDB the smallest read.
+ * What a call cost, by its answer. For a read that finds nothing the engine charges nothing, but DynamoDB the smallest read.
  * @param isStrong  whether the request asked for `ConsistentRead`.
- * @param tables  of the request, each as often as it names it.
+ * @param tables  the tables of the request, each as often as the request names it.
  */
 export function consumptionOf(
   operation: string,
@@ -40,13 +40,13 @@ export function consumptionOf(
   }));
 }
 
-/** The engine charges a transaction's write of an index so many times. */
+/** For each write of an index in a transaction, the engine charges this many units. */
 const ENGINE_INDEX_UNITS = 4;
 
 /**
- * Of a transaction the engine tells no true figure for its items: 4 for one, and 4 for several. DynamoDB charges two writes
- * an item, here as of at most 1 KB, and one a write of an index.
- * Sources: DynamoDB Developer Guide, "Capacity management for transactions"; of indexes: aws/agent-toolkit-for-aws,
+ * What a transaction cost. The engine gives no true figure for the items: 4 units for one item, and 4 for several. DynamoDB
+ * charges two writes per item, here counted as items of at most 1 KB, and one unit per write of an index.
+ * Sources: DynamoDB Developer Guide, "Capacity management for transactions"; for indexes: aws/agent-toolkit-for-aws,
  * `calculate_costs.py`.
  */
 function transactionConsumption(capacity: ConsumedCapacity, tables: readonly string[]): Consumption {
@@ -58,8 +58,8 @@ function transactionConsumption(capacity: ConsumedCapacity, tables: readonly str
 }
 
 /**
- * What a refused write costs. DynamoDB charges a failed condition as a write of the item that is there, and a cancelled
- * transaction as one that went through; the engine tells neither, so each item counts as one of at most 1 KB.
+ * What a refused write costs. DynamoDB charges a failed condition as a write of the existing item, and a cancelled transaction
+ * as one that succeeded. The engine says neither, so each item is counted as one of at most 1 KB.
  */
 export function refusedConsumption(operation: string, errorType: string, tables: readonly string[]): Consumption[] {
   const isCancelled = errorType.endsWith('TransactionCanceledException');
@@ -67,7 +67,7 @@ export function refusedConsumption(operation: string, errorType: string, tables:
   return tables.map((table) => ({ table, readUnits: 0, writeUnits: isCancelled ? 2 : 1 }));
 }
 
-/** The part of the detail (always asked for in full) that the client asked for. */
+/** The detail that the client asked for; the engine is always asked for all of it. */
 export function askedDetail(
   capacity: ConsumedCapacity | readonly ConsumedCapacity[],
   asked: Detail,

@@ -1,7 +1,6 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { request as requestByTls } from 'node:https';
-import { sha256Hex } from './calculate.ts';
-import { type Credentials, signRequest } from './sign-request.ts';
+import { type Credentials, sha256Hex, signRequest } from './signature.ts';
 
 export interface EngineReply {
   readonly status: number;
@@ -15,12 +14,12 @@ export interface DynamoDbEngine {
   close(): void;
 }
 
-/** DynamoDB Local takes any credentials, but its key must be alphanumeric. */
+/** DynamoDB Local accepts any credentials whose key is alphanumeric. */
 const ANY_CREDENTIALS: Credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-/** Below the time after which the engine ends idle connections, so that no request meets one that is just ending. */
+/** Less than the time after which the engine ends idle connections, so that no request uses one that is just ending. */
 const IDLE_CONNECTION_MS = 5_000;
 
-/** The engine behind the front: DynamoDB Local, or another one that speaks its protocol. */
+/** The engine behind the front: DynamoDB Local, or another server with DynamoDB's protocol. */
 export function connectDynamoDb(options: {
   endpoint: string;
   region: string;
@@ -32,7 +31,7 @@ export function connectDynamoDb(options: {
   const open = protocol === 'https:' ? requestByTls : request;
 
   return {
-    send(operation, body) {
+    async send(operation, body) {
       const unsigned = {
         method: 'POST',
         url: '/',
@@ -44,7 +43,7 @@ export function connectDynamoDb(options: {
         payloadHash: sha256Hex(body),
       };
       const headers = {
-        ...signRequest(unsigned, credentials, { region, service: 'dynamodb' }),
+        ...(await signRequest(unsigned, credentials, { region, service: 'dynamodb' })),
         'content-length': Buffer.byteLength(body),
       };
       return new Promise((resolve, reject) => {

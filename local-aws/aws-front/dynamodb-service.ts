@@ -12,72 +12,7 @@ import type { Permission } from './policy-evaluator.ts';
 import type { Account } from './principals.ts';
 import type { Call, PerformedReply } from './protocol.ts';
 
-/** The parts of a DynamoDB request that say which tables it touches, and what that costs. */
-interface DynamoDbInput {
-  readonly TableName?: string;
-  readonly IndexName?: string;
-  readonly RequestItems?: Readonly<Record<string, unknown>>;
-  readonly TransactItems?: readonly Readonly<Record<string, { readonly TableName?: string } | undefined>>[];
-  readonly ConsistentRead?: boolean;
-  readonly ReturnConsumedCapacity?: string;
-}
-
-/** A part of a call: what is done to which table, in the order of the request. */
-interface TableAction {
-  readonly action: string;
-  readonly table: string;
-  readonly index?: string;
-}
-
-/** Operations whose action has their own name. */
-const SINGLE = new Set(['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query', 'Scan', 'DescribeTable']);
-const TRANSACTION_ITEMS: Record<string, Record<string, string>> = {
-  TransactGetItems: { Get: 'GetItem' },
-  TransactWriteItems: {
-    Put: 'PutItem',
-    Update: 'UpdateItem',
-    Delete: 'DeleteItem',
-    ConditionCheck: 'ConditionCheckItem',
-  },
-};
-
-/**
- * What a call of DynamoDB does; `undefined` for an operation that is not known here, or a request that says nothing usable.
- * A transaction needs the action of each of its items, a batch the action of the batch on each table.
- * Source: DynamoDB service authorization; "Using IAM with DynamoDB transactions".
- */
-function tableActions(operation: string, input: DynamoDbInput): TableAction[] | undefined {
-  const { TableName, IndexName, RequestItems, TransactItems } = input;
-  if (SINGLE.has(operation)) {
-    if (typeof TableName !== 'string') return undefined;
-    return [{ action: operation, table: TableName, ...(IndexName !== undefined && { index: IndexName }) }];
-  }
-  if (operation === 'BatchGetItem' || operation === 'BatchWriteItem') {
-    return Object.keys(RequestItems ?? {}).map((table) => ({ action: operation, table: table }));
-  }
-  const kinds = TRANSACTION_ITEMS[operation];
-  if (!kinds || !Array.isArray(TransactItems)) return undefined;
-  const actions = TransactItems.map((item: Readonly<Record<string, { readonly TableName?: string } | undefined>>) => {
-    const entry = Object.entries(item).find(([, value]) => value != null);
-    const [name, table] = [kinds[entry?.[0] ?? ''], entry?.[1]?.TableName];
-    return name !== undefined && typeof table === 'string' ? { action: name, table: table } : undefined;
-  });
-  return actions.every((action) => action !== undefined) ? actions : undefined;
-}
-
-function dynamoDbPermissions(
-  operation: string,
-  actions: readonly TableAction[],
-  { region, accountId }: Account,
-): Permission[] {
-  return actions.map(({ action, table, index }) => ({
-    action: `dynamodb:${action}`,
-    resource: `arn:aws:dynamodb:${region}:${accountId}:table/${table}${index === undefined ? '' : `/index/${index}`}`,
-    ...(action !== operation && { context: { 'dynamodb:EnclosingOperation': operation } }),
-  }));
-}
-
-/** DynamoDB: the engine does the work, and tells the meter what it would have cost. */
+/** DynamoDB: the engine performs the calls and says what they cost. */
 export function createDynamoDbService(engine: DynamoDbEngine, account: Account): JsonService {
   return {
     name: 'dynamodb',
@@ -95,6 +30,69 @@ export function createDynamoDbService(engine: DynamoDbEngine, account: Account):
       };
     },
   };
+}
+
+/** The parts of a DynamoDB request that decide which tables it touches and what it costs. */
+interface DynamoDbInput {
+  readonly TableName?: string;
+  readonly IndexName?: string;
+  readonly RequestItems?: Readonly<Record<string, unknown>>;
+  readonly TransactItems?: readonly Readonly<Record<string, { readonly TableName?: string } | undefined>>[];
+  readonly ConsistentRead?: boolean;
+  readonly ReturnConsumedCapacity?: string;
+}
+
+/** One action of a call on one table. */
+interface TableAction {
+  readonly action: string;
+  readonly table: string;
+  readonly index?: string;
+}
+
+/** The operations on one table, whose IAM action has the same name. */
+const SINGLE = new Set(['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query', 'Scan']);
+/** The action of each kind of item in a TransactWriteItems. */
+const TRANSACTION_ITEMS: Readonly<Record<string, string>> = {
+  Put: 'PutItem',
+  Update: 'UpdateItem',
+  Delete: 'DeleteItem',
+  ConditionCheck: 'ConditionCheckItem',
+};
+
+/**
+ * The actions of a call, in the order of the request: a transaction needs the action of each of its items, a batch the action
+ * of the batch on each table.
+ * @returns undefined for an unknown operation, or a request without the parameters that name its tables.
+ * Source: DynamoDB service authorization; "Using IAM with DynamoDB transactions".
+ */
+function tableActions(operation: string, input: DynamoDbInput): TableAction[] | undefined {
+  const { TableName, IndexName, RequestItems, TransactItems } = input;
+  if (SINGLE.has(operation)) {
+    if (typeof TableName !== 'string') return undefined;
+    return [{ action: operation, table: TableName, ...(IndexName !== undefined && { index: IndexName }) }];
+  }
+  if (operation === 'BatchGetItem' || operation === 'BatchWriteItem') {
+    return Object.keys(RequestItems ?? {}).map((table) => ({ action: operation, table: table }));
+  }
+  if (operation !== 'TransactWriteItems' || !Array.isArray(TransactItems)) return undefined;
+  const actions = TransactItems.map((item: Readonly<Record<string, { readonly TableName?: string } | undefined>>) => {
+    const entry = Object.entries(item).find(([, value]) => value != null);
+    const [name, table] = [TRANSACTION_ITEMS[entry?.[0] ?? ''], entry?.[1]?.TableName];
+    return name !== undefined && typeof table === 'string' ? { action: name, table: table } : undefined;
+  });
+  return actions.every((action) => action !== undefined) ? actions : undefined;
+}
+
+function dynamoDbPermissions(
+  operation: string,
+  actions: readonly TableAction[],
+  { region, accountId }: Account,
+): Permission[] {
+  return actions.map(({ action, table, index }) => ({
+    action: `dynamodb:${action}`,
+    resource: `arn:aws:dynamodb:${region}:${accountId}:table/${table}${index === undefined ? '' : `/index/${index}`}`,
+    ...(action !== operation && { context: { 'dynamodb:EnclosingOperation': operation } }),
+  }));
 }
 
 async function perform(
@@ -156,7 +154,7 @@ function conflict(operation: string, tables: Call['tables'], table: string | und
   return cancelled(tables, index, { Code: 'TransactionConflict', Message: 'Transaction is ongoing for the item' });
 }
 
-/** A transaction that was cancelled because of one of its items. */
+/** The error of a transaction that was cancelled because of one of its items. */
 function cancelled(tables: Call['tables'], index: number, reason: { Code: string; Message: string }): JsonError {
   const CancellationReasons = tables.map((_, at) => (at === index ? reason : { Code: 'None' }));
   const codes = CancellationReasons.map(({ Code }) => Code).join(', ');

@@ -3,17 +3,17 @@ import { inspect } from 'node:util';
 import type { Call, ServiceName } from './protocol.ts';
 
 /**
- * What happens in place of a call, or to it:
- * - `throttle`: the service refuses it as too fast, in its own words; nothing happened.
- * - `transaction-conflict`: DynamoDB refuses it because of another transaction on the same item; nothing happened. Applies
+ * What a fault does to a call:
+ * - `throttle`: the service refuses it as too frequent, in its own words. It is not performed.
+ * - `transaction-conflict`: DynamoDB refuses it because of another transaction on the same item. It is not performed. Applies
  *   only to calls that can conflict: transactions, and writes of one item.
- * - `error-before`: a 500; nothing happened.   - `error-after`: a 500; it did happen.
- * - `timeout`: never answered; nothing happened.
- * - `cut`: the connection ends; nothing happened.   - `cut-after`: the connection ends; it did happen.
- * - `delayMs`: it happens, and is answered that much later. Calls that were sent together then overlap for certain, so the
- *   rounds of the meter are those the caller means.
- * - `lateBy`: the connection ends once the whole request has arrived, and the call happens only later: so many milliseconds
- *   after that, or when the promise settles. Until then the client may have tried again, succeeded, and gone on.
+ * - `error-before`: a 500; it is not performed.   - `error-after`: a 500; it is performed.
+ * - `timeout`: no answer; it is not performed.
+ * - `cut`: the connection ends; it is not performed.   - `cut-after`: the connection ends; it is performed.
+ * - `delayMs`: it is performed, and answered so many milliseconds later. Calls that were sent together then overlap for
+ *   certain, so that the meter counts them as one round.
+ * - `lateBy`: the connection ends once the whole request has arrived, and the call is performed only later: after so many
+ *   milliseconds, or when the promise settles. Until then the client may have tried again, succeeded, and gone on.
  */
 export type FaultEffect =
   | 'throttle'
@@ -26,17 +26,17 @@ export type FaultEffect =
   | { readonly delayMs: number }
   | { readonly lateBy: number | Promise<unknown> };
 
-/** Nothing else takes part in transactions. */
+/** The operations that can conflict with a transaction. */
 const CAN_CONFLICT = new Set(['TransactWriteItems', 'TransactGetItems', 'PutItem', 'UpdateItem', 'DeleteItem']);
 
-/** A call as a fault may look at it. */
+/** What the predicate of a fault sees of a call. */
 export interface FaultSubject extends Pick<Call, 'service' | 'operation' | 'tables' | 'input' | 'bucket' | 'key'> {
   /** Name of the principal. */
   readonly principal: string;
 }
 
 export interface Fault {
-  /** All that are given must fit. */
+  /** A call fits when all of the given conditions hold. */
   readonly match: {
     readonly service?: ServiceName;
     readonly operation?: string;
@@ -47,9 +47,9 @@ export interface Fault {
   readonly effect: FaultEffect;
   /** How many calls it applies to; `always` by default. */
   readonly times?: number | 'always';
-  /** Applies only to every n-th of the calls that fit, from the n-th on; 1 by default. */
+  /** Applies only to every n-th call that fits; 1 by default. */
   readonly every?: number;
-  /** For a fault that is meant to apply to nothing, or that may. {@link Faults.assertApplied} then does not miss it. */
+  /** For a fault that may apply to no call: {@link Faults.assertApplied} then does not complain. */
   readonly mayNotApply?: true;
 }
 
@@ -57,20 +57,20 @@ export interface FaultHandle {
   /** How many calls it has applied to. */
   readonly hits: number;
   /**
-   * Waits until every late call so far has happened.
-   * @returns what each was answered, to no one: the status, or the error.
+   * Waits until every late call so far was performed.
+   * @returns the outcome of each, which no client saw: the status, or the error.
    */
   lateAnswers(): Promise<unknown[]>;
-  /** Applies to no further call; what is late still happens. */
+  /** The fault applies to no further call. Late calls are still performed. */
   remove(): void;
 }
 
 export interface Faults {
   add(fault: Fault): FaultHandle;
   /**
-   * To be called at the end of tests: one that adds a fault which never applies passes without having tried anything.
+   * Call it at the end of tests: a test whose fault never applies passes without having tried anything.
    * @throws Error naming each fault that applied to no call, and each whose predicate threw (which counts as "does not fit"),
-   * with the place where it was added. Faults that were removed count as well.
+   *   with the place where it was added. Removed faults are checked as well.
    */
   assertApplied(): void;
   /** Removes every fault and forgets it: for the next test that uses the same service. */
@@ -78,7 +78,7 @@ export interface Faults {
 }
 
 export interface FaultSource extends Faults {
-  /** Of the faults that fit the call, the one added first; it is counted as applied. */
+  /** The first added of the faults that fit the call; it counts as applied. */
   take(subject: FaultSubject): TakenFault | undefined;
 }
 
@@ -86,18 +86,18 @@ export interface TakenFault {
   readonly effect: FaultEffect;
   /** The table that the fault is about. */
   readonly table: string | undefined;
-  /** Carries the call out when it is time, for an effect that is late. */
+  /** Performs the call later, for the effect `lateBy`. */
   happenLate(lateBy: number | Promise<unknown>, perform: () => Promise<{ readonly status: number }>): void;
 }
 
 interface FaultState {
   readonly fault: Fault;
-  /** Stack of the code that added it. */
+  /** The stack of the code that added it. */
   readonly added: string;
   seen: number;
   hits: number;
   readonly late: Promise<unknown>[];
-  /** What its predicate threw first. */
+  /** The first error that its predicate threw. */
   thrown?: unknown;
 }
 
@@ -145,7 +145,7 @@ export function createFaults(): FaultSource {
   };
 }
 
-/** The two innermost lines of the stack: the one that calls, and the one that calls that, since a helper may be between. */
+/** Two lines of the stack: the caller, and its caller, because the first may be a helper. */
 function callerOf(add: Faults['add']): string {
   const holder = { stack: '' };
   Error.captureStackTrace(holder, add);
@@ -158,7 +158,7 @@ function problemOf({ fault, added, hits, thrown }: FaultState): string[] {
   return [`${inspect(fault, { depth: 4, breakLength: Infinity })} ${what}; it was added\n${added}`];
 }
 
-/** A predicate that throws must not look to the caller like an error of AWS, which a fault may well be meant to be. */
+/** An error of a predicate must not reach the client, which would take it for an error of AWS. */
 function fitsSafely(state: FaultState, subject: FaultSubject): boolean {
   try {
     return fits(state.fault.match, subject);
@@ -178,9 +178,9 @@ function fits({ service, operation, table, principal, predicate }: Fault['match'
   );
 }
 
-/** Never rejects: the client that could be told has gone. */
+/** Never rejects, because the client is gone. */
 async function later(lateBy: number | Promise<unknown>, perform: () => Promise<{ status: number }>): Promise<unknown> {
-  // Without a reference: a call that is still to happen keeps no process alive.
+  // Unreferenced, so that a late call keeps no process alive.
   await (typeof lateBy === 'number' ? setTimeout(lateBy, undefined, { ref: false }) : lateBy.catch(() => {}));
   try {
     return (await perform()).status;

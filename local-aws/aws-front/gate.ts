@@ -2,7 +2,7 @@ import type { Permission, PolicyEvaluator } from './policy-evaluator.ts';
 import { type Account, type Caller, callerArn, type Principal } from './principals.ts';
 import { Problem } from './problem.ts';
 
-/** A permission that was used, or missing. */
+/** A permission that a principal used, has, or lacked. */
 export interface Grant {
   /** Name of the principal. */
   readonly principal: string;
@@ -12,11 +12,11 @@ export interface Grant {
 }
 
 export interface Gate {
-  /** @throws Problem `access-denied`; the listener hears of every permission that is missing. */
+  /** @throws Problem `access-denied` when a permission is missing; `onDenied` is told of each missing one. */
   require(caller: Caller, permissions: readonly Permission[]): Promise<void>;
-  /** The same without a listener, for what changes an answer but refuses nothing. */
+  /** Whether the caller has a permission. `onDenied` is not told, because the answer depends on it but is not refused. */
   allows(caller: Caller, permission: Permission): Promise<boolean>;
-  /** Every permission used so far, once; objects of one folder count as one: `arn:aws:s3:::bucket/folder/*`. */
+  /** Every permission used so far, once. Objects of one folder count as one: `arn:aws:s3:::bucket/folder/*`. */
   grantsUsed(): Grant[];
 }
 
@@ -27,7 +27,7 @@ export function createGate(
 ): Gate {
   const used = new Map<string, Grant>();
 
-  const note = (caller: Caller, { action, resource }: Permission) => {
+  const remember = (caller: Caller, { action, resource }: Permission) => {
     const folder = resource.startsWith('arn:aws:s3:::') ? resource.replace(/\/[^/]*$/, '/*') : resource;
     used.set(`${caller.name} ${action} ${folder}`, { principal: caller.name, action, resource: folder });
   };
@@ -36,7 +36,7 @@ export function createGate(
     async require(caller, permissions) {
       const missing: Permission[] = [];
       for (const permission of permissions) {
-        if (await evaluator.isAllowed(caller, permission)) note(caller, permission);
+        if (await evaluator.isAllowed(caller, permission)) remember(caller, permission);
         else missing.push(permission);
       }
       for (const { action, resource } of missing) onDenied({ principal: caller.name, action, resource });
@@ -45,7 +45,7 @@ export function createGate(
     },
     async allows(caller, permission) {
       const isAllowed = await evaluator.isAllowed(caller, permission);
-      if (isAllowed) note(caller, permission);
+      if (isAllowed) remember(caller, permission);
       return isAllowed;
     },
     grantsUsed: () => [...used.values()],
@@ -61,14 +61,14 @@ interface Statement {
   readonly Resource: string | readonly string[];
 }
 
-/** What the policies of these principals allow and nobody has used: each action on each resource, as the policy spells them. */
+/** The actions on resources that the policies of these principals allow and that were not used, as the policies write them. */
 export function unusedGrants(principals: Iterable<Principal>, used: readonly Grant[]): Grant[] {
   return [...principals].flatMap(grantsOf).filter((granted) => !used.some((use) => isUse(use, granted)));
 }
 
 function isUse(use: Grant, granted: Grant): boolean {
   if (use.principal !== granted.principal || use.action !== granted.action) return false;
-  // A policy's star is any text; of what else a pattern may hold these policies have nothing.
+  // `*` stands for any text. These policies use no other wildcard.
   const pattern = granted.resource.split('*').map(RegExp.escape).join('.*');
   return new RegExp(`^${pattern}$`).test(use.resource);
 }

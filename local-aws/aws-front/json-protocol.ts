@@ -1,97 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { sha256Hex } from './calculate.ts';
 import type { Message, Reply } from './message.ts';
 import { Problem, type ProblemKind } from './problem.ts';
 import type { Call, Protocol, ServiceName } from './protocol.ts';
-
-/** An error as DynamoDB, Secrets Manager and SSM answer it. */
-export class JsonError extends Error {
-  /** May have a namespace before a `#`; SDKs read what follows it. */
-  readonly type: string;
-  readonly status: number;
-  readonly fields: Readonly<Record<string, unknown>>;
-
-  constructor(
-    type: string,
-    message: string,
-    { status = 400, ...fields }: { status?: number; [field: string]: unknown } = {},
-  ) {
-    super(message);
-    this.name = 'JsonError';
-    this.type = type;
-    this.status = status;
-    this.fields = fields;
-  }
-}
-
-const CORAL = 'com.amazon.coral.service#';
-
-/** How these services word a refusal that comes before them. */
-const PROBLEMS: Record<ProblemKind, readonly [type: string, message: string, status?: number]> = {
-  'access-denied': [`${CORAL}AccessDeniedException`, 'Access denied.'],
-  'expired-token': [`${CORAL}ExpiredTokenException`, 'The security token included in the request is expired'],
-  'expired-url': [`${CORAL}InvalidSignatureException`, 'Signature expired.'],
-  'incomplete-signature': [`${CORAL}IncompleteSignatureException`, 'Authorization header is incomplete.'],
-  'internal-error': [`${CORAL}InternalServerError`, 'Internal server error', 500],
-  'invalid-token': [`${CORAL}UnrecognizedClientException`, 'The security token included in the request is invalid.'],
-  'malformed-query-signature': [
-    `${CORAL}IncompleteSignatureException`,
-    'Query parameters of the signature are malformed.',
-  ],
-  'missing-signature': [`${CORAL}MissingAuthenticationTokenException`, 'Request is missing Authentication Token'],
-  'payload-hash-missing': [`${CORAL}InvalidSignatureException`, 'The hash of the payload is invalid.'],
-  'payload-mismatch': [`${CORAL}InvalidSignatureException`, 'The hash of the payload does not match.'],
-  'signature-mismatch': [
-    `${CORAL}InvalidSignatureException`,
-    'The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and signing method.',
-  ],
-  throttled: [`${CORAL}ThrottlingException`, 'Rate exceeded'],
-  'time-skewed': [`${CORAL}InvalidSignatureException`, 'Signature expired.'],
-  'two-signatures': [`${CORAL}IncompleteSignatureException`, 'The request is signed twice.'],
-  'unknown-access-key': [
-    `${CORAL}UnrecognizedClientException`,
-    'The security token included in the request is invalid.',
-  ],
-  'unknown-operation': [`${CORAL}UnknownOperationException`, 'The operation is not known here.'],
-  'unsigned-header': [`${CORAL}InvalidSignatureException`, 'A header that must be signed is not.'],
-  'unsupported-signature': [`${CORAL}IncompleteSignatureException`, 'Only AWS4-HMAC-SHA256 is supported.'],
-  'wrong-scope': [`${CORAL}InvalidSignatureException`, 'Credential should be scoped to a valid region.'],
-};
-
-/** The canonical request says too much for an answer, and these services do not tell it. */
-const TELLS_DETAIL = new Set<ProblemKind>([
-  'access-denied',
-  'incomplete-signature',
-  'unknown-operation',
-  'wrong-scope',
-]);
-
-function toJsonError(error: unknown): JsonError {
-  if (error instanceof JsonError) return error;
-  const { kind, message: detail } = error instanceof Problem ? error : new Problem('internal-error');
-  const [type, message, status = 400] = PROBLEMS[kind];
-  return new JsonError(type, TELLS_DETAIL.has(kind) && detail ? detail : message, { status });
-}
-
-export function jsonReply(status: number, body: object): Reply {
-  return {
-    status,
-    headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amzn-requestid': randomUUID() },
-    body: JSON.stringify(body),
-  };
-}
-
-export function renderJsonError(error: unknown): Reply {
-  const { type, message, status, fields } = toJsonError(error);
-  return jsonReply(status, { __type: type, message, ...fields });
-}
+import { sha256Hex } from './signature.ts';
 
 /** A service whose requests are JSON documents with the operation in a header. */
 export interface JsonService {
   readonly name: ServiceName;
-  /** What stands before the operation in `X-Amz-Target`. */
+  /** The part of `X-Amz-Target` before the operation. */
   readonly targetPrefix: string;
-  /** What is asked; `undefined` when the service does not know the operation, or the request names nothing to act on. */
+  /** @returns undefined when the service does not know the operation or a parameter of it. */
   interpret(
     operation: string,
     input: object,
@@ -119,7 +37,7 @@ export function jsonProtocol(service: JsonService, onUnexpected: (error: unknown
   };
 }
 
-/** More than DynamoDB takes in one request (16 MB). */
+/** More than DynamoDB accepts in one request (16 MB). */
 const BODY_MAX_BYTES = 17 * 1024 * 1024;
 
 async function readBody({ body }: Message): Promise<Buffer> {
@@ -151,7 +69,87 @@ function parseObject(body: Buffer): object {
     const value: unknown = JSON.parse(body.toString('utf8'));
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // Answered like a value that is no object.
+    // Refused below, like a value that is no object.
   }
   throw new JsonError('com.amazon.coral.service#SerializationException', 'The request is not a JSON object.');
+}
+
+/** An error answer of DynamoDB, Secrets Manager or SSM. */
+export class JsonError extends Error {
+  /** May have a namespace and a `#` in front. SDKs read what follows. */
+  readonly type: string;
+  readonly status: number;
+  readonly fields: Readonly<Record<string, unknown>>;
+
+  constructor(
+    type: string,
+    message: string,
+    { status = 400, ...fields }: { status?: number; [field: string]: unknown } = {},
+  ) {
+    super(message);
+    this.name = 'JsonError';
+    this.type = type;
+    this.status = status;
+    this.fields = fields;
+  }
+}
+
+const CORAL = 'com.amazon.coral.service#';
+
+/** The errors by which these services word the problems that the front finds. */
+const PROBLEMS: Record<ProblemKind, readonly [type: string, message: string, status?: number]> = {
+  'access-denied': [`${CORAL}AccessDeniedException`, 'Access denied.'],
+  'expired-url': [`${CORAL}InvalidSignatureException`, 'Signature expired.'],
+  'incomplete-signature': [`${CORAL}IncompleteSignatureException`, 'Authorization header is incomplete.'],
+  'internal-error': [`${CORAL}InternalServerError`, 'Internal server error', 500],
+  'invalid-token': [`${CORAL}UnrecognizedClientException`, 'The security token included in the request is invalid.'],
+  'malformed-query-signature': [
+    `${CORAL}IncompleteSignatureException`,
+    'Query parameters of the signature are malformed.',
+  ],
+  'missing-signature': [`${CORAL}MissingAuthenticationTokenException`, 'Request is missing Authentication Token'],
+  'payload-hash-missing': [`${CORAL}InvalidSignatureException`, 'The hash of the payload is invalid.'],
+  'signature-mismatch': [
+    `${CORAL}InvalidSignatureException`,
+    'The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and signing method.',
+  ],
+  throttled: [`${CORAL}ThrottlingException`, 'Rate exceeded'],
+  'time-skewed': [`${CORAL}InvalidSignatureException`, 'Signature expired.'],
+  'two-signatures': [`${CORAL}IncompleteSignatureException`, 'The request is signed twice.'],
+  'unknown-access-key': [
+    `${CORAL}UnrecognizedClientException`,
+    'The security token included in the request is invalid.',
+  ],
+  'unknown-operation': [`${CORAL}UnknownOperationException`, 'The operation is not known here.'],
+  'unsigned-header': [`${CORAL}InvalidSignatureException`, 'A header that must be signed is not.'],
+  'unsupported-signature': [`${CORAL}IncompleteSignatureException`, 'Only AWS4-HMAC-SHA256 is supported.'],
+  'wrong-scope': [`${CORAL}InvalidSignatureException`, 'Credential should be scoped to a valid region.'],
+};
+
+/** The problems whose detail the answer tells. These services do not tell the canonical request, for example. */
+const TELLS_DETAIL = new Set<ProblemKind>([
+  'access-denied',
+  'incomplete-signature',
+  'unknown-operation',
+  'wrong-scope',
+]);
+
+function toJsonError(error: unknown): JsonError {
+  if (error instanceof JsonError) return error;
+  const { kind, message: detail } = error instanceof Problem ? error : new Problem('internal-error');
+  const [type, message, status = 400] = PROBLEMS[kind];
+  return new JsonError(type, TELLS_DETAIL.has(kind) && detail ? detail : message, { status });
+}
+
+export function jsonReply(status: number, body: object): Reply {
+  return {
+    status,
+    headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amzn-requestid': randomUUID() },
+    body: JSON.stringify(body),
+  };
+}
+
+export function renderJsonError(error: unknown): Reply {
+  const { type, message, status, fields } = toJsonError(error);
+  return jsonReply(status, { __type: type, message, ...fields });
 }

@@ -1,19 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 
-/** A request as it came in. */
+/** A received request. */
 export interface Message {
   readonly method: string;
-  /** Path and query as they stand in the request line. */
+  /** Path and query, as in the request line. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** Reading it tells a client that waits for `100 Continue` to go on. @throws ClientGone */
+  /** Reading it sends `100 Continue` to a client that waits for it. @throws ClientGone */
   readonly body: AsyncIterable<Buffer>;
 }
 
 /** A request whose body can be read after its connection has ended. */
 export interface KeepingMessage extends Message {
-  /** Reads what has not been read of the body, into memory; `body` then goes on with that. @throws ClientGone */
+  /** Reads the rest of the body into memory; `body` then continues from there. @throws ClientGone */
   keepBody(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export interface Reply {
   readonly body?: string | Buffer | Readable;
 }
 
-/** The client ended the connection in the middle of its body. There is nobody to answer. */
+/** The client ended the connection in the middle of its body, so no answer can be sent. */
 export class ClientGone extends Error {
   constructor(cause: unknown) {
     super('the client went away', { cause });

@@ -1,21 +1,22 @@
 import type { Consumption, ServiceName } from './protocol.ts';
 
-/** One call of AWS that has been answered, or cut off (then its `status` is 0). */
+/** One call of AWS that was answered or cut off. */
 export interface MeteredCall {
   readonly service: ServiceName;
   readonly operation: string;
-  /** DynamoDB tables it touched, each once. */
+  /** The DynamoDB tables it touched, each once. */
   readonly tables: readonly string[];
   /** Name of the principal. */
   readonly principal: string;
   /** The `Root` of its `X-Amzn-Trace-Id`, which the SDK sends inside a Lambda function. */
   readonly traceId?: string;
+  /** Of the answer; 0 when the call was cut off. */
   readonly status: number;
   readonly consumed: readonly Consumption[];
   /** Sums over `consumed`. */
   readonly readUnits: number;
   readonly writeUnits: number;
-  /** Places in the one order of all beginnings and ends: a call that started after another ended has waited for it. */
+  /** Positions in the common order of all starts and ends: a call that started after another's end waited for it. */
   readonly startedAt: number;
   readonly endedAt: number;
 }
@@ -25,18 +26,19 @@ export interface MeterReading {
   readonly readUnits: number;
   readonly writeUnits: number;
   /**
-   * The longest chain of calls each of which began after the one before had ended: at most so many had to wait for each
-   * other. Calls that were sent together count as one round only if they overlap here: see `delayMs` of a fault.
+   * The length of the longest chain of calls of which each started after the previous one had ended: how many round trips
+   * followed each other at most. Calls that were sent together count as one round only if they overlap here: see the fault
+   * effect `delayMs`.
    */
   readonly rounds: number;
 }
 
 export interface Meter {
-  /** The calls of one request, which the meter then forgets; without a trace id all calls that had none. */
+  /** Takes the calls of one request out of the meter; without a trace id, all calls that had none. */
   take(traceId?: string): MeterReading;
-  /** A point in time for {@link since}. */
+  /** The present point in time, for {@link since}. */
   mark(): number;
-  /** All calls that started after the mark. @throws Error when there were more than the meter keeps. */
+  /** All calls that started after the mark. @throws Error when there were more of them than the meter keeps. */
   since(mark: number): MeterReading;
 }
 
@@ -45,7 +47,7 @@ export interface MeterWriter extends Meter {
   end(startedAt: number, call: Omit<MeteredCall, 'startedAt' | 'endedAt' | 'readUnits' | 'writeUnits'>): MeteredCall;
 }
 
-/** Calls that the meter keeps for {@link Meter.since}, and requests for {@link Meter.take}: the oldest go. */
+/** How many calls are kept for {@link Meter.since}, and how many requests for {@link Meter.take}: the latest ones. */
 const CALLS_MAX = 100_000;
 const TRACES_MAX = 1_000;
 
@@ -107,12 +109,12 @@ const readingOf = (calls: readonly MeteredCall[]): MeterReading => ({
   rounds: countRounds(calls),
 });
 
-/** The longest chain of calls each of which started after the one before had ended. */
+/** The length of the longest chain of calls of which each started after the previous one had ended. */
 export function countRounds(calls: readonly Pick<MeteredCall, 'startedAt' | 'endedAt'>[]): number {
   const byEnd = [...calls].sort((a, b) => a.endedAt - b.endedAt);
   let rounds = 0;
   let lastEnd = Number.NEGATIVE_INFINITY;
-  // The chain that always takes the call that ends first is a longest one.
+  // Always taking the call that ends first gives a longest chain.
   for (const { startedAt, endedAt } of byEnd) {
     if (startedAt <= lastEnd) continue;
     rounds += 1;

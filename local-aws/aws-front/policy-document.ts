@@ -1,12 +1,12 @@
-/** An IAM policy as CloudFormation holds it, its references resolved. */
+/** An IAM policy of a template, with its references resolved. */
 export interface PolicyDocument {
   readonly Version?: string;
   readonly Statement: readonly object[] | object;
 }
 
 /**
- * Condition keys (and policy variables) the front gives a value, in lower case. A policy that asks for another one would be
- * judged as if the key were absent, which may allow or deny what AWS would not.
+ * The condition keys and policy variables that the front knows the values of, in lower case. A policy with another one would
+ * be evaluated as if the key were absent, which may allow or deny what AWS would not.
  */
 const SUPPORTED = new Set([
   'aws:principalaccount',
@@ -20,7 +20,6 @@ const SUPPORTED = new Set([
   'aws:sourcearn',
   'dynamodb:enclosingoperation',
   's3:authtype',
-  's3:delimiter',
   's3:if-none-match',
   's3:max-keys',
   's3:prefix',
@@ -32,7 +31,7 @@ const SUPPORTED = new Set([
   's3:x-amz-metadata-directive',
 ]);
 
-/** The condition keys and variables a policy mentions, in lower case. */
+/** The condition keys and variables that a policy mentions, in lower case. */
 export function mentionedKeys(policy: PolicyDocument): Set<string> {
   const statements = [policy.Statement].flat() as { Condition?: Record<string, Record<string, unknown>> }[];
   const conditions = statements.flatMap(({ Condition = {} }) => Object.values(Condition).flatMap(Object.keys));
@@ -40,7 +39,7 @@ export function mentionedKeys(policy: PolicyDocument): Set<string> {
   return new Set([...conditions, ...variables].map((key) => key.toLowerCase()));
 }
 
-/** @throws Error when a policy mentions a condition key that the front knows nothing of. */
+/** @throws Error when a policy mentions a condition key that the front does not know. */
 export function requireSupportedKeys(policy: PolicyDocument, owner: string): void {
   const unknown = [...mentionedKeys(policy)].filter((key) => !SUPPORTED.has(key));
   if (unknown.length === 0) return;

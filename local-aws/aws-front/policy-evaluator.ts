@@ -2,41 +2,16 @@ import { anonymousPrincipal, runSimulation, type Simulation } from '@cloud-copil
 import { mentionedKeys, type PolicyDocument, requireSupportedKeys } from './policy-document.ts';
 import { type Account, type Caller, callerArn } from './principals.ts';
 
-/** Names made of these alone are matched by plain wildcards; what is special in one judge is not in another. */
-const PLAIN = /^arn:aws:s3:::[\w./-]+$/;
-
-/**
- * What the resources of policies make of an ARN: objects of one shape are matched by the same patterns, so one verdict
- * holds for all of them. Whatever is not the plain name of an object is a shape of its own.
- */
-function resourceShape(resource: string, policies: readonly PolicyDocument[]): string {
-  if (!PLAIN.test(resource)) return resource;
-  const patterns = policies.flatMap(patternsOf);
-  if (patterns.includes(undefined)) return resource;
-  return patterns.map((pattern) => (pattern?.test(resource) ? '1' : '0')).join('');
-}
-
-const patternsByPolicy = new WeakMap<PolicyDocument, readonly (RegExp | undefined)[]>();
-
-/** The resources a policy names, in its order; `undefined` for one with a variable, which depends on the caller. */
-function patternsOf(policy: PolicyDocument): readonly (RegExp | undefined)[] {
-  const known = patternsByPolicy.get(policy);
-  if (known) return known;
-  const statements = [policy.Statement].flat() as { Resource?: string | string[]; NotResource?: string | string[] }[];
-  const patterns = statements.flatMap(({ Resource = [], NotResource = [] }) =>
-    [Resource, NotResource].flat().map(toRegExp),
-  );
-  patternsByPolicy.set(policy, patterns);
-  return patterns;
-}
-
-function toRegExp(pattern: string): RegExp | undefined {
-  if (pattern.includes('$')) return undefined;
-  const source = pattern
-    .replace(/[\\^.+|(){}[\]-]/g, '\\$&')
-    .replaceAll('*', '.*')
-    .replaceAll('?', '.');
-  return new RegExp(`^${source}$`, 's');
+/** One action on one resource. A call may need several. */
+export interface Permission {
+  /** As in a policy: `s3:GetObject`. */
+  readonly action: string;
+  /** ARN; `*` for actions that know no resources. */
+  readonly resource: string;
+  /** Condition keys this call has, besides those every call has. */
+  readonly context?: Readonly<Record<string, string | string[]>>;
+  /** The policy of the resource, where there may be one. */
+  readonly bucket?: string;
 }
 
 export interface PolicyEvaluator {
@@ -44,13 +19,13 @@ export interface PolicyEvaluator {
   isAllowed(caller: Caller, permission: Permission): Promise<boolean>;
 }
 
-/** A verdict costs up to a millisecond, one from the cache a hundredth of that. */
+/** How many verdicts are cached: computing one takes up to a millisecond, reading one a hundredth of that. */
 const VERDICTS_MAX = 20_000;
 
 /**
- * Judges calls as IAM does: an explicit deny wins, then an allow of the caller's policies or the bucket's.
- * Everything here speaks plain HTTP on one machine, which stands for TLS: `aws:SecureTransport` is true.
- * @throws Error for a policy it cannot judge: malformed, or with condition keys the front does not know.
+ * Evaluates policies as IAM does: an explicit deny wins, then an allow of the caller's policies or the bucket's. Everything
+ * here is plain HTTP on one machine, which stands for TLS, so `aws:SecureTransport` is true.
+ * @throws Error for a policy that is malformed or has condition keys that the front does not know.
  */
 export function createPolicyEvaluator(
   account: Account,
@@ -77,7 +52,7 @@ export function createPolicyEvaluator(
   };
 }
 
-/** Only the keys that a policy asks for, so that those which differ from call to call do not empty the cache. */
+/** The context keys that a policy mentions. Others may differ from call to call and would make the cache useless. */
 function relevantContext(
   caller: Caller,
   { context, resource }: Permission,
@@ -125,7 +100,7 @@ async function simulate(
   account: Account,
 ): Promise<boolean> {
   const isAnonymous = !('accessKeyId' in caller);
-  // A `*` in the name of an object is a character like any other; the evaluator would take it for a pattern.
+  // A `*` in the name of an object is an ordinary character, but the simulator would take it for a wildcard.
   const name = resource === '*' ? resource : resource.replaceAll('*', '\uff0a');
   const simulation: Simulation = {
     request: {
@@ -146,14 +121,39 @@ async function simulate(
   throw new Error(`cannot judge ${action} on ${resource} for ${caller.name}: ${JSON.stringify(outcome.errors)}`);
 }
 
-/** One action on one resource that a call needs; a call may need several. */
-export interface Permission {
-  /** As in a policy: `s3:GetObject`. */
-  readonly action: string;
-  /** ARN; `*` for actions that know no resources. */
-  readonly resource: string;
-  /** Condition keys this call has, besides those every call has. */
-  readonly context?: Readonly<Record<string, string | string[]>>;
-  /** The policy of the resource, where there may be one. */
-  readonly bucket?: string;
+/** Object names of these characters alone match a pattern in the same way here and in the simulator. */
+const PLAIN = /^arn:aws:s3:::[\w./-]+$/;
+
+/**
+ * The shape of an ARN says which resource patterns of the policies match it. Objects of one shape have the same verdict, so
+ * it is computed once. An ARN that is not the plain name of an object is its own shape.
+ */
+function resourceShape(resource: string, policies: readonly PolicyDocument[]): string {
+  if (!PLAIN.test(resource)) return resource;
+  const patterns = policies.flatMap(patternsOf);
+  if (patterns.includes(undefined)) return resource;
+  return patterns.map((pattern) => (pattern?.test(resource) ? '1' : '0')).join('');
+}
+
+const patternsByPolicy = new WeakMap<PolicyDocument, readonly (RegExp | undefined)[]>();
+
+/** The resource patterns of a policy, in its order; `undefined` for one with a variable, which depends on the caller. */
+function patternsOf(policy: PolicyDocument): readonly (RegExp | undefined)[] {
+  const known = patternsByPolicy.get(policy);
+  if (known) return known;
+  const statements = [policy.Statement].flat() as { Resource?: string | string[]; NotResource?: string | string[] }[];
+  const patterns = statements.flatMap(({ Resource = [], NotResource = [] }) =>
+    [Resource, NotResource].flat().map(toRegExp),
+  );
+  patternsByPolicy.set(policy, patterns);
+  return patterns;
+}
+
+function toRegExp(pattern: string): RegExp | undefined {
+  if (pattern.includes('$')) return undefined;
+  const source = pattern
+    .replace(/[\\^.+|(){}[\]-]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.');
+  return new RegExp(`^${source}$`, 's');
 }

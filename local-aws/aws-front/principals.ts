@@ -1,22 +1,20 @@
 import { createHash } from 'node:crypto';
 import { type PolicyDocument, requireSupportedKeys } from './policy-document.ts';
-import type { Credentials } from './sign-request.ts';
+import type { Credentials } from './signature.ts';
 
-/** Someone who calls AWS with an access key: the role of a function, or a service of AWS itself. */
+/** A caller of AWS with an access key: the role of a function, the operator, or a service of AWS itself. */
 export interface Principal extends Credentials {
-  /** Names it in the meter, in faults and in denials; of a role its role's name. */
+  /** Its name in the meter, in faults and in denials; for a role, the name of the role. */
   readonly name: string;
-  /** Identity policies. A service has none: what it may do stands in the bucket's policy. */
+  /** Identity policies. A service has none; the policy of a bucket says what it may do. */
   readonly policies: readonly PolicyDocument[];
-  /** When the credentials end. Absent: never. */
-  readonly expiresAt?: Date;
   /** Makes it a service, such as `cloudfront.amazonaws.com` … */
   readonly service?: string;
   /** … that calls on behalf of this resource (`aws:SourceArn`). */
   readonly sourceArn?: string;
 }
 
-/** Who calls without a signature. */
+/** The caller of a request without a signature. */
 export const ANONYMOUS = { name: 'anonymous', policies: [] as readonly PolicyDocument[] } as const;
 
 export type Caller = Principal | typeof ANONYMOUS;
@@ -27,7 +25,7 @@ export interface Account {
   readonly accountId: string;
 }
 
-/** The caller as AWS writes it in an error: a function's session of its role. */
+/** The caller as AWS names it in errors: for a function, the session of its role. */
 export function callerArn(caller: Caller, { accountId }: Account): string {
   if (!('accessKeyId' in caller)) return 'anonymous';
   return caller.service ?? `arn:aws:sts::${accountId}:assumed-role/${caller.name}/${caller.name}`;
@@ -35,9 +33,9 @@ export function callerArn(caller: Caller, { accountId }: Account): string {
 
 interface Principals {
   readonly byKey: ReadonlyMap<string, Principal>;
-  /** @throws Error for a policy that cannot be judged here, or an access key that is taken. */
+  /** @throws Error for a policy that the front cannot evaluate, or an access key that is taken. */
   add(principal: Principal): void;
-  /** Gives those of that name another policy, from now on, as IAM does. @throws Error when there are none. */
+  /** Adds a policy to all principals of that name, as IAM does to a role. @throws Error when there are none. */
   addPolicy(name: string, policy: PolicyDocument): void;
 }
 
@@ -60,17 +58,11 @@ export function createPrincipals(initial: readonly Principal[]): Principals {
   return { byKey, add, addPolicy };
 }
 
-/** The access key of a function's role. */
-export interface FunctionCredentials {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-}
-
 /**
- * An access key of its own for each function, by which the AWS front knows who calls. It follows from the name, so that a
- * URL signed before a restart is still good after it; it opens nothing but this machine's own loopback address.
+ * The access key of a function or a distribution. It is derived from the name, so that a URL that was signed before a restart
+ * is still valid after it. It gives access to nothing but this machine's own loopback address.
  */
-export function functionCredentials(name: string): FunctionCredentials {
+export function credentialsOf(name: string): Credentials {
   const digest = (purpose: string) => createHash('sha256').update(`${purpose}/${name}`).digest('hex');
   return {
     accessKeyId: `ASIA${digest('access key').slice(0, 16).toUpperCase()}`,

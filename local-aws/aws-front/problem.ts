@@ -1,7 +1,6 @@
-/** Why a request is refused before its service sees it; each service has its own words for these. */
+/** The reasons why the front refuses a request. Each service words them in its own way. */
 export type ProblemKind =
   | 'access-denied'
-  | 'expired-token'
   | 'expired-url'
   | 'incomplete-signature'
   | 'internal-error'
@@ -9,7 +8,6 @@ export type ProblemKind =
   | 'malformed-query-signature'
   | 'missing-signature'
   | 'payload-hash-missing'
-  | 'payload-mismatch'
   | 'signature-mismatch'
   | 'throttled'
   | 'time-skewed'
@@ -23,7 +21,7 @@ export type ProblemKind =
 export class Problem extends Error {
   readonly kind: ProblemKind;
 
-  /** @param detail  what to say besides the service's usual words. */
+  /** @param detail  what the answer adds to the usual words of the service. */
   constructor(kind: ProblemKind, detail?: string) {
     super(detail ?? '');
     this.name = 'Problem';

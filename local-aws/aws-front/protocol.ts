@@ -3,46 +3,46 @@ import type { Authorization } from './authorization.ts';
 import type { Message, Reply } from './message.ts';
 import type { Permission } from './policy-evaluator.ts';
 
-/** How requests of a service are read, and its answers written. */
+/** How the requests of a service are read and its answers written. */
 export interface Protocol {
-  /** How far a client's clock may be from ours. */
+  /** How far the clock of a client may be from that of this server. */
   readonly clockSkewSeconds: number;
-  /** What is asked, once the sender is known. Reads the body where its hash is part of the signature. */
+  /** Begins to read a request. Reads the body when the signature covers its hash. */
   open(message: Message): Promise<OpenedMessage>;
   renderError(error: unknown): Reply;
-  /** What every answer carries besides. */
+  /** Adds what every answer of the service has. */
   complete?(message: Message, reply: Reply): Reply;
-  /** The answer to a browser that asks whether it may ask. */
+  /** Answers a CORS preflight. */
   preflight?(message: Message): Reply;
 }
 
 interface OpenedMessage {
   /** What the signature must cover of the body. */
   payloadHash(authorization: Authorization): string;
-  /** @throws the service's errors, when it does not know what is asked. */
+  /** Finds the call that an authenticated request makes. @throws errors of the service, for an unknown operation. */
   interpret(identity: Identity): Call;
 }
 
 export type ServiceName = 's3' | 'dynamodb' | 'secretsmanager' | 'ssm';
 
-/** What one request asks of a service, known before anything has happened. */
+/** What a request asks of a service, before it is performed. */
 export interface Call {
   readonly service: ServiceName;
   /** As the SDK names it: `PutItem`, `GetObject`. */
   readonly operation: string;
-  /** DynamoDB tables it touches, in the order of the request, each as often as the request names it. */
+  /** The DynamoDB tables it touches, in the order of the request, each as often as the request names it. */
   readonly tables: readonly string[];
-  /** The request of a service that speaks JSON. */
+  /** The request document, of a service with JSON requests. */
   readonly input?: object;
-  /** Of S3; the key is empty when the call is about the bucket. */
+  /** Only of S3. The key is empty when the call is about the bucket. */
   readonly bucket?: string;
   readonly key?: string;
   readonly permissions: readonly Permission[];
-  /** Carries it out. @throws what the service makes an error answer of. */
+  /** @throws errors that the service answers with. */
   perform(): Promise<PerformedReply>;
-  /** How the service refuses it as too fast. */
+  /** The error by which the service refuses it as too frequent. */
   throttled(): Error;
-  /** How DynamoDB refuses it when it meets a transaction on an item of that table. */
+  /** The error by which DynamoDB refuses it because of another transaction on an item of that table. */
   conflict?(table: string | undefined): Error;
 }
 

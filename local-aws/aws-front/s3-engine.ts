@@ -6,8 +6,7 @@ import type { S3Operation } from '../s3/operation.ts';
 import { S3Error } from '../s3/s3-error.ts';
 import type { CreationReason, ObjectCreated, S3Request, S3Response } from '../s3/s3-request.ts';
 import type { S3Server } from '../s3/s3-server.ts';
-import { uriEncode } from './calculate.ts';
-import { type Credentials, signRequest } from './sign-request.ts';
+import { type Credentials, signRequest, uriEncode } from './signature.ts';
 
 export interface S3EngineOptions {
   readonly endpoint: string;
@@ -17,15 +16,14 @@ export interface S3EngineOptions {
   readonly onObjectCreated?: (event: ObjectCreated) => void;
 }
 
-/** Headers that say something to the engine; the others belong to the connection or the signature. */
+/** The headers that the engine needs. The others belong to the connection or to the signature. */
 const FORWARDED =
   /^(content-(type|disposition|encoding|language|md5)|cache-control|expires|range|if-.*|x-amz-(meta-.*|checksum-.*|copy-source.*|metadata-directive))$/;
 const CREATING = new Set<S3Operation>(['PutObject', 'CopyObject', 'CompleteMultipartUpload']);
 const READING = new Set<S3Operation>(['GetObject', 'HeadObject', 'CopyObject', 'UploadPartCopy']);
 
 /**
- * Another S3 server in place of ours, by path-style addresses. Checksums that come after the content are checked by nobody,
- * and DeleteObjects is not forwarded: it would have to be judged key by key.
+ * Another S3 server in place of our own, by path-style addresses. Checksums that follow the content are not checked.
  */
 export function connectS3(options: S3EngineOptions): S3Server {
   const send = createSender(options);
@@ -37,7 +35,7 @@ export function connectS3(options: S3EngineOptions): S3Server {
       headers: {},
     });
     (body as Readable).resume();
-    if (status !== 200) return; // It is gone again.
+    if (status !== 200) return; // It was deleted meanwhile.
     const [size, etag] = [Number(headers?.['content-length']), headers?.etag?.replaceAll('"', '') ?? ''];
     const reason = request.operation as CreationReason;
     options.onObjectCreated?.({ bucket: request.bucket, key: request.key, size, etag, reason });
@@ -45,10 +43,9 @@ export function connectS3(options: S3EngineOptions): S3Server {
   return {
     hasBucket: (name) => options.buckets.includes(name),
     async handle(request) {
-      if (request.operation === 'DeleteObjects') throw new S3Error('NotImplemented');
       const response = await send(request);
       if (response.status === 200 && CREATING.has(request.operation)) await announce(request);
-      if (response.status === 404 && READING.has(request.operation) && !(await request.access.list(request.bucket))) {
+      if (response.status === 404 && READING.has(request.operation) && !(await request.mayList(request.bucket))) {
         (response.body as Readable).resume();
         throw new S3Error('AccessDenied');
       }
@@ -85,7 +82,7 @@ function createSender({ endpoint, region, credentials }: S3EngineOptions) {
       headers: { host, ...forwardedHeaders(request) },
       payloadHash: 'UNSIGNED-PAYLOAD',
     };
-    const signed = signRequest(unsigned, credentials, { region, service: 's3' });
+    const signed = await signRequest(unsigned, credentials, { region, service: 's3' });
     const hasContent = method === 'PUT' || method === 'POST';
     const headers = { ...signed, ...(hasContent && { 'content-length': String(request.contentLength ?? 0) }) };
     const outgoing = start({ method, hostname, port, path, headers, ...(agent && { agent }) });
@@ -93,13 +90,13 @@ function createSender({ endpoint, region, credentials }: S3EngineOptions) {
       outgoing.on('response', resolve).on('error', reject);
     });
     const sent = hasContent ? pipeline(Readable.from(holdLast(request.content)), outgoing) : outgoing.end();
-    // An engine may answer before it has all of the content, when it refuses it.
+    // An engine that refuses the content may answer before it has all of it.
     const response = await Promise.race([answered, Promise.resolve(sent).then(() => answered)]);
     return { status: response.statusCode ?? 500, headers: answerHeaders(response), body: response };
   };
 }
 
-/** The last piece goes out only when all of the content was found to be what it should: till then nothing is stored. */
+/** Holds the last piece back until all of the content was read and verified, so that nothing is stored before. */
 async function* holdLast(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let held: Uint8Array | undefined;
   for await (const chunk of content) {

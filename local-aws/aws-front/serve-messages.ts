@@ -5,19 +5,19 @@ import { type Listening, listen } from '../host/http-server.ts';
 import type { NoReply } from './answer.ts';
 import { ClientGone, type Message, type Reply } from './message.ts';
 
-/** Serves one function over HTTP on this machine alone. @param port  0 takes a free one. */
+/** Answers HTTP requests by a function of messages. @param port  0 takes a free one. */
 export function serveMessages(
   port: number,
   answer: (message: Message) => Promise<Reply | NoReply>,
 ): Promise<Listening> {
   const serve = (request: IncomingMessage, response: ServerResponse, waits: boolean) => {
-    // Who sends a body slowly or leaves in the middle of it must not end the process.
+    // A client that leaves in the middle of its body must not end the process.
     response.on('error', () => {});
     respond(request, response, waits, answer).catch(() => request.socket.destroy());
   };
   const server = createServer((request, response) => serve(request, response, false));
   server.on('checkContinue', (request, response) => serve(request, response, true));
-  // A client that keeps a connection must not meet it just as we end it: an SDK would count that as a failed call.
+  // Kept connections are never ended here, because an SDK that uses one just then would count a failed call.
   server.keepAliveTimeout = 0;
   server.requestTimeout = 0;
   return listen(server, port);
@@ -34,7 +34,7 @@ async function respond(
     if (!isInvited) response.writeContinue();
     isInvited = true;
     try {
-      // A reader that stops early must not end the connection: the client is still to read why.
+      // A reader that stops early must not end the connection: the client has yet to read the reason.
       yield* request.iterator({ destroyOnReturn: false });
     } catch (error) {
       throw new ClientGone(error);
@@ -48,10 +48,10 @@ async function respond(
     request.socket.destroy();
     return;
   }
-  // A client that still waits to be invited sends no body, and what it sends next could be taken for one.
+  // A client that still waits for 100 Continue sends no body, and its next request could be taken for one.
   await write(response, reply, isInvited ? {} : { connection: 'close' });
-  // What is left of a body that nobody wanted goes by, so that the client gets to the answer and may go on. A reader may
-  // still wait for the next bytes, so this waits for none.
+  // The unread rest of the body is let through, so that the client reads the answer and can go on. The reader may still wait
+  // for the next bytes, so its end is not awaited.
   if (isInvited) body.return(undefined).then(() => request.resume());
 }
 

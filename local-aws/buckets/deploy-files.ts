@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { DeleteObjectCommand, PutObjectCommand, paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3';
-import { functionCredentials } from '../aws-front/principals.ts';
+import { credentialsOf } from '../aws-front/principals.ts';
 import type { Deployment, Resource } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
 
@@ -41,7 +41,7 @@ export async function deployFiles(deployment: Deployment, endpoint: string): Pro
       const client = new S3Client({
         endpoint,
         region: deployment.account.region,
-        credentials: functionCredentials(String(resource.properties().ServiceToken).split(':').at(-1) ?? ''),
+        credentials: credentialsOf(String(resource.properties().ServiceToken).split(':').at(-1) ?? ''),
       });
       await deploy(client, readFilesDeployment(resource, deployment)).finally(() => client.destroy());
     }),

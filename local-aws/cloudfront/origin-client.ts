@@ -1,92 +1,14 @@
-import { createHash, createHmac } from 'node:crypto';
 import { Agent, type ClientRequest, type IncomingMessage, request as sendRequest } from 'node:http';
+import { type Credentials, signRequest } from '../aws-front/signature.ts';
 import type { Origin } from './distribution.ts';
 import { type HeaderMap, headersForNode, headersFromRaw, removeHopByHop } from './header-map.ts';
 import type { OriginRequest } from './origin-request.ts';
-
-/** With what CloudFront signs for an origin access control. */
-export interface OriginCredentials {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly sessionToken?: string;
-  readonly region: string;
-}
-
-const EMPTY_HASH = createHash('sha256').digest('hex');
-
-/**
- * Adds an AWS Signature Version 4 for S3 in place of whatever `Authorization` there was. A body is not hashed: it streams.
- * Source: S3 API Reference, "Signature Calculations for the Authorization Header".
- */
-export function signForS3(request: OriginRequest, credentials: OriginCredentials, hasBody: boolean, now: Date): void {
-  const { headers } = request;
-  const time = now.toISOString().replace(/[-:]|\.\d+/g, '');
-  const scope = `${time.slice(0, 8)}/${credentials.region}/s3/aws4_request`;
-  const payloadHash = hasBody ? 'UNSIGNED-PAYLOAD' : EMPTY_HASH;
-  headers.set('x-amz-date', [time]);
-  headers.set('x-amz-content-sha256', [payloadHash]);
-  headers.delete('x-amz-security-token');
-  if (credentials.sessionToken) headers.set('x-amz-security-token', [credentials.sessionToken]);
-
-  const signed = [...headers.keys()].filter((name) => name === 'host' || name.startsWith('x-amz-')).sort();
-  const canonical = [
-    request.method,
-    ...canonicalTarget(request.target),
-    canonicalHeaders(headers, signed),
-    signed.join(';'),
-    payloadHash,
-  ];
-  const toSign = ['AWS4-HMAC-SHA256', time, scope, createHash('sha256').update(canonical.join('\n')).digest('hex')];
-  const key = [time.slice(0, 8), credentials.region, 's3', 'aws4_request'].reduce<Buffer>(
-    hmac,
-    Buffer.from(`AWS4${credentials.secretAccessKey}`),
-  );
-  const signature = hmac(key, toSign.join('\n')).toString('hex');
-  headers.set('authorization', [
-    `AWS4-HMAC-SHA256 Credential=${credentials.accessKeyId}/${scope}, SignedHeaders=${signed.join(';')}, Signature=${signature}`,
-  ]);
-}
-
-function hmac(key: Buffer, text: string): Buffer {
-  return createHmac('sha256', key).update(text).digest();
-}
-
-function canonicalHeaders(headers: HeaderMap, signed: readonly string[]): string {
-  return signed.map((name) => `${name}:${(headers.get(name) ?? []).map((value) => value.trim()).join(',')}\n`).join('');
-}
-
-/** S3 encodes each path segment once, and sorts the query by encoded name. */
-function canonicalTarget(target: string): [path: string, query: string] {
-  const [path = '', query = ''] = target.split(/\?(.*)/s);
-  const parameters = query.split('&').filter((parameter) => parameter !== '');
-  return [
-    path.split('/').map(reencode).join('/'),
-    parameters
-      .map((parameter) => parameter.split(/=(.*)/s))
-      .map(([name = '', value = '']) => `${reencode(name)}=${reencode(value)}`)
-      .sort()
-      .join('&'),
-  ];
-}
-
-function reencode(text: string): string {
-  let decoded = text;
-  try {
-    decoded = decodeURIComponent(text);
-  } catch {
-    // Not percent-encoded UTF-8: the signature is then of the text as it stands, which S3 refuses in its own way.
-  }
-  return encodeURIComponent(decoded).replace(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-}
 
 /** Where the server that stands in for an origin's domain name listens. */
 export interface OriginAddress {
   readonly port: number;
   /** Needed when the origin has an origin access control. */
-  readonly sign?: OriginCredentials;
+  readonly sign?: Credentials & { readonly region: string };
 }
 
 export interface OriginAnswer {
@@ -118,9 +40,14 @@ export interface OriginClient {
 
 export function originClient(resolveOrigin: (domainName: string) => OriginAddress, now: () => Date): OriginClient {
   const kept = new Agent({ keepAlive: true, keepAliveMsecs: 1_000, maxFreeSockets: 64 });
-  const start = (origin: Origin, request: OriginRequest, hasBody: boolean, agent: Agent | false): ClientRequest => {
+  const start = async (
+    origin: Origin,
+    request: OriginRequest,
+    hasBody: boolean,
+    agent: Agent | false,
+  ): Promise<ClientRequest> => {
     const address = resolveOrigin(origin.domainName);
-    sign(origin, request, address, hasBody, now());
+    await sign(origin, request, address.sign, { hasBody, now: now() });
     return sendRequest({
       host: '127.0.0.1',
       port: address.port,
@@ -136,12 +63,12 @@ export function originClient(resolveOrigin: (domainName: string) => OriginAddres
     async send(origin, request, body) {
       const timeoutSeconds = origin.readTimeoutSeconds;
       // A body cannot be sent twice, so it never meets a kept connection that the origin is just closing.
-      const out = start(origin, request, body !== undefined, body ? false : kept);
+      const out = await start(origin, request, body !== undefined, body ? false : kept);
       try {
         return await exchange(out, { body, timeoutSeconds });
       } catch (error) {
         const isStale = !body && out.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(codeOf(error));
-        if (isStale) return await exchange(start(origin, request, false, false), { timeoutSeconds });
+        if (isStale) return await exchange(await start(origin, request, false, false), { timeoutSeconds });
         throw error;
       }
     },
@@ -193,9 +120,37 @@ function codeOf(error: unknown): string {
   return cause?.code ?? '';
 }
 
-function sign(origin: Origin, request: OriginRequest, { sign }: OriginAddress, hasBody: boolean, now: Date): void {
+/** Signs a request to an origin with an origin access control. @throws Error when there are no credentials to sign with. */
+async function sign(
+  origin: Origin,
+  request: OriginRequest,
+  credentials: OriginAddress['sign'],
+  { hasBody, now }: { readonly hasBody: boolean; readonly now: Date },
+): Promise<void> {
   if (!origin.signing) return;
   if (origin.signing === 'no-override' && request.headers.has('authorization')) return;
-  if (!sign) throw new Error(`the origin ${origin.id} has an origin access control, and no credentials to sign with`);
-  signForS3(request, sign, hasBody, now);
+  if (!credentials)
+    throw new Error(`the origin ${origin.id} has an origin access control, and no credentials to sign with`);
+  await signForS3(request, credentials, { hasBody, now });
+}
+
+/**
+ * Replaces the `Authorization` of a request by a signature for S3 over the host and the `x-amz-` headers. A body is not
+ * hashed, because it streams.
+ */
+export async function signForS3(
+  { method, target, headers }: OriginRequest,
+  { region, ...credentials }: NonNullable<OriginAddress['sign']>,
+  { hasBody, now }: { readonly hasBody: boolean; readonly now: Date },
+): Promise<void> {
+  headers.delete('x-amz-security-token');
+  const signable = [...headers].filter(([name]) => name === 'host' || name.startsWith('x-amz-'));
+  const request = {
+    method,
+    url: target,
+    headers: Object.fromEntries(signable.map(([name, values]) => [name, values.join(',')])),
+    ...(hasBody && { payloadHash: 'UNSIGNED-PAYLOAD' }),
+  };
+  const signed = await signRequest(request, credentials, { region, service: 's3', now });
+  for (const [name, value] of Object.entries(signed)) headers.set(name, [value]);
 }

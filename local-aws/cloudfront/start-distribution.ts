@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { functionCredentials } from '../aws-front/principals.ts';
+import { credentialsOf } from '../aws-front/principals.ts';
 import { type Listening, listen } from '../host/http-server.ts';
 import type { Deployment, Properties, Resource } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
@@ -95,7 +95,7 @@ export async function startEdge(options: {
 }): Promise<Listening> {
   const { deployment, distribution, port, originPorts, onRequest, clock } = options;
   // An origin access control signs as the distribution, whom the bucket's policy lets in.
-  const sign = { ...functionCredentials(distribution.ref), region: deployment.account.region };
+  const sign = { ...credentialsOf(distribution.ref), region: deployment.account.region };
   const resolveOrigin = (domainName: string): OriginAddress => {
     const originPort = originPorts.get(domainName);
     if (originPort === undefined) throw new Error(`nothing on this machine stands in for ${domainName}`);

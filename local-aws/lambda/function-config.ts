@@ -1,4 +1,5 @@
-import { type FunctionCredentials, functionCredentials } from '../aws-front/principals.ts';
+import { credentialsOf } from '../aws-front/principals.ts';
+import type { Credentials } from '../aws-front/signature.ts';
 import type { Deployment, Properties, Resource } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
 
@@ -9,7 +10,7 @@ export interface FunctionConfig {
   readonly name: string;
   readonly arn: string;
   readonly roleArn: string;
-  readonly credentials: FunctionCredentials;
+  readonly credentials: Credentials;
   /** The directory with its code. */
   readonly codeDirectory: string;
   /** `<module>.<export>`. */
@@ -65,7 +66,7 @@ function readFunction(resource: Resource, deployment: Deployment): FunctionConfi
         name: resource.ref,
         arn: resource.attribute('Arn'),
         roleArn: take<string>('Role'),
-        credentials: functionCredentials(resource.ref),
+        credentials: credentialsOf(resource.ref),
         codeDirectory: deployment.assetPath(S3Bucket, S3Key),
         handler: take<string>('Handler'),
         memoryMb: Number(take('MemorySize', 128)),
@@ -100,7 +101,7 @@ export interface Surroundings {
  */
 export function functionVariables(
   fn: {
-    readonly credentials: FunctionCredentials;
+    readonly credentials: Credentials;
     readonly codeDirectory: string;
     readonly variables: Readonly<Record<string, string>>;
   },
@@ -126,7 +127,7 @@ export interface WebFunctionConfig {
   /** Of the endpoint. */
   readonly domainName: string;
   readonly roleArn: string;
-  readonly credentials: FunctionCredentials;
+  readonly credentials: Credentials;
   readonly codeDirectory: string;
   readonly variables: Readonly<Record<string, string>>;
   /** Of one request. */
@@ -158,7 +159,7 @@ function readEndpoint(endpoint: Resource, deployment: Deployment): WebFunctionCo
     label: labelOf(fn),
     name: fn.ref,
     domainName: endpoint.attribute('DomainName'),
-    credentials: functionCredentials(fn.ref),
+    credentials: credentialsOf(fn.ref),
     environmentsMax,
     ...readRevision(revision, deployment),
   };

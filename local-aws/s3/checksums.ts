@@ -3,28 +3,20 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { crc32 } from 'node:zlib';
 import { S3Error } from './s3-error.ts';
 
-/** What content is checked against: MD5 makes the ETag, the others are S3's `x-amz-checksum-*`. */
+/** A hash of content: MD5 makes the ETag, the others are S3's `x-amz-checksum-*`. */
 export type Algorithm = 'MD5' | ChecksumAlgorithm;
 
-/** S3 knows CRC32C and CRC64NVME as well; nothing here uses them, so they are answered `NotImplemented`. */
-export const CHECKSUM_ALGORITHMS = ['CRC32', 'SHA1', 'SHA256'] as const;
-export type ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number];
+/** S3 also knows SHA1, CRC32C and CRC64NVME. Nothing here uses them, so they are answered `NotImplemented`. */
+export const CHECKSUM_ALGORITHMS = ['CRC32', 'SHA256'] as const;
+type ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number];
 
 export interface Checksum {
   readonly algorithm: ChecksumAlgorithm;
-  /** Base64; of a multipart object `<base64 of the checksum of the parts' checksums>-<parts>`. */
+  /** Base64. For a multipart object: `<base64 of the checksum of the parts' checksums>-<number of parts>`. */
   readonly value: string;
 }
 
-/** Length of a checksum in bytes. */
-const CHECKSUM_BYTES: Record<ChecksumAlgorithm, number> = { CRC32: 4, SHA1: 20, SHA256: 32 };
-
-/** The parts of a request that announce checksums of its content. */
-interface ChecksummedRequest {
-  readonly headers: IncomingHttpHeaders;
-  /** Complete once the content has ended. */
-  readonly trailers: ReadonlyMap<string, string>;
-}
+const CHECKSUM_BYTES: Record<ChecksumAlgorithm, number> = { CRC32: 4, SHA256: 32 };
 
 interface Digest {
   update(chunk: Uint8Array): void;
@@ -55,14 +47,21 @@ export function digestOf(algorithm: Algorithm, ...chunks: readonly Uint8Array[])
   return digest.digest();
 }
 
+/** The parts of a request that announce what its content hashes to. */
+interface ChecksummedRequest {
+  readonly headers: IncomingHttpHeaders;
+  /** The headers that follow the content; complete once the content has ended. */
+  readonly trailers: ReadonlyMap<string, string>;
+}
+
 export interface VerifiedDigests {
-  /** In hex, as it stands in an ETag. */
+  /** In hex, as in an ETag. */
   readonly md5: string;
   readonly checksum?: Checksum;
 }
 
 interface DigestCheck {
-  /** What has to be calculated while the content comes. */
+  /** The hashes to calculate while the content is read. */
   readonly algorithms: readonly Algorithm[];
   /** Call it when the content has ended. @throws S3Error `BadDigest`, `MalformedTrailerError`, `InvalidRequest`. */
   verify(calculated: ReadonlyMap<Algorithm, Buffer>): VerifiedDigests;
@@ -71,8 +70,8 @@ interface DigestCheck {
 const headerOf = (algorithm: ChecksumAlgorithm) => `x-amz-checksum-${algorithm.toLowerCase()}`;
 
 /**
- * What a request says its content must hash to.
- * @throws S3Error `InvalidDigest`, `InvalidRequest`, or `NotImplemented` for an algorithm we lack: before any content is read.
+ * Reads from a request what its content must hash to.
+ * @throws S3Error `InvalidDigest`, `InvalidRequest`, or `NotImplemented` for an unknown algorithm, before any content is read.
  */
 export function expectedDigests(request: ChecksummedRequest): DigestCheck {
   const md5 = decodeDigest(
@@ -92,7 +91,7 @@ export function expectedDigests(request: ChecksummedRequest): DigestCheck {
   };
 }
 
-/** The algorithm an operation without content asks for. @throws S3Error `NotImplemented` for one we lack. */
+/** The algorithm that an operation without content asks for. @throws S3Error `NotImplemented` for an unknown one. */
 export function requestedAlgorithm(headers: IncomingHttpHeaders): ChecksumAlgorithm | undefined {
   const name = headers['x-amz-checksum-algorithm'];
   const algorithm = CHECKSUM_ALGORITHMS.find((one) => one === name);
@@ -107,7 +106,7 @@ function check(name: string, expected: Buffer | undefined, calculated: Buffer | 
   return calculated;
 }
 
-/** The algorithm of the checksum that comes in a header or is announced as a trailer. */
+/** The algorithm of the checksum that is in a header, or that a header announces for the trailer. */
 function announcedAlgorithm(headers: IncomingHttpHeaders): ChecksumAlgorithm | undefined {
   const trailer = (headers['x-amz-trailer'] as string | undefined)?.trim().toLowerCase();
   const named = CHECKSUM_ALGORITHMS.filter((algorithm) => {
@@ -127,10 +126,7 @@ function announcedAlgorithm(headers: IncomingHttpHeaders): ChecksumAlgorithm | u
 }
 
 /** The checksum itself, from the header or, now that the content has ended, from the trailer. */
-function announcedChecksum(
-  { headers, trailers }: ChecksummedRequest,
-  algorithm: ChecksumAlgorithm,
-): Buffer | undefined {
+function announcedChecksum({ headers, trailers }: ChecksummedRequest, algorithm: ChecksumAlgorithm) {
   const name = headerOf(algorithm);
   const inHeader = headers[name] as string | undefined;
   const value = inHeader ?? trailers.get(name);

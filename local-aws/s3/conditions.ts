@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ByteRange, StoredObject } from './object-store.ts';
 import { S3Error } from './s3-error.ts';
 
-/** Whether one of the entity tags in the header is the object's; quotes are optional, as S3 has them. */
+/** Whether one of the entity tags in the header is that of the object. Quotes are optional, as on S3. */
 function names(header: string, object: StoredObject): boolean {
   if (header.trim() === '*') return true;
   return header.split(',').some((tag) => tag.trim().replace(/^W\//, '').replace(/^"|"$/g, '') === object.etag);
@@ -15,10 +15,10 @@ const isModifiedSince = (header: string, object: StoredObject): boolean | undefi
 };
 
 /**
- * Checks the conditions of a read: `fresh` means that the caller already has this version (304).
- * @param prefix  `x-amz-copy-source-` for the source of a copy, where a version that the caller has is a failed condition.
+ * Checks the conditions of a read. `fresh` means that the caller already has this version (304).
+ * @param prefix  `x-amz-copy-source-` for the source of a copy, where having this version fails the condition instead.
  * @throws S3Error `PreconditionFailed`.
- * Source: RFC 9110, section 13.2.2, whose order of precedence S3 keeps.
+ * Source: RFC 9110, section 13.2.2; S3 keeps its order of precedence.
  */
 export function checkRead(headers: IncomingHttpHeaders, object: StoredObject, prefix = ''): 'fresh' | 'send' {
   const header = (name: string) => headers[prefix + name] as string | undefined;
@@ -39,18 +39,36 @@ export function checkRead(headers: IncomingHttpHeaders, object: StoredObject, pr
 }
 
 /**
- * The range that is asked for; none when `If-Range` names another version, so that the caller gets the whole of this one.
- * S3 honours it, though its reference does not mention it.
+ * The bytes that `Range` asks for. `undefined` means all of them: there is no `Range`, it is malformed, it names several
+ * ranges (S3 then answers with the whole object), or `If-Range` names another version of the object (which S3 supports
+ * though its reference does not mention it).
+ * @throws S3Error `InvalidRange` when the range holds no byte of the object.
+ * Source: RFC 9110, section 14.
  */
-export function rangeOf({ range, 'if-range': ifRange }: IncomingHttpHeaders, object: StoredObject): string | undefined {
-  if (typeof ifRange !== 'string') return range;
-  const isSame = ifRange.includes('"') ? names(ifRange, object) : isModifiedSince(ifRange, object) === false;
-  return isSame ? range : undefined;
+export function requestedRange(headers: IncomingHttpHeaders, object: StoredObject): ByteRange | undefined {
+  const { range = '', 'if-range': ifRange } = headers;
+  if (typeof ifRange === 'string') {
+    const isSame = ifRange.includes('"') ? names(ifRange, object) : isModifiedSince(ifRange, object) === false;
+    if (!isSame) return undefined;
+  }
+  const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];
+  if (from === undefined || to === undefined || (from === '' && to === '')) return undefined;
+  if (from !== '' && to !== '' && Number(to) < Number(from)) return undefined;
+  const last = object.size - 1;
+  const requested: ByteRange =
+    from === ''
+      ? { first: Math.max(object.size - Number(to), 0), last }
+      : { first: Number(from), last: to === '' ? last : Math.min(Number(to), last) };
+  if (requested.first <= requested.last) return requested;
+  throw new S3Error('InvalidRange', {
+    details: { RangeRequested: range, ActualObjectSize: String(object.size) },
+    headers: { 'content-range': `bytes */${object.size}` },
+  });
 }
 
 /**
  * Checks the conditions of a write against the object it would replace.
- * @throws S3Error `PreconditionFailed`; `NoSuchKey` when `If-Match` names a version of an object that is not there.
+ * @throws S3Error `PreconditionFailed`; `NoSuchKey` when there is `If-Match` and no object.
  */
 export function checkWrite(headers: IncomingHttpHeaders, current: StoredObject | undefined): void {
   const { 'if-none-match': ifNoneMatch, 'if-match': ifMatch } = headers;
@@ -63,28 +81,4 @@ export function checkWrite(headers: IncomingHttpHeaders, current: StoredObject |
   if (ifMatch === undefined) return;
   if (!current) throw new S3Error('NoSuchKey');
   if (!names(ifMatch, current)) throw new S3Error('PreconditionFailed', { details: { Condition: 'If-Match' } });
-}
-
-/**
- * The bytes a `Range` header asks for; `undefined` means all: no header, one that is malformed, or several ranges, which
- * S3 answers with the whole object.
- * @throws S3Error `InvalidRange` when the range holds no byte of the object.
- * Source: RFC 9110, section 14.
- */
-export function parseRange(header: string | undefined, size: number): ByteRange | undefined {
-  const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '');
-  if (!match || (match[1] === '' && match[2] === '')) return undefined;
-  const [, from = '', to = ''] = match;
-  const range: ByteRange =
-    from === ''
-      ? { first: Math.max(size - Number(to), 0), last: size - 1 }
-      : { first: Number(from), last: to === '' ? size - 1 : Math.min(Number(to), size - 1) };
-  if (from !== '' && to !== '' && Number(to) < Number(from)) return undefined;
-  if (range.first > range.last) {
-    throw new S3Error('InvalidRange', {
-      details: { RangeRequested: header ?? '', ActualObjectSize: String(size) },
-      headers: { 'content-range': `bytes */${size}` },
-    });
-  }
-  return range;
 }

@@ -2,14 +2,14 @@ import { digestOf, expectedDigests, type VerifiedDigests } from './checksums.ts'
 import { S3Error } from './s3-error.ts';
 import type { Bucket, S3Request } from './s3-request.ts';
 import { type Draft, discardDraft } from './sealed-file.ts';
-import { parseXml, type XmlNode } from './xml.ts';
+import { parseXml, type ReadElement } from './xml.ts';
 
 /** The most one PUT may hold. Source: S3 quotas. */
 const CONTENT_MAX_BYTES = 5 * 1024 ** 3;
 
 /**
- * Takes the content of a request in and checks it against all that the request says of it.
- * @throws S3Error `MissingContentLength`, `EntityTooLarge`, `IncompleteBody`, `BadDigest` and others; then nothing is kept.
+ * Stores the content of a request as a draft and checks it against the length and the digests that the request announces.
+ * @throws S3Error `MissingContentLength`, `EntityTooLarge`, `IncompleteBody`, `BadDigest` and others; then the draft is deleted.
  */
 export async function receiveContent(
   bucket: Bucket,
@@ -29,14 +29,14 @@ export async function receiveContent(
   }
 }
 
-/** The longest document that S3's limits make possible: 1,000 keys of 1,024 bytes, escaped, in DeleteObjects. */
+/** More than the longest document that S3's limits allow: 10,000 parts with their ETags and checksums. */
 const DOCUMENT_MAX_BYTES = 8 * 1024 * 1024;
 
 /**
- * The XML document that is the content of a request, checked against what the request says of it.
+ * Reads the XML document that is the content of a request, and checks it against the digests that the request announces.
  * @throws S3Error `MalformedXML`, also when the root has another name; `BadDigest` and others.
  */
-export async function readDocument(request: S3Request, root: string): Promise<XmlNode> {
+export async function readDocument(request: S3Request, root: string): Promise<ReadElement> {
   const { algorithms, verify } = expectedDigests(request);
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -46,7 +46,7 @@ export async function readDocument(request: S3Request, root: string): Promise<Xm
     chunks.push(chunk);
   }
   verify(new Map(algorithms.map((algorithm) => [algorithm, digestOf(algorithm, ...chunks)])));
-  const document = parseXml(Buffer.concat(chunks).toString('utf8'));
-  if (document?.name !== root) throw new S3Error('MalformedXML');
+  const document = parseXml(Buffer.concat(chunks).toString('utf8'), root);
+  if (document === undefined) throw new S3Error('MalformedXML');
   return document;
 }

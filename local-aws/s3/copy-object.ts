@@ -1,4 +1,4 @@
-import { type ChecksumAlgorithm, requestedAlgorithm } from './checksums.ts';
+import { type Checksum, requestedAlgorithm } from './checksums.ts';
 import { checkRead, checkWrite } from './conditions.ts';
 import { findUpload, partNumberOf } from './multipart-operations.ts';
 import { checksumElements, keptHeaders, quoted } from './object-headers.ts';
@@ -10,7 +10,7 @@ import type { Bucket, Handler, S3Request } from './s3-request.ts';
 import type { Draft } from './sealed-file.ts';
 import { renderXml } from './xml.ts';
 
-/** Bucket and key that a copy reads. @throws S3Error `InvalidArgument`, `InvalidURI`, `NotImplemented`. */
+/** The bucket and key that a copy reads. @throws S3Error `InvalidArgument`, `InvalidURI`, `NotImplemented`. */
 export function copySource(header: string): { bucket: string; key: string } {
   const [, bucket, key] = /^\/?([^/?]+)\/([^?]+)$/s.exec(header) ?? [];
   if (header.includes('?')) throw new S3Error('NotImplemented', { details: { Header: 'x-amz-copy-source' } });
@@ -22,7 +22,7 @@ export function copySource(header: string): { bucket: string; key: string } {
 
 /**
  * Copies within the bucket or from another one, with the headers of the source (`x-amz-metadata-directive: COPY`, the
- * default) or those of the request (`REPLACE`). The ETag is the content's MD5 even if the source came in parts.
+ * default) or those of the request (`REPLACE`). The ETag of the copy is the MD5 of its content, even when the source is a multipart object.
  */
 export function copyObject(buckets: ReadonlyMap<string, Bucket>): Handler {
   return async (bucket, request) => {
@@ -40,7 +40,7 @@ export function copyObject(buckets: ReadonlyMap<string, Bucket>): Handler {
     }
     const condition = () => checkWrite(headers, bucket.objects.find(key));
     condition();
-    const object = source.find(from.key) ?? (await missing({ ...from, access: request.access }));
+    const object = source.find(from.key) ?? (await missing({ ...from, mayList: request.mayList }));
     checkRead(headers, object, 'x-amz-copy-source-');
     const algorithm = requestedAlgorithm(headers) ?? object.checksum?.algorithm;
     const draft = await bucket.objects.receive(source.content(from.key), algorithm ? ['MD5', algorithm] : ['MD5']);
@@ -55,7 +55,7 @@ export function copyObject(buckets: ReadonlyMap<string, Bucket>): Handler {
   };
 }
 
-/** A part whose content is (a range of) an object that is there. */
+/** UploadPartCopy: a part whose content is an existing object, or a range of it. */
 export function copyPart(buckets: ReadonlyMap<string, Bucket>): Handler {
   return async (bucket, request) => {
     const { headers } = request;
@@ -63,7 +63,7 @@ export function copyPart(buckets: ReadonlyMap<string, Bucket>): Handler {
     const upload = findUpload(bucket, request);
     const from = copySource(String(headers['x-amz-copy-source']));
     const source = sourceBucket(buckets, from);
-    const object = source.find(from.key) ?? (await missing({ ...from, access: request.access }));
+    const object = source.find(from.key) ?? (await missing({ ...from, mayList: request.mayList }));
     checkRead(headers, object, 'x-amz-copy-source-');
     const range = sourceRange(headers['x-amz-copy-source-range'], object);
     const algorithm = upload.checksumAlgorithm;
@@ -82,7 +82,7 @@ function sourceBucket(buckets: ReadonlyMap<string, Bucket>, from: { bucket: stri
   return source;
 }
 
-/** A range can be copied of a larger object alone. Source: S3 API, "UploadPartCopy". */
+/** Ranges can only be copied from larger objects. Source: S3 API, "UploadPartCopy". */
 const RANGED_SOURCE_MIN_BYTES = 5 * 1024 * 1024;
 
 /** @throws S3Error `InvalidArgument`, `InvalidRequest`. */
@@ -108,7 +108,7 @@ function sourceRange(header: string | string[] | undefined, { size }: StoredObje
   return { first: Number(first), last: Number(last) };
 }
 
-function digestsOf({ digests }: Draft, algorithm: ChecksumAlgorithm | undefined) {
+function digestsOf({ digests }: Draft, algorithm: Checksum['algorithm'] | undefined) {
   const value = algorithm && digests.get(algorithm)?.toString('base64');
   return {
     etag: digests.get('MD5')?.toString('hex') ?? '',

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** A CORS rule of a bucket, as CloudFormation spells it. */
+/** A CORS rule of a bucket, with CloudFormation's property names. */
 export interface CorsRule {
   readonly AllowedMethods: readonly string[];
   readonly AllowedOrigins: readonly string[];
@@ -19,8 +19,8 @@ function matches(pattern: string, text: string): boolean {
 }
 
 /**
- * The CORS headers of an answer; none when the request has no `Origin` or no rule allows it: the browser then keeps the
- * answer from the page, as with S3.
+ * The CORS headers of an answer. There are none when the request has no `Origin` or no rule allows it; the browser then keeps
+ * the answer from the page, as with S3.
  */
 export function corsHeaders(
   rules: readonly CorsRule[],

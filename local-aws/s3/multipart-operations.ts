@@ -1,17 +1,11 @@
-import {
-  CHECKSUM_ALGORITHMS,
-  type Checksum,
-  type ChecksumAlgorithm,
-  digestOf,
-  requestedAlgorithm,
-} from './checksums.ts';
+import { CHECKSUM_ALGORITHMS, type Checksum, digestOf, requestedAlgorithm } from './checksums.ts';
 import { checkWrite } from './conditions.ts';
 import { readDocument, receiveContent } from './content.ts';
 import type { Part, Upload } from './multipart-store.ts';
 import { checksumElements, keptHeaders, quoted, writtenHeaders } from './object-headers.ts';
 import { S3Error } from './s3-error.ts';
 import type { Bucket, Handler, S3Request, S3Response } from './s3-request.ts';
-import { childText, renderXml, type XmlNode } from './xml.ts';
+import { childrenOf, childText, type ReadElement, renderXml } from './xml.ts';
 
 /** Source: S3 quotas. */
 const PART_NUMBER_MAX = 10_000;
@@ -26,7 +20,7 @@ export function findUpload(bucket: Bucket, { key, query }: S3Request): Upload {
 export const createMultipartUpload: Handler = async (bucket, { key, headers }) => {
   const checksumAlgorithm = requestedAlgorithm(headers);
   const type = headers['x-amz-checksum-type'];
-  // A checksum of the whole object cannot be made of those of its parts; S3 offers that for CRCs alone, and we not at all.
+  // A SHA-256 of the whole object cannot be computed from those of its parts. S3 offers full-object CRCs; nothing here uses them.
   if (type !== undefined && type !== 'COMPOSITE') {
     throw new S3Error('NotImplemented', { details: { Header: 'x-amz-checksum-type' } });
   }
@@ -48,7 +42,7 @@ export function partNumberOf({ query }: S3Request): number {
   throw new S3Error('InvalidArgument', { message: 'Part number must be an integer between 1 and 10000, inclusive' });
 }
 
-/** A part of the same number replaces the one before. Of two at once the last to finish stays. */
+/** A part replaces an earlier one of the same number. Of two that arrive at once, the last to finish stays. */
 export const uploadPart: Handler = async (bucket, request) => {
   const partNumber = partNumberOf(request);
   const upload = findUpload(bucket, request);
@@ -59,7 +53,7 @@ export const uploadPart: Handler = async (bucket, request) => {
   return { status: 200, headers: writtenHeaders({ etag, ...(checksum && { checksum }) }) };
 };
 
-/** A part that is being sent meanwhile is refused when it ends. Aborting what has ended already is no error, as on S3. */
+/** A part that is still being sent is refused when it has arrived. Aborting an upload that has ended is no error, as on S3. */
 export const abortMultipartUpload: Handler = (bucket, request) => {
   const { key, query } = request;
   if (bucket.uploads.findEnded(query.get('uploadId') ?? '', key)) return { status: 204 };
@@ -67,13 +61,13 @@ export const abortMultipartUpload: Handler = (bucket, request) => {
   return { status: 204 };
 };
 
-/** Every part but the last. Source: S3 quotas. */
+/** The least size of every part but the last. Source: S3 quotas. */
 const PART_MIN_BYTES = 5 * 1024 * 1024;
 
 /**
- * Joins the listed parts into the object, all or nothing; parts that are not listed go with the upload. A refused
- * completion leaves the upload as it was. One that is repeated after it succeeded, because its answer was lost, is answered
- * again, as on S3; the object is not touched.
+ * Joins the listed parts into the object, all or nothing. Parts that are not listed are deleted with the upload. A refused
+ * completion leaves the upload as it was. A completion that is repeated after it succeeded, because its answer was lost, gets
+ * the same answer again, as on S3, and does not touch the object.
  */
 export const completeMultipartUpload: Handler = async (bucket, request) => {
   const { key, headers, query } = request;
@@ -86,12 +80,12 @@ export const completeMultipartUpload: Handler = async (bucket, request) => {
   const parts = findParts(listed, upload);
   const checksum = compositeChecksum(upload, parts);
   const condition = () => {
-    findUpload(bucket, request); // It may have been completed or aborted while we joined.
+    findUpload(bucket, request); // It may have been completed or aborted while the parts were joined.
     checkWrite(headers, bucket.objects.find(key));
   };
   condition();
   const draft = await bucket.objects.receive(bucket.uploads.content(upload.id, parts), []).catch((error) => {
-    findUpload(bucket, request); // Its files are gone because it has ended.
+    findUpload(bucket, request); // When the upload has ended, its files are gone.
     throw error;
   });
   const fields = { key, etag, headers: upload.headers, ...(checksum && { checksum }) };
@@ -107,16 +101,16 @@ function completed({ name }: Bucket, key: string, etag: string, checksum?: Check
   return { status: 200, headers: { 'x-amz-server-side-encryption': 'AES256' }, body };
 }
 
-/** A part as the request names it. */
+/** A part as the request lists it. */
 interface ListedPart {
   readonly partNumber: number;
   readonly etag: string;
-  readonly checksums: Readonly<Partial<Record<ChecksumAlgorithm, string>>>;
+  readonly checksums: Readonly<Partial<Record<Checksum['algorithm'], string>>>;
 }
 
 /** @throws S3Error `MalformedXML`, `InvalidPartOrder`. */
-function listedParts(document: XmlNode): ListedPart[] {
-  const parts = document.children.filter(({ name }) => name === 'Part').map(listedPart);
+function listedParts(document: ReadElement): ListedPart[] {
+  const parts = childrenOf(document, 'Part').map(listedPart);
   if (parts.length === 0) throw new S3Error('MalformedXML');
   parts.forEach(({ partNumber }, index) => {
     if (partNumber <= (parts[index - 1]?.partNumber ?? 0)) throw new S3Error('InvalidPartOrder');
@@ -124,7 +118,7 @@ function listedParts(document: XmlNode): ListedPart[] {
   return parts;
 }
 
-function listedPart(element: XmlNode): ListedPart {
+function listedPart(element: ReadElement): ListedPart {
   const [number, etag] = [childText(element, 'PartNumber'), childText(element, 'ETag')];
   if (!/^\d{1,5}$/.test(number ?? '') || etag === undefined) throw new S3Error('MalformedXML');
   const checksums = CHECKSUM_ALGORITHMS.flatMap((algorithm) => {
@@ -134,13 +128,13 @@ function listedPart(element: XmlNode): ListedPart {
   return { partNumber: Number(number), etag: etag.replace(/^"|"$/g, ''), checksums: Object.fromEntries(checksums) };
 }
 
-/** The ETag of an object that came in parts: the MD5 of the MD5s of its parts, and their number. */
+/** The ETag of a multipart object: the MD5 of the MD5s of its parts, and their number. */
 function joinedEtag(parts: readonly ListedPart[]): string {
   const digest = digestOf('MD5', ...parts.map(({ etag }) => Buffer.from(etag, 'hex')));
   return `${digest.toString('hex')}-${parts.length}`;
 }
 
-/** The parts as they are stored. @throws S3Error `InvalidPart`, `EntityTooSmall`. */
+/** Finds the stored parts that the request lists. @throws S3Error `InvalidPart`, `EntityTooSmall`. */
 function findParts(listed: readonly ListedPart[], upload: Upload): Part[] {
   const parts = listed.map(({ partNumber, etag, checksums }) => {
     const part = upload.parts.get(partNumber);
@@ -155,7 +149,7 @@ function findParts(listed: readonly ListedPart[], upload: Upload): Part[] {
   throw new S3Error('EntityTooSmall', { details: { ...sizes, PartNumber: String(small.partNumber) } });
 }
 
-/** The checksum of the parts' checksums, where the upload was begun with one and every part came with it. */
+/** The checksum of the parts' checksums, when the upload was begun with an algorithm. @throws S3Error when a part lacks it. */
 function compositeChecksum({ checksumAlgorithm: algorithm }: Upload, parts: readonly Part[]): Checksum | undefined {
   if (algorithm === undefined) return undefined;
   const checksums = parts.flatMap(({ checksum }) => (checksum?.algorithm === algorithm ? [checksum.value] : []));

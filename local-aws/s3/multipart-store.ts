@@ -13,7 +13,7 @@ export interface Part {
   readonly checksum?: Checksum;
 }
 
-/** An upload as it was begun. */
+/** What is known of an upload when it begins. */
 export interface UploadRecord {
   readonly key: string;
   readonly initiated: number;
@@ -30,19 +30,19 @@ interface MutableUpload extends Upload {
   readonly parts: Map<number, Part>;
 }
 
-/** How an upload ended: the ETag of the object it became, or nothing when it was aborted. */
+/** An upload that has ended. The ETag is that of its object; absent when the upload was aborted. */
 export interface EndedUpload {
   readonly key: string;
   readonly etag?: string;
 }
 
-/** How many ended uploads are remembered. S3 knows them for some hours; here they are forgotten with the process. */
+/** How many ended uploads are remembered. S3 remembers them for some hours; here they are forgotten with the process. */
 const ENDED_MAX = 1_000;
 const RECORD_NAME = 'upload.json';
 
 /**
- * The unfinished multipart uploads of one bucket, on disk: a directory each, with a sealed file a part. An upload whose
- * client never came back stays until someone aborts it, as on S3.
+ * The unfinished multipart uploads of one bucket, on disk: one directory per upload, with one sealed file per part. An upload
+ * that its client abandoned stays until it is aborted, as on S3.
  */
 export class MultipartStore {
   readonly #uploads: string;
@@ -66,7 +66,7 @@ export class MultipartStore {
     return new MultipartStore(directory, index);
   }
 
-  /** The id of a new upload. If we die here, a directory without a name anyone knows is left in the trash. */
+  /** @returns the id of the new upload. If the process dies here, the trash keeps a directory that the next start removes. */
   async begin(record: UploadRecord): Promise<string> {
     const id = randomUUID();
     const directory = join(this.#trash, id);
@@ -77,25 +77,25 @@ export class MultipartStore {
     return id;
   }
 
-  /** The upload of that id, if it is one of that key. */
+  /** The upload of that id, if it is for that key. */
   find(id: string, key: string): Upload | undefined {
     const upload = this.#index.get(id);
     return upload?.key === key ? upload : undefined;
   }
 
-  /** How the upload of that id ended, if it was one of that key and not long ago. */
+  /** How the upload of that id ended, if it was for that key and is still remembered. */
   findEnded(id: string, key: string): EndedUpload | undefined {
     const ended = this.#ended.get(id);
     return ended?.key === key ? ended : undefined;
   }
 
-  /** All uploads by key, and those of one key by age. */
+  /** All uploads, by key, and those of one key by age. */
   list(): Upload[] {
     const byKey = (upload: Upload) => Buffer.from(upload.key);
     return [...this.#index.values()].sort((a, b) => byKey(a).compare(byKey(b)) || a.initiated - b.initiated);
   }
 
-  /** Makes a draft that part of the upload, in place of any other. `undefined` when the upload ended meanwhile. */
+  /** Makes a draft a part of the upload, in place of any earlier one. @returns undefined when the upload ended meanwhile. */
   async putPart(id: string, draft: Draft, fields: Omit<Part, 'size' | 'lastModified'>): Promise<Part | undefined> {
     const part: Part = { ...fields, size: draft.size, lastModified: Date.now() };
     await sealDraft(draft, part);
@@ -109,7 +109,7 @@ export class MultipartStore {
     return part;
   }
 
-  /** The content of those parts, one after the other. @throws Error when the upload ends meanwhile. */
+  /** The content of these parts, one after the other. @throws Error when the upload ends meanwhile. */
   async *content(id: string, parts: readonly Part[]): AsyncGenerator<Buffer> {
     for (const { partNumber, size } of parts) {
       if (size === 0) continue;
@@ -118,8 +118,8 @@ export class MultipartStore {
   }
 
   /**
-   * Ends the upload, finished or aborted; its files go afterwards. After a finished one there is a moment in which the
-   * object is there and the upload still is: if we die in it, the upload is listed again and has to be aborted.
+   * Ends an upload that was completed or aborted, and then deletes its files. Between the creation of the object and this
+   * step both the object and the upload exist: if the process dies there, the upload is listed again and has to be aborted.
    */
   end(id: string, ended: EndedUpload): void {
     this.#index.delete(id);
@@ -127,7 +127,7 @@ export class MultipartStore {
     this.#ended.set(id, ended);
     const trash = join(this.#trash, id);
     renameSync(join(this.#uploads, id), trash);
-    // Nothing waits for this, and what it leaves behind the next start removes.
+    // Nothing waits for this. What it leaves behind, the next start removes.
     rm(trash, { recursive: true, force: true }).catch(() => {});
   }
 

@@ -11,11 +11,11 @@ const KEPT = [
   'content-language',
   'expires',
 ];
-/** Names and values of all `x-amz-meta-` headers together. Source: S3, "User-defined object metadata". */
+/** For the names and values of all `x-amz-meta-` headers together. Source: S3, "User-defined object metadata". */
 const METADATA_MAX_BYTES = 2 * 1024;
 
 /**
- * Those headers of an upload that come back with every download.
+ * Picks the headers of an upload that come back with every download.
  * @throws S3Error `MetadataTooLarge`.
  */
 export function keptHeaders(headers: IncomingHttpHeaders): Record<string, string> {
@@ -29,24 +29,24 @@ export function keptHeaders(headers: IncomingHttpHeaders): Record<string, string
   return { 'content-type': 'binary/octet-stream', ...Object.fromEntries([...kept, ...metadata]) };
 }
 
-/** `aws-chunked` is how the content travels, not what it is. */
+/** `aws-chunked` describes the transfer, not the content, so it is not stored. */
 function storedEncoding(header: string | undefined): string | undefined {
   const encodings = (header ?? '').split(',').map((encoding) => encoding.trim());
   return encodings.filter((encoding) => encoding !== 'aws-chunked').join(', ');
 }
 
-/** The entity tag as it stands in headers and documents. */
+/** The entity tag as headers and documents write it. */
 export const quoted = (etag: string) => `"${etag}"`;
 
-/** S3 encrypts every object at rest and says so; a CDN that forwards this header to viewers would show it here as well. */
+/** S3 encrypts every object at rest and says so. Sent here as well, so that a test sees a CDN that forwards it to viewers. */
 const ENCRYPTION = { 'x-amz-server-side-encryption': 'AES256' };
 
-/** Headers that answer an upload. */
+/** The headers of the answer to an upload. */
 export function writtenHeaders({ etag, checksum }: { etag: string; checksum?: Checksum }): Record<string, string> {
   return { ...ENCRYPTION, etag: quoted(etag), ...checksumHeaders(checksum) };
 }
 
-/** Headers that describe an object to whoever reads it. */
+/** The headers that describe an object to its reader. */
 export function describingHeaders(object: StoredObject): Record<string, string> {
   return {
     ...ENCRYPTION,

@@ -14,7 +14,7 @@ export interface StoredObject {
   readonly etag: string;
   /** Milliseconds since 1970. */
   readonly lastModified: number;
-  /** What comes back with the content: `content-type`, `content-disposition`, `x-amz-meta-*` and the like. */
+  /** The headers that come back with the content: `content-type`, `content-disposition`, `x-amz-meta-*` and the like. */
   readonly headers: Readonly<Record<string, string>>;
   readonly checksum?: Checksum;
 }
@@ -30,9 +30,9 @@ export interface ByteRange {
  *
  * A file is named after the SHA-256 of its key: any key fits, none can leave the directory, and keys that differ only in
  * case stay apart on file systems that fold it. An index of all objects is read when the store opens and kept in memory.
- * Every change is one synchronous step (check, rename or unlink, index), so two requests cannot come between each other,
- * and whoever dies before the rename has changed nothing: only a draft is left, which the next start removes. There is no
- * fsync: what was acknowledged survives the end of the process, not that of the machine.
+ * Every change is one synchronous step (check, rename or unlink, index), so two requests cannot interleave. A process that
+ * dies before the rename has changed nothing: it leaves only a draft, which the next start removes. There is no fsync: what
+ * was acknowledged survives the death of the process, not that of the machine.
  */
 export class ObjectStore {
   readonly #objects: string;
@@ -46,7 +46,7 @@ export class ObjectStore {
     this.#index = index;
   }
 
-  /** Opens the store in that directory, which is made when absent. Only one process at a time may have it open. */
+  /** Opens the store in that directory, and creates it when absent. Only one process at a time may have it open. */
   static async open(directory: string): Promise<ObjectStore> {
     await rm(join(directory, 'drafts'), { recursive: true, force: true });
     await mkdir(join(directory, 'drafts'), { recursive: true });
@@ -59,8 +59,8 @@ export class ObjectStore {
   }
 
   /**
-   * The content of an object that is there, or a part of it. It is opened at once: what is read stays the same when the
-   * object is replaced or deleted meanwhile.
+   * The content of an existing object, or a part of it. The file is opened at once, so the reader gets the same content when
+   * the object is replaced or deleted meanwhile.
    */
   content(key: string, range?: ByteRange): Readable {
     const { first, last } = range ?? { first: 0, last: (this.#index.get(key)?.size ?? 0) - 1 };
@@ -69,15 +69,15 @@ export class ObjectStore {
     return createReadStream(path, { fd: openSync(path, 'r'), start: first, end: last, highWaterMark: 256 * 1024 });
   }
 
-  /** Takes content in, visible to nobody until {@link publish}; the caller publishes the draft or discards it. */
+  /** Stores content as a draft, invisible until {@link publish}. The caller publishes the draft or discards it. */
   receive(content: AsyncIterable<Uint8Array>, algorithms: readonly Algorithm[]): Promise<Draft> {
     return writeDraft(this.#drafts, content, algorithms);
   }
 
   /**
    * Makes a draft the object of that key, in place of any other.
-   * @param step  `before` and `after` run in the same step as the change; when `before` throws, nothing has changed and
-   *   the draft is gone.
+   * @param step  `before` and `after` run in the same synchronous step as the change. When `before` throws, nothing has
+   *   changed and the draft is deleted.
    */
   async publish(
     draft: Draft,

@@ -3,40 +3,33 @@ import { S3Error } from './s3-error.ts';
 interface OperationDefinition {
   readonly method: string;
   readonly target: 'bucket' | 'key';
-  /** Query parameters that make it this operation. */
+  /** Query parameters that tell this operation from others. */
   readonly marks?: readonly string[];
   readonly isCopy?: true;
-  /** Further query parameters it takes. */
+  /** Other query parameters that it takes. */
   readonly takes?: readonly string[];
 }
 
-/** What the server can do; the first definition that fits a request is the one meant. */
+/** The operations of the server. The first definition that fits a request is its operation. */
 const OPERATIONS = {
   HeadBucket: { method: 'HEAD', target: 'bucket' },
   ListObjectsV2: {
     method: 'GET',
     target: 'bucket',
     marks: ['list-type'],
-    takes: ['prefix', 'delimiter', 'start-after', 'continuation-token', 'max-keys', 'encoding-type', 'fetch-owner'],
+    takes: ['prefix', 'start-after', 'continuation-token', 'max-keys'],
   },
   ListMultipartUploads: {
     method: 'GET',
     target: 'bucket',
     marks: ['uploads'],
-    takes: ['prefix', 'key-marker', 'upload-id-marker', 'max-uploads', 'encoding-type'],
+    takes: ['prefix'],
   },
-  DeleteObjects: { method: 'POST', target: 'bucket', marks: ['delete'] },
   CreateMultipartUpload: { method: 'POST', target: 'key', marks: ['uploads'] },
   CompleteMultipartUpload: { method: 'POST', target: 'key', marks: ['uploadId'] },
   UploadPartCopy: { method: 'PUT', target: 'key', marks: ['partNumber', 'uploadId'], isCopy: true },
   UploadPart: { method: 'PUT', target: 'key', marks: ['partNumber', 'uploadId'] },
   AbortMultipartUpload: { method: 'DELETE', target: 'key', marks: ['uploadId'] },
-  ListParts: {
-    method: 'GET',
-    target: 'key',
-    marks: ['uploadId'],
-    takes: ['part-number-marker', 'max-parts', 'encoding-type'],
-  },
   CopyObject: { method: 'PUT', target: 'key', isCopy: true },
   PutObject: { method: 'PUT', target: 'key' },
   GetObject: { method: 'GET', target: 'key' },
@@ -47,22 +40,22 @@ const OPERATIONS = {
 export type S3Operation = keyof typeof OPERATIONS;
 
 /**
- * Headers that say something to an operation or its signature; in a presigned URL they may stand in the query. One that is
- * not here would be silently ignored, so it is refused.
+ * The `x-amz-` headers that an operation or the signature uses; a presigned URL may have them in its query. Any other is
+ * refused, because it would be silently ignored.
  */
 const KNOWN_HEADERS = new RegExp(
   `^x-amz-(${[
     'algorithm|credential|date|expires|signedheaders|signature|content-sha256|security-token|user-agent',
     'decoded-content-length|trailer|sdk-checksum-algorithm',
-    'checksum-(crc32|sha1|sha256|mode|algorithm|type)',
+    'checksum-(crc32|sha256|mode|algorithm|type)',
     'meta-.+|metadata-directive|mp-object-size',
     'copy-source(-range|-if-(none-)?match|-if-(un)?modified-since)?',
-    // CloudFront's name for a request, to be found in access logs.
+    // CloudFront sends its request id, for access logs.
     'cf-id',
   ].join('|')})$`,
   'i',
 );
-/** `x-id` is the SDK's, for people who read logs. */
+/** The SDK adds `x-id` for people who read logs. */
 const isAside = (parameter: string) => parameter === 'x-id' || KNOWN_HEADERS.test(parameter);
 
 export interface S3Target {
@@ -77,10 +70,10 @@ export interface S3Target {
 const KEY_MAX_BYTES = 1024;
 
 /**
- * What a path-style request asks for.
- * @param url  as it stands in the request line.
- * @throws S3Error `InvalidURI`, `KeyTooLongError`, or `NotImplemented` for what the server does not know: an operation, a
- *   parameter or an `x-amz-` header is never taken for something it is not.
+ * Finds the operation of a path-style request.
+ * @param url  as in the request line.
+ * @throws S3Error `InvalidURI`, `KeyTooLongError`, or `NotImplemented` for an unknown operation, parameter or `x-amz-` header:
+ *   none is ever taken for something else.
  */
 export function recogniseOperation(method: string, url: string, headers: Readonly<Record<string, unknown>>): S3Target {
   const { bucket, key, query } = splitUrl(url);
@@ -94,10 +87,10 @@ export function recogniseOperation(method: string, url: string, headers: Readonl
       (definition.isCopy ?? false) === 'x-amz-copy-source' in headers &&
       parameters.every((name) => definition.marks?.includes(name) || definition.takes?.includes(name)),
   );
-  const strange = Object.keys(headers).find((name) => name.startsWith('x-amz-') && !KNOWN_HEADERS.test(name));
-  if (bucket === '' || !found || strange) {
+  const unknownHeader = Object.keys(headers).find((name) => name.startsWith('x-amz-') && !KNOWN_HEADERS.test(name));
+  if (bucket === '' || !found || unknownHeader) {
     throw new S3Error('NotImplemented', {
-      details: { Request: `${method} ${url}`, ...(strange && { Header: strange }) },
+      details: { Request: `${method} ${url}`, ...(unknownHeader && { Header: unknownHeader }) },
     });
   }
   return { operation: found[0] as S3Operation, bucket, key, query };

@@ -1,17 +1,14 @@
 import { renderXml } from './xml.ts';
 
-/** Every error the S3 server answers with: code, status and the words Amazon S3 uses. Source: S3 API, "Error responses". */
+/** The errors that the S3 server answers with: code, status, and the message of Amazon S3. Source: S3 API, "Error responses". */
 const S3_ERRORS = {
-  AccessControlListNotSupported: { status: 400, message: 'The bucket does not allow ACLs' },
   AccessDenied: { status: 403, message: 'Access Denied' },
   AccessForbidden: { status: 403, message: 'CORSResponse: This CORS request is not allowed.' },
   AuthorizationHeaderMalformed: { status: 400, message: 'The authorization header is malformed.' },
   AuthorizationQueryParametersError: { status: 400, message: 'Error parsing the query parameters of the signature.' },
   BadDigest: { status: 400, message: 'The checksum you specified did not match the calculated checksum.' },
-  BadRequest: { status: 400, message: 'Bad Request' },
   EntityTooLarge: { status: 400, message: 'Your proposed upload exceeds the maximum allowed size' },
   EntityTooSmall: { status: 400, message: 'Your proposed upload is smaller than the minimum allowed size' },
-  ExpiredToken: { status: 400, message: 'The provided token has expired.' },
   IncompleteBody: {
     status: 400,
     message: 'The request body terminated unexpectedly or is not what its headers announce.',
@@ -44,7 +41,6 @@ const S3_ERRORS = {
     message: 'The XML you provided was not well-formed or did not validate against our published schema',
   },
   MetadataTooLarge: { status: 400, message: 'Your metadata headers exceed the maximum allowed metadata size' },
-  MethodNotAllowed: { status: 405, message: 'The specified method is not allowed against this resource.' },
   MissingContentLength: { status: 411, message: 'You must provide the Content-Length HTTP header.' },
   NoSuchBucket: { status: 404, message: 'The specified bucket does not exist' },
   NoSuchKey: { status: 404, message: 'The specified key does not exist.' },
@@ -76,7 +72,7 @@ const S3_ERRORS = {
 
 export type S3ErrorCode = keyof typeof S3_ERRORS;
 
-/** An error S3 answers with; `details` become further elements of its XML, and `headers` go with the answer. */
+/** An error answer of S3. `details` become further elements of its XML, and `headers` are sent with it. */
 export class S3Error extends Error {
   readonly code: S3ErrorCode;
   readonly details: Readonly<Record<string, string>>;

@@ -7,17 +7,14 @@ import type { S3Target } from './operation.ts';
 /** A request whose sender is known and allowed to make it. */
 export interface S3Request extends S3Target {
   readonly headers: IncomingHttpHeaders;
-  /** Of the content, without any framing; `undefined` when the request does not say. */
+  /** Bytes of the content, without framing; `undefined` when the request does not say. */
   readonly contentLength: number | undefined;
-  /** The content without any framing. Throws an S3Error when it is not what the request was signed for, or ends early. */
+  /** The content without framing. Reading it throws an S3Error when it is not what was signed, or ends early. */
   readonly content: AsyncIterable<Uint8Array>;
-  /** Headers that came after the content; complete once `content` has ended. */
+  /** The headers that follow the content; complete once `content` has ended. */
   readonly trailers: ReadonlyMap<string, string>;
-  /** What else the sender may do, where an answer depends on it. */
-  readonly access: {
-    list(bucket: string): Promise<boolean>;
-    delete(bucket: string, key: string): Promise<boolean>;
-  };
+  /** Whether the sender may list the bucket, and so may learn that an object does not exist. */
+  mayList(bucket: string): Promise<boolean>;
 }
 
 export interface S3Response {
@@ -26,7 +23,7 @@ export interface S3Response {
   readonly body?: string | Readable;
 }
 
-/** Why an object came to be, as EventBridge names it in `detail.reason`. */
+/** The operation that created an object, as EventBridge names it in `detail.reason`. */
 export type CreationReason = 'PutObject' | 'CopyObject' | 'CompleteMultipartUpload';
 
 export interface ObjectCreated {
@@ -44,8 +41,8 @@ export interface Bucket {
   readonly objects: ObjectStore;
   readonly uploads: MultipartStore;
   /**
-   * Tells the listener. If we die between the change and this, nobody is told; on AWS as well an event may come late, so
-   * nothing may wait for one.
+   * Tells the listener that an object was created. If the process dies between the change and this call, no event is sent.
+   * On AWS an event may come late, too, so nothing may depend on one.
    */
   created(object: StoredObject, reason: CreationReason): void;
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { copyObject, copyPart } from './copy-object.ts';
-import { listMultipartUploads, listObjects, listParts } from './listing.ts';
+import { listMultipartUploads, listObjects } from './listing.ts';
 import {
   abortMultipartUpload,
   completeMultipartUpload,
@@ -8,7 +8,7 @@ import {
   uploadPart,
 } from './multipart-operations.ts';
 import { MultipartStore } from './multipart-store.ts';
-import { deleteObject, deleteObjects, getObject, headObject, putObject } from './object-operations.ts';
+import { deleteObject, getObject, headObject, putObject } from './object-operations.ts';
 import { ObjectStore } from './object-store.ts';
 import type { S3Operation } from './operation.ts';
 import { S3Error } from './s3-error.ts';
@@ -21,9 +21,9 @@ export interface S3Server {
 }
 
 /**
- * An S3 server whose data is in a directory: it stands for Amazon S3 where its operations go (those of the table below),
- * and answers `NotImplemented` to the rest. It knows no keys and no policies: whoever calls it has checked them.
- * @param options  `directory` is used by one process at a time; a bucket that is not named stays in it, out of reach.
+ * An S3 server that keeps its data in a directory. It does the operations of the table below; `recogniseOperation` answers
+ * `NotImplemented` to all others. It checks no signatures and no policies: its caller has done that.
+ * @param options  Only one process at a time may use `directory`. A bucket in it that `buckets` does not name is not served.
  */
 export async function openS3Server(options: {
   directory: string;
@@ -43,13 +43,11 @@ export async function openS3Server(options: {
     HeadBucket: () => ({ status: 200 }),
     ListObjectsV2: listObjects,
     ListMultipartUploads: listMultipartUploads,
-    DeleteObjects: deleteObjects,
     CreateMultipartUpload: createMultipartUpload,
     CompleteMultipartUpload: completeMultipartUpload,
     UploadPart: uploadPart,
     UploadPartCopy: copyPart(buckets),
     AbortMultipartUpload: abortMultipartUpload,
-    ListParts: listParts,
     CopyObject: copyObject(buckets),
     PutObject: putObject,
     GetObject: getObject,

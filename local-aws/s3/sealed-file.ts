@@ -6,14 +6,14 @@ import { pipeline } from 'node:stream/promises';
 import { type Algorithm, createDigest } from './checksums.ts';
 
 /**
- * One file holds content and what is known of it: the content, then a record as JSON, then the record's length in four
- * bytes. So one rename publishes both, and nobody ever sees one without the other.
+ * A sealed file holds content and its description: the content, then a record as JSON, then the length of the record in four
+ * bytes. So one rename publishes both, and no reader ever sees one without the other.
  */
 const LENGTH_BYTES = 4;
-/** Large writes keep the thread pool out of the way of the sockets; memory per upload stays at about twice this. */
+/** Large writes leave the thread pool free for the sockets. An upload takes about twice this much memory. */
 const WRITE_BUFFER_BYTES = 1024 * 1024;
 
-/** Content that is on disk under a name nobody reads. */
+/** Content that is on disk under a name that no reader knows. */
 export interface Draft {
   readonly path: string;
   readonly size: number;
@@ -22,8 +22,8 @@ export interface Draft {
 
 /**
  * Streams content to a new file, in constant memory.
- * @throws whatever `content` throws; then the file is gone. If we die meanwhile it stays, and {@link Draft}s that a former
- *   process left are removed when the store opens.
+ * @throws what `content` throws; the file is then deleted. If the process dies meanwhile, the file stays until the store is
+ *   opened again.
  */
 export async function writeDraft(
   directory: string,
@@ -54,7 +54,7 @@ export async function writeDraft(
   return { path, size, digests: new Map([...digests].map(([algorithm, digest]) => [algorithm, digest.digest()])) };
 }
 
-/** Adds the record; the file is then ready to be renamed to where readers look. */
+/** Appends the record. The file is then ready to be renamed to where readers look. */
 export async function sealDraft(draft: Draft, record: object): Promise<void> {
   const json = Buffer.from(JSON.stringify(record));
   const length = Buffer.alloc(LENGTH_BYTES);
@@ -66,7 +66,7 @@ export async function discardDraft(draft: Draft): Promise<void> {
   await rm(draft.path, { force: true });
 }
 
-/** The record of a sealed file; `undefined` when the file is not whole (the machine lost power before it was on disk). */
+/** The record of a sealed file; `undefined` when the file is incomplete because the machine lost power. */
 export async function readRecord(path: string): Promise<unknown> {
   const file = await open(path, 'r');
   try {

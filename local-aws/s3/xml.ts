@@ -1,80 +1,52 @@
-/** What an element holds: text, a number, nested elements; an array repeats the element, `undefined` leaves it out. */
-export type XmlContent = string | number | boolean | undefined | XmlElements | readonly XmlContent[];
-export interface XmlElements {
+import { parseXML, XmlNode, XmlText } from '@aws-sdk/xml-builder';
+
+/** What an element holds: text, a number, nested elements. An array repeats the element; `undefined` leaves it out. */
+type XmlContent = string | number | boolean | undefined | XmlElements | readonly XmlContent[];
+interface XmlElements {
   readonly [name: string]: XmlContent;
 }
 
 const NAMESPACE = 'http://s3.amazonaws.com/doc/2006-03-01/';
 
-/** An XML document as S3 writes it. S3's errors alone have no namespace. */
+/** An XML document as S3 writes it. Only S3's errors have no namespace. */
 export function renderXml(root: string, content: XmlElements, { namespace = true } = {}): string {
-  const open = namespace ? `<${root} xmlns="${NAMESPACE}">` : `<${root}>`;
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${open}${renderElements(content)}</${root}>`;
+  const document = new XmlNode(root, childNodes(content)).a('xmlns', namespace ? NAMESPACE : undefined);
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${document}`;
 }
 
-function renderElements(elements: XmlElements): string {
-  return Object.entries(elements)
-    .flatMap(([name, content]) => (Array.isArray(content) ? content : [content]).map((one) => renderElement(name, one)))
-    .join('');
+function childNodes(elements: XmlElements): XmlNode[] {
+  return Object.entries(elements).flatMap(([name, content]) =>
+    [content]
+      .flat()
+      .filter((item) => item !== undefined)
+      .map((item) => new XmlNode(name, typeof item === 'object' ? childNodes(item as XmlElements) : [textOf(item)])),
+  );
 }
 
-function renderElement(name: string, content: XmlContent): string {
-  if (content === undefined) return '';
-  const inner = typeof content === 'object' ? renderElements(content as XmlElements) : escapeText(String(content));
-  return `<${name}>${inner}</${name}>`;
-}
+const textOf = (value: string | number | boolean) => new XmlText(String(value));
 
-// Control characters are written as references, as S3 does, though XML 1.0 allows few of them even so.
-const escapeText = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: keys may hold any character
-  text.replace(/[&<>"\u0000-\u001f\u007f]/g, (character) => ESCAPES[character] ?? `&#${character.charCodeAt(0)};`);
-const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+/** An element that was read: its text, or its children and attributes by name. */
+export type ReadElement = string | { readonly [name: string]: ReadElement | readonly ReadElement[] };
 
-/** An element that was read: its text, and its children by name in their order. */
-export interface XmlNode {
-  readonly name: string;
-  readonly text: string;
-  readonly children: readonly XmlNode[];
-}
-
-interface OpenNode {
-  name: string;
-  text: string;
-  children: XmlNode[];
-}
-
-// In this order: declaration or comment, closing tag, opening tag (perhaps empty), text. Attributes carry nothing in S3.
-const TOKEN = /<\?[^>]*\?>|<!--[\s\S]*?-->|<\/([\w:.-]+)\s*>|<([\w:.-]+)(?:\s+[^<>]*?)?(\/?)>|([^<]+)/gy;
-
-/** The root element of a small document, or `undefined` when it is not well-formed. Knows no DTD and no CDATA. */
-export function parseXml(document: string): XmlNode | undefined {
-  const root: OpenNode = { name: '', text: '', children: [] };
-  const open: OpenNode[] = [root];
-  TOKEN.lastIndex = 0;
-  while (TOKEN.lastIndex < document.length) {
-    const token = TOKEN.exec(document);
-    const parent = open.at(-1);
-    if (!token || !parent) return undefined;
-    const [, closed, opened, empty, text] = token;
-    if (text !== undefined) parent.text += unescapeText(text);
-    if (closed !== undefined && open.pop()?.name !== closed) return undefined;
-    if (opened !== undefined) {
-      const node: OpenNode = { name: opened, text: '', children: [] };
-      parent.children.push(node);
-      if (!empty) open.push(node);
-    }
+/** @returns the root element; `undefined` when the document is not well-formed or its root has another name. */
+export function parseXml(document: string, root: string): ReadElement | undefined {
+  // The parser stops after the root, so what may follow it is refused here.
+  if (!document.trimEnd().endsWith(`</${root}>`)) return undefined;
+  try {
+    return (parseXML(document) as Record<string, ReadElement>)[root];
+  } catch {
+    return undefined;
   }
-  return open.length === 1 && root.children.length === 1 && root.text.trim() === '' ? root.children[0] : undefined;
 }
 
-/** The text of the first child of that name. */
-export const childText = (node: XmlNode, name: string): string | undefined =>
-  node.children.find((child) => child.name === name)?.text;
+/** The children of that name, in their order. */
+export function childrenOf(element: ReadElement, name: string): readonly ReadElement[] {
+  if (typeof element === 'string' || !Object.hasOwn(element, name)) return [];
+  return [element[name] ?? []].flat();
+}
 
-const NAMED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-const unescapeText = (text: string): string =>
-  text.replace(/&(?:#x([\da-f]+)|#(\d+)|(\w+));/gi, (whole, hex?: string, decimal?: string, name?: string) => {
-    if (name !== undefined) return NAMED[name] ?? whole;
-    const codePoint = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
-    return codePoint <= 0x10ffff ? String.fromCodePoint(codePoint) : whole;
-  });
+/** The text of the first child of that name; `undefined` when there is none, or it has children itself. */
+export function childText(element: ReadElement, name: string): string | undefined {
+  const [first] = childrenOf(element, name);
+  return typeof first === 'string' ? first : undefined;
+}

@@ -1,10 +1,11 @@
-import { paginateQuery } from '@aws-sdk/lib-dynamodb';
+import { paginateQuery } from '@aws-sdk/client-dynamodb';
 import type { KeyMarkStore } from '../administration/administration-store.ts';
 import { required } from '../env.ts';
 import { ACCOUNT_IS_OPEN, ACCOUNT_IS_SUSPENDED } from './account-conditions.ts';
 import { accountPartition, keyAt } from './api-key-rows.ts';
-import { dynamoDb, readText } from './dynamodb.ts';
-import { failedConditions, transact } from './transactions.ts';
+import { readText, text } from './attributes.ts';
+import { dynamoDb } from './dynamodb.ts';
+import { cancellationReasons, transact } from './transactions.ts';
 
 const accountsTable = required('ACCOUNTS_TABLE');
 const keysTable = required('API_KEYS_TABLE');
@@ -18,7 +19,7 @@ export const keyMarkStore: KeyMarkStore = {
         TableName: keysTable,
         ConsistentRead: true,
         KeyConditionExpression: 'pk = :account',
-        ExpressionAttributeValues: { ':account': accountPartition(accountId) },
+        ExpressionAttributeValues: { ':account': text(accountPartition(accountId)) },
       },
     );
     for await (const { Items = [] } of pages) {
@@ -29,19 +30,19 @@ export const keyMarkStore: KeyMarkStore = {
   async mark(accountId, { hash }, isSuspended, deadline) {
     const account = {
       TableName: accountsTable,
-      Key: { id: accountId },
+      Key: { id: text(accountId) },
       ConditionExpression: isSuspended ? ACCOUNT_IS_SUSPENDED : ACCOUNT_IS_OPEN,
     };
     // A mark must not bring back, in part, a key that was revoked since it was found.
     const key = { TableName: keysTable, Key: keyAt(hash), ConditionExpression: 'attribute_exists(pk)' };
     const change = isSuspended
-      ? { UpdateExpression: 'SET suspended = :yes', ExpressionAttributeValues: { ':yes': true } }
+      ? { UpdateExpression: 'SET suspended = :yes', ExpressionAttributeValues: { ':yes': { BOOL: true } } }
       : { UpdateExpression: 'REMOVE suspended' };
     try {
       await transact([{ ConditionCheck: account }, { Update: { ...key, ...change } }], deadline);
       return true;
     } catch (error) {
-      const [ofAccount, ofKey] = failedConditions(error);
+      const [ofAccount, ofKey] = cancellationReasons(error).map(({ Code }) => Code === 'ConditionalCheckFailed');
       if (ofAccount) return false;
       if (ofKey) return true;
       throw error;

@@ -1,8 +1,9 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { QueryCommand } from '@aws-sdk/client-dynamodb';
 import { required } from '../env.ts';
 import type { ListingStore } from '../files/file-store.ts';
 import { leavesOfGroup, type SeqRange } from '../files/listing-counters.ts';
-import { dynamoDb, type Item, readNumber, readText } from './dynamodb.ts';
+import { type Item, number, readNumber, readText, text } from './attributes.ts';
+import { dynamoDb } from './dynamodb.ts';
 import { leafId, leafOfId, toListedFile } from './file-items.ts';
 
 const tableName = required('FILES_TABLE');
@@ -18,9 +19,9 @@ export const listingStore: ListingStore = {
         ConsistentRead: true,
         KeyConditionExpression: 'account_id = :account AND id BETWEEN :first AND :last',
         ExpressionAttributeValues: {
-          ':account': accountId,
-          ':first': leafId(first),
-          ':last': leafId(last),
+          ':account': text(accountId),
+          ':first': text(leafId(first)),
+          ':last': text(leafId(last)),
         },
       }),
     );
@@ -35,9 +36,9 @@ export const listingStore: ListingStore = {
         ConsistentRead: true,
         KeyConditionExpression: 'account_id = :account AND seq BETWEEN :low AND :high',
         ExpressionAttributeValues: {
-          ':account': accountId,
-          ':low': range.low,
-          ':high': range.high,
+          ':account': text(accountId),
+          ':low': number(range.low),
+          ':high': number(range.high),
         },
         ScanIndexForward: end === 'oldest',
         Limit: limit,

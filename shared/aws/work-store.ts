@@ -1,8 +1,14 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { GetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  ConditionalCheckFailedException,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
 import { required } from '../env.ts';
 import type { WorkStore } from '../files/work-store.ts';
-import { dynamoDb, type Item, readNumber, readOptionalText, readText } from './dynamodb.ts';
+import { number, readNumber, readText, text } from './attributes.ts';
+import { dynamoDb } from './dynamodb.ts';
 import { fileKey, toFileRow } from './file-items.ts';
 import { writeItem } from './transactions.ts';
 
@@ -17,7 +23,7 @@ export const workStore: WorkStore = {
         TableName: tableName,
         IndexName: 'unfinished',
         KeyConditionExpression: 'work_shard = :shard AND work_due_at <= :now',
-        ExpressionAttributeValues: { ':shard': String(shard), ':now': now },
+        ExpressionAttributeValues: { ':shard': text(String(shard)), ':now': number(now) },
         Limit: limit,
       }),
     );
@@ -32,13 +38,13 @@ export const workStore: WorkStore = {
     try {
       const { Attributes } = await writeItem(() =>
         dynamoDb.send(
-          new UpdateCommand({
+          new UpdateItemCommand({
             TableName: tableName,
             Key: fileKey(item),
             UpdateExpression: 'SET work_due_at = :lease',
             // Of two sweepers one sees it change; so does one whose index is behind the row.
             ConditionExpression: 'work_due_at = :seen',
-            ExpressionAttributeValues: { ':lease': dueAt, ':seen': item.dueAt },
+            ExpressionAttributeValues: { ':lease': number(dueAt), ':seen': number(item.dueAt) },
             ReturnValues: 'ALL_NEW',
           }),
         ),
@@ -54,14 +60,14 @@ export const workStore: WorkStore = {
     try {
       await writeItem(() =>
         dynamoDb.send(
-          new UpdateCommand({
+          new UpdateItemCommand({
             TableName: tableName,
             Key: fileKey(ref),
             UpdateExpression: 'REMOVE work_shard, work_due_at, attempt_keys, ticket_ends_at',
             // Deleted meanwhile: then the row is work of another kind.
             ConditionExpression: '#state = :ready',
             ExpressionAttributeNames: { '#state': 'state' },
-            ExpressionAttributeValues: { ':ready': 'ready' },
+            ExpressionAttributeValues: { ':ready': text('ready') },
           }),
         ),
       );
@@ -71,29 +77,29 @@ export const workStore: WorkStore = {
   },
 
   async walk() {
-    const { Item } = await dynamoDb.send(new GetCommand({ TableName: tableName, Key: WALK, ConsistentRead: true }));
+    const { Item } = await dynamoDb.send(new GetItemCommand({ TableName: tableName, Key: WALK, ConsistentRead: true }));
     if (!Item) return undefined;
-    const after = readOptionalText(Item, 'after');
+    const after = Item.after?.S;
     return {
       startedAt: readNumber(Item, 'started_at'),
       ...(after !== undefined && { after }),
-      isOver: Item.is_over === true,
+      isOver: Item.is_over?.BOOL ?? false,
       checkedBefore: readNumber(Item, 'checked_before'),
       until: readNumber(Item, 'until'),
-      hasFailed: Item.has_failed === true,
+      hasFailed: Item.has_failed?.BOOL ?? false,
     };
   },
 
   async saveWalk(state) {
-    const Item: Item = {
+    const Item = {
       ...WALK,
-      started_at: state.startedAt,
-      ...(state.after !== undefined && { after: state.after }),
-      is_over: state.isOver,
-      checked_before: state.checkedBefore,
-      until: state.until,
-      has_failed: state.hasFailed,
+      started_at: number(state.startedAt),
+      ...(state.after !== undefined && { after: text(state.after) }),
+      is_over: { BOOL: state.isOver },
+      checked_before: number(state.checkedBefore),
+      until: number(state.until),
+      has_failed: { BOOL: state.hasFailed },
     };
-    await dynamoDb.send(new PutCommand({ TableName: tableName, Item }));
+    await dynamoDb.send(new PutItemCommand({ TableName: tableName, Item }));
   },
 };

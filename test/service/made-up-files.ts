@@ -1,11 +1,10 @@
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
-  BatchWriteCommand,
-  type BatchWriteCommandInput,
-  DynamoDBDocumentClient,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
-import type { Item } from '../../shared/aws/dynamodb.ts';
+  BatchWriteItemCommand,
+  type DynamoDBClient,
+  UpdateItemCommand,
+  type WriteRequest,
+} from '@aws-sdk/client-dynamodb';
+import { counts, type Item, number, text } from '../../shared/aws/attributes.ts';
 import { fileAttributes, fileKey, leafId } from '../../shared/aws/file-items.ts';
 import type { TableName } from '../../shared/aws/tables.ts';
 import type { ListedFile } from '../../shared/files/file.ts';
@@ -37,10 +36,9 @@ export async function makeUpFiles(
   const files = Array.from({ length: count }, (_, index) =>
     madeUpFile({ accountId, seq: index + 1, createdAt: now - (count - index - 1) * INTERVAL_MS }),
   );
-  const seqRow = { ...fileKey({ accountId, id: '#seq' }), next: count, last_at: now };
-  const documents = DynamoDBDocumentClient.from(client);
-  await writeAll(documents, tables.files, [...files.map(readyItem), seqRow].map(put));
-  await writeBooks(documents, tables, { accountId, before: files, files });
+  const seqRow = { ...fileKey({ accountId, id: '#seq' }), next: number(count), last_at: number(now) };
+  await writeAll(client, tables.files, [...files.map(readyItem), seqRow].map(put));
+  await writeBooks(client, tables, { accountId, before: files, files });
   return files.reverse();
 }
 
@@ -52,9 +50,8 @@ export async function takeAwayFiles(
 ): Promise<ListedFile[]> {
   const files = before.filter((file) => !isTaken(file));
   const removals = before.filter(isTaken).map((file) => ({ DeleteRequest: { Key: fileKey(file) } }));
-  const documents = DynamoDBDocumentClient.from(client);
-  await writeAll(documents, tables.files, removals);
-  await writeBooks(documents, tables, { accountId: before[0]?.accountId ?? '', before, files });
+  await writeAll(client, tables.files, removals);
+  await writeBooks(client, tables, { accountId: before[0]?.accountId ?? '', before, files });
   return files;
 }
 
@@ -73,11 +70,9 @@ function madeUpFile({ accountId, seq, createdAt }: Pick<ListedFile, 'accountId' 
 
 /** As the settlement store leaves the row of a multipart upload. */
 function readyItem(file: ListedFile): Item {
-  const state = { state: 'ready', lane: 'multipart', seq: file.seq };
+  const state = { state: text('ready'), lane: text('multipart'), seq: number(file.seq) };
   return { ...fileKey(file), ...state, ...fileAttributes(file) };
 }
-
-type WriteRequest = NonNullable<BatchWriteCommandInput['RequestItems']>[string][number];
 
 interface Books {
   readonly accountId: string;
@@ -86,11 +81,7 @@ interface Books {
   readonly files: readonly ListedFile[];
 }
 
-async function writeBooks(
-  client: DynamoDBDocumentClient,
-  tables: Tables,
-  { accountId, before, files }: Books,
-): Promise<void> {
+async function writeBooks(client: DynamoDBClient, tables: Tables, { accountId, before, files }: Books): Promise<void> {
   const countBy = (indexOf: (seq: number) => number) => {
     const counters = new Map(before.map(({ seq }) => [indexOf(seq), 0]));
     for (const { seq } of files) counters.set(indexOf(seq), (counters.get(indexOf(seq)) ?? 0) + 1);
@@ -98,19 +89,19 @@ async function writeBooks(
   };
   const leaves = [...countBy(leafOf)].map(([leaf, n]) => ({
     ...fileKey({ accountId, id: leafId(leaf) }),
-    n: n,
+    n: number(n),
   }));
   await writeAll(client, tables.files, leaves.map(put));
   await client.send(
-    new UpdateCommand({
+    new UpdateItemCommand({
       TableName: tables.accounts,
-      Key: { id: accountId },
+      Key: { id: text(accountId) },
       UpdateExpression: 'SET storage_used_bytes = :bytes, file_count = :files, #groups = :groups',
       ExpressionAttributeNames: { '#groups': 'groups' },
       ExpressionAttributeValues: {
-        ':bytes': files.length * MADE_UP_BYTES,
-        ':files': files.length,
-        ':groups': Object.fromEntries(countBy(groupOf)),
+        ':bytes': number(files.length * MADE_UP_BYTES),
+        ':files': number(files.length),
+        ':groups': counts(countBy(groupOf)),
       },
     }),
   );
@@ -118,16 +109,12 @@ async function writeBooks(
 
 const put = (item: Item): WriteRequest => ({ PutRequest: { Item: item } });
 
-async function writeAll(
-  client: DynamoDBDocumentClient,
-  table: string,
-  requests: readonly WriteRequest[],
-): Promise<void> {
+async function writeAll(client: DynamoDBClient, table: string, requests: readonly WriteRequest[]): Promise<void> {
   const rest = [...requests];
   const writeRest = async () => {
     while (rest.length > 0) {
       const RequestItems = { [table]: rest.splice(0, BATCH_ITEMS) };
-      const { UnprocessedItems } = await client.send(new BatchWriteCommand({ RequestItems }));
+      const { UnprocessedItems } = await client.send(new BatchWriteItemCommand({ RequestItems }));
       if (Object.keys(UnprocessedItems ?? {}).length > 0) throw new Error('the engine did not write every row');
     }
   };

@@ -4,7 +4,6 @@ import {
   BatchWriteItemCommand,
   CreateTableCommand,
   DeleteItemCommand,
-  DescribeTableCommand,
   type DynamoDBClient,
   ExecuteStatementCommand,
   GetItemCommand,
@@ -12,7 +11,6 @@ import {
   PutItemCommand,
   QueryCommand,
   ScanCommand,
-  TransactGetItemsCommand,
   TransactWriteItemsCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
@@ -56,7 +54,6 @@ const OPERATIONS: [string, (client: DynamoDBClient) => Promise<unknown>][] = [
   ['DeleteItem', (client) => client.send(new DeleteItemCommand({ TableName: TABLE, Key }))],
   ['Query', (client) => client.send(new QueryCommand({ TableName: TABLE, ...query }))],
   ['Scan', (client) => client.send(new ScanCommand({ TableName: TABLE }))],
-  ['DescribeTable', (client) => client.send(new DescribeTableCommand({ TableName: TABLE }))],
   ['BatchGetItem', (client) => client.send(new BatchGetItemCommand({ RequestItems: { [TABLE]: { Keys: [Key] } } }))],
   [
     'BatchWriteItem',
@@ -109,14 +106,6 @@ test('a transaction needs the grant of each of its items', async () => {
     expect((await failureOf(userWithout(action).send(transaction))).name).toBe('AccessDeniedException');
     expect(denied.splice(0)).toEqual([{ principal: 'transactor', action, resource: tableArn(table) }]);
   }
-});
-
-test('a transaction of reads needs GetItem on each table', async () => {
-  const items = [TABLE, OTHER].map((TableName) => ({ Get: { TableName, Key } }));
-  const transaction = new TransactGetItemsCommand({ TransactItems: items });
-  await clientWith(['dynamodb:GetItem'], [tableArn(TABLE), tableArn(OTHER)]).send(transaction);
-  const half = clientWith(['dynamodb:GetItem'], [tableArn(TABLE)]).send(transaction);
-  expect((await failureOf(half)).name).toBe('AccessDeniedException');
 });
 
 test('a grant for items of transactions alone is no grant for the item by itself', async () => {

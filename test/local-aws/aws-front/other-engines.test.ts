@@ -3,7 +3,6 @@ import {
   CopyObjectCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
-  DeleteObjectsCommand,
   GetObjectCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
@@ -87,9 +86,4 @@ test('content that is not what was signed never becomes an object there', async 
   await s3.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'next', Body: 'x' }));
   const stored = engineCalls.filter(({ operation, status }) => operation === 'PutObject' && status === 200);
   expect(stored).toHaveLength(1);
-});
-
-test('what cannot be judged before it is forwarded is refused', async () => {
-  const request = s3.send(new DeleteObjectsCommand({ Bucket: BUCKET, Delete: { Objects: [{ Key: 'x' }] } }));
-  expect(await failureOf(request)).toEqual({ name: 'NotImplemented', status: 501 });
 });

@@ -3,38 +3,28 @@ import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { describe, expect, test } from 'vitest';
 import type { Principal } from '../../../local-aws/aws-front/principals.ts';
-import { signRequest } from '../../../local-aws/aws-front/sign-request.ts';
-import { ACCOUNT, ADMIN, allow, BUCKET, dynamoDbClient, failureOf, frontOfFile, principal, s3Client } from './front.ts';
+import { signRequest } from '../../../local-aws/aws-front/signature.ts';
+import { ACCOUNT, ADMIN, BUCKET, dynamoDbClient, failureOf, frontOfFile, principal, s3Client } from './front.ts';
 
-const everything = allow('*', '*');
-const session = { ...principal('session', everything), sessionToken: 'token' };
-const ended = { ...principal('ended', everything), sessionToken: 'token', expiresAt: new Date(Date.now() - 1_000) };
-const front = await frontOfFile({ principals: [session, ended] });
+const front = await frontOfFile();
 const { host } = new URL(front.endpoint);
 await s3Client(front).send(new PutObjectCommand({ Bucket: BUCKET, Key: 'key', Body: 'hello' }));
 
-const getObject = (credentials: Principal, region?: string) =>
+type Signer = Principal & { readonly sessionToken?: string };
+const getObject = (credentials: Signer, region?: string) =>
   s3Client(front, credentials, region ? { region } : {}).send(new GetObjectCommand({ Bucket: BUCKET, Key: 'key' }));
-const getItem = (credentials: Principal, region?: string) =>
+const getItem = (credentials: Signer, region?: string) =>
   dynamoDbClient(front, credentials, region ? { region } : {}).send(
     new GetItemCommand({ TableName: 'table', Key: { id: { S: '1' } } }),
   );
 
-const { sessionToken: _, ...withoutToken } = session;
-test.each<[string, Principal, string, string, number]>([
+test.each<[string, Signer, string, string, number]>([
   ['an unknown key', principal('stranger'), 'InvalidAccessKeyId', 'UnrecognizedClientException', 403],
   ['another secret', { ...ADMIN, secretAccessKey: 'x' }, 'SignatureDoesNotMatch', 'InvalidSignatureException', 403],
-  ['another session token', { ...session, sessionToken: 'x' }, 'InvalidToken', 'UnrecognizedClientException', 400],
-  ['no session token', withoutToken, 'InvalidToken', 'UnrecognizedClientException', 400],
-  ['a token nobody gave out', { ...ADMIN, sessionToken: 'x' }, 'InvalidToken', 'UnrecognizedClientException', 400],
-  ['expired credentials', ended, 'ExpiredToken', 'ExpiredTokenException', 400],
+  ['a session token', { ...ADMIN, sessionToken: 'x' }, 'InvalidToken', 'UnrecognizedClientException', 400],
 ])('a call with %s is refused', async (_, credentials, s3Error, jsonError, s3Status) => {
   expect(await failureOf(getObject(credentials))).toEqual({ name: s3Error, status: s3Status });
   expect(await failureOf(getItem(credentials))).toEqual({ name: jsonError, status: 400 });
-});
-
-test('a call with its session token is let through', async () => {
-  expect((await getObject(session)).ContentLength).toBe(5);
 });
 
 test('a call that was signed for another region is refused', async () => {
@@ -57,23 +47,27 @@ describe('a signed request', () => {
   const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 
   test('is let through as it was signed, however its URL is encoded', async () => {
-    expect(await send(signed())).toEqual([200, undefined]);
-    expect(await send(signed(), `/${BUCKET}/%6b%65%79`)).toEqual([200, undefined]);
+    expect(await send(await signed())).toEqual([200, undefined]);
+    expect(await send(await signed(), `/${BUCKET}/%6b%65%79`)).toEqual([200, undefined]);
   });
 
   test.each<[string, () => Promise<unknown>]>([
-    ['path', () => send(signed(), `/${BUCKET}/other`)],
-    ['query', () => send(signed(), `${url}?prefix=x`)],
-    ['method', () => send(signed(), url, 'HEAD').then(([status]) => [status, 'SignatureDoesNotMatch'])],
-    ['date', () => send({ ...signed(), 'x-amz-date': signed({ now: minutesAgo(1) })['x-amz-date'] ?? '' })],
-    ['payload hash', () => send({ ...signed(), 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' })],
-    ['header', () => send({ ...signed({ headers: { host, range: 'bytes=0-1' } }), range: 'bytes=0-2' })],
+    ['path', async () => send(await signed(), `/${BUCKET}/other`)],
+    ['query', async () => send(await signed(), `${url}?prefix=x`)],
+    ['method', async () => [(await send(await signed(), url, 'HEAD'))[0], 'SignatureDoesNotMatch']],
+    [
+      'date',
+      async () =>
+        send({ ...(await signed()), 'x-amz-date': (await signed({ now: minutesAgo(1) }))['x-amz-date'] ?? '' }),
+    ],
+    ['payload hash', async () => send({ ...(await signed()), 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' })],
+    ['header', async () => send({ ...(await signed({ headers: { host, range: 'bytes=0-1' } })), range: 'bytes=0-2' })],
   ])('with another %s is refused', async (_, request) => {
     expect(await request()).toEqual([403, 'SignatureDoesNotMatch']);
   });
 
   test('with a header added that AWS gives a meaning is refused', async () => {
-    expect(await send({ ...signed(), 'x-amz-checksum-mode': 'ENABLED' })).toEqual([403, 'AccessDenied']);
+    expect(await send({ ...(await signed()), 'x-amz-checksum-mode': 'ENABLED' })).toEqual([403, 'AccessDenied']);
   });
 
   test.each([
@@ -82,12 +76,12 @@ describe('a signed request', () => {
     [-14, 200, undefined],
     [-16, 403, 'RequestTimeTooSkewed'],
   ])('of %i minutes ago is answered %i %s', async (minutes, status, code) => {
-    expect(await send(signed({ now: minutesAgo(minutes) }))).toEqual([status, code]);
+    expect(await send(await signed({ now: minutesAgo(minutes) }))).toEqual([status, code]);
   });
 
   test('with another body than its hash says is refused, and nothing is stored', async () => {
-    const payloadHash = signed()['x-amz-content-sha256'] ?? '';
-    const headers = signRequest({ method: 'PUT', url, headers: { host }, payloadHash }, ADMIN, {
+    const payloadHash = (await signed())['x-amz-content-sha256'] ?? '';
+    const headers = await signRequest({ method: 'PUT', url, headers: { host }, payloadHash }, ADMIN, {
       ...ACCOUNT,
       service: 's3',
     });
@@ -96,7 +90,12 @@ describe('a signed request', () => {
   });
 
   test('that says nothing of its body is refused', async () => {
-    expect(await send(signed({ payloadHash: 'whatever' }))).toEqual([400, 'InvalidRequest']);
+    expect(await send(await signed({ payloadHash: 'whatever' }))).toEqual([400, 'InvalidRequest']);
+  });
+
+  test('whose body comes in chunks with signatures of their own is not implemented', async () => {
+    const payloadHash = 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD';
+    expect(await send(await signed({ payloadHash }))).toEqual([501, 'NotImplemented']);
   });
 
   test.each([
@@ -169,7 +168,10 @@ test('a call without a signature is refused by every service', async () => {
 });
 
 test('a call of a service that is not here is refused by name', async () => {
-  const headers = signRequest({ method: 'POST', url: '/', headers: { host } }, ADMIN, { ...ACCOUNT, service: 'sts' });
+  const headers = await signRequest({ method: 'POST', url: '/', headers: { host } }, ADMIN, {
+    ...ACCOUNT,
+    service: 'sts',
+  });
   const answer = await fetch(front.endpoint, { method: 'POST', headers });
   expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('no service sts')]);
 });

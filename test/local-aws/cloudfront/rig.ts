@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { expect, onTestFinished } from 'vitest';
 import type { DistributionResources } from '../../../local-aws/cloudfront/distribution.ts';
-import type { OriginAddress, OriginCredentials } from '../../../local-aws/cloudfront/origin-client.ts';
+import type { OriginAddress } from '../../../local-aws/cloudfront/origin-client.ts';
 import type { AnsweredRequest } from '../../../local-aws/cloudfront/serve-request.ts';
 import { startDistribution } from '../../../local-aws/cloudfront/start-distribution.ts';
 import type { Properties } from '../../../local-aws/template/deployment.ts';
@@ -84,7 +84,7 @@ export interface RigOptions {
   /** Others than `origin.example.com`, by domain name. */
   readonly origins?: Readonly<Record<string, OriginAddress>>;
   /** What requests to the origin are signed with. */
-  readonly sign?: OriginCredentials;
+  readonly sign?: NonNullable<OriginAddress['sign']>;
 }
 
 /** A distribution in front of one origin, both gone when the test ends. */

@@ -1,0 +1,131 @@
+import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
+import { getCanonicalHeaders, getCanonicalQuery, SignatureV4 } from '@smithy/signature-v4';
+
+/** AWS Signature Version 4, by the library that the SDK signs with. */
+
+export interface Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** What a signature is valid for. */
+export interface Scope {
+  /** `YYYYMMDD`. */
+  readonly date: string;
+  readonly region: string;
+  readonly service: string;
+}
+
+export const ALGORITHM = 'AWS4-HMAC-SHA256';
+
+export const sha256Hex = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex');
+
+/** Node's SHA-256, with a key as HMAC, in the shape that the library expects. */
+class Sha256 {
+  readonly #hash: Hash | Hmac;
+
+  constructor(key?: string | ArrayBuffer | ArrayBufferView) {
+    this.#hash = key === undefined ? createHash('sha256') : createHmac('sha256', key as string | Uint8Array);
+  }
+
+  update(data: string | ArrayBuffer | ArrayBufferView): void {
+    this.#hash.update(data as string | Uint8Array);
+  }
+
+  async digest(): Promise<Uint8Array> {
+    return this.#hash.digest();
+  }
+}
+
+const signerOf = (credentials: Credentials, { region, service }: { region: string; service: string }) =>
+  new SignatureV4({ credentials, region, service, sha256: Sha256, uriEscapePath: false });
+
+interface SignableRequest {
+  readonly method: string;
+  /** Path and query, as in the request line. */
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/**
+ * Signs a request of ours.
+ * @param request  `headers` include `host`. `payloadHash` is the SHA-256 of the body in hex, by default of an empty body; for
+ *   S3 it may be `UNSIGNED-PAYLOAD`.
+ * @returns all headers to send.
+ */
+export async function signRequest(
+  request: SignableRequest & { readonly headers: Readonly<Record<string, string>>; readonly payloadHash?: string },
+  credentials: Credentials,
+  { region, service, now = new Date() }: { region: string; service: string; now?: Date },
+): Promise<Record<string, string>> {
+  const { payloadHash = sha256Hex(''), headers } = request;
+  const signable = toHttpRequest({ ...request, headers: { ...headers, 'x-amz-content-sha256': payloadHash } });
+  const signed = await signerOf(credentials, { region, service }).sign(signable, { signingDate: now });
+  return signed.headers;
+}
+
+/**
+ * The signature, in hex, that the holder of the credentials would give a received request; and the canonical request, the
+ * text that it signs.
+ */
+export async function expectedSignature(
+  request: SignableRequest,
+  credentials: Credentials,
+  claim: {
+    readonly scope: Scope;
+    /** `YYYYMMDDTHHMMSSZ`. */
+    readonly timestamp: string;
+    readonly signedHeaders: readonly string[];
+    /** SHA-256 of the body in hex, or a word that stands for it. */
+    readonly payloadHash: string;
+  },
+): Promise<{ readonly signature: string; readonly canonicalRequest: string }> {
+  const { scope, timestamp, payloadHash } = claim;
+  const names = claim.signedHeaders.toSorted();
+  const headers = Object.fromEntries(names.map((name) => [name, [request.headers[name] ?? ''].flat().join(',')]));
+  const signable = toHttpRequest({ ...request, headers });
+  // The library leaves some headers out unless they are named, such as the user agent.
+  const canonical = getCanonicalHeaders(signable, undefined, new Set(names));
+  const canonicalRequest = [
+    request.method,
+    signable.path,
+    getCanonicalQuery(signable),
+    ...names.map((name) => `${name}:${canonical[name]}`),
+    '',
+    names.join(';'),
+    payloadHash,
+  ].join('\n');
+  const scopeText = `${scope.date}/${scope.region}/${scope.service}/aws4_request`;
+  const text = [ALGORITHM, timestamp, scopeText, sha256Hex(canonicalRequest)].join('\n');
+  const signingDate = new Date(parseTimestamp(timestamp));
+  return { signature: await signerOf(credentials, scope).sign(text, { signingDate }), canonicalRequest };
+}
+
+/**
+ * A client may have encoded more or less of its URL than SigV4 does, so path and query are decoded and encoded again. As for
+ * S3, the path is encoded once and not normalised; the other services know only the path `/`.
+ */
+function toHttpRequest({ method, url, headers }: SignableRequest & { readonly headers: Record<string, string> }) {
+  const [path = '/', search = ''] = url.split(/\?(.*)/s);
+  const query: Record<string, string[]> = {};
+  for (const [name, value] of new URLSearchParams(search)) query[name] = [...(query[name] ?? []), value];
+  const encodedPath = path.split('/').map(encodeAgain).join('/');
+  return { method, protocol: 'http:', hostname: '127.0.0.1', path: encodedPath, query, headers };
+}
+
+function encodeAgain(text: string): string {
+  try {
+    return uriEncode(decodeURIComponent(text));
+  } catch {
+    return text; // It is no valid percent-encoding. The operation will be refused for it.
+  }
+}
+
+/** Percent-encodes all but the unreserved characters of RFC 3986. */
+export const uriEncode = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+
+/** @param timestamp  `YYYYMMDDTHHMMSSZ`. @returns milliseconds since 1970; `NaN` when there is no such time. */
+export const parseTimestamp = (timestamp: string): number =>
+  Date.parse(timestamp.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
