@@ -1,7 +1,7 @@
 import { createApiKey } from '../shared/api-keys/api-key.ts';
 import { apiKeyStore } from '../shared/aws/api-key-store.ts';
 import { required } from '../shared/env.ts';
-import { jsonBody } from '../shared/http/json-body.ts';
+import { jsonBody } from '../shared/http/request.ts';
 import { created } from '../shared/http/response.ts';
 import { apiHandler } from '../shared/stack/api-handler.ts';
 

@@ -1,6 +1,6 @@
 import { appUrl } from '../shared/aws/parameters.ts';
 import { sessionStore } from '../shared/aws/session-store.ts';
-import { loggedOut } from '../shared/http/session-cookie.ts';
+import { loggedOut } from '../shared/http/cookies.ts';
 import { apiHandler } from '../shared/stack/api-handler.ts';
 
 /** DELETE /auth/sessions: 200; every session of the account is dead on the server, also the one that asks. */

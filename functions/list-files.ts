@@ -4,7 +4,7 @@ import { listingStore } from '../shared/aws/listing-store.ts';
 import { required } from '../shared/env.ts';
 import { toFileRecord } from '../shared/files/file-record.ts';
 import { listFiles } from '../shared/files/list-files.ts';
-import { queryInteger, queryText } from '../shared/http/query.ts';
+import { queryInteger, queryText } from '../shared/http/request.ts';
 import { ok } from '../shared/http/response.ts';
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PAGE_MAX } from '../shared/limits.ts';
 import { apiHandler } from '../shared/stack/api-handler.ts';

@@ -1,6 +1,6 @@
 import { appUrl } from '../shared/aws/parameters.ts';
 import { sessionStore } from '../shared/aws/session-store.ts';
-import { loggedOut } from '../shared/http/session-cookie.ts';
+import { loggedOut } from '../shared/http/cookies.ts';
 import { apiHandler } from '../shared/stack/api-handler.ts';
 
 /** POST /auth/logout: 200; the session is dead on the server, and the browser forgets its cookie. */

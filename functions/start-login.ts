@@ -1,7 +1,7 @@
 import { appUrl } from '../shared/aws/parameters.ts';
 import { loginProvider } from '../shared/aws/secrets.ts';
 import { parseCookies } from '../shared/http/cookies.ts';
-import { headerValues } from '../shared/http/event.ts';
+import { headerValues } from '../shared/http/request.ts';
 import { redirect } from '../shared/http/response.ts';
 import { startLogin } from '../shared/login/start-login.ts';
 import { ROUTES } from '../shared/routes.ts';

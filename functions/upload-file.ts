@@ -8,10 +8,8 @@ import { signUpload } from '../shared/aws/sign-upload.ts';
 import { limit, required } from '../shared/env.ts';
 import { createTicket, parseTicketRequest } from '../shared/files/create-ticket.ts';
 import { toFileRecord } from '../shared/files/file-record.ts';
-import type { ApiResult } from '../shared/http/event.ts';
-import { idempotencyKey, replayedHeader } from '../shared/http/idempotency-key.ts';
-import { isJson, jsonBody } from '../shared/http/json-body.ts';
-import { accepted, created } from '../shared/http/response.ts';
+import { idempotencyKey, isJson, jsonBody } from '../shared/http/request.ts';
+import { type ApiResult, accepted, created, replayedHeader } from '../shared/http/response.ts';
 import { type ApiRequest, apiHandler } from '../shared/stack/api-handler.ts';
 import { accountLimits, receiveUpload } from '../shared/stack/receive-upload.ts';
 

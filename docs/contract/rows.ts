@@ -120,7 +120,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
     name: 'session',
     decision:
       'Opaque token, stored hashed; idle and absolute end; logout kills it on the server, `DELETE /auth/sessions` all of the account. A hundred at most: the oldest makes room.',
-    pieces: ['test/shared/sessions/', 'test/shared/http/session-cookie.test.ts'],
+    pieces: ['test/shared/sessions/', 'test/shared/http/cookies.test.ts'],
   },
   {
     name: 'cross-site',

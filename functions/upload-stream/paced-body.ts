@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../../shared/errors.ts';
-import type { ArrivingBody } from '../../shared/http/event.ts';
+import type { ArrivingBody } from '../../shared/http/request.ts';
 
 export interface Pace {
   /** No body may be longer than this, whatever its Content-Length said … */

@@ -6,7 +6,8 @@ import { accountStore } from '../../shared/aws/account-store.ts';
 import { takeStreamSlot } from '../../shared/aws/stream-slot-store.ts';
 import { limit, required } from '../../shared/env.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { type ApiEvent, type ApiResult, header } from '../../shared/http/event.ts';
+import { type ApiEvent, header } from '../../shared/http/request.ts';
+import type { ApiResult } from '../../shared/http/response.ts';
 import {
   MULTIPART_FRAMING_MAX_BYTES,
   RATE_WINDOW_MS,

@@ -1,14 +1,18 @@
-import {
-  ConditionalCheckFailedException,
-  GetItemCommand,
-  UpdateItemCommand,
-  type UpdateItemCommandInput,
-} from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { Account, AccountStore } from '../accounts/account.ts';
 import { dayOf } from '../accounts/allowance.ts';
 import { required } from '../env.ts';
-import { type Item, number, readCounts, readNumber, readText, text } from './attributes.ts';
-import { dynamoDb, dynamoDbOnce } from './dynamodb.ts';
+import {
+  dynamoDb,
+  dynamoDbOnce,
+  type Item,
+  readNumber,
+  readNumbers,
+  readOptionalNumber,
+  readOptionalText,
+  readText,
+} from './dynamodb.ts';
 import { writeItem } from './transactions.ts';
 
 const tableName = required('ACCOUNTS_TABLE');
@@ -23,7 +27,7 @@ const tableName = required('ACCOUNTS_TABLE');
 export const accountStore: AccountStore = {
   async get(id) {
     const { Item } = await dynamoDb.send(
-      new GetItemCommand({ TableName: tableName, Key: { id: text(id) }, ConsistentRead: true }),
+      new GetCommand({ TableName: tableName, Key: { id: id }, ConsistentRead: true }),
     );
     return Item && toAccount(Item);
   },
@@ -40,12 +44,12 @@ export const accountStore: AccountStore = {
       ].join(', ')} ${pictureUrl === undefined ? 'REMOVE picture_url' : ''}`,
       ExpressionAttributeNames: { '#name': 'name', '#groups': 'groups' },
       ExpressionAttributeValues: {
-        ':email': text(email),
-        ':name': text(name),
-        ...(pictureUrl !== undefined && { ':picture': text(pictureUrl) }),
-        ':now': number(now),
-        ':zero': number(0),
-        ':none': { M: {} },
+        ':email': email,
+        ':name': name,
+        ...(pictureUrl !== undefined && { ':picture': pictureUrl }),
+        ':now': now,
+        ':zero': 0,
+        ':none': {},
       },
       ReturnValues: 'ALL_NEW',
     });
@@ -53,7 +57,7 @@ export const accountStore: AccountStore = {
   },
 
   async countSent(id, bytes, now) {
-    const values = { ':today': number(dayOf(now)), ':bytes': number(bytes) };
+    const values = { ':today': dayOf(now), ':bytes': bytes };
     const add = {
       UpdateExpression: 'SET sent_bytes = sent_bytes + :bytes',
       ConditionExpression: 'sent_day >= :today',
@@ -66,9 +70,9 @@ export const accountStore: AccountStore = {
     };
     // The third, when the day was begun by another request between the first two.
     for (const change of [add, begin, add]) {
-      const command = { TableName: tableName, Key: { id: text(id) }, ...change };
+      const command = { TableName: tableName, Key: { id: id }, ...change };
       try {
-        await writeItem(() => dynamoDbOnce.send(new UpdateItemCommand(command)));
+        await writeItem(() => dynamoDbOnce.send(new UpdateCommand(command)));
         return;
       } catch (error) {
         if (!(error instanceof ConditionalCheckFailedException)) throw error;
@@ -84,7 +88,7 @@ export const accountStore: AccountStore = {
           // A file may have come into it since.
           ConditionExpression: '#groups.#group = :zero',
           ExpressionAttributeNames: { '#groups': 'groups', '#group': String(group) },
-          ExpressionAttributeValues: { ':zero': number(0) },
+          ExpressionAttributeValues: { ':zero': 0 },
         });
       } catch (error) {
         if (!(error instanceof ConditionalCheckFailedException)) throw error;
@@ -93,16 +97,16 @@ export const accountStore: AccountStore = {
   },
 };
 
-function update(id: string, input: Omit<UpdateItemCommandInput, 'TableName' | 'Key'>) {
-  const command = { TableName: tableName, Key: { id: text(id) }, ...input };
-  return writeItem(() => dynamoDb.send(new UpdateItemCommand(command)));
+function update(id: string, input: Omit<UpdateCommandInput, 'TableName' | 'Key'>) {
+  const command = { TableName: tableName, Key: { id: id }, ...input };
+  return writeItem(() => dynamoDb.send(new UpdateCommand(command)));
 }
 
 /** An account's row, as the stores and failed conditions give it. */
 export function toAccount(item: Item): Account {
-  const pictureUrl = item.picture_url?.S;
-  const storageLimitBytes = item.storage_limit_bytes?.N;
-  const sentDay = item.sent_day?.N;
+  const pictureUrl = readOptionalText(item, 'picture_url');
+  const storageLimitBytes = readOptionalNumber(item, 'storage_limit_bytes');
+  const sentDay = readOptionalNumber(item, 'sent_day');
   return {
     id: readText(item, 'id'),
     email: readText(item, 'email'),
@@ -111,9 +115,15 @@ export function toAccount(item: Item): Account {
     createdAt: readNumber(item, 'created_at'),
     storageUsedBytes: readNumber(item, 'storage_used_bytes'),
     fileCount: readNumber(item, 'file_count'),
-    groups: readCounts(item.groups),
-    ...(sentDay !== undefined && { sent: { day: Number(sentDay), bytes: readNumber(item, 'sent_bytes') } }),
-    ...(storageLimitBytes !== undefined && { storageLimitBytes: Number(storageLimitBytes) }),
+    groups: readGroups(item),
+    ...(sentDay !== undefined && { sent: { day: sentDay, bytes: readNumber(item, 'sent_bytes') } }),
+    ...(storageLimitBytes !== undefined && { storageLimitBytes }),
     isSuspended: item.suspended !== undefined,
   };
+}
+
+/** Ready files by listing group, from an account's row. Groups without files may be missing. */
+export function readGroups(account: Item): Map<number, number> {
+  const groups = Object.entries(readNumbers(account, 'groups') ?? {});
+  return new Map(groups.map(([group, files]) => [Number(group), files]));
 }

@@ -1,15 +1,9 @@
-import {
-  ConditionalCheckFailedException,
-  DeleteItemCommand,
-  paginateQuery,
-  paginateScan,
-  type Update,
-} from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { DeleteCommand, paginateQuery, paginateScan, type TransactWriteUpdate } from '@aws-sdk/lib-dynamodb';
 import type { AdministrationStore } from '../administration/administration-store.ts';
 import { required } from '../env.ts';
-import { type Item, number, readText, text } from './attributes.ts';
-import { dynamoDb } from './dynamodb.ts';
-import { cancellationReasons, transact, writeItem } from './transactions.ts';
+import { dynamoDb, type Item, readOptionalText, readText } from './dynamodb.ts';
+import { failedConditions, transact, writeItem } from './transactions.ts';
 
 const accountsTable = required('ACCOUNTS_TABLE');
 const filesTable = required('FILES_TABLE');
@@ -19,7 +13,7 @@ const idempotencyTable = required('IDEMPOTENCY_TABLE');
 const DELETIONS_PER_TRANSACTION = 99;
 /** How long a command waits for other writers of an account. */
 const PATIENCE_MS = 30_000;
-const YES = { ':yes': { BOOL: true } };
+const YES = { ':yes': true };
 
 /** {@link AdministrationStore} in DynamoDB; `account-conditions.ts` says what the attributes mean to others. */
 export const administrationStore: AdministrationStore = {
@@ -30,7 +24,7 @@ export const administrationStore: AdministrationStore = {
     );
     const ids: string[] = [];
     for await (const { Items = [] } of pages) {
-      const found = Items.filter((item) => item.email?.S?.toLowerCase() === email.toLowerCase());
+      const found = Items.filter((item) => readOptionalText(item, 'email')?.toLowerCase() === email.toLowerCase());
       ids.push(...found.map((item) => readText(item, 'id')));
     }
     return ids;
@@ -58,7 +52,7 @@ export const administrationStore: AdministrationStore = {
     const found = await updateIf(id, {
       UpdateExpression: bytes === undefined ? 'REMOVE storage_limit_bytes' : 'SET storage_limit_bytes = :bytes',
       ConditionExpression: 'attribute_exists(id)',
-      ...(bytes !== undefined && { ExpressionAttributeValues: { ':bytes': number(bytes) } }),
+      ...(bytes !== undefined && { ExpressionAttributeValues: { ':bytes': bytes } }),
     });
     return found === undefined;
   },
@@ -80,7 +74,7 @@ export const administrationStore: AdministrationStore = {
         ConsistentRead: true,
         ProjectionExpression: 'account_id, id',
         KeyConditionExpression: 'account_id = :account AND begins_with(id, :counter)',
-        ExpressionAttributeValues: { ':account': text(id), ':counter': text('#') },
+        ExpressionAttributeValues: { ':account': id, ':counter': '#' },
       },
     );
     for await (const { Items = [] } of counters) await removeAll(id, filesTable, Items);
@@ -91,7 +85,7 @@ export const administrationStore: AdministrationStore = {
         ConsistentRead: true,
         ProjectionExpression: 'id',
         FilterExpression: 'begins_with(id, :account)',
-        ExpressionAttributeValues: { ':account': text(`${id}#`) },
+        ExpressionAttributeValues: { ':account': `${id}#` },
       },
     );
     for await (const { Items = [] } of claims) await removeAll(id, idempotencyTable, Items);
@@ -100,11 +94,11 @@ export const administrationStore: AdministrationStore = {
   async remove(id) {
     const command = {
       TableName: accountsTable,
-      Key: { id: text(id) },
+      Key: { id: id },
       ConditionExpression: 'attribute_exists(deleting)',
     };
     try {
-      await writeItem(() => dynamoDb.send(new DeleteItemCommand(command)));
+      await writeItem(() => dynamoDb.send(new DeleteCommand(command)));
     } catch (error) {
       // Gone already, by an attempt of ours whose answer was lost; or made anew since, by a login.
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
@@ -116,7 +110,7 @@ export const administrationStore: AdministrationStore = {
 async function removeAll(accountId: string, table: string, keys: readonly Item[]): Promise<void> {
   const isBeingDeleted = {
     TableName: accountsTable,
-    Key: { id: text(accountId) },
+    Key: { id: accountId },
     ConditionExpression: 'attribute_exists(deleting)',
   };
   for (let from = 0; from < keys.length; from += DELETIONS_PER_TRANSACTION) {
@@ -131,18 +125,18 @@ async function removeAll(accountId: string, table: string, keys: readonly Item[]
  * after its retry and a contrary command (`restore` after `suspend`), changes nothing any more.
  * @returns the row as it was when the condition failed (empty when there is none); undefined when the update was made.
  */
-async function updateIf(id: string, update: Omit<Update, 'TableName' | 'Key'>): Promise<Item | undefined> {
+async function updateIf(id: string, update: Omit<TransactWriteUpdate, 'TableName' | 'Key'>): Promise<Item | undefined> {
   const key = {
     TableName: accountsTable,
-    Key: { id: text(id) },
+    Key: { id: id },
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   } as const;
   try {
     await transact([{ Update: { ...key, ...update } }], inTime());
     return undefined;
   } catch (error) {
-    const [reason] = cancellationReasons(error);
-    if (reason?.Code === 'ConditionalCheckFailed') return reason.Item ?? {};
+    const [found] = failedConditions(error);
+    if (found) return found;
     throw error;
   }
 }

@@ -1,13 +1,8 @@
-import {
-  ConditionalCheckFailedException,
-  GetItemCommand,
-  TransactionConflictException,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { ApiKeyCredentials } from '../api-keys/api-key.ts';
 import { required } from '../env.ts';
 import { keyAt, toStoredKey } from './api-key-rows.ts';
-import { number } from './attributes.ts';
 import { dynamoDb } from './dynamodb.ts';
 
 /** Read when needed, not at load: the routes that take no keys load this file, and have no such table. */
@@ -17,7 +12,7 @@ const tableName = () => required('API_KEYS_TABLE');
 export const apiKeyCredentials: ApiKeyCredentials = {
   async find(keyHash) {
     const { Item } = await dynamoDb.send(
-      new GetItemCommand({ TableName: tableName(), Key: keyAt(keyHash), ConsistentRead: true }),
+      new GetCommand({ TableName: tableName(), Key: keyAt(keyHash), ConsistentRead: true }),
     );
     return Item && toStoredKey(Item);
   },
@@ -25,14 +20,14 @@ export const apiKeyCredentials: ApiKeyCredentials = {
   async noteUse(keyHash, usedAt, unlessSince) {
     try {
       await dynamoDb.send(
-        new UpdateItemCommand({
+        new UpdateCommand({
           TableName: tableName(),
           Key: keyAt(keyHash),
           UpdateExpression: 'SET last_used_at = :used',
           // Without the first half a late note would bring a revoked key's row back, in part.
           ConditionExpression:
             'attribute_exists(pk) AND (attribute_not_exists(last_used_at) OR last_used_at <= :since)',
-          ExpressionAttributeValues: { ':used': number(usedAt), ':since': number(unlessSince) },
+          ExpressionAttributeValues: { ':used': usedAt, ':since': unlessSince },
         }),
       );
     } catch (error) {

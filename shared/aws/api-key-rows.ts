@@ -1,5 +1,5 @@
 import type { StoredApiKey } from '../api-keys/api-key.ts';
-import { type Item, number, readNumber, readText, text } from './attributes.ts';
+import { type Item, readNumber, readText } from './dynamodb.ts';
 
 /**
  * The rows of the API keys table, two a key:
@@ -10,23 +10,23 @@ const HASH = 'hash#';
 
 type NewKey = StoredApiKey & { readonly keyHash: string };
 
-export const keyAt = (hash: string) => ({ pk: text(`${HASH}${hash}`), sk: text('key') });
-export const leadAt = (accountId: string, id: string) => ({ pk: text(accountPartition(accountId)), sk: text(id) });
+export const keyAt = (hash: string) => ({ pk: `${HASH}${hash}`, sk: 'key' });
+export const leadAt = (accountId: string, id: string) => ({ pk: accountPartition(accountId), sk: id });
 export const accountPartition = (accountId: string) => `account#${accountId}`;
 
 export function keyRow({ keyHash, accountId, id, name, keyPrefix, createdAt }: NewKey): Item {
   return {
     ...keyAt(keyHash),
-    account_id: text(accountId),
-    id: text(id),
-    name: text(name),
-    key_prefix: text(keyPrefix),
-    created_at: number(createdAt),
+    account_id: accountId,
+    id,
+    name,
+    key_prefix: keyPrefix,
+    created_at: createdAt,
   };
 }
 
 export function leadRow({ keyHash, accountId, id }: NewKey): Item {
-  return { ...leadAt(accountId, id), key_hash: text(keyHash) };
+  return { ...leadAt(accountId, id), key_hash: keyHash };
 }
 
 /** The hash that the key of a `hash#` row has. */

@@ -1,12 +1,11 @@
-import { BatchGetItemCommand, GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { ApiKeyStore, StoredApiKey } from '../api-keys/api-key.ts';
 import { required } from '../env.ts';
 import { serviceUnavailable } from '../errors.ts';
 import { ACCOUNT_IS_OPEN } from './account-conditions.ts';
 import { accountPartition, hashOf, keyAt, keyRow, leadAt, leadRow, toStoredKey } from './api-key-rows.ts';
-import { number, readText, text } from './attributes.ts';
-import { dynamoDb } from './dynamodb.ts';
-import { cancellationReasons, transact } from './transactions.ts';
+import { dynamoDb, readText } from './dynamodb.ts';
+import { failedConditions, transact } from './transactions.ts';
 
 const tableName = required('API_KEYS_TABLE');
 /** Read when needed, not at load: listing keys has no business with accounts, and has no such table. */
@@ -24,11 +23,11 @@ export const apiKeyStore: ApiKeyStore = {
           {
             Update: {
               TableName: accountsTableName(),
-              Key: { id: text(key.accountId) },
+              Key: { id: key.accountId },
               UpdateExpression: 'ADD key_count :one',
               // The account is there from the first login on; without this half a key would make one.
               ConditionExpression: `${ACCOUNT_IS_OPEN} AND (attribute_not_exists(key_count) OR key_count < :limit)`,
-              ExpressionAttributeValues: { ':one': number(1), ':limit': number(limit) },
+              ExpressionAttributeValues: { ':one': 1, ':limit': limit },
               ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
             },
           },
@@ -37,8 +36,8 @@ export const apiKeyStore: ApiKeyStore = {
       );
       return 'added';
     } catch (error) {
-      const account = cancellationReasons(error)[2]?.Item;
-      if (!account) throw error;
+      const [, , account] = failedConditions(error);
+      if (!account?.id) throw error;
       return account.suspended ? 'suspended' : 'limit reached';
     }
   },
@@ -50,7 +49,7 @@ export const apiKeyStore: ApiKeyStore = {
         TableName: tableName,
         ConsistentRead: true,
         KeyConditionExpression: 'pk = :account',
-        ExpressionAttributeValues: { ':account': text(accountPartition(accountId)) },
+        ExpressionAttributeValues: { ':account': accountPartition(accountId) },
         ScanIndexForward: false,
       }),
     );
@@ -62,7 +61,7 @@ export const apiKeyStore: ApiKeyStore = {
 
   async remove(accountId, id, { deadlineAt }) {
     const lead = leadAt(accountId, id);
-    const { Item } = await dynamoDb.send(new GetItemCommand({ TableName: tableName, Key: lead, ConsistentRead: true }));
+    const { Item } = await dynamoDb.send(new GetCommand({ TableName: tableName, Key: lead, ConsistentRead: true }));
     if (!Item) return false;
     const exists = 'attribute_exists(pk)';
     try {
@@ -74,9 +73,9 @@ export const apiKeyStore: ApiKeyStore = {
             // No condition here: a wrong count must not keep anybody from revoking a key.
             Update: {
               TableName: accountsTableName(),
-              Key: { id: text(accountId) },
+              Key: { id: accountId },
               UpdateExpression: 'ADD key_count :minusOne',
-              ExpressionAttributeValues: { ':minusOne': number(-1) },
+              ExpressionAttributeValues: { ':minusOne': -1 },
             },
           },
         ],
@@ -85,7 +84,7 @@ export const apiKeyStore: ApiKeyStore = {
       return true;
     } catch (error) {
       // Of two revocations at once one finds the rows gone.
-      if (cancellationReasons(error).some(({ Code }) => Code === 'ConditionalCheckFailed')) return false;
+      if (failedConditions(error).some((found) => found !== undefined)) return false;
       throw error;
     }
   },
@@ -94,7 +93,7 @@ export const apiKeyStore: ApiKeyStore = {
 async function findAll(hashes: readonly string[]): Promise<Map<string, StoredApiKey>> {
   if (hashes.length === 0) return new Map();
   const { Responses, UnprocessedKeys } = await dynamoDb.send(
-    new BatchGetItemCommand({ RequestItems: { [tableName]: { Keys: hashes.map(keyAt), ConsistentRead: true } } }),
+    new BatchGetCommand({ RequestItems: { [tableName]: { Keys: hashes.map(keyAt), ConsistentRead: true } } }),
   );
   // 100 rows are far below a batch's 16 MB, so what is unprocessed was throttled.
   if (Object.keys(UnprocessedKeys ?? {}).length > 0)

@@ -1,18 +1,18 @@
 import {
-  GetItemCommand,
+  GetCommand,
   paginateQuery,
   paginateScan,
   type QueryCommandInput,
   type TransactWriteItem,
-  type Update,
-} from '@aws-sdk/client-dynamodb';
+  type TransactWriteUpdate,
+} from '@aws-sdk/lib-dynamodb';
 import type { AuditStore, Books, RecordedBooks } from '../administration/administration-store.ts';
 import { required } from '../env.ts';
-import { counts, type Item, number, readCounts, readNumber, readText, text } from './attributes.ts';
-import { dynamoDb } from './dynamodb.ts';
+import { readGroups } from './account-store.ts';
+import { dynamoDb, type Item, readNumber, readOptionalNumber, readText } from './dynamodb.ts';
 import { fileKey, leafId, toFileRow, toListedFile } from './file-items.ts';
 import { toLeaves } from './listing-store.ts';
-import { cancellationReasons, transact } from './transactions.ts';
+import { failedConditions, transact } from './transactions.ts';
 
 const accountsTable = required('ACCOUNTS_TABLE');
 const filesTable = required('FILES_TABLE');
@@ -41,15 +41,15 @@ export const auditStore: AuditStore = {
 
   async books(accountId) {
     const { Item } = await dynamoDb.send(
-      new GetItemCommand({ TableName: accountsTable, Key: { id: text(accountId) }, ConsistentRead: true }),
+      new GetCommand({ TableName: accountsTable, Key: { id: accountId }, ConsistentRead: true }),
     );
     if (!Item) return undefined;
     const leaves = await readLeaves(accountId);
     return {
       storageUsedBytes: readNumber(Item, 'storage_used_bytes'),
       fileCount: readNumber(Item, 'file_count'),
-      groups: readCounts(Item.groups),
-      revision: Number(Item.books_revision?.N ?? 0),
+      groups: readGroups(Item),
+      revision: readOptionalNumber(Item, 'books_revision') ?? 0,
       leaves,
     };
   },
@@ -76,7 +76,7 @@ async function transactIf(items: TransactWriteItem[], deadline: { deadlineAt: nu
     await transact(items, deadline);
     return true;
   } catch (error) {
-    if (cancellationReasons(error)[0]?.Code === 'ConditionalCheckFailed') return false;
+    if (failedConditions(error)[0]) return false;
     throw error;
   }
 }
@@ -88,7 +88,7 @@ async function* query(accountId: string, input: Partial<QueryCommandInput>): Asy
       TableName: filesTable,
       ConsistentRead: true,
       KeyConditionExpression: 'account_id = :account',
-      ExpressionAttributeValues: { ':account': text(accountId) },
+      ExpressionAttributeValues: { ':account': accountId },
       ...input,
     },
   );
@@ -99,43 +99,43 @@ async function readLeaves(accountId: string): Promise<Map<number, number>> {
   const items: Item[] = [];
   const leaves = {
     KeyConditionExpression: 'account_id = :account AND begins_with(id, :leaf)',
-    ExpressionAttributeValues: { ':account': text(accountId), ':leaf': text('#leaf#') },
+    ExpressionAttributeValues: { ':account': accountId, ':leaf': '#leaf#' },
   };
   for await (const item of query(accountId, leaves)) items.push(item);
   return toLeaves(items);
 }
 
 /** The values are compared as well, because functions of an earlier version do not raise the revision. */
-function accountRewrite(accountId: string, found: RecordedBooks, computed: Books): Update {
+function accountRewrite(accountId: string, found: RecordedBooks, computed: Books): TransactWriteUpdate {
   const isUnchanged = found.revision === 0 ? 'attribute_not_exists(books_revision)' : 'books_revision = :foundRevision';
   return {
     TableName: accountsTable,
-    Key: { id: text(accountId) },
+    Key: { id: accountId },
     UpdateExpression:
       'SET storage_used_bytes = :bytes, file_count = :files, #groups = :groups, books_revision = :revision',
     ConditionExpression: `${isUnchanged} AND storage_used_bytes = :foundBytes AND file_count = :foundFiles AND #groups = :foundGroups`,
     ExpressionAttributeNames: { '#groups': 'groups' },
     ExpressionAttributeValues: {
-      ':bytes': number(computed.storageUsedBytes),
-      ':files': number(computed.fileCount),
-      ':groups': counts(computed.groups),
-      ':revision': number(found.revision + 1),
-      ':foundBytes': number(found.storageUsedBytes),
-      ':foundFiles': number(found.fileCount),
-      ':foundGroups': counts(found.groups),
-      ...(found.revision > 0 && { ':foundRevision': number(found.revision) }),
+      ':bytes': computed.storageUsedBytes,
+      ':files': computed.fileCount,
+      ':groups': Object.fromEntries(computed.groups),
+      ':revision': found.revision + 1,
+      ':foundBytes': found.storageUsedBytes,
+      ':foundFiles': found.fileCount,
+      ':foundGroups': Object.fromEntries(found.groups),
+      ...(found.revision > 0 && { ':foundRevision': found.revision }),
     },
   };
 }
 
 /** Of each leaf whose count is wrong. No conditions: the account's revision is theirs, too. */
-function leafRewrites(accountId: string, found: Books, computed: Books): Update[] {
+function leafRewrites(accountId: string, found: Books, computed: Books): TransactWriteUpdate[] {
   const leaves = [...new Set([...found.leaves.keys(), ...computed.leaves.keys()])];
   const wrong = leaves.filter((leaf) => (found.leaves.get(leaf) ?? 0) !== (computed.leaves.get(leaf) ?? 0));
   return wrong.map((leaf) => ({
     TableName: filesTable,
     Key: fileKey({ accountId, id: leafId(leaf) }),
     UpdateExpression: 'SET n = :files',
-    ExpressionAttributeValues: { ':files': number(computed.leaves.get(leaf) ?? 0) },
+    ExpressionAttributeValues: { ':files': computed.leaves.get(leaf) ?? 0 },
   }));
 }

@@ -1,10 +1,10 @@
-import type { Update } from '@aws-sdk/client-dynamodb';
+import type { TransactWriteUpdate } from '@aws-sdk/lib-dynamodb';
 import { storageLimitOf } from '../accounts/account.ts';
 import { type Allowance, dayOf, uploadBytesPerDayOf } from '../accounts/allowance.ts';
 import { required } from '../env.ts';
 import { groupOf, leafOf } from '../files/listing-counters.ts';
 import { ACCOUNT_IS_OPEN } from './account-conditions.ts';
-import { type Item, number, text } from './attributes.ts';
+import type { Item } from './dynamodb.ts';
 import { fileKey, leafId } from './file-items.ts';
 
 /** The parts of a transaction that keep an account's books: usage, counts and listing counters move together or not. */
@@ -44,13 +44,13 @@ interface Clause {
  * The condition fails when the account is gone, or a limit would be passed, or what is known of the account is out of date;
  * and for a further file when it is suspended, so that none joins an account that was suspended meanwhile.
  */
-export function accountUpdate({ accountId, bytes, listing, fileCountLimit, charge }: BookEntry): Update {
+export function accountUpdate({ accountId, bytes, listing, fileCountLimit, charge }: BookEntry): TransactWriteUpdate {
   const clauses: Clause[] = [
     {
       set: 'books_revision = if_not_exists(books_revision, :zero) + :one',
-      values: { ':zero': number(0), ':one': number(1) },
+      values: { ':zero': 0, ':one': 1 },
     },
-    { set: 'storage_used_bytes = storage_used_bytes + :bytes', values: { ':bytes': number(bytes) } },
+    { set: 'storage_used_bytes = storage_used_bytes + :bytes', values: { ':bytes': bytes } },
     fileCountLimit === undefined ? { when: 'attribute_exists(id)' } : withinFileCount(fileCountLimit),
     ...(listing ? [counted(listing)] : []),
     ...(charge ? [withinStorage(bytes, charge), withinDay(bytes, charge)] : []),
@@ -58,7 +58,7 @@ export function accountUpdate({ accountId, bytes, listing, fileCountLimit, charg
   const names = Object.assign({}, ...clauses.map((clause) => clause.names));
   return {
     TableName: accountsTable,
-    Key: { id: text(accountId) },
+    Key: { id: accountId },
     UpdateExpression: `SET ${clauses.flatMap(({ set }) => set ?? []).join(', ')}`,
     ConditionExpression: clauses.flatMap(({ when }) => when ?? []).join(' AND '),
     ...(Object.keys(names).length > 0 && { ExpressionAttributeNames: names }),
@@ -68,14 +68,14 @@ export function accountUpdate({ accountId, bytes, listing, fileCountLimit, charg
 }
 
 function withinFileCount(limit: number): Clause {
-  return { when: `${ACCOUNT_IS_OPEN} AND file_count < :maxFiles`, values: { ':maxFiles': number(limit) } };
+  return { when: `${ACCOUNT_IS_OPEN} AND file_count < :maxFiles`, values: { ':maxFiles': limit } };
 }
 
 function counted({ files, seq }: { files: 1 | -1; seq: number }): Clause {
   return {
     set: 'file_count = file_count + :files, #groups.#group = if_not_exists(#groups.#group, :zero) + :files',
     names: { '#groups': 'groups', '#group': String(groupOf(seq)) },
-    values: { ':files': number(files), ':zero': number(0) },
+    values: { ':files': files, ':zero': 0 },
   };
 }
 
@@ -83,18 +83,18 @@ function counted({ files, seq }: { files: 1 | -1; seq: number }): Clause {
 
 function withinStorage(bytes: number, { limits, known }: Charge): Clause {
   const own = known.storageLimitBytes;
-  const room = number(storageLimitOf(known, limits.storageLimitBytes) - bytes);
+  const room = storageLimitOf(known, limits.storageLimitBytes) - bytes;
   return own === undefined
     ? { when: 'attribute_not_exists(storage_limit_bytes) AND storage_used_bytes <= :room', values: { ':room': room } }
     : {
         when: 'storage_limit_bytes = :own AND storage_used_bytes <= :room',
-        values: { ':own': number(own), ':room': room },
+        values: { ':own': own, ':room': room },
       };
 }
 
 /** Adds to the day's bytes, or begins the day with them. */
 function withinDay(bytes: number, { limits, known, now }: Charge): Clause {
-  const today = { ':today': number(dayOf(now)) };
+  const today = { ':today': dayOf(now) };
   const room = uploadBytesPerDayOf(known, limits) - bytes;
   // No day begins with more than a whole day's bytes: then the other condition is the one that fails.
   const begins = (known.sent === undefined || known.sent.day < dayOf(now)) && room >= 0;
@@ -107,16 +107,16 @@ function withinDay(bytes: number, { limits, known, now }: Charge): Clause {
     : {
         set: 'sent_bytes = sent_bytes + :bytes',
         when: 'sent_day >= :today AND sent_bytes <= :roomToday',
-        values: { ...today, ':roomToday': number(room) },
+        values: { ...today, ':roomToday': room },
       };
 }
 
 /** The counter of the leaf in which a file is. */
-export function leafUpdate(accountId: string, { files, seq }: { files: 1 | -1; seq: number }): Update {
+export function leafUpdate(accountId: string, { files, seq }: { files: 1 | -1; seq: number }): TransactWriteUpdate {
   return {
     TableName: filesTable,
     Key: fileKey({ accountId, id: leafId(leafOf(seq)) }),
     UpdateExpression: 'ADD n :files',
-    ExpressionAttributeValues: { ':files': number(files) },
+    ExpressionAttributeValues: { ':files': files },
   };
 }

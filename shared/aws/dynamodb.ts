@@ -1,14 +1,116 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { type AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { CALL_MS, callSettings } from './call-times.ts';
 import { prepare } from './failures.ts';
 
-/** The one DynamoDB client of a function. */
-export const dynamoDb = new DynamoDBClient(callSettings(CALL_MS.database));
-prepare(dynamoDb);
+/** What the stores keep in an attribute. A `Set` becomes a string set, to which an update can add; an array becomes a list. */
+type Value = string | number | boolean | ReadonlySet<string> | readonly number[] | { readonly [name: string]: Value };
 
 /**
- * A client that never retries: for writes that must happen at most once a call, like the rate limiter's, where a retry
+ * An item of a table, or a part of one. No attribute is `undefined`, because the document client would leave it out without
+ * a word.
+ */
+export type Item = Readonly<Record<string, Value>>;
+
+/** The one DynamoDB client of a function. */
+export const dynamoDb = documentClient(callSettings(CALL_MS.database));
+
+/**
+ * A client that never retries: for writes that must happen at most once for each call, like the rate limiter's, where a retry
  * after a lost answer would count the request twice.
  */
-export const dynamoDbOnce = new DynamoDBClient(callSettings(CALL_MS.database, 1));
-prepare(dynamoDbOnce);
+export const dynamoDbOnce = documentClient(callSettings(CALL_MS.database, 1));
+
+function documentClient(settings: ReturnType<typeof callSettings>): DynamoDBDocumentClient {
+  const client = DynamoDBDocumentClient.from(new DynamoDBClient(settings), {
+    // An empty text stays one, and a value that DynamoDB cannot keep as it is throws before anything is sent.
+    marshallOptions: {
+      convertEmptyValues: false,
+      removeUndefinedValues: false,
+      convertClassInstanceToMap: false,
+      allowImpreciseNumbers: false,
+    },
+    unmarshallOptions: { wrapNumbers: toSafeInteger },
+  });
+  prepare(client);
+  return client;
+}
+
+/**
+ * Reads a number of an item: all of ours are whole (bytes, counts, times). Without this the SDK would give a `bigint` for
+ * one that a JavaScript number cannot hold.
+ * @throws Error for such a number, and for a fraction: it was not written by us.
+ */
+function toSafeInteger(digits: string): number {
+  const value = Number(digits);
+  if (!Number.isSafeInteger(value)) throw new Error(`${digits} is not a whole number that JavaScript can hold`);
+  return value;
+}
+
+/**
+ * The item that a failed condition found, from the error of a single write or from the reason why a transaction was
+ * cancelled. The document client leaves these items as they came over the wire; this is the one place that translates them.
+ * @returns undefined when there was no such item, or when the write did not ask for it
+ *   (`ReturnValuesOnConditionCheckFailure`).
+ */
+export function foundItem(failure: { readonly Item?: Record<string, AttributeValue> | undefined }): Item | undefined {
+  return failure.Item && unmarshall(failure.Item, { wrapNumbers: toSafeInteger });
+}
+
+/** A time in the unit of DynamoDB's TTL. The domain counts in epoch milliseconds. */
+export function epochSeconds(epochMs: number): number {
+  return Math.floor(epochMs / 1_000);
+}
+
+/** @throws Error when the item has no such text: it was not written by us. */
+export function readText(item: Item, name: string): string {
+  const value = item[name];
+  if (typeof value !== 'string') throw new Error(`item without the text ${name}`);
+  return value;
+}
+
+/** @throws Error when the item has no such number. */
+export function readNumber(item: Item, name: string): number {
+  const value = item[name];
+  if (typeof value !== 'number') throw new Error(`item without the number ${name}`);
+  return value;
+}
+
+/** @returns undefined when the item has no such attribute. @throws Error when it is not a text. */
+export function readOptionalText(item: Item, name: string): string | undefined {
+  return item[name] === undefined ? undefined : readText(item, name);
+}
+
+/** @returns undefined when the item has no such attribute. @throws Error when it is not a number. */
+export function readOptionalNumber(item: Item, name: string): number | undefined {
+  return item[name] === undefined ? undefined : readNumber(item, name);
+}
+
+/**
+ * A part of an item that has attributes of its own.
+ * @returns undefined when the item has no such part.
+ * @throws Error when the attribute is of another kind.
+ */
+export function readMap(item: Item, name: string): Item | undefined {
+  const value = item[name];
+  if (value === undefined) return undefined;
+  if (typeof value !== 'object' || Array.isArray(value) || value instanceof Set) {
+    throw new Error(`item without the map ${name}`);
+  }
+  return value as Item;
+}
+
+/** A map of numbers, by their names; undefined when the item has none. @throws Error when there is anything else in it. */
+export function readNumbers(item: Item, name: string): Record<string, number> | undefined {
+  const map = readMap(item, name);
+  return map && Object.fromEntries(Object.keys(map).map((key) => [key, readNumber(map, key)]));
+}
+
+/** @returns the members of a string set, in no order; none when the item has no such attribute: an empty set is not kept. */
+export function readSet(item: Item, name: string): string[] {
+  const value = item[name];
+  if (value === undefined) return [];
+  if (!(value instanceof Set)) throw new Error(`item without the set ${name}`);
+  return [...value];
+}

@@ -1,7 +1,6 @@
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { FileRef, FileRow, IdempotencyClaim, LeftoverRow, ListedFile, StoredFile } from '../files/file.ts';
 import { workShardOf } from '../files/work-store.ts';
-import { type Item, number, readNumber, readOptionalNumber, readText, text } from './attributes.ts';
+import { type Item, readMap, readNumber, readOptionalNumber, readOptionalText, readSet, readText } from './dynamodb.ts';
 
 /**
  * Rows of the files table (times are epoch milliseconds):
@@ -15,7 +14,7 @@ import { type Item, number, readNumber, readOptionalNumber, readText, text } fro
  * The sweeper's walk is a row of an account that does not exist, `#walk`.
  */
 export function fileKey({ accountId, id }: FileRef): Item {
-  return { account_id: text(accountId), id: text(id) };
+  return { account_id: accountId, id };
 }
 
 const LEAF_PREFIX = '#leaf#';
@@ -38,21 +37,21 @@ export function leafOfId(id: string): number | undefined {
 
 /** Attributes that put a row into the index of unfinished work. */
 export function workAttributes(ref: FileRef, dueAt: number): Item {
-  return { work_shard: workShard(ref), work_due_at: number(dueAt) };
+  return { work_shard: workShard(ref), work_due_at: dueAt };
 }
 
-export function workShard(ref: FileRef): AttributeValue {
-  return text(String(workShardOf(ref)));
+export function workShard(ref: FileRef): string {
+  return String(workShardOf(ref));
 }
 
 /** The row of a file; undefined for a listing counter. */
 export function toFileRow(item: Item): FileRow | undefined {
-  const state = item.state?.S;
+  const state = readOptionalText(item, 'state');
   if (state === undefined) return undefined;
   const ref = { accountId: readText(item, 'account_id'), id: readText(item, 'id') };
   const via = readText(item, 'lane') === 'direct' ? 'ticket' : 'form';
-  const attemptKeys = item.attempt_keys?.SS ?? [];
-  const objectKey = item.object_key?.S;
+  const attemptKeys = readSet(item, 'attempt_keys');
+  const objectKey = readOptionalText(item, 'object_key');
   const ticketEndsAt = readOptionalNumber(item, 'ticket_ends_at');
   const ofTicket = { attemptKeys, ...(ticketEndsAt !== undefined && { ticketEndsAt }) };
   if (state === 'ready') return { ...toListedFile(item), state, via, ...ofTicket };
@@ -61,8 +60,8 @@ export function toFileRow(item: Item): FileRow | undefined {
   }
   const dueAt = readNumber(item, 'work_due_at');
   if (via === 'form') return { ...ref, state, via, objectKey: readText(item, 'object_key'), dueAt };
-  const checksumSha256 = item.checksum_sha256?.S;
-  const idempotency = item.idempotency?.M;
+  const checksumSha256 = readOptionalText(item, 'checksum_sha256');
+  const idempotency = readMap(item, 'idempotency');
   const attemptUntil = readOptionalNumber(item, 'attempt_until');
   return {
     ...ref,
@@ -98,16 +97,16 @@ export function toListedFile(item: Item): ListedFile {
 /** What a file is shown by, as attributes; in a row, and in the record of an `Idempotency-Key`. */
 export function fileAttributes(file: StoredFile): Item {
   return {
-    name: text(file.name),
-    mime_type: text(file.mimeType),
-    size_bytes: number(file.sizeBytes),
-    object_key: text(file.objectKey),
-    created_at: number(file.createdAt),
+    name: file.name,
+    mime_type: file.mimeType,
+    size_bytes: file.sizeBytes,
+    object_key: file.objectKey,
+    created_at: file.createdAt,
   };
 }
 
 export function claimAttributes({ key, fingerprint, claimedAt }: IdempotencyClaim): Item {
-  return { key: text(key), fingerprint: text(fingerprint), claimed_at: number(claimedAt) };
+  return { key, fingerprint, claimed_at: claimedAt };
 }
 
 function toClaim(item: Item): IdempotencyClaim {

@@ -1,42 +1,35 @@
-import {
-  ConditionalCheckFailedException,
-  DeleteItemCommand,
-  GetItemCommand,
-  PutItemCommand,
-  UpdateItemCommand,
-  type UpdateItemCommandInput,
-} from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { DeleteCommand, GetCommand, PutCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { required } from '../env.ts';
 import type { FileRef } from '../files/file.ts';
 import type { FileStore } from '../files/file-store.ts';
-import { type Item, number, readNumber, text } from './attributes.ts';
-import { dynamoDb } from './dynamodb.ts';
+import { dynamoDb, foundItem, type Item, readNumber } from './dynamodb.ts';
 import { fileKey, toFileRow, workAttributes } from './file-items.ts';
 import { writeItem } from './transactions.ts';
 
 const tableName = required('FILES_TABLE');
 
-const PENDING = { names: { '#state': 'state' }, values: { ':pending': text('pending') } };
+const PENDING = { names: { '#state': 'state' }, values: { ':pending': 'pending' } };
 
 /** {@link FileStore} in DynamoDB; `file-items.ts` says what the rows hold. */
 export const fileStore: FileStore = {
   async get(ref) {
     const { Item } = await dynamoDb.send(
-      new GetItemCommand({ TableName: tableName, Key: fileKey(ref), ConsistentRead: true }),
+      new GetCommand({ TableName: tableName, Key: fileKey(ref), ConsistentRead: true }),
     );
     return Item && toFileRow(Item);
   },
 
   async putPending(upload) {
-    const Item = {
+    const Item: Item = {
       ...fileKey(upload),
-      state: text('pending'),
-      lane: text('multipart'),
-      object_key: text(upload.objectKey),
+      state: 'pending',
+      lane: 'multipart',
+      object_key: upload.objectKey,
       ...workAttributes(upload, upload.dueAt),
     };
     try {
-      const command = new PutItemCommand({
+      const command = new PutCommand({
         TableName: tableName,
         Item,
         // An attempt that was given up may arrive when the upload has become a file, which it must not turn back.
@@ -46,7 +39,8 @@ export const fileStore: FileStore = {
       await writeItem(() => dynamoDb.send(command));
     } catch (error) {
       // Written by an attempt before, whose answer was lost: the key of the object is this upload's alone.
-      const isOurs = error instanceof ConditionalCheckFailedException && error.Item?.object_key?.S === upload.objectKey;
+      const isOurs =
+        error instanceof ConditionalCheckFailedException && foundItem(error)?.object_key === upload.objectKey;
       if (!isOurs) throw error;
     }
   },
@@ -57,9 +51,9 @@ export const fileStore: FileStore = {
       // A renewal that arrives late must not take back a later one.
       ConditionExpression: '#state = :pending AND work_due_at < :due',
       ExpressionAttributeNames: PENDING.names,
-      ExpressionAttributeValues: { ...PENDING.values, ':due': number(dueAt) },
+      ExpressionAttributeValues: { ...PENDING.values, ':due': dueAt },
     });
-    return found === undefined || found.state?.S === 'pending';
+    return found === undefined || found.state === 'pending';
   },
 
   async renewTicket(ref, ticketEndsAt) {
@@ -69,9 +63,9 @@ export const fileStore: FileStore = {
       ConditionExpression: `#state = :pending AND lane = :direct
         AND (attribute_not_exists(ticket_ends_at) OR ticket_ends_at < :end)`,
       ExpressionAttributeNames: PENDING.names,
-      ExpressionAttributeValues: { ...PENDING.values, ':direct': text('direct'), ':end': number(ticketEndsAt) },
+      ExpressionAttributeValues: { ...PENDING.values, ':direct': 'direct', ':end': ticketEndsAt },
     });
-    return found === undefined || found.state?.S === 'pending';
+    return found === undefined || found.state === 'pending';
   },
 
   async giveUp(ref) {
@@ -81,11 +75,11 @@ export const fileStore: FileStore = {
       ExpressionAttributeNames: PENDING.names,
       ExpressionAttributeValues: {
         ...PENDING.values,
-        ':deleting': text('deleting'),
-        ':multipart': text('multipart'),
+        ':deleting': 'deleting',
+        ':multipart': 'multipart',
       },
     });
-    const state = found?.state?.S;
+    const state = found?.state;
     // Given up already: by an attempt of ours whose answer was lost, or by the sweeper.
     if (found === undefined || state === 'deleting') return 'given up';
     return state === 'ready' ? 'settled' : 'absent';
@@ -101,24 +95,24 @@ export const fileStore: FileStore = {
       ExpressionAttributeNames: PENDING.names,
       ExpressionAttributeValues: {
         ...PENDING.values,
-        ':direct': text('direct'),
-        ':key': text(objectKey),
-        ':keys': { SS: [objectKey] },
-        ':until': number(until),
-        ':now': number(now),
+        ':direct': 'direct',
+        ':key': objectKey,
+        ':keys': new Set([objectKey]),
+        ':until': until,
+        ':now': now,
       },
     });
     if (found === undefined) return 'begun';
-    return found.state?.S === 'pending' ? 'busy' : 'not pending';
+    return found.state === 'pending' ? 'busy' : 'not pending';
   },
 
   async endAttempt(ref, objectKey) {
     const found = await updateIf(ref, {
       UpdateExpression: 'REMOVE attempt_key, attempt_until',
       ConditionExpression: 'attempt_key = :key',
-      ExpressionAttributeValues: { ':key': text(objectKey) },
+      ExpressionAttributeValues: { ':key': objectKey },
     });
-    return found?.state?.S === 'ready' && found.object_key?.S === objectKey ? 'settled' : 'ended';
+    return found?.state === 'ready' && found.object_key === objectKey ? 'settled' : 'ended';
   },
 
   async takeSeq(accountId, now) {
@@ -126,14 +120,14 @@ export const fileStore: FileStore = {
       return await updateSeq(accountId, {
         UpdateExpression: 'SET last_at = :now ADD #next :one',
         ConditionExpression: 'attribute_not_exists(last_at) OR last_at <= :now',
-        ExpressionAttributeValues: { ':one': number(1), ':now': number(now) },
+        ExpressionAttributeValues: { ':one': 1, ':now': now },
       });
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
       // Another server's clock was ahead of ours: time stands still until ours has caught up.
       return updateSeq(accountId, {
         UpdateExpression: 'ADD #next :one',
-        ExpressionAttributeValues: { ':one': number(1) },
+        ExpressionAttributeValues: { ':one': 1 },
       });
     }
   },
@@ -143,7 +137,7 @@ export const fileStore: FileStore = {
       UpdateExpression: 'SET work_due_at = :due',
       ConditionExpression: '#state = :deleting',
       ExpressionAttributeNames: PENDING.names,
-      ExpressionAttributeValues: { ':deleting': text('deleting'), ':due': number(dueAt) },
+      ExpressionAttributeValues: { ':deleting': 'deleting', ':due': dueAt },
     });
   },
 
@@ -151,15 +145,15 @@ export const fileStore: FileStore = {
     try {
       await writeItem(() =>
         dynamoDb.send(
-          new DeleteItemCommand({
+          new DeleteCommand({
             TableName: tableName,
             Key: fileKey(ref),
             ConditionExpression: '#state IN (:deleting, :cancelled, :refused)',
             ExpressionAttributeNames: PENDING.names,
             ExpressionAttributeValues: {
-              ':deleting': text('deleting'),
-              ':cancelled': text('cancelled'),
-              ':refused': text('refused'),
+              ':deleting': 'deleting',
+              ':cancelled': 'cancelled',
+              ':refused': 'refused',
             },
           }),
         ),
@@ -173,9 +167,9 @@ export const fileStore: FileStore = {
 
 async function updateSeq(
   accountId: string,
-  input: Omit<UpdateItemCommandInput, 'TableName' | 'Key'>,
+  input: Omit<UpdateCommandInput, 'TableName' | 'Key'>,
 ): Promise<{ seq: number; createdAt: number }> {
-  const command = new UpdateItemCommand({
+  const command = new UpdateCommand({
     TableName: tableName,
     Key: fileKey({ accountId, id: '#seq' }),
     ExpressionAttributeNames: { '#next': 'next' },
@@ -187,14 +181,11 @@ async function updateSeq(
 }
 
 /** @returns the row as it was when the condition failed (empty when there is none); undefined when the update was made. */
-async function updateIf(
-  ref: FileRef,
-  input: Omit<UpdateItemCommandInput, 'TableName' | 'Key'>,
-): Promise<Item | undefined> {
+async function updateIf(ref: FileRef, input: Omit<UpdateCommandInput, 'TableName' | 'Key'>): Promise<Item | undefined> {
   try {
     await writeItem(() =>
       dynamoDb.send(
-        new UpdateItemCommand({
+        new UpdateCommand({
           TableName: tableName,
           Key: fileKey(ref),
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
@@ -204,7 +195,7 @@ async function updateIf(
     );
     return undefined;
   } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return error.Item ?? {};
+    if (error instanceof ConditionalCheckFailedException) return foundItem(error) ?? {};
     throw error;
   }
 }

@@ -1,9 +1,8 @@
-import { QueryCommand } from '@aws-sdk/client-dynamodb';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { required } from '../env.ts';
 import type { ListingStore } from '../files/file-store.ts';
 import { leavesOfGroup, type SeqRange } from '../files/listing-counters.ts';
-import { type Item, number, readNumber, readText, text } from './attributes.ts';
-import { dynamoDb } from './dynamodb.ts';
+import { dynamoDb, type Item, readNumber, readText } from './dynamodb.ts';
 import { leafId, leafOfId, toListedFile } from './file-items.ts';
 
 const tableName = required('FILES_TABLE');
@@ -19,9 +18,9 @@ export const listingStore: ListingStore = {
         ConsistentRead: true,
         KeyConditionExpression: 'account_id = :account AND id BETWEEN :first AND :last',
         ExpressionAttributeValues: {
-          ':account': text(accountId),
-          ':first': text(leafId(first)),
-          ':last': text(leafId(last)),
+          ':account': accountId,
+          ':first': leafId(first),
+          ':last': leafId(last),
         },
       }),
     );
@@ -36,9 +35,9 @@ export const listingStore: ListingStore = {
         ConsistentRead: true,
         KeyConditionExpression: 'account_id = :account AND seq BETWEEN :low AND :high',
         ExpressionAttributeValues: {
-          ':account': text(accountId),
-          ':low': number(range.low),
-          ':high': number(range.high),
+          ':account': accountId,
+          ':low': range.low,
+          ':high': range.high,
         },
         ScanIndexForward: end === 'oldest',
         Limit: limit,

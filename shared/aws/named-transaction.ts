@@ -1,7 +1,7 @@
-import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
+import type { TransactWriteItem } from '@aws-sdk/lib-dynamodb';
 import { ApiError } from '../errors.ts';
-import type { Item } from './attributes.ts';
-import { cancellationReasons, transact } from './transactions.ts';
+import type { Item } from './dynamodb.ts';
+import { failedConditions, transact } from './transactions.ts';
 
 /** What a transaction on the books may touch: the file's row, the account, the listing leaf, the idempotency record. */
 export type ItemName = 'row' | 'account' | 'leaf' | 'claim';
@@ -24,8 +24,8 @@ export async function transactNamed(
     return undefined;
   } catch (error) {
     const failed = new Map<ItemName, Item>();
-    cancellationReasons(error).forEach(({ Code, Item = {} }, index) => {
-      if (Code === 'ConditionalCheckFailed') failed.set(names[index] as ItemName, Item);
+    failedConditions(error).forEach((found, index) => {
+      if (found) failed.set(names[index] as ItemName, found);
     });
     if (failed.size === 0) throw error;
     const account = failed.get('account');

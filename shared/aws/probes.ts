@@ -1,5 +1,5 @@
-import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { HeadBucketCommand } from '@aws-sdk/client-s3';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { required } from '../env.ts';
 import { dynamoDb } from './dynamodb.ts';
 import { s3 } from './s3.ts';
@@ -9,7 +9,7 @@ const bucket = required('UPLOADS_BUCKET');
 
 /** Reads a row that does not exist. @throws when the database does not answer before `signal`. */
 export function probeDatabase(signal: AbortSignal): Promise<unknown> {
-  return dynamoDb.send(new GetItemCommand({ TableName: table, Key: { id: { S: 'probe' } } }), { abortSignal: signal });
+  return dynamoDb.send(new GetCommand({ TableName: table, Key: { id: 'probe' } }), { abortSignal: signal });
 }
 
 /** Asks whether the bucket is there. @throws when the storage does not answer before `signal`. */

@@ -1,17 +1,11 @@
-import {
-  type AttributeValue,
-  ConditionalCheckFailedException,
-  PutItemCommand,
-  UpdateItemCommand,
-  type UpdateItemCommandInput,
-} from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { PutCommand, type PutCommandInput, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { required } from '../env.ts';
 import { RATE_WINDOW_MS } from '../limits.ts';
 import type { RatePolicy } from '../rate-limit/policy.ts';
 import type { RateLimitStore } from '../rate-limit/rate-limiter.ts';
 import type { Step, Window } from '../rate-limit/window.ts';
-import { type Item, number, text } from './attributes.ts';
-import { dynamoDbOnce } from './dynamodb.ts';
+import { dynamoDbOnce, foundItem, type Item, readOptionalNumber } from './dynamodb.ts';
 
 type Slotted = Extract<Step, { kind: 'open' | 'use' }>;
 
@@ -31,14 +25,14 @@ export const rateLimitStore: RateLimitStore = {
   async attempt(key, policy, step) {
     try {
       if (step.kind === 'create') {
-        await dynamoDbOnce.send(new PutItemCommand(creation(key, step.window)));
+        await dynamoDbOnce.send(new PutCommand(creation(key, step.window)));
         return { done: true, window: step.window };
       }
       const update = step.kind === 'use' ? use(policy, step) : open(policy, step);
       const { Attributes } = await dynamoDbOnce.send(
-        new UpdateItemCommand({
+        new UpdateCommand({
           TableName: tableName,
-          Key: { id: text(key) },
+          Key: { id: key },
           ReturnValues: 'ALL_NEW',
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
           ...update,
@@ -47,27 +41,27 @@ export const rateLimitStore: RateLimitStore = {
       return { done: true, window: toWindow(Attributes) };
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      return { done: false, window: toWindow(error.Item) };
+      return { done: false, window: toWindow(foundItem(error)) };
     }
   },
 };
 
-type Update = Pick<UpdateItemCommandInput, 'ConditionExpression' | 'UpdateExpression' | 'ExpressionAttributeValues'>;
+type Update = Pick<UpdateCommandInput, 'ConditionExpression' | 'UpdateExpression' | 'ExpressionAttributeValues'>;
 
 /** Of two first requests at once one creates the row; the other finds it and goes on from there. */
-function creation(key: string, { stamps, sizes, left }: Window) {
-  const shared = sizes && { u: numbers(sizes), c: number(left) };
+function creation(key: string, { stamps, sizes, left }: Window): PutCommandInput {
+  const Item: Item = { id: key, l: stamps, ...(sizes && { u: sizes, c: left }), expires_at: expiry() };
   return {
     TableName: tableName,
-    Item: { id: text(key), l: numbers(stamps), ...shared, expires_at: expiry() },
+    Item,
     ConditionExpression: 'attribute_not_exists(id)',
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   };
 }
 
 /** The oldest slot leaves the front and comes back at the end, where DynamoDB appends an index past it. */
 function open({ limit, slots }: RatePolicy, { stamp, expired }: Slotted): Update {
-  const values = { ':stamp': number(stamp), ':expired': number(expired), ':expiry': expiry() };
+  const values = { ':stamp': stamp, ':expired': expired, ':expiry': expiry() };
   if (slots === limit) {
     return {
       ConditionExpression: 'l[0] <= :expired',
@@ -79,7 +73,7 @@ function open({ limit, slots }: RatePolicy, { stamp, expired }: Slotted): Update
     // What is left in a newest slot that is still in use must be used first, or it would be lost.
     ConditionExpression: `l[0] <= :expired AND (c = :zero OR l[${slots - 1}] <= :expired)`,
     UpdateExpression: `SET l[${slots}] = :stamp, u[${slots}] = u[0], c = u[0] - :one, expires_at = :expiry REMOVE l[0], u[0]`,
-    ExpressionAttributeValues: { ...values, ':zero': number(0), ':one': number(1) },
+    ExpressionAttributeValues: { ...values, ':zero': 0, ':one': 1 },
   };
 }
 
@@ -90,22 +84,20 @@ function use({ slots }: RatePolicy, { stamp, expired }: Slotted): Update {
     ConditionExpression: `c > :zero AND ${newest} > :expired AND ${newest} <= :stamp`,
     UpdateExpression: `SET ${newest} = :stamp, c = c - :one, expires_at = :expiry`,
     ExpressionAttributeValues: {
-      ':stamp': number(stamp),
-      ':expired': number(expired),
+      ':stamp': stamp,
+      ':expired': expired,
       ':expiry': expiry(),
-      ':zero': number(0),
-      ':one': number(1),
+      ':zero': 0,
+      ':one': 1,
     },
   };
 }
 
 function toWindow(row: Item | undefined): Window | undefined {
   if (!row) return undefined;
-  const left = Number(row.c?.N ?? 0);
-  const stamps = toNumbers(row.l);
-  return row.u ? { stamps, sizes: toNumbers(row.u), left } : { stamps, left };
+  const left = readOptionalNumber(row, 'c') ?? 0;
+  const stamps = row.l as readonly number[];
+  return row.u ? { stamps, sizes: row.u as readonly number[], left } : { stamps, left };
 }
 
-const expiry = () => number(Math.ceil((Date.now() + KEPT_MS) / 1_000));
-const numbers = (values: readonly number[]) => ({ L: values.map(number) });
-const toNumbers = (list: AttributeValue | undefined) => (list?.L ?? []).map(({ N }) => Number(N));
+const expiry = () => Math.ceil((Date.now() + KEPT_MS) / 1_000);

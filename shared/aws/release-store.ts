@@ -1,8 +1,7 @@
-import type { Update } from '@aws-sdk/client-dynamodb';
+import type { TransactWriteUpdate } from '@aws-sdk/lib-dynamodb';
 import { required } from '../env.ts';
 import type { FileRef, LeftoverRow, PendingTicket } from '../files/file.ts';
 import type { ReleaseStore } from '../files/file-store.ts';
-import { number, text } from './attributes.ts';
 import { accountUpdate, leafUpdate } from './book-updates.ts';
 import { fileKey, workShard } from './file-items.ts';
 import { transactNamed } from './named-transaction.ts';
@@ -21,10 +20,10 @@ export const releaseStore: ReleaseStore = {
             // Without its seq it is out of the listing's index.
             UpdateExpression: 'SET #state = :to, work_shard = :shard, work_due_at = :due REMOVE seq',
             ExpressionAttributeValues: {
-              ':from': text('ready'),
-              ':to': text('deleting'),
+              ':from': 'ready',
+              ':to': 'deleting',
               ':shard': workShard(file),
-              ':due': number(dueAt),
+              ':due': dueAt,
             },
           },
         },
@@ -49,22 +48,22 @@ export const releaseStore: ReleaseStore = {
 };
 
 /** Unless it was renewed since it was read: then it has been handed out again, and the release comes late. */
-function ends(ticket: PendingTicket, to: LeftoverRow['state']): Update {
+function ends(ticket: PendingTicket, to: LeftoverRow['state']): TransactWriteUpdate {
   const update = leaves(ticket, { from: 'pending', to });
   return {
     ...update,
     ConditionExpression: `${update.ConditionExpression} AND work_due_at = :seen`,
-    ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':seen': number(ticket.dueAt) },
+    ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':seen': ticket.dueAt },
   };
 }
 
-function leaves(ref: FileRef, { from, to }: { from: string; to: string }): Update {
+function leaves(ref: FileRef, { from, to }: { from: string; to: string }): TransactWriteUpdate {
   return {
     TableName: filesTable,
     Key: fileKey(ref),
     UpdateExpression: 'SET #state = :to',
     ConditionExpression: '#state = :from',
     ExpressionAttributeNames: { '#state': 'state' },
-    ExpressionAttributeValues: { ':from': text(from), ':to': text(to) },
+    ExpressionAttributeValues: { ':from': from, ':to': to },
   };
 }

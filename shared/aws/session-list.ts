@@ -1,6 +1,6 @@
 import { SESSION_MAX_MS, SESSIONS_PER_ACCOUNT_MAX } from '../limits.ts';
 import type { Session } from '../sessions/session.ts';
-import { epochSeconds, type Item, number, readText, text } from './attributes.ts';
+import { epochSeconds, type Item, readNumbers, readText } from './dynamodb.ts';
 
 /**
  * The row of the sessions table that lists the sessions of one account, so that all of them can be found by one strong
@@ -18,7 +18,7 @@ export interface SessionList {
 export const listKey = (accountId: string): string => `account#${accountId}`;
 
 export function readList(item: Item): SessionList {
-  const ends = Object.entries(item.ends?.M ?? {}).map(([hash, end]) => [hash, Number(end.N)] as const);
+  const ends = Object.entries(readNumbers(item, 'ends') ?? {});
   return { ends: new Map(ends), newest: readText(item, 'newest') };
 }
 
@@ -34,12 +34,12 @@ export function listWith(
   const lasting = [...(known?.ends ?? [])].filter(([, until]) => until > epochSeconds(createdAt));
   const newestFirst = [[tokenHash, end] as const, ...lasting.toSorted(([, one], [, other]) => other - one)];
   const kept = newestFirst.slice(0, SESSIONS_PER_ACCOUNT_MAX);
-  const item = {
-    token_hash: text(listKey(accountId)),
-    ends: { M: Object.fromEntries(kept.map(([hash, until]) => [hash, number(until)])) },
-    newest: text(tokenHash),
+  const item: Item = {
+    token_hash: listKey(accountId),
+    ends: Object.fromEntries(kept),
+    newest: tokenHash,
     // By then every session in it has ended.
-    expires_at: number(end),
+    expires_at: end,
   };
   return { item, tooMany: newestFirst.slice(SESSIONS_PER_ACCOUNT_MAX).map(([hash]) => hash) };
 }
@@ -47,6 +47,6 @@ export function listWith(
 /** The condition that the row is still as it was read. */
 export function unlessChanged(known: SessionList | undefined) {
   return known
-    ? { ConditionExpression: 'newest = :seen', ExpressionAttributeValues: { ':seen': text(known.newest) } }
+    ? { ConditionExpression: 'newest = :seen', ExpressionAttributeValues: { ':seen': known.newest } }
     : { ConditionExpression: 'attribute_not_exists(token_hash)' };
 }

@@ -1,19 +1,13 @@
-import {
-  ConditionalCheckFailedException,
-  DeleteItemCommand,
-  GetItemCommand,
-  paginateQuery,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { DeleteCommand, GetCommand, paginateQuery, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { eachOf } from '../each-of.ts';
 import { required } from '../env.ts';
 import { serviceUnavailable } from '../errors.ts';
 import type { Session, SessionStore } from '../sessions/session.ts';
 import { ACCOUNT_IS_OPEN } from './account-conditions.ts';
-import { epochSeconds, type Item, number, readNumber, readText, text } from './attributes.ts';
-import { dynamoDb } from './dynamodb.ts';
+import { dynamoDb, epochSeconds, type Item, readNumber, readText } from './dynamodb.ts';
 import { listKey, listWith, readList, type SessionList, unlessChanged } from './session-list.ts';
-import { cancellationReasons, transact, writeItem } from './transactions.ts';
+import { failedConditions, transact, writeItem } from './transactions.ts';
 
 const tableName = required('SESSIONS_TABLE');
 /** Read when needed, not at load: of those who know sessions only the login makes them. */
@@ -57,10 +51,10 @@ export const sessionStore: SessionStore = {
       UpdateExpression: 'SET refreshed_at = :refreshed, expires_at = :expires',
       // Logged out meanwhile, or refreshed by a later request: then this one has nothing to add.
       ConditionExpression: 'attribute_exists(token_hash) AND refreshed_at < :refreshed',
-      ExpressionAttributeValues: { ':refreshed': time(refreshedAt), ':expires': time(expiresAt) },
+      ExpressionAttributeValues: { ':refreshed': epochSeconds(refreshedAt), ':expires': epochSeconds(expiresAt) },
     };
     try {
-      await writeItem(() => dynamoDb.send(new UpdateItemCommand(command)));
+      await writeItem(() => dynamoDb.send(new UpdateCommand(command)));
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
     }
@@ -86,14 +80,13 @@ export const sessionStore: SessionStore = {
   },
 };
 
-/** Times are kept in whole epoch seconds, the unit of DynamoDB's TTL. */
-const time = (epochMs: number) => number(epochSeconds(epochMs));
+/** Times are kept in whole seconds, the unit of DynamoDB's TTL. @returns epoch milliseconds. */
 const readTime = (item: Item, name: string) => readNumber(item, name) * 1_000;
 
-const keyOf = (tokenHash: string) => ({ token_hash: text(tokenHash) });
+const keyOf = (tokenHash: string) => ({ token_hash: tokenHash });
 
 async function read(tokenHash: string): Promise<Item | undefined> {
-  const command = new GetItemCommand({ TableName: tableName, Key: keyOf(tokenHash), ConsistentRead: true });
+  const command = new GetCommand({ TableName: tableName, Key: keyOf(tokenHash), ConsistentRead: true });
   return (await dynamoDb.send(command)).Item;
 }
 
@@ -108,16 +101,16 @@ async function listOf(accountId: string): Promise<SessionList | undefined> {
  */
 async function tryToAdd(session: Session, known: SessionList | undefined, deadlineAt: number) {
   const { tokenHash, accountId, createdAt, refreshedAt, expiresAt } = session;
-  const Item = {
+  const Item: Item = {
     ...keyOf(tokenHash),
-    account_id: text(accountId),
-    created_at: time(createdAt),
-    refreshed_at: time(refreshedAt),
-    expires_at: time(expiresAt),
+    account_id: accountId,
+    created_at: epochSeconds(createdAt),
+    refreshed_at: epochSeconds(refreshedAt),
+    expires_at: epochSeconds(expiresAt),
   };
   const account = {
     TableName: accountsTableName(),
-    Key: { id: text(accountId) },
+    Key: { id: accountId },
     ConditionExpression: ACCOUNT_IS_OPEN,
   };
   const { item: list, tooMany } = listWith(known, session);
@@ -131,7 +124,7 @@ async function tryToAdd(session: Session, known: SessionList | undefined, deadli
     await transact(items, { deadlineAt });
     return 'added';
   } catch (error) {
-    const [, ofAccount, ofList] = cancellationReasons(error).map(({ Code }) => Code === 'ConditionalCheckFailed');
+    const [, ofAccount, ofList] = failedConditions(error);
     if (ofAccount) return 'refused';
     if (ofList) return 'list changed';
     throw error;
@@ -149,7 +142,7 @@ async function allOf(accountId: string, list: SessionList | undefined): Promise<
       TableName: tableName,
       IndexName: 'by_account',
       KeyConditionExpression: 'account_id = :account',
-      ExpressionAttributeValues: { ':account': text(accountId) },
+      ExpressionAttributeValues: { ':account': accountId },
     },
   );
   const hashes = new Set(list?.ends.keys());
@@ -160,7 +153,7 @@ async function allOf(accountId: string, list: SessionList | undefined): Promise<
 /** @returns false when there was none. */
 async function removeRow(tokenHash: string): Promise<boolean> {
   const command = { TableName: tableName, Key: keyOf(tokenHash), ReturnValues: 'ALL_OLD' } as const;
-  const { Attributes } = await writeItem(() => dynamoDb.send(new DeleteItemCommand(command)));
+  const { Attributes } = await writeItem(() => dynamoDb.send(new DeleteCommand(command)));
   return Attributes !== undefined;
 }
 
@@ -168,7 +161,7 @@ async function removeRow(tokenHash: string): Promise<boolean> {
 async function removeList(accountId: string, list: SessionList): Promise<void> {
   const command = { TableName: tableName, Key: keyOf(listKey(accountId)), ...unlessChanged(list) };
   try {
-    await writeItem(() => dynamoDb.send(new DeleteItemCommand(command)));
+    await writeItem(() => dynamoDb.send(new DeleteCommand(command)));
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
   }

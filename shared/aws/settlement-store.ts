@@ -1,12 +1,12 @@
-import type { Update } from '@aws-sdk/client-dynamodb';
+import type { TransactWriteUpdate } from '@aws-sdk/lib-dynamodb';
 import { type Refusal, refusalOf } from '../accounts/allowance.ts';
 import { required } from '../env.ts';
 import type { PendingTicket, StoredFile } from '../files/file.ts';
 import type { SettlementStore } from '../files/file-store.ts';
 import type { Deadline } from '../time-limit.ts';
 import { toAccount } from './account-store.ts';
-import { type Item, number, text } from './attributes.ts';
 import { accountUpdate, type BookEntry, type Charge, leafUpdate } from './book-updates.ts';
+import type { Item } from './dynamodb.ts';
 import { claimAttributes, fileAttributes, fileKey, workAttributes } from './file-items.ts';
 import { claimForFile, claimForTicket } from './idempotency-store.ts';
 import { type FailedItems, type NamedItems, transactNamed } from './named-transaction.ts';
@@ -63,7 +63,7 @@ export const settlementStore: SettlementStore = {
   },
 };
 
-function uploadBecomesFile(file: StoredFile, seq: number): Update {
+function uploadBecomesFile(file: StoredFile, seq: number): TransactWriteUpdate {
   return {
     ...becomesFile(file, seq, 'REMOVE work_shard, work_due_at'),
     ConditionExpression: '#state = :pending AND object_key = :object_key',
@@ -74,17 +74,17 @@ function uploadBecomesFile(file: StoredFile, seq: number): Update {
  * Only by the attempt that has the lease. The row stays unfinished work until its ticket ends (one of an earlier version ends
  * when it is due): then the sweeper removes what arrived, and the copies of other attempts.
  */
-function ticketBecomesFile(file: StoredFile, seq: number): Update {
+function ticketBecomesFile(file: StoredFile, seq: number): TransactWriteUpdate {
   const more = `, work_due_at = if_not_exists(ticket_ends_at, work_due_at)
     REMOVE idempotency, attempt_key, attempt_until DELETE attempt_keys :attempt`;
   return {
-    ...becomesFile(file, seq, more, { ':attempt': { SS: [file.objectKey] } }),
+    ...becomesFile(file, seq, more, { ':attempt': new Set([file.objectKey]) }),
     ConditionExpression: '#state = :pending AND attempt_key = :object_key',
   };
 }
 
-function becomesFile(file: StoredFile, seq: number, more: string, values: Item = {}): Update {
-  const attributes = { ...fileAttributes(file), state: text('ready'), seq: number(seq) };
+function becomesFile(file: StoredFile, seq: number, more: string, values: Item = {}): TransactWriteUpdate {
+  const attributes = { ...fileAttributes(file), state: 'ready', seq };
   const names = Object.keys(attributes);
   return {
     TableName: filesTable,
@@ -93,7 +93,7 @@ function becomesFile(file: StoredFile, seq: number, more: string, values: Item =
     ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
     ExpressionAttributeValues: {
       ...Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`:${name}`, value])),
-      ':pending': text('pending'),
+      ':pending': 'pending',
       ...values,
     },
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
@@ -103,14 +103,14 @@ function becomesFile(file: StoredFile, seq: number, more: string, values: Item =
 function ticketItem(ticket: PendingTicket): Item {
   return {
     ...fileKey(ticket),
-    state: text('pending'),
-    lane: text('direct'),
-    name: text(ticket.name),
-    mime_type: text(ticket.mimeType),
-    size_bytes: number(ticket.sizeBytes),
-    ...(ticket.checksumSha256 !== undefined && { checksum_sha256: text(ticket.checksumSha256) }),
-    ...(ticket.idempotency && { idempotency: { M: claimAttributes(ticket.idempotency) } }),
-    ticket_ends_at: number(ticket.ticketEndsAt),
+    state: 'pending',
+    lane: 'direct',
+    name: ticket.name,
+    mime_type: ticket.mimeType,
+    size_bytes: ticket.sizeBytes,
+    ...(ticket.checksumSha256 !== undefined && { checksum_sha256: ticket.checksumSha256 }),
+    ...(ticket.idempotency && { idempotency: claimAttributes(ticket.idempotency) }),
+    ticket_ends_at: ticket.ticketEndsAt,
     ...workAttributes(ticket, ticket.dueAt),
   };
 }
@@ -129,7 +129,7 @@ async function chargeAccount(
   entry: Omit<BookEntry, 'fileCountLimit' | 'charge'>,
   charge: Charge,
   deadline: Deadline,
-  items: (account: Update) => NamedItems,
+  items: (account: TransactWriteUpdate) => NamedItems,
 ): Promise<Refused | undefined> {
   const { limits, now } = charge;
   let known = charge.known;

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { type AttributeValue, ConditionalCheckFailedException, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { required } from '../env.ts';
 import { STREAMING_LEASE_MS, STREAMS_PER_ACCOUNT_MAX } from '../limits.ts';
 import { describeError, log } from '../log.ts';
-import { dynamoDb } from './dynamodb.ts';
+import { dynamoDb, foundItem, readNumbers } from './dynamodb.ts';
 
 /**
  * How many uploads an account streams at once, over all servers: one row an account in the rate limits table,
@@ -53,7 +54,8 @@ async function claimInTurns(accountId: string, id: string, now: () => number): P
   return undefined;
 }
 
-type Slots = Record<string, AttributeValue>;
+/** The end of each lease in epoch milliseconds, by the id of its slot. */
+type Slots = Readonly<Record<string, number>>;
 
 async function claim(accountId: string, id: string, now: number): Promise<'taken' | 'absent' | Slots> {
   try {
@@ -64,13 +66,14 @@ async function claim(accountId: string, id: string, now: number): Promise<'taken
       ExpressionAttributeNames: { '#id': id },
       ExpressionAttributeValues: {
         ...lease(now),
-        ':max': { N: String(STREAMS_PER_ACCOUNT_MAX) },
+        ':max': STREAMS_PER_ACCOUNT_MAX,
       },
     });
     return 'taken';
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    return error.Item?.slots?.M ?? 'absent';
+    const row = foundItem(error);
+    return (row && readNumbers(row, 'slots')) ?? 'absent';
   }
 }
 
@@ -78,13 +81,13 @@ async function claim(accountId: string, id: string, now: number): Promise<'taken
 async function create(accountId: string, now: number): Promise<void> {
   await update(accountId, {
     UpdateExpression: 'SET slots = if_not_exists(slots, :none), expires_at = :ttl',
-    ExpressionAttributeValues: { ':none': { M: {} }, ':ttl': lease(now)[':ttl'] },
+    ExpressionAttributeValues: { ':none': {}, ':ttl': lease(now)[':ttl'] },
   });
 }
 
 /** @returns false when no lease has ended, so there is no room. */
 async function removeEnded(accountId: string, slots: Slots, now: number): Promise<boolean> {
-  const ended = Object.entries(slots).filter(([, end]) => Number(end.N) <= now);
+  const ended = Object.entries(slots).filter(([, end]) => end <= now);
   if (ended.length === 0) return false;
   const each = (render: (index: number) => string, glue: string) => ended.map((_, index) => render(index)).join(glue);
   try {
@@ -124,21 +127,18 @@ function slot(accountId: string, id: string, now: () => number): StreamSlot {
   };
 }
 
-function lease(now: number): { ':end': AttributeValue; ':ttl': AttributeValue } {
+function lease(now: number): { ':end': number; ':ttl': number } {
   return {
-    ':end': { N: String(now + STREAMING_LEASE_MS) },
-    ':ttl': { N: String(Math.floor(now / 1_000) + IDLE_SECONDS) },
+    ':end': now + STREAMING_LEASE_MS,
+    ':ttl': Math.floor(now / 1_000) + IDLE_SECONDS,
   };
 }
 
-function update(
-  accountId: string,
-  expression: Omit<ConstructorParameters<typeof UpdateItemCommand>[0], 'TableName' | 'Key'>,
-) {
+function update(accountId: string, expression: Omit<UpdateCommandInput, 'TableName' | 'Key'>) {
   return dynamoDb.send(
-    new UpdateItemCommand({
+    new UpdateCommand({
       TableName: table,
-      Key: { id: { S: `streams#${accountId}` } },
+      Key: { id: `streams#${accountId}` },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       ...expression,
     }),

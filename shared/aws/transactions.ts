@@ -4,12 +4,11 @@ import {
   type CancellationReason,
   TransactionCanceledException,
   TransactionConflictException,
-  type TransactWriteItem,
-  TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
+import { TransactWriteCommand, type TransactWriteItem } from '@aws-sdk/lib-dynamodb';
 import { serviceUnavailable } from '../errors.ts';
 import { checkDeadline, DATABASE_CALL_MS, type Deadline, inTime, limited, WRITE_PATIENCE_MS } from '../time-limit.ts';
-import { dynamoDb } from './dynamodb.ts';
+import { dynamoDb, foundItem, type Item } from './dynamodb.ts';
 
 const FIRST_DELAY_MS = 25;
 const LONGEST_DELAY_MS = 500;
@@ -31,7 +30,7 @@ const PASSING = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedT
  */
 export async function transact(items: TransactWriteItem[], { deadlineAt }: Deadline): Promise<void> {
   const command = { TransactItems: items, ClientRequestToken: randomUUID() };
-  await outwait(() => dynamoDb.send(new TransactWriteItemsCommand(command)), { deadlineAt });
+  await outwait(() => dynamoDb.send(new TransactWriteCommand(command)), { deadlineAt });
 }
 
 /**
@@ -59,8 +58,19 @@ async function outwait<Result>(attempt: () => Promise<Result>, { deadlineAt }: D
 
 const lostAnswer = () => serviceUnavailable({ detail: 'the last attempt was not answered in time' });
 
-/** Why each item of a cancelled transaction was refused, in the order of the items; none when it was not cancelled. */
-export function cancellationReasons(error: unknown): CancellationReason[] {
+/**
+ * What a cancelled transaction says of its items, in their order.
+ * @returns for each item whose condition failed, the item as it was found: empty when it is not there, or when it was not
+ *   asked for (`ReturnValuesOnConditionCheckFailure`). For every other item, undefined. Nothing at all when the error is no
+ *   cancellation.
+ */
+export function failedConditions(error: unknown): (Item | undefined)[] {
+  return cancellationReasons(error).map((reason) =>
+    reason.Code === 'ConditionalCheckFailed' ? (foundItem(reason) ?? {}) : undefined,
+  );
+}
+
+function cancellationReasons(error: unknown): CancellationReason[] {
   return error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
 }
 

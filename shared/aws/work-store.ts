@@ -1,14 +1,8 @@
-import {
-  ConditionalCheckFailedException,
-  GetItemCommand,
-  PutItemCommand,
-  QueryCommand,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { GetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { required } from '../env.ts';
 import type { WorkStore } from '../files/work-store.ts';
-import { number, readNumber, readText, text } from './attributes.ts';
-import { dynamoDb } from './dynamodb.ts';
+import { dynamoDb, type Item, readNumber, readOptionalText, readText } from './dynamodb.ts';
 import { fileKey, toFileRow } from './file-items.ts';
 import { writeItem } from './transactions.ts';
 
@@ -23,7 +17,7 @@ export const workStore: WorkStore = {
         TableName: tableName,
         IndexName: 'unfinished',
         KeyConditionExpression: 'work_shard = :shard AND work_due_at <= :now',
-        ExpressionAttributeValues: { ':shard': text(String(shard)), ':now': number(now) },
+        ExpressionAttributeValues: { ':shard': String(shard), ':now': now },
         Limit: limit,
       }),
     );
@@ -38,13 +32,13 @@ export const workStore: WorkStore = {
     try {
       const { Attributes } = await writeItem(() =>
         dynamoDb.send(
-          new UpdateItemCommand({
+          new UpdateCommand({
             TableName: tableName,
             Key: fileKey(item),
             UpdateExpression: 'SET work_due_at = :lease',
             // Of two sweepers one sees it change; so does one whose index is behind the row.
             ConditionExpression: 'work_due_at = :seen',
-            ExpressionAttributeValues: { ':lease': number(dueAt), ':seen': number(item.dueAt) },
+            ExpressionAttributeValues: { ':lease': dueAt, ':seen': item.dueAt },
             ReturnValues: 'ALL_NEW',
           }),
         ),
@@ -60,14 +54,14 @@ export const workStore: WorkStore = {
     try {
       await writeItem(() =>
         dynamoDb.send(
-          new UpdateItemCommand({
+          new UpdateCommand({
             TableName: tableName,
             Key: fileKey(ref),
             UpdateExpression: 'REMOVE work_shard, work_due_at, attempt_keys, ticket_ends_at',
             // Deleted meanwhile: then the row is work of another kind.
             ConditionExpression: '#state = :ready',
             ExpressionAttributeNames: { '#state': 'state' },
-            ExpressionAttributeValues: { ':ready': text('ready') },
+            ExpressionAttributeValues: { ':ready': 'ready' },
           }),
         ),
       );
@@ -77,29 +71,29 @@ export const workStore: WorkStore = {
   },
 
   async walk() {
-    const { Item } = await dynamoDb.send(new GetItemCommand({ TableName: tableName, Key: WALK, ConsistentRead: true }));
+    const { Item } = await dynamoDb.send(new GetCommand({ TableName: tableName, Key: WALK, ConsistentRead: true }));
     if (!Item) return undefined;
-    const after = Item.after?.S;
+    const after = readOptionalText(Item, 'after');
     return {
       startedAt: readNumber(Item, 'started_at'),
       ...(after !== undefined && { after }),
-      isOver: Item.is_over?.BOOL ?? false,
+      isOver: Item.is_over === true,
       checkedBefore: readNumber(Item, 'checked_before'),
       until: readNumber(Item, 'until'),
-      hasFailed: Item.has_failed?.BOOL ?? false,
+      hasFailed: Item.has_failed === true,
     };
   },
 
   async saveWalk(state) {
-    const Item = {
+    const Item: Item = {
       ...WALK,
-      started_at: number(state.startedAt),
-      ...(state.after !== undefined && { after: text(state.after) }),
-      is_over: { BOOL: state.isOver },
-      checked_before: number(state.checkedBefore),
-      until: number(state.until),
-      has_failed: { BOOL: state.hasFailed },
+      started_at: state.startedAt,
+      ...(state.after !== undefined && { after: state.after }),
+      is_over: state.isOver,
+      checked_before: state.checkedBefore,
+      until: state.until,
+      has_failed: state.hasFailed,
     };
-    await dynamoDb.send(new PutItemCommand({ TableName: tableName, Item }));
+    await dynamoDb.send(new PutCommand({ TableName: tableName, Item }));
   },
 };

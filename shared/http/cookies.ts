@@ -1,3 +1,6 @@
+import { SESSION_MAX_MS } from '../limits.ts';
+import { type ApiResult, ok } from './response.ts';
+
 /** A cookie as the browser sent it. */
 export interface Cookie {
   readonly name: string;
@@ -24,10 +27,10 @@ export function parseCookies(headers: readonly string[]): Cookie[] {
 }
 
 /**
- * The value of the one cookie of this name; undefined when there is none, or more than one. Names differ by case.
+ * The value of the one cookie of this name; undefined when there is none, or more than one. Names are case-sensitive.
  *
- * A browser sends two of a name when another site of the same domain, or another path, planted one. Which is ours
- * cannot be told, and trying each would let the planted one in.
+ * A browser sends two cookies of a name when another site of the same domain, or another path, planted one. We cannot tell
+ * which is ours, and to try both would accept the planted one.
  */
 export function soleCookie(cookies: readonly Cookie[], name: string): string | undefined {
   const [first, second] = cookies.filter((cookie) => cookie.name === name);
@@ -35,9 +38,9 @@ export function soleCookie(cookies: readonly Cookie[], name: string): string | u
 }
 
 /**
- * A `Set-Cookie` for this host alone, out of reach of scripts and of requests that other sites make, except when a
- * person follows a link here.
- * @param maxAgeMs  in whole seconds; 0 takes the cookie away.
+ * A `Set-Cookie` for this host alone. Scripts cannot read the cookie, and requests that other sites make do not carry it,
+ * except when a person follows a link here.
+ * @param maxAgeMs  in whole seconds; 0 removes the cookie.
  * @param isSecure  false only where the site has no TLS, on one's own machine.
  */
 export function setCookie(
@@ -48,8 +51,8 @@ export function setCookie(
 }
 
 /**
- * The name a cookie goes by: with `__Host-` a browser takes it only from this very host, over TLS, so that no neighbour
- * in the domain can plant one. Without TLS browsers refuse that prefix. Source: RFC 6265bis, section 4.1.3.2.
+ * The name under which a cookie is set. With `__Host-` a browser takes it only from this very host, over TLS, so that no
+ * neighbour in the domain can plant one. Without TLS browsers refuse that prefix. Source: RFC 6265bis, section 4.1.3.2.
  */
 export function cookieName(name: string, isSecure: boolean): string {
   return isSecure ? `__Host-${name}` : name;
@@ -58,4 +61,33 @@ export function cookieName(name: string, isSecure: boolean): string {
 /** True where cookies can be `Secure`: everywhere but on one's own machine. */
 export function isSecureUrl(appUrl: string): boolean {
   return appUrl.startsWith('https:');
+}
+
+/**
+ * The name of the session cookie of an app at an address: `__Host-session` over https, `session` over http. The cookie
+ * outlives the session's idle time: the server decides when a session ends.
+ */
+const sessionName = (appUrl: string) => cookieName('session', isSecureUrl(appUrl));
+
+/** The session token among a request's cookies. */
+export function sessionTokenIn(cookies: readonly Cookie[], appUrl: string): string | undefined {
+  return soleCookie(cookies, sessionName(appUrl));
+}
+
+/** The `Set-Cookie` that logs a browser in. */
+export function sessionCookie(token: string, appUrl: string): string {
+  return setCookie(
+    { name: sessionName(appUrl), value: token },
+    { maxAgeMs: SESSION_MAX_MS, isSecure: isSecureUrl(appUrl) },
+  );
+}
+
+/** The `Set-Cookie` that removes a browser's session cookie. */
+export function noSessionCookie(appUrl: string): string {
+  return setCookie({ name: sessionName(appUrl), value: '' }, { maxAgeMs: 0, isSecure: isSecureUrl(appUrl) });
+}
+
+/** The answer to a browser whose session has ended; it removes the cookie. */
+export function loggedOut(appUrl: string): ApiResult {
+  return { ...ok({ logged_out: true }), multiValueHeaders: { 'Set-Cookie': [noSessionCookie(appUrl)] } };
 }

@@ -1,13 +1,15 @@
-import type { ApiResult } from './event.ts';
+import type { APIGatewayProxyResult } from 'aws-lambda';
+
+export type ApiResult = APIGatewayProxyResult;
 
 /** 200 with a JSON object. */
 export const ok = (body: object): ApiResult => json(200, body);
 
-/** 201 with the created object, and where it is. */
+/** 201 with the created object, and its address. */
 export const created = (body: object, location: string, headers: Record<string, string> = {}): ApiResult =>
   json(201, body, { Location: location, ...headers });
 
-/** 202: accepted, the rest is up to the client. */
+/** 202: accepted; the next step is the client's. */
 export const accepted = (body: object, location: string, headers: Record<string, string> = {}): ApiResult =>
   json(202, body, { Location: location, ...headers });
 
@@ -18,6 +20,10 @@ export const redirect = (location: string, cookies: readonly string[]): ApiResul
   multiValueHeaders: { 'Set-Cookie': [...cookies] },
   body: '',
 });
+
+/** The header that marks the answer of an earlier request with the same `Idempotency-Key`. */
+export const replayedHeader = (isReplay: boolean): Record<string, string> =>
+  isReplay ? { 'Idempotency-Replayed': 'true' } : {};
 
 function json(statusCode: number, body: object, headers: Record<string, string> = {}): ApiResult {
   return { statusCode, headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(body) };

@@ -1,6 +1,5 @@
 import { type AccountStore, upsertAccountAtLogin } from '../accounts/account.ts';
-import { type Cookie, isSecureUrl } from '../http/cookies.ts';
-import { sessionCookie, sessionTokenIn } from '../http/session-cookie.ts';
+import { type Cookie, isSecureUrl, sessionCookie, sessionTokenIn } from '../http/cookies.ts';
 import { endSession, type SessionStore, startSession } from '../sessions/session.ts';
 import { type AllowList, accountIdOf, isAllowed, verifyIdToken } from './identity.ts';
 import { findAttempt, forgetAttempt } from './login-attempt.ts';

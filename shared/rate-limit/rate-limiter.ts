@@ -2,7 +2,6 @@ import { serviceUnavailable } from '../errors.ts';
 import { RATE_WINDOW_MS } from '../limits.ts';
 import type { RateClass } from '../routes.ts';
 import type { RatePolicy } from './policy.ts';
-import type { Rejections } from './rejections.ts';
 import { firstStep, moreAt, nextStep, remainingIn, type Step, type Window } from './window.ts';
 
 export interface RateDecision {
@@ -95,4 +94,33 @@ export function rateLimitHeaders(decision: RateDecision, rateClass: RateClass): 
     RateLimit: `"${rateClass}";r=${remaining};t=${resetSeconds}`,
     ...(!admitted && { 'Retry-After': String(retryAfterSeconds) }),
   };
+}
+
+/** As many subjects as a process remembers; about 150 bytes each. */
+const REMEMBERED_MAX = 1_000;
+
+/**
+ * Remembers, within one process, until when a subject has no request left, so that a client which does not wait costs
+ * no write. It may reject, never admit: a slot that is in use stays so until its time, whatever other processes do.
+ */
+export class Rejections {
+  readonly #until = new Map<string, number>();
+
+  /** The end of the rejection of `key` in epoch milliseconds; undefined when none is known to last at `now`. */
+  lasting(key: string, now: number): number | undefined {
+    const until = this.#until.get(key);
+    if (until === undefined || until > now) return until;
+    this.#until.delete(key);
+    return undefined;
+  }
+
+  /** When there is no room, whoever was remembered first is forgotten: that costs a write, no more. */
+  remember(key: string, until: number): void {
+    this.#until.delete(key);
+    for (const oldest of this.#until.keys()) {
+      if (this.#until.size < REMEMBERED_MAX) break;
+      this.#until.delete(oldest);
+    }
+    this.#until.set(key, until);
+  }
 }

@@ -1,5 +1,9 @@
+import { apiKeyCredentials } from '../aws/api-key-credentials.ts';
+import { appUrl } from '../aws/parameters.ts';
+import { sessionStore } from '../aws/session-store.ts';
 import { ApiError } from '../errors.ts';
-import type { ApiResult, Caller } from '../http/event.ts';
+import type { Caller } from '../http/request.ts';
+import type { ApiResult } from '../http/response.ts';
 import { ROUTES, type RouteName } from '../routes.ts';
 import { authenticate } from './authenticate.ts';
 import { crossSite } from './cross-site.ts';
@@ -7,24 +11,22 @@ import { rateLimit } from './rate-limit.ts';
 import { type ApiFunction, type RouteRequest, routeStack } from './route-stack.ts';
 
 export interface ApiRequest extends RouteRequest {
-  /** Who asks. */
   readonly caller: Caller;
 }
 
-/** The routes that ask for a credential. */
+/** The routes that need a credential. */
 type GuardedRouteName = {
   [Name in RouteName]: (typeof ROUTES)[Name]['access'] extends 'public' ? never : Name;
 }[RouteName];
 
-/**
- * A function for a route that asks for a credential, with the checks in the contract's order. (Unknown routes and methods
- * never get here.)
- */
+const stores = { keys: apiKeyCredentials, sessions: sessionStore, appUrl };
+
+/** Builds the function of a route that needs a credential. Its checks come in the order of the contract. */
 export function apiHandler(name: GuardedRouteName, handle: (request: ApiRequest) => Promise<ApiResult>): ApiFunction {
   const { access, rateClass } = ROUTES[name];
   const checks = [
-    authenticate(access), // 401
-    crossSite(), // 403, of a cookie alone
+    authenticate(stores, access), // 401
+    crossSite(), // 403, only for a cookie
     rateLimit(rateClass), // 429
   ];
   return routeStack(name, checks, (request) => {

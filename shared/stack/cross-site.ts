@@ -1,7 +1,9 @@
 import type middy from '@middy/core';
 import { appUrl } from '../aws/parameters.ts';
 import { ApiError } from '../errors.ts';
-import { type ApiEvent, type ApiResult, headerValues } from '../http/event.ts';
+import { type ApiEvent, headerValues } from '../http/request.ts';
+import type { ApiResult } from '../http/response.ts';
+import type { Middleware } from './route-stack.ts';
 
 interface SiteHeaders {
   /** Every value of the request's `Origin`. */
@@ -13,13 +15,13 @@ interface SiteHeaders {
 const SAFE_METHODS = new Set(['GET', 'HEAD']);
 
 /**
- * True when a request that a cookie authenticates would change something and did not come from our own pages. Browsers
- * state where a request comes from in headers that no page can set:
- * - `Origin`, if there is one, must be ours to the letter; `null` (a sandboxed or local page) is not;
- * - `Sec-Fetch-Site`, if there is one, must be `same-origin`: a neighbour in our domain is foreign too;
- * - at least one must be there: without both, it may be an old browser on any page.
+ * True when a request with a cookie would change something and is not known to come from our own pages. Browsers say where a
+ * request comes from in headers that no page can set:
+ * - `Origin`, if present, must be exactly ours; `null` (a sandboxed or local page) is not;
+ * - `Sec-Fetch-Site`, if present, must be `same-origin`: another site of our domain is foreign too;
+ * - one of them must be present: without both, the request may come from an old browser on any page.
  * A repeated header proves nothing, so it fails.
- * @param ownOrigin  of dashboard and API, as `new URL(…).origin` writes it.
+ * @param ownOrigin  the origin of dashboard and API, as `new URL(…).origin` writes it.
  */
 export function isCrossSiteWrite(method: string, { origin, secFetchSite }: SiteHeaders, ownOrigin: string): boolean {
   if (SAFE_METHODS.has(method)) return false;
@@ -32,10 +34,10 @@ function isAbsentOr(expected: string, values: readonly string[]): boolean {
 }
 
 /**
- * Refuses what a foreign page made a browser send with our cookie. A key is sent by nobody but its holder, so a request
- * with one passes. @throws ApiError `forbidden`.
+ * Refuses a request that a foreign page may have made a browser send with our cookie. A request with a key passes, because
+ * only the key's holder can send it. @throws ApiError `forbidden`.
  */
-export function crossSite(): middy.MiddlewareObj<ApiEvent, ApiResult> {
+export function crossSite(): Middleware {
   async function crossSiteBefore({ event }: middy.Request<ApiEvent, ApiResult>): Promise<void> {
     if (event.caller?.by !== 'session') return;
     const headers = {

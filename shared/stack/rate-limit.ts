@@ -3,22 +3,23 @@ import type { Context } from 'aws-lambda';
 import { rateLimitStore } from '../aws/rate-limit-store.ts';
 import { limit } from '../env.ts';
 import { ApiError } from '../errors.ts';
-import type { ApiEvent, ApiResult } from '../http/event.ts';
+import type { ApiEvent } from '../http/request.ts';
+import type { ApiResult } from '../http/response.ts';
 import { clientSubject } from '../rate-limit/client-subject.ts';
 import { RATE_LIMIT_OF_CLASS, rateKey, ratePolicy } from '../rate-limit/policy.ts';
-import { admit, rateLimitHeaders } from '../rate-limit/rate-limiter.ts';
-import { Rejections } from '../rate-limit/rejections.ts';
+import { admit, Rejections, rateLimitHeaders } from '../rate-limit/rate-limiter.ts';
 import type { RateClass } from '../routes.ts';
+import type { Middleware } from './route-stack.ts';
 import { viewerAddress } from './viewer.ts';
 
 type Request = middy.Request<ApiEvent, ApiResult, Error, Context, { rateLimitHeaders?: Record<string, string> }>;
 
 /**
- * Counts the request against its account, or against the client's address for the start of a login, and puts
- * `RateLimit` and `RateLimit-Policy` on the answer, whatever it is.
- * @throws ApiError `rate_limit_exceeded`; `service_unavailable` when the count cannot be kept.
+ * Counts the request against its account or, for the routes of the login, against the client's address, and adds `RateLimit`
+ * and `RateLimit-Policy` to every answer.
+ * @throws ApiError `rate_limit_exceeded`; `service_unavailable` when the request cannot be counted.
  */
-export function rateLimit(rateClass: RateClass): middy.MiddlewareObj<ApiEvent, ApiResult> {
+export function rateLimit(rateClass: RateClass): Middleware {
   const policy = ratePolicy(limit(RATE_LIMIT_OF_CLASS[rateClass]));
   const rejections = new Rejections();
 

@@ -10,9 +10,8 @@ import { toFileRecord } from '../files/file-record.ts';
 import { discardUpload } from '../files/pending-upload.ts';
 import { countedSettlements, type SettledUpload, settleUpload } from '../files/settle-upload.ts';
 import { type StagedUpload, stageUpload } from '../files/stage-upload.ts';
-import { type ApiEvent, type ApiResult, bodyStream, header } from '../http/event.ts';
-import { idempotencyKey, replayedHeader } from '../http/idempotency-key.ts';
-import { created } from '../http/response.ts';
+import { type ApiEvent, bodyStream, header, idempotencyKey } from '../http/request.ts';
+import { type ApiResult, created, replayedHeader } from '../http/response.ts';
 import { INLINE_LEASE_MS, MULTIPART_FRAMING_MAX_BYTES, STREAMING_LEASE_MS } from '../limits.ts';
 import { readUploadForm } from '../upload-form/read-upload-form.ts';
 import type { ApiRequest } from './api-handler.ts';
@@ -23,12 +22,14 @@ const stores = {
   idempotency: idempotencyStore,
   objects: objectStore,
 };
-const inlineStores = { ...stores, settlements: countedSettlements(settlementStore, 'inline') };
-const streamingStores = { ...stores, settlements: countedSettlements(settlementStore, 'streaming') };
+/** What the two lanes that a form can come on do differently. */
+const LANES = {
+  inline: { leaseMs: INLINE_LEASE_MS, settlements: countedSettlements(settlementStore, 'inline') },
+  streaming: { leaseMs: STREAMING_LEASE_MS, settlements: countedSettlements(settlementStore, 'streaming') },
+};
 const maxBytes = limit('MAX_UPLOAD_SIZE_BYTES');
 const cdnUrl = required('CDN_URL');
 
-/** What every account may take, unless the operator made an exception for it. */
 export const accountLimits: AccountLimits = {
   storageLimitBytes: limit('STORAGE_LIMIT_BYTES'),
   fileCountLimit: limit('FILE_COUNT_LIMIT'),
@@ -36,22 +37,22 @@ export const accountLimits: AccountLimits = {
 };
 
 /**
- * The multipart form of `POST /files`, buffered by the gateway or still arriving: 201 with the file's record. The file is
- * stored while the form is read, and made to exist only once the form has ended well. What was sent in vain is counted for
- * the day as well.
+ * Answers the multipart form of `POST /files`, buffered by the gateway (inline) or still arriving (streaming): 201 with the
+ * file's record. The bytes are stored while the form is read, but become a file only when the whole form was good. Bytes that
+ * become no file are counted for the day as well.
  */
 export async function receiveUpload(request: ApiRequest): Promise<ApiResult> {
   const { event, caller } = request;
   try {
     const { file, isReplay } = await storeUpload(request);
-    // Of a new file the content is counted already: this is what the form held besides it, which is next to nothing as a rule.
+    // The content of a new file is counted already. What the form holds besides it is usually next to nothing.
     const inVain = bytesSoFar(event) - (isReplay ? 0 : file.sizeBytes);
     await countInVain(accountStore, caller.accountId, inVain);
     return created(toFileRecord(file, cdnUrl), `/api/v1/files/${file.id}`, replayedHeader(isReplay));
   } catch (error) {
     const isCounted = isFaultOfClient(error, event);
-    // A client whose body is still on its way cannot read the answer, so the rest is thrown away first, except for an
-    // account that may send no more today.
+    // A client that still sends its body cannot read the answer, so we discard the rest first; not so for an account that
+    // may send no more today.
     if (!isDayUsedUp(error)) await event.stream?.drain();
     if (isCounted) await countInVain(accountStore, caller.accountId, bytesSoFar(event));
     throw error;
@@ -60,6 +61,7 @@ export async function receiveUpload(request: ApiRequest): Promise<ApiResult> {
 
 async function storeUpload({ event, caller, deadlineAt }: ApiRequest): Promise<SettledUpload> {
   const key = idempotencyKey(event);
+  const { leaseMs, settlements } = event.stream ? LANES.streaming : LANES.inline;
   const staged = await readUploadForm<StagedUpload>(bodyStream(event), header(event, 'content-type'), {
     onFile: ({ filename, contentType, body }) =>
       stageUpload(stores, {
@@ -70,17 +72,17 @@ async function storeUpload({ event, caller, deadlineAt }: ApiRequest): Promise<S
         leastBytes: leastFileBytes(event),
         maxBytes,
         limits: accountLimits,
-        leaseMs: event.stream ? STREAMING_LEASE_MS : INLINE_LEASE_MS,
+        leaseMs,
         idempotencyKey: key,
       }),
     discard: async (upload) => {
       if (upload.kind === 'stored') await discardUpload(stores, upload.upload);
     },
   });
-  return settleUpload(event.stream ? streamingStores : inlineStores, staged, { deadlineAt });
+  return settleUpload({ ...stores, settlements }, staged, { deadlineAt });
 }
 
-/** A form of this length holds a file of at least so many bytes; 0 when it came without a length. */
+/** The least that the file of a form can hold, by the form's length; 0 when it came without a length. */
 function leastFileBytes(event: ApiEvent): number {
   const length = Number(header(event, 'content-length') ?? 0);
   return Math.max(0, length - MULTIPART_FRAMING_MAX_BYTES) || 0;
@@ -91,8 +93,8 @@ function bytesSoFar({ stream, body, isBase64Encoded }: ApiEvent): number {
 }
 
 /**
- * True when the upload was refused for what its client did, and certainly not settled. A time-out is the client's while its
- * body is still on its way; what fails on our side costs it nothing.
+ * True when the upload was refused for something that its client did, and certainly not settled. A time-out is the client's
+ * fault while its body is still arriving. Our own failures cost the client nothing.
  */
 function isFaultOfClient(error: unknown, { stream }: ApiEvent): boolean {
   if (!(error instanceof ApiError)) return false;

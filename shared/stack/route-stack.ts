@@ -1,16 +1,17 @@
 import middy from '@middy/core';
 import type { Context } from 'aws-lambda';
-import type { ApiEvent, ApiResult } from '../http/event.ts';
-import type { RouteName } from '../routes.ts';
+import { asApiError } from '../errors.ts';
+import type { ApiEvent } from '../http/request.ts';
+import type { ApiResult } from '../http/response.ts';
+import { describeError, log } from '../log.ts';
+import { measure } from '../metrics.ts';
+import { ROUTES, type Route, type RouteName } from '../routes.ts';
 import { type Deadline, deadlineOf, inTime, withinInvocation } from '../time-limit.ts';
-import { baseHeaders } from './base-headers.ts';
-import { errorResponse } from './error-response.ts';
-import { requestLog } from './request-log.ts';
 
 export type ApiFunction = (event: ApiEvent, context: Context) => Promise<ApiResult>;
-export type Check = middy.MiddlewareObj<ApiEvent, ApiResult>;
+export type Middleware = middy.MiddlewareObj<ApiEvent, ApiResult>;
 
-/** What a handler is told of the request. */
+/** What a handler gets of a request. */
 export interface RouteRequest extends Deadline {
   readonly event: ApiEvent;
   /** A path parameter; empty when the route has none of that name. */
@@ -18,23 +19,24 @@ export interface RouteRequest extends Deadline {
 }
 
 /**
- * The one stack of every route, around its checks and `handle`. The order of `.use` is the order of checks; `after` and
- * `onError` hooks run in reverse, so the error shaper is last, and the log sees the final answer.
+ * Builds the function of a route: the stack that every route has, around the route's own checks and `handle`. `before` hooks
+ * run in the order of `.use`, so that is the order of the checks. `after` and `onError` hooks run in the reverse order, so the
+ * error is shaped first and the log sees the final answer.
  *
- * All of it runs within the time of the invocation (`time-limit.ts`), which is over a moment before Lambda's: then calls to
- * AWS are aborted, also those of the checks, and the client is told `timeout`, whatever `handle` is waiting for.
+ * All of it runs within the time of the invocation (`time-limit.ts`), which ends a moment before Lambda's: then calls to AWS
+ * are aborted, also those of the checks, and the client gets `timeout`, whatever `handle` is waiting for.
  */
 export function routeStack(
-  name: RouteName,
-  checks: readonly Check[],
+  name: RouteName | 'unknownRoute',
+  checks: readonly Middleware[],
   handle: (request: RouteRequest) => Promise<ApiResult>,
 ): ApiFunction {
-  // Without middy's own early answer: it would spare the checks.
+  // Without middy's own early answer, which would not cover the checks.
   const stack = middy<ApiEvent, ApiResult>({ timeoutEarlyInMillis: 0 })
     .use(requestLog(name)) // outermost: sees every outcome
-    .use(baseHeaders()); // every answer, errors too
+    .use(baseHeaders());
   for (const check of checks) stack.use(check);
-  stack.use(errorResponse()); // last, see above
+  stack.use(errorResponse()); // last: see above
   const answer = stack.handler((event: ApiEvent, context: Context) =>
     inTime(
       handle({
@@ -45,4 +47,65 @@ export function routeStack(
     ),
   ) as ApiFunction;
   return (event, context) => withinInvocation(context, () => answer(event, context));
+}
+
+/**
+ * Logs one line for each request: route, status, time, and the code and cause of an error; never a header, query or body.
+ * Counts the answers with an error.
+ */
+function requestLog(name: RouteName | 'unknownRoute'): Middleware {
+  const { rateClass } = (ROUTES as Readonly<Record<string, Route | undefined>>)[name] ?? {};
+  type Request = middy.Request<ApiEvent, ApiResult, Error, Context, { startedAt?: number }>;
+  function requestLogBefore(request: Request): void {
+    request.internal.startedAt = performance.now();
+  }
+  function requestLogAfter({ event, response, error, internal }: Request): void {
+    const status = response?.statusCode ?? 500;
+    const { code, status: failure = 0 } = error ? asApiError(error) : {};
+    // A browser at the login is redirected whatever failed, so the answer's status alone would not tell.
+    const isOurs = Math.max(status, failure) >= 500;
+    log(isOurs ? 'error' : 'info', 'request', {
+      request_id: event.requestContext.requestId,
+      route: name,
+      method: event.httpMethod,
+      status,
+      ms: Math.round(performance.now() - (internal.startedAt ?? performance.now())),
+      ...(event.caller && { account_id: event.caller.accountId, by: event.caller.by }),
+      ...(code && { code }),
+      // A refusal is the client's affair; only our own failures need a stack trace.
+      ...(error && isOurs && describeError(error)),
+    });
+    if (!code) return;
+    measure({ Code: code }, { Rejections: 1 });
+    if (code === 'rate_limit_exceeded' && rateClass) measure({ RateClass: rateClass }, { RateLimited: 1 });
+    if (event.stream && status >= 500) measure({}, { StreamingFailures: 1 });
+  }
+  return { before: requestLogBefore, after: requestLogAfter, onError: requestLogAfter };
+}
+
+/** Adds the headers that every answer carries, errors included: the request id, `no-store`, `nosniff`. */
+function baseHeaders(): Middleware {
+  function addBaseHeaders({ event, response }: middy.Request<ApiEvent, ApiResult>): void {
+    if (!response) return;
+    response.headers = {
+      ...response.headers,
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      'X-Request-Id': event.requestContext.requestId,
+    };
+  }
+  return { after: addBaseHeaders, onError: addBaseHeaders };
+}
+
+/** Turns a thrown error into the answer `{"error": code}`. Only the log gets the detail. */
+function errorResponse(): Middleware {
+  function errorResponseOnError(request: middy.Request<ApiEvent, ApiResult>): void {
+    const error = asApiError(request.error);
+    request.response = {
+      statusCode: error.status,
+      headers: { 'Content-Type': 'application/json', ...error.headers },
+      body: JSON.stringify({ error: error.code }),
+    };
+  }
+  return { onError: errorResponseOnError };
 }

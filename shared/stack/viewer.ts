@@ -1,13 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { originSecret, type Secret } from '../aws/secrets.ts';
-import { type ApiEvent, header } from '../http/event.ts';
+import { type ApiEvent, header } from '../http/request.ts';
 
-/** A stranger must not make us read the secret more often than this. */
+/** However many wrong secrets arrive, we read the secret again at most this often. */
 const READ_AGAIN_MS = 60_000;
 
 /**
- * True when the request came through our own edge, which alone knows the origin secret. The secret has two slots, so that
- * it can be rotated; a value in neither may be newer than what we read.
+ * True when the request came through our own edge, which alone knows the origin secret. The secret has two slots, so that it
+ * can be rotated. A value in neither slot may be newer than what we have read, so we read again.
  */
 export async function isFromOurEdge(event: ApiEvent): Promise<boolean> {
   const given = header(event, 'x-origin-secret');
@@ -17,8 +17,8 @@ export async function isFromOurEdge(event: ApiEvent): Promise<boolean> {
 }
 
 /**
- * The address of the client. Our edge puts it in `x-viewer-address`, which counts beside the origin secret alone; whoever
- * calls the gateway without the edge is known to the gateway itself. `X-Forwarded-For` is never read: clients write it.
+ * The address of the client. Our edge sends it in `x-viewer-address`, which we believe only beside the origin secret. For a
+ * client that calls the gateway directly, the gateway knows the address. `X-Forwarded-For` is never read: clients write it.
  */
 export async function viewerAddress(event: ApiEvent): Promise<string> {
   const stated = header(event, 'x-viewer-address');
@@ -26,7 +26,7 @@ export async function viewerAddress(event: ApiEvent): Promise<string> {
   return event.requestContext.identity.sourceIp;
 }
 
-/** Compares hashes, which are of one length, so that the time says nothing of either text. */
+/** Compares hashes, which have one length, so that the time it takes tells nothing about either text. */
 function isSame(given: string, secret: unknown): boolean {
   if (typeof secret !== 'string' || secret === '') return false;
   const hash = (text: string) => createHash('sha256').update(text).digest();

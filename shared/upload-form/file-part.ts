@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { invalidForm } from './form-boundary.ts';
+import { invalidForm } from './form-reader.ts';
 import { headerParameters } from './header-parameters.ts';
 
 /** RFC 8187, section 3.2: charset, language, value. */

@@ -1,7 +1,6 @@
 import type { ApiError } from '../errors.ts';
 import { describePart, type FileDescription, type PartDescription, partHeaders } from './file-part.ts';
-import { formBoundary, invalidForm } from './form-boundary.ts';
-import { FormReader } from './form-reader.ts';
+import { FormReader, formBoundary, invalidForm } from './form-reader.ts';
 
 /** Real upload forms have a handful of parts; each costs work however small it is. */
 export const PARTS_MAX = 1000;

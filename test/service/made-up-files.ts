@@ -1,10 +1,11 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
-  BatchWriteItemCommand,
-  type DynamoDBClient,
-  UpdateItemCommand,
-  type WriteRequest,
-} from '@aws-sdk/client-dynamodb';
-import { counts, type Item, number, text } from '../../shared/aws/attributes.ts';
+  BatchWriteCommand,
+  type BatchWriteCommandInput,
+  DynamoDBDocumentClient,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import type { Item } from '../../shared/aws/dynamodb.ts';
 import { fileAttributes, fileKey, leafId } from '../../shared/aws/file-items.ts';
 import type { TableName } from '../../shared/aws/tables.ts';
 import type { ListedFile } from '../../shared/files/file.ts';
@@ -36,9 +37,10 @@ export async function makeUpFiles(
   const files = Array.from({ length: count }, (_, index) =>
     madeUpFile({ accountId, seq: index + 1, createdAt: now - (count - index - 1) * INTERVAL_MS }),
   );
-  const seqRow = { ...fileKey({ accountId, id: '#seq' }), next: number(count), last_at: number(now) };
-  await writeAll(client, tables.files, [...files.map(readyItem), seqRow].map(put));
-  await writeBooks(client, tables, { accountId, before: files, files });
+  const seqRow = { ...fileKey({ accountId, id: '#seq' }), next: count, last_at: now };
+  const documents = DynamoDBDocumentClient.from(client);
+  await writeAll(documents, tables.files, [...files.map(readyItem), seqRow].map(put));
+  await writeBooks(documents, tables, { accountId, before: files, files });
   return files.reverse();
 }
 
@@ -50,8 +52,9 @@ export async function takeAwayFiles(
 ): Promise<ListedFile[]> {
   const files = before.filter((file) => !isTaken(file));
   const removals = before.filter(isTaken).map((file) => ({ DeleteRequest: { Key: fileKey(file) } }));
-  await writeAll(client, tables.files, removals);
-  await writeBooks(client, tables, { accountId: before[0]?.accountId ?? '', before, files });
+  const documents = DynamoDBDocumentClient.from(client);
+  await writeAll(documents, tables.files, removals);
+  await writeBooks(documents, tables, { accountId: before[0]?.accountId ?? '', before, files });
   return files;
 }
 
@@ -70,9 +73,11 @@ function madeUpFile({ accountId, seq, createdAt }: Pick<ListedFile, 'accountId' 
 
 /** As the settlement store leaves the row of a multipart upload. */
 function readyItem(file: ListedFile): Item {
-  const state = { state: text('ready'), lane: text('multipart'), seq: number(file.seq) };
+  const state = { state: 'ready', lane: 'multipart', seq: file.seq };
   return { ...fileKey(file), ...state, ...fileAttributes(file) };
 }
+
+type WriteRequest = NonNullable<BatchWriteCommandInput['RequestItems']>[string][number];
 
 interface Books {
   readonly accountId: string;
@@ -81,7 +86,11 @@ interface Books {
   readonly files: readonly ListedFile[];
 }
 
-async function writeBooks(client: DynamoDBClient, tables: Tables, { accountId, before, files }: Books): Promise<void> {
+async function writeBooks(
+  client: DynamoDBDocumentClient,
+  tables: Tables,
+  { accountId, before, files }: Books,
+): Promise<void> {
   const countBy = (indexOf: (seq: number) => number) => {
     const counters = new Map(before.map(({ seq }) => [indexOf(seq), 0]));
     for (const { seq } of files) counters.set(indexOf(seq), (counters.get(indexOf(seq)) ?? 0) + 1);
@@ -89,19 +98,19 @@ async function writeBooks(client: DynamoDBClient, tables: Tables, { accountId, b
   };
   const leaves = [...countBy(leafOf)].map(([leaf, n]) => ({
     ...fileKey({ accountId, id: leafId(leaf) }),
-    n: number(n),
+    n: n,
   }));
   await writeAll(client, tables.files, leaves.map(put));
   await client.send(
-    new UpdateItemCommand({
+    new UpdateCommand({
       TableName: tables.accounts,
-      Key: { id: text(accountId) },
+      Key: { id: accountId },
       UpdateExpression: 'SET storage_used_bytes = :bytes, file_count = :files, #groups = :groups',
       ExpressionAttributeNames: { '#groups': 'groups' },
       ExpressionAttributeValues: {
-        ':bytes': number(files.length * MADE_UP_BYTES),
-        ':files': number(files.length),
-        ':groups': counts(countBy(groupOf)),
+        ':bytes': files.length * MADE_UP_BYTES,
+        ':files': files.length,
+        ':groups': Object.fromEntries(countBy(groupOf)),
       },
     }),
   );
@@ -109,12 +118,16 @@ async function writeBooks(client: DynamoDBClient, tables: Tables, { accountId, b
 
 const put = (item: Item): WriteRequest => ({ PutRequest: { Item: item } });
 
-async function writeAll(client: DynamoDBClient, table: string, requests: readonly WriteRequest[]): Promise<void> {
+async function writeAll(
+  client: DynamoDBDocumentClient,
+  table: string,
+  requests: readonly WriteRequest[],
+): Promise<void> {
   const rest = [...requests];
   const writeRest = async () => {
     while (rest.length > 0) {
       const RequestItems = { [table]: rest.splice(0, BATCH_ITEMS) };
-      const { UnprocessedItems } = await client.send(new BatchWriteItemCommand({ RequestItems }));
+      const { UnprocessedItems } = await client.send(new BatchWriteCommand({ RequestItems }));
       if (Object.keys(UnprocessedItems ?? {}).length > 0) throw new Error('the engine did not write every row');
     }
   };

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { cached } from '../../shared/aws/cached.ts';
 import { dynamoDb } from '../../shared/aws/dynamodb.ts';
@@ -15,7 +15,7 @@ beforeEach(() => {
   proxy.fault = () => undefined;
 });
 
-const read = () => dynamoDb.send(new GetItemCommand({ TableName: tables.accounts, Key: { id: { S: 'x' } } }));
+const read = () => dynamoDb.send(new GetCommand({ TableName: tables.accounts, Key: { id: 'x' } }));
 const soon = () => Date.now() + 300;
 const TIMEOUT = { code: 'timeout' };
 

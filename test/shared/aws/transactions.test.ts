@@ -1,6 +1,7 @@
-import { GetItemCommand, TransactionCanceledException, type TransactWriteItem } from '@aws-sdk/client-dynamodb';
+import { GetItemCommand, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import type { TransactWriteItem } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { cancellationReasons, transact } from '../../../shared/aws/transactions.ts';
+import { failedConditions, transact } from '../../../shared/aws/transactions.ts';
 import { DATABASE_CALL_MS } from '../../../shared/time-limit.ts';
 import { cancelled, dynamoDbError, type Fault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
@@ -18,14 +19,14 @@ beforeEach(() => {
 const addOne = (id: string): TransactWriteItem => ({
   Update: {
     TableName: tables.accounts,
-    Key: { id: { S: id } },
+    Key: { id },
     UpdateExpression: 'ADD key_count :one',
-    ExpressionAttributeValues: { ':one': { N: '1' } },
+    ExpressionAttributeValues: { ':one': 1 },
   },
 });
 
 const ifAbsent = (id: string): TransactWriteItem => ({
-  Put: { TableName: tables.accounts, Item: { id: { S: id } }, ConditionExpression: 'attribute_not_exists(id)' },
+  Put: { TableName: tables.accounts, Item: { id }, ConditionExpression: 'attribute_not_exists(id)' },
 });
 
 async function count(id: string): Promise<string | undefined> {
@@ -109,7 +110,7 @@ describe('a transaction', () => {
     proxy.calls.length = 0;
     const error: unknown = await transact([addOne('other'), ifAbsent(id)], inTime()).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(TransactionCanceledException);
-    expect(cancellationReasons(error).map(({ Code }) => Code)).toEqual(['None', 'ConditionalCheckFailed']);
+    expect(failedConditions(error)).toEqual([undefined, {}]);
     expect(proxy.calls).toHaveLength(1);
   });
 
@@ -120,6 +121,6 @@ describe('a transaction', () => {
   });
 });
 
-test('an error that is no cancellation has no reasons', () => {
-  expect(cancellationReasons(new Error('x'))).toEqual([]);
+test('an error that is no cancellation names no failed conditions', () => {
+  expect(failedConditions(new Error('x'))).toEqual([]);
 });

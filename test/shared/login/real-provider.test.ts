@@ -6,8 +6,7 @@ import {
   type IdentityProvider,
   startIdentityProvider,
 } from '../../../local-aws/identity-provider/start-identity-provider.ts';
-import { parseCookies } from '../../../shared/http/cookies.ts';
-import { sessionTokenIn } from '../../../shared/http/session-cookie.ts';
+import { parseCookies, sessionTokenIn } from '../../../shared/http/cookies.ts';
 import { finishLogin } from '../../../shared/login/finish-login.ts';
 import { parseLoginProvider } from '../../../shared/login/provider.ts';
 import { startLogin } from '../../../shared/login/start-login.ts';

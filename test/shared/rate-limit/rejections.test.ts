@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Rejections } from '../../../shared/rate-limit/rejections.ts';
+import { Rejections } from '../../../shared/rate-limit/rate-limiter.ts';
 
 test('a rejection lasts until its end and no longer', () => {
   const rejections = new Rejections();

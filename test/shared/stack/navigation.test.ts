@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ApiEvent } from '../../../shared/http/event.ts';
+import type { ApiEvent } from '../../../shared/http/request.ts';
 import { isNavigation } from '../../../shared/stack/login-page.ts';
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formBoundary } from '../../../shared/upload-form/form-boundary.ts';
+import { formBoundary } from '../../../shared/upload-form/form-reader.ts';
 
 const EVERY_CHARACTER = "0123456789azAZ'()+_,-./:=?";
 

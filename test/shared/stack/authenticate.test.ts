@@ -1,8 +1,10 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createApiKey } from '../../../shared/api-keys/api-key.ts';
+import type { ApiEvent } from '../../../shared/http/request.ts';
 import { startSession } from '../../../shared/sessions/session.ts';
-import { authenticate } from '../../../shared/stack/authenticate-caller.ts';
+import { authenticate } from '../../../shared/stack/authenticate.ts';
+import type { Middleware } from '../../../shared/stack/route-stack.ts';
 import { startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
@@ -31,15 +33,17 @@ beforeEach(() => {
   proxy.calls.length = 0;
 });
 
-function who(
-  headers: { authorization?: string[]; cookie?: string[] },
+async function who(
+  { authorization = [], cookie = [] }: { authorization?: string[]; cookie?: string[] },
   {
     access = 'key-or-session',
     appUrl = 'https://app.example.org',
   }: { access?: 'session' | 'key-or-session'; appUrl?: string } = {},
 ) {
   const stores = { keys, sessions, appUrl: async () => appUrl };
-  return authenticate(stores, { authorization: [], cookie: [], ...headers }, access);
+  const event = { multiValueHeaders: { Authorization: authorization, Cookie: cookie } } as unknown as ApiEvent;
+  await authenticate(stores, access).before?.({ event } as Parameters<NonNullable<Middleware['before']>>[0]);
+  return event.caller;
 }
 
 describe('a key', () => {

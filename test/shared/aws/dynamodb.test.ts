@@ -1,0 +1,109 @@
+import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { GetCommand, PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
+import { createTables, dynamoDbClient } from '../../support/tables.ts';
+
+const engine = dynamoDbClient();
+const tables = await createTables(engine);
+const proxy = await startDynamoDbProxy();
+const { dynamoDb, foundItem } = await import('../../../shared/aws/dynamodb.ts');
+const { failedConditions, transact } = await import('../../../shared/aws/transactions.ts');
+
+const TableName = tables.accounts;
+const isAbsent = {
+  ConditionExpression: 'attribute_not_exists(id)',
+  ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+} as const;
+
+beforeEach(() => {
+  proxy.calls.length = 0;
+});
+
+const put = (id: string, value: unknown) => dynamoDb.send(new PutCommand({ TableName, Item: { id, value } }));
+const get = async (id: string) => (await dynamoDb.send(new GetCommand({ TableName, Key: { id } }))).Item;
+
+/** The item as a failed write of it finds it. */
+async function foundByWrite(id: string) {
+  const error = await dynamoDb.send(new PutCommand({ TableName, Item: { id }, ...isAbsent })).catch((thrown) => thrown);
+  expect(error).toBeInstanceOf(ConditionalCheckFailedException);
+  return foundItem(error);
+}
+
+/** The item as a cancelled transaction finds it. */
+async function foundByTransaction(id: string) {
+  const items = [{ Put: { TableName, Item: { id: `${id}2` } } }, { Put: { TableName, Item: { id }, ...isAbsent } }];
+  const error = await transact(items, { deadlineAt: Date.now() + 10_000 }).catch((thrown) => thrown);
+  const [other, found] = failedConditions(error);
+  expect(other).toBeUndefined();
+  return found;
+}
+
+const READERS = [
+  ['a read', get],
+  ['a failed write', foundByWrite],
+  ['a cancelled transaction', foundByTransaction],
+] as const;
+
+describe.each(READERS)('%s', (_, read) => {
+  test('gives texts, whole numbers, truth values, lists, maps and sets as they were written', async () => {
+    const id = crypto.randomUUID();
+    const value = {
+      text: 'ä 📷',
+      empty: '',
+      largest: Number.MAX_SAFE_INTEGER,
+      smallest: Number.MIN_SAFE_INTEGER,
+      flag: false,
+      list: [0, 1],
+      map: {},
+      set: new Set(['a']),
+    };
+    await put(id, value);
+    expect(await read(id)).toEqual({ id, value });
+  });
+
+  test.each(['9007199254740992', '-9007199254740993', '12345678901234567890', '0.5', '1e-130', '1e125'])(
+    'fails for the number %s, of which digits would be lost',
+    async (N) => {
+      const id = crypto.randomUUID();
+      await engine.send(new PutItemCommand({ TableName, Item: { id: { S: id }, value: { M: { deep: { N } } } } }));
+      await expect(read(id)).rejects.toThrow('not a whole number that JavaScript can hold');
+    },
+  );
+});
+
+test('a condition that failed on no item finds nothing', async () => {
+  const exists = {
+    ConditionExpression: 'attribute_exists(id)',
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  } as const;
+  const id = crypto.randomUUID();
+  const command = new PutCommand({ TableName, Item: { id }, ...exists });
+  expect(foundItem(await dynamoDb.send(command).catch((thrown) => thrown))).toBeUndefined();
+  const transaction = transact([{ Put: { TableName, Item: { id }, ...exists } }], { deadlineAt: Date.now() + 10_000 });
+  expect(failedConditions(await transaction.catch((thrown) => thrown))).toEqual([{}]);
+});
+
+test.each([
+  ['a number that JavaScript cannot hold', 2 ** 53],
+  ['a number below those', -(2 ** 53)],
+  ['no number', Number.NaN],
+  ['an infinite number', Number.POSITIVE_INFINITY],
+  ['an empty set', new Set()],
+  ['a map with an undefined attribute', { inner: undefined }],
+  ['a list with an undefined member', [undefined]],
+  ['a set with an undefined member', new Set(['a', undefined])],
+  ['an instance of a class', new Date()],
+])('a write of %s throws before anything is sent', async (_, value) => {
+  await expect(put('x', value)).rejects.toThrow();
+  const transaction = new TransactWriteCommand({ TransactItems: [{ Put: { TableName, Item: { id: 'x', value } } }] });
+  await expect(dynamoDb.send(transaction)).rejects.toThrow();
+  expect(proxy.calls).toEqual([]);
+});
+
+test('an undefined attribute of the item itself is left out, which the type Item forbids for that reason', async () => {
+  const id = crypto.randomUUID();
+  await put(id, undefined);
+  const { Item } = await engine.send(new GetItemCommand({ TableName, Key: { id: { S: id } } }));
+  expect(Item).toEqual({ id: { S: id } });
+});
