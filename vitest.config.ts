@@ -16,7 +16,7 @@ export default defineConfig({
     // Two cores: more workers than that only wait for each other and for the engines.
     maxWorkers: 2,
     projects: [
-      { test: { ...COMMON, name: 'pieces', include: PIECES } },
+      { test: { ...COMMON, name: 'pieces', include: PIECES, setupFiles: ['test/support/compare-buffers.ts'] } },
       // A service of its own is all that keeps these apart: to load everything anew for each file took a fifth of the time.
       {
         test: {
