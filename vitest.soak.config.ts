@@ -7,7 +7,10 @@ export const THOROUGH = [
   'shared/administration/delete-account',
   'shared/administration/suspension',
   'shared/rate-limit/rate-limiter',
+  'contract/direct-upload',
+  'contract/streaming',
   'contract/upload-clients',
+  'dashboard/uploading',
   'service/secrets',
 ].map((name) => `test/${name}.test.ts`);
 

@@ -24,7 +24,7 @@ import {
   sweepAt,
   upload,
 } from './actions.ts';
-import { faultsOfProduct, TRIED } from './faults.ts';
+import { faultsOfProduct, TRIED, triedAt } from './faults.ts';
 import { forgetWalk, statesOf, strayKeys } from './observe.ts';
 import { startService } from './service.ts';
 
@@ -181,9 +181,10 @@ const LATENESS = IS_THOROUGH ? (['after the work', 'after the sweeper'] as const
 /** Each fault at each call that the work makes, on accounts of their own, many at once. */
 async function tryEverywhere({ begin, files, afterError = [0] }: Scenario) {
   const { calls } = await applyFault('dies before', Number.POSITIVE_INFINITY, await begin(await newAccount(service)));
-  const trials = TRIED.flatMap((fault) =>
-    (fault.endsWith('late') ? LATENESS : (['never'] as const)).flatMap((late) =>
-      Array.from({ length: calls }, (_, index) => ({ fault, late, nth: index + 1 })),
+  const nths = Array.from({ length: calls }, (_, index) => index + 1);
+  const trials = nths.flatMap((nth) =>
+    triedAt(nth).flatMap((fault) =>
+      (fault.endsWith('late') ? LATENESS : (['never'] as const)).map((late) => ({ fault, late, nth })),
     ),
   );
   return eachOf(trials, 48, async (trial) => {

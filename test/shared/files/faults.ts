@@ -26,6 +26,14 @@ export type Fault = (typeof FAULTS)[number];
  */
 export const TRIED: readonly Fault[] = IS_THOROUGH ? FAULTS : ['dies after', 'fails before', 'happens again late'];
 
+/**
+ * The faults that are tried at the nth call of a work when each call is tried: for every change a death, and one of the
+ * others by turns; `npm run test:soak` tries all.
+ */
+export function triedAt(nth: number): readonly Fault[] {
+  return IS_THOROUGH ? FAULTS : ['dies after', nth % 2 === 0 ? 'fails before' : 'happens again late'];
+}
+
 export interface Outcome {
   readonly end: 'success' | 'error' | 'death';
   /** Calls that were made, or would have been. */
