@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { parseCommandLine } from '../../admin/command-line.ts';
 import { COMMANDS } from '../../admin/commands.ts';
 import { fillTables, TABLES_OF_OPERATION } from '../../docs/tables.ts';
@@ -161,8 +161,10 @@ describe('followed as far as it goes without AWS', () => {
   const chosen: SynthesizedStage[] = [];
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'operate-'));
-    // As the page says it, but for where to: by a path from here, as cdk.json has it.
-    const options = { cwd: ROOT, env: { ...inherited(), CI: 'true' } };
+    // As the page says it, but for where to (by a path from here, as cdk.json has it), and without what other tests try: the
+    // builds (test/infra/bundle.test.ts) and the checks (test/infra/validation.test.ts).
+    const settings = { CI: 'true', CDK_BUNDLES: join(inject('assembly'), 'bundles'), CDK_VALIDATION: 'false' };
+    const options = { cwd: ROOT, env: { ...inherited(), ...settings } };
     await promisify(execFile)('npm', ['run', 'synth', '--', '--output', relative(ROOT, directory)], options);
     bySynth = await loadAssembly(directory);
     for (const { contexts, variables } of choices()) chosen.push(await synthesizeStage(contexts, variables));
