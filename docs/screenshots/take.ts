@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { withLocalService } from '../../bench/local-service.ts';
-import { launchBrowser, logInThere, visit } from '../../test/support/browser.ts';
+import { launchBrowser, logInFromPage, visit } from '../../test/support/browser.ts';
 import { LOOKS, PAGES, screenshotFile } from './pages.ts';
 
 /** `npm run screenshots`: makes the pictures of the dashboard that the README shows, on a service of its own. */
@@ -78,6 +78,6 @@ async function furnish(browser: Browser, rootUrl: string): Promise<void> {
 
 async function logIn(page: Page, rootUrl: string): Promise<void> {
   await page.goto(`${rootUrl}/dashboard/login`);
-  await logInThere(page, 'ada.lovelace@example.com');
+  await logInFromPage(page, 'ada.lovelace@example.com');
   await page.getByRole('heading', { name: 'Files', exact: true }).waitFor();
 }

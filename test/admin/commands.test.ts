@@ -218,7 +218,7 @@ describe('delete-account', () => {
     expect(await statuses(account)).toEqual([401, 401]);
     const { stderr } = await admin(service, 'show', account.id);
     expect(stderr).toBe(`There is no account ${account.id}.\n`);
-    await operator.passDeadlines();
+    await operator.expireDeadlines();
     await operator.sweep();
     expect(await service.rowsOf(account.id)).toEqual([]);
     expect(await service.storedBytes(account.id)).toBe(0);
@@ -319,7 +319,7 @@ describe('reconcile', () => {
 });
 
 test('the books of everybody balance after all of this', async () => {
-  await operator.passDeadlines();
+  await operator.expireDeadlines();
   await operator.sweep();
   const { problems, unfinished } = await readBooks(operator);
   expect({ problems, unfinished }).toEqual({ problems: [], unfinished: [] });

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { LANES, type Lane } from '../../shared/metrics.ts';
 import type { Answer } from '../support/client.ts';
 import { FORM, filePart } from '../support/forms.ts';
-import { askForTicket, complete, insist, put, uploadStreaming, uploadThrough } from '../support/lanes.ts';
+import { askForTicket, complete, put, retryOn503, uploadStreaming, uploadThrough } from '../support/lanes.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
-import { rawRequest, sendAndLeave } from '../support/raw-http.ts';
+import { rawRequest, sendAndDisconnect } from '../support/raw-http.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 /** What one account may take besides its storage: files, and bytes in a day. */
@@ -43,7 +43,7 @@ afterAll(async () => {
 const seen = ({ status, body }: Answer) => [status, body.error];
 const statuses = (answers: readonly { readonly status: number }[]) => answers.map(({ status }) => status).sort();
 const remove = ({ byKey }: TestAccount, { body }: Answer) =>
-  insist(() => byKey.request('DELETE', `/files/${String(body.id)}`));
+  retryOn503(() => byKey.request('DELETE', `/files/${String(body.id)}`));
 const bytes = (count: number) => Buffer.alloc(count, 'x');
 
 async function fill(account: TestAccount, files = FILES): Promise<Answer[]> {
@@ -133,7 +133,7 @@ describe('contract: file count', () => {
     await fill(account, FILES - 1);
     const tickets = [await askForTicket(account.byKey, 'a', 1), await askForTicket(account.byKey, 'b', 1)];
     for (const { body } of tickets) expect(await put(body, 'x')).toBe(200);
-    const answers = await Promise.all(tickets.map(({ body }) => insist(() => complete(account.byKey, body))));
+    const answers = await Promise.all(tickets.map(({ body }) => retryOn503(() => complete(account.byKey, body))));
     expect(statuses(answers)).toEqual([201, 403]);
     await service.deliverEvents();
     await expectUsage(account, FILES, FILES);
@@ -247,7 +247,7 @@ describe('contract: bytes a day', () => {
       const account = await service.newAccount();
       const headers = [`Authorization: Bearer ${account.key}`, `Content-Type: ${FORM}`, 'Content-Length: 4900000'];
       const sent = filePart('x'.repeat(2_000_000));
-      await sendAndLeave(service.urls.base_url, rawRequest('POST /api/v1/files', headers, sent));
+      await sendAndDisconnect(service.urls.base_url, rawRequest('POST /api/v1/files', headers, sent));
       await vi.waitFor(async () => expect(await sentBytes(account)).toBeGreaterThan(64 * 1024), { timeout: 15_000 });
       expect(await sentBytes(account)).toBeLessThanOrEqual(sent.length);
     });

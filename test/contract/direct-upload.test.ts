@@ -203,7 +203,7 @@ describe('contract: direct uploads', () => {
     expect(written).toEqual([]);
     expect(await service.storedBytes(fresh.id)).toBe(stored);
 
-    await operator.passDeadlines();
+    await operator.expireDeadlines();
     expect((await operator.sweep()).failed).toBe(0);
     const { problems, unfinished, accountOf } = await readBooks(operator);
     operator.close();

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Fault } from '../../local-aws/aws-front/faults.ts';
 import { client } from '../support/client.ts';
 import { cookieJar } from '../support/cookie-jar.ts';
-import { during } from '../support/during.ts';
 import { logIn } from '../support/login.ts';
 import { type RawAnswer, rawRequest, sendRaw } from '../support/raw-http.ts';
 import { borrowTestService, startTestService, type TestService } from '../support/service.ts';
 import { dynamoDbClient } from '../support/tables.ts';
+import { withFault } from '../support/with-fault.ts';
 
 let service: TestService;
 
@@ -85,7 +85,7 @@ describe('contract: login', () => {
     test('a start for which our own address cannot be looked up', async () => {
       const fresh = await startTestService();
       const anybody = client(fresh.urls.base_url);
-      await during(fresh, broken({ service: 'ssm' }), async () => {
+      await withFault(fresh, broken({ service: 'ssm' }), async () => {
         const browser = await open(fresh, '/auth/google');
         expect([browser.status, browser.headers.get('location')]).toEqual([302, pageOf('unavailable')]);
         const program = await anybody.request('GET', '/auth/google');
@@ -100,7 +100,7 @@ describe('contract: login', () => {
       const { searchParams } = new URL(begun.headers.get('location') ?? '');
       const callback = `/auth/google/callback?code=x&state=${searchParams.get('state')}`;
       const start = service.logs.length;
-      await during(service, broken({ service: 'dynamodb' }), async () => {
+      await withFault(service, broken({ service: 'dynamodb' }), async () => {
         const answer = await open(service, callback, cookie);
         expect([answer.status, answer.headers.get('location')]).toEqual([302, pageOf('unavailable')]);
         expect(answer.headers.getSetCookie()).toEqual([expect.stringMatching(/^login-\w+=; .*Max-Age=0;/)]);

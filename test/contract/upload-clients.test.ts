@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CapturedUpload, capturedUploads } from '../shared/upload-form/captured.ts';
 import { expectError } from '../support/expect-error.ts';
 import { expectNoTrace } from '../support/expect-no-trace.ts';
-import { inChunks, type RawAnswer, rawRequest, sendAndLeave, sendRaw } from '../support/raw-http.ts';
+import { inChunks, type RawAnswer, rawRequest, sendAndDisconnect, sendRaw } from '../support/raw-http.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
 
@@ -128,7 +128,7 @@ describe('contract: multipart', () => {
     ];
     const whole = rawRequest('POST /api/v1/files', headers, inChunks(WHOLE.toString('latin1'), 50));
     const offsets = [...whole.slice(0, -1)].flatMap((_, at) => (at % 10 === 0 ? at : []));
-    await forEach(offsets, (length) => sendAndLeave(service.urls.root_url, whole.slice(0, length)));
+    await forEach(offsets, (length) => sendAndDisconnect(service.urls.root_url, whole.slice(0, length)));
     await expect.poll(() => service.rowsOf(account.id)).toEqual([]);
     await expectNoTrace(service, account);
     expect((await send(account, { contentType, body: WHOLE }, 'streaming'))?.status).toBe(201);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
-  arriveAt,
   HAS_BROWSER,
+  openNewAccount,
   sharedBrowser,
   slowUploads,
   uploadPanel,
@@ -32,7 +32,7 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
   });
 
   async function arrive(options?: VisitOptions): Promise<Page> {
-    ({ account, here } = await arriveAt(service, browser, options));
+    ({ account, here } = await openNewAccount(service, browser, options));
     return here.page;
   }
 

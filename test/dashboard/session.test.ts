@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   HAS_BROWSER,
-  logInThere,
+  logInFromPage,
   openAs,
   sharedBrowser,
   slowUploads,
@@ -11,8 +11,8 @@ import {
   type Visit,
   visit,
 } from '../support/browser.ts';
-import { during } from '../support/during.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { withFault } from '../support/with-fault.ts';
 
 let service: TestService;
 let browser: Browser;
@@ -29,7 +29,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     const here = await visit(browser);
     const { page, context } = here;
     await page.goto(`${service.urls.root_url}/dashboard/?search=holiday`);
-    await logInThere(page, 'ada@example.org');
+    await logInFromPage(page, 'ada@example.org');
     await page.getByRole('searchbox').waitFor();
     expect(page.url()).toBe(`${service.urls.root_url}/dashboard/?search=holiday`);
     const cookies = await context.cookies();
@@ -73,11 +73,11 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     const here = await visit(browser);
     const { page } = here;
     await page.goto(`${service.urls.root_url}/dashboard/login`);
-    await during(service, { match: { service: 'dynamodb' }, effect: 'error-before' }, async () => {
+    await withFault(service, { match: { service: 'dynamodb' }, effect: 'error-before' }, async () => {
       await page.getByRole('link', { name: 'Continue with Google' }).click();
       await page.getByRole('alert').getByText('Logging in does not work at the moment.').waitFor();
     });
-    await logInThere(page, 'margaret@example.org');
+    await logInFromPage(page, 'margaret@example.org');
     await page.getByRole('button', { name: 'Account of margaret@example.org' }).waitFor();
     await here.leave();
   });
@@ -91,7 +91,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await context.clearCookies();
     await page.getByRole('button', { name: 'Revoke test' }).click();
     await page.getByRole('button', { name: 'Revoke', exact: true }).click();
-    await logInThere(page, 'grace@example.org');
+    await logInFromPage(page, 'grace@example.org');
     await page.getByRole('row').filter({ hasText: 'test' }).waitFor();
     expect(page.url()).toBe(`${service.urls.root_url}/dashboard/api-keys`);
     await here.leave();
@@ -203,7 +203,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await here.page.getByRole('button', { name: 'Account of barbara@example.org' }).waitFor();
     const other = await here.context.newPage();
     await other.goto(`${service.urls.root_url}/dashboard/login`);
-    await logInThere(other, 'edsger@example.org');
+    await logInFromPage(other, 'edsger@example.org');
     await here.page.getByRole('button', { name: 'Account of edsger@example.org' }).waitFor();
     await here.leave();
   });
@@ -214,7 +214,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
       const here = await visit(browser);
       const { page } = here;
       await page.goto(`${service.urls.root_url}/dashboard/login?return=${target}`);
-      await logInThere(page, 'alan@example.org');
+      await logInFromPage(page, 'alan@example.org');
       await page.getByRole('heading', { name: 'Upload your first file' }).waitFor();
       expect([...here.hosts].sort()).toEqual(
         [service.urls.root_url, service.urls.identity_provider_url].map((url) => new URL(url).host).sort(),

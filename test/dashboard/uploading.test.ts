@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminJson } from '../support/admin.ts';
-import { arriveAt, HAS_BROWSER, sharedBrowser, slowUploads, uploadPanel, type Visit } from '../support/browser.ts';
+import {
+  HAS_BROWSER,
+  openNewAccount,
+  sharedBrowser,
+  slowUploads,
+  uploadPanel,
+  type Visit,
+} from '../support/browser.ts';
 import { uploadThrough } from '../support/lanes.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
@@ -20,7 +27,7 @@ let account: TestAccount;
 let here: Visit;
 
 async function arrive(): Promise<Page> {
-  ({ account, here } = await arriveAt(service, browser));
+  ({ account, here } = await openNewAccount(service, browser));
   return here.page;
 }
 
@@ -165,7 +172,7 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
   });
 
   test('a file while the list loads for the first time, and sees it there', async () => {
-    ({ account, here } = await arriveAt(service, browser));
+    ({ account, here } = await openNewAccount(service, browser));
     const { page } = here;
     const { promise: isStored, resolve: tellStored } = Promise.withResolvers<void>();
     let lists = 0;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDynamoDbLocal } from '../../local-aws/dynamodb/dynamodb-local.ts';
 import { readBooks } from '../support/books.ts';
-import { endAmidUploads, expectKept, type Promised } from '../support/busy-clients.ts';
+import { endDuringUploads, expectKept, type Promised } from '../support/busy-clients.ts';
 import { client } from '../support/client.ts';
 import { logIn } from '../support/login.ts';
 import { operatorOf } from '../support/operator.ts';
@@ -40,7 +40,7 @@ afterAll(async () => {
 
 test('a kill -9 amid uploads loses nothing that was acknowledged', { timeout: TIMEOUT_MS }, async () => {
   const after = { uploads: 4, milliseconds: 150 };
-  await endAmidUploads(service, { key, promised, wave: 'first', signal: 'SIGKILL', after });
+  await endDuringUploads(service, { key, promised, wave: 'first', signal: 'SIGKILL', after });
   service = await startProcess(dataDir, LIMITS);
   await expectKept(service.urls.base_url, key, promised);
   expect(promised.files.size).toBeGreaterThanOrEqual(4);
@@ -49,7 +49,7 @@ test('a kill -9 amid uploads loses nothing that was acknowledged', { timeout: TI
 test('a SIGTERM amid uploads ends every process, and loses nothing either', async () => {
   expect(processesOn(dataDir).length).toBeGreaterThan(0);
   const after = { uploads: 6, milliseconds: 0 };
-  expect(await endAmidUploads(service, { key, promised, wave: 'second', signal: 'SIGTERM', after })).toBe(0);
+  expect(await endDuringUploads(service, { key, promised, wave: 'second', signal: 'SIGTERM', after })).toBe(0);
   expect(processesOn(dataDir)).toEqual([]);
 });
 
@@ -60,7 +60,7 @@ test('after all of that, and a sweep, the books balance', { timeout: TIMEOUT_MS 
   const operator = operatorOf(again);
   const me = await client(again.urls.base_url, { cookie }).request<{ id: string }>('GET', '/auth/me');
   const names = await expectKept(again.urls.base_url, key, promised);
-  await operator.passDeadlines();
+  await operator.expireDeadlines();
   await operator.sweep();
   const { problems, unfinished, accountOf } = await readBooks(operator);
   expect({ problems, unfinished }).toEqual({ problems: [], unfinished: [] });

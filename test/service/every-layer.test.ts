@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ROUTES, type Route } from '../../shared/routes.ts';
-import { expectError, expectErrorOfCloudFront, expectErrorPage } from '../support/expect-error.ts';
+import { expectCloudFrontError, expectError, expectErrorPage } from '../support/expect-error.ts';
 import { inChunks, rawRequest, sendRaw } from '../support/raw-http.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
@@ -67,8 +67,8 @@ const MALFORMED: readonly (readonly [what: string, bytes: string])[] = [
 
 describe('what is no request', () => {
   test.for(MALFORMED)('%s is 400 in the words of CloudFront, which cannot tell whose it is', async ([, bytes]) => {
-    expectErrorOfCloudFront(await send(bytes), 400);
-    expectErrorOfCloudFront(await sendRaw(service.urls.cdn_url, bytes), 400);
+    expectCloudFrontError(await send(bytes), 400);
+    expectCloudFrontError(await sendRaw(service.urls.cdn_url, bytes), 400);
   });
 });
 
@@ -101,7 +101,7 @@ describe('what is a request, but none that is expected here', () => {
   ] as const)('%s is 403 in the words of CloudFront, and no file at the CDN', async ([, method, body]) => {
     const length = `Content-Length: ${body.length}`;
     for (const path of ['/health', '/api/v1/files', '/dashboard/']) {
-      expectErrorOfCloudFront(await send(rawRequest(`${method} ${path}`, [key(), length], body)), 403);
+      expectCloudFrontError(await send(rawRequest(`${method} ${path}`, [key(), length], body)), 403);
     }
     const link = rawRequest(`${method} /uploads/${'A'.repeat(22)}/a`, [length], body);
     expectErrorPage(await sendRaw(service.urls.cdn_url, link), 'not_found', 404);

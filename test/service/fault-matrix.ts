@@ -211,11 +211,12 @@ function expectTruth(
 async function countBalanced(operator: Operator, { id }: TestAccount, trials: readonly Trial[], failures: string[]) {
   const lateKeys = new Set(trials.flatMap((trial) => [...trial.lateKeys]));
   // Objects that came late have no row; the walk of the bucket removes them when they are a day old.
-  const isForTheWalk = (problem: string) => [...lateKeys].some((key) => problem === `nobody knows the object ${key}`);
+  const isForTheWalk = (problem: string) =>
+    [...lateKeys].some((key) => problem === `no row refers to the object ${key}`);
   const wrong = new Set<Trial>();
   for (const when of ['before the sweeper', 'after the sweeper']) {
     if (when === 'after the sweeper') {
-      await operator.passDeadlines();
+      await operator.expireDeadlines();
       await operator.sweep();
     }
     const { problems, unfinished, accountOf } = await readBooks(operator);

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Client, client } from '../support/client.ts';
-import { during } from '../support/during.ts';
 import { askForTicket, complete, put, type Ticket, uploadStreaming } from '../support/lanes.ts';
 import { logIn } from '../support/login.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount } from '../support/service.ts';
+import { withFault } from '../support/with-fault.ts';
 import { NOTHING_TOLD, type Play, type Prepared, type Told } from './fault-matrix.ts';
 
 /** More than one part. */
@@ -284,7 +284,7 @@ async function arrived({ byKey }: TestAccount, name: string, headers: Record<str
 async function completeInTheEnd(operator: Operator, { byKey }: TestAccount, ticket: Ticket): Promise<Told> {
   const answer = await complete(byKey, ticket);
   if (answer.status !== 503) return answer;
-  await operator.passLeases();
+  await operator.expireLeases();
   return complete(byKey, ticket);
 }
 
@@ -439,7 +439,7 @@ function backgroundPlays(operator: Operator): Play[] {
       usual: [200],
       prepare: async (account, name) => {
         await leaveWork(operator, account, name);
-        await operator.passDeadlines();
+        await operator.expireDeadlines();
         const sweep = async (): Promise<Told> =>
           operator.sweep().then(
             (body) => ({ ...NOTHING_TOLD, status: 200, body }),
@@ -449,7 +449,7 @@ function backgroundPlays(operator: Operator): Play[] {
           request: sweep,
           isTrue: () => true,
           async goOn() {
-            await operator.passDeadlines();
+            await operator.expireDeadlines();
             expectStatus(await sweep(), 200);
           },
           isFileMade: () => false,
@@ -466,9 +466,9 @@ async function leaveWork({ service }: Operator, account: TestAccount, name: stri
     match: { service: 's3' as const, operation },
     effect: 'error-before' as const,
   });
-  await during(service, storage('PutObject'), () => byKey.upload(name, 'hello'));
+  await withFault(service, storage('PutObject'), () => byKey.upload(name, 'hello'));
   const { body } = await byKey.upload(name, 'hello');
-  await during(service, storage('DeleteObject'), () => byKey.request('DELETE', `/files/${body.id}`));
+  await withFault(service, storage('DeleteObject'), () => byKey.request('DELETE', `/files/${body.id}`));
   await arrived(account, name);
   const { body: ticket } = await askForTicket(byKey, name, 5);
   await byKey.request('DELETE', `/files/${ticket.id}`);

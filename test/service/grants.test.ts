@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Fault } from '../../local-aws/aws-front/faults.ts';
 import { ROUTES, type Route } from '../../shared/routes.ts';
 import { cookieJar } from '../support/cookie-jar.ts';
-import { during } from '../support/during.ts';
 import { askForTicket, complete, put, type Ticket, uploadStreaming } from '../support/lanes.ts';
 import { logIn } from '../support/login.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { withFault } from '../support/with-fault.ts';
 import { forgetVisits, nextSeqStartsGroup, walkEverything } from './long-time.ts';
 
 /**
@@ -128,16 +128,16 @@ async function keepTickets(): Promise<void> {
 async function fail(): Promise<void> {
   const { byKey } = account;
   const unsettled = broken('dynamodb', 'TransactWriteItems');
-  await during(service, unsettled, () => byKey.upload('d', 'd'));
-  await during(service, unsettled, () => uploadStreaming(account, 'd', 'd'));
+  await withFault(service, unsettled, () => byKey.upload('d', 'd'));
+  await withFault(service, unsettled, () => uploadStreaming(account, 'd', 'd'));
   await uploadStreaming(account, 'too large', TOO_LARGE);
   const tickets = [await arrived('completed'), await arrived('arrived')];
-  await during(service, unsettled, () => complete(byKey, tickets[0] as Ticket));
-  await during(service, unsettled, () => service.deliverEvents());
+  await withFault(service, unsettled, () => complete(byKey, tickets[0] as Ticket));
+  await withFault(service, unsettled, () => service.deliverEvents());
   service.holdEvents();
   const large = await arrived('copied in parts', {}, COPIED_IN_PARTS);
-  await during(service, broken('s3', 'UploadPartCopy'), () => complete(byKey, large));
-  await during(service, broken('s3', 'UploadPartCopy'), () => service.deliverEvents());
+  await withFault(service, broken('s3', 'UploadPartCopy'), () => complete(byKey, large));
+  await withFault(service, broken('s3', 'UploadPartCopy'), () => service.deliverEvents());
   service.holdEvents();
 }
 
@@ -151,7 +151,7 @@ async function loseRaces(): Promise<void> {
     const ticket = await arrived('lost');
     const principal = service.lambda.find(label).roleArn.split('/').at(-1) ?? '';
     const conflict: Fault = { match: { principal, operation: 'TransactWriteItems' }, effect: 'transaction-conflict' };
-    const settled = await during(service, conflict, async (fault) => {
+    const settled = await withFault(service, conflict, async (fault) => {
       const settling = settle(ticket);
       await expect.poll(() => fault.hits).toBeGreaterThan(0);
       await account.byKey.request('DELETE', `/files/${ticket.id}`);
@@ -170,7 +170,7 @@ async function loseRaces(): Promise<void> {
 async function outliveTickets(): Promise<void> {
   const [settled] = [await arrived('settled'), await arrived('gone before its event')];
   expect((await complete(account.byKey, settled)).status).toBe(201);
-  await operator.passDeadlines();
+  await operator.expireDeadlines();
   await operator.sweep();
   await account.byKey.request('DELETE', `/files/${settled.id}`);
   await service.deliverEvents();
@@ -178,10 +178,12 @@ async function outliveTickets(): Promise<void> {
 }
 
 async function leaveWork(): Promise<void> {
-  await during(service, broken('s3', 'AbortMultipartUpload'), () => uploadStreaming(account, 'too large', TOO_LARGE));
-  await during(service, broken('s3', 'PutObject'), () => account.byKey.upload('f', 'f'));
+  await withFault(service, broken('s3', 'AbortMultipartUpload'), () =>
+    uploadStreaming(account, 'too large', TOO_LARGE),
+  );
+  await withFault(service, broken('s3', 'PutObject'), () => account.byKey.upload('f', 'f'));
   await arrived('expired');
-  await operator.passDeadlines();
+  await operator.expireDeadlines();
   await operator.sweep();
   await walkEverything(operator);
   await operator.sweep();

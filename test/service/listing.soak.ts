@@ -5,9 +5,9 @@ import { auditAccount } from '../../shared/administration/audit-account.ts';
 import { TABLES } from '../../shared/aws/tables.ts';
 import { eachOf } from '../../shared/each-of.ts';
 import type { ListedFile } from '../../shared/files/file.ts';
-import { during } from '../support/during.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { dynamoDbClient } from '../support/tables.ts';
+import { withFault } from '../support/with-fault.ts';
 import { MADE_UP_BYTES, makeUpFiles, takeAwayFiles } from './made-up-files.ts';
 
 const COUNT = 20_000;
@@ -50,7 +50,7 @@ async function costOf(account: TestAccount, query: string) {
     effect: { delayMs: 100 },
   };
   const mark = service.front.meter.mark();
-  const { body } = await during(service, slow, () => list(account, query));
+  const { body } = await withFault(service, slow, () => list(account, query));
   const { calls, readUnits } = service.front.meter.since(mark);
   return { ids: idsOf(body.items), total: body.total, readUnits, rounds: countRounds(calls), queries: queries.size };
 }

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Fault } from '../../local-aws/aws-front/faults.ts';
 import { METRIC_NAMESPACE, METRICS } from '../../shared/metrics.ts';
-import { during } from '../support/during.ts';
 import { askForTicket, complete, put, uploadStreaming } from '../support/lanes.ts';
 import { operatorOf } from '../support/operator.ts';
 import { rawRequest, sendRaw } from '../support/raw-http.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { withFault } from '../support/with-fault.ts';
 import { rulesBroken } from './embedded-metrics.ts';
 
 let service: TestService;
@@ -94,7 +94,7 @@ test('a failure of the streaming lane is counted on its own, since no gateway se
   const account = await service.newAccount();
   const fault: Fault = { match: { service: 's3' }, effect: 'error-before' };
   await expectCounted(
-    () => during(service, fault, () => uploadStreaming(account, 'a.txt', 'hello')),
+    () => withFault(service, fault, () => uploadStreaming(account, 'a.txt', 'hello')),
     { Code: 'service_unavailable', Rejections: 1 },
     { StreamingFailures: 1 },
   );
@@ -104,7 +104,7 @@ test('a login that fails in a browser is counted on its own, since the gateway s
   const fault: Fault = { match: { service: 'dynamodb' }, effect: 'error-before' };
   const request = rawRequest('GET /api/v1/auth/google', ['Sec-Fetch-Mode: navigate']);
   await expectCounted(
-    () => during(service, fault, () => sendRaw(service.urls.root_url, request)),
+    () => withFault(service, fault, () => sendRaw(service.urls.root_url, request)),
     { LoginFailures: 1 },
     { Code: 'service_unavailable', Rejections: 1 },
   );
@@ -113,7 +113,7 @@ test('a login that fails in a browser is counted on its own, since the gateway s
 test('a sweep reports its work and its lag', async () => {
   const { byKey } = await service.newAccount();
   await askForTicket(byKey, 'a.txt', 5);
-  await operatorOf(service).passDeadlines();
+  await operatorOf(service).expireDeadlines();
   const start = service.logs.length;
   await service.runSchedules();
   await expect

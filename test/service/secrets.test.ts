@@ -6,10 +6,10 @@ import { generateKey } from '../../shared/api-keys/key-format.ts';
 import { eachOf } from '../../shared/each-of.ts';
 import { ERRORS } from '../../shared/errors.ts';
 import { randomToken } from '../../shared/ids.ts';
-import { during } from '../support/during.ts';
-import { inChunks, rawRequest, sendAndLeave } from '../support/raw-http.ts';
+import { inChunks, rawRequest, sendAndDisconnect } from '../support/raw-http.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
+import { withFault } from '../support/with-fault.ts';
 import { type Ask, everyRoute, FORM, form } from './every-route.ts';
 import { leaksIn, remember, rememberingFetch } from './seen-secrets.ts';
 
@@ -168,7 +168,7 @@ describe('no line holds a secret, and no error more than its code,', () => {
           [service.tables.apiKeys, service.tables.sessions, service.tables.rateLimits].includes(name),
         );
       const fault: Fault = { match: { ...match, predicate: ({ tables }) => !isAdmission(tables) }, effect };
-      await during(service, fault, async () => {
+      await withFault(service, fault, async () => {
         await askAll(asWhoever({ id, text }));
         await service.runSchedules();
       });
@@ -178,7 +178,7 @@ describe('no line holds a secret, and no error more than its code,', () => {
   test('after functions were killed and clients left', async () => {
     const asks = everyRoute(byKey(), { id: await fileOf(account), text: account.key });
     const slow: Fault = { match: { service: 'dynamodb' }, effect: { delayMs: 300 } };
-    await during(service, slow, async (fault) => {
+    await withFault(service, slow, async (fault) => {
       const answers = askAll(asks);
       await expect.poll(() => fault.hits).toBeGreaterThan(5);
       for (const label of ['GetFileFunction', 'UploadFileFunction', 'ListFilesFunction']) {
@@ -193,7 +193,7 @@ describe('no line holds a secret, and no error more than its code,', () => {
       [...headers, 'Transfer-Encoding: chunked'],
       inChunks(form(account.key), 50),
     );
-    for (const cut of [20, 60, 100]) await sendAndLeave(service.urls.root_url, request.slice(0, -cut));
+    for (const cut of [20, 60, 100]) await sendAndDisconnect(service.urls.root_url, request.slice(0, -cut));
   });
 
   test('after the login provider refused, could not be reached, or its secret was broken', async () => {

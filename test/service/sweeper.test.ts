@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Fault, FaultSubject } from '../../local-aws/aws-front/faults.ts';
 import type { SweepReport } from '../../shared/files/sweep.ts';
 import { readBooks } from '../support/books.ts';
-import { during } from '../support/during.ts';
 import { askForTicket, complete, put, type Ticket, uploadStreaming } from '../support/lanes.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { withFault } from '../support/with-fault.ts';
 
 /** The sweeper beside others: another sweeper, and requests that are slower than their deadline. */
 
@@ -44,11 +44,11 @@ async function leaveWork(account: TestAccount, count: number): Promise<SweepRepo
   const upload = (name: string) => byKey.upload(name, 'hello');
 
   // Uploads whose object was stored, or not; and parts that could not be thrown away.
-  await during(service, s3('PutObject', 'error-before'), () => each(count, upload));
-  await during(service, s3('PutObject', 'error-after'), () => each(count, upload));
+  await withFault(service, s3('PutObject', 'error-before'), () => each(count, upload));
+  await withFault(service, s3('PutObject', 'error-after'), () => each(count, upload));
   const large = new Uint8Array(5 * 1024 * 1024 + 1);
-  await during(service, s3('AbortMultipartUpload', 'error-before'), () =>
-    during(service, s3('CompleteMultipartUpload', 'error-before'), () =>
+  await withFault(service, s3('AbortMultipartUpload', 'error-before'), () =>
+    withFault(service, s3('CompleteMultipartUpload', 'error-before'), () =>
       each(count, (name) => uploadStreaming(account, name, large)),
     ),
   );
@@ -58,20 +58,20 @@ async function leaveWork(account: TestAccount, count: number): Promise<SweepRepo
   await each(count, (name) => arrived(account, name));
   const unguarded = await each(count, (name) => askForTicket(byKey, name, 5));
   const guarding = { principal: roleOf('DeleteFileFunction'), operation: 'PutObject' };
-  await during(service, { match: guarding, effect: 'error-before' }, () =>
+  await withFault(service, { match: guarding, effect: 'error-before' }, () =>
     Promise.all(unguarded.map(({ body }) => byKey.request('DELETE', `/files/${body.id}`))),
   );
   for (const { body } of unguarded) expect(await put(body, 'hello')).toBe(200);
 
   const files = await each(count, upload);
-  await during(service, s3('DeleteObject', 'error-before'), () =>
+  await withFault(service, s3('DeleteObject', 'error-before'), () =>
     Promise.all(files.map(({ body }) => byKey.request('DELETE', `/files/${body.id}`))),
   );
 
   // A first attempt copies the bytes and settles nothing; the second does.
   const tickets = await each(count, (name) => arrived(account, name));
   const completeAll = () => Promise.all(tickets.map((ticket) => complete(byKey, ticket)));
-  await during(service, { match: { operation: 'TransactWriteItems' }, effect: 'error-before' }, completeAll);
+  await withFault(service, { match: { operation: 'TransactWriteItems' }, effect: 'error-before' }, completeAll);
   for (const { status } of await completeAll()) expect(status).toBe(201);
   return { upload: 3 * count, ticket: 2 * count, cancelled: count, deleted: count, leftovers: count };
 }
@@ -91,14 +91,14 @@ test('two sweepers at once do each piece of work once', async () => {
   // Before anything is due; after which both environments have started, and two sweeps begin together.
   for (const { swept } of await twoSweeps()) expect(Object.values(swept)).toEqual([0, 0, 0, 0, 0]);
 
-  expect(await operator.passDeadlines()).toBe(Object.values(work).reduce((sum, rows) => sum + rows));
+  expect(await operator.expireDeadlines()).toBe(Object.values(work).reduce((sum, rows) => sum + rows));
   // Both have looked before either has begun.
   const looking: Fault = {
     match: { principal: roleOf('SweepFunction'), operation: 'Query' },
     effect: { delayMs: 1_000 },
   };
   const mark = service.front.meter.mark();
-  const [one, other] = await during(service, looking, twoSweeps);
+  const [one, other] = await withFault(service, looking, twoSweeps);
   const refused = service.front.meter
     .since(mark)
     .calls.filter(({ operation, status }) => operation === 'UpdateItem' && status === 400);
@@ -113,12 +113,12 @@ test('two sweepers at once do each piece of work once', async () => {
 test('what sweepers fail at, the next one does', async () => {
   const account = await service.newAccount();
   await leaveWork(account, 1);
-  await operator.passDeadlines();
+  await operator.expireDeadlines();
   // Without the list of what is due there would be no work to fail at.
   const predicate = ({ operation }: FaultSubject) => operation !== 'Query';
   const failing: Fault = { match: { principal: roleOf('SweepFunction'), predicate }, effect: 'error-after', every: 3 };
-  await during(service, failing, () => Promise.all([operator.sweep(), operator.sweep()]));
-  await operator.passDeadlines();
+  await withFault(service, failing, () => Promise.all([operator.sweep(), operator.sweep()]));
+  await operator.expireDeadlines();
   expect((await operator.sweep()).failed).toBe(0);
   await expectFiles(account, ['0.bin']);
 });
@@ -129,9 +129,9 @@ test('what a sweeper dies over, the next one does', async () => {
   const { arn } = service.lambda.find('SweepFunction');
   // In the order in which the work is done, so that each is still ahead of the next sweeper.
   for (const operation of ['TransactWriteItems', 'DeleteObject', 'DeleteItem']) {
-    await operator.passDeadlines();
+    await operator.expireDeadlines();
     const stuck: Fault = { match: { principal: roleOf('SweepFunction'), operation }, effect: 'timeout' };
-    await during(service, stuck, async (fault) => {
+    await withFault(service, stuck, async (fault) => {
       const kill = async () => {
         await expect.poll(() => fault.hits).toBeGreaterThan(0);
         await service.lambda.killEnvironments(arn);
@@ -139,7 +139,7 @@ test('what a sweeper dies over, the next one does', async () => {
       await Promise.all([expect(operator.sweep()).rejects.toThrow('killed'), kill()]);
     });
   }
-  await operator.passDeadlines();
+  await operator.expireDeadlines();
   expect((await operator.sweep()).failed).toBe(0);
   await expectFiles(account, ['0.bin']);
 });
@@ -147,10 +147,10 @@ test('what a sweeper dies over, the next one does', async () => {
 test('an upload that is slower than its deadline loses to the sweeper, and its client is told', async () => {
   const account = await service.newAccount();
   const match = { principal: roleOf('UploadFileFunction'), operation: 'TransactWriteItems' };
-  const { answered } = await during(service, { match, effect: 'transaction-conflict' }, async (settling) => {
+  const { answered } = await withFault(service, { match, effect: 'transaction-conflict' }, async (settling) => {
     const answered = account.byKey.upload('slow.bin', 'hello');
     await expect.poll(() => settling.hits).toBeGreaterThan(0);
-    await operator.passDeadlines();
+    await operator.expireDeadlines();
     expect((await operator.sweep()).swept).toMatchObject({ upload: 1 });
     return { answered };
   });
@@ -163,10 +163,10 @@ test('a completion that is slower than its ticket loses to the sweeper, and its 
   const account = await service.newAccount();
   const ticket = await arrived(account, 'slow.bin');
   const match = { principal: roleOf('CompleteUploadFunction'), operation: 'TransactWriteItems' };
-  const { answered } = await during(service, { match, effect: 'transaction-conflict' }, async (settling) => {
+  const { answered } = await withFault(service, { match, effect: 'transaction-conflict' }, async (settling) => {
     const answered = complete(account.byKey, ticket);
     await expect.poll(() => settling.hits).toBeGreaterThan(0);
-    await operator.passDeadlines();
+    await operator.expireDeadlines();
     expect((await operator.sweep()).swept).toMatchObject({ ticket: 1 });
     return { answered };
   });

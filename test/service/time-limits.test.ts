@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CALL_MS } from '../../shared/aws/call-times.ts';
 import { TIDYING_MS } from '../../shared/time-limit.ts';
 import { readBooks } from '../support/books.ts';
-import { during } from '../support/during.ts';
 import { expectNoTrace } from '../support/expect-no-trace.ts';
 import { askForTicket, complete, put } from '../support/lanes.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { setTimeoutOf, type Templates } from '../support/template-edits.ts';
+import { withFault } from '../support/with-fault.ts';
 
 /** Requests end in time: what a client is told is true then and later, however late AWS is. */
 
@@ -39,7 +39,7 @@ async function timed<Result>(work: () => Promise<Result>): Promise<{ result: Res
 }
 
 async function expectBalance(operator: Operator): Promise<void> {
-  await operator.passDeadlines();
+  await operator.expireDeadlines();
   await operator.sweep();
   const { problems, unfinished } = await readBooks(operator);
   expect({ problems, unfinished }).toEqual({ problems: [], unfinished: [] });
@@ -51,7 +51,7 @@ describe('contract: in time', () => {
   test('an upload that was told 504 never becomes a file, also when the next request thaws its function', async () => {
     const { id, byKey } = await hurried.newAccount();
     const late = { match: s3('PutObject'), effect: { delayMs: EARLY_ANSWER_MS + 1_000 } } as const;
-    const { result, ms } = await during(hurried, late, () => timed(() => byKey.upload('first', 'hello')));
+    const { result, ms } = await withFault(hurried, late, () => timed(() => byKey.upload('first', 'hello')));
     expect([result.status, result.body]).toEqual([504, { error: 'timeout' }]);
     expect(ms).toBeLessThan(EARLY_ANSWER_MS + 1_000);
 
@@ -69,7 +69,7 @@ describe('contract: in time', () => {
   test('an upload whose bytes are stored after its deadline is given up, and its client told at once', async () => {
     const account = await hurried.newAccount();
     const late = { match: s3('PutObject'), effect: { delayMs: 3_900 }, times: 1 } as const;
-    const { result, ms } = await during(hurried, late, () => timed(() => account.byKey.upload('late', 'hello')));
+    const { result, ms } = await withFault(hurried, late, () => timed(() => account.byKey.upload('late', 'hello')));
     expect([result.status, result.body]).toEqual([504, { error: 'timeout' }]);
     expect(ms).toBeLessThan(EARLY_ANSWER_MS - 1_000);
     await expectNoTrace(hurried, account);
@@ -81,7 +81,7 @@ describe('contract: in time', () => {
     const { body: ticket } = await askForTicket(byKey, 'direct', 5);
     expect(await put(ticket, 'hello')).toBe(200);
     const late = { match: s3('CopyObject'), effect: { delayMs: 3_900 }, times: 1 } as const;
-    const answer = await during(hurried, late, () => complete(byKey, ticket));
+    const answer = await withFault(hurried, late, () => complete(byKey, ticket));
     expect([answer.status, answer.body]).toEqual([504, { error: 'timeout' }]);
     expect(await namesOf(id)).toEqual([]);
     expect((await complete(byKey, ticket)).status).toBe(201);
@@ -92,7 +92,7 @@ describe('contract: in time', () => {
   test('one lost connection to the storage costs an upload no error', async () => {
     const { byKey } = await service.newAccount();
     const lost = { match: s3('PutObject'), effect: 'timeout', times: 1 } as const;
-    const { result, ms } = await during(service, lost, () => timed(() => byKey.upload('a', 'hello')));
+    const { result, ms } = await withFault(service, lost, () => timed(() => byKey.upload('a', 'hello')));
     expect(result.status).toBe(201);
     expect(ms).toBeLessThan(2 * CALL_MS.object);
   });
@@ -101,7 +101,7 @@ describe('contract: in time', () => {
     const account = await service.newAccount();
     const { body } = await account.byKey.upload('hangs', 'hello');
     const hangs = { match: s3('DeleteObject'), effect: 'timeout' } as const;
-    const { result, ms } = await during(service, hangs, () =>
+    const { result, ms } = await withFault(service, hangs, () =>
       timed(() => account.byKey.request('DELETE', `/files/${body.id}`)),
     );
     expect([result.status, result.body]).toEqual([200, { id: body.id, deleted: true }]);

@@ -45,7 +45,7 @@ test('a service that is well passes, and nothing is left of the visit', async ()
   expect(lines.join('\n')).toMatch(/^holds {10}link: dead within 75 s of the deletion.*: dead after \d+ s$/m);
   // A direct upload keeps its row and its key until its ticket ends.
   const operator = operatorOf(service);
-  await operator.passDeadlines();
+  await operator.expireDeadlines();
   await operator.sweep();
   operator.close();
   expect(await service.rowsOf(account.id)).toEqual([]);

@@ -17,7 +17,7 @@ export interface RunningAdmin {
 
 const RUN = join(import.meta.dirname, '../../admin/run.ts');
 
-/** Starts `npm run admin -- …` as a process of its own, without a terminal, and with no credentials but those given. */
+/** Starts `npm run admin -- …` as a separate process, without a terminal and with no credentials but those given. */
 export function startAdmin(args: readonly string[], environment: Record<string, string>): RunningAdmin {
   const env = { ...inherited(), AWS_EC2_METADATA_DISABLED: 'true', HOME: '/nowhere', ...environment };
   const child = spawn(process.execPath, [RUN, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -27,12 +27,12 @@ export function startAdmin(args: readonly string[], environment: Record<string, 
   return { child, outcome };
 }
 
-/** The same to its end, against a local service. */
+/** Runs `npm run admin -- --local …` against a local service, and waits for its end. */
 export function admin({ dataDir }: { dataDir: string }, ...args: string[]): Promise<AdminOutcome> {
   return startAdmin(['--local', ...args], { DATA_DIR: dataDir }).outcome;
 }
 
-/** The same with `--json`. @throws Error when it does not succeed. */
+/** Like {@link admin}, with `--json`. @returns the parsed output. @throws Error when the command fails. */
 export async function adminJson(service: { dataDir: string }, ...args: string[]): Promise<Record<string, unknown>> {
   const { code, stdout, stderr } = await admin(service, '--json', ...args);
   if (code !== 0) throw new Error(`admin ${args.join(' ')} ended with ${code}: ${stderr}`);

@@ -4,14 +4,14 @@ import { ListMultipartUploadsCommand, paginateListObjectsV2 } from '@aws-sdk/cli
 import type { Operator } from './operator.ts';
 
 /**
- * An auditor of the whole service who shares nothing with it but the names of tables and attributes: reads every row and
- * the bucket, and computes from the ready files alone what all the rest should be (docs/architecture.md, I1 to I6). To be asked while
- * nobody uploads or deletes.
+ * An independent audit of the whole service: it shares no code with the service, only the names of tables and attributes.
+ * It reads every row and the bucket, and computes from the ready files what everything else must be (docs/architecture.md,
+ * I1 to I6). Valid only while no upload or deletion is running.
  */
 export interface Books {
-  /** What contradicts what, a sentence each; none when the books balance. */
+  /** One sentence per violated invariant; empty when the books balance. */
   readonly problems: string[];
-  /** Rows that the sweeper has yet to finish, as `<state> <lane>`. */
+  /** Rows that the sweeper still has to finish, as `<state> <lane>`. */
   readonly unfinished: string[];
   accountOf(accountId: string): AccountBooks;
 }
@@ -19,7 +19,7 @@ export interface Books {
 export interface AccountBooks {
   readonly usedBytes: number;
   readonly fileCount: number;
-  /** Of the ready files, in alphabetical order. */
+  /** The names of the ready files, in alphabetical order. */
   readonly names: string[];
 }
 
@@ -50,7 +50,7 @@ export async function readBooks({ dynamoDb, s3, bucket, service: { tables } }: O
       ...listingProblems(files, listed),
       ...objectProblems(files, objects),
       ...Uploads.filter(({ Key = '' }) => !files.some((file) => keysOf(file).includes(Key))).map(
-        ({ Key }) => `nobody knows the parts of ${Key}`,
+        ({ Key }) => `no row refers to the unfinished multipart upload of ${Key}`,
       ),
     ],
     unfinished: files.filter(({ work_due_at }) => work_due_at).map(({ state, lane }) => `${state?.S} ${lane?.S}`),
@@ -65,7 +65,7 @@ export async function readBooks({ dynamoDb, s3, bucket, service: { tables } }: O
 
 const number = (value: AttributeValue | undefined) => Number(value?.N ?? 0);
 
-/** Usage, count and listing counters against the rows. */
+/** Compares an account's usage, file count and listing counters with its rows. */
 function accountProblems(account: Row, rows: readonly Row[]): string[] {
   const own = rows.filter(({ account_id }) => account_id?.S === account.id?.S);
   const ready = own.filter(({ state }) => state?.S === 'ready');
@@ -98,16 +98,16 @@ const nonZero = (counts: [string, number][]) => Object.fromEntries(counts.filter
 
 function differences(what: string, recorded: unknown, computed: unknown): string[] {
   if (isDeepStrictEqual(recorded, computed)) return [];
-  return [`${what} is ${JSON.stringify(recorded)}, and the rows make ${JSON.stringify(computed)}`];
+  return [`${what} is ${JSON.stringify(recorded)}, but the rows add up to ${JSON.stringify(computed)}`];
 }
 
-/** The listing's index holds the ready files and no others. */
+/** Checks that the index `by_seq` holds exactly the ready files. */
 function listingProblems(files: readonly Row[], listed: readonly Row[]): string[] {
   const ids = (rows: readonly Row[]) => rows.map(({ id }) => id?.S ?? '').sort();
   return differences('by_seq', ids(listed), ids(files.filter(({ state }) => state?.S === 'ready')));
 }
 
-/** Every ready file has its object; every object has a row that knows it. */
+/** Checks that every ready file has its object, and that a row refers to every object. */
 function objectProblems(files: readonly Row[], objects: ReadonlyMap<string, number>): string[] {
   const known = new Set(files.flatMap(keysOf));
   return [
@@ -115,14 +115,11 @@ function objectProblems(files: readonly Row[], objects: ReadonlyMap<string, numb
       .filter(({ state }) => state?.S === 'ready')
       .filter(({ object_key, size_bytes }) => objects.get(object_key?.S ?? '') !== number(size_bytes))
       .map((file) => `${file.name?.S}: its object has ${objects.get(file.object_key?.S ?? '')} bytes`),
-    ...[...objects.keys()].filter((key) => !known.has(key)).map((key) => `nobody knows the object ${key}`),
+    ...[...objects.keys()].filter((key) => !known.has(key)).map((key) => `no row refers to the object ${key}`),
   ];
 }
 
-/**
- * Where bytes of a row may be. What arrived directly for a file that is ready, or was begun in parts twice, is of no use, and
- * the bucket's lifecycle's to remove.
- */
+/** The keys under which bytes of a row may be: its object, copies of other attempts, and what a direct upload sent. */
 function keysOf({ account_id, id, lane, object_key, attempt_keys }: Row): string[] {
   const incoming = lane?.S === 'direct' ? [`incoming/${account_id?.S}/${id?.S}`] : [];
   return [object_key?.S ?? [], attempt_keys?.SS ?? [], incoming].flat();

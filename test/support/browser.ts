@@ -10,15 +10,15 @@ import {
 import type { LocalService } from '../../local-aws/service.ts';
 import type { TestAccount, TestService } from './service.ts';
 
-/** The package has a Chromium for Linux on x64 alone; elsewhere the tests in a browser say so and are left out. */
+/** The package contains a Chromium for Linux on x64 only. On other platforms the browser tests are skipped, with a warning. */
 export const HAS_BROWSER = process.platform === 'linux' && process.arch === 'x64';
-if (!HAS_BROWSER) console.warn('The tests of the dashboard are left out: their browser runs on Linux on x64 alone.');
+if (!HAS_BROWSER) console.warn('The dashboard tests are skipped: their browser runs only on Linux on x64.');
 
 /**
- * A headless Chromium that comes from npm alone.
+ * Launches a headless Chromium that is installed from npm.
  *
- * Not with the package's own arguments: among them are `--single-process`, which dies, and `--disable-web-security`, which
- * would hide what a browser refuses.
+ * It does not use the package's own arguments: `--single-process` crashes, and `--disable-web-security` would hide what a
+ * normal browser refuses.
  */
 export async function launchBrowser(): Promise<Browser> {
   return playwright.launch({ executablePath: await chromium.executablePath(), args: ['--no-sandbox'], headless: true });
@@ -26,35 +26,39 @@ export async function launchBrowser(): Promise<Browser> {
 
 let shared: Promise<Browser> | undefined;
 
-/** The browser that all test files of this process share, one file after the other; it ends with the process. */
+/** The browser that all test files of this process share, one file after the other. It ends with the process. */
 export function sharedBrowser(): Promise<Browser> {
   shared ??= launchBrowser();
   return shared;
 }
 
-/** A person's browser window, with nothing of anybody else in it. */
+/** One user's browser window, without cookies or storage of other users. */
 export interface Visit {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** Every host that was asked for anything, with its port. */
+  /** Every host, with its port, that a request was sent to. */
   readonly hosts: ReadonlySet<string>;
-  /** Closes it, and fails when a page threw or the browser refused something, such as what the page's policy forbids. */
+  /**
+   * Closes the window.
+   * @throws Error when a page threw, or the browser logged an error, such as a violation of the content security policy.
+   */
   leave(): Promise<void>;
 }
 
-/** What Chromium logs for every answer of 4xx and 5xx, and for a request that is not answered. */
+/** The start of Chromium's log line for a response with status 4xx or 5xx, or for a request without a response. */
 const FAILED_REQUEST = /^Failed to load resource: /;
 
 export interface VisitOptions extends BrowserContextOptions {
-  /** A profile that was never here, and that nobody gets afterwards: for a first load, and for a clock that is not real. */
+  /** Uses a new profile, which is not used again: for tests of a first load (no cache) or with a simulated clock. */
   readonly isFirst?: boolean;
 }
 
-/** Profiles that were left, by what they were made with: what is cached in them loads in half the time. */
-const left = new WeakMap<Browser, Map<string, BrowserContext[]>>();
+/** Idle profiles to use again, by the JSON of their options: with a warm cache pages load in half the time. */
+const idleProfiles = new WeakMap<Browser, Map<string, BrowserContext[]>>();
 
+/** Opens a window for one user. */
 export async function visit(browser: Browser, { isFirst = false, ...options }: VisitOptions = {}): Promise<Visit> {
-  const free = leftBy(browser, JSON.stringify(options));
+  const free = idleProfilesOf(browser, JSON.stringify(options));
   const context =
     (isFirst ? undefined : free.pop()) ??
     (await browser.newContext({
@@ -78,7 +82,7 @@ export async function visit(browser: Browser, { isFirst = false, ...options }: V
     async leave() {
       if (isFirst) await context.close();
       else {
-        await forget(context);
+        await clearProfile(context);
         free.push(context);
       }
       if (problems.length > 0) throw new Error(`in the browser:\n${problems.join('\n')}`);
@@ -86,15 +90,15 @@ export async function visit(browser: Browser, { isFirst = false, ...options }: V
   };
 }
 
-function leftBy(browser: Browser, options: string): BrowserContext[] {
-  const all = left.get(browser) ?? new Map<string, BrowserContext[]>();
+function idleProfilesOf(browser: Browser, options: string): BrowserContext[] {
+  const all = idleProfiles.get(browser) ?? new Map<string, BrowserContext[]>();
   const free = all.get(options) ?? [];
-  left.set(browser, all.set(options, free));
+  idleProfiles.set(browser, all.set(options, free));
   return free;
 }
 
-/** Leaves nothing of a person in a profile but copies of what everybody loads. */
-async function forget(context: BrowserContext): Promise<void> {
+/** Removes a user's cookies and storage from a profile, but keeps the cache. */
+async function clearProfile(context: BrowserContext): Promise<void> {
   await context.setOffline(false);
   for (const page of context.pages()) {
     await page.evaluate(() => localStorage.clear());
@@ -103,14 +107,14 @@ async function forget(context: BrowserContext): Promise<void> {
   await context.clearCookies();
 }
 
-/** Logs in as a person does, from wherever the page is, which must be one that asks for it. */
-export async function logInThere(page: Page, email: string): Promise<void> {
+/** Logs in by mouse and keyboard, from a page that shows the login button. */
+export async function logInFromPage(page: Page, email: string): Promise<void> {
   await page.getByRole('link', { name: 'Continue with Google' }).click();
   await page.locator('input[name=email]').fill(email);
   await page.getByRole('button', { name: 'Continue', exact: true }).click();
 }
 
-/** Opens the dashboard as somebody who has logged in before: with their session's cookie. */
+/** Opens the dashboard with the cookie of an existing session. */
 export async function openAs(
   { page, context }: Visit,
   { urls }: Pick<LocalService, 'urls'>,
@@ -122,8 +126,8 @@ export async function openAs(
   await page.goto(urls.root_url + path);
 }
 
-/** Somebody new, on the page of their files, which has none yet. */
-export async function arriveAt(
+/** Creates an account and opens its files page, which has no files yet. */
+export async function openNewAccount(
   service: TestService,
   browser: Browser,
   options?: VisitOptions,
@@ -135,10 +139,10 @@ export async function arriveAt(
   return { account, here };
 }
 
-/** The list of what is being uploaded. */
+/** The panel that lists running uploads. */
 export const uploadPanel = (page: Page): Locator => page.getByRole('region', { name: 'Uploads' });
 
-/** From now on the page sends so many bytes a second at the most, so that there is something to see. */
+/** Limits the page's uploads to `uploadThroughput` bytes per second, so that a test can watch them. */
 export async function slowUploads(page: Page, uploadThroughput: number): Promise<void> {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('Network.enable');

@@ -5,28 +5,28 @@ import { type Client, client } from './client.ts';
 import { askForTicket, complete, put, type Ticket, uploadStreaming } from './lanes.ts';
 import type { StartedProcess } from './start-process.ts';
 
-/** What clients were told: that a file is stored, or that its bytes have arrived. */
+/** What the service has acknowledged to clients: stored files, and direct uploads whose bytes have arrived. */
 export interface Promised {
-  /** Name by id. */
+  /** File names by id. */
   readonly files: Map<string, string>;
-  /** Names of direct uploads whose completion was not answered, by id. */
+  /** Names by id of direct uploads whose bytes are stored, but whose completion was not answered. */
   readonly arrived: Map<string, string>;
 }
 
 const CLIENTS = 6;
 const LARGE_BYTES = 20 * 1024 * 1024;
 
-/** The content of every file follows from its name, so that whatever is there later can be compared. */
+/** The content of a file, computed from its name, so that a test can check any file it finds later. */
 export function contentOf(name: string): Uint8Array<ArrayBuffer> {
   return Buffer.alloc(name.startsWith('large') ? LARGE_BYTES : 10_000, `${name}|`);
 }
 
 /**
- * Clients that upload small and large files through all lanes, one after the other, until the service is ended under them:
- * so many milliseconds after so many of their uploads were acknowledged.
- * @returns the exit code.
+ * Runs clients that upload small and large files through all lanes without a pause, and ends the service while they do:
+ * `after.milliseconds` after `after.uploads` of their uploads were acknowledged.
+ * @returns the service's exit code.
  */
-export async function endAmidUploads(
+export async function endDuringUploads(
   service: StartedProcess,
   {
     key,
@@ -37,40 +37,40 @@ export async function endAmidUploads(
   }: {
     readonly key: string;
     readonly promised: Promised;
-    /** In the names of its files. */
+    /** A part of the names of all files of this call. */
     readonly wave: string;
     readonly signal: 'SIGKILL' | 'SIGTERM';
     readonly after: { readonly uploads: number; readonly milliseconds: number };
   },
 ): Promise<number | null> {
   const byKey = client(service.urls.base_url, { key });
-  const { promise: isTime, resolve: itIsTime } = Promise.withResolvers<void>();
+  const { promise: enoughUploads, resolve: onEnoughUploads } = Promise.withResolvers<void>();
   let acknowledged = 0;
   let isOver = false;
   const clients = Array.from({ length: CLIENTS }, async (_, index) => {
     const lane = LANES[index % LANES.length] as Lane;
-    // Inline bodies are small; of the other lanes one client sends small files and one large ones.
+    // Inline bodies are small. In each of the other lanes one client sends small files and one sends large files.
     const size = lane === 'inline' || index < LANES.length ? 'small' : 'large';
     for (let turn = 0; !isOver; turn++) {
       const name = `${size} ${lane} ${wave}.${index}.${turn}`;
       await uploadPromised(byKey, lane, name, promised);
-      if (++acknowledged === after.uploads) itIsTime();
+      if (++acknowledged === after.uploads) onEnoughUploads();
     }
   });
   const failures = Promise.allSettled(clients).then((results) => {
-    itIsTime();
+    onEnoughUploads();
     return results.flatMap((result) => (result.status === 'rejected' ? result.reason : []));
   });
-  await isTime;
+  await enoughUploads;
   await sleep(after.milliseconds);
   isOver = true;
   const code = await service.end(signal);
-  // Nothing but the end of their connections.
+  // The only acceptable failure is a connection that ended.
   for (const failure of await failures) expect(failure).toBeInstanceOf(TypeError);
   return code;
 }
 
-/** Uploads a file and writes down what was promised, as soon as it was. Whoever is told of a failure goes on. */
+/** Uploads a file and records each acknowledgement at once. A failed upload is not an error here: the client goes on. */
 async function uploadPromised(byKey: Client, lane: Lane, name: string, promised: Promised): Promise<void> {
   const content = contentOf(name);
   if (lane === 'direct') {
@@ -93,13 +93,16 @@ async function completePromised(byKey: Client, { id }: Pick<Ticket, 'id'>, promi
   promised.arrived.delete(id);
 }
 
-/** Only the service may fail, as it does when it is ending. */
+/** Expects a failure to be a 5xx, as it is while the service is ending. */
 function failed(status: number, success: number): boolean {
   if (status !== success) expect(status).toBeGreaterThanOrEqual(500);
   return status !== success;
 }
 
-/** Clients come back: complete what had arrived, and find every file they were promised, byte for byte. */
+/**
+ * Completes the direct uploads whose bytes had arrived, and checks that every promised file is listed and has its content.
+ * @returns the sorted names of all files.
+ */
 export async function expectKept(baseUrl: string, key: string, promised: Promised): Promise<string[]> {
   const byKey = client(baseUrl, { key });
   for (const id of [...promised.arrived.keys()]) await completePromised(byKey, { id }, promised);
@@ -107,7 +110,7 @@ export async function expectKept(baseUrl: string, key: string, promised: Promise
   const files = await listAll(byKey);
   expect(files.map(({ id }) => id)).toEqual(expect.arrayContaining([...promised.files.keys()]));
   for (const { id, name, url } of files) {
-    // Nobody was promised those whose upload was cut short, but they must be whole, too.
+    // A file whose upload was not acknowledged may exist, but must be complete, too.
     expect(promised.files.get(id) ?? name).toBe(name);
     const content = Buffer.from(await (await fetch(url)).arrayBuffer());
     expect(content.equals(contentOf(name)), name).toBe(true);

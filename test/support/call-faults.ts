@@ -1,49 +1,48 @@
 import type { Fault, FaultHandle, FaultSubject } from '../../local-aws/aws-front/faults.ts';
 import type { TestService } from './service.ts';
 
-/** What goes wrong at one of the calls to AWS that a function makes. */
+/** A fault of one of the calls that a function makes to AWS. */
 export interface CallFault {
   readonly effect: Fault['effect'];
   /**
-   * `once`: the call goes wrong, and the SDK's own retry of it does not. `for good`: its retries go wrong as well. `and all
-   * after it`: as do all calls that follow.
+   * `once`: the call has the fault, but not the SDK's retry of it. `for good`: its retries have it, too. `and all after it`:
+   * all later calls have it, too.
    */
   readonly reach: 'once' | 'for good' | 'and all after it';
 }
 
 export interface AppliedFault {
-  /** The first call it applied to; undefined while there was none. */
+  /** The first call that had the fault; undefined until then. */
   readonly call: FaultSubject | undefined;
   readonly whenApplied: Promise<void>;
   readonly lateAnswers: FaultHandle['lateAnswers'];
-  /** Ends it. */
   remove(): void;
 }
 
-/** Who looks at the service from outside: their calls are none of its own. */
-const OUTSIDERS = new Set(['admin', 'operator']);
+/** Principals of the tests themselves: their calls are not the service's. */
+const TEST_PRINCIPALS = new Set(['admin', 'operator']);
 
 /**
- * The nth different call that the service's functions make from now on (1 is the first) has the fault. To be used for one
- * request at a time, with events held back, so that all these calls are the request's.
+ * Adds a fault to the nth different call that the service's functions make from now on (1 is the first). Use it for one
+ * request at a time, with events held back, so that all calls belong to that request.
  */
 export function applyToNth({ front, tables }: TestService, nth: number, { effect, reach }: CallFault): AppliedFault {
-  const places = new Map<string, number>();
-  const { promise: whenApplied, resolve: tell } = Promise.withResolvers<void>();
+  const positions = new Map<string, number>();
+  const { promise: whenApplied, resolve: onApplied } = Promise.withResolvers<void>();
   let call: FaultSubject | undefined;
   const predicate = (subject: FaultSubject): boolean => {
-    if (OUTSIDERS.has(subject.principal)) return false;
-    // No transaction ever touches the limiter's rows.
+    if (TEST_PRINCIPALS.has(subject.principal)) return false;
+    // Rows of the rate limiter are never part of a transaction.
     if (effect === 'transaction-conflict' && subject.tables.includes(tables.rateLimits)) return false;
     const identity = identityOf(subject);
-    const place = places.get(identity) ?? places.size + 1;
-    places.set(identity, place);
-    if (reach === 'and all after it' ? place < nth : place !== nth) return false;
+    const position = positions.get(identity) ?? positions.size + 1;
+    positions.set(identity, position);
+    if (reach === 'and all after it' ? position < nth : position !== nth) return false;
     call ??= subject;
-    tell();
+    onApplied();
     return true;
   };
-  // Who uses it counts the calls by raising n until there is none.
+  // Callers raise n until there is no such call, so the fault need not apply.
   const times = reach === 'once' ? 1 : 'always';
   const handle = front.faults.add({ match: { predicate }, effect, times, mayNotApply: true });
   return {
@@ -56,7 +55,7 @@ export function applyToNth({ front, tables }: TestService, nth: number, { effect
   };
 }
 
-/** The same for a call and its retries. */
+/** A text that is equal for a call and its retries, and different for other calls. */
 function identityOf({ service, operation, key, input }: FaultSubject): string {
   return `${service} ${operation} ${key ?? ''} ${input ? JSON.stringify(input) : ''}`;
 }

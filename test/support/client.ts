@@ -1,4 +1,4 @@
-/** How a request of a test proves who it is. */
+/** The credential of a test's requests. */
 export interface Credential {
   readonly key?: string;
   /** The value of a `Cookie` header. */
@@ -11,10 +11,10 @@ export interface Answer<Body = Record<string, unknown>> {
   readonly body: Body;
 }
 
-/** The API as a program uses it: over HTTP, through the edge. */
+/** A client of the API that sends HTTP requests through the "app" distribution, as programs do. */
 export interface Client {
   request<Body = Record<string, unknown>>(method: string, path: string, init?: RequestInit): Promise<Answer<Body>>;
-  /** Uploads one file by a form, as browsers do. */
+  /** Uploads one file as a multipart form, as browsers do. */
   upload(
     name: string,
     content: string | Uint8Array<ArrayBuffer>,
@@ -27,7 +27,7 @@ export interface Client {
   ): Promise<Answer<Body>>;
 }
 
-/** A client of `baseUrl` (with `/api/v1`). A cookie comes with our own `Origin`, as from the dashboard. */
+/** Makes a client of `baseUrl` (which ends in `/api/v1`). With a cookie it sends the app's `Origin`, as the dashboard does. */
 export function client(baseUrl: string, credential: Credential = {}): Client {
   const { origin } = new URL(baseUrl);
   const credentials: Record<string, string> = {
@@ -55,7 +55,7 @@ export function client(baseUrl: string, credential: Credential = {}): Client {
   return self;
 }
 
-/** A body that is not JSON is kept as text: tests that expect JSON then fail with it in sight. */
+/** Keeps a body that is not JSON as text, so that a test that expects JSON fails with the text in its message. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,8 +1,8 @@
-/** A browser's cookies, as far as a login needs them: by host (ports do not count, RFC 6265, 8.5), path and expiry. */
+/** A browser's cookies, as far as a login needs them: by host (without the port, RFC 6265, 8.5), path and expiry. */
 export interface CookieJar {
-  /** Takes the `Set-Cookie` lines of an answer. */
+  /** Stores the cookies of an answer's `Set-Cookie` headers. */
   store(url: URL, response: Response): void;
-  /** The `Cookie` header for a request; '' for none. */
+  /** The value of the `Cookie` header for a request to `url`; '' when no cookie matches. */
   header(url: URL): string;
 }
 
@@ -43,7 +43,7 @@ export function cookieJar(): CookieJar {
   };
 }
 
-/** The default path of a cookie: up to the last slash. */
+/** The default path of a cookie: the URL's path up to its last slash. */
 function folderOf({ pathname }: URL): string {
   return pathname.slice(0, Math.max(1, pathname.lastIndexOf('/')));
 }

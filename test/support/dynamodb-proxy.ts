@@ -4,21 +4,21 @@ import { buffer } from 'node:stream/consumers';
 import { inject } from 'vitest';
 
 /**
- * What happens to a call: an answer of ours instead of the engine's, a connection cut before or after the effect, or no
- * effect and no answer.
+ * What happens to a call: it gets this response instead of the engine's, its connection is cut before or after the engine
+ * has applied it (`cut before`, `cut after`), or it is never applied and never answered (`silence`).
  */
 export type Fault = { readonly status: number; readonly body: object } | 'cut before' | 'cut after' | 'silence';
 
 export interface DynamoDbProxy {
   /** The operations that arrived, such as `UpdateItem`, oldest first. */
   readonly calls: string[];
-  /** Asked at each call; undefined lets it pass. Tests replace it. */
+  /** Decides about each call; undefined forwards it to the engine. Tests replace this function. */
   fault: (operation: string) => Fault | undefined;
 }
 
 /**
- * Stands between the product's own DynamoDB clients and the run's engine: counts the calls, and injects what DynamoDB
- * Local never shows (conflicts, throttling, lost answers) on the wire, where the SDK meets it in production.
+ * Starts a proxy between the product's DynamoDB clients and the engine of the test run. It records the calls, and injects
+ * over HTTP, as in production, what DynamoDB Local never does: conflicts, throttling and lost answers.
  */
 export async function startDynamoDbProxy(): Promise<DynamoDbProxy> {
   const proxy: DynamoDbProxy = { calls: [], fault: () => undefined };
@@ -32,12 +32,12 @@ export async function startDynamoDbProxy(): Promise<DynamoDbProxy> {
   return proxy;
 }
 
-/** The cancellation of a transaction, as DynamoDB writes it, with a reason for each item. */
+/** DynamoDB's error for a cancelled transaction, with one reason code per item. */
 export function cancelled(...codes: string[]): Fault {
   return dynamoDbError('TransactionCanceledException', { CancellationReasons: codes.map((Code) => ({ Code })) });
 }
 
-/** An error DynamoDB answers 400 with. */
+/** An error response of DynamoDB with status 400. */
 export function dynamoDbError(name: string, fields: object = {}): Fault {
   return { status: 400, body: { __type: `com.amazonaws.dynamodb.v20120810#${name}`, Message: name, ...fields } };
 }

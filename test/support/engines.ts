@@ -11,38 +11,38 @@ import { inherited } from './inherited.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** One engine in memory for the whole run; each test file makes tables of its own names. */
+    /** The endpoint of the one in-memory engine of the test run. Each test file creates tables with names of its own. */
     dynamoDbEndpoint: string;
-    /** The synthesized service, stage `dev`, with every limit at its default. */
+    /** The directory of the synthesized service, stage `dev`, with every limit at its default. */
     assembly: string;
   }
 }
 
-/** The endpoint of a DynamoDB Local that is already running. Set it to start many test runs faster. */
+/** Names the variable with the endpoint of a running DynamoDB Local. When it is set, test runs start faster. */
 export const SHARED_ENGINE_VARIABLE = 'SHARED_DYNAMODB_ENDPOINT';
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // What tests and the programs they start put aside goes when they end, whether they clear it up or not.
+  // All temporary files of the tests and of the programs they start are below one directory, which is removed at the end.
   const directory = await mkdtemp(join(tmpdir(), 'file-hosting-tests-'));
   process.env.TMPDIR = directory;
-  // Commands that are started a hundred times load what is compiled, if they are given this, too.
+  // Programs that the tests start a hundred times share one compile cache.
   process.env.NODE_COMPILE_CACHE = join(directory, 'compiled');
   const outdir = join(directory, 'assembly');
   const shared = process.env[SHARED_ENGINE_VARIABLE];
   const engine = shared === undefined ? startDynamoDbLocal() : { endpoint: shared, close: async () => undefined };
-  // The browser is unpacked before anybody can meet half of it: the package takes a file that is there for a whole one.
+  // Unpack the browser before tests run in parallel: the package takes a half-unpacked file for a complete one.
   const browser = HAS_BROWSER ? chromium.executablePath() : undefined;
   const [dynamoDb] = await Promise.all([engine, synthesize(outdir), browser]);
   project.provide('dynamoDbEndpoint', dynamoDb.endpoint);
   project.provide('assembly', outdir);
   return async () => {
     await dynamoDb.close();
-    // A program that is ending may still keep what it compiled.
+    // A program that is just ending may still write to its compile cache.
     await rm(directory, { recursive: true, force: true, maxRetries: 10 });
   };
 }
 
-/** As `npm run synth` does, without the command around it and the checks, which are tests of their own. */
+/** Synthesizes as `npm run synth` does, without the CDK's command and without validation, which has tests of its own. */
 async function synthesize(outdir: string): Promise<void> {
   const settings = { CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify({ stage: 'dev' }), CDK_VALIDATION: 'false' };
   const env = { ...inherited(), ...settings };

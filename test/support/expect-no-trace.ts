@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { TestAccount, TestService } from './service.ts';
 
-/** Nothing is left of uploads that failed: no file, no byte of usage, no row that waits, no object. */
+/** Expects that the account's failed uploads left nothing: no file, no usage, no row, no object. */
 export async function expectNoTrace(service: TestService, { id, bySession }: TestAccount): Promise<void> {
   const { body } = await bySession.request('GET', '/auth/me');
   expect(body).toMatchObject({ file_count: 0, storage_used_bytes: 0 });

@@ -11,7 +11,7 @@ interface Violation {
   readonly violatingConstructs: readonly { readonly constructPath: string }[];
 }
 
-/** What one of those who check templates has to say. */
+/** The report of one validation plugin, as CDK writes it. */
 interface PluginReport {
   readonly pluginName: string;
   readonly violations: readonly Violation[];
@@ -21,14 +21,14 @@ interface PluginReport {
   })[];
 }
 
-/** The reports of a synthesis, failed or not. */
+/** Reads the validation reports of a synthesis, whether it succeeded or not. */
 export async function readReports(directory: string): Promise<readonly PluginReport[]> {
   return JSON.parse(await readFile(join(directory, 'validation-report.json'), 'utf8')).pluginReports;
 }
 
 /**
- * Synthesizes the service with all checks, and expects of every accepted finding that it is accepted where it was found,
- * that there is a reason, and that it was found.
+ * Synthesizes the service with all validation, and expects that every accepted finding is accepted on the construct that
+ * has it, gives a reason, and was in fact found.
  */
 export async function expectAccepted(context: Record<string, string>): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'findings-'));
@@ -42,7 +42,7 @@ export async function expectAccepted(context: Record<string, string>): Promise<v
     const stacks = Object.keys((await loadAssembly(directory)).templates);
     expect(accepted.filter(({ at }) => stacks.includes(at))).toEqual([]);
     expect(accepted.filter(({ reason }) => reason.split(' ').length < 8)).toEqual([]);
-    // What CDK warns of by itself is not in the report when it is accepted.
+    // The report does not contain accepted warnings of CDK itself.
     const byRules = accepted.filter(({ id }) => !id.startsWith('Annotation::'));
     expect(distinct(byRules)).toEqual(distinct(found));
   } finally {
@@ -50,7 +50,7 @@ export async function expectAccepted(context: Record<string, string>): Promise<v
   }
 }
 
-/** What was found but accepted. */
+/** Reads the findings that were suppressed because they are accepted. */
 async function readFound(directory: string): Promise<{ id: string; at: string; in: string }[]> {
   const reports = await readReports(directory);
   return reports
@@ -60,7 +60,7 @@ async function readFound(directory: string): Promise<{ id: string; at: string; i
     );
 }
 
-/** What is accepted, found or not. */
+/** Reads all acceptances, whether the finding occurred or not. */
 async function readAccepted(directory: string): Promise<{ id: string; at: string; reason: string }[]> {
   const files = (await readdir(directory)).filter((file) => file.endsWith('.metadata.json'));
   const texts = await Promise.all(files.map((file) => readFile(join(directory, file), 'utf8')));

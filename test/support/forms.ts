@@ -1,7 +1,7 @@
-/** The `Content-Type` of forms made of {@link part}s and `--B--`. */
+/** The `Content-Type` of a form made of {@link part}s and the closing delimiter `--B--`. */
 export const FORM = 'multipart/form-data; boundary=B';
 
-/** @param head  header lines. */
+/** One part of a form. @param head  its header lines, separated by CRLF. */
 export function part(head: string, content = 'content'): string {
   return `--B\r\n${head}\r\n\r\n${content}\r\n`;
 }

@@ -1,4 +1,4 @@
-/** What a program that a test starts has of the test's environment; the rest of it is no business of the program's. */
+/** The variables of the test's environment that a program started by a test inherits. It gets no others. */
 export function inherited(): Record<string, string | undefined> {
   const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
   return { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE };

@@ -8,10 +8,10 @@ export interface Ticket {
 }
 
 /**
- * Asks again while the answer is 503, as the contract expects of clients: on a machine that is busy with other tests a call
- * to an engine may take longer than the service waits for it.
+ * Repeats a request while the answer is 503, ten times at most, as the contract expects of clients: on a machine that is
+ * busy with other tests a call to an engine may take longer than the service waits.
  */
-export async function insist<Given extends { readonly status: number }>(ask: () => Promise<Given>): Promise<Given> {
+export async function retryOn503<Given extends { readonly status: number }>(ask: () => Promise<Given>): Promise<Given> {
   for (let tries = 1; ; tries++) {
     const answer = await ask();
     if (answer.status !== 503 || tries === TRIES_MAX) return answer;
@@ -23,7 +23,7 @@ const TRIES_MAX = 10;
 type Uploader = Pick<TestAccount, 'byKey'>;
 type Content = string | Uint8Array<ArrayBuffer>;
 
-/** A form whose length nobody knows beforehand, which is what sends it through the streaming server. */
+/** Uploads a form without a `Content-Length`, which the edge routes to the streaming server. */
 export async function uploadStreaming(
   { byKey }: Uploader,
   name: string,
@@ -51,7 +51,7 @@ export function askForTicket(
   return byKey.postJson<Ticket>('/files', request, headers);
 }
 
-/** What a client does with a ticket. @returns the status of S3's answer. */
+/** Sends the bytes of a direct upload. @returns the status of S3's answer. */
 export async function put({ upload: { url, headers } }: Ticket, content: Content): Promise<number> {
   const response = await fetch(url, { method: 'PUT', headers, body: content });
   await response.arrayBuffer();
@@ -62,13 +62,17 @@ export function complete(byKey: Client, { id }: Pick<Ticket, 'id'>): Promise<Ans
   return byKey.request('POST', `/files/${id}/complete`);
 }
 
-/** Uploads a file through a lane, from end to end, insisting. @returns the last answer: 201, or the first refusal. */
+/**
+ * Uploads a file through a lane from start to end, and repeats steps that are 503.
+ * @returns the answer of the last step: 201, or that of the step that failed.
+ * @throws Error when the PUT to S3 fails.
+ */
 export async function uploadThrough(lane: Lane, account: Uploader, name: string, content: Content): Promise<Answer> {
-  if (lane === 'inline') return insist(() => account.byKey.upload(name, content));
-  if (lane === 'streaming') return insist(() => uploadStreaming(account, name, content));
-  const ticket = await insist(() => askForTicket(account.byKey, name, content.length));
+  if (lane === 'inline') return retryOn503(() => account.byKey.upload(name, content));
+  if (lane === 'streaming') return retryOn503(() => uploadStreaming(account, name, content));
+  const ticket = await retryOn503(() => askForTicket(account.byKey, name, content.length));
   if (ticket.status !== 202) return ticket as unknown as Answer;
   const status = await put(ticket.body, content);
   if (status !== 200) throw new Error(`the PUT of ${name} was answered ${status}`);
-  return insist(() => complete(account.byKey, ticket.body));
+  return retryOn503(() => complete(account.byKey, ticket.body));
 }

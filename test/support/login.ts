@@ -3,21 +3,21 @@ import { type CookieJar, cookieJar } from './cookie-jar.ts';
 export interface LoggedIn {
   /** The `Cookie` header that a browser then sends to the service: the session, if the login succeeded. */
   readonly cookies: string;
-  /** Where the service sends the browser at the end. */
+  /** The `Location` of the service's last redirect. */
   readonly location: string;
-  /** What it sets with that. */
+  /** The `Set-Cookie` headers of that redirect. */
   readonly setCookies: readonly string[];
 }
 
 const STEPS_MAX = 20;
 
 /**
- * Logs in as a person does: opens the service's login, fills in the provider's form and follows every redirect by hand,
- * until the service sends the browser on after the provider sent it back.
+ * Logs in as a browser does: opens the service's login, fills in the provider's form, and follows every redirect until the
+ * service answers its callback.
  * @param options.startUrl  `{base_url}/auth/google`.
- * @param options.choice  the button that is pressed; `continue` unless told.
- * @param options.jar  of a browser that was here before; else a new one.
- * @param options.around  what makes the last request, with which the browser comes back to the service.
+ * @param options.choice  the button of the provider's form to press; default `continue`.
+ * @param options.jar  the browser's cookies; default none.
+ * @param options.around  wraps the last request, the callback to the service.
  * @throws Error with status and body of the page where it got stuck.
  */
 export async function logIn(options: {

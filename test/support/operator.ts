@@ -10,17 +10,17 @@ import { S3Client } from '@aws-sdk/client-s3';
 import type { SweepReport } from '../../shared/files/sweep.ts';
 import type { TestService } from './service.ts';
 
-/** Who may look at and change everything, past the service. */
+/** Direct access to all tables and the bucket, past the service. */
 export interface Operator {
   readonly service: TestService;
   readonly dynamoDb: DynamoDBClient;
   readonly s3: S3Client;
   /** The bucket of the uploads. */
   readonly bucket: string;
-  /** Makes everything that has a deadline overdue, as if its time had passed. @returns how many rows it were. */
-  passDeadlines(): Promise<number>;
-  /** Ends the leases of attempts to complete a direct upload, as if their time had passed. */
-  passLeases(): Promise<void>;
+  /** Sets every deadline of unfinished work to a time that has passed. @returns the number of unfinished rows. */
+  expireDeadlines(): Promise<number>;
+  /** Sets the end of every lease of an attempt to complete a direct upload to a time that has passed. */
+  expireLeases(): Promise<void>;
   /** Runs the sweeper once. @throws Error when it fails. */
   sweep(): Promise<SweepReport>;
   close(): void;
@@ -38,7 +38,7 @@ export function operatorOf(service: TestService): Operator {
     dynamoDb,
     s3,
     bucket: service.lambda.find('SweepFunction').variables.UPLOADS_BUCKET ?? '',
-    async passDeadlines() {
+    async expireDeadlines() {
       let rows = 0;
       const pass = async (Key: Record<string, AttributeValue>, deadline: string) => {
         const command = new UpdateItemCommand({
@@ -49,7 +49,7 @@ export function operatorOf(service: TestService): Operator {
           ExpressionAttributeNames: { '#deadline': deadline },
           ExpressionAttributeValues: { ':past': { N: String(Date.now() - 1_000) } },
         });
-        // It has no such deadline, or its work was finished since it was read.
+        // The row has no such deadline, or its work was finished since it was read.
         await dynamoDb.send(command).catch((error: unknown) => {
           if (!(error instanceof ConditionalCheckFailedException)) throw error;
         });
@@ -58,14 +58,14 @@ export function operatorOf(service: TestService): Operator {
         for (const { account_id, id } of Items) {
           const key = { account_id, id } as Record<string, AttributeValue>;
           await pass(key, 'work_due_at');
-          // Of direct uploads alone.
+          // Only direct uploads have this one.
           await pass(key, 'ticket_ends_at');
           rows++;
         }
       }
       return rows;
     },
-    async passLeases() {
+    async expireLeases() {
       const leased = { TableName, FilterExpression: 'attribute_exists(attempt_until)' };
       for await (const { Items = [] } of paginateScan({ client: dynamoDb }, leased)) {
         for (const { account_id, id } of Items) {

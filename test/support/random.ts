@@ -1,4 +1,4 @@
-/** Random whole numbers from 0 to below `bound`, the same ones for the same seed (mulberry32). */
+/** Makes a generator of random integers from 0 to `bound` - 1, the same sequence for the same seed (mulberry32). */
 export function randomNumbers(seed: number): (bound: number) => number {
   let state = seed;
   return (bound) => {

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** An answer as it came over the wire. */
+/** A response as it was read from the connection. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -8,10 +8,10 @@ export interface RawAnswer {
 }
 
 /**
- * Sends bytes over a connection of their own, be they HTTP or not, and reads the first final answer to them.
- * @param address  an URL, of which host and port count.
- * @param bytes  a string's characters are bytes.
- * @returns undefined when the connection ends without a whole answer.
+ * Sends bytes, valid HTTP or not, over a new connection, and reads the first final (not 1xx) response.
+ * @param address  a URL; only host and port are used.
+ * @param bytes  in a string, each character is one byte.
+ * @returns undefined when the connection ends without a complete response.
  */
 export function sendRaw(address: string, bytes: string | Uint8Array): Promise<RawAnswer | undefined> {
   return new Promise((resolve) => {
@@ -26,7 +26,7 @@ export function sendRaw(address: string, bytes: string | Uint8Array): Promise<Ra
       const answer = parseAnswer(received, false);
       if (answer) finish(answer);
     });
-    // An answer may be followed by a reset: what came before it counts.
+    // A response may be followed by a reset; 'close' then takes what was received before.
     socket.on('error', () => {});
     socket.on('close', () => finish(parseAnswer(received, true)));
     socket.on('end', () => finish(parseAnswer(received, true)));
@@ -35,16 +35,16 @@ export function sendRaw(address: string, bytes: string | Uint8Array): Promise<Ra
 }
 
 /**
- * The bytes of a request with a `Host`; each character is a byte.
+ * Builds the text of a request with a `Host` header; each character is one byte.
  * @param line  method and target.
- * @param headers  whole lines, as they are to be sent.
+ * @param headers  complete header lines.
  */
 export function rawRequest(line: string, headers: readonly string[] = [], body = ''): string {
   return `${[`${line} HTTP/1.1`, 'Host: localhost', ...headers].join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** Sends bytes over a connection of their own and hangs up as soon as the other side has them. */
-export async function sendAndLeave(address: string, bytes: string | Uint8Array): Promise<void> {
+/** Sends bytes over a new connection and closes it as soon as they are written. */
+export async function sendAndDisconnect(address: string, bytes: string | Uint8Array): Promise<void> {
   const socket = openSocket(address);
   await new Promise<void>((resolve, reject) => {
     socket.on('error', reject);
@@ -55,7 +55,7 @@ export async function sendAndLeave(address: string, bytes: string | Uint8Array):
   socket.destroy();
 }
 
-/** A request body in chunks of one size (RFC 9112, 7.1), with the last one; each character is a byte. */
+/** Encodes a body as chunks of `size` bytes with the last chunk (RFC 9112, 7.1); each character is one byte. */
 export function inChunks(body: string, size: number): string {
   const chunks = body.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? [];
   return [...chunks, ''].map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('');
@@ -66,7 +66,7 @@ function openSocket(address: string): Socket {
   return connect(Number(port), hostname);
 }
 
-/** @param isOver  no more bytes will come. @returns undefined while the answer is not whole. */
+/** @param isOver  true when no more bytes will come. @returns undefined while the response is not complete. */
 function parseAnswer(received: Buffer, isOver: boolean): RawAnswer | undefined {
   const headEnd = received.indexOf('\r\n\r\n');
   if (headEnd < 0) return undefined;
@@ -80,13 +80,13 @@ function parseAnswer(received: Buffer, isOver: boolean): RawAnswer | undefined {
 }
 
 function bodyOf(rest: Buffer, headers: Headers, isOver: boolean): Buffer | undefined {
-  if (headers.get('transfer-encoding') === 'chunked') return unchunked(rest);
+  if (headers.get('transfer-encoding') === 'chunked') return decodeChunks(rest);
   const length = headers.get('content-length');
   if (length === null) return isOver ? rest : undefined;
   return rest.length >= Number(length) ? rest.subarray(0, Number(length)) : undefined;
 }
 
-function unchunked(rest: Buffer): Buffer | undefined {
+function decodeChunks(rest: Buffer): Buffer | undefined {
   const content: Buffer[] = [];
   for (let at = 0; ; ) {
     const lineEnd = rest.indexOf('\r\n', at);

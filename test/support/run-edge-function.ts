@@ -12,7 +12,7 @@ export const APP_CONSTANTS = {
   DASHBOARD_FILES: 'index.html',
 };
 
-/** The very file that is deployed, its constants filled in. */
+/** Loads the file that is deployed, with its constants filled in. */
 export function edgeFunction(
   file: EdgeFunctionFile,
   constants: Record<string, number | boolean | string> = {},
@@ -20,7 +20,7 @@ export function edgeFunction(
   return loadFunction(renderEdgeFunction(file, constants));
 }
 
-/** @param headers  by lower-case name; `cookie` becomes the event's cookies. */
+/** Builds the event of a viewer's request. @param headers  by lower-case name; `cookie` becomes the event's cookies. */
 export function viewerRequestEvent(
   method: string,
   uri: string,
@@ -41,7 +41,7 @@ export function viewerRequestEvent(
   };
 }
 
-/** What became of a request, in one line: `origin: uri`, or `status body`. */
+/** Describes a function's result in one line: `<origin>: <uri>`, `<status> <location>`, or `<status> <body>`. */
 export function summary(outcome: { result: unknown; selectedOriginId?: string }): string {
   const result = outcome.result as FunctionRequest | FunctionResponse;
   if ('statusCode' in result) return `${result.statusCode} ${result.headers?.location?.value ?? result.body}`;

@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest';
 
-/** For files that run one after the other in one process: each finds the environment as the first did. */
+/** Restores the environment variables after each test file, since several files run in one process. */
 const before = { ...process.env };
 
 afterAll(() => {

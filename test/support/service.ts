@@ -13,7 +13,7 @@ import { accountIdOf } from '../../shared/login/identity.ts';
 import { type Client, client } from './client.ts';
 import { logIn } from './login.ts';
 
-/** A person who logged in and made a key. */
+/** An account with a session and one API key. */
 export interface TestAccount {
   readonly id: string;
   readonly email: string;
@@ -25,7 +25,7 @@ export interface TestAccount {
 }
 
 export interface TestServiceOptions extends Partial<Omit<ServiceOptions, 'onLog'>> {
-  /** For a test that takes grants out of the template; else a call that lacks one fails the tests when it is closed. */
+  /** Set by tests that remove grants from the template. Otherwise `close` throws when a call was denied for lack of a grant. */
   readonly mayLackGrants?: boolean;
 }
 
@@ -33,23 +33,23 @@ export interface TestService extends LocalService {
   readonly dataDir: string;
   /** Physical names. */
   readonly tables: Readonly<Record<TableName, string>>;
-  /** Every line that was logged so far, by the functions and by the environment. */
+  /** All lines logged so far, by the functions and by the local environment. */
   readonly logs: string[];
-  /** Logs somebody in (by default somebody new) and makes a key. */
+  /** Logs in (by default with a new e-mail address) and creates an API key. */
   newAccount(email?: string): Promise<TestAccount>;
   /** The rows of an account's files and unfinished work, without its listing counters. */
   rowsOf(accountId: string): Promise<Record<string, unknown>[]>;
-  /** Bytes of the objects that are in the bucket for an account. */
+  /** The total size in bytes of an account's objects in the bucket. */
   storedBytes(accountId: string): Promise<number>;
-  /** Keeps the bucket's events from now on, until they are delivered. */
+  /** Holds back the bucket's events until {@link deliverEvents}. */
   holdEvents(): void;
-  /** Delivers the events that were kept, waits for what they started, and keeps no more. */
+  /** Delivers the held events, waits until the functions they started have ended, and stops holding events back. */
   deliverEvents(): Promise<void>;
 }
 
 /**
- * The whole service, made from the synthesized template, on ports of its own.
- * @param limits  values in place of the defaults.
+ * Starts the whole service from the synthesized template, on free ports.
+ * @param limits  replace the defaults.
  */
 export async function startTestService(
   limits: Partial<Record<LimitName, string>> = {},
@@ -63,7 +63,7 @@ export async function startTestService(
     port: 0,
     engines: { dynamoDbEndpoint: inject('dynamoDbEndpoint') },
     accountId: String(randomInt(1e11, 1e12 - 1)),
-    // Every new account of a test logs in from one address.
+    // All accounts of a test log in from the same address.
     environment: { RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: '10000', ...limits },
     onLog: ({ function: source, line }) => logs.push(`${source} ${line}`),
     onRequest: (request) => logs.push(JSON.stringify(request)),
@@ -96,7 +96,7 @@ export async function startTestService(
   };
 }
 
-/** Nobody who uses these is told to come back later. */
+/** Rate limits that no test reaches. */
 const HIGH_RATE_LIMITS: Partial<Record<LimitName, string>> = {
   RATE_LIMIT_LISTS_PER_MINUTE: '10000',
   RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: '10000',
@@ -143,12 +143,12 @@ async function newAccount({ urls }: LocalService, email: string): Promise<TestAc
   const { key } = made.body;
   if (key === undefined)
     throw new Error(`no key for ${email}, who was sent to ${location}: ${JSON.stringify(made.body)}`);
-  // What GET /auth/me would say (test/contract/login.test.ts), without a function that most tests have no other use for.
+  // The same id as in GET /auth/me (test/contract/login.test.ts), without starting a function that most tests do not need.
   const id = accountIdOf(urls.identity_provider_url, subjectOf(email.toLowerCase()));
   return { id, email, cookie, key, bySession, byKey: client(urls.base_url, { key }) };
 }
 
-/** Looks at what is stored, past the service: as its operator may. */
+/** Reads what is stored directly, past the service. */
 function adminOf(service: LocalService) {
   const credentials = { accessKeyId: 'ADMIN', secretAccessKey: randomUUID() };
   const everything = { Version: '2012-10-17', Statement: [{ Effect: 'Allow' as const, Action: '*', Resource: '*' }] };
@@ -183,7 +183,7 @@ function adminOf(service: LocalService) {
       for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, { Bucket })) {
         for (const { Key, Size = 0 } of Contents) {
           const head = await s3.send(new HeadObjectCommand({ Bucket, Key })).catch((error: unknown) => {
-            // It was deleted since it was listed.
+            // The object was deleted since it was listed.
             if (error instanceof NotFound) return undefined;
             throw error;
           });

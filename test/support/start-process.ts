@@ -5,10 +5,10 @@ import { createInterface } from 'node:readline';
 import type { LocalService } from '../../local-aws/service.ts';
 import { inherited } from './inherited.ts';
 
-/** `npm start` as a process of its own, which a test can end in any way. */
+/** A separate process of `npm start`, which a test can end with any signal. */
 export interface StartedProcess {
   readonly urls: LocalService['urls'];
-  /** Sends a signal to the process and to those it started in its group, and waits for its end. @returns its exit code. */
+  /** Sends a signal to the process group, and waits until the process ends. @returns its exit code. */
   end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null>;
 }
 
@@ -18,7 +18,7 @@ process.once('exit', () => {
   for (const child of running) signalGroup(child, 'SIGKILL');
 });
 
-/** Starts the service on free ports and waits until it is ready. @throws Error with what it printed when it ends first. */
+/** Starts the service on free ports and waits until it is ready. @throws Error with its output when it ends before that. */
 export async function startProcess(dataDir: string, limits: Record<string, string>): Promise<StartedProcess> {
   const env = { ...inherited(), ...limits, PORT: '0', DATA_DIR: dataDir };
   const command = [join(ROOT, 'infra/local/start.ts')];
@@ -52,7 +52,7 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-/** Command lines of the processes that work on a directory: they all have it in them, be they Node's or Java's. */
+/** The command lines of all processes that use a data directory: Node's and Java's both contain its path. */
 export function processesOn(dataDir: string): string[] {
   const list =
     process.platform === 'linux'

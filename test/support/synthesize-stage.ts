@@ -10,16 +10,16 @@ import {
   type TemplateResource,
 } from '../../local-aws/template/assembly.ts';
 
-/** A synthesized service in a directory of its own. */
+/** A synthesized service, in a temporary directory. */
 export interface SynthesizedStage extends Assembly {
   readonly directory: string;
   remove(): Promise<void>;
 }
 
 /**
- * Synthesizes the service as an operator chose it, without the checks, of what the run of the tests has built; in this
- * process, for a process of its own would spend more time on loading CDK than on the stacks.
- * @param variables  limits and allow-lists, and `CDK_DEFAULT_REGION`, in which the CLI says where it would deploy to.
+ * Synthesizes the service with an operator's settings, without validation, from the bundles that the test run has built.
+ * It runs in this process, because a separate one would take longer to load CDK than to build the stacks.
+ * @param variables  limits and allow-lists, and `CDK_DEFAULT_REGION`, which the CLI sets to the region it deploys to.
  */
 export async function synthesizeStage(
   context: Readonly<Record<string, string>>,
@@ -41,7 +41,7 @@ export async function synthesizeStage(
   }
 }
 
-/** The same, of which only the templates are kept: by the last part of their stack's name. */
+/** Synthesizes like {@link synthesizeStage} and keeps only the templates, by the last part of their stack's name (`Api`). */
 export async function templatesOf(
   context: Readonly<Record<string, string>>,
   variables: Readonly<Record<string, string>> = {},
@@ -57,7 +57,7 @@ export function resourcesOf(template: Template | undefined, type: string): Templ
   return Object.values(template?.Resources ?? {}).filter(({ Type }) => Type === type);
 }
 
-/** The configuration of the one distribution that a stack has. */
+/** The configuration of a stack's only distribution. */
 export function distributionOf(template: Template | undefined): Record<string, unknown> {
   const [only] = resourcesOf(template, 'AWS::CloudFront::Distribution');
   return only?.Properties?.DistributionConfig as Record<string, unknown>;

@@ -1,13 +1,13 @@
 import { inject } from 'vitest';
 import { loadAssembly, type TemplateResource } from '../../local-aws/template/assembly.ts';
 
-/** A resource of the synthesized service, as its template has it. */
+/** A resource of the synthesized service, with its logical id. */
 export type Synthesized = TemplateResource & {
   readonly logicalId: string;
   readonly Properties: Record<string, unknown>;
 };
 
-/** Every resource of a type in the stack whose name ends so (`Api`), in the order of the template. */
+/** All resources of a type in one stack, in the order of the template. @param stack  the end of the stack's name (`Api`). */
 export async function synthesized(stack: string, type: string): Promise<Synthesized[]> {
   const { templates } = await loadAssembly(inject('assembly'));
   const [, template] = Object.entries(templates).find(([name]) => name.endsWith(`-${stack}`)) ?? [];
@@ -17,9 +17,9 @@ export async function synthesized(stack: string, type: string): Promise<Synthesi
     .map(([logicalId, resource]) => ({ logicalId, Properties: {}, ...resource }));
 }
 
-/** The one resource of a type that a stack has. @throws Error when it has none or several. */
+/** The only resource of a type in a stack. @throws Error when the stack has none or several. */
 export async function onlySynthesized(stack: string, type: string): Promise<Synthesized> {
   const [only, ...others] = await synthesized(stack, type);
-  if (!only || others.length > 0) throw new Error(`${stack} has not exactly one ${type}`);
+  if (!only || others.length > 0) throw new Error(`${stack} does not have exactly one ${type}`);
   return only;
 }

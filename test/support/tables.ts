@@ -3,7 +3,7 @@ import { CreateTableCommand, type CreateTableCommandInput, DynamoDBClient } from
 import { inject } from 'vitest';
 import { TABLES, type TableDefinition, type TableName } from '../../shared/aws/tables.ts';
 
-/** A client of the run's DynamoDB Local, whose credentials the engine ignores. */
+/** A client of the test run's DynamoDB Local, which ignores credentials. */
 export function dynamoDbClient(): DynamoDBClient {
   return new DynamoDBClient({
     endpoint: inject('dynamoDbEndpoint'),
@@ -12,7 +12,7 @@ export function dynamoDbClient(): DynamoDBClient {
   });
 }
 
-/** Creates every table under names of this call alone, and sets the variables the stores read them from. */
+/** Creates all tables with unique names, and sets the variables from which the stores read the names. */
 export async function createTables(client: DynamoDBClient): Promise<Record<TableName, string>> {
   const suffix = randomUUID();
   const names = {} as Record<TableName, string>;

@@ -1,9 +1,9 @@
 import type { Template, TemplateResource } from '../../local-aws/template/assembly.ts';
 
 /**
- * Changes to the templates in memory: what may be forgotten in the stack is taken out, and numbers that are too large for a
- * test are made small. A resource is named by the beginning of its logical id, which CDK ends with a hash. All throw an
- * Error when the templates do not have what is to be changed.
+ * Edits of the templates in memory: they remove what a stack might forget, and lower numbers that are too large for a test.
+ * A resource is identified by the start of its logical id, because CDK appends a hash. Each function throws an Error when
+ * the templates do not contain exactly one such resource.
  */
 
 export type Templates = Record<string, Template>;
@@ -13,7 +13,7 @@ interface Statement {
   readonly Resource: unknown;
 }
 
-/** Takes one action away from a role, on the resources whose reference holds the text `on`. */
+/** Removes one action from a role, on the resources whose reference contains the text `on`. */
 export function removeGrant(templates: Templates, role: string, action: string, on: string): void {
   const [, { Properties = {} }] = find(templates, 'AWS::IAM::Policy', `${role}DefaultPolicy`);
   const document = Properties.PolicyDocument as { Statement: Statement[] };
@@ -31,7 +31,7 @@ export function removeGrant(templates: Templates, role: string, action: string, 
   if (!isFound) throw new Error(`${role} has no ${action} on ${on}`);
 }
 
-/** Takes a variable away from a function. */
+/** Removes an environment variable from a function. */
 export function removeVariable(templates: Templates, fn: string, name: string): void {
   const [, { Properties = {} }] = find(templates, 'AWS::Lambda::Function', fn);
   const { Variables } = Properties.Environment as { Variables: Record<string, unknown> };
@@ -39,13 +39,13 @@ export function removeVariable(templates: Templates, fn: string, name: string): 
   delete Variables[name];
 }
 
-/** Takes a resource away. */
+/** Removes a resource. */
 export function removeResource(templates: Templates, type: string, start: string): void {
   const [logicalId] = find(templates, type, start);
   for (const { Resources } of Object.values(templates)) delete Resources[logicalId];
 }
 
-/** Gives the streaming server few places, so that a test can fill all of them. */
+/** Lowers the number of places of the streaming server, so that a test can fill all of them. */
 export function limitStreamingPlaces(
   templates: Templates,
   { environments, perEnvironment }: { readonly environments: number; readonly perEnvironment: number },
@@ -60,7 +60,7 @@ export function limitStreamingPlaces(
   variables.STREAMING_PLACES = String(perEnvironment);
 }
 
-/** Gives a function another time-out, in seconds: to see how it ends without waiting for as long as it may take. */
+/** Sets a function's time-out in seconds, so that a test of it does not take as long as the real one. */
 export function setTimeoutOf(templates: Templates, fn: string, seconds: number): void {
   const [, { Properties = {} }] = find(templates, 'AWS::Lambda::Function', fn);
   Properties.Timeout = seconds;

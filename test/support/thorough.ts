@@ -1,5 +1,2 @@
-/**
- * True for `npm run test:soak`, which tries everything; for every change some tests try a part of it, and say so where they
- * ask for this.
- */
+/** True in `npm run test:soak`, where tests try all their cases; otherwise some tests try only a part of them. */
 export const IS_THOROUGH = process.env.THOROUGH === 'yes';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { during } from '../../support/during.ts';
 import { askForTicket, put } from '../../support/lanes.ts';
 import { startTestService } from '../../support/service.ts';
 import { onlySynthesized, synthesized } from '../../support/synthesized.ts';
+import { withFault } from '../../support/with-fault.ts';
 
 const QUEUE = 'AWS::SQS::Queue';
 
@@ -72,7 +72,7 @@ test('an arrived upload that nothing can settle is tried three times, then given
     const { byKey } = await service.newAccount();
     const { body: ticket } = await askForTicket(byKey, 'a.txt', 5);
     const principal = service.lambda.find('SettleUploadFunction').roleArn.replace(/.*\//, '');
-    await during(service, { match: { principal }, effect: 'error-before' }, async () => {
+    await withFault(service, { match: { principal }, effect: 'error-before' }, async () => {
       await put(ticket, 'hello');
       await expect.poll(() => service.invoker.failed.length).toBe(1);
     });

@@ -58,7 +58,7 @@ describe('members of a JSON body that nobody asked for', () => {
 /** Cancels a ticket and makes its time pass, so that nothing is left of it. */
 async function cancel(id: string, by = account): Promise<void> {
   expect((await by.byKey.request('DELETE', `/files/${id}`)).status).toBe(200);
-  await operator.passDeadlines();
+  await operator.expireDeadlines();
   await operator.sweep();
 }
 

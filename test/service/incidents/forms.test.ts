@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { expectError, expectErrorOfCloudFront } from '../../support/expect-error.ts';
+import { expectCloudFrontError, expectError } from '../../support/expect-error.ts';
 import { type Operator, operatorOf } from '../../support/operator.ts';
-import { inChunks, type RawAnswer, rawRequest, sendAndLeave, sendRaw } from '../../support/raw-http.ts';
+import { inChunks, type RawAnswer, rawRequest, sendAndDisconnect, sendRaw } from '../../support/raw-http.ts';
 import { startTestService, type TestAccount, type TestService } from '../../support/service.ts';
 import { expectUnharmed } from './unharmed.ts';
 
@@ -125,7 +125,7 @@ describe.for<Framing>(['with its length', 'in chunks'])('a form %s', (framing) =
   ] as const)('%s leaves nothing', async ([, bytes]) => {
     const whole = uploadRequest(refused, framing, `${part(FILE, 'x'.repeat(bytes + 200_000))}--B--`);
     const left = service.logs.filter(isLeft).length;
-    await sendAndLeave(service.urls.root_url, whole.slice(0, whole.length - 100_000));
+    await sendAndDisconnect(service.urls.root_url, whole.slice(0, whole.length - 100_000));
     await expect.poll(() => service.logs.filter(isLeft).length).toBeGreaterThan(left);
   });
 });
@@ -142,7 +142,7 @@ describe('lengths', () => {
   ];
 
   test('CVE-2026-54288 (hono): a Content-Length of 10 and a larger body', async () => {
-    expectErrorOfCloudFront(await send(rawRequest('POST /api/v1/files', headers('Content-Length: 10'), form)), 400);
+    expectCloudFrontError(await send(rawRequest('POST /api/v1/files', headers('Content-Length: 10'), form)), 400);
   });
 
   test('CVE-2025-59139 (hono): Content-Length and Transfer-Encoding together', async () => {
@@ -151,7 +151,7 @@ describe('lengths', () => {
       ['Content-Length: 10', 'Transfer-Encoding: chunked'],
       ['Transfer-Encoding: chunked', 'Content-Length: 10'],
     ]) {
-      expectErrorOfCloudFront(await send(rawRequest('POST /api/v1/files', headers(...lengths), chunked)), 400);
+      expectCloudFrontError(await send(rawRequest('POST /api/v1/files', headers(...lengths), chunked)), 400);
     }
   });
 

@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import type { Fault, FaultHandle } from '../../local-aws/aws-front/faults.ts';
 import type { TestService } from './service.ts';
 
-/** Does something while AWS has a fault, which has to apply to at least one call. It is removed even if that fails. */
-export async function during<Result>(
+/** Runs `run` while AWS has a fault, removes the fault in any case, and expects that it applied to at least one call. */
+export async function withFault<Result>(
   { front }: Pick<TestService, 'front'>,
   fault: Fault,
   run: (fault: FaultHandle) => Promise<Result>,
