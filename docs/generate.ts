@@ -1,12 +1,14 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { contractPage } from './contract/contract-page.ts';
+import { brokenReferences, DOCUMENTS } from './references.ts';
 import { fillTables } from './tables.ts';
 
 /**
  * `node docs/generate.ts` makes what the documents take from the code: the tables of the README, CONTRIBUTING.md,
  * `docs/operate.md` and `docs/architecture.md`, and the page `docs/contract.md`.
- * With `--check` it writes nothing, and fails when one of them is out of date.
+ * With `--check` it writes nothing, and fails when one of them is out of date, or when a document refers to a file or heading
+ * that does not exist.
  */
 const README = join(import.meta.dirname, '../README.md');
 const CONTRIBUTING = join(import.meta.dirname, '../CONTRIBUTING.md');
@@ -30,5 +32,12 @@ for (const [path, text] of Object.entries(pages)) {
     process.exitCode = 1;
   } else {
     writeFileSync(path, text);
+  }
+}
+
+for (const page of process.argv.includes('--check') ? DOCUMENTS : []) {
+  for (const reference of brokenReferences(page)) {
+    console.error(`${page} refers to ${reference}, which does not exist`);
+    process.exitCode = 1;
   }
 }

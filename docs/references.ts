@@ -1,0 +1,42 @@
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+
+/** Every document of the project, as a path from its root. */
+export const DOCUMENTS = globSync(['*.md', 'docs/**/*.md', 'local-aws/*.md'], { cwd: ROOT });
+
+/**
+ * What a document refers to and does not exist: paths in code spans that begin with a folder of the project, and relative
+ * links with their headings.
+ * @param page  its path from the root of the project.
+ */
+export function brokenReferences(page: string, text = readFileSync(join(ROOT, page), 'utf8')): string[] {
+  const folders = readdirSync(ROOT, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? entry.name : [],
+  );
+  const paths = [...text.matchAll(/`([\w.-]+\/[\w./-]*)`/g)].flatMap(([, path = '']) => path);
+  const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = '']) => link);
+  return [
+    ...paths.filter((path) => folders.includes(path.split('/')[0] ?? '') && !existsSync(join(ROOT, path))),
+    ...links.filter((link) => !/^https?:/.test(link) && !leadsSomewhere(link, page, text)),
+  ];
+}
+
+function leadsSomewhere(link: string, page: string, text: string): boolean {
+  const [path = '', heading] = link.split('#');
+  const target = join(ROOT, path === '' ? page : join(dirname(page), path));
+  if (!existsSync(target)) return false;
+  return heading === undefined || headingsOf(path === '' ? text : readFileSync(target, 'utf8')).includes(heading);
+}
+
+/** The anchors that GitHub makes of headings. */
+function headingsOf(text: string): string[] {
+  const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}

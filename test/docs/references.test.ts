@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { brokenReferences, DOCUMENTS } from '../../docs/references.ts';
+import { fillTables, TABLES_OF_ARCHITECTURE } from '../../docs/tables.ts';
+
+test.each(DOCUMENTS)('%s refers only to files, folders and headings that exist', (page) => {
+  expect(brokenReferences(page)).toEqual([]);
+});
+
+test('a reference to a file, a folder or a heading that does not exist is found', () => {
+  const text = [
+    '# One heading: two',
+    '`shared/limits.ts`, `test/docs/`, `uploads/token`, [here](#one-heading-two), [there](../README.md#errors), `shared/gone.ts`',
+    '`docs/gone/`, [here](#another), [there](../README.md#gone), [gone](gone.md), [elsewhere](https://example.org/gone)',
+  ].join('\n');
+  expect(brokenReferences('docs/made-up.md', text)).toEqual([
+    'shared/gone.ts',
+    'docs/gone/',
+    '#another',
+    '../README.md#gone',
+    'gone.md',
+  ]);
+});
+
+test('the architecture page has every table, as the code has it now', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/architecture.md'), 'utf8');
+  expect(fillTables(page)).toBe(page);
+  for (const name of Object.keys(TABLES_OF_ARCHITECTURE)) expect(page).toContain(`<!-- table: ${name} -->`);
+});
