@@ -22,7 +22,7 @@ export function benchRequests(): Promise<Measurement[]> {
 
 async function costs(service: BenchedService): Promise<Measurement[]> {
   const { byKey, bus } = service;
-  bus.useCourier(() => {}); // Nobody else completes the tickets.
+  bus.deliverBy(() => {}); // Nobody else completes the tickets.
   const measured = new Map<string, Measurement[]>();
   // Twice: the first time a function also reads what it keeps.
   for (let time = 0; time < 2; time++) {

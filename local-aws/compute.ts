@@ -12,7 +12,7 @@ import type { LogListener } from './lambda/invocation.ts';
 import { createLambdaService, type LambdaService, readPermissions } from './lambda/lambda-service.ts';
 import type { Deployment } from './template/deployment.ts';
 
-/** All that runs the service's own code, and what calls it without being asked over HTTP. */
+/** The functions, and what invokes them other than by HTTP: events and schedules. */
 export interface Compute {
   readonly functions: readonly FunctionConfig[];
   readonly webFunctions: readonly WebFunctionConfig[];
@@ -23,12 +23,12 @@ export interface Compute {
   close(): Promise<void>;
 }
 
-/** Nothing runs yet, except the clock if it is wanted. */
+/** Creates the functions and the event bus. Nothing runs yet, except the clock of schedules if it is wanted. */
 export function createCompute(options: {
   readonly deployment: Deployment;
   readonly buckets: readonly BucketConfig[];
   readonly awsEndpoint: string;
-  /** Values for variables that the template gives a function. */
+  /** Values that replace those of the template, for variables that the template gives a function. */
   readonly environment: Readonly<Record<string, string>>;
   readonly onLog: LogListener;
   readonly isClockRunning: boolean;

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import type { AwsFrontOptions } from './aws-front/aws-front.ts';
 import { startDynamoDbLocal } from './dynamodb/dynamodb-local.ts';
 
-/** What keeps the data behind the AWS front. */
+/** The engines behind the AWS front, which store the data. */
 export type Engines = Pick<AwsFrontOptions, 'dynamoDbCredentials' | 'dynamoDbEndpoint' | 's3Engine'>;
 
 /**
- * Amazon's DynamoDB Local and our own S3 server; in place of either the one that `AWS_ENDPOINT_URL_DYNAMODB` or
- * `AWS_ENDPOINT_URL_S3` names, with the access key of `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`.
+ * Starts the engines: Amazon's DynamoDB Local, and our own S3 server as part of the front. `AWS_ENDPOINT_URL_DYNAMODB` and
+ * `AWS_ENDPOINT_URL_S3` name others to use instead, with the access key of `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`.
  */
 export async function startEngines(
   dataDir: string,

@@ -4,14 +4,14 @@ import { type IdentityProvider, startIdentityProvider } from './identity-provide
 import { type Secrets, secretName } from './secrets-and-parameters.ts';
 import type { Deployment, Resource } from './template/deployment.ts';
 
-/** On AWS an operator fills this secret in; the stack marks it, and here the identity provider on this machine does. */
+/** The secret with the settings of the login provider. The stack marks it. On AWS an operator fills it in; here this file does. */
 export function isLoginProviderSecret({ metadata }: Resource): boolean {
   return metadata['local:secret'] === 'login-provider';
 }
 
 /**
- * Starts the identity provider and puts its addresses, and a client of its own, into the secret.
- * @param appUrl  where people come back to: to any resource of the API that is called `callback`.
+ * Starts the identity provider, and puts its addresses and a new client into the secret.
+ * @param options  Users come back to `appUrl`, to any resource of the APIs that is called `callback`.
  */
 export async function startLoginProvider(options: {
   readonly deployment: Deployment;

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Principal } from './aws-front/principals.ts';
 
-/** Whoever owns the account, and may do everything in it; with an access key of this start alone. */
+/** The owner of the account, who may do everything. The access key is valid only until the service ends. */
 export function operatorPrincipal(): Principal {
   const everything = { Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: '*', Resource: '*' }] };
   return {
@@ -15,8 +15,8 @@ export function operatorPrincipal(): Principal {
 }
 
 /**
- * Writes what AWS's own tools need in their environment to act as the operator of this service into `operator.json`, for
- * nobody but this user to read. It goes when the service ends; of one that was killed it stays, and opens nothing.
+ * Writes `operator.json`, readable only by this user: the environment variables with which AWS's own tools act as the operator
+ * of this service. It is removed when the service ends. When the service was killed it stays, but its key is no longer valid.
  */
 export async function writeOperatorFile(
   dataDir: string,
@@ -29,7 +29,7 @@ export async function writeOperatorFile(
     AWS_ACCESS_KEY_ID: operator.accessKeyId,
     AWS_SECRET_ACCESS_KEY: operator.secretAccessKey,
   };
-  // A mode is given to a new file alone, and one of a killed service may be there.
+  // Only a new file gets the mode, and a killed service may have left one.
   await rm(path, { force: true });
   await writeFile(path, JSON.stringify(environment), { mode: 0o600, flag: 'wx' });
   return { close: () => rm(path, { force: true }) };

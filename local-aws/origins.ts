@@ -8,14 +8,14 @@ import type { Deployment } from './template/deployment.ts';
 
 /** The servers behind the edge. */
 export interface Origins {
-  /** By domain name: the port of the server that stands in for it. */
+  /** By domain name: the port of the local server that stands in for it. */
   readonly ports: ReadonlyMap<string, number>;
-  /** Ends the processes of the Web Functions; the next request starts one. */
+  /** Ends the processes of the Web Functions. The next request starts one. */
   stopWebFunctions(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts a gateway for each API and an endpoint for each Web Function; buckets are served at `bucketPort`. */
+/** Starts a gateway for each API and an endpoint for each Web Function. Buckets are served at `bucketPort`. */
 export async function startOrigins(options: {
   readonly deployment: Deployment;
   readonly apis: readonly RestApi[];

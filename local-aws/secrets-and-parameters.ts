@@ -4,38 +4,16 @@ import { join } from 'node:path';
 import type { Deployment, Properties, Resource } from './template/deployment.ts';
 import { readProperties } from './template/read-properties.ts';
 
-const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
-const NUMBERS = '0123456789';
-const PUNCTUATION = '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~';
-const DEFAULT_LENGTH = 32;
-
-/**
- * A value as `GenerateSecretString` asks for it.
- * Source: CloudFormation, AWS::SecretsManager::Secret GenerateSecretString.
- */
-export function generateSecret(logicalId: string, properties: Properties): string {
-  return readProperties(`${logicalId}.GenerateSecretString`, properties, (take) => {
-    const excluded = take<string>('ExcludeCharacters', '');
-    const punctuation = take<boolean>('ExcludePunctuation', false) ? '' : PUNCTUATION;
-    const characters = [...LETTERS, ...NUMBERS, ...punctuation].filter((character) => !excluded.includes(character));
-    const length = Number(take('PasswordLength', DEFAULT_LENGTH));
-    const password = Array.from({ length }, () => characters[randomInt(characters.length)]).join('');
-    const key = take<string>('GenerateStringKey', '');
-    const template = take<string>('SecretStringTemplate', '');
-    return key === '' ? password : JSON.stringify({ ...JSON.parse(template || '{}'), [key]: password });
-  });
-}
-
 /** The values of the template's secrets, by name. */
 export type Secrets = Record<string, string>;
 
-/** Only whoever runs the environment may read them. */
+/** Only the user who runs the environment may read them. */
 const PRIVATE = 0o600;
 
 /**
- * The secrets of the template. Values are made up once and kept, so that what was signed or encrypted with one before a
- * restart still holds.
- * @param isFilledIn  tells a secret that somebody puts a value into later; it is left out.
+ * Opens the secrets of the template. Values are generated once and stored, so that what was signed or encrypted before a
+ * restart stays valid.
+ * @param isFilledIn  tells the secrets that get their value later. They are left out.
  */
 export async function openSecrets(
   deployment: Deployment,
@@ -53,7 +31,7 @@ export async function openSecrets(
   return secrets;
 }
 
-/** The name in a secret's ARN, which ends in a hyphen and six characters; a name alone stays as it is. */
+/** The name of a secret, from its ARN (which ends in a hyphen and six characters) or from the name itself. */
 export function secretName(id: string): string {
   return /^arn:.*:secret:(.*)-.{6}$/.exec(id)?.[1] ?? id;
 }
@@ -71,7 +49,32 @@ function firstValue(resource: Resource): string {
   );
 }
 
-/** The SSM parameters of the template: value by name. */
+const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
+
+const NUMBERS = '0123456789';
+
+const PUNCTUATION = '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~';
+
+const DEFAULT_LENGTH = 32;
+
+/**
+ * Generates a value by `GenerateSecretString`.
+ * Source: CloudFormation, AWS::SecretsManager::Secret GenerateSecretString.
+ */
+export function generateSecret(logicalId: string, properties: Properties): string {
+  return readProperties(`${logicalId}.GenerateSecretString`, properties, (take) => {
+    const excluded = take<string>('ExcludeCharacters', '');
+    const punctuation = take<boolean>('ExcludePunctuation', false) ? '' : PUNCTUATION;
+    const characters = [...LETTERS, ...NUMBERS, ...punctuation].filter((character) => !excluded.includes(character));
+    const length = Number(take('PasswordLength', DEFAULT_LENGTH));
+    const password = Array.from({ length }, () => characters[randomInt(characters.length)]).join('');
+    const key = take<string>('GenerateStringKey', '');
+    const template = take<string>('SecretStringTemplate', '');
+    return key === '' ? password : JSON.stringify({ ...JSON.parse(template || '{}'), [key]: password });
+  });
+}
+
+/** The SSM parameters of the template: values by name. */
 export function readParameters(deployment: Deployment): Record<string, string> {
   return Object.fromEntries(
     deployment.resources('AWS::SSM::Parameter').map((resource) => [

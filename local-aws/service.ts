@@ -23,26 +23,26 @@ import { loadAssembly, type Template } from './template/assembly.ts';
 import { resolveDeployment } from './template/deployment.ts';
 
 export interface ServiceOptions {
-  /** The directory `cdk synth` wrote. */
+  /** The directory that `cdk synth` wrote. */
   readonly assembly: string;
-  /** Kept over restarts; used by one service at a time. */
+  /** The directory of the data, which stays over restarts. Only one service at a time may use it. */
   readonly dataDir: string;
-  /** The edge's port; 0 makes all ports free ones. */
+  /** The port of the app's distribution; 0 takes free ports for all servers. */
   readonly port: number;
   readonly engines: Engines;
-  /** Twelve digits; services of different accounts may share an engine. */
+  /** Twelve digits. Services with different accounts may share an engine. */
   readonly accountId?: string;
-  /** Changes the templates in memory before anything is made of them. */
+  /** Changes the templates in memory before they are used. */
   readonly edit?: (templates: Record<string, Template>) => void;
-  /** Values for variables that the template gives a function; one it does not give stays away. */
+  /** Values that replace those of the template, for variables that the template gives a function. Others are ignored. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly onLog?: LogListener;
   readonly onRequest?: (request: AnsweredRequest) => void;
-  /** Whether schedules go by the clock; else {@link LocalService.runSchedules} runs them. */
+  /** Whether the clock runs schedules. If not, {@link LocalService.runSchedules} does. */
   readonly isClockRunning?: boolean;
-  /** Between the tries of an event that a function failed at. */
+  /** The delays between the tries of a failed event. */
   readonly retryDelaysMs?: readonly number[];
-  /** The time of cache lifetimes at the edge. */
+  /** The time that cache lifetimes at the edge use. */
   readonly clock?: () => Date;
 }
 
@@ -54,16 +54,16 @@ export interface LocalService {
     readonly dashboard_url: string;
     readonly identity_provider_url: string;
   };
-  /** Of the gateway itself, past CloudFront; ends in a slash. */
+  /** The address of the gateway itself, past CloudFront. It ends in a slash. */
   readonly gatewayUrl: string;
   readonly front: AwsFront;
   readonly lambda: LambdaService;
   readonly bus: EventBus;
-  /** Asynchronous invocations, and the events that were given up. */
+  /** Asynchronous invocations, and the events that failed for good. */
   readonly invoker: AsyncInvoker;
-  /** Runs a function, by its label, as whoever owns the account may. */
+  /** Runs a function by its label, as the operator may. */
   invoke(label: string, event: unknown): Promise<InvocationResult>;
-  /** Runs every schedule once and waits for what it started. */
+  /** Runs every schedule once, and waits for what it started. */
   runSchedules(): Promise<void>;
   /** Ends the processes of the Web Functions, as AWS may at any time. */
   stopWebFunctions(): Promise<void>;
@@ -74,8 +74,9 @@ const REGION = 'us-east-1';
 const ACCOUNT_ID = '000000000000';
 
 /**
- * The whole service on this machine, made from its synthesized templates alone.
- * @throws Error naming what the templates ask for and is not implemented here, or a port in use.
+ * Starts the whole service on this machine, made of its synthesized templates alone. What the templates must have is in
+ * local-aws/README.md.
+ * @throws Error naming a part of the templates that is not implemented here, or a port in use.
  */
 export async function startService(options: ServiceOptions): Promise<LocalService> {
   const started: { close(): unknown }[] = [];
@@ -90,7 +91,7 @@ export async function startService(options: ServiceOptions): Promise<LocalServic
   }
 }
 
-/** @param started  takes whatever has to be closed, as soon as it is there. */
+/** @param started  collects what has to be closed, as soon as it exists. */
 async function start(options: ServiceOptions, started: { close(): unknown }[]): Promise<Omit<LocalService, 'close'>> {
   const { dataDir, engines, onLog = () => {}, onRequest = () => {}, clock } = options;
   const { deployment, addresses, secrets } = await openDeployment(options);
@@ -170,11 +171,11 @@ async function start(options: ServiceOptions, started: { close(): unknown }[]): 
   };
 }
 
-/** The deployment, with what its values still wait for: addresses, and the login provider among the secrets. */
+/** Opens the deployment. Its addresses, and the secret of the login provider, are filled in later. */
 async function openDeployment(options: ServiceOptions) {
   const { dataDir, accountId = ACCOUNT_ID } = options;
   const assembly = await loadAssembly(options.assembly, options.edit);
-  // Without it Node would take the functions for modules of the project around them; on AWS nothing is around them.
+  // Without this file Node would apply the package.json of the project around the functions; on AWS there is none.
   await writeFile(join(options.assembly, 'package.json'), '{}');
   const addresses = new Map<string, string>();
   const deployment = resolveDeployment({

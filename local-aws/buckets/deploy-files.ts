@@ -8,14 +8,14 @@ import { readProperties } from '../template/read-properties.ts';
 interface FilesDeployment {
   readonly directories: readonly string[];
   readonly bucket: string;
-  /** Empty, or ending in a slash. */
+  /** Empty, or ends in a slash. */
   readonly prefix: string;
   readonly cacheControl?: string;
-  /** Whether what is not among the files goes. */
+  /** Whether other objects with the prefix are deleted. */
   readonly isPruning: boolean;
 }
 
-/** What a browser needs to be told; anything else is `application/octet-stream`. */
+/** Content types by extension. Other files are `application/octet-stream`. */
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css',
   '.html': 'text/html',
@@ -30,9 +30,9 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Does what the custom resource of CDK's `BucketDeployment` does at a deployment: puts the files of its assets into a bucket,
- * with the grants of the function behind it.
- * @param endpoint  of the AWS front.
+ * Does what the custom resource of CDK's `BucketDeployment` does at a deployment: it puts the files of its assets into a bucket,
+ * with the permissions of the function behind it.
+ * @param endpoint  that of the AWS front.
  */
 export async function deployFiles(deployment: Deployment, endpoint: string): Promise<void> {
   const resources = deployment.resources('Custom::CDKBucketDeployment');
@@ -71,12 +71,12 @@ function readFilesDeployment(resource: Resource, deployment: Deployment): FilesD
         ...(cacheControl !== undefined && { cacheControl }),
       };
     },
-    // There is no cache to empty before the environment is up, and no stack is deleted.
+    // There is no cache to invalidate before the environment is up, and no stack is deleted.
     ['OutputObjectKeys', 'RetainOnDelete', 'ServiceToken', 'SourceMarkersConfig', 'WaitForDistributionInvalidation'],
   );
 }
 
-/** New files first, so that a start that dies here leaves nothing less than there was. */
+/** Puts new files first, so that a start that dies here removes nothing. */
 async function deploy(client: S3Client, files: FilesDeployment): Promise<void> {
   const { bucket: Bucket, prefix, cacheControl } = files;
   const kept = new Set<string>();
@@ -98,7 +98,6 @@ async function deploy(client: S3Client, files: FilesDeployment): Promise<void> {
   if (!files.isPruning) return;
   for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket, Prefix: prefix })) {
     const stale = Contents.flatMap(({ Key }) => (Key !== undefined && !kept.has(Key) ? [Key] : []));
-    // One at a time: DeleteObjects does not reach another S3 engine (s3-engine.ts).
     for (const Key of stale) await client.send(new DeleteObjectCommand({ Bucket, Key }));
   }
 }

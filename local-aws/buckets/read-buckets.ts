@@ -7,14 +7,14 @@ import { readProperties } from '../template/read-properties.ts';
 export interface BucketConfig extends BucketOptions {
   readonly name: string;
   readonly regionalDomainName: string;
-  /** Whether EventBridge hears of new objects. */
+  /** Whether EventBridge gets events of new objects. */
   readonly hasEvents: boolean;
 }
 
 /**
- * Encryption, ownership and public access change nothing that the bucket's policy does not say already. Versions are kept
- * for an operator of AWS, and nothing of ours asks for one: what is deleted here is gone. Lifecycle rules act by the day.
- * What is to be counted (`MetricsConfigurations`) is CloudWatch's to show.
+ * Properties without effect here. Encryption, ownership and public access add nothing to the policy of the bucket. Versions are
+ * for the operator of a deployment; here deleted objects are gone. Lifecycle rules act after days. `MetricsConfigurations` is
+ * for CloudWatch.
  */
 const MEANINGLESS = [
   'BucketEncryption',
@@ -27,7 +27,7 @@ const MEANINGLESS = [
   'VersioningConfiguration',
 ];
 
-/** Every bucket of the template with its policy. */
+/** All buckets of the template, with their policies. */
 export function readBuckets(deployment: Deployment): BucketConfig[] {
   const policies = deployment.resources('AWS::S3::BucketPolicy').map((resource) =>
     readProperties(resource.logicalId, resource.properties(), (take) => ({
@@ -60,7 +60,7 @@ function readBucket(resource: Resource): { cors: readonly CorsRule[]; hasEvents:
   );
 }
 
-/** @returns whether EventBridge is told, which `EventBridgeConfiguration` says by being there unless it says otherwise. */
+/** Whether there is an `EventBridgeConfiguration` that does not disable events. */
 function tellsEventBridge(logicalId: string, configuration: Readonly<Record<string, unknown>>): boolean {
   const off = { EventBridgeEnabled: false };
   return readProperties(

@@ -3,19 +3,19 @@ import { type HeaderMap, header } from './header-map.ts';
 import { acceptedEncodings, selects } from './origin-request.ts';
 import type { ViewerRequest } from './viewer-request.ts';
 
-/** An answer to a GET that is kept. */
+/** A cached answer to a GET. */
 export interface CacheEntry {
   readonly status: number;
   readonly headers: HeaderMap;
   readonly body: Buffer;
-  /** When the origin sent or last confirmed it. */
+  /** When the origin sent it or last confirmed it. */
   readonly storedAt: Date;
   readonly freshUntil: Date;
 }
 
 /**
- * Larger objects are not kept in memory: they go straight through, so they are always as fresh as the origin. What this
- * leaves out of CloudFront's behavior is only that it may serve a large object for its lifetime after it was deleted.
+ * Larger objects are not cached, so they are always as fresh as the origin. CloudFront, in contrast, may serve a large object
+ * for its lifetime after it was deleted.
  */
 export const LARGEST_ENTRY_BYTES = 1024 * 1024;
 const CACHE_BYTES = 64 * 1024 * 1024;
@@ -26,7 +26,7 @@ export interface Cache {
   delete(key: string): void;
 }
 
-/** A cache in memory that forgets what was used least recently. */
+/** A cache in memory that evicts the least recently used entries. */
 export function memoryCache(maxBytes = CACHE_BYTES): Cache {
   const entries = new Map<string, CacheEntry>();
   let bytes = 0;
@@ -56,7 +56,7 @@ export function memoryCache(maxBytes = CACHE_BYTES): Cache {
   };
 }
 
-/** What makes two requests ask for the same thing, as the cache policy says. */
+/** The cache key of a request, made of the parts that the cache policy names. */
 export function cacheKey(viewer: ViewerRequest, { cachePolicy }: CacheBehavior, origin: Origin): string {
   const headers = [...viewer.headers].filter(([name]) => selects(cachePolicy.headers, name)).sort();
   const query = viewer.query
@@ -69,7 +69,7 @@ export function cacheKey(viewer: ViewerRequest, { cachePolicy }: CacheBehavior, 
   return JSON.stringify([origin.id, viewer.path, headers, query, cookies.sort(), encodings]);
 }
 
-/** What a kept answer becomes for one request: whole, a part, or "not modified". */
+/** Answers one request from a cache entry: with all of it, a part, or 304. */
 export function answerFromEntry(
   entry: CacheEntry,
   viewer: ViewerRequest,
@@ -95,8 +95,8 @@ export function answerFromEntry(
 }
 
 /**
- * The kept headers describe the body that is not sent. Their `Cache-Control` would even let a browser keep this error, and
- * answer the next request for the whole with it.
+ * The cached headers are left out, because they describe the body that is not sent. With their `Cache-Control` a browser could
+ * even cache this error and answer the next request for the whole object with it.
  */
 function unsatisfiable({ body }: CacheEntry): { status: number; headers: HeaderMap; body: Buffer } {
   const headers: HeaderMap = new Map([
@@ -106,7 +106,7 @@ function unsatisfiable({ body }: CacheEntry): { status: number; headers: HeaderM
   return { status: 416, headers, body: Buffer.alloc(0) };
 }
 
-/** RFC 9110, 13.2.2: `If-None-Match` decides alone where it is present. */
+/** When there is `If-None-Match`, it decides alone. Source: RFC 9110, 13.2.2. */
 function isUnchanged(entry: CacheEntry, viewer: ViewerRequest): boolean {
   const ifNoneMatch = viewer.headers.get('if-none-match')?.join(',');
   if (ifNoneMatch !== undefined) {
@@ -118,12 +118,12 @@ function isUnchanged(entry: CacheEntry, viewer: ViewerRequest): boolean {
   return modified <= since;
 }
 
-/** An entity tag without its weakness, for weak comparison. */
+/** An entity tag without its weakness mark, for weak comparison. */
 function opaque(tag: string): string {
   return tag.trim().replace(/^W\//, '');
 }
 
-/** One range of the body; several at once are answered with the whole, as RFC 9110, 14.2 allows. */
+/** The one range that a request asks for. Several ranges are answered with the whole body, as RFC 9110, 14.2 allows. */
 function requestedRange(
   entry: CacheEntry,
   viewer: ViewerRequest,

@@ -13,9 +13,9 @@ export interface Answer {
   readonly status: number;
   readonly headers: HeaderMap;
   readonly body: Buffer | IncomingMessage;
-  /** How it came about, in the words of `X-Cache`. */
+  /** Where it comes from, in the words of `X-Cache`. */
   readonly source: 'Hit' | 'Miss' | 'RefreshHit' | 'Error' | 'FunctionGeneratedResponse';
-  /** Why CloudFront itself made an error. */
+  /** Why CloudFront itself answers with an error. */
   readonly failure?: string;
 }
 
@@ -26,7 +26,7 @@ export interface FetchContext {
   readonly now: () => Date;
 }
 
-/** One request that may be answered from the cache. */
+/** One request that the cache may answer. */
 interface Lookup {
   readonly context: FetchContext;
   readonly key: string;
@@ -34,7 +34,7 @@ interface Lookup {
   readonly behavior: CacheBehavior;
 }
 
-/** Answers from the cache, or from the origin through the cache; an origin that cannot be reached gives 502 or 504. */
+/** Answers from the cache, or else from the origin, whose answer may be cached. An unreachable origin gives 502 or 504. */
 export async function cachingFetch(
   context: FetchContext,
   viewer: ViewerRequest,
@@ -77,12 +77,12 @@ function describe(error: unknown): string {
   return error.cause ? `${error.message}: ${describe(error.cause)}` : error.message;
 }
 
-/** @returns false when the entry has nothing to validate it by. */
+/** Makes a request conditional on the cache entry. @returns false when the entry has no validator. */
 function addValidators(request: OriginRequest, entry: CacheEntry): boolean {
   const etag = header(entry.headers, 'etag');
   const modified = header(entry.headers, 'last-modified');
   if (entry.status !== 200 || (etag === undefined && modified === undefined)) return false;
-  // A range that holds only for the viewer's version cannot be asked for together with our own condition.
+  // A range that is valid only for the viewer's version cannot be combined with the condition of the cache.
   if (request.headers.has('if-range')) request.headers.delete('range');
   for (const name of ['if-range', 'if-none-match', 'if-modified-since']) request.headers.delete(name);
   if (etag !== undefined) request.headers.set('if-none-match', [etag]);
@@ -90,11 +90,11 @@ function addValidators(request: OriginRequest, entry: CacheEntry): boolean {
   return true;
 }
 
-/** The origin says that what is kept still holds. */
+/** Refreshes an entry that the origin confirmed by a 304. */
 function refresh({ context, key, viewer, behavior }: Lookup, entry: CacheEntry, answer: Answer): Answer {
   if (!Buffer.isBuffer(answer.body)) answer.body.resume();
   const now = context.now();
-  // RFC 9111, 3.2: the fields of a 304 replace the kept ones, except those that describe the body.
+  // RFC 9111, 3.2: the fields of a 304 replace the cached ones, except those that describe the body.
   const headers: HeaderMap = new Map(entry.headers);
   for (const [name, values] of answer.headers) {
     if (name !== 'content-length' && name !== 'content-type') headers.set(name, values);
@@ -107,8 +107,8 @@ function refresh({ context, key, viewer, behavior }: Lookup, entry: CacheEntry, 
 }
 
 /**
- * Keeps an answer if it may be kept and is small.
- * @param isPart  whether the origin was asked for a range.
+ * Caches an answer when that is allowed and the answer is small.
+ * @param isPart  whether the request to the origin had a range.
  */
 async function keep({ context, key, viewer, behavior }: Lookup, answer: Answer, isPart: boolean): Promise<Answer> {
   const now = context.now();
@@ -119,7 +119,7 @@ async function keep({ context, key, viewer, behavior }: Lookup, answer: Answer, 
   const length = Number(header(answer.headers, 'content-length'));
   const isKept = seconds !== undefined && viewer.method === 'GET' && length <= LARGEST_ENTRY_BYTES;
   if (!isKept || (isPart && answer.status < 400)) {
-    // What was kept is out of date, and nothing takes its place.
+    // The former entry is out of date.
     if (viewer.method === 'GET' && !isPart && answer.status !== 304) context.cache.delete(key);
     return answer;
   }

@@ -15,21 +15,17 @@ import {
   refuseUnlessEmpty,
 } from './policies.ts';
 
-/** What the distribution refers to by id, name or ARN: the resolved properties as the template has them. */
-export interface DistributionResources {
-  /** By the value of `FunctionARN`. */
-  readonly functions: Readonly<Record<string, { readonly code: string }>>;
-  readonly cachePolicies: Readonly<Record<string, Properties>>;
-  readonly originRequestPolicies: Readonly<Record<string, Properties>>;
-  readonly responseHeadersPolicies: Readonly<Record<string, Properties>>;
-  readonly originAccessControls: Readonly<Record<string, Properties>>;
+export interface Distribution {
+  readonly origins: ReadonlyMap<string, Origin>;
+  /** In the order in which they are tried. The default behavior is last. */
+  readonly behaviors: readonly CacheBehavior[];
+  readonly errorRules: ReadonlyMap<number, ErrorRule>;
+  readonly defaultRootObject: string;
 }
 
-/** @throws Error naming the id when nothing has it. */
-function find<T>(kind: string, id: string, all: Readonly<Record<string, T>>): T {
-  const found = all[id];
-  if (found === undefined) throw new Error(`the distribution refers to the ${kind} "${id}", which is not there`);
-  return found;
+interface ErrorRule {
+  readonly cachingMinTtlSeconds: number;
+  readonly page?: { readonly path: string; readonly status: number };
 }
 
 export interface CacheBehavior {
@@ -45,10 +41,100 @@ export interface CacheBehavior {
   readonly compress: boolean;
 }
 
-/** The protocol towards viewers, and where logs go. */
+export interface Origin {
+  readonly id: string;
+  readonly domainName: string;
+  /** Empty, or starting with a slash. */
+  readonly path: string;
+  /** Names in lower case. */
+  readonly customHeaders: readonly (readonly [name: string, value: string])[];
+  readonly readTimeoutSeconds: number;
+  /** When requests are signed for S3; absent without an origin access control. */
+  readonly signing?: 'always' | 'no-override';
+}
+
+/** The resources that a distribution refers to by id, name or ARN: their resolved properties in the template. */
+export interface DistributionResources {
+  /** By their `FunctionARN`. */
+  readonly functions: Readonly<Record<string, { readonly code: string }>>;
+  readonly cachePolicies: Readonly<Record<string, Properties>>;
+  readonly originRequestPolicies: Readonly<Record<string, Properties>>;
+  readonly responseHeadersPolicies: Readonly<Record<string, Properties>>;
+  readonly originAccessControls: Readonly<Record<string, Properties>>;
+}
+
+/** @throws Error naming the id when there is no resource with it. */
+function find<T>(kind: string, id: string, all: Readonly<Record<string, T>>): T {
+  const found = all[id];
+  if (found === undefined) throw new Error(`the distribution refers to the ${kind} "${id}", which is not there`);
+  return found;
+}
+
+/** Names, certificates, prices, log delivery and protocols towards viewers have no effect on one machine. */
+const MEANINGLESS_IN_DISTRIBUTION = [
+  'Aliases',
+  'Comment',
+  'HttpVersion',
+  'IPV6Enabled',
+  'Logging',
+  'PriceClass',
+  'ViewerCertificate',
+  'WebACLId',
+];
+
+/**
+ * Reads a resolved `DistributionConfig`.
+ * @throws Error naming a property that is not implemented here, or an id of no resource.
+ */
+export function readDistribution(config: Properties, resources: DistributionResources): Distribution {
+  return readProperties(
+    'DistributionConfig',
+    config,
+    (take) => {
+      if (!asBoolean(take('Enabled', true))) throw new Error('the distribution is disabled');
+      refuseUnlessEmpty('Restrictions.GeoRestriction', geoRestriction(take('Restrictions', {})));
+      refuseUnlessEmpty('OriginGroups', take<{ Items?: [] }>('OriginGroups', {}).Items ?? []);
+      const origins = new Map(
+        take<Properties[]>('Origins').map((origin) => {
+          const read = readOrigin(origin, resources);
+          return [read.id, read] as const;
+        }),
+      );
+      const read = (behavior: Properties) => readBehavior(behavior, resources, origins);
+      return {
+        origins,
+        behaviors: [
+          ...take<Properties[]>('CacheBehaviors', []).map(read),
+          read({ PathPattern: '*', ...take<Properties>('DefaultCacheBehavior') }),
+        ],
+        errorRules: new Map(take<Properties[]>('CustomErrorResponses', []).map(readErrorRule)),
+        defaultRootObject: take<string>('DefaultRootObject', ''),
+      };
+    },
+    MEANINGLESS_IN_DISTRIBUTION,
+  );
+}
+
+function geoRestriction(restrictions: { GeoRestriction?: { RestrictionType?: string; Locations?: [] } }): string[] {
+  const restriction = restrictions.GeoRestriction;
+  return !restriction || restriction.RestrictionType === 'none' ? [] : [String(restriction.RestrictionType)];
+}
+
+function readErrorRule(properties: Properties): [status: number, rule: ErrorRule] {
+  return readProperties('CustomErrorResponses', properties, (take) => {
+    const path = take<string>('ResponsePagePath', '');
+    const status = asNumber(take('ResponseCode', 0));
+    return [
+      asNumber(take('ErrorCode')),
+      { cachingMinTtlSeconds: asNumber(take('ErrorCachingMinTTL', 10)), ...(path && { page: { path, status } }) },
+    ];
+  });
+}
+
+/** Viewers use HTTP here, and there are no real-time logs. */
 const MEANINGLESS_IN_BEHAVIOR = ['ViewerProtocolPolicy', 'RealtimeLogConfigArn'];
 
-/** @param properties  one of `CacheBehaviors`, or the default one with the path pattern `*`, resolved. */
+/** @param properties  resolved, of one of `CacheBehaviors`, or of the default one with the path pattern `*`. */
 function readBehavior(
   properties: Properties,
   resources: DistributionResources,
@@ -58,7 +144,7 @@ function readBehavior(
     `cache behavior ${properties.PathPattern}`,
     properties,
     (take) => {
-      // It tells whether OPTIONS answers are cached, and none is here.
+      // It decides whether answers to OPTIONS are cached, and here none are.
       refuseUnlessEmpty(
         'CachedMethods',
         take<string[]>('CachedMethods', []).filter((method) => method === 'OPTIONS'),
@@ -110,20 +196,9 @@ function readFunctions(
   return functions;
 }
 
-export interface Origin {
-  readonly id: string;
-  readonly domainName: string;
-  /** '' or starting with a slash. */
-  readonly path: string;
-  /** Names in lower case. */
-  readonly customHeaders: readonly (readonly [name: string, value: string])[];
-  readonly readTimeoutSeconds: number;
-  /** How requests are signed for S3; absent without an origin access control. */
-  readonly signing?: 'always' | 'no-override';
-}
-
-/** How to connect is a matter of the address that stands in for the domain name. */
+/** Connections go to the local server that stands in for the domain name. */
 const MEANINGLESS_IN_ORIGIN = ['ConnectionAttempts', 'ConnectionTimeout', 'OriginShield'];
+
 const MEANINGLESS_IN_CUSTOM_ORIGIN = [
   'HTTPPort',
   'HTTPSPort',
@@ -133,7 +208,7 @@ const MEANINGLESS_IN_CUSTOM_ORIGIN = [
   'IpAddressType',
 ];
 
-/** @param properties  one of `Origins`, resolved. */
+/** @param properties  resolved, of one of `Origins`. */
 function readOrigin(properties: Properties, resources: DistributionResources): Origin {
   return readProperties(
     `origin ${properties.Id}`,
@@ -179,78 +254,4 @@ function readSigning(id: string, resources: DistributionResources): 'always' | '
     },
     ['Name', 'Description'],
   );
-}
-
-interface ErrorRule {
-  readonly cachingMinTtlSeconds: number;
-  readonly page?: { readonly path: string; readonly status: number };
-}
-
-export interface Distribution {
-  readonly origins: ReadonlyMap<string, Origin>;
-  /** In the order they are tried; the default behavior is last. */
-  readonly behaviors: readonly CacheBehavior[];
-  readonly errorRules: ReadonlyMap<number, ErrorRule>;
-  readonly defaultRootObject: string;
-}
-
-/** Names, certificates, prices, log delivery and protocols towards viewers mean nothing on one machine. */
-const MEANINGLESS_IN_DISTRIBUTION = [
-  'Aliases',
-  'Comment',
-  'HttpVersion',
-  'IPV6Enabled',
-  'Logging',
-  'PriceClass',
-  'ViewerCertificate',
-  'WebACLId',
-];
-
-/**
- * Reads a `DistributionConfig` as it stands in the template, its intrinsics resolved.
- * @throws Error naming a property that is not implemented here, or an id that nothing has.
- */
-export function readDistribution(config: Properties, resources: DistributionResources): Distribution {
-  return readProperties(
-    'DistributionConfig',
-    config,
-    (take) => {
-      if (!asBoolean(take('Enabled', true))) throw new Error('the distribution is disabled');
-      refuseUnlessEmpty('Restrictions.GeoRestriction', geoRestriction(take('Restrictions', {})));
-      refuseUnlessEmpty('OriginGroups', take<{ Items?: [] }>('OriginGroups', {}).Items ?? []);
-      const origins = new Map(
-        take<Properties[]>('Origins').map((origin) => {
-          const read = readOrigin(origin, resources);
-          return [read.id, read] as const;
-        }),
-      );
-      const read = (behavior: Properties) => readBehavior(behavior, resources, origins);
-      return {
-        origins,
-        behaviors: [
-          ...take<Properties[]>('CacheBehaviors', []).map(read),
-          read({ PathPattern: '*', ...take<Properties>('DefaultCacheBehavior') }),
-        ],
-        errorRules: new Map(take<Properties[]>('CustomErrorResponses', []).map(readErrorRule)),
-        defaultRootObject: take<string>('DefaultRootObject', ''),
-      };
-    },
-    MEANINGLESS_IN_DISTRIBUTION,
-  );
-}
-
-function geoRestriction(restrictions: { GeoRestriction?: { RestrictionType?: string; Locations?: [] } }): string[] {
-  const restriction = restrictions.GeoRestriction;
-  return !restriction || restriction.RestrictionType === 'none' ? [] : [String(restriction.RestrictionType)];
-}
-
-function readErrorRule(properties: Properties): [status: number, rule: ErrorRule] {
-  return readProperties('CustomErrorResponses', properties, (take) => {
-    const path = take<string>('ResponsePagePath', '');
-    const status = asNumber(take('ResponseCode', 0));
-    return [
-      asNumber(take('ErrorCode')),
-      { cachingMinTtlSeconds: asNumber(take('ErrorCachingMinTTL', 10)), ...(path && { page: { path, status } }) },
-    ];
-  });
 }

@@ -4,7 +4,7 @@ import type { HeaderMap } from './header-map.ts';
 import type { ViewerRequest } from './viewer-request.ts';
 
 /**
- * Headers a function neither sees nor may add. Source: CloudFront Developer Guide, "Restrictions on all edge functions".
+ * Headers that a function neither sees nor may add. Source: CloudFront Developer Guide, "Restrictions on all edge functions".
  */
 const HIDDEN = new RegExp(
   `^(${[
@@ -15,10 +15,10 @@ const HIDDEN = new RegExp(
   ].join('|')})$`,
 );
 
-/** Headers a viewer-request function sees but may not change. Source: as {@link HIDDEN}. */
+/** Headers that a viewer-request function sees but may not change. Source: as {@link HIDDEN}. */
 const READ_ONLY = ['cdn-loop', 'content-length', 'host', 'transfer-encoding', 'via'];
 
-/** A result CloudFront would refuse with 502 ("FunctionValidationError"). */
+/** A result that CloudFront answers with 502 ("FunctionValidationError"). */
 export class InvalidFunctionResult extends Error {}
 
 export function toFunctionRequest(request: ViewerRequest): FunctionRequest {
@@ -32,8 +32,8 @@ export function toFunctionRequest(request: ViewerRequest): FunctionRequest {
 }
 
 /**
- * The request a viewer-request function returned, as far as it differs from the one it was given: query and cookies that
- * it did not touch stay exactly as the viewer wrote them.
+ * Reads the request that a viewer-request function returned. Query and cookies that the function did not change stay exactly
+ * as the viewer wrote them.
  */
 export function fromFunctionRequest(result: unknown, given: ViewerRequest): ViewerRequest {
   if (!isFunctionRequest(result)) throw new InvalidFunctionResult('neither a request nor a response');
@@ -73,8 +73,8 @@ export function toFunctionResponse(status: number, headers: HeaderMap): Function
 }
 
 /**
- * Status, headers and, when the function gave one, the body of a response a function returned.
- * @param given  the headers of the response it was given, of which it did not see all.
+ * Reads the response that a function returned: status, headers and, if there is one, the body.
+ * @param given  the headers of the response that the function was given. It did not see the hidden ones.
  */
 export function fromFunctionResponse(
   result: unknown,
@@ -93,7 +93,7 @@ export function fromFunctionResponse(
   return { status, headers, body: Buffer.from(data, encoding === 'base64' ? 'base64' : 'utf8') };
 }
 
-/** All of an event but its request and response. */
+/** The parts of an event besides its request and response. */
 export function eventContext(eventType: string, request: ViewerRequest): Omit<ViewerRequestEvent, 'request'> {
   return {
     version: '1.0',
@@ -116,7 +116,7 @@ function visibleHeaders(headers: HeaderMap, exceptName: string): Record<string, 
   return visible;
 }
 
-/** @param given  its hidden headers stay. */
+/** @param given  the headers whose hidden ones stay. */
 function fromValues(values: Record<string, Value>, given: HeaderMap): HeaderMap {
   const headers: HeaderMap = new Map([...given].filter(([name]) => HIDDEN.test(name)));
   for (const [name, value] of Object.entries(values)) {
@@ -130,7 +130,7 @@ function fromValues(values: Record<string, Value>, given: HeaderMap): HeaderMap 
   return headers;
 }
 
-/** `a=1&b=2`, or the same with `;` for cookies; names and values stay encoded. */
+/** Reads `a=1&b=2`, or cookies with `;` in between. Names and values stay encoded. */
 function pairs(text: string, separator: '&' | ';'): Record<string, Value> {
   const found: Record<string, Value> = Object.create(null);
   for (const part of text.split(separator)) {

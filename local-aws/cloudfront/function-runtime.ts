@@ -1,32 +1,32 @@
 import { createContext, Script } from 'node:vm';
 import type { ViewerRequestEvent, ViewerResponseEvent } from 'cloudfront';
 
-/** What one run of a function gave. */
+/** The outcome of one run of a function. */
 export interface FunctionOutcome {
-  /** What the handler returned; its shape is not checked yet. */
+  /** What the handler returned. Its shape is not checked yet. */
   readonly result: unknown;
   /** The argument of `selectRequestOriginById`, if it was called. */
   readonly selectedOriginId?: string;
 }
 
 export interface FunctionRuntime {
-  /** @throws Error when the code throws, does not end or leaves a promise pending: CloudFront's "FunctionExecutionError". */
+  /** @throws Error when the code throws, does not end, or leaves a promise pending (CloudFront's "FunctionExecutionError"). */
   run(event: ViewerRequestEvent | ViewerResponseEvent): FunctionOutcome;
 }
 
-/** CloudFront allows less than a millisecond of CPU; this only has to end a loop without an end. */
+/** CloudFront allows less than a millisecond of CPU time. This only has to end endless loops. */
 const TIMEOUT_MILLISECONDS = 1_000;
 
 const CLOUDFRONT_IMPORT = /^\s*import\s+(\w+)\s+from\s+(['"])cloudfront\2;?[ \t]*$/m;
 
-/** The `cloudfront` module, made inside the function's own world. */
+/** The `cloudfront` module, created inside the context of the function. */
 const CLOUDFRONT_MODULE = `({
   selectRequestOriginById(originId) { selectedOriginId = originId; },
 })`;
 
 /**
- * Event in and result out as JSON text, so that no object is shared with the code. The context runs its promise jobs
- * before `runInContext` returns: an async handler is settled by then, as nothing here could settle it later.
+ * Passes event and result as JSON, so that the code shares no object with this process. The context runs its promise jobs
+ * before `runInContext` returns, so an async handler is settled by then; nothing could settle it later.
  */
 const INVOKE = new Script(`
   selectedOriginId = outcome = failure = undefined;
@@ -43,9 +43,9 @@ const INVOKE = new Script(`
 `);
 
 /**
- * Loads the code of a CloudFront Function (runtime 2.0) into a context with the language and nothing else: no Node
- * globals, no code from strings. Its global state lives as long as the distribution, one event at a time.
- * @throws SyntaxError or whatever its top level throws.
+ * Loads the code of a CloudFront Function (runtime 2.0) into a context that has the language and nothing else: no Node globals
+ * and no code from strings. Its global state lives as long as the distribution; it handles one event at a time.
+ * @throws SyntaxError, or what the top level of the code throws.
  */
 export function loadFunction(code: string): FunctionRuntime {
   const world: Record<string, string | undefined> = {

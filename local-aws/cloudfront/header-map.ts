@@ -1,4 +1,4 @@
-/** HTTP headers by lower-case name; a name that came more than once keeps all its values, in order. */
+/** HTTP headers by name in lower case. A name that came more than once keeps all its values, in order. */
 export type HeaderMap = Map<string, string[]>;
 
 /** @param raw  as Node gives them: name, value, name, value. */
@@ -13,12 +13,12 @@ export function headersFromRaw(raw: readonly string[]): HeaderMap {
   return headers;
 }
 
-/** The first value of a header, as most readers take it. */
+/** The first value of a header. */
 export function header(headers: HeaderMap, name: string): string | undefined {
   return headers.get(name)?.[0];
 }
 
-/** For `http.request` and `ServerResponse.writeHead`: a name with one value stays a string. */
+/** Headers for `http.request` and `ServerResponse.writeHead`. A single value stays a string. */
 export function headersForNode(headers: HeaderMap): Record<string, string | string[]> {
   return Object.fromEntries(
     [...headers].map(([name, values]) => [name, values.length === 1 ? (values[0] as string) : values]),
@@ -28,7 +28,7 @@ export function headersForNode(headers: HeaderMap): Record<string, string | stri
 /** Headers that belong to one connection and are never passed on. Source: RFC 9110, 7.6.1. */
 const HOP_BY_HOP = ['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'];
 
-/** Takes away the hop-by-hop headers, those that `Connection` names included. */
+/** Removes the hop-by-hop headers, including those that `Connection` names. */
 export function removeHopByHop(headers: HeaderMap): void {
   const named = (headers.get('connection') ?? []).flatMap((value) => value.toLowerCase().split(/\s*,\s*/));
   for (const name of [...HOP_BY_HOP, ...named]) headers.delete(name);

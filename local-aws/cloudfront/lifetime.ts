@@ -1,21 +1,21 @@
 import type { HeaderMap } from './header-map.ts';
 import type { CachePolicy } from './policies.ts';
 
-/** CloudFront keeps these errors of GET requests even where caching is disabled. Source: "HTTP 4xx and 5xx status codes …". */
+/** CloudFront caches these errors of GET requests even where caching is disabled. Source: "HTTP 4xx and 5xx status codes …". */
 const ALWAYS_CACHED_ERRORS = [404, 410, 414, 500, 501, 502, 503, 504];
-/** … and of those, only these give way to `no-store`, `no-cache` or `private`. Source: "Control how long CloudFront caches errors". */
+/** Of those, only these are not cached with `no-store`, `no-cache` or `private`. Source: "Control how long CloudFront caches errors". */
 const UNLESS_FORBIDDEN = [404, 410, 414, 501];
-/** These it keeps only when the origin says for how long, or when there is a page for them. */
+/** These are cached only when the origin says for how long, or when there is a page for them. */
 const CACHED_ERRORS_IF_ASKED = [400, 403, 405, 412, 415];
 
 const REDIRECTS = [301, 302, 307, 308];
 
-/** What CloudFront does with errors of a status that `CustomErrorResponses` does not name. */
+/** The lifetime of errors whose status `CustomErrorResponses` does not name. */
 export const DEFAULT_ERROR_CACHING_SECONDS = 10;
 
 /**
- * How long an answer to a GET may be served again without asking the origin.
- * @returns seconds, 0 when it may be kept but must be validated; undefined when it must not be kept.
+ * How long an answer to a GET may be served from the cache without asking the origin.
+ * @returns seconds; 0 when it may be cached but must be validated; undefined when it must not be cached.
  * Source: CloudFront Developer Guide, "Manage how long content stays in the cache (expiration)".
  */
 export function lifetimeSeconds(
@@ -35,9 +35,8 @@ export function lifetimeSeconds(
 }
 
 /**
- * The same for an error, from the origin or CloudFront's own.
- * @param minTtlSeconds  of the error's `CustomErrorResponses`, or the default.
- * @param hasPage  whether a page stands in for it.
+ * The same for an error of the origin, or CloudFront's own.
+ * @param error  `minTtlSeconds` is that of `CustomErrorResponses` or the default; `hasPage` says whether there is a page for it.
  */
 export function errorLifetimeSeconds(
   error: { status: number; headers: HeaderMap; minTtlSeconds: number; hasPage: boolean },

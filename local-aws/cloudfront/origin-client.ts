@@ -4,7 +4,7 @@ import type { Origin } from './distribution.ts';
 import { type HeaderMap, headersForNode, headersFromRaw, removeHopByHop } from './header-map.ts';
 import type { OriginRequest } from './origin-request.ts';
 
-/** Where the server that stands in for an origin's domain name listens. */
+/** The local server that stands in for the domain name of an origin. */
 export interface OriginAddress {
   readonly port: number;
   /** Needed when the origin has an origin access control. */
@@ -18,7 +18,7 @@ export interface OriginAnswer {
   readonly body: IncomingMessage;
 }
 
-/** The origin gave no answer; `status` is the one CloudFront then makes itself. */
+/** The origin gave no answer. `status` is that of CloudFront's own error. */
 export class OriginFailure extends Error {
   readonly status: 502 | 504;
 
@@ -30,8 +30,8 @@ export class OriginFailure extends Error {
 
 export interface OriginClient {
   /**
-   * Sends a request and gives the answer as soon as its head is there. A body is forwarded with the origin's pace; what is
-   * left of it when the answer comes first stays unread, for the caller to drain.
+   * Sends a request, and resolves as soon as the head of the answer arrives. A body is forwarded at the pace of the origin.
+   * When the answer comes first, the rest of the body stays unread, for the caller to drain.
    * @throws OriginFailure
    */
   send(origin: Origin, request: OriginRequest, body?: IncomingMessage): Promise<OriginAnswer>;
@@ -53,7 +53,7 @@ export function originClient(resolveOrigin: (domainName: string) => OriginAddres
       port: address.port,
       method: request.method,
       path: request.target,
-      // Never "close": an origin that answers early and then closes would take its own answer away by a reset.
+      // Never "close": an origin that answers early and then closes would destroy its own answer by a reset.
       headers: { ...headersForNode(request.headers), connection: 'keep-alive' },
       agent,
       setHost: false,
@@ -62,7 +62,7 @@ export function originClient(resolveOrigin: (domainName: string) => OriginAddres
   return {
     async send(origin, request, body) {
       const timeoutSeconds = origin.readTimeoutSeconds;
-      // A body cannot be sent twice, so it never meets a kept connection that the origin is just closing.
+      // A body cannot be sent twice, so it never goes over a kept connection, which the origin might just be closing.
       const out = await start(origin, request, body !== undefined, body ? false : kept);
       try {
         return await exchange(out, { body, timeoutSeconds });
@@ -76,21 +76,21 @@ export function originClient(resolveOrigin: (domainName: string) => OriginAddres
   };
 }
 
-/** Sends what is to be sent and waits for the head of the answer. */
+/** Sends the request and waits for the head of the answer. */
 function exchange(
   out: ClientRequest,
   { body, timeoutSeconds }: { body?: IncomingMessage | undefined; timeoutSeconds: number },
 ): Promise<OriginAnswer> {
   return new Promise((resolve, reject) => {
     let isAnswered = false;
-    // Counts silence, in both directions, until the answer starts; a slow viewer may take its time after that.
+    // Measures silence in both directions until the answer starts. After that a slow viewer may take its time.
     out.setTimeout(timeoutSeconds * 1_000, () => {
       if (!isAnswered) out.destroy(new OriginFailure(504, undefined));
     });
     out.on('response', (answer) => {
       isAnswered = true;
       body?.unpipe(out);
-      // Ends an exchange whose body was not taken to its end.
+      // Ends an exchange whose request body was not read to its end.
       if (body) answer.once('close', () => out.destroy());
       const headers = headersFromRaw(answer.rawHeaders);
       removeHopByHop(headers);
@@ -106,10 +106,10 @@ function exchange(
 }
 
 function forward(body: IncomingMessage, out: ClientRequest): void {
-  // The origin sees the request before its first byte; Node alone would wait for it.
+  // Sends the head before the first byte of the body; Node alone would wait for it.
   out.flushHeaders();
   body.pipe(out);
-  // The viewer went away: the origin has to see a body that is cut, not one that waits.
+  // When the viewer leaves, the origin must see a cut body, not one that pauses.
   body.once('close', () => {
     if (!body.complete) out.destroy();
   });

@@ -3,17 +3,17 @@ import { type HeaderMap, header, removeHopByHop } from './header-map.ts';
 import type { Selection } from './policies.ts';
 import type { ViewerRequest } from './viewer-request.ts';
 
-/** What is sent to an origin, except its body. */
+/** A request to an origin, without its body. */
 export interface OriginRequest {
   readonly method: string;
-  /** Origin path, path and query. */
+  /** The origin's path prefix, path and query. */
   readonly target: string;
   readonly headers: HeaderMap;
 }
 
 /**
- * Headers that go to the origin whatever the policies say: they describe the body, or are CloudFront's own business of
- * ranges and validation. Source: CloudFront Developer Guide, "Request and response behavior for custom origins".
+ * Headers that go to the origin whatever the policies say: they describe the body, or CloudFront uses them for ranges and
+ * validation. Source: CloudFront Developer Guide, "Request and response behavior for custom origins".
  */
 const ALWAYS_FORWARDED = [
   'content-encoding',
@@ -28,13 +28,13 @@ const ALWAYS_FORWARDED = [
   'range',
 ];
 
-/** Never believed from a viewer: CloudFront adds these itself, or takes them away. Source: as above. */
+/** Headers that are never accepted from a viewer: CloudFront adds or removes them itself. Source: as above. */
 const NEVER_FORWARDED = /^(cloudfront-.*|expect|x-amz-cf-.*|x-edge-.*|x-forwarded-proto|x-real-ip)$/;
 
-/** Only these requests lose `Authorization` when no policy names it. */
+/** Only requests by these methods lose `Authorization` when no policy names it. */
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Makes the request for the origin from the viewer's, as the behavior's policies say. */
+/** Makes the origin's request of the viewer's, by the policies of the behavior. */
 export function originRequest(viewer: ViewerRequest, behavior: CacheBehavior, origin: Origin): OriginRequest {
   const query = selectQuery(viewer.query, behavior);
   return {
@@ -63,7 +63,7 @@ function originHeaders(viewer: ViewerRequest, behavior: CacheBehavior, origin: O
   headers.set('x-forwarded-for', [[...(given.get('x-forwarded-for') ?? []), viewer.ip].join(', ')]);
   headers.set('via', [...(given.get('via') ?? []), '1.1 local.cloudfront.net (CloudFront)']);
   headers.set('x-amz-cf-id', [viewer.id]);
-  // Last, so that no viewer can send one of these names.
+  // Added last, so that a viewer cannot send them.
   for (const [name, value] of origin.customHeaders) headers.set(name, [value]);
   return headers;
 }
@@ -77,14 +77,14 @@ function isForwarded(name: string, method: string, { cachePolicy, originRequestP
   );
 }
 
-/** The origin sees only the encodings that the cache keeps apart. */
+/** The origin sees only the encodings that are cached apart. */
 function setAcceptEncoding(headers: HeaderMap, given: HeaderMap, { cachePolicy }: CacheBehavior): void {
   const accepted = acceptedEncodings(header(given, 'accept-encoding'), cachePolicy.encodings);
   if (accepted.length > 0) headers.set('accept-encoding', [accepted.join(',')]);
   else headers.delete('accept-encoding');
 }
 
-/** Those of `offered` that the viewer takes, in the order of preference. */
+/** The offered encodings that the viewer accepts, in the order of preference. */
 export function acceptedEncodings<T extends string>(acceptEncoding: string | undefined, offered: readonly T[]): T[] {
   const taken = (acceptEncoding ?? '')
     .toLowerCase()

@@ -1,6 +1,6 @@
 import type { HeaderMap } from './header-map.ts';
 
-/** What the page says of each error that CloudFront makes itself. */
+/** The text of CloudFront's own error pages. */
 const REASONS = {
   400: 'Bad request.',
   403: 'This distribution is not configured to allow the HTTP request method that was used for this request.',
@@ -16,7 +16,7 @@ export interface OwnAnswer {
   readonly body: Buffer;
 }
 
-/** An error that no origin and no function made: a page of CloudFront's own, which knows nothing of the service. */
+/** An error page of CloudFront's own, for an error that no origin and no function made. */
 export function ownError(status: keyof typeof REASONS, requestId: string): OwnAnswer {
   const body = Buffer.from(`<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN">
 <HTML><HEAD><TITLE>ERROR: The request could not be satisfied</TITLE></HEAD><BODY>
@@ -39,14 +39,14 @@ Request ID: ${requestId}
   return { status, headers, body };
 }
 
-/** The same, ready to be sent: no error page stands in for it, as for a request that never came to a distribution. */
+/** The same, ready to be sent, for a request that never reached a distribution and so has no page of its own. */
 export function unroutedError(status: keyof typeof REASONS, requestId: string): OwnAnswer {
   const error = ownError(status, requestId);
   addOwnHeaders(error.headers, 'Error', requestId);
   return error;
 }
 
-/** What CloudFront adds to each answer. */
+/** Adds the headers that every answer of CloudFront has. */
 export function addOwnHeaders(headers: HeaderMap, source: string, requestId: string): void {
   headers.set('via', [...(headers.get('via') ?? []), '1.1 local.cloudfront.net (CloudFront)']);
   headers.set('x-amz-cf-id', [requestId]);

@@ -1,8 +1,8 @@
 import type { CacheBehavior } from './distribution.ts';
 
 /**
- * The behavior for a path: the first whose pattern fits its normal form. The raw path is what functions and origins see.
- * @param behaviors  in order, the default one (`*`) last.
+ * Finds the behavior for a path: the first whose pattern matches its normal form. Functions and origins see the raw path.
+ * @param behaviors  in order; the default one (`*`) is last.
  * Source: CloudFront Developer Guide, "Cache behavior settings", Path pattern.
  */
 export function behaviorFor(path: string, behaviors: readonly CacheBehavior[]): CacheBehavior {
@@ -12,7 +12,7 @@ export function behaviorFor(path: string, behaviors: readonly CacheBehavior[]): 
   return found;
 }
 
-/** RFC 3986, section 6.2.2: escapes of unreserved characters decoded, dot segments removed; and slashes merged. */
+/** Normalises a path: decodes escapes of unreserved characters, removes dot segments (RFC 3986, 6.2.2), merges slashes. */
 export function normalPath(path: string): string {
   const decoded = path.replace(/%[0-9A-Fa-f]{2}/g, (encoded) => {
     const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
@@ -28,7 +28,7 @@ export function normalPath(path: string): string {
   return `/${segments.join('/')}${isFolder ? '/' : ''}`;
 }
 
-/** `*` stands for any characters, `?` for one; patterns are case-sensitive and may leave out the leading slash. */
+/** `*` stands for any characters, `?` for one. Patterns are case-sensitive and may omit the leading slash. */
 function fits(path: string, pattern: string): boolean {
   const anchored = pattern.startsWith('/') || pattern === '*' ? pattern : `/${pattern}`;
   const expression = anchored

@@ -1,26 +1,10 @@
 import type { Properties } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
 
-/** CloudFormation allows numbers and booleans as strings. */
-export function asNumber(value: number | string): number {
-  const number = Number(value);
-  if (!Number.isFinite(number)) throw new Error(`"${value}" is not a number`);
-  return number;
-}
-
-export function asBoolean(value: boolean | string): boolean {
-  return value === true || value === 'true';
-}
-
-/** For a part that is only understood when it is empty. */
-export function refuseUnlessEmpty(where: string, values: readonly unknown[]): void {
-  if (values.length > 0) throw new Error(`${where}: the local CloudFront does not implement ${JSON.stringify(values)}`);
-}
-
-/** Which headers, cookies or query parameters a policy names. */
+/** The headers, cookies or query parameters that a policy selects. */
 export interface Selection {
   readonly behavior: 'none' | 'whitelist' | 'allExcept' | 'all';
-  /** Header names in lower case; the others as written. */
+  /** Names of headers in lower case, other names as written. */
   readonly names: ReadonlySet<string>;
 }
 
@@ -31,7 +15,7 @@ export interface CachePolicy {
   readonly headers: Selection;
   readonly cookies: Selection;
   readonly queryStrings: Selection;
-  /** The encodings CloudFront may compress to and keeps apart in the cache. */
+  /** The encodings that CloudFront may compress to and caches apart. */
   readonly encodings: readonly ('br' | 'gzip')[];
 }
 
@@ -48,7 +32,40 @@ export interface ResponseHeadersPolicy {
 
 const NOTHING: Selection = { behavior: 'none', names: new Set() };
 
-/** @param properties  of an `AWS::CloudFront::CachePolicy`, resolved. */
+/** Cache policies that AWS manages, by id. Source: CloudFront Developer Guide, "Use managed cache policies", "… origin request policies". */
+export const MANAGED_CACHE_POLICIES: Readonly<Record<string, CachePolicy>> = {
+  // CachingDisabled
+  '4135ea2d-6df8-44a3-9df3-4b5a84be39ad': {
+    minTtlSeconds: 0,
+    defaultTtlSeconds: 0,
+    maxTtlSeconds: 0,
+    headers: NOTHING,
+    cookies: NOTHING,
+    queryStrings: NOTHING,
+    encodings: [],
+  },
+  // CachingOptimized
+  '658327ea-f89d-4fab-a63d-7e88639e58f6': {
+    minTtlSeconds: 1,
+    defaultTtlSeconds: 86_400,
+    maxTtlSeconds: 31_536_000,
+    headers: NOTHING,
+    cookies: NOTHING,
+    queryStrings: NOTHING,
+    encodings: ['br', 'gzip'],
+  },
+};
+
+export const MANAGED_ORIGIN_REQUEST_POLICIES: Readonly<Record<string, OriginRequestPolicy>> = {
+  // AllViewerExceptHostHeader. The CloudFront-* headers that it adds on AWS are not added here.
+  'b689b0a8-53d0-40ab-baf2-68738e2966ac': {
+    headers: { behavior: 'allExcept', names: new Set(['host']) },
+    cookies: { behavior: 'all', names: new Set() },
+    queryStrings: { behavior: 'all', names: new Set() },
+  },
+};
+
+/** @param properties  resolved, of an `AWS::CloudFront::CachePolicy`. */
 export function readCachePolicy(properties: Properties): CachePolicy {
   const config = properties.CachePolicyConfig as Properties;
   return readProperties(
@@ -76,7 +93,7 @@ function readCacheKeyParameters(parameters: Properties) {
   });
 }
 
-/** @param properties  of an `AWS::CloudFront::OriginRequestPolicy`, resolved. */
+/** @param properties  resolved, of an `AWS::CloudFront::OriginRequestPolicy`. */
 export function readOriginRequestPolicy(properties: Properties): OriginRequestPolicy {
   const config = properties.OriginRequestPolicyConfig as Properties;
   return readProperties('OriginRequestPolicyConfig', config, (take) => readSelections(take), ['Name', 'Comment']);
@@ -102,7 +119,7 @@ function readSelection(kind: string, list: string, config: Properties, spell = (
   });
 }
 
-/** @param properties  of an `AWS::CloudFront::ResponseHeadersPolicy`, resolved. */
+/** @param properties  resolved, of an `AWS::CloudFront::ResponseHeadersPolicy`. */
 export function readResponseHeadersPolicy(properties: Properties): ResponseHeadersPolicy {
   const config = properties.ResponseHeadersPolicyConfig as Properties;
   return readProperties(
@@ -152,35 +169,19 @@ function strictTransportSecurity(header: SecurityHeader): string {
   return `max-age=${header.AccessControlMaxAgeSec}${subdomains}${preload}`;
 }
 
-/** The policies AWS keeps, by id. Source: CloudFront Developer Guide, "Use managed cache policies", "… origin request policies". */
-export const MANAGED_CACHE_POLICIES: Readonly<Record<string, CachePolicy>> = {
-  // CachingDisabled
-  '4135ea2d-6df8-44a3-9df3-4b5a84be39ad': {
-    minTtlSeconds: 0,
-    defaultTtlSeconds: 0,
-    maxTtlSeconds: 0,
-    headers: NOTHING,
-    cookies: NOTHING,
-    queryStrings: NOTHING,
-    encodings: [],
-  },
-  // CachingOptimized
-  '658327ea-f89d-4fab-a63d-7e88639e58f6': {
-    minTtlSeconds: 1,
-    defaultTtlSeconds: 86_400,
-    maxTtlSeconds: 31_536_000,
-    headers: NOTHING,
-    cookies: NOTHING,
-    queryStrings: NOTHING,
-    encodings: ['br', 'gzip'],
-  },
-};
+/** CloudFormation also writes numbers as strings. */
+export function asNumber(value: number | string): number {
+  const number = Number(value);
+  if (!Number.isFinite(number)) throw new Error(`"${value}" is not a number`);
+  return number;
+}
 
-export const MANAGED_ORIGIN_REQUEST_POLICIES: Readonly<Record<string, OriginRequestPolicy>> = {
-  // AllViewerExceptHostHeader; the CloudFront-* headers it adds on AWS are not made here.
-  'b689b0a8-53d0-40ab-baf2-68738e2966ac': {
-    headers: { behavior: 'allExcept', names: new Set(['host']) },
-    cookies: { behavior: 'all', names: new Set() },
-    queryStrings: { behavior: 'all', names: new Set() },
-  },
-};
+/** CloudFormation also writes booleans as strings. */
+export function asBoolean(value: boolean | string): boolean {
+  return value === true || value === 'true';
+}
+
+/** Refuses a part that is only implemented when it is empty. */
+export function refuseUnlessEmpty(where: string, values: readonly unknown[]): void {
+  if (values.length > 0) throw new Error(`${where}: the local CloudFront does not implement ${JSON.stringify(values)}`);
+}

@@ -11,58 +11,25 @@ import { acceptedEncodings } from './origin-request.ts';
 import { unroutedError } from './own-answers.ts';
 import { newRequestId, readViewerRequest, type ViewerRequest } from './viewer-request.ts';
 
-/** Bounds and types of what is compressed. Source: CloudFront Developer Guide, "Serve compressed files". */
-const MIN_BYTES = 1_000;
-const MAX_BYTES = 10_000_000;
-const TYPES =
-  /^\s*(text\/(css|html|javascript|plain|xml|csv|markdown|x-.+)|application\/(javascript|json|xml|wasm|manifest\+json|.+\+(json|xml))|image\/svg\+xml|font\/(ttf|otf)|image\/x-icon)\s*(;|$)/i;
-
-/**
- * Decides whether the edge compresses an answer; if so, its headers are changed to say so.
- * @returns the compressor for the body; undefined to send it as it is.
- */
-function compressor(
-  viewer: ViewerRequest,
-  behavior: CacheBehavior,
-  answer: { status: number; headers: HeaderMap },
-): Transform | undefined {
-  const { status, headers } = answer;
-  const [encoding] = acceptedEncodings(header(viewer.headers, 'accept-encoding'), behavior.cachePolicy.encodings);
-  const length = Number(header(headers, 'content-length'));
-  if (!behavior.compress || !encoding || status !== 200 || headers.has('content-encoding')) return undefined;
-  if (!(length >= MIN_BYTES && length <= MAX_BYTES) || !TYPES.test(header(headers, 'content-type') ?? ''))
-    return undefined;
-
-  headers.delete('content-length');
-  headers.set('content-encoding', [encoding]);
-  headers.set('vary', [...(headers.get('vary') ?? []), 'accept-encoding']);
-  const etag = header(headers, 'etag');
-  if (etag && !etag.startsWith('W/')) headers.set('etag', [`W/${etag}`]);
-  if (encoding === 'gzip') return createGzip();
-  return createBrotliCompress({
-    params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: length },
-  });
-}
-
-/** One request that was answered, for the log. It holds nothing secret: no query, no header. */
+/** One answered request, for the log. It holds no secrets: no query and no headers. */
 export interface AnsweredRequest {
   readonly method: string;
   readonly path: string;
   /** 0 when the viewer left before it was answered. */
   readonly status: number;
-  /** Of head and body, as they were sent. */
+  /** Bytes of head and body that were sent. */
   readonly bytes: number;
   readonly milliseconds: number;
-  /** The answer's `X-Request-Id`, if it has one. */
+  /** The `X-Request-Id` of the answer, if it has one. */
   readonly requestId?: string;
-  /** Why CloudFront itself made an error, when it did. */
+  /** Why CloudFront itself answered with an error, if it did. */
   readonly failure?: string;
 }
 
-/** What a viewer may still send after its answer. What CloudFront does is not documented. */
+/** How much a viewer may still send after its answer. CloudFront's limit is not documented. */
 const DRAIN_LIMITS = { maxBytes: 256 * 1024 * 1024, maxMilliseconds: 30_000 };
 
-/** Answers one request and reports it once the last byte is sent or the viewer has gone. Never throws. */
+/** Answers one request, and logs it once the last byte is sent or the viewer is gone. Never throws. */
 export async function serveRequest(
   context: FetchContext,
   message: IncomingMessage,
@@ -75,14 +42,14 @@ export async function serveRequest(
 
   const isContinued = options.expectsContinue ? continueWhenRead(viewer, response) : () => true;
   outcome = viewer && (await answerRequest(context, viewer));
-  // A viewer that still waits for its 100 sends nothing to drain; Node then closes the connection after the answer.
+  // A viewer that still waits for 100 Continue sends nothing more; Node closes its connection after the answer.
   const drained = isContinued() ? drain(message, DRAIN_LIMITS) : Promise.resolve();
 
   try {
     if (viewer && outcome) await send(viewer, outcome, response, drained);
     else refuse(response, 400, newRequestId());
   } catch {
-    // What Node will not write, such as a header value with a line break from an origin.
+    // Node refuses to write some headers, such as a value with a line break from an origin.
     if (response.headersSent) response.destroy();
     else refuse(response, 502, viewer?.id ?? newRequestId());
   }
@@ -117,11 +84,11 @@ function logWhenClosed(
   });
 }
 
-/** CloudFront answers `Expect: 100-continue` itself; here when the body is first read, so that a refusal spares the upload. */
+/** CloudFront itself answers `Expect: 100-continue`. Here it does when the body is first read, so that a refusal spares the upload. */
 function continueWhenRead(viewer: ViewerRequest | undefined, response: ServerResponse): () => boolean {
   let isContinued = false;
   viewer?.body?.once('resume', () => {
-    // Node reads on by itself once there is an answer.
+    // Once there is an answer, Node reads on by itself.
     if (response.headersSent) return;
     isContinued = true;
     response.writeContinue();
@@ -129,7 +96,7 @@ function continueWhenRead(viewer: ViewerRequest | undefined, response: ServerRes
   return () => isContinued;
 }
 
-/** @param drained  before it the answer is sent, but not ended: a connection that is to be closed would be cut then. */
+/** @param drained  the answer ends only after it, because Node would cut a connection that is to be closed. */
 async function send(
   viewer: ViewerRequest,
   { answer, behavior }: Outcome,
@@ -140,7 +107,7 @@ async function send(
   const compress = compressor(viewer, behavior, answer);
   response.writeHead(status, headersForNode(headers));
   if (viewer.method === 'HEAD' || status === 304) {
-    // Neither has a body to come; reading to its end gives the connection back.
+    // There is no body to send. Reading the origin's to its end frees the connection.
     if (!Buffer.isBuffer(body)) body.resume();
     compress?.destroy();
     response.end();
@@ -155,7 +122,42 @@ async function send(
     await drained;
     response.end();
   } catch {
-    // The viewer left, or the origin cut its answer: then it is cut here, too.
+    // The viewer left, or the origin cut its answer, which is then cut here, too.
     response.destroy();
   }
+}
+
+/** The sizes and types that are compressed. Source: CloudFront Developer Guide, "Serve compressed files". */
+const MIN_BYTES = 1_000;
+
+const MAX_BYTES = 10_000_000;
+
+const TYPES =
+  /^\s*(text\/(css|html|javascript|plain|xml|csv|markdown|x-.+)|application\/(javascript|json|xml|wasm|manifest\+json|.+\+(json|xml))|image\/svg\+xml|font\/(ttf|otf)|image\/x-icon)\s*(;|$)/i;
+
+/**
+ * Decides whether an answer is compressed, and if so changes its headers accordingly.
+ * @returns the compressor for the body; undefined when it is sent as it is.
+ */
+function compressor(
+  viewer: ViewerRequest,
+  behavior: CacheBehavior,
+  answer: { status: number; headers: HeaderMap },
+): Transform | undefined {
+  const { status, headers } = answer;
+  const [encoding] = acceptedEncodings(header(viewer.headers, 'accept-encoding'), behavior.cachePolicy.encodings);
+  const length = Number(header(headers, 'content-length'));
+  if (!behavior.compress || !encoding || status !== 200 || headers.has('content-encoding')) return undefined;
+  if (!(length >= MIN_BYTES && length <= MAX_BYTES) || !TYPES.test(header(headers, 'content-type') ?? ''))
+    return undefined;
+
+  headers.delete('content-length');
+  headers.set('content-encoding', [encoding]);
+  headers.set('vary', [...(headers.get('vary') ?? []), 'accept-encoding']);
+  const etag = header(headers, 'etag');
+  if (etag && !etag.startsWith('W/')) headers.set('etag', [`W/${etag}`]);
+  if (encoding === 'gzip') return createGzip();
+  return createBrotliCompress({
+    params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: length },
+  });
 }

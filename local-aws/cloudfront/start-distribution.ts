@@ -13,88 +13,18 @@ import { unroutedError } from './own-answers.ts';
 import { type AnsweredRequest, serveRequest } from './serve-request.ts';
 import { newRequestId } from './viewer-request.ts';
 
-interface DistributionOptions {
-  /** 0 for a free one. */
-  readonly port: number;
-  /** The `DistributionConfig` of the template, its intrinsics resolved. */
-  readonly distribution: Properties;
-  readonly resources: DistributionResources;
-  /** Where the server that stands in for an origin's domain name listens; asked for every request. */
-  readonly resolveOrigin: (domainName: string) => OriginAddress;
-  readonly onRequest?: (request: AnsweredRequest) => void;
-  /** The time of cache lifetimes and signatures. */
-  readonly clock?: () => Date;
-}
-
-/** Request line and headers together. Source: CloudFront quotas. */
-const HEAD_MAX_BYTES = 32_768;
-
-/**
- * A CloudFront distribution as an HTTP/1.1 server on this machine, made from its configuration in the template.
- * @throws Error naming what the configuration asks for and this does not do.
- */
-export async function startDistribution(options: DistributionOptions): Promise<Listening> {
-  const now = options.clock ?? (() => new Date());
-  const context: FetchContext = {
-    distribution: readDistribution(options.distribution, options.resources),
-    cache: memoryCache(),
-    client: originClient(options.resolveOrigin, now),
-    now,
-  };
-  const answering = new WeakMap<Socket, ServerResponse>();
-  const serve = (message: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => {
-    answering.set(message.socket, response);
-    response.once('close', () => answering.delete(message.socket));
-    void serveRequest(context, message, response, { expectsContinue, log: options.onRequest });
-  };
-  const server = createServer({
-    maxHeaderSize: HEAD_MAX_BYTES,
-    // A large upload may take as long as it takes; what is too slow is the origin's to decide.
-    requestTimeout: 0,
-    keepAliveTimeout: 75_000,
-    // Refused in `readViewerRequest`, with a body, which Node's own refusal lacks.
-    requireHostHeader: false,
-  });
-  server.on('request', (message, response) => serve(message, response, false));
-  server.on('checkContinue', (message, response) => serve(message, response, true));
-  server.on('checkExpectation', (message, response) => serve(message, response, false));
-  server.on('clientError', (_error, socket: Socket) => refuseMalformed(socket, answering.get(socket)));
-  // Nobody is proxied to; unheard, Node would hang up without an answer.
-  server.on('connect', (_message, socket: Duplex) => refuseMalformed(socket, undefined));
-
-  const { port, close } = await listen(server, options.port);
-  return {
-    port,
-    async close() {
-      context.client.close();
-      await close();
-    },
-  };
-}
-
-/** What is not HTTP gets an answer all the same, unless one is already on its way. */
-function refuseMalformed(socket: Duplex, response: ServerResponse | undefined): void {
-  if (!socket.writable || response?.headersSent) {
-    socket.destroy();
-    return;
-  }
-  const { status, headers, body } = unroutedError(400, newRequestId());
-  const head = [...headers].map(([name, values]) => `${name}: ${values.join(', ')}`);
-  socket.end(`HTTP/1.1 ${status} Bad Request\r\n${head.join('\r\n')}\r\nconnection: close\r\n\r\n${body}`);
-}
-
-/** Starts a distribution of the template on a port of this machine. */
+/** Starts a distribution of the template. */
 export async function startEdge(options: {
   readonly deployment: Deployment;
   readonly distribution: Resource;
   readonly port: number;
-  /** By domain name: the port of the server that stands in for it. */
+  /** By domain name: the port of the local server that stands in for it. */
   readonly originPorts: ReadonlyMap<string, number>;
   readonly onRequest: (request: AnsweredRequest) => void;
   readonly clock: (() => Date) | undefined;
 }): Promise<Listening> {
   const { deployment, distribution, port, originPorts, onRequest, clock } = options;
-  // An origin access control signs as the distribution, whom the bucket's policy lets in.
+  // An origin access control signs as the distribution, to which the policy of the bucket gives access.
   const sign = { ...credentialsOf(distribution.ref), region: deployment.account.region };
   const resolveOrigin = (domainName: string): OriginAddress => {
     const originPort = originPorts.get(domainName);
@@ -111,7 +41,7 @@ export async function startEdge(options: {
   });
 }
 
-/** The distribution whose address an output names, which must not be localized yet. @throws Error when it is none's. */
+/** Finds the distribution whose address an output is. Call it before addresses are replaced by local ones. @throws Error */
 export function distributionOfOutput(deployment: Deployment, output: string): Resource {
   const { hostname } = new URL(deployment.output(output));
   const found = deployment
@@ -148,4 +78,74 @@ function readCode(resource: Resource): string {
     },
     ['AutoPublish', 'Name', 'Tags'],
   );
+}
+
+interface DistributionOptions {
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** The resolved `DistributionConfig` of the template. */
+  readonly distribution: Properties;
+  readonly resources: DistributionResources;
+  /** Finds the local server that stands in for a domain name; called for every request. */
+  readonly resolveOrigin: (domainName: string) => OriginAddress;
+  readonly onRequest?: (request: AnsweredRequest) => void;
+  /** The time that cache lifetimes and signatures use. */
+  readonly clock?: () => Date;
+}
+
+/** The most that request line and headers together may take. Source: CloudFront quotas. */
+const HEAD_MAX_BYTES = 32_768;
+
+/**
+ * Starts a CloudFront distribution, made from its configuration in the template, as an HTTP/1.1 server.
+ * @throws Error naming a part of the configuration that is not implemented here.
+ */
+export async function startDistribution(options: DistributionOptions): Promise<Listening> {
+  const now = options.clock ?? (() => new Date());
+  const context: FetchContext = {
+    distribution: readDistribution(options.distribution, options.resources),
+    cache: memoryCache(),
+    client: originClient(options.resolveOrigin, now),
+    now,
+  };
+  const answering = new WeakMap<Socket, ServerResponse>();
+  const serve = (message: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => {
+    answering.set(message.socket, response);
+    response.once('close', () => answering.delete(message.socket));
+    void serveRequest(context, message, response, { expectsContinue, log: options.onRequest });
+  };
+  const server = createServer({
+    maxHeaderSize: HEAD_MAX_BYTES,
+    // No limit on large uploads here: the origin decides what is too slow.
+    requestTimeout: 0,
+    keepAliveTimeout: 75_000,
+    // `readViewerRequest` refuses it, with a body, which Node's own refusal lacks.
+    requireHostHeader: false,
+  });
+  server.on('request', (message, response) => serve(message, response, false));
+  server.on('checkContinue', (message, response) => serve(message, response, true));
+  server.on('checkExpectation', (message, response) => serve(message, response, false));
+  server.on('clientError', (_error, socket: Socket) => refuseMalformed(socket, answering.get(socket)));
+  // There is no proxying. Without a listener, Node would hang up without an answer.
+  server.on('connect', (_message, socket: Duplex) => refuseMalformed(socket, undefined));
+
+  const { port, close } = await listen(server, options.port);
+  return {
+    port,
+    async close() {
+      context.client.close();
+      await close();
+    },
+  };
+}
+
+/** Answers what is not HTTP, unless an answer is already on its way. */
+function refuseMalformed(socket: Duplex, response: ServerResponse | undefined): void {
+  if (!socket.writable || response?.headersSent) {
+    socket.destroy();
+    return;
+  }
+  const { status, headers, body } = unroutedError(400, newRequestId());
+  const head = [...headers].map(([name, values]) => `${name}: ${values.join(', ')}`);
+  socket.end(`HTTP/1.1 ${status} Bad Request\r\n${head.join('\r\n')}\r\nconnection: close\r\n\r\n${body}`);
 }

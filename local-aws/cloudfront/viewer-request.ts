@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type HeaderMap, header, headersFromRaw } from './header-map.ts';
 
-/** A request as it came from a viewer, or as a function rewrote it. */
+/** A request from a viewer, or as a function rewrote it. */
 export interface ViewerRequest {
   readonly id: string;
   readonly method: string;
-  /** Raw path, still percent-encoded. */
+  /** The raw path, still percent-encoded. */
   readonly path: string;
-  /** Raw query without its `?`; '' when there is none. */
+  /** The raw query without `?`; empty when there is none. */
   readonly query: string;
   readonly headers: HeaderMap;
   readonly ip: string;
@@ -16,10 +16,10 @@ export interface ViewerRequest {
   readonly body?: IncomingMessage;
 }
 
-/** What an answer is found by, in `X-Amz-Cf-Id`. */
+/** The `X-Amz-Cf-Id` of a request. */
 export const newRequestId = () => randomBytes(42).toString('base64url');
 
-/** @returns undefined when the request names no path or no host. */
+/** @returns undefined when the request has no path or no host. */
 export function readViewerRequest(message: IncomingMessage): ViewerRequest | undefined {
   const target = pathAndQuery(message.url ?? '');
   if (target === undefined || !message.headers.host) return undefined;
@@ -37,7 +37,7 @@ export function readViewerRequest(message: IncomingMessage): ViewerRequest | und
   };
 }
 
-/** A proxy's client may send the whole URL (RFC 9112, 3.2.2). */
+/** A client may send the whole URL, as to a proxy (RFC 9112, 3.2.2). */
 function pathAndQuery(target: string): string | undefined {
   if (target.startsWith('/')) return target;
   const absolute = /^https?:\/\/[^/?]*(.*)$/i.exec(target)?.[1];

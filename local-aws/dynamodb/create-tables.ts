@@ -20,11 +20,11 @@ type Keys = Pick<
 interface TableConfig {
   readonly name: string;
   readonly keys: Keys;
-  /** Attribute with the time of expiry. */
+  /** The attribute with the time of expiry. */
   readonly ttl?: string;
 }
 
-/** Billing, backups, streams, replicas and protection mean nothing to an engine on one machine. */
+/** Billing, backups, replicas and protection have no effect on one machine. */
 const MEANINGLESS = [
   'BillingMode',
   'DeletionProtectionEnabled',
@@ -36,19 +36,19 @@ const MEANINGLESS = [
   'WarmThroughput',
 ];
 
-/** DynamoDB Local takes any access key. */
-const ANYONE = { accessKeyId: 'deployment', secretAccessKey: 'deployment' };
+/** DynamoDB Local accepts any access key. */
+const ANY_CREDENTIALS = { accessKeyId: 'deployment', secretAccessKey: 'deployment' };
 
 /**
- * Creates the tables of the template that are not there yet.
- * @throws Error in one sentence when a table is there with other keys than the template has, or when the template lets
- *     functions use one that it only names.
+ * Creates the missing tables of the template.
+ * @throws Error in one sentence when a table exists with other keys, or when a policy names a table that the template does not
+ *   create.
  */
 export async function createTables(
   deployment: Deployment,
   {
     dynamoDbEndpoint: endpoint,
-    dynamoDbCredentials: credentials = ANYONE,
+    dynamoDbCredentials: credentials = ANY_CREDENTIALS,
   }: Pick<AwsFrontOptions, 'dynamoDbCredentials' | 'dynamoDbEndpoint'>,
 ): Promise<void> {
   const client = new DynamoDBClient({ endpoint, region: deployment.account.region, credentials });
@@ -61,7 +61,7 @@ export async function createTables(
   }
 }
 
-/** A table that took the place of another (`-c filesTable=…`) is on AWS alone, and nothing here says what its keys are. */
+/** A table that a context names (`-c filesTable=…`) exists only on AWS, and its keys are not known here. */
 function requireTables(deployment: Deployment, defined: ReadonlySet<string>): void {
   const policies = JSON.stringify(readRoles(deployment).map(({ policies }) => policies));
   for (const [, name = ''] of policies.matchAll(/"arn:aws:dynamodb:[^"]*?:table\/([\w.-]+)/g)) {
@@ -111,7 +111,7 @@ async function createTable(client: DynamoDBClient, { name, keys, ttl }: TableCon
   await client.send(new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification }));
 }
 
-/** What makes two tables the same, in an order that does not depend on who tells it. */
+/** The parts of a table that are compared, in a fixed order. */
 function comparable(table: Keys | NonNullable<DescribeTableCommandOutput['Table']>): unknown {
   const indexes = [...(table.GlobalSecondaryIndexes ?? []), ...(table.LocalSecondaryIndexes ?? [])];
   const attributes = table.AttributeDefinitions ?? [];

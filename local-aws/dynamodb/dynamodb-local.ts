@@ -6,72 +6,42 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../host/ports.ts';
 
-/** What is left of an engine's memory is written long before this. */
-const DEADLINE_MS = 10_000;
-
-/**
- * Waits until the engine that used this directory before has ended. After a `kill -9` of its parent it goes on for a moment,
- * to write what it acknowledged; two engines on one directory would not see each other's writes.
- * @param pidFile  holds the process id of the last engine, if it has not ended in order.
- * @throws Error when it does not end.
- */
-async function formerEngineEnded(pidFile: string): Promise<void> {
-  const pid = (await readFile(pidFile, 'utf8').catch(() => '')).trim();
-  if (!/^\d+$/.test(pid)) return;
-  const deadline = Date.now() + DEADLINE_MS;
-  // The number may belong to something else by now.
-  while ((await commandOf(pid)).includes('DynamoDBLocal.jar')) {
-    if (Date.now() > deadline) throw new Error(`DynamoDB Local of the last start still runs: end process ${pid}.`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-/** Its command line; empty when there is no such process. */
-async function commandOf(pid: string): Promise<string> {
-  try {
-    if (process.platform === 'linux') return await readFile(`/proc/${pid}/cmdline`, 'utf8');
-    const { stdout } = await promisify(execFile)('ps', ['-o', 'args=', '-p', pid]);
-    return stdout;
-  } catch {
-    return '';
-  }
-}
-
 interface DynamoDbLocal {
   /** Without a trailing slash. */
   readonly endpoint: string;
-  /** Ends the engine and waits until all it acknowledged is on disk. */
+  /** Ends the engine, and waits until everything it acknowledged is on disk. */
   close(): Promise<void>;
 }
 
-/** Where npm put Amazon's jar (DynamoDB Local 1.25; it comes inside the Amplify simulator's package). */
+/** The folder of Amazon's jar: DynamoDB Local 1.25, which the package of the Amplify simulator contains. */
 const EMULATOR = join(
   dirname(createRequire(import.meta.url).resolve('amplify-dynamodb-simulator/package.json')),
   'emulator',
 );
+
 const START_DEADLINE_MS = 30_000;
 
 /**
  * Starts Amazon's DynamoDB Local and resolves once it answers.
  *
- * The engine acknowledges a transaction a few milliseconds before it is on disk, and it stands here for a durable service.
- * So it runs in a session of its own, where a Ctrl-C or `kill -9` meant for us does not reach it, under a shell that ends
- * it by SIGTERM when our end of the pipe closes: however we die, what was acknowledged gets written.
- * @param dataDir  where the data lives over restarts; absent: in memory.
+ * The engine acknowledges a transaction a few milliseconds before it is on disk, but it stands for a durable service. So it
+ * runs in its own session, where a Ctrl-C or `kill -9` for this process does not reach it, under a shell that ends it by
+ * SIGTERM when this process's end of the pipe closes. However this process dies, what was acknowledged is written.
+ * @param options  `dataDir` keeps the data over restarts. Without it the data is only in memory.
  * @throws Error in one sentence when there is no Java runtime, or the engine does not come up.
  */
 export async function startDynamoDbLocal({ dataDir }: { dataDir?: string } = {}): Promise<DynamoDbLocal> {
   const pidFile = dataDir === undefined ? '/dev/null' : join(dataDir, 'engine.pid');
   if (dataDir !== undefined) {
     await mkdir(dataDir, { recursive: true });
-    await formerEngineEnded(pidFile);
+    await waitForFormerEngine(pidFile);
   }
   const port = await freePort();
   const java = [
     'java',
     '-Xmx512m',
-    // It lives for minutes and serves one machine: the optimizing compiler and a collector with threads of its own took more
-    // of the processor than all requests did.
+    // The optimizing compiler and a parallel garbage collector took more processor time than all requests, because the engine
+    // lives only for minutes.
     '-XX:TieredStopAtLevel=1',
     '-XX:+UseSerialGC',
     '-jar',
@@ -82,7 +52,7 @@ export async function startDynamoDbLocal({ dataDir }: { dataDir?: string } = {})
     '-port',
     String(port),
   ];
-  // `exec 3<&0`: a shell gives background jobs an empty stdin, so the pipe is kept on a descriptor of its own.
+  // `exec 3<&0` keeps the pipe on another descriptor, because a shell gives background jobs an empty stdin.
   const script =
     'exec 3<&0; pids=$1; shift; "$@" <&- & engine=$!; echo $engine >"$pids"; ' +
     '{ cat <&3 >/dev/null; kill -TERM $engine 2>/dev/null; } & wait $engine';
@@ -91,12 +61,12 @@ export async function startDynamoDbLocal({ dataDir }: { dataDir?: string } = {})
     detached: true,
     stdio: ['pipe', 'ignore', 'pipe'],
   });
-  let complaint = '';
+  let stderr = '';
   child.stderr?.on('data', (chunk: Buffer) => {
-    complaint = (complaint + chunk).slice(-2_000);
+    stderr = (stderr + chunk).slice(-2_000);
   });
   const endpoint = `http://127.0.0.1:${port}`;
-  await answering(endpoint, child, () => complaint);
+  await waitForAnswer(endpoint, child, () => stderr);
   return { endpoint, close: () => end(child) };
 }
 
@@ -107,11 +77,11 @@ async function end(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-async function answering(endpoint: string, child: ChildProcess, complaint: () => string): Promise<void> {
+async function waitForAnswer(endpoint: string, child: ChildProcess, stderr: () => string): Promise<void> {
   const deadline = Date.now() + START_DEADLINE_MS;
   while (Date.now() < deadline) {
-    if (child.exitCode !== null) throw new Error(whyEnded(child.exitCode, complaint().trim()));
-    // Any HTTP answer will do: an unsigned GET is answered 400.
+    if (child.exitCode !== null) throw new Error(whyEnded(child.exitCode, stderr().trim()));
+    // Any HTTP answer shows that it is up: it answers an unsigned GET with 400.
     const up = await fetch(endpoint).then(
       () => true,
       () => false,
@@ -120,13 +90,44 @@ async function answering(endpoint: string, child: ChildProcess, complaint: () =>
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   await end(child);
-  throw new Error(`DynamoDB Local did not answer within ${START_DEADLINE_MS / 1000} s: ${complaint().trim()}`);
+  throw new Error(`DynamoDB Local did not answer within ${START_DEADLINE_MS / 1000} s: ${stderr().trim()}`);
 }
 
-function whyEnded(code: number, complaint: string): string {
+function whyEnded(code: number, stderr: string): string {
   const install = 'install one, version 17 or newer (for example the package default-jre-headless).';
-  // A Mac without Java has a `java` that only says so.
-  if (code === 127 || /Unable to locate a Java Runtime/.test(complaint)) return `No Java runtime was found: ${install}`;
-  if (/UnsupportedClassVersionError/.test(complaint)) return `The Java runtime is too old: ${install}`;
-  return `DynamoDB Local ended with code ${code}: ${complaint}`;
+  // A Mac without Java has a `java` that only prints this.
+  if (code === 127 || /Unable to locate a Java Runtime/.test(stderr)) return `No Java runtime was found: ${install}`;
+  if (/UnsupportedClassVersionError/.test(stderr)) return `The Java runtime is too old: ${install}`;
+  return `DynamoDB Local ended with code ${code}: ${stderr}`;
+}
+
+/** An ending engine writes the rest of its memory long before this. */
+const FORMER_ENGINE_DEADLINE_MS = 10_000;
+
+/**
+ * Waits until the engine that used this directory before has ended. After a `kill -9` of its parent it runs on for a moment to
+ * write what it acknowledged, and two engines on one directory would not see each other's writes.
+ * @param pidFile  has the process id of the last engine.
+ * @throws Error when it does not end.
+ */
+async function waitForFormerEngine(pidFile: string): Promise<void> {
+  const pid = (await readFile(pidFile, 'utf8').catch(() => '')).trim();
+  if (!/^\d+$/.test(pid)) return;
+  const deadline = Date.now() + FORMER_ENGINE_DEADLINE_MS;
+  // By now the id may belong to another process.
+  while ((await commandOf(pid)).includes('DynamoDBLocal.jar')) {
+    if (Date.now() > deadline) throw new Error(`DynamoDB Local of the last start still runs: end process ${pid}.`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** The command line of a process; empty when there is none. */
+async function commandOf(pid: string): Promise<string> {
+  try {
+    if (process.platform === 'linux') return await readFile(`/proc/${pid}/cmdline`, 'utf8');
+    const { stdout } = await promisify(execFile)('ps', ['-o', 'args=', '-p', pid]);
+    return stdout;
+  } catch {
+    return '';
+  }
 }

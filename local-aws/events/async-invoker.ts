@@ -4,19 +4,19 @@ import type { InvokeRequest, Invoker, LambdaService } from '../lambda/lambda-ser
 import type { Deployment } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
 
-/** How often an event that a function failed at is tried again, and where it goes in the end. */
+/** How often an event is retried when its function fails, and where it is sent in the end. */
 interface InvokeConfig {
   readonly retries: number;
-  /** An event that is older is not tried again. */
+  /** An older event is not retried. */
   readonly maxAgeSeconds: number;
-  /** An ARN. */
+  /** The ARN of the destination of failed events. */
   readonly destination?: string;
 }
 
-/** Lambda's own. */
+/** Lambda's defaults. */
 const INVOKE_DEFAULTS: InvokeConfig = { retries: 2, maxAgeSeconds: 6 * 3_600 };
 
-/** `AWS::Lambda::EventInvokeConfig`, by function ARN. */
+/** Reads `AWS::Lambda::EventInvokeConfig`, by function ARN. */
 export function readInvokeConfigs(deployment: Deployment): ReadonlyMap<string, InvokeConfig> {
   const functions = deployment.resources('AWS::Lambda::Function');
   return new Map(
@@ -42,45 +42,45 @@ export function readInvokeConfigs(deployment: Deployment): ReadonlyMap<string, I
   );
 }
 
-/** An event that a function failed at, every time it was tried. */
+/** An event whose function failed at every try. */
 interface FailedEvent {
   readonly functionArn: string;
   readonly payload: string;
-  /** How often the function was run. */
+  /** How often the function ran. */
   readonly attempts: number;
-  /** What it said last. */
+  /** The last error. */
   readonly failure: string;
-  /** Where the template wants such events sent; recorded here, and sent nowhere. */
+  /** The destination in the template. The event is recorded here and not sent there. */
   readonly destination?: string;
 }
 
 export interface AsyncInvoker {
   /**
-   * Takes an event for a function and returns at once. The event is kept in memory alone: on AWS it would survive what ends
-   * this process, so nothing may depend on it.
+   * Queues an event for a function and returns at once. The event is only in memory, so it is lost when this process dies; on
+   * AWS it would survive.
    */
   send(functionArn: string, payload: string, invoker: Invoker): void;
-  /** Resolves when nothing is running and nothing waits to be tried again. */
+  /** Resolves when no event is running or waiting for a retry. */
   idle(): Promise<void>;
   readonly failed: readonly FailedEvent[];
   close(): void;
 }
 
-/** Lambda waits this long before the second and before the third try. Source: Lambda Developer Guide, "Error handling for asynchronous invocation". */
+/** How long Lambda waits before the second and before the third try. Source: Lambda Developer Guide, "Error handling for asynchronous invocation". */
 const RETRY_DELAYS_MS = [60_000, 120_000];
 
 /**
- * When a function already runs as often as it may, its event goes back to the queue: for a second at first, each time longer,
- * until it is too old. That is no try of the function. Source: as above, "Error handling".
+ * A throttled event goes back to the queue, at first for a second, then longer each time, until it is too old. It does not
+ * count as a try. Source: as above, "Error handling".
  */
 const THROTTLED = { firstMs: 1_000, longestMs: 300_000 };
 
-/** Asynchronous invocation: an event is tried again when the function fails, and in the end recorded as failed. */
+/** Asynchronous invocation: retries an event when its function fails, and in the end records it as failed. */
 export function createAsyncInvoker(options: {
   readonly lambda: LambdaService;
   readonly configs: ReadonlyMap<string, InvokeConfig>;
   readonly onLog: LogListener;
-  /** Between the tries; a test makes them short. */
+  /** The delays between the tries. Tests make them short. */
   readonly retryDelaysMs?: readonly number[];
 }): AsyncInvoker {
   const { lambda, configs, onLog, retryDelaysMs = RETRY_DELAYS_MS } = options;
@@ -131,7 +131,7 @@ type Outcome =
   | {
       /** Empty when the function succeeded. */
       readonly failure: string;
-      /** Trying again would not help. */
+      /** Whether a retry is useless. */
       readonly isFinal: boolean;
     };
 

@@ -6,139 +6,16 @@ import { readProperties } from '../template/read-properties.ts';
 import type { AsyncInvoker } from './async-invoker.ts';
 import { type EventPattern, readEventPattern } from './event-pattern.ts';
 
-/** Grows with every event, as S3's does per key. */
-let sequence = BigInt(Date.now()) << 20n;
-
-/**
- * The EventBridge event of a new object. The key is not encoded in any way.
- * Source: S3 User Guide, "EventBridge event message structure".
- */
-function objectCreatedEvent(created: ObjectCreated, { region, accountId }: Account): object {
-  sequence += 1n;
-  return {
-    version: '0',
-    id: randomUUID(),
-    'detail-type': 'Object Created',
-    source: 'aws.s3',
-    account: accountId,
-    time: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
-    region,
-    resources: [`arn:aws:s3:::${created.bucket}`],
-    detail: {
-      version: '0',
-      bucket: { name: created.bucket },
-      object: {
-        key: created.key,
-        size: created.size,
-        etag: created.etag,
-        sequencer: sequence.toString(16).toUpperCase().padStart(18, '0'),
-      },
-      'request-id': randomBytes(8).toString('hex').toUpperCase(),
-      requester: accountId,
-      'source-ip-address': '127.0.0.1',
-      reason: created.reason,
-    },
-  };
-}
-
-/** The event of a rule that goes by the clock. Source: EventBridge User Guide, "Scheduled events". */
-function scheduledEvent(ruleArn: string, { region, accountId }: Account): object {
-  return {
-    version: '0',
-    id: randomUUID(),
-    'detail-type': 'Scheduled Event',
-    source: 'aws.events',
-    account: accountId,
-    time: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
-    region,
-    resources: [ruleArn],
-    detail: {},
-  };
-}
-
-/**
- * What becomes of an event on its way to the functions. EventBridge delivers at least once and in no order: a test may
- * deliver twice, later, or in another order.
- */
-type Courier = (deliver: () => void) => void;
-
-export interface EventBus {
-  /** For the S3 server: an object has come to be. */
-  objectCreated(created: ObjectCreated): void;
-  /** Runs the rules that go by the clock, now: all of them, or the one of that logical id or name. @throws Error when there is none. */
-  runSchedules(rule?: string): void;
-  /** Puts another courier in the place of the one that delivers at once. */
-  useCourier(courier: Courier): void;
-  close(): void;
-}
-
-/** EventBridge's default bus on one machine, with the rules of the template. */
-export function createEventBus(options: {
-  readonly rules: readonly Rule[];
-  /** Only these buckets tell EventBridge of their objects. */
-  readonly bucketsWithEvents: ReadonlySet<string>;
-  readonly invoker: AsyncInvoker;
-  readonly account: Account;
-  /** Whether rules go by the clock; else only {@link EventBus.runSchedules} runs them. */
-  readonly isClockRunning: boolean;
-}): EventBus {
-  const { rules, bucketsWithEvents, invoker, account } = options;
-  let courier: Courier = (deliver) => deliver();
-
-  const call = (rule: Rule, event: object) => {
-    const source = { principal: 'events.amazonaws.com', sourceArn: rule.arn };
-    for (const target of rule.targets) invoker.send(target, JSON.stringify(event), source);
-  };
-  const run = (rule: Rule) => call(rule, scheduledEvent(rule.arn, account));
-  const scheduled = rules.filter(({ everySeconds }) => everySeconds !== undefined);
-  const timers = options.isClockRunning
-    ? scheduled.map((rule) => setInterval(run, (rule.everySeconds ?? 0) * 1_000, rule))
-    : [];
-
-  return {
-    objectCreated(created) {
-      if (!bucketsWithEvents.has(created.bucket)) return;
-      const event = objectCreatedEvent(created, account);
-      for (const rule of rules.filter(({ matches }) => matches?.(event))) courier(() => call(rule, event));
-    },
-    runSchedules(wanted) {
-      const chosen = scheduled.filter(({ logicalId, name }) => !wanted || logicalId === wanted || name === wanted);
-      if (chosen.length === 0) throw new Error(`no rule ${wanted ?? ''} goes by the clock`);
-      for (const rule of chosen) run(rule);
-    },
-    useCourier(next) {
-      courier = next;
-    },
-    close() {
-      for (const timer of timers) clearInterval(timer);
-    },
-  };
-}
-
-const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { minute: 60, hour: 3_600, day: 86_400 };
-
-/**
- * The seconds of a `rate(…)` expression.
- * @throws Error for any other expression: a cron is not implemented.
- * Source: EventBridge User Guide, "Rate expressions".
- */
-function readRate(expression: string): number {
-  const [, count, unit = ''] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
-  const seconds = SECONDS_PER_UNIT[unit];
-  if (!count || !seconds) throw new Error(`the local scheduler does not know "${expression}"`);
-  return Number(count) * seconds;
-}
-
-/** One `AWS::Events::Rule`: what it waits for, and whom it then calls. */
+/** One `AWS::Events::Rule`: the events or the schedule it waits for, and the functions it then invokes. */
 interface Rule {
   readonly logicalId: string;
   readonly name: string;
   readonly arn: string;
-  /** ARNs of functions. */
+  /** The ARNs of the functions. */
   readonly targets: readonly string[];
-  /** Whether an event is for this rule; absent for one that goes by the clock alone. */
+  /** Whether an event matches the rule; absent when the rule has only a schedule. */
   readonly matches?: (event: unknown) => boolean;
-  /** Absent for one that waits for events alone. */
+  /** The interval of the schedule; absent when the rule has only a pattern. */
   readonly everySeconds?: number;
 }
 
@@ -178,8 +55,131 @@ function readTarget(logicalId: string, target: { Id: string; Arn: string }): str
       const arn = take<string>('Arn');
       if (!arn.includes(':function:')) throw new Error(`${logicalId}: ${arn} is no function`);
       return arn;
-      // How delivery from EventBridge to Lambda is retried matters when Lambda cannot be reached, which it always can here.
+      // RetryPolicy and DeadLetterConfig are for when EventBridge cannot reach Lambda, and here it always can.
     },
     ['Id', 'RetryPolicy', 'DeadLetterConfig'],
   );
+}
+
+const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { minute: 60, hour: 3_600, day: 86_400 };
+
+/**
+ * The seconds of a `rate(…)` expression.
+ * @throws Error for any other expression, such as `cron(…)`.
+ * Source: EventBridge User Guide, "Rate expressions".
+ */
+function readRate(expression: string): number {
+  const [, count, unit = ''] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
+  const seconds = SECONDS_PER_UNIT[unit];
+  if (!count || !seconds) throw new Error(`the local scheduler does not know "${expression}"`);
+  return Number(count) * seconds;
+}
+
+/**
+ * Delivers an event to a function by calling `deliver`. EventBridge delivers at least once and in no order, so a test may
+ * deliver an event twice, later, or in another order.
+ */
+type EventDelivery = (deliver: () => void) => void;
+
+export interface EventBus {
+  /** The S3 server calls this when an object was created. */
+  objectCreated(created: ObjectCreated): void;
+  /** Runs the scheduled rules now: all of them, or the one with that logical id or name. @throws Error when there is none. */
+  runSchedules(rule?: string): void;
+  /** Replaces the delivery, which by default is immediate. */
+  deliverBy(courier: EventDelivery): void;
+  close(): void;
+}
+
+/** The default bus of EventBridge, with the rules of the template. */
+export function createEventBus(options: {
+  readonly rules: readonly Rule[];
+  /** The buckets that send events to EventBridge. */
+  readonly bucketsWithEvents: ReadonlySet<string>;
+  readonly invoker: AsyncInvoker;
+  readonly account: Account;
+  /** Whether the clock runs scheduled rules. If not, only {@link EventBus.runSchedules} does. */
+  readonly isClockRunning: boolean;
+}): EventBus {
+  const { rules, bucketsWithEvents, invoker, account } = options;
+  let delivery: EventDelivery = (deliver) => deliver();
+
+  const call = (rule: Rule, event: object) => {
+    const source = { principal: 'events.amazonaws.com', sourceArn: rule.arn };
+    for (const target of rule.targets) invoker.send(target, JSON.stringify(event), source);
+  };
+  const run = (rule: Rule) => call(rule, scheduledEvent(rule.arn, account));
+  const scheduled = rules.filter(({ everySeconds }) => everySeconds !== undefined);
+  const timers = options.isClockRunning
+    ? scheduled.map((rule) => setInterval(run, (rule.everySeconds ?? 0) * 1_000, rule))
+    : [];
+
+  return {
+    objectCreated(created) {
+      if (!bucketsWithEvents.has(created.bucket)) return;
+      const event = objectCreatedEvent(created, account);
+      for (const rule of rules.filter(({ matches }) => matches?.(event))) delivery(() => call(rule, event));
+    },
+    runSchedules(wanted) {
+      const chosen = scheduled.filter(({ logicalId, name }) => !wanted || logicalId === wanted || name === wanted);
+      if (chosen.length === 0) throw new Error(`there is no scheduled rule ${wanted ?? ''}`);
+      for (const rule of chosen) run(rule);
+    },
+    deliverBy(next) {
+      delivery = next;
+    },
+    close() {
+      for (const timer of timers) clearInterval(timer);
+    },
+  };
+}
+
+/** Increases with every event, as S3's sequencer does per key. */
+let sequence = BigInt(Date.now()) << 20n;
+
+/**
+ * The EventBridge event of a new object. Its key is not encoded.
+ * Source: S3 User Guide, "EventBridge event message structure".
+ */
+function objectCreatedEvent(created: ObjectCreated, { region, accountId }: Account): object {
+  sequence += 1n;
+  return {
+    version: '0',
+    id: randomUUID(),
+    'detail-type': 'Object Created',
+    source: 'aws.s3',
+    account: accountId,
+    time: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
+    region,
+    resources: [`arn:aws:s3:::${created.bucket}`],
+    detail: {
+      version: '0',
+      bucket: { name: created.bucket },
+      object: {
+        key: created.key,
+        size: created.size,
+        etag: created.etag,
+        sequencer: sequence.toString(16).toUpperCase().padStart(18, '0'),
+      },
+      'request-id': randomBytes(8).toString('hex').toUpperCase(),
+      requester: accountId,
+      'source-ip-address': '127.0.0.1',
+      reason: created.reason,
+    },
+  };
+}
+
+/** The event of a scheduled rule. Source: EventBridge User Guide, "Scheduled events". */
+function scheduledEvent(ruleArn: string, { region, accountId }: Account): object {
+  return {
+    version: '0',
+    id: randomUUID(),
+    'detail-type': 'Scheduled Event',
+    source: 'aws.events',
+    account: accountId,
+    time: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
+    region,
+    resources: [ruleArn],
+    detail: {},
+  };
 }

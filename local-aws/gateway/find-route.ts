@@ -4,13 +4,13 @@ import type { ApiResource, Integration } from './rest-api.ts';
 export interface Route {
   readonly resource: ApiResource;
   readonly integration: Integration;
-  /** Decoded, as functions see them. */
+  /** Decoded, as functions get them. */
   readonly pathParameters: Readonly<Record<string, string>>;
 }
 
 /**
- * The most specific resource that has both the path and the method: a literal part goes before a parameter, a parameter
- * before `{proxy+}`, and a resource without the method does not stand in the way of a less specific one that has it.
+ * Finds the most specific resource that has both the path and the method. A literal part goes before a parameter, a parameter
+ * before `{proxy+}`. A resource without the method does not hide a less specific one that has it.
  * Measured on AWS by others: floci-io/floci, pull request 3399; ministackorg/ministack, pull request 1423.
  * @param path  without the stage, still encoded.
  */
@@ -50,7 +50,7 @@ function mostSpecificFirst(children: readonly ApiResource[], part: string): ApiR
   ];
 }
 
-/** REST APIs decode parameters before they pass them on; what is no percent-encoding stays as it is. */
+/** REST APIs decode path parameters. Invalid percent-encoding stays as it is. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

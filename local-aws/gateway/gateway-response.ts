@@ -1,18 +1,18 @@
 import type { RequestContext } from './request-context.ts';
 import type { ConfiguredResponse, ResponseType, RestApi } from './rest-api.ts';
 
-/** An answer on its way to the client. */
+/** An answer to a client. */
 export interface HttpAnswer {
   readonly status: number;
-  /** In the order they are sent; a name may come more than once. */
+  /** In the order in which they are sent. A name may come more than once. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
 }
 
-/** Why the gateway answers by itself. */
+/** An error that the gateway itself answers with. */
 export interface GatewayError {
   readonly type: ResponseType;
-  /** What AWS answers with unless the template says otherwise. */
+  /** AWS's status, unless the template gives another. */
   readonly status: number;
   readonly message: string;
   /** `x-amzn-ErrorType`. */
@@ -34,11 +34,11 @@ export const GATEWAY_ERRORS = {
     message: 'Endpoint request timed out',
     errorType: 'InternalServerErrorException',
   },
-  /** The function failed, or gave what is no answer. The documented 504 is not what AWS sends; 502 was measured. */
+  /** The function failed, or returned no valid answer. AWS documents 504, but others measured 502. */
   functionFailed: internal('INTEGRATION_FAILURE', 502),
   /** Lambda refused to run the function. Source: Lambda Developer Guide, "Handling Lambda errors with an API Gateway API". */
   functionRefused: internal('INTEGRATION_FAILURE', 500),
-  /** The function's policy does not let the gateway in. */
+  /** The policy of the function does not allow the gateway to invoke it. */
   notPermitted: internal('API_CONFIGURATION_ERROR', 500),
 } as const satisfies Record<string, GatewayError>;
 
@@ -46,7 +46,7 @@ function internal(type: ResponseType, status: number): GatewayError {
   return { type, status, message: 'Internal server error', errorType: 'InternalServerErrorException' };
 }
 
-/** What AWS says of an `Authorization` header it takes for a broken signature of its own. */
+/** The error for an `Authorization` header that AWS takes for a malformed signature. */
 export function notASignature(authorization: string): GatewayError {
   const [word = ''] = authorization.split(/[\s,]/).slice(1);
   return {
@@ -57,7 +57,7 @@ export function notASignature(authorization: string): GatewayError {
   };
 }
 
-/** The answer to an error, as the template has it: its type's configuration, else that of its class, else AWS's own. */
+/** The answer to an error, by the template's configuration of its type, else of its class, else AWS's own. */
 export function gatewayResponse(error: GatewayError, api: RestApi, context: RequestContext): HttpAnswer {
   const configured =
     api.responses.get(error.type) ?? api.responses.get(error.status < 500 ? 'DEFAULT_4XX' : 'DEFAULT_5XX');
@@ -92,7 +92,7 @@ function mappedHeaders(
   });
 }
 
-/** `$context` as far as it can be known here. Source: API Gateway Developer Guide, "$context variables". */
+/** The known variables of `$context`. Source: API Gateway Developer Guide, "$context variables". */
 function contextValues(error: GatewayError, context: RequestContext): Readonly<Record<string, string>> {
   return {
     'error.message': error.message,

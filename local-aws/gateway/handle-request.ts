@@ -14,18 +14,18 @@ import { proxyEvent, proxyResult } from './proxy-integration.ts';
 import { keyedContext, type RequestContext, routedContext } from './request-context.ts';
 import type { RestApi } from './rest-api.ts';
 
-/** Not raisable. Source: API Gateway quotas, "Payload size". */
+/** A fixed limit of AWS. Source: API Gateway quotas, "Payload size". */
 const BODY_MAX_BYTES = 10 * 1024 * 1024;
 
 export interface GatewayParts {
   readonly api: RestApi;
   readonly account: Account;
   readonly lambda: LambdaService;
-  /** Hears why the gateway answered by itself, and for which request. */
+  /** Is told why the gateway itself answered a request. */
   readonly onFailure: (failure: { readonly requestId: string; readonly reason: string }) => void;
 }
 
-/** A request whose stage is known to be the API's. */
+/** A request to the stage of the API. */
 export interface GatewayRequest {
   readonly message: IncomingMessage;
   /** Without the stage, encoded. */
@@ -36,7 +36,7 @@ export interface GatewayRequest {
   readonly traceId: string;
 }
 
-/** Route, body, function, answer. @throws Error when the client goes away before its body is complete. */
+/** Finds the route, reads the body, runs the function, and makes the answer. @throws Error when the client goes away meanwhile. */
 export async function handleRequest(parts: GatewayParts, request: GatewayRequest): Promise<HttpAnswer> {
   const { api } = parts;
   const { message } = request;
@@ -49,7 +49,7 @@ export async function handleRequest(parts: GatewayParts, request: GatewayRequest
     parts.onFailure({ requestId: context.requestId, reason });
     return gatewayResponse(error, api, context);
   };
-  // "Exception" is all the documentation says of it.
+  // The documentation says only "Exception" about this.
   if (message.headers['transfer-encoding'] !== undefined) {
     return fail(GATEWAY_ERRORS.functionRefused, 'a Lambda integration takes no Transfer-Encoding');
   }
@@ -87,7 +87,7 @@ async function readBody(message: IncomingMessage, maxBytes: number): Promise<Buf
 }
 
 /**
- * Past 10 MiB AWS answers this and no template changes it: "Customizing the default gateway response for 413
+ * The answer to more than 10 MiB. No template changes it: "Customizing the default gateway response for 413
  * REQUEST_TOO_LARGE isn't currently supported." Source: API Gateway Developer Guide, "Important notes".
  */
 const TOO_LARGE: HttpAnswer = {
@@ -96,14 +96,14 @@ const TOO_LARGE: HttpAnswer = {
   body: Buffer.from(`HTTP content length exceeded ${BODY_MAX_BYTES} bytes.`),
 };
 
-/** Between 4.5 and 10 MiB: seen in the logs of others; the documentation says 500. */
+/** The answer to an event that is too large for Lambda (a body of 4.5 to 10 MiB). Others saw it; the documentation says 500. */
 const EVENT_TOO_LARGE: HttpAnswer = {
   status: 413,
   headers: [['Content-Type', 'application/json']],
   body: Buffer.from('{"message":"Request Too Long"}'),
 };
 
-/** @returns undefined when the method needs an API key and the request has none that the stage takes. */
+/** @returns undefined when the method needs an API key and the request has none that the stage accepts. */
 function withApiKey(
   context: RequestContext,
   { integration }: Route,
@@ -116,7 +116,7 @@ function withApiKey(
   return id === undefined ? undefined : keyedContext(context, key, id);
 }
 
-/** Only on a route it does not know does the gateway look for a signature of AWS's in `Authorization`. */
+/** Only for an unknown route does the gateway look for an AWS signature in `Authorization`. */
 function unknownRoute({ headers: { authorization } }: IncomingMessage): GatewayError {
   return authorization === undefined ? GATEWAY_ERRORS.unknownRoute : notASignature(authorization);
 }
@@ -140,7 +140,7 @@ function invoke(
   });
 }
 
-/** The function goes on after the gateway gave up, as on AWS. */
+/** After a timeout the function runs on, as on AWS. */
 async function withTimeout(
   result: Promise<InvocationResult>,
   { integration }: Route,
@@ -153,7 +153,7 @@ async function withTimeout(
     return await Promise.race([result, timeout]);
   } finally {
     clearTimeout(timer);
-    // What comes later than the answer is nobody's any more.
+    // A failure after the timeout has no reader.
     result.catch(() => {});
   }
 }

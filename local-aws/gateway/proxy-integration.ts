@@ -4,7 +4,7 @@ import type { HttpAnswer } from './gateway-response.ts';
 import type { RequestContext } from './request-context.ts';
 import type { RestApi } from './rest-api.ts';
 
-/** Never reach a function. Source: API Gateway Developer Guide, "Important notes", table of headers. */
+/** Request headers that do not reach a function. Source: API Gateway Developer Guide, "Important notes", table of headers. */
 const DROPPED_FROM_REQUEST =
   /^(connection|content-md5|expect|max-forwards|proxy-authenticate|server|te|trailer|upgrade|www-authenticate)$/i;
 
@@ -13,7 +13,7 @@ type Lists = Readonly<Record<string, readonly string[]>>;
 /**
  * The event of a Lambda proxy integration, format 1.0.
  * Source: API Gateway Developer Guide, "Input format of a Lambda function for proxy integration".
- * @param body  of at most 10 MiB.
+ * @param request  its `body` has at most 10 MiB.
  */
 export function proxyEvent(
   api: RestApi,
@@ -79,7 +79,7 @@ function eventHeaders(message: IncomingMessage, context: RequestContext, traceId
   return headers;
 }
 
-/** AWS's own signatures are not for functions. */
+/** The gateway removes AWS signatures. */
 function isDropped(name: string, value: string): boolean {
   return DROPPED_FROM_REQUEST.test(name) || (/^authorization$/i.test(name) && value.startsWith('AWS4-HMAC-SHA256'));
 }
@@ -89,7 +89,7 @@ function setHeader(headers: Record<string, string[]>, name: string, value: strin
   headers[name] = [value];
 }
 
-/** Decoded, and split also at semicolons, as REST APIs do. */
+/** Decoded, and split at semicolons as well, as REST APIs do. */
 function queryParameters(query: string): Lists {
   const parameters: Record<string, string[]> = Object.create(null);
   for (const [name, value] of new URLSearchParams(query.replaceAll(';', '&'))) {
@@ -116,19 +116,20 @@ function isBinaryType(binaryMediaTypes: readonly string[], contentType = 'applic
   });
 }
 
-/** Come back under the name `X-Amzn-Remapped-…`. Source: API Gateway Developer Guide, "Important notes", table of headers. */
+/** Response headers that are renamed to `X-Amzn-Remapped-…`. Source: API Gateway Developer Guide, "Important notes", table of headers. */
 const REMAPPED = /^(authorization|connection|content-md5|date|max-forwards|server|user-agent|www-authenticate)$/i;
-/** Do not come back at all. Source: as {@link REMAPPED}. */
+/** Response headers that are removed. Source: as {@link REMAPPED}. */
 const DROPPED_FROM_RESPONSE = /^(expect|host|proxy-authenticate|te|transfer-encoding|trailer|upgrade|via)$/i;
-/** The gateway measures the body itself. */
+/** The gateway sets the length itself. */
 const MEASURED = /^content-length$/i;
 
 type Header = readonly [name: string, value: string];
 
 /**
- * The answer a function's result stands for; undefined when it is none ("malformed Lambda proxy response").
+ * Makes the answer of a function's result.
+ * @returns undefined when the result is no answer ("malformed Lambda proxy response").
  * Source: API Gateway Developer Guide, "Output format of a Lambda function for proxy integration".
- * @param accept  the client's `Accept`, of which the gateway looks at the first media type alone.
+ * @param accept  the client's `Accept`. The gateway looks only at its first media type.
  */
 export function proxyResult(payload: string, api: RestApi, accept: string | undefined): HttpAnswer | undefined {
   const result: unknown = JSON.parse(payload);
@@ -157,7 +158,7 @@ export function proxyResult(payload: string, api: RestApi, accept: string | unde
 
 const isScalar = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
 
-/** Undefined when they are not what they must be. */
+/** @returns undefined when they are invalid. */
 function readHeaders(given: unknown, isValid: (value: unknown) => boolean): Header[] | undefined {
   if (given === undefined || given === null) return [];
   if (typeof given !== 'object' || !Object.values(given).every(isValid)) return undefined;
@@ -174,7 +175,7 @@ function canBeSent([name, value]: Header): boolean {
   }
 }
 
-/** A name in both: only the list counts, unless the single value is not in it. */
+/** When a name is in both, the single value counts only if it is not in the list. */
 function merge(single: readonly Header[], multiple: readonly Header[]): Header[] {
   const isListed = ([name, value]: Header) =>
     multiple.some(([other, item]) => other.toLowerCase() === name.toLowerCase() && item === value);

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { ApiResource, RestApi } from './rest-api.ts';
 
-/** `requestContext` of a proxy event, the nulls of authentication left out. */
+/** The `requestContext` of a proxy event, without the nulls of authentication. */
 export interface RequestContext {
   readonly accountId: string;
   readonly apiId: string;
@@ -14,7 +14,7 @@ export interface RequestContext {
   readonly identity: {
     readonly sourceIp: string;
     readonly userAgent: string | null;
-    /** Of a method that needs one. */
+    /** Only for a method that needs one. */
     readonly apiKey?: string;
     readonly apiKeyId?: string;
   };
@@ -30,7 +30,7 @@ export interface RequestContext {
   readonly stage: string;
 }
 
-/** Everything known of a request before its route is. */
+/** What is known of a request before its route is found. */
 export function requestContext(
   api: RestApi,
   accountId: string,
@@ -47,7 +47,7 @@ export function requestContext(
     extendedRequestId: `${randomBytes(11).toString('base64url')}=`,
     httpMethod: request.method,
     identity: {
-      // The peer of the connection, which behind CloudFront is one of its nodes: never the client.
+      // The peer of the connection; behind CloudFront that is one of its nodes, never the client.
       sourceIp: (message.socket.remoteAddress ?? '').replace(/^::ffff:/, ''),
       userAgent: message.headers['user-agent'] ?? null,
     },

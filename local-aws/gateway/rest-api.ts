@@ -1,149 +1,7 @@
 import type { Deployment, Properties, Resource } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
 
-interface ApiStage {
-  readonly apiId: string;
-  readonly stage: string;
-}
-
-/**
- * The API keys that a stage takes, value to id: those that are enabled and in a usage plan of it.
- * Source: API Gateway Developer Guide, "Usage plans and API keys for REST APIs".
- * @throws Error naming a limit of a plan: nothing counts requests by key here.
- */
-function readApiKeys(deployment: Deployment, ofStage: ApiStage): ReadonlyMap<string, string> {
-  const plans = deployment
-    .resources('AWS::ApiGateway::UsagePlan')
-    .filter((plan) => readStages(plan.logicalId, plan.properties()).some((stage) => isSame(stage, ofStage)));
-  const keyIds = deployment
-    .resources('AWS::ApiGateway::UsagePlanKey')
-    .map((link) => readLink(link.logicalId, link.properties()))
-    .filter(({ planId }) => plans.some((plan) => plan.ref === planId))
-    .map(({ keyId }) => keyId);
-  return new Map(
-    deployment
-      .resources('AWS::ApiGateway::ApiKey')
-      .filter(({ ref }) => keyIds.includes(ref))
-      .map((key) => [readValue(key.logicalId, key.properties()), key.ref] as const)
-      .filter((entry): entry is readonly [string, string] => entry[0] !== undefined),
-  );
-}
-
-const isSame = (a: ApiStage, b: ApiStage) => a.apiId === b.apiId && a.stage === b.stage;
-
-function readStages(logicalId: string, properties: Properties): ApiStage[] {
-  const stages = readProperties(logicalId, properties, (take) => take<Properties[]>('ApiStages', []), [
-    'Description',
-    'Tags',
-    'UsagePlanName',
-  ]);
-  return stages.map((stage) =>
-    readProperties(`${logicalId}.ApiStages`, stage, (take) => {
-      refuseUnlessEmpty(logicalId, take('Throttle', {}));
-      return { apiId: take('ApiId'), stage: take('Stage') };
-    }),
-  );
-}
-
-function refuseUnlessEmpty(logicalId: string, limits: Properties): void {
-  if (Object.keys(limits).length > 0) throw new Error(`${logicalId}: the local gateway counts no requests by key`);
-}
-
-function readLink(logicalId: string, properties: Properties): { keyId: string; planId: string } {
-  return readProperties(logicalId, properties, (take) => {
-    if (take('KeyType') !== 'API_KEY') throw new Error(`${logicalId}: a key of a usage plan is an API_KEY`);
-    return { keyId: take('KeyId'), planId: take('UsagePlanId') };
-  });
-}
-
-/** @returns undefined for a key that is not enabled, which is the default. */
-function readValue(logicalId: string, properties: Properties): string | undefined {
-  return readProperties(
-    logicalId,
-    properties,
-    (take) => {
-      const value = take<string>('Value');
-      // Source: API Gateway API Reference, CreateApiKey; the letters are those that every source agrees on.
-      if (!/^[0-9A-Za-z-]{20,128}$/.test(value)) throw new Error(`${logicalId}: its value is no API key`);
-      return take('Enabled', false) ? value : undefined;
-    },
-    ['Description', 'Name', 'Tags'],
-  );
-}
-
-/** The answers of the gateway itself that this one gives. */
-export type ResponseType =
-  | 'API_CONFIGURATION_ERROR'
-  | 'BAD_REQUEST_PARAMETERS'
-  | 'DEFAULT_4XX'
-  | 'DEFAULT_5XX'
-  | 'INTEGRATION_FAILURE'
-  | 'INTEGRATION_TIMEOUT'
-  | 'INVALID_API_KEY'
-  | 'INVALID_SIGNATURE'
-  | 'MISSING_AUTHENTICATION_TOKEN'
-  | 'THROTTLED';
-
-/** How the template wants an answer of the gateway to be. */
-export interface ConfiguredResponse {
-  /** Absent: whatever status the gateway gives. */
-  readonly status?: number;
-  /** By header name; the value is a mapping, such as `'text'` or `context.requestId`. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly template?: { readonly contentType: string; readonly text: string };
-}
-
-const HEADER = 'gatewayresponse.header.';
-
-/** @throws Error for a parameter that is no header, or more than one template. */
-function readGatewayResponse(
-  logicalId: string,
-  properties: Properties,
-): [type: ResponseType, response: ConfiguredResponse] {
-  return readProperties(logicalId, properties, (take) => {
-    take('RestApiId');
-    const status = take<string>('StatusCode', '');
-    const [template, ...others] = Object.entries(take<Record<string, string>>('ResponseTemplates', {}));
-    if (others.length > 0) throw new Error(`${logicalId}: the local gateway answers in one content type`);
-    const headers = Object.entries(take<Record<string, string>>('ResponseParameters', {})).map(([name, mapping]) => {
-      if (!name.startsWith(HEADER)) throw new Error(`${logicalId}: the local gateway does not map ${name}`);
-      return [name.slice(HEADER.length), mapping] as const;
-    });
-    const response: ConfiguredResponse = {
-      headers: Object.fromEntries(headers),
-      ...(status !== '' && { status: Number(status) }),
-      ...(template && { template: { contentType: template[0], text: template[1] } }),
-    };
-    return [take<ResponseType>('ResponseType'), response];
-  });
-}
-
-/** What answers a method. */
-export interface Integration {
-  readonly functionArn: string;
-  /** Whether it refuses requests without an API key of the stage. */
-  readonly needsApiKey: boolean;
-  readonly timeoutMilliseconds: number;
-}
-
-/** What the gateway waits for a function unless the template says less. Source: API Gateway quotas. */
-const TIMEOUT_MILLISECONDS = 29_000;
-
-/** @throws Error for anything but a Lambda proxy integration. */
-function readIntegration(logicalId: string, properties: Properties, needsApiKey: boolean): Integration {
-  return readProperties(`${logicalId}.Integration`, properties, (take) => {
-    const type = take<string>('Type');
-    const method = take<string>('IntegrationHttpMethod');
-    if (type !== 'AWS_PROXY' || method !== 'POST') {
-      throw new Error(`${logicalId}: the local gateway does not do ${type} integrations by ${method}`);
-    }
-    const functionArn = /:lambda:path\/2015-03-31\/functions\/(.+)\/invocations$/.exec(take<string>('Uri'))?.[1];
-    if (functionArn === undefined) throw new Error(`${logicalId}: its integration is no Lambda function`);
-    return { functionArn, needsApiKey, timeoutMilliseconds: Number(take('TimeoutInMillis', TIMEOUT_MILLISECONDS)) };
-  });
-}
-
-/** One REST API as the template describes it, deployed to its stage. */
+/** One REST API of the template, with its stage. */
 export interface RestApi {
   readonly id: string;
   readonly domainName: string;
@@ -154,7 +12,7 @@ export interface RestApi {
   /** Media types whose bodies are binary, such as `image/*`. */
   readonly binaryMediaTypes: readonly string[];
   readonly responses: ReadonlyMap<ResponseType, ConfiguredResponse>;
-  /** The ids of the API keys that the stage takes, by value. */
+  /** The ids of the API keys that the stage accepts, by value. */
   readonly apiKeys: ReadonlyMap<string, string>;
 }
 
@@ -170,10 +28,41 @@ export interface ApiResource {
   readonly methods: ReadonlyMap<string, Integration>;
 }
 
+/** The function that answers a method. */
+export interface Integration {
+  readonly functionArn: string;
+  /** Whether requests need an API key that the stage accepts. */
+  readonly needsApiKey: boolean;
+  readonly timeoutMilliseconds: number;
+}
+
+/** The types of the gateway's own answers that are implemented here. */
+export type ResponseType =
+  | 'API_CONFIGURATION_ERROR'
+  | 'BAD_REQUEST_PARAMETERS'
+  | 'DEFAULT_4XX'
+  | 'DEFAULT_5XX'
+  | 'INTEGRATION_FAILURE'
+  | 'INTEGRATION_TIMEOUT'
+  | 'INVALID_API_KEY'
+  | 'INVALID_SIGNATURE'
+  | 'MISSING_AUTHENTICATION_TOKEN'
+  | 'THROTTLED';
+
+/** An answer of the gateway, as the template configures it. */
+export interface ConfiguredResponse {
+  /** Absent: the gateway's own status. */
+  readonly status?: number;
+  /** By header name: a mapping, such as `'text'` or `context.requestId`. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly template?: { readonly contentType: string; readonly text: string };
+}
+
 const MEANINGLESS_API = ['Description', 'EndpointConfiguration', 'Name', 'Policy', 'Tags'];
+
 const MEANINGLESS_STAGE = ['AccessLogSetting', 'Description', 'MethodSettings', 'Tags', 'TracingEnabled'];
 
-/** @throws Error naming what the template asks for and this gateway does not do. */
+/** @throws Error naming a part of the template that this gateway does not implement. */
 export function readRestApis(deployment: Deployment): RestApi[] {
   return deployment.resources('AWS::ApiGateway::RestApi').map((api) => readRestApi(api, deployment));
 }
@@ -258,7 +147,119 @@ function readMethod(logicalId: string, properties: Properties): [method: string,
       const needsApiKey = take('ApiKeyRequired', false);
       return [take<string>('HttpMethod'), readIntegration(logicalId, take('Integration'), needsApiKey)];
     },
-    // They document a method; a proxy integration answers as the function says.
+    // These document a method. A proxy integration answers what the function says.
     ['MethodResponses', 'OperationName'],
+  );
+}
+
+/** How long the gateway waits for a function, unless the template says less. Source: API Gateway quotas. */
+const TIMEOUT_MILLISECONDS = 29_000;
+
+/** @throws Error for anything but a Lambda proxy integration. */
+function readIntegration(logicalId: string, properties: Properties, needsApiKey: boolean): Integration {
+  return readProperties(`${logicalId}.Integration`, properties, (take) => {
+    const type = take<string>('Type');
+    const method = take<string>('IntegrationHttpMethod');
+    if (type !== 'AWS_PROXY' || method !== 'POST') {
+      throw new Error(`${logicalId}: the local gateway does not do ${type} integrations by ${method}`);
+    }
+    const functionArn = /:lambda:path\/2015-03-31\/functions\/(.+)\/invocations$/.exec(take<string>('Uri'))?.[1];
+    if (functionArn === undefined) throw new Error(`${logicalId}: its integration is no Lambda function`);
+    return { functionArn, needsApiKey, timeoutMilliseconds: Number(take('TimeoutInMillis', TIMEOUT_MILLISECONDS)) };
+  });
+}
+
+const HEADER = 'gatewayresponse.header.';
+
+/** @throws Error for a parameter that is no header, or more than one template. */
+function readGatewayResponse(
+  logicalId: string,
+  properties: Properties,
+): [type: ResponseType, response: ConfiguredResponse] {
+  return readProperties(logicalId, properties, (take) => {
+    take('RestApiId');
+    const status = take<string>('StatusCode', '');
+    const [template, ...others] = Object.entries(take<Record<string, string>>('ResponseTemplates', {}));
+    if (others.length > 0) throw new Error(`${logicalId}: the local gateway answers in one content type`);
+    const headers = Object.entries(take<Record<string, string>>('ResponseParameters', {})).map(([name, mapping]) => {
+      if (!name.startsWith(HEADER)) throw new Error(`${logicalId}: the local gateway does not map ${name}`);
+      return [name.slice(HEADER.length), mapping] as const;
+    });
+    const response: ConfiguredResponse = {
+      headers: Object.fromEntries(headers),
+      ...(status !== '' && { status: Number(status) }),
+      ...(template && { template: { contentType: template[0], text: template[1] } }),
+    };
+    return [take<ResponseType>('ResponseType'), response];
+  });
+}
+
+interface ApiStage {
+  readonly apiId: string;
+  readonly stage: string;
+}
+
+/**
+ * The ids of the API keys that a stage accepts, by value: those that are enabled and in a usage plan of the stage.
+ * Source: API Gateway Developer Guide, "Usage plans and API keys for REST APIs".
+ * @throws Error for a plan with limits, because the local gateway does not count requests by key.
+ */
+function readApiKeys(deployment: Deployment, ofStage: ApiStage): ReadonlyMap<string, string> {
+  const plans = deployment
+    .resources('AWS::ApiGateway::UsagePlan')
+    .filter((plan) => readStages(plan.logicalId, plan.properties()).some((stage) => isSame(stage, ofStage)));
+  const keyIds = deployment
+    .resources('AWS::ApiGateway::UsagePlanKey')
+    .map((link) => readLink(link.logicalId, link.properties()))
+    .filter(({ planId }) => plans.some((plan) => plan.ref === planId))
+    .map(({ keyId }) => keyId);
+  return new Map(
+    deployment
+      .resources('AWS::ApiGateway::ApiKey')
+      .filter(({ ref }) => keyIds.includes(ref))
+      .map((key) => [readValue(key.logicalId, key.properties()), key.ref] as const)
+      .filter((entry): entry is readonly [string, string] => entry[0] !== undefined),
+  );
+}
+
+const isSame = (a: ApiStage, b: ApiStage) => a.apiId === b.apiId && a.stage === b.stage;
+
+function readStages(logicalId: string, properties: Properties): ApiStage[] {
+  const stages = readProperties(logicalId, properties, (take) => take<Properties[]>('ApiStages', []), [
+    'Description',
+    'Tags',
+    'UsagePlanName',
+  ]);
+  return stages.map((stage) =>
+    readProperties(`${logicalId}.ApiStages`, stage, (take) => {
+      refuseUnlessEmpty(logicalId, take('Throttle', {}));
+      return { apiId: take('ApiId'), stage: take('Stage') };
+    }),
+  );
+}
+
+function refuseUnlessEmpty(logicalId: string, limits: Properties): void {
+  if (Object.keys(limits).length > 0) throw new Error(`${logicalId}: the local gateway counts no requests by key`);
+}
+
+function readLink(logicalId: string, properties: Properties): { keyId: string; planId: string } {
+  return readProperties(logicalId, properties, (take) => {
+    if (take('KeyType') !== 'API_KEY') throw new Error(`${logicalId}: a key of a usage plan is an API_KEY`);
+    return { keyId: take('KeyId'), planId: take('UsagePlanId') };
+  });
+}
+
+/** @returns undefined for a key that is not enabled. Keys are disabled by default. */
+function readValue(logicalId: string, properties: Properties): string | undefined {
+  return readProperties(
+    logicalId,
+    properties,
+    (take) => {
+      const value = take<string>('Value');
+      // Source: API Gateway API Reference, CreateApiKey. Sources differ on the characters; these are in all of them.
+      if (!/^[0-9A-Za-z-]{20,128}$/.test(value)) throw new Error(`${logicalId}: its value is no API key`);
+      return take('Enabled', false) ? value : undefined;
+    },
+    ['Description', 'Name', 'Tags'],
   );
 }

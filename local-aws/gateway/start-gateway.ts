@@ -6,15 +6,15 @@ import type { HttpAnswer } from './gateway-response.ts';
 import { type GatewayParts, handleRequest } from './handle-request.ts';
 import { type RequestContext, requestContext } from './request-context.ts';
 
-/** Request line and header values together. Source: API Gateway quotas, "Total combined size of request line and headers". */
+/** The limit for request line and header values together. Source: API Gateway quotas, "Total combined size of request line and headers". */
 const HEAD_MAX_BYTES = 10_240;
 
-/** What a client may still send after it was refused. */
+/** How much a client may still send after it was refused. */
 const DRAIN_MAX_BYTES = 64 * 1024 * 1024;
 
-/** API Gateway's REST API on one machine, for the stage of the template. */
+/** Starts a REST API of API Gateway, with its stage. */
 export async function startGateway(parts: GatewayParts): Promise<Listening> {
-  // Node counts otherwise than the gateway does; its limit is only kept out of the way.
+  // Node counts differently from the gateway, so its own limit is set far above.
   const server = createServer({ maxHeaderSize: 16 * HEAD_MAX_BYTES, requestTimeout: 0 }, (message, response) => {
     void serve(parts, message, response);
   });
@@ -27,7 +27,7 @@ export async function startGateway(parts: GatewayParts): Promise<Listening> {
 async function serve(parts: GatewayParts, message: IncomingMessage, response: ServerResponse): Promise<void> {
   const { api } = parts;
   const [fullPath = '', query = ''] = (message.url ?? '').split(/\?(.*)/s);
-  // The gateway obeys this header. Source: API Gateway Developer Guide, "Important notes".
+  // The gateway honours this header. Source: API Gateway Developer Guide, "Important notes".
   const override = message.headers['x-http-method-override'];
   const method = typeof override === 'string' ? override.toUpperCase() : (message.method ?? '');
   const traceId = traceIdOf(message);
@@ -46,7 +46,7 @@ async function serve(parts: GatewayParts, message: IncomingMessage, response: Se
   if (await drain(message, { maxBytes: DRAIN_MAX_BYTES })) send(answer, context, traceId, response);
 }
 
-/** Someone else's trace goes on; else a new one starts here. */
+/** Continues the trace of the request, or starts a new one. */
 function traceIdOf({ headers }: IncomingMessage): string {
   const given = headers['x-amzn-trace-id'];
   const root = typeof given === 'string' ? /(?:^|;)Root=(1-[0-9a-f]{8}-[0-9a-f]{24})/.exec(given)?.[1] : undefined;
@@ -71,10 +71,10 @@ function send(answer: HttpAnswer, context: RequestContext, traceId: string, resp
   response.end(hasBody ? answer.body : undefined);
 }
 
-/** A guess: what AWS answers is not documented. */
+/** A guess: AWS does not document its answer. */
 const HEAD_TOO_LARGE = fixed(431, 'Request Header Fields Too Large');
 const FORBIDDEN = fixed(403, 'Forbidden');
-/** A mistake of this gateway. */
+/** The answer to an error of this gateway itself. */
 const BROKEN = fixed(500, 'Internal server error');
 
 function fixed(status: number, message: string): HttpAnswer {

@@ -2,17 +2,17 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** SQLite's code for a lock that someone else holds. */
+/** SQLite's code for a lock that another process holds. */
 const SQLITE_BUSY = 5;
 
 /**
- * Makes the directory if it is not there, and keeps every other instance out of it until it is closed. The lock is one
- * of the system's, held by way of SQLite: however this process dies, it is gone with it.
+ * Creates the directory if it is missing, and locks out other instances until the lock is closed. It is a lock of the operating
+ * system, taken through SQLite, so it ends with this process however that dies.
  * @throws Error in one sentence when the directory cannot be written or is in use.
  */
 export async function lockDataDir(path: string): Promise<{ close(): void }> {
   try {
-    // For its owner alone: files, books and keys are in it.
+    // Only for its owner, because files, tables and keys are in it.
     await mkdir(path, { recursive: true, mode: 0o700 });
     const lock = new DatabaseSync(join(path, 'lock'));
     lock.exec('BEGIN EXCLUSIVE');

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 
-/** What listens where, all on the loopback interface. */
+/** The ports of the servers. All listen on the loopback interface. */
 export interface Ports {
   readonly app: number;
   readonly cdn: number;
@@ -13,10 +13,10 @@ export interface Ports {
 }
 
 /**
- * Chooses the ports, and keeps the choice in `dataDir`, so that links stay what they were.
- * @param app  the edge's port; 0 makes all of them free ones.
- * @throws Error in one sentence when the edge's port is in use, or that of the identity provider: its address is part of
- *   every account's identity, so at another one nobody would find their files.
+ * Chooses the ports, and stores the choice in `dataDir`, so that links stay valid.
+ * @param app  the port of the app's distribution; 0 takes free ports for all.
+ * @throws Error in one sentence when that port is in use, or the kept port of the identity provider: its address is part of the
+ *   identity of every account, so with another one users would not find their files.
  */
 export async function choosePorts(app: number, dataDir: string): Promise<Ports> {
   const file = join(dataDir, 'ports.json');
@@ -35,7 +35,7 @@ export async function choosePorts(app: number, dataDir: string): Promise<Ports> 
   await requireFreePort(app);
   const appPort = await choose(app);
   const near = (distance: number) => (app === 0 ? 0 : appPort + distance);
-  // First, so that no other takes the one port that must be the same again.
+  // Chosen first, so that no other takes the one port that must not change.
   const identityProvider = await choose(kept.identityProvider ?? near(2));
   if (kept.identityProvider !== undefined && kept.identityProvider !== identityProvider) {
     throw new Error(
@@ -48,18 +48,18 @@ export async function choosePorts(app: number, dataDir: string): Promise<Ports> 
   return ports;
 }
 
-/** @throws Error in one sentence when somebody listens on it. */
+/** @throws Error in one sentence when another process listens on the port. */
 export async function requireFreePort(port: number): Promise<void> {
   if (port !== 0 && !(await isFree(port))) throw new Error(`Port ${port} is in use: set PORT to a free one.`);
 }
 
-/** Systems give outgoing connections ports from 32,768 (Linux) or 49,152 on; below 10,000 are the well-known services. */
+/** Outgoing connections have ports from 32,768 (Linux) or 49,152 on; well-known services are below 10,000. */
 const [LOWEST, BEYOND] = [10_000, 32_768];
 const TRIES = 100;
 
 /**
- * A port nobody listens on now, by chance one of many: until we listen on it, only somebody who asks for this very number
- * can take it, and no connection that happens to be made meanwhile.
+ * A random port that is free now. It is outside the range of outgoing connections, so that none of them takes it before a
+ * server listens on it.
  */
 export async function freePort(): Promise<number> {
   for (let time = 0; time < TRIES; time++) {

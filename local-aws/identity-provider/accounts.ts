@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Account } from 'oidc-provider';
 
-/** What the provider tells of a person; the names are those of OpenID Connect Core, 5.1. */
-interface Person {
+/** The claims about a user, with the names of OpenID Connect Core, 5.1. */
+interface User {
   readonly sub: string;
   readonly email: string;
   readonly email_verified: boolean;
@@ -10,7 +10,7 @@ interface Person {
   readonly picture: string;
 }
 
-/** Who has logged in since the start: the provider knows an account by its subject alone. */
+/** The users who have logged in since the start, by subject. */
 export interface Accounts {
   /** @returns the subject. */
   add(email: string): string;
@@ -18,26 +18,26 @@ export interface Accounts {
 }
 
 /**
- * Anyone with any address is an account: everything follows from the address, so a restart knows everyone again. An address
- * that starts with `unverified` is one.
+ * Any e-mail address is an account. Everything is derived from the address, so accounts stay the same over restarts. An address
+ * that starts with `unverified` is not verified.
  */
 export function accountsOf(issuer: string): Accounts {
-  const people = new Map<string, Person>();
+  const users = new Map<string, User>();
   return {
     add(email) {
       const sub = subjectOf(email);
       const picture = `${issuer}/picture/${encodeURIComponent(email)}.svg`;
-      people.set(sub, { sub, email, email_verified: !email.startsWith('unverified'), name: nameOf(email), picture });
+      users.set(sub, { sub, email, email_verified: !email.startsWith('unverified'), name: nameOf(email), picture });
       return sub;
     },
     find(subject) {
-      const person = people.get(subject);
-      return person && { accountId: subject, claims: () => ({ ...person }) };
+      const user = users.get(subject);
+      return user && { accountId: subject, claims: () => ({ ...user }) };
     },
   };
 }
 
-/** Google's are decimal and up to 21 digits; these too, so that nothing downstream expects less. */
+/** Google's subjects are decimal with up to 21 digits. These are, too, so that no reader relies on shorter ones. */
 export function subjectOf(email: string): string {
   const digest = createHash('sha256').update(email).digest();
   return (digest.readBigUInt64BE() + 10n ** 20n).toString();
@@ -49,7 +49,7 @@ function nameOf(email: string): string {
   return words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join(' ');
 }
 
-/** Spelled one way, as one person should be one account; undefined when it is no address. */
+/** Normalises an address, so that one user has one account. @returns undefined when it is no address. */
 export function emailFrom(input: string | null): string | undefined {
   const email = (input ?? '').trim().toLowerCase();
   return /^[^\s@]+@[^\s@]+$/.test(email) && email.length <= 254 ? email : undefined;

@@ -1,4 +1,4 @@
-/** The one page: a plain form without script or style from elsewhere, so that a person and a program can use it alike. */
+/** The login form: plain HTML without scripts, so that a person and a program can use it. */
 export function loginPage(action: string, problem = ''): string {
   return page(`
     <h1>Log in</h1>
@@ -11,7 +11,7 @@ export function loginPage(action: string, problem = ''): string {
     </form>`);
 }
 
-/** What a login that cannot go on shows. */
+/** The page of a login that cannot continue. */
 export function errorPage(code: string, description = ''): string {
   return page(`<h1>${escapeHtml(code)}</h1><p>${escapeHtml(description)}</p>`);
 }
@@ -26,7 +26,7 @@ function page(body: string): string {
 `;
 }
 
-/** A picture of the first letter, in a colour of its own. */
+/** A picture with the first letter of the address, in a colour derived from it. */
 export function picture(email: string): string {
   const hue = [...email].reduce((sum, character) => sum + character.charCodeAt(0), 0) % 360;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96"><rect width="96" height="96" fill="hsl(${hue} 50% 45%)"/><text x="48" y="64" font-family="sans-serif" font-size="48" text-anchor="middle" fill="#fff">${escapeHtml(email[0]?.toUpperCase() ?? '')}</text></svg>`;

@@ -13,9 +13,97 @@ import {
 import type { Accounts } from './accounts.ts';
 import { errorPage } from './pages.ts';
 
+/** The only application that may send users here. */
+export interface RegisteredClient {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly redirectUris: readonly string[];
+}
+
+const LOGIN_SECONDS = 10 * 60;
+
+const TOKEN_SECONDS = 3_600;
+
+/** A provider with what the product uses of Google's: code flow with PKCE, RS256 ID tokens with nonce and profile claims. */
+export async function openIdProvider(issuer: string, client: RegisteredClient, accounts: Accounts): Promise<Provider> {
+  const configuration: Configuration = {
+    adapter: memoryAdapter(),
+    jwks: { keys: [await signingKey()] },
+    cookies: { keys: [randomBytes(32).toString('base64url')] },
+    clients: [
+      {
+        client_id: client.clientId,
+        client_secret: client.clientSecret,
+        redirect_uris: [...client.redirectUris],
+        response_types: ['code'],
+        grant_types: ['authorization_code'],
+        token_endpoint_auth_method: 'client_secret_basic',
+        id_token_signed_response_alg: 'RS256',
+      },
+    ],
+    responseTypes: ['code'],
+    pkce: { required: () => true },
+    scopes: ['openid', 'email', 'profile'],
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'picture'] },
+    // As with Google, the claims are in the ID token, not only at the userinfo endpoint.
+    conformIdTokenClaims: false,
+    features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: false } },
+    interactions: { url: (_context, interaction) => `/login/${interaction.uid}`, policy: askEveryTime() },
+    findAccount: (_context, subject) => accounts.find(subject),
+    loadExistingGrant: grantEverything,
+    renderError: (context, { error, error_description }) => {
+      context.type = 'html';
+      context.body = errorPage(error, error_description);
+    },
+    ttl: {
+      AccessToken: TOKEN_SECONDS,
+      Grant: TOKEN_SECONDS,
+      IdToken: TOKEN_SECONDS,
+      Interaction: LOGIN_SECONDS,
+      Session: TOKEN_SECONDS,
+    },
+  };
+  return new Provider(issuer, configuration);
+}
+
+/** A new key for each start. Tokens are read only once, at login, and their readers find keys by id. */
+async function signingKey(): Promise<JWK> {
+  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
+  return {
+    ...privateKey.export({ format: 'jwk' }),
+    kid: randomBytes(8).toString('hex'),
+    alg: 'RS256',
+    use: 'sig',
+  } as JWK;
+}
+
+/** No user is remembered, because each login may be by another one. */
+function askEveryTime(): interactionPolicy.DefaultPolicy {
+  const policy = interactionPolicy.base();
+  const check = new interactionPolicy.Check(
+    'always_ask',
+    'the form is shown at each login',
+    'login_required',
+    (context) =>
+      context.oidc.result?.login ? interactionPolicy.Check.NO_NEED_TO_PROMPT : interactionPolicy.Check.REQUEST_PROMPT,
+  );
+  policy.get('login')?.checks.add(check);
+  return policy;
+}
+
+/** There is no consent page, because the only application is trusted. */
+const grantEverything: NonNullable<Configuration['loadExistingGrant']> = async (context) => {
+  const { client, session, provider } = context.oidc;
+  if (!client || !session?.accountId) throw new errors.InvalidRequest('a grant before the login');
+  const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
+  grant.addOIDCScope('openid email profile');
+  await grant.save();
+  return grant;
+};
+
 /**
- * Storage of the provider's short-lived records (interactions, codes, grants) for as long as the process runs: a login
- * that is under way when it ends is started again.
+ * Stores the provider's short-lived records (interactions, codes, grants) in memory. A login that is under way when the process
+ * ends has to be started again. (The library has such a store, too, but warns against it at every start.)
  */
 function memoryAdapter(): AdapterFactory {
   const records = new Map<string, { payload: AdapterPayload; expiresAt: number }>();
@@ -54,90 +142,3 @@ function memoryAdapter(): AdapterFactory {
     };
   };
 }
-
-/** The one application that may send people here. */
-export interface RegisteredClient {
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly redirectUris: readonly string[];
-}
-
-const LOGIN_SECONDS = 10 * 60;
-const TOKEN_SECONDS = 3_600;
-
-/** A provider that does what Google's does for us: code flow with PKCE, RS256 ID tokens with nonce and profile claims. */
-export async function openIdProvider(issuer: string, client: RegisteredClient, accounts: Accounts): Promise<Provider> {
-  const configuration: Configuration = {
-    adapter: memoryAdapter(),
-    jwks: { keys: [await signingKey()] },
-    cookies: { keys: [randomBytes(32).toString('base64url')] },
-    clients: [
-      {
-        client_id: client.clientId,
-        client_secret: client.clientSecret,
-        redirect_uris: [...client.redirectUris],
-        response_types: ['code'],
-        grant_types: ['authorization_code'],
-        token_endpoint_auth_method: 'client_secret_basic',
-        id_token_signed_response_alg: 'RS256',
-      },
-    ],
-    responseTypes: ['code'],
-    pkce: { required: () => true },
-    scopes: ['openid', 'email', 'profile'],
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'picture'] },
-    // As Google does: the claims are in the ID token, not only at the userinfo endpoint.
-    conformIdTokenClaims: false,
-    features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: false } },
-    interactions: { url: (_context, interaction) => `/login/${interaction.uid}`, policy: askEveryTime() },
-    findAccount: (_context, subject) => accounts.find(subject),
-    loadExistingGrant: grantEverything,
-    renderError: (context, { error, error_description }) => {
-      context.type = 'html';
-      context.body = errorPage(error, error_description);
-    },
-    ttl: {
-      AccessToken: TOKEN_SECONDS,
-      Grant: TOKEN_SECONDS,
-      IdToken: TOKEN_SECONDS,
-      Interaction: LOGIN_SECONDS,
-      Session: TOKEN_SECONDS,
-    },
-  };
-  return new Provider(issuer, configuration);
-}
-
-/** A new key with each start: tokens are read once, at login, and a reader looks keys up by their id. */
-async function signingKey(): Promise<JWK> {
-  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
-  return {
-    ...privateKey.export({ format: 'jwk' }),
-    kid: randomBytes(8).toString('hex'),
-    alg: 'RS256',
-    use: 'sig',
-  } as JWK;
-}
-
-/** No one is remembered: each login may be by another person. */
-function askEveryTime(): interactionPolicy.DefaultPolicy {
-  const policy = interactionPolicy.base();
-  const check = new interactionPolicy.Check(
-    'always_ask',
-    'the form is shown at each login',
-    'login_required',
-    (context) =>
-      context.oidc.result?.login ? interactionPolicy.Check.NO_NEED_TO_PROMPT : interactionPolicy.Check.REQUEST_PROMPT,
-  );
-  policy.get('login')?.checks.add(check);
-  return policy;
-}
-
-/** There is no consent page: the application is ours. */
-const grantEverything: NonNullable<Configuration['loadExistingGrant']> = async (context) => {
-  const { client, session, provider } = context.oidc;
-  if (!client || !session?.accountId) throw new errors.InvalidRequest('a grant before the login');
-  const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
-  grant.addOIDCScope('openid email profile');
-  await grant.save();
-  return grant;
-};

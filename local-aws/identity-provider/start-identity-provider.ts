@@ -7,7 +7,7 @@ import { errorPage, loginPage, picture } from './pages.ts';
 import { openIdProvider, type RegisteredClient } from './provider.ts';
 
 export interface IdentityProvider {
-  /** `http://127.0.0.1:<port>`: another site than `localhost`, as Google is another site than ours. */
+  /** `http://127.0.0.1:<port>`: another site than `localhost`, as Google is another site than the product. */
   readonly issuer: string;
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
@@ -15,18 +15,18 @@ export interface IdentityProvider {
   close(): Promise<void>;
 }
 
-/** The form holds one address. */
+/** The limit for the form, which has one address. */
 const FORM_MAX_CHARACTERS = 4_096;
 
 /**
- * Starts an OpenID provider where any e-mail address logs in. It is a real one (`oidc-provider`), so codes, PKCE, nonce,
- * signatures and client authentication are checked as Google checks them.
- * @param options  `port` absent or 0: a free one.
+ * Starts an OpenID provider where any e-mail address can log in. It is a real one (`oidc-provider`), so it checks codes, PKCE,
+ * nonce, signatures and client authentication as Google does.
+ * @param options  `port` absent or 0 takes a free one.
  */
 export async function startIdentityProvider(
   options: RegisteredClient & { readonly port?: number },
 ): Promise<IdentityProvider> {
-  // A client that keeps a connection must not meet it just as we end it.
+  // Long, so that no client uses a kept connection that is just ending.
   const server = createServer({ keepAliveTimeout: 75_000 });
   const { port, close } = await listen(server, options.port);
   const issuer = `http://127.0.0.1:${port}`;
@@ -36,7 +36,7 @@ export async function startIdentityProvider(
   const answer = provider.callback();
   server.on('request', (request, response) => {
     const { pathname } = new URL(request.url ?? '/', issuer);
-    forgetPerson(request);
+    forgetUser(request);
     if (pathname.startsWith('/login/')) void login({ provider, accounts }, request, response);
     else if (pathname.startsWith('/picture/')) sendPicture(pathname, response);
     else void answer(request, response);
@@ -50,13 +50,13 @@ export async function startIdentityProvider(
   };
 }
 
-/** Each login may be by another person, whom the provider would not let take the place of the one before. */
-function forgetPerson({ headers }: IncomingMessage): void {
+/** Removes the session cookie: each login may be by another user, and the provider would refuse a change of users. */
+function forgetUser({ headers }: IncomingMessage): void {
   const kept = (headers.cookie ?? '').split('; ').filter((cookie) => !cookie.startsWith('_session'));
   headers.cookie = kept.join('; ');
 }
 
-/** Shows the form, or takes it: an address logs in, Cancel goes back with `access_denied`. */
+/** Shows the form, or handles it: an address logs in, Cancel goes back with `access_denied`. */
 async function login(
   { provider, accounts }: { provider: Provider; accounts: Accounts },
   request: IncomingMessage,

@@ -1,6 +1,6 @@
 /**
- * Loaded into a Web Function's process before its own code: ends it when the process that started it is gone, however that
- * went, even by `kill -9`. The kernel then closes the pipe on our standard input.
+ * Loaded into the process of a Web Function before its own code. It ends the process when its parent is gone, even by
+ * `kill -9`: the kernel then closes the pipe on standard input.
  */
 process.stdin.on('end', () => process.exit(1));
 process.stdin.on('error', () => process.exit(1));

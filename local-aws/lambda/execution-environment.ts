@@ -13,22 +13,22 @@ import {
 } from './invocation.ts';
 import type { WorkerEvent, WorkerMessage, WorkerStart } from './worker.ts';
 
-/** Lambda gives a function this long to load before its timeout starts to count. Source: Lambda quotas, "Init phase". */
+/** The time that Lambda gives a function to load, before its timeout starts to count. Source: Lambda quotas, "Init phase". */
 const INIT_SECONDS = 10;
 
-/** Made JavaScript once: Node would do it anew in each thread, which takes it as long as the function takes to load. */
+/** Compiled to JavaScript once. Node would do it in each thread, which takes as long as loading the function. */
 const { code } = transformSync(readFileSync(join(import.meta.dirname, 'worker.ts'), 'utf8'), { loader: 'ts' });
 const WORKER = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
 
 /**
- * One execution environment of a function: a thread with memory and variables of its own, that carries out one event at a
- * time and is frozen between two. Whatever the function does, only this thread ends.
+ * One execution environment of a function: a thread with its own memory and variables that handles one event at a time and is
+ * frozen in between. Whatever the function does, only this thread ends.
  */
 export class ExecutionEnvironment {
   readonly #fn: FunctionConfig;
   readonly #onLog: LogListener;
   readonly #worker: Worker;
-  /** Shared with the thread. */
+  /** Memory shared with the thread: see `WorkerStart.freezer`. */
   readonly #freezer = new Int32Array(new SharedArrayBuffer(4));
   #isAlive = true;
   #isReady = false;
@@ -50,7 +50,7 @@ export class ExecutionEnvironment {
     this.#worker = new Worker(WORKER, {
       workerData: start,
       env: { ...functionVariables(fn, surroundings), ...lambdaVariables(fn) },
-      // The heap alone: buffers are outside of it, so a function may hold more here than on AWS.
+      // This limits only the heap. Buffers are outside of it, so a function may use more memory here than on AWS.
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
       execArgv: [],
       stdout: true,
@@ -63,12 +63,12 @@ export class ExecutionEnvironment {
     this.#worker.on('exit', (code) => this.#onExit(code));
   }
 
-  /** False once the thread has ended or is ending; a failed event ends it in some cases and not in others. */
+  /** False once the thread has ended or is ending. Some failures of an event end it, others do not. */
   get isAlive(): boolean {
     return this.#isAlive;
   }
 
-  /** Carries out an event; never rejects. Nothing else may be running in this environment. */
+  /** Runs one event. Never rejects. No other event may be running in this environment. */
   async run(invocation: Invocation): Promise<InvocationResult> {
     const { timeoutSeconds } = this.#fn;
     let timer: NodeJS.Timeout | undefined;
@@ -97,7 +97,7 @@ export class ExecutionEnvironment {
     return result;
   }
 
-  /** Ends the thread, and with it what it is doing. */
+  /** Ends the thread and the event that it is running. */
   async kill(): Promise<void> {
     this.#isAlive = false;
     this.#finish(failure('Runtime.ExitError', 'Error: Runtime exited with error: signal: killed'));
@@ -115,7 +115,7 @@ export class ExecutionEnvironment {
       this.#whenReady?.();
     } else if (message.type === 'failed') {
       this.#finish(failure(message.errorType, message.errorMessage, message.trace));
-      // What did not load once is loaded afresh for the next event.
+      // A function that did not load is loaded in a new thread for the next event.
       if (!this.#isReady) void this.kill();
     } else {
       const bytes = Buffer.byteLength(message.payload);
@@ -130,7 +130,7 @@ export class ExecutionEnvironment {
     }
   }
 
-  /** An exception or rejection that nothing caught, or no memory left. */
+  /** An uncaught exception or rejection, or no memory left. */
   #onError(error: unknown): void {
     const { code, name, message, stack } = error as Partial<NodeJS.ErrnoException>;
     this.#end(
@@ -153,7 +153,7 @@ export class ExecutionEnvironment {
   #end(result: InvocationResult): void {
     const wasIdle = this.#isAlive && !this.#settle;
     this.#isAlive = false;
-    // Nobody waits for a result, so the log is the only place to learn of it.
+    // No caller waits for a result, so only the log can tell.
     if (wasIdle) this.#log(`between two events: ${result.payload}`);
     this.#finish(result);
   }

@@ -5,13 +5,13 @@ import { readProperties } from '../template/read-properties.ts';
 
 /** One Lambda function as the template describes it. */
 export interface FunctionConfig {
-  /** For people: the logical id without CDK's hash. */
+  /** The logical id without CDK's hash, for people. */
   readonly label: string;
   readonly name: string;
   readonly arn: string;
   readonly roleArn: string;
   readonly credentials: Credentials;
-  /** The directory with its code. */
+  /** The directory of its code. */
   readonly codeDirectory: string;
   /** `<module>.<export>`. */
   readonly handler: string;
@@ -19,11 +19,27 @@ export interface FunctionConfig {
   readonly timeoutSeconds: number;
   /** The variables of the template, and no others. */
   readonly variables: Readonly<Record<string, string>>;
-  /** How many may run at once; more are throttled. Absent: as many as there is room for. */
+  /** How many may run at once; more are throttled. Absent: no limit of its own. */
   readonly reservedConcurrency?: number;
 }
 
-/** The processor, names and where logs and traces go mean nothing on one machine. */
+/** One Lambda Web Function: a plain HTTP server that Lambda runs behind an endpoint with a domain name. */
+export interface WebFunctionConfig {
+  readonly label: string;
+  readonly name: string;
+  /** The domain name of the endpoint. */
+  readonly domainName: string;
+  readonly roleArn: string;
+  readonly credentials: Credentials;
+  readonly codeDirectory: string;
+  readonly variables: Readonly<Record<string, string>>;
+  /** The limit for one request. */
+  readonly timeoutSeconds: number;
+  readonly concurrencyPerEnvironment: number;
+  readonly environmentsMax: number;
+}
+
+/** Processor, names, disk, logs and traces have no effect on one machine. */
 const MEANINGLESS = [
   'Architectures',
   'Description',
@@ -34,7 +50,7 @@ const MEANINGLESS = [
   'TracingConfig',
 ];
 
-/** Every function that something may invoke: all but those CloudFormation calls while it deploys. */
+/** All functions but those that only CloudFormation calls, while it deploys. */
 export function readFunctions(deployment: Deployment): FunctionConfig[] {
   const helpers = new Set(deploymentHelpers(deployment).map(({ ref }) => ref));
   return deployment
@@ -42,15 +58,6 @@ export function readFunctions(deployment: Deployment): FunctionConfig[] {
     .filter(({ ref }) => !helpers.has(ref))
     .map((resource) => readFunction(resource, deployment));
 }
-
-/** The functions behind custom resources; what those do, the local environment does itself. */
-export function deploymentHelpers(deployment: Deployment): Resource[] {
-  const custom = deployment.resources(...CUSTOM_RESOURCES);
-  const arns = new Set(custom.map((resource) => resource.properties().ServiceToken));
-  return deployment.resources('AWS::Lambda::Function').filter((resource) => arns.has(resource.attribute('Arn')));
-}
-
-const CUSTOM_RESOURCES = ['Custom::CDKBucketDeployment', 'Custom::S3AutoDeleteObjects', 'Custom::S3ObjectCopy'];
 
 function readFunction(resource: Resource, deployment: Deployment): FunctionConfig {
   return readProperties(
@@ -83,65 +90,28 @@ function readVariables({ Variables = {} }: { Variables?: Record<string, unknown>
   return Object.fromEntries(Object.entries(Variables).map(([name, value]) => [name, String(value)]));
 }
 
-/** CDK ends logical ids with a hash of eight digits. */
+/** The logical id without the hash of eight digits that CDK appends. */
 function labelOf({ logicalId }: Resource): string {
   return logicalId.replace(/[0-9A-F]{8}$/, '');
 }
 
-export interface Surroundings {
-  readonly region: string;
-  /** Where every AWS service is reached: the AWS front. */
-  readonly awsEndpoint: string;
+const CUSTOM_RESOURCES = ['Custom::CDKBucketDeployment', 'Custom::S3AutoDeleteObjects', 'Custom::S3ObjectCopy'];
+
+/** The functions behind custom resources. The local environment itself does what they do. */
+export function deploymentHelpers(deployment: Deployment): Resource[] {
+  const custom = deployment.resources(...CUSTOM_RESOURCES);
+  const arns = new Set(custom.map((resource) => resource.properties().ServiceToken));
+  return deployment.resources('AWS::Lambda::Function').filter((resource) => arns.has(resource.attribute('Arn')));
 }
 
-/**
- * Everything a function finds in its environment: the template's variables and what Lambda itself sets. Nothing of the
- * process that runs it, whose variables a function on AWS could not see either.
- * Source: Lambda Developer Guide, "Defined runtime environment variables".
- */
-export function functionVariables(
-  fn: {
-    readonly credentials: Credentials;
-    readonly codeDirectory: string;
-    readonly variables: Readonly<Record<string, string>>;
-  },
-  { region, awsEndpoint }: Surroundings,
-): Record<string, string> {
-  return {
-    ...fn.variables,
-    AWS_REGION: region,
-    AWS_DEFAULT_REGION: region,
-    AWS_ACCESS_KEY_ID: fn.credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: fn.credentials.secretAccessKey,
-    AWS_ENDPOINT_URL: awsEndpoint,
-    LAMBDA_TASK_ROOT: fn.codeDirectory,
-    LANG: 'en_US.UTF-8',
-    TZ: ':UTC',
-  };
-}
-
-/** One Lambda Web Function: a plain HTTP server that Lambda runs, behind an endpoint with a domain name. */
-export interface WebFunctionConfig {
-  readonly label: string;
-  readonly name: string;
-  /** Of the endpoint. */
-  readonly domainName: string;
-  readonly roleArn: string;
-  readonly credentials: Credentials;
-  readonly codeDirectory: string;
-  readonly variables: Readonly<Record<string, string>>;
-  /** Of one request. */
-  readonly timeoutSeconds: number;
-  readonly concurrencyPerEnvironment: number;
-  readonly environmentsMax: number;
-}
-
-/** What the service takes when the template does not say. Source: Lambda API Reference, CreateWebFunctionRevision. */
+/** Lambda's values where the template gives none. Source: Lambda API Reference, CreateWebFunctionRevision. */
 const DEFAULT_TIMEOUT_SECONDS = 30;
+
 const DEFAULT_CONCURRENCY = 64;
+
 const DEFAULT_ENVIRONMENTS = 10_000;
 
-/** Every Web Function endpoint, with the function and the revision behind it. */
+/** All Web Function endpoints, each with its function and its revision. */
 export function readWebFunctions(deployment: Deployment): WebFunctionConfig[] {
   return deployment.resources('AWS::Lambda::WebFunctionEndpoint').map((endpoint) => readEndpoint(endpoint, deployment));
 }
@@ -181,7 +151,7 @@ function readEndpointProperties(endpoint: Resource) {
           take<{ MaxEnvironments?: number }>('ScalingConfig', {}).MaxEnvironments ?? DEFAULT_ENVIRONMENTS,
       };
     },
-    // A limit of requests per second against bills; nobody pays here.
+    // ThrottleConfig limits requests per second to limit costs, and there are none here.
     ['EndpointName', 'EndpointType', 'Description', 'ThrottleConfig'],
   );
 }
@@ -206,4 +176,36 @@ function readRevision(revision: Resource, deployment: Deployment) {
     }),
     ['TelemetryConfig'],
   );
+}
+
+export interface Surroundings {
+  readonly region: string;
+  /** The address of the AWS front, for all AWS services. */
+  readonly awsEndpoint: string;
+}
+
+/**
+ * The environment variables of a function: those of the template and those that Lambda sets. It has none of the variables of
+ * the process that runs it, as on AWS.
+ * Source: Lambda Developer Guide, "Defined runtime environment variables".
+ */
+export function functionVariables(
+  fn: {
+    readonly credentials: Credentials;
+    readonly codeDirectory: string;
+    readonly variables: Readonly<Record<string, string>>;
+  },
+  { region, awsEndpoint }: Surroundings,
+): Record<string, string> {
+  return {
+    ...fn.variables,
+    AWS_REGION: region,
+    AWS_DEFAULT_REGION: region,
+    AWS_ACCESS_KEY_ID: fn.credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: fn.credentials.secretAccessKey,
+    AWS_ENDPOINT_URL: awsEndpoint,
+    LAMBDA_TASK_ROOT: fn.codeDirectory,
+    LANG: 'en_US.UTF-8',
+    TZ: ':UTC',
+  };
 }

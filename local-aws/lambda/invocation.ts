@@ -2,24 +2,24 @@ import { randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
-/** One event on its way through a function. */
+/** One event for a function. */
 export interface Invocation {
   readonly requestId: string;
   /** JSON. */
   readonly payload: string;
-  /** `Root=…` of X-Ray; the SDK sends it on with every call, so that the AWS front knows what it serves. */
+  /** X-Ray's trace header (`Root=…`). The SDK sends it with every call, so that the front's meter can attribute the call. */
   readonly traceId: string;
 }
 
-/** What became of an event: the function's result, or how the function failed. */
+/** The result of a function, or its failure. */
 export interface InvocationResult {
   /** JSON: the result, or `{errorType, errorMessage, trace?}`. */
   readonly payload: string;
-  /** Set when the function failed: by throwing, by ending, or by taking too long. */
+  /** Set when the function failed: it threw, ended, or took too long. */
   readonly functionError?: 'Unhandled';
 }
 
-/** Lambda did not run the function at all. */
+/** Lambda did not run the function. */
 export class InvocationRefused extends Error {
   readonly code: 'AccessDenied' | 'RequestTooLarge' | 'ResourceNotFound' | 'TooManyRequests';
 
@@ -44,17 +44,17 @@ export function failure(errorType: string, errorMessage: string, trace?: readonl
   return { payload: JSON.stringify({ errorType, errorMessage, trace }), functionError: 'Unhandled' };
 }
 
-/** Hears of every line a function writes, and of what the local environment says of the function. */
+/** Is told of every line that a function writes, and of what the local environment reports about it. */
 export type LogListener = (entry: { readonly function: string; readonly line: string }) => void;
 
-/** Passes on a stream line by line, the last one also when it has no end. */
+/** Passes a stream on line by line, including a last line without a line break. */
 export function forwardLines(stream: Readable | null, label: string, onLog: LogListener): void {
   if (!stream) return;
   const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY });
   lines.on('line', (line) => onLog({ function: label, line }));
 }
 
-/** A trace of its own, not sampled. Source: X-Ray Developer Guide, "Tracing header". */
+/** A new trace, not sampled. Source: X-Ray Developer Guide, "Tracing header". */
 export function newTraceId(): string {
   const seconds = Math.floor(Date.now() / 1_000).toString(16);
   return `Root=1-${seconds}-${randomBytes(12).toString('hex')};Parent=${randomBytes(8).toString('hex')};Sampled=0`;

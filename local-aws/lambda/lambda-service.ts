@@ -13,73 +13,11 @@ import {
   PAYLOAD_MAX_BYTES,
 } from './invocation.ts';
 
-/**
- * Environments of one function at once. On AWS there may be a thousand; here each is a thread of some 30 MB that takes a
- * core a quarter of a second to start, and more than two a core only wait for it. So what comes beyond these waits its turn:
- * a delay, which a caller cannot tell from a busy machine. Four are enough for whatever may happen between two of them.
- */
-const ENVIRONMENTS_MAX = Math.max(4, Math.min(8, 2 * availableParallelism()));
-
-/** The execution environments of one function: idle ones are used again, last used first, and no two events share one. */
-class FunctionPool {
-  readonly #fn: FunctionConfig;
-  readonly #surroundings: Surroundings;
-  readonly #onLog: LogListener;
-  readonly #idle: ExecutionEnvironment[] = [];
-  readonly #busy = new Set<ExecutionEnvironment>();
-  readonly #waiting: (() => void)[] = [];
-  #isClosed = false;
-
-  constructor(fn: FunctionConfig, surroundings: Surroundings, onLog: LogListener) {
-    this.#fn = fn;
-    this.#surroundings = surroundings;
-    this.#onLog = onLog;
-  }
-
-  /** @throws InvocationRefused when the function runs as often as is reserved for it, or all is closing. */
-  async run(invocation: Invocation): Promise<InvocationResult> {
-    const { reservedConcurrency } = this.#fn;
-    if (reservedConcurrency !== undefined && this.#busy.size + this.#waiting.length >= reservedConcurrency) {
-      throw new InvocationRefused('TooManyRequests', 'Rate Exceeded.');
-    }
-    while (this.#busy.size >= ENVIRONMENTS_MAX) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    if (this.#isClosed) throw new InvocationRefused('TooManyRequests', 'The local environment is closing.');
-    const environment = this.#take();
-    this.#busy.add(environment);
-    try {
-      return await environment.run(invocation);
-    } finally {
-      this.#busy.delete(environment);
-      if (environment.isAlive) this.#idle.push(environment);
-      this.#waiting.shift()?.();
-    }
-  }
-
-  /** Ends every environment, also those at work. */
-  async kill(): Promise<void> {
-    const all = [...this.#idle.splice(0), ...this.#busy];
-    await Promise.all(all.map((environment) => environment.kill()));
-  }
-
-  /** As {@link kill}, and refuses everything from then on. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    // They find us closed.
-    for (const wake of this.#waiting.splice(0)) wake();
-    await this.kill();
-  }
-
-  #take(): ExecutionEnvironment {
-    for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) if (idle.isAlive) return idle;
-    return new ExecutionEnvironment(this.#fn, this.#surroundings, this.#onLog);
-  }
-}
-
 export interface InvokeRequest {
   readonly functionArn: string;
   /** JSON. */
   readonly payload: string;
-  /** The service on whose behalf it is done. Absent: whoever runs the local environment, who may do anything. */
+  /** The service that invokes the function. Absent: the operator of the local environment, who may do anything. */
   readonly invoker?: Invoker;
   readonly requestId?: string;
   readonly traceId?: string;
@@ -88,14 +26,14 @@ export interface InvokeRequest {
 export interface LambdaService {
   /** Runs a function and waits for its result. @throws InvocationRefused when it was not run. */
   invoke(request: InvokeRequest): Promise<InvocationResult>;
-  /** The function of that name, label or ARN. @throws Error when there is none, or more than one. */
+  /** Finds the function of that name, label or ARN. @throws Error when there is none, or more than one. */
   find(name: string): FunctionConfig;
-  /** Ends the environments of a function, as AWS may at any time, also in the middle of an event. */
+  /** Ends the environments of a function, even in the middle of an event, as AWS may at any time. */
   killEnvironments(functionArn: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Lambda on one machine. Nothing runs before the first event. */
+/** Lambda on one machine. An environment starts with the first event. */
 export function createLambdaService(options: {
   readonly functions: readonly FunctionConfig[];
   readonly mayInvoke: MayInvoke;
@@ -133,25 +71,87 @@ export function createLambdaService(options: {
   };
 }
 
-/** Who may invoke a function: one `AWS::Lambda::Permission`. */
+/**
+ * How many environments one function has at most. On AWS there may be a thousand. Here each is a thread of some 30 MB that
+ * takes a core a quarter of a second to start, and more than two per core would only wait for it. Further events wait for a
+ * free environment, which a caller cannot tell from a busy machine. Four are enough to test any interleaving of two.
+ */
+const ENVIRONMENTS_MAX = Math.max(4, Math.min(8, 2 * availableParallelism()));
+
+/** The execution environments of one function. Idle ones are reused, the last used first; each has one event at a time. */
+class FunctionPool {
+  readonly #fn: FunctionConfig;
+  readonly #surroundings: Surroundings;
+  readonly #onLog: LogListener;
+  readonly #idle: ExecutionEnvironment[] = [];
+  readonly #busy = new Set<ExecutionEnvironment>();
+  readonly #waiting: (() => void)[] = [];
+  #isClosed = false;
+
+  constructor(fn: FunctionConfig, surroundings: Surroundings, onLog: LogListener) {
+    this.#fn = fn;
+    this.#surroundings = surroundings;
+    this.#onLog = onLog;
+  }
+
+  /** @throws InvocationRefused when the reserved concurrency is used up, or the environment is closing. */
+  async run(invocation: Invocation): Promise<InvocationResult> {
+    const { reservedConcurrency } = this.#fn;
+    if (reservedConcurrency !== undefined && this.#busy.size + this.#waiting.length >= reservedConcurrency) {
+      throw new InvocationRefused('TooManyRequests', 'Rate Exceeded.');
+    }
+    while (this.#busy.size >= ENVIRONMENTS_MAX) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#isClosed) throw new InvocationRefused('TooManyRequests', 'The local environment is closing.');
+    const environment = this.#take();
+    this.#busy.add(environment);
+    try {
+      return await environment.run(invocation);
+    } finally {
+      this.#busy.delete(environment);
+      if (environment.isAlive) this.#idle.push(environment);
+      this.#waiting.shift()?.();
+    }
+  }
+
+  /** Ends every environment, including those that run an event. */
+  async kill(): Promise<void> {
+    const all = [...this.#idle.splice(0), ...this.#busy];
+    await Promise.all(all.map((environment) => environment.kill()));
+  }
+
+  /** Like {@link kill}, and refuses all further events. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    // The waiting events then find the pool closed.
+    for (const wake of this.#waiting.splice(0)) wake();
+    await this.kill();
+  }
+
+  #take(): ExecutionEnvironment {
+    for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) if (idle.isAlive) return idle;
+    return new ExecutionEnvironment(this.#fn, this.#surroundings, this.#onLog);
+  }
+}
+
+/** One `AWS::Lambda::Permission`: it lets a service invoke a function. */
 interface InvokePermission {
   readonly functionArn: string;
   /** A service, such as `events.amazonaws.com`. */
   readonly principal: string;
-  /** With `*` and `?`; absent when any resource of the service may. */
+  /** A pattern with `*` and `?`. Absent when every resource of the service may invoke. */
   readonly sourceArn?: string;
 }
 
-/** A service of AWS that wants to invoke a function. */
+/** A service of AWS that invokes a function. */
 export interface Invoker {
   readonly principal: string;
-  /** The rule or method it does it for. */
+  /** The rule or the API method on whose behalf it does. */
   readonly sourceArn: string;
 }
 
 type MayInvoke = (functionArn: string, invoker: Invoker) => boolean;
 
-/** Reads the functions' resource policies: a service without a permission is refused, as on AWS. */
+/** Reads the resource policies of the functions. A service without a permission is refused, as on AWS. */
 export function readPermissions(deployment: Deployment): MayInvoke {
   const permissions = deployment
     .resources('AWS::Lambda::Permission')
@@ -179,7 +179,7 @@ function readPermission(logicalId: string, properties: Properties): InvokePermis
         ...(sourceArn && { sourceArn }),
       };
     },
-    // There is one account.
+    // There is only one account.
     ['SourceAccount'],
   );
 }

@@ -6,14 +6,118 @@ import { freePort } from '../host/ports.ts';
 import { functionVariables, type Surroundings, type WebFunctionConfig } from './function-config.ts';
 import { forwardLines, type LogListener } from './invocation.ts';
 
-/** How long an application has to start listening. Source: Lambda Web Functions, "Limits". */
+/** A place for one request in an environment. */
+export interface Place {
+  readonly port: number;
+  release(): void;
+}
+
+/** No environment can handle the request. */
+export class NoPlace extends Error {
+  readonly reason: 'crashed' | 'full';
+
+  constructor(reason: NoPlace['reason']) {
+    super(reason);
+    this.name = 'NoPlace';
+    this.reason = reason;
+  }
+}
+
+interface Environment {
+  readonly process: Promise<WebProcess>;
+  inFlight: number;
+}
+
+/** After an application failed to start, none is started for this time; it doubles with each failure. */
+const BACKOFF_FIRST_MS = 250;
+
+const BACKOFF_MAX_MS = 10_000;
+
+/** The environments of one Web Function. Each handles several requests at once; another is started when all are full. */
+export class WebEnvironments {
+  readonly #fn: WebFunctionConfig;
+  readonly #surroundings: Surroundings;
+  readonly #onLog: LogListener;
+  readonly #environments = new Set<Environment>();
+  #backoffMs = 0;
+  #mayStartAt = 0;
+  #isClosed = false;
+
+  constructor(fn: WebFunctionConfig, surroundings: Surroundings, onLog: LogListener) {
+    this.#fn = fn;
+    this.#surroundings = surroundings;
+    this.#onLog = onLog;
+  }
+
+  /** @throws NoPlace */
+  async take(): Promise<Place> {
+    const environment = this.#withRoom() ?? this.#start();
+    environment.inFlight += 1;
+    const release = () => {
+      environment.inFlight -= 1;
+    };
+    try {
+      return { port: (await environment.process).port, release };
+    } catch {
+      throw new NoPlace('crashed');
+    }
+  }
+
+  /** Ends all environments, as AWS may at any time. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.#environments].map(({ process }) => process.then(({ stop }) => stop()).catch(() => {})));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.stop();
+  }
+
+  #withRoom(): Environment | undefined {
+    return [...this.#environments].find(({ inFlight }) => inFlight < this.#fn.concurrencyPerEnvironment);
+  }
+
+  #start(): Environment {
+    if (this.#isClosed || Date.now() < this.#mayStartAt) throw new NoPlace('crashed');
+    if (this.#environments.size >= this.#fn.environmentsMax) throw new NoPlace('full');
+    const environment: Environment = {
+      process: startWebProcess(this.#fn, this.#surroundings, this.#onLog),
+      inFlight: 0,
+    };
+    this.#environments.add(environment);
+    void this.#watch(environment);
+    return environment;
+  }
+
+  async #watch(environment: Environment): Promise<void> {
+    try {
+      const process = await environment.process;
+      this.#backoffMs = 0;
+      await process.ended;
+      if (!this.#isClosed) this.#log('ended; the next request starts it again');
+    } catch (error) {
+      this.#backoffMs = Math.min(BACKOFF_MAX_MS, this.#backoffMs * 2 || BACKOFF_FIRST_MS);
+      this.#mayStartAt = Date.now() + this.#backoffMs;
+      this.#log(`did not start: ${(error as Error).message}`);
+    } finally {
+      this.#environments.delete(environment);
+    }
+  }
+
+  #log(line: string): void {
+    this.#onLog({ function: this.#fn.label, line });
+  }
+}
+
+/** The time that an application has to start listening. Source: Lambda Web Functions, "Limits". */
 const START_DEADLINE_MS = 10_000;
-/** Between SIGTERM and SIGKILL. Source: Lambda Developer Guide, "Web function environment lifecycle". */
+
+/** The time between SIGTERM and SIGKILL. Source: Lambda Developer Guide, "Web function environment lifecycle". */
 const STOP_GRACE_MS = 1_000;
 
 const END_WITH_PARENT = new URL('./end-with-parent.ts', import.meta.url).href;
 
-/** A running application of a Web Function. */
+/** A running process of a Web Function. */
 interface WebProcess {
   readonly port: number;
   /** Settles when the process has ended. */
@@ -23,7 +127,7 @@ interface WebProcess {
 }
 
 /**
- * Starts `node index.js` with nothing but its own environment, and resolves when it listens.
+ * Starts `node index.js` with the environment of the function alone, and resolves when it listens.
  * @throws Error when it ends first, or does not listen in time.
  */
 async function startWebProcess(
@@ -34,7 +138,7 @@ async function startWebProcess(
   const port = await freePort();
   const child = spawn(process.execPath, ['--import', END_WITH_PARENT, join(fn.codeDirectory, 'index.js')], {
     cwd: fn.codeDirectory,
-    // An environment listens on 0.0.0.0 on AWS; here nothing but this machine may reach it.
+    // On AWS an environment listens on 0.0.0.0. Here only this machine may reach it.
     env: { ...functionVariables(fn, surroundings), AWS_LAMBDA_HTTP_ENDPOINT: `127.0.0.1:${port}` },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
@@ -82,106 +186,4 @@ async function stopChild(child: ChildProcess, ended: Promise<void>): Promise<voi
 
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
-}
-
-/** A place in an environment, for one request. */
-export interface Place {
-  readonly port: number;
-  release(): void;
-}
-
-/** No environment can take the request. */
-export class NoPlace extends Error {
-  readonly reason: 'crashed' | 'full';
-
-  constructor(reason: NoPlace['reason']) {
-    super(reason);
-    this.name = 'NoPlace';
-    this.reason = reason;
-  }
-}
-
-interface Environment {
-  readonly process: Promise<WebProcess>;
-  inFlight: number;
-}
-
-/** After an application that did not come up, none is started for this long, twice as long each time. */
-const BACKOFF_FIRST_MS = 250;
-const BACKOFF_MAX_MS = 10_000;
-
-/** The environments of one Web Function: each takes several requests at once, and the next is started when all are full. */
-export class WebEnvironments {
-  readonly #fn: WebFunctionConfig;
-  readonly #surroundings: Surroundings;
-  readonly #onLog: LogListener;
-  readonly #environments = new Set<Environment>();
-  #backoffMs = 0;
-  #mayStartAt = 0;
-  #isClosed = false;
-
-  constructor(fn: WebFunctionConfig, surroundings: Surroundings, onLog: LogListener) {
-    this.#fn = fn;
-    this.#surroundings = surroundings;
-    this.#onLog = onLog;
-  }
-
-  /** @throws NoPlace */
-  async take(): Promise<Place> {
-    const environment = this.#withRoom() ?? this.#start();
-    environment.inFlight += 1;
-    const release = () => {
-      environment.inFlight -= 1;
-    };
-    try {
-      return { port: (await environment.process).port, release };
-    } catch {
-      throw new NoPlace('crashed');
-    }
-  }
-
-  /** Ends every environment, as AWS may at any time. */
-  async stop(): Promise<void> {
-    await Promise.all([...this.#environments].map(({ process }) => process.then(({ stop }) => stop()).catch(() => {})));
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.stop();
-  }
-
-  #withRoom(): Environment | undefined {
-    return [...this.#environments].find(({ inFlight }) => inFlight < this.#fn.concurrencyPerEnvironment);
-  }
-
-  #start(): Environment {
-    if (this.#isClosed || Date.now() < this.#mayStartAt) throw new NoPlace('crashed');
-    if (this.#environments.size >= this.#fn.environmentsMax) throw new NoPlace('full');
-    const environment: Environment = {
-      process: startWebProcess(this.#fn, this.#surroundings, this.#onLog),
-      inFlight: 0,
-    };
-    this.#environments.add(environment);
-    void this.#watch(environment);
-    return environment;
-  }
-
-  async #watch(environment: Environment): Promise<void> {
-    try {
-      const process = await environment.process;
-      this.#backoffMs = 0;
-      await process.ended;
-      if (!this.#isClosed) this.#log('ended; the next request starts it again');
-    } catch (error) {
-      this.#backoffMs = Math.min(BACKOFF_MAX_MS, this.#backoffMs * 2 || BACKOFF_FIRST_MS);
-      this.#mayStartAt = Date.now() + this.#backoffMs;
-      this.#log(`did not start: ${(error as Error).message}`);
-    } finally {
-      this.#environments.delete(environment);
-    }
-  }
-
-  #log(line: string): void {
-    this.#onLog({ function: this.#fn.label, line });
-  }
 }

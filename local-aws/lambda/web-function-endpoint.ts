@@ -8,22 +8,22 @@ import { NoPlace, type Place, WebEnvironments } from './web-environments.ts';
 
 export interface WebFunctionEndpoint {
   readonly port: number;
-  /** Ends the environments, also those at work; the next request starts one. */
+  /** Ends the environments, including those with requests. The next request starts one. */
   stopEnvironments(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Never reach the application. Source: Lambda Developer Guide, "Web function HTTP behavior". */
+/** Request headers that do not reach the application. Source: Lambda Developer Guide, "Web function HTTP behavior". */
 const REMOVED =
   /^(connection|keep-alive|upgrade|expect|te|trailer|proxy-.*|x-real-ip|x-http-method-override|lambda-web-.*)$/i;
 const HOP_BY_HOP = /^(connection|keep-alive|proxy-connection|transfer-encoding|upgrade)$/i;
 
-/** Told that the connection ends, an application cuts it as soon as it has answered, whatever is still to come. */
+/** With `connection: close`, an application would cut the connection as soon as it has answered, whatever is still to come. */
 const ADDED = ['connection', 'keep-alive'];
 
 /**
- * The HTTP endpoint of a Web Function. As AWS's it is half-duplex: the whole request body goes to the application before
- * anything of its answer is read, so an application that answers early and reads no further makes its client wait.
+ * Starts the HTTP endpoint of a Web Function. As on AWS it is half-duplex: the whole request body goes to the application
+ * before anything of its answer is read, so the client of an application that answers early and stops reading has to wait.
  */
 export async function startWebFunctionEndpoint(
   fn: WebFunctionConfig,
@@ -31,7 +31,7 @@ export async function startWebFunctionEndpoint(
   onLog: LogListener,
 ): Promise<WebFunctionEndpoint> {
   const environments = new WebEnvironments(fn, surroundings, onLog);
-  // No limit of Node's own: an upload may take as long as the function's timeout.
+  // No limit of Node's own, because an upload may take as long as the timeout of the function.
   const server = createServer({ requestTimeout: 0 }, (request, response) => {
     void answer(fn, environments, request, response);
   });
@@ -73,7 +73,7 @@ async function answer(
   }
 }
 
-/** Sends the request to the application, then its answer to the caller. Rejects when either side goes away, or in time. */
+/** Relays the request to the application, then its answer to the caller. Rejects when a side goes away, or at the timeout. */
 async function relay(
   port: number,
   request: IncomingMessage,
@@ -89,7 +89,7 @@ async function relay(
     path: request.url,
     headers: [...keptHeaders(request.rawHeaders, REMOVED), ...ADDED, 'lambda-web-request-id', randomUUID()],
     setHost: false,
-    // A connection for each request, so that none meets one that the application is just closing.
+    // A new connection for each request, so that none uses one that the application is just closing.
     agent: false,
     signal: AbortSignal.any([timedOut, gone.signal]),
   });
@@ -99,16 +99,16 @@ async function relay(
     out.once('error', reject);
   });
   await Promise.all([pipeline(request, out), answered]);
-  const applications = await answered;
-  response.writeHead(applications.statusCode ?? 502, keptHeaders(applications.rawHeaders, HOP_BY_HOP));
-  await pipeline(applications, response);
+  const answer = await answered;
+  response.writeHead(answer.statusCode ?? 502, keptHeaders(answer.rawHeaders, HOP_BY_HOP));
+  await pipeline(answer, response);
 }
 
 function keptHeaders(raw: readonly string[], removed: RegExp): string[] {
   return raw.filter((_item, index) => !removed.test(raw[index - (index % 2)] ?? ''));
 }
 
-/** An answer of the service itself: no body, and in a header why. The caller may still be sending. */
+/** An answer of the service itself: no body, and the reason in a header. The caller may still be sending. */
 function refuse(response: ServerResponse, status: number, reason: string): void {
   response.writeHead(status, { 'lambda-web-error-type': reason, 'content-length': 0, connection: 'close' }).end();
   response.req.resume();

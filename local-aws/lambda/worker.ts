@@ -5,12 +5,38 @@ import { pathToFileURL } from 'node:url';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 
 /**
- * Runs inside a worker: Lambda's Node runtime. It loads the handler once, then carries out one event after the other. Between
- * two events it stands still, as Lambda freezes an environment: what an event left under way (a timer, a call to AWS)
- * goes on with the next event, or never.
+ * Lambda's Node runtime, run inside a worker thread. It loads the handler once, then handles one event after the other. Between
+ * two events the thread is frozen, as on Lambda: what an event left under way (a timer, a call to AWS) continues with the next
+ * event, or never.
  */
 
-/** In `WorkerStart.freezer`. */
+/** What a worker is given when it starts. */
+export interface WorkerStart {
+  readonly codeDirectory: string;
+  readonly handler: string;
+  readonly functionName: string;
+  readonly functionArn: string;
+  readonly memoryMb: number;
+  /** One number in shared memory: 1 while the worker is frozen. */
+  readonly freezer: Int32Array;
+}
+
+/** An event for the worker. It gets the next one only after it has answered this one. */
+export interface WorkerEvent {
+  readonly requestId: string;
+  readonly payload: string;
+  readonly traceId: string;
+  /** Epoch milliseconds. */
+  readonly deadline: number;
+}
+
+/** A message of the worker. */
+export type WorkerMessage =
+  | { readonly type: 'ready' }
+  | { readonly type: 'result'; readonly payload: string }
+  | { readonly type: 'failed'; readonly errorType: string; readonly errorMessage: string; readonly trace: string[] };
+
+/** The value of `WorkerStart.freezer` while the thread is frozen. */
 const FROZEN = 1;
 
 type Handler = (event: unknown, context: object) => unknown;
@@ -21,7 +47,7 @@ const tell = (message: WorkerMessage) => parent.postMessage(message);
 
 try {
   const handler = await loadHandler();
-  parent.on('message', (event: WorkerEvent) => void carryOut(handler, event));
+  parent.on('message', (event: WorkerEvent) => void runHandler(handler, event));
   tell({ type: 'ready' });
 } catch (error) {
   tell(failed(error));
@@ -42,8 +68,8 @@ async function loadHandler(): Promise<Handler> {
   return handler as Handler;
 }
 
-async function carryOut(handler: Handler, event: WorkerEvent): Promise<void> {
-  // Read by the SDK at every call.
+async function runHandler(handler: Handler, event: WorkerEvent): Promise<void> {
+  // The SDK reads it at every call.
   process.env._X_AMZN_TRACE_ID = event.traceId;
   try {
     const result = await handler(JSON.parse(event.payload), contextOf(event));
@@ -53,16 +79,16 @@ async function carryOut(handler: Handler, event: WorkerEvent): Promise<void> {
   }
 }
 
-/** Nothing of this thread runs between the answer and the next event, which wakes it. */
+/** Answers, then runs nothing until the next event wakes the thread. */
 async function answerAndFreeze(message: WorkerMessage): Promise<void> {
   await Promise.all([process.stdout, process.stderr].map(flushed));
-  // Before the answer: the next event may come at once, and then there is nothing to wait for.
+  // Set before the answer: the next event may come at once, and then there is nothing to wait for.
   Atomics.store(start.freezer, 0, FROZEN);
   tell(message);
   Atomics.wait(start.freezer, 0, FROZEN);
 }
 
-/** A thread's lines reach the log by its parent. */
+/** Resolves when the output has reached the parent thread, which logs it. */
 function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.write('', () => resolve()));
 }
@@ -93,29 +119,3 @@ function failed(error: unknown): WorkerMessage {
   const { name, message, stack = '' } = error;
   return { type: 'failed', errorType: name, errorMessage: message, trace: stack.split('\n') };
 }
-
-/** What a worker is told when it is made. */
-export interface WorkerStart {
-  readonly codeDirectory: string;
-  readonly handler: string;
-  readonly functionName: string;
-  readonly functionArn: string;
-  readonly memoryMb: number;
-  /** One number, which both sides see: 1 while the worker stands still between two events. */
-  readonly freezer: Int32Array;
-}
-
-/** An event for the worker; it gets the next one only after it answered this one. */
-export interface WorkerEvent {
-  readonly requestId: string;
-  readonly payload: string;
-  readonly traceId: string;
-  /** Epoch milliseconds. */
-  readonly deadline: number;
-}
-
-/** What a worker tells. */
-export type WorkerMessage =
-  | { readonly type: 'ready' }
-  | { readonly type: 'result'; readonly payload: string }
-  | { readonly type: 'failed'; readonly errorType: string; readonly errorMessage: string; readonly trace: string[] };

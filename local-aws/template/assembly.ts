@@ -5,7 +5,6 @@ import { join } from 'node:path';
 export interface Template {
   readonly Resources: Record<string, TemplateResource>;
   readonly Outputs?: Record<string, TemplateOutput>;
-  readonly Conditions?: Record<string, unknown>;
 }
 
 export interface TemplateResource {
@@ -19,20 +18,20 @@ export interface TemplateResource {
 
 interface TemplateOutput {
   readonly Value: unknown;
-  readonly Condition?: string;
   readonly Export?: { readonly Name: unknown };
+  readonly Condition?: string;
 }
 
-/** A file or directory that a deployment would copy into a bucket before the stacks refer to it. */
+/** A file or directory that a deployment would copy into a bucket. */
 export interface Asset {
-  /** May hold `${AWS::AccountId}` and `${AWS::Region}`. */
+  /** May contain `${AWS::AccountId}` and `${AWS::Region}`. */
   readonly bucket: string;
   readonly key: string;
-  /** Absolute; a directory when the asset would be zipped. */
+  /** An absolute path; of a directory when the asset would be zipped. */
   readonly path: string;
 }
 
-/** What `cdk synth` produced: the stacks' templates and the files they refer to. */
+/** The output of `cdk synth`: the templates of the stacks and the files that they refer to. */
 export interface Assembly {
   /** By stack name, in the order in which they would be deployed. */
   readonly templates: Readonly<Record<string, Template>>;
@@ -62,9 +61,9 @@ interface AssetManifest {
 
 /**
  * Reads a cloud assembly.
- * @param directory  where `cdk synth` wrote, absolute.
- * @param edit  changes the templates in memory before anything is made of them, so that a test can take out a grant.
- * @throws Error when the directory holds no assembly.
+ * @param directory  the absolute path that `cdk synth` wrote to.
+ * @param edit  changes the templates in memory before they are used, so that a test can remove a grant, for example.
+ * @throws Error when the directory has no assembly.
  */
 export async function loadAssembly(
   directory: string,

@@ -1,49 +1,10 @@
 import type { Account } from '../aws-front/principals.ts';
 import type { Assembly, Asset, Template, TemplateResource } from './assembly.ts';
 import { type Identity, identify } from './identities.ts';
-import { evaluateCondition, resolveIntrinsics, type Scope } from './intrinsics.ts';
+import { resolveIntrinsics, type Scope } from './intrinsics.ts';
 import { checkResourceType } from './resource-types.ts';
 
-/** The value of a secret as `GetSecretValue` would give it. @throws Error when there is none of that id. */
-type SecretValue = (secretId: string) => string;
-
-/** The id is a name, or an ARN, which has colons of its own. */
-const REFERENCE =
-  /\{\{resolve:(?:secretsmanager:(arn:(?:[^:}]*:){5}[^:}]+|[^:}]+):SecretString:([^:}]*)(?::{0,2})|[^}]*)\}\}/g;
-
-/**
- * Replaces `{{resolve:secretsmanager:<id>:SecretString:<key>::}}` in a text by the secret, or one key of it.
- * @throws Error for any other kind of dynamic reference.
- * Source: CloudFormation User Guide, "Get a secret or secret value from Secrets Manager".
- */
-function resolveDynamicReferences(text: string, secretValue: SecretValue): string {
-  return text.replace(REFERENCE, (reference, id?: string, key?: string) => {
-    if (id === undefined || key === undefined) {
-      throw new Error(`the local environment does not know the dynamic reference ${reference}`);
-    }
-    const secret = secretValue(id);
-    if (key === '') return secret;
-    const value = (JSON.parse(secret) as Record<string, unknown>)[key];
-    if (typeof value !== 'string') throw new Error(`the secret ${id} has no key "${key}"`);
-    return value;
-  });
-}
-
-/** Where on this machine something listens that has a domain name on AWS: by domain name, `host:port`. */
-type LocalAddresses = ReadonlyMap<string, string>;
-
-/**
- * There is no TLS on one machine: `https://` and a domain name that a local server stands in for become `http://` and the
- * address of that server. Only whole names in whole URLs change; a domain name alone, such as that of an origin, stays.
- */
-function useLocalAddresses(text: string, addresses: LocalAddresses): string {
-  return text.replace(/https:\/\/([a-z0-9.-]+)/g, (url, domain: string) => {
-    const address = addresses.get(domain);
-    return address === undefined ? url : `http://${address}`;
-  });
-}
-
-/** Properties of a resource, or a part of them, resolved. */
+/** Resolved properties of a resource, or a part of them. */
 export type Properties = Readonly<Record<string, unknown>>;
 
 export interface Resource {
@@ -55,31 +16,31 @@ export interface Resource {
   readonly ref: string;
   /** The value of `Fn::GetAtt`. */
   attribute(name: string): string;
-  /** Everything resolved: intrinsics, secrets, and addresses of this machine. */
+  /** The properties with intrinsic functions, secrets and local addresses resolved. */
   properties(): Properties;
 }
 
-/** What a deployment of the assembly would consist of. */
+/** The resources that a deployment of the assembly would create. */
 export interface Deployment {
   readonly account: Account;
-  /** All resources of any of these types, in the order of the templates. */
+  /** All resources of these types, in the order of the templates. */
   resources(...types: string[]): readonly Resource[];
-  /** The value of the one output of that name. @throws Error when no stack has one, or several do. */
+  /** The value of the output of that name. @throws Error unless exactly one stack has it. */
   output(name: string): string;
-  /** Where the asset is that this bucket and key would hold. @throws Error when there is none. */
+  /** The path of the asset with this bucket and key. @throws Error when there is none. */
   assetPath(bucket: string, key: string): string;
 }
 
 export interface DeploymentOptions {
   readonly assembly: Assembly;
   readonly account: Account;
-  /** Asked when properties with a dynamic reference are read, not before. */
+  /** Called when properties with a dynamic reference are read, not before. */
   readonly secretValue: SecretValue;
-  /** Known when properties are read. */
+  /** May be filled until properties are read. */
   readonly addresses: LocalAddresses;
 }
 
-/** @throws Error naming a resource type that is not known here; the rest is checked when it is read. */
+/** @throws Error naming an unknown type of resource. Properties are checked when they are read. */
 export function resolveDeployment(options: DeploymentOptions): Deployment {
   const { assembly, account } = options;
   const stacks = new Map<string, Stack>();
@@ -88,16 +49,8 @@ export function resolveDeployment(options: DeploymentOptions): Deployment {
     if (!stack) throw new Error(`there is no stack "${name}"`);
     return stack;
   };
-  const exported = (name: string): unknown => {
-    for (const stack of stacks.values()) {
-      const value = stack.exported(name);
-      if (value !== undefined) return value;
-    }
-    throw new Error(`no stack exports "${name}"`);
-  };
   for (const [name, template] of Object.entries(assembly.templates)) {
-    const output = (stack: string, output: string) => findStack(stack).output(output);
-    stacks.set(name, new Stack(name, template, account, { exported, output }));
+    stacks.set(name, new Stack(name, template, account, (stack, output) => findStack(stack).output(output)));
   }
   const resources = [...stacks.values()].flatMap((stack) => stack.resources(options));
   return {
@@ -120,7 +73,7 @@ function assetPath(assets: readonly Asset[], account: Account, bucket: string, k
   return found.path;
 }
 
-/** One template, its references resolved as they are asked for. */
+/** One template, whose references are resolved on demand. */
 class Stack {
   readonly #name: string;
   readonly #template: Template;
@@ -128,22 +81,21 @@ class Stack {
   readonly #scope: Scope;
   readonly #identities = new Map<string, Identity | 'being identified'>();
 
-  constructor(name: string, template: Template, account: Account, others: Pick<Scope, 'exported' | 'output'>) {
+  constructor(name: string, template: Template, account: Account, output: Scope['output']) {
     this.#name = name;
     this.#template = template;
     this.#account = account;
     this.#scope = {
-      ...others,
+      output,
       ref: (of) => this.#pseudoParameter(of) ?? (template.Resources[of] && this.identity(of).ref),
       attribute: (logicalId, attribute) => this.attribute(logicalId, attribute),
-      condition: (of) => this.#condition(of),
     };
   }
 
   resources(options: DeploymentOptions): Resource[] {
-    return Object.entries(this.#template.Resources)
-      .filter(([, { Condition }]) => Condition === undefined || this.#condition(Condition))
-      .map(([logicalId, resource]) => this.#resource(logicalId, resource, options));
+    return Object.entries(this.#template.Resources).map(([logicalId, resource]) =>
+      this.#resource(logicalId, resource, options),
+    );
   }
 
   output(name: string): unknown {
@@ -154,12 +106,6 @@ class Stack {
 
   hasOutput(name: string): boolean {
     return Object.hasOwn(this.#template.Outputs ?? {}, name);
-  }
-
-  exported(name: string): unknown {
-    const outputs = Object.values(this.#template.Outputs ?? {});
-    const found = outputs.find(({ Export }) => Export && resolveIntrinsics(Export.Name, this.#scope) === name);
-    return found && resolveIntrinsics(found.Value, this.#scope);
   }
 
   identity(logicalId: string): Identity {
@@ -185,8 +131,13 @@ class Stack {
     return value;
   }
 
-  #resource(logicalId: string, { Type, Properties = {}, Metadata = {} }: TemplateResource, options: DeploymentOptions) {
+  #resource(
+    logicalId: string,
+    { Type, Properties = {}, Metadata = {}, Condition }: TemplateResource,
+    options: DeploymentOptions,
+  ) {
     checkResourceType(Type, logicalId);
+    if (Condition !== undefined) throw new Error(`${logicalId}: the local environment does not implement Condition`);
     const stack = this;
     return {
       stack: this.#name,
@@ -200,12 +151,6 @@ class Stack {
       properties: () =>
         mapTexts(resolveIntrinsics(Properties, this.#scope), (text) => localize(text, options)) as Properties,
     };
-  }
-
-  #condition(name: string): boolean {
-    const condition = this.#template.Conditions?.[name];
-    if (condition === undefined) throw new Error(`there is no condition "${name}" in ${this.#name}`);
-    return evaluateCondition(condition, this.#scope);
   }
 
   #pseudoParameter(name: string): string | undefined {
@@ -230,4 +175,43 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, mapTexts(item, change)]));
+}
+
+/** The value of a secret, as of `GetSecretValue`. @throws Error when there is no secret with that id. */
+type SecretValue = (secretId: string) => string;
+
+/** The id is a name, or an ARN, which contains colons. */
+const REFERENCE =
+  /\{\{resolve:(?:secretsmanager:(arn:(?:[^:}]*:){5}[^:}]+|[^:}]+):SecretString:([^:}]*)(?::{0,2})|[^}]*)\}\}/g;
+
+/**
+ * Replaces `{{resolve:secretsmanager:<id>:SecretString:<key>::}}` in a text by the secret, or by one key of it.
+ * @throws Error for any other kind of dynamic reference.
+ * Source: CloudFormation User Guide, "Get a secret or secret value from Secrets Manager".
+ */
+function resolveDynamicReferences(text: string, secretValue: SecretValue): string {
+  return text.replace(REFERENCE, (reference, id?: string, key?: string) => {
+    if (id === undefined || key === undefined) {
+      throw new Error(`the local environment does not know the dynamic reference ${reference}`);
+    }
+    const secret = secretValue(id);
+    if (key === '') return secret;
+    const value = (JSON.parse(secret) as Record<string, unknown>)[key];
+    if (typeof value !== 'string') throw new Error(`the secret ${id} has no key "${key}"`);
+    return value;
+  });
+}
+
+/** The local addresses (`host:port`) of servers that have a domain name on AWS, by domain name. */
+type LocalAddresses = ReadonlyMap<string, string>;
+
+/**
+ * Replaces `https://` and a domain name by `http://` and the address of the local server that stands in for it, because there
+ * is no TLS on one machine. A domain name alone, such as that of an origin, stays.
+ */
+function useLocalAddresses(text: string, addresses: LocalAddresses): string {
+  return text.replace(/https:\/\/([a-z0-9.-]+)/g, (url, domain: string) => {
+    const address = addresses.get(domain);
+    return address === undefined ? url : `http://${address}`;
+  });
 }

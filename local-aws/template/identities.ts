@@ -2,34 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Account } from '../aws-front/principals.ts';
 import { secretArn } from '../aws-front/secrets-and-parameters.ts';
 
-/** What tells a resource from every other one, so that what is derived from it is the same at every start. */
-interface ResourceKey extends Account {
-  readonly stack: string;
-  readonly logicalId: string;
-}
-
-const LOWER = 'abcdefghijklmnopqrstuvwxyz0123456789';
-const UPPER = LOWER.toUpperCase();
-
-/**
- * A name as CloudFormation makes one up: `<stack>-<logical id>-<12 characters>`. The last part is random on AWS; here it
- * follows from the rest, so that a restart finds its data.
- * @param maxLength  of the type; what is too long is cut before the last part.
- */
-function physicalName(key: ResourceKey, maxLength: number): string {
-  const suffix = stableId(key, 12, 'upper');
-  return `${`${key.stack}-${key.logicalId}`.slice(0, maxLength - suffix.length - 1)}-${suffix}`;
-}
-
-/** An id as AWS makes one up, of `length` letters and digits. */
-function stableId(key: ResourceKey, length: number, letters: 'lower' | 'upper'): string {
-  const alphabet = letters === 'upper' ? UPPER : LOWER;
-  const seed = [key.accountId, key.region, key.stack, key.logicalId].join('/');
-  const digest = createHash('sha512').update(seed).digest();
-  return [...digest.subarray(0, length)].map((byte) => alphabet[byte % alphabet.length]).join('');
-}
-
-/** What other parts of a template see of a resource. */
+/** How other parts of a template refer to a resource. */
 export interface Identity {
   /** The value of `Ref`. */
   readonly ref: string;
@@ -39,13 +12,13 @@ export interface Identity {
 
 /** A resource while it is being identified. */
 interface Unidentified extends ResourceKey {
-  /** A property of it, resolved; undefined when the template does not give it. */
+  /** A resolved property; undefined when the template does not give it. */
   property(name: string): unknown;
 }
 
 type Identify = (resource: Unidentified) => Identity;
 
-/** Every type that something may refer to. Attributes that nothing here needs are left out: asking for one is an error. */
+/** The types that other resources may refer to. Using an attribute that is not listed is an error. */
 const IDENTITIES: Readonly<Record<string, Identify>> = {
   'AWS::ApiGateway::ApiKey': (resource) => byId(stableId(resource, 10, 'lower'), 'APIKeyId'),
   'AWS::ApiGateway::Deployment': (resource) => byId(stableId(resource, 6, 'lower'), 'DeploymentId'),
@@ -74,8 +47,6 @@ const IDENTITIES: Readonly<Record<string, Identify>> = {
     const ref = nameOf(resource, 'Name', 64);
     return { ref, attributes: { Arn: arn(resource, 'events', `rule/${ref}`) } };
   },
-  'AWS::IAM::ManagedPolicy': (resource) =>
-    named(`arn:aws:iam::${resource.accountId}:policy/${nameOf(resource, 'ManagedPolicyName', 128)}`),
   'AWS::IAM::Role': (resource) => {
     const ref = nameOf(resource, 'RoleName', 64);
     return { ref, attributes: { Arn: `arn:aws:iam::${resource.accountId}:role/${ref}` } };
@@ -115,7 +86,7 @@ const IDENTITIES: Readonly<Record<string, Identify>> = {
   },
   'AWS::SSM::Parameter': (resource) => named(nameOf(resource, 'Name', 1_011)),
   'AWS::SecretsManager::Secret': (resource) => byId(secretArn(nameOf(resource, 'Name', 512), resource), 'Id'),
-  // Copies an asset into a bucket; the object keeps the name it has in the asset bucket, so that it can be found again.
+  // Copies an asset into a bucket. Here its name is that of the source, so that the asset can be found.
   'Custom::S3ObjectCopy': (resource) => ({
     ref: stableId(resource, 16, 'lower'),
     attributes: {
@@ -126,7 +97,7 @@ const IDENTITIES: Readonly<Record<string, Identify>> = {
   }),
 };
 
-/** @throws Error when the type has no identity here. */
+/** @throws Error when nothing can refer to the type here. */
 export function identify(type: string, resource: Unidentified): Identity {
   const identity = IDENTITIES[type];
   if (!identity) throw new Error(`nothing on one machine can refer to a ${type} (${resource.logicalId})`);
@@ -154,4 +125,32 @@ function arn({ region, accountId }: ResourceKey, service: string, resource: stri
 function uuidLike(resource: ResourceKey): string {
   const id = stableId(resource, 32, 'lower');
   return [id.slice(0, 8), id.slice(8, 12), id.slice(12, 16), id.slice(16, 20), id.slice(20)].join('-');
+}
+
+/** Identifies a resource. What is derived from it is the same at every start. */
+interface ResourceKey extends Account {
+  readonly stack: string;
+  readonly logicalId: string;
+}
+
+const LOWER = 'abcdefghijklmnopqrstuvwxyz0123456789';
+
+const UPPER = LOWER.toUpperCase();
+
+/**
+ * A name in CloudFormation's form: `<stack>-<logical id>-<12 characters>`. The last part is random on AWS. Here it is derived
+ * from the rest, so that a restart finds its data.
+ * @param maxLength  the limit of the type. Longer names are cut before the last part.
+ */
+function physicalName(key: ResourceKey, maxLength: number): string {
+  const suffix = stableId(key, 12, 'upper');
+  return `${`${key.stack}-${key.logicalId}`.slice(0, maxLength - suffix.length - 1)}-${suffix}`;
+}
+
+/** An id in the form of AWS's, of `length` letters and digits. */
+function stableId(key: ResourceKey, length: number, letters: 'lower' | 'upper'): string {
+  const alphabet = letters === 'upper' ? UPPER : LOWER;
+  const seed = [key.accountId, key.region, key.stack, key.logicalId].join('/');
+  const digest = createHash('sha512').update(seed).digest();
+  return [...digest.subarray(0, length)].map((byte) => alphabet[byte % alphabet.length]).join('');
 }

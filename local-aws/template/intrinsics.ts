@@ -1,23 +1,21 @@
-/** What the intrinsic functions of a template refer to. */
+/** The values that the intrinsic functions of a template refer to. */
 export interface Scope {
-  /** The value of `Ref` and of `Fn::Sub`'s `${Name}`; `undefined` when there is nothing of that name. */
+  /** The value of `Ref` and of `${Name}` in `Fn::Sub`; `undefined` when nothing has that name. */
   ref(name: string): unknown;
   /** @throws Error when there is no such resource or attribute. */
   attribute(logicalId: string, attribute: string): string;
-  /** An output exported under this name by any stack. @throws Error when none is. */
-  exported(name: string): unknown;
+  /** The output of a stack. @throws Error when there is none. */
   output(stack: string, name: string): unknown;
-  condition(name: string): boolean;
 }
 
-/** Stands where `Ref: AWS::NoValue` stood: the property is as if it were not there. */
+/** The value of `Ref: AWS::NoValue`: the property is treated as absent. */
 const NO_VALUE = Symbol('AWS::NoValue');
 
 type Arguments = readonly unknown[];
 
 /**
- * The value with every intrinsic function carried out.
- * @throws Error naming an intrinsic function that is not known here, or what it refers to and is not there.
+ * Evaluates every intrinsic function in a value.
+ * @throws Error naming an unknown intrinsic function, or a missing thing that one refers to.
  * Source: CloudFormation User Guide, "Intrinsic function reference".
  */
 export function resolveIntrinsics(value: unknown, scope: Scope): unknown {
@@ -27,7 +25,7 @@ export function resolveIntrinsics(value: unknown, scope: Scope): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value);
   const [first] = entries;
-  if (entries.length === 1 && first && isIntrinsic(first[0])) return carryOut(first[0], first[1], scope);
+  if (entries.length === 1 && first && isIntrinsic(first[0])) return evaluate(first[0], first[1], scope);
   return Object.fromEntries(
     entries
       .map(([name, item]) => [name, resolveIntrinsics(item, scope)] as const)
@@ -35,31 +33,11 @@ export function resolveIntrinsics(value: unknown, scope: Scope): unknown {
   );
 }
 
-/** Whether a condition of a template holds; conditions have functions of their own. */
-export function evaluateCondition(condition: unknown, scope: Scope): boolean {
-  const [name, argument] = Object.entries(condition as object)[0] ?? ['', undefined];
-  const operands = (argument ?? []) as Arguments;
-  switch (name) {
-    case 'Condition':
-      return scope.condition(String(argument));
-    case 'Fn::Equals':
-      return resolveIntrinsics(operands[0], scope) === resolveIntrinsics(operands[1], scope);
-    case 'Fn::And':
-      return operands.every((operand) => evaluateCondition(operand, scope));
-    case 'Fn::Or':
-      return operands.some((operand) => evaluateCondition(operand, scope));
-    case 'Fn::Not':
-      return !evaluateCondition(operands[0], scope);
-    default:
-      throw new Error(`the local environment does not know ${name} in a condition`);
-  }
-}
-
 function isIntrinsic(name: string): boolean {
   return name === 'Ref' || name.startsWith('Fn::');
 }
 
-function carryOut(name: string, argument: unknown, scope: Scope): unknown {
+function evaluate(name: string, argument: unknown, scope: Scope): unknown {
   const resolved = () => resolveIntrinsics(argument, scope);
   switch (name) {
     case 'Ref':
@@ -85,12 +63,6 @@ function carryOut(name: string, argument: unknown, scope: Scope): unknown {
       const [delimiter, source] = resolved() as [string, unknown];
       return text(source, name).split(delimiter);
     }
-    case 'Fn::If': {
-      const [condition, then, otherwise] = argument as [string, unknown, unknown];
-      return resolveIntrinsics(scope.condition(condition) ? then : otherwise, scope);
-    }
-    case 'Fn::ImportValue':
-      return scope.exported(text(resolved(), name));
     case 'Fn::GetStackOutput': {
       const { StackName, OutputName } = resolved() as { StackName: string; OutputName: string };
       return scope.output(StackName, OutputName);
@@ -107,7 +79,7 @@ function ref(name: string, scope: Scope): unknown {
   return value;
 }
 
-/** `Fn::Sub`: `${Name}`, `${LogicalId.Attribute}`, and `${!Literal}`, with variables of its own that go first. */
+/** `Fn::Sub`: `${Name}`, `${LogicalId.Attribute}`, and `${!Literal}`, with its own variables, which take precedence. */
 function substitute(argument: unknown, scope: Scope): string {
   const [template, variables] = (Array.isArray(argument) ? argument : [argument, {}]) as [
     string,

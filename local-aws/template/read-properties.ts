@@ -1,13 +1,13 @@
 import type { Properties } from './deployment.ts';
 
-/** Takes one property by name, or the fallback. @throws Error when there is neither. */
+/** Reads one property by name, or the fallback. @throws Error when there is neither. */
 export type Take = <V>(name: string, fallback?: V) => V;
 
 /**
- * Reads properties so that every one of them is accounted for: what is not known is an error at the start, so that a
- * setting which works on AWS is never silently without effect here.
- * @param where  names the part in errors, such as a logical id.
- * @param meaningless  properties that may have any value, because they mean nothing on one machine.
+ * Reads properties, and checks that every property was read. An unknown one is an error at the start, so that a setting that
+ * works on AWS is never silently ignored here.
+ * @param where  names the part in errors; for example a logical id.
+ * @param meaningless  properties that may have any value, because they have no effect on one machine.
  */
 export function readProperties<T>(
   where: string,

@@ -1,4 +1,4 @@
-/** Types that some part of the local environment makes something of; where is said in {@link MEANINGLESS_TYPES}' place. */
+/** The types that the local environment implements. For the others that may be in a template see {@link MEANINGLESS_TYPES}. */
 const USED_TYPES: ReadonlySet<string> = new Set([
   'AWS::ApiGateway::ApiKey',
   'AWS::ApiGateway::GatewayResponse',
@@ -17,7 +17,6 @@ const USED_TYPES: ReadonlySet<string> = new Set([
   'AWS::DynamoDB::GlobalTable',
   'AWS::DynamoDB::Table',
   'AWS::Events::Rule',
-  'AWS::IAM::ManagedPolicy',
   'AWS::IAM::Policy',
   'AWS::IAM::Role',
   'AWS::Lambda::EventInvokeConfig',
@@ -34,28 +33,28 @@ const USED_TYPES: ReadonlySet<string> = new Set([
   'Custom::S3ObjectCopy',
 ]);
 
-/** Types that may stand in a template and have no effect on one machine, each with the reason. */
+/** The types that may be in a template but have no effect on one machine, each with the reason. */
 export const MEANINGLESS_TYPES: Readonly<Record<string, string>> = {
-  'AWS::ApiGateway::Account': 'says by which role the gateways of an account write their logs',
-  'AWS::ApiGateway::Deployment': 'the methods as they stand in the template are what is deployed',
+  'AWS::ApiGateway::Account': 'names the role by which the gateways of an account write their logs',
+  'AWS::ApiGateway::Deployment': 'the methods in the template are what is deployed',
   'AWS::CDK::Metadata': 'tells AWS which constructs are used',
   'AWS::CloudWatch::Alarm': 'watches metrics, which nothing collects here',
   'AWS::CloudWatch::CompositeAlarm': 'watches alarms',
   'AWS::CloudWatch::Dashboard': 'shows metrics, which nothing collects here',
-  'AWS::Lambda::LayerVersion': 'holds tools of the functions that CloudFormation calls while it deploys',
-  'AWS::Logs::LogGroup': 'what functions write goes to whoever started the environment',
-  'AWS::SNS::Subscription': 'says who is told of alarms',
-  'AWS::SNS::Topic': 'tells of alarms',
-  'AWS::SNS::TopicPolicy': 'says who may tell of alarms',
-  'AWS::SQS::Queue': 'events that a function failed at are kept in memory, with the name of the queue they are for',
+  'AWS::Lambda::LayerVersion': 'has tools for the functions that CloudFormation calls while it deploys',
+  'AWS::Logs::LogGroup': 'the logs of functions go to the listener of the environment',
+  'AWS::SNS::Subscription': 'names who is told of alarms',
+  'AWS::SNS::Topic': 'publishes alarms',
+  'AWS::SNS::TopicPolicy': 'says who may publish alarms',
+  'AWS::SQS::Queue': 'failed events are kept in memory, with the name of their queue',
   'AWS::SQS::QueuePolicy': 'says who may reach a queue',
   'Custom::S3AutoDeleteObjects': 'acts when a stack is deleted',
 };
 
-/** @throws Error naming a type that is neither used nor known to mean nothing here. */
+/** @throws Error naming a type that is neither implemented nor known to have no effect. */
 export function checkResourceType(type: string, logicalId: string): void {
   if (USED_TYPES.has(type) || Object.hasOwn(MEANINGLESS_TYPES, type)) return;
   throw new Error(
-    `the local environment has nothing for ${type} (${logicalId}): make something of it, or list it in resource-types.ts with the reason why it means nothing on one machine`,
+    `the local environment has nothing for ${type} (${logicalId}): implement it, or list it in resource-types.ts with the reason why it has no effect on one machine`,
   );
 }

@@ -8,17 +8,12 @@ export interface Role {
   readonly policies: readonly PolicyDocument[];
 }
 
-/** Policies of AWS that allow nothing but to write logs, which go elsewhere here. */
+/** Managed policies of AWS that only allow writing logs, which go elsewhere here. */
 const LOGS_ONLY =
   /^arn:aws:iam::aws:policy\/service-role\/(AWSLambdaBasicExecutionRole|AmazonAPIGatewayPushToCloudWatchLogs)$/;
 
-/** Every role with all that is attached to it. @throws Error naming a policy that is not in the templates. */
+/** All roles, each with its inline and attached policies. @throws Error naming a managed policy, which only AWS has. */
 export function readRoles(deployment: Deployment): Role[] {
-  const managed = new Map(
-    deployment
-      .resources('AWS::IAM::ManagedPolicy')
-      .map((resource) => [resource.ref, readDocument(resource.logicalId, resource.properties())]),
-  );
   const attached = deployment.resources('AWS::IAM::Policy').map((resource) => ({
     roles: resource.properties().Roles as readonly string[],
     document: readDocument(resource.logicalId, resource.properties()),
@@ -29,39 +24,29 @@ export function readRoles(deployment: Deployment): Role[] {
       name,
       arn: resource.attribute('Arn'),
       policies: [
-        ...readOwn(resource.logicalId, resource.properties(), managed),
+        ...readInline(resource.logicalId, resource.properties()),
         ...attached.filter(({ roles }) => roles.includes(name)).map(({ document }) => document),
       ],
     };
   });
 }
 
-function readOwn(logicalId: string, properties: Properties, managed: ReadonlyMap<string, PolicyDocument>) {
+function readInline(logicalId: string, properties: Properties): PolicyDocument[] {
   return readProperties(
     logicalId,
     properties,
     (take) => {
-      const arns = take<string[]>('ManagedPolicyArns', []).filter((arn) => !LOGS_ONLY.test(arn));
-      const inline = take<{ PolicyDocument: PolicyDocument }[]>('Policies', []);
-      return [
-        ...inline.map(({ PolicyDocument }) => PolicyDocument),
-        ...arns.map((arn) => {
-          const document = managed.get(arn);
-          if (!document) throw new Error(`${logicalId} has the policy ${arn}, which is not in the templates`);
-          return document;
-        }),
-      ];
+      const managed = take<string[]>('ManagedPolicyArns', []).find((arn) => !LOGS_ONLY.test(arn));
+      if (managed) throw new Error(`${logicalId} has the policy ${managed}, which is not in the templates`);
+      return take<{ PolicyDocument: PolicyDocument }[]>('Policies', []).map(({ PolicyDocument }) => PolicyDocument);
     },
-    // Who may assume it: here only whoever the template gives it to does.
+    // AssumeRolePolicyDocument: here only the functions that have the role in the template use it.
     ['AssumeRolePolicyDocument', 'Description', 'MaxSessionDuration', 'Path', 'RoleName', 'Tags'],
   );
 }
 
 function readDocument(logicalId: string, properties: Properties): PolicyDocument {
   return readProperties(logicalId, properties, (take) => take<PolicyDocument>('PolicyDocument'), [
-    'Description',
-    'ManagedPolicyName',
-    'Path',
     'PolicyName',
     'Roles',
   ]);

@@ -12,22 +12,21 @@ const policy = (action: string, ...roles: string[]) => ({
   Properties: { PolicyName: action, PolicyDocument: document(action), Roles: roles.map((Ref) => ({ Ref })) },
 });
 
-test('a role has its own policies, those attached to it, and managed ones of the templates', async () => {
+test('a role has its inline policies and those attached to it', async () => {
   const LOGS = 'arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole';
   const roles = readRoles(
     await deploy({
       A: role({
         Policies: [{ PolicyName: 'own', PolicyDocument: document('own') }],
-        ManagedPolicyArns: [LOGS, { Ref: 'Managed' }],
+        ManagedPolicyArns: [LOGS],
       }),
       B: role(),
       ForA: policy('for-a', 'A'),
       ForBoth: policy('for-both', 'A', 'B'),
-      Managed: { Type: 'AWS::IAM::ManagedPolicy', Properties: { PolicyDocument: document('managed') } },
     }),
   );
   expect(roles.map(({ policies }) => policies)).toEqual([
-    [document('own'), document('managed'), document('for-a'), document('for-both')],
+    [document('own'), document('for-a'), document('for-both')],
     [document('for-both')],
   ]);
 });

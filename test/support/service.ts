@@ -80,9 +80,9 @@ export async function startTestService(
     newAccount: (email = `${randomUUID()}@example.com`) => newAccount(service, email),
     rowsOf: admin.rowsOf,
     storedBytes: admin.storedBytes,
-    holdEvents: () => service.bus.useCourier((deliver) => held.push(deliver)),
+    holdEvents: () => service.bus.deliverBy((deliver) => held.push(deliver)),
     async deliverEvents() {
-      service.bus.useCourier((deliver) => deliver());
+      service.bus.deliverBy((deliver) => deliver());
       for (const deliver of held.splice(0)) deliver();
       await service.invoker.idle();
     },

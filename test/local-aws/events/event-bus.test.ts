@@ -143,7 +143,7 @@ describe('a new object', () => {
   test('can be delivered twice and in another order, as EventBridge may', async () => {
     const { bus, received } = await busWith();
     const held: (() => void)[] = [];
-    bus.useCourier((deliver) => held.push(deliver, deliver));
+    bus.deliverBy((deliver) => held.push(deliver, deliver));
     bus.objectCreated(created('incoming/1'));
     bus.objectCreated(created('incoming/2'));
     expect(await received()).toEqual([]);
@@ -232,7 +232,7 @@ describe('a schedule', () => {
     bus.runSchedules();
     bus.runSchedules('Minutely');
     expect(await received()).toMatchObject([scheduled, scheduled]);
-    expect(() => bus.runSchedules('Arrived')).toThrow('no rule Arrived goes by the clock');
+    expect(() => bus.runSchedules('Arrived')).toThrow('there is no scheduled rule Arrived');
   });
 
   test('runs by the clock', async () => {

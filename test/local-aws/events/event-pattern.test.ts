@@ -29,21 +29,14 @@ describe('a pattern', () => {
     [key({ prefix: 'incoming/' }), true],
     [key({ prefix: 'uploads/' }), false],
     [key({ prefix: 'uploads/' }, { prefix: 'incoming/' }), true],
-    [key({ suffix: '.PNG' }), true],
-    [key({ suffix: '.png' }), false],
-    [key({ 'equals-ignore-case': 'INCOMING/TOKEN.png' }), true],
-    [key({ 'anything-but': ['a', 'b'] }), true],
-    [key({ 'anything-but': 'incoming/Token.PNG' }), false],
-    [key({ 'anything-but': { prefix: 'incoming/' } }), false],
-    [key({ exists: true }), true],
-    [{ missing: [{ exists: false }] }, true],
-    [{ missing: [{ exists: true }] }, false],
-    [{ missing: [{ 'anything-but': 'x' }] }, false],
   ])('%j: %s', (pattern, expected) => {
     expect(readEventPattern(pattern as EventPattern)(EVENT)).toBe(expected);
   });
 
-  test('with a condition that is not known is an error', () => {
-    expect(() => readEventPattern(key({ wildcard: 'a*' }) as EventPattern)).toThrow('{"wildcard":"a*"}');
-  });
+  test.each([{ wildcard: 'a*' }, { suffix: '.png' }, { exists: true }])(
+    'with the unknown condition %j is an error',
+    (condition) => {
+      expect(() => readEventPattern(key(condition) as EventPattern)).toThrow(JSON.stringify(condition));
+    },
+  );
 });

@@ -13,7 +13,7 @@ const DATA: Template = {
     Secret: { Type: 'AWS::SecretsManager::Secret' },
   },
   Outputs: {
-    Table: { Value: { Ref: 'Files1399FAA4' }, Export: { Name: { 'Fn::Sub': '${AWS::StackName}:Table' } } },
+    Table: { Value: { Ref: 'Files1399FAA4' } },
     Bucket: { Value: { 'Fn::GetAtt': ['Uploads', 'RegionalDomainName'] } },
   },
 };
@@ -63,17 +63,13 @@ describe('names', () => {
 });
 
 describe('references to another stack', () => {
-  test('are imports of what it exports', async () => {
-    expect(await resolve({ 'Fn::ImportValue': 'Data:Table' })).toMatch(/^Data-Files/);
-  });
-
   test('are reads of its outputs', async () => {
     const value = await resolve({ 'Fn::GetStackOutput': { StackName: 'Data', OutputName: 'Bucket' } });
     expect(value).toMatch(/^data-uploads-[0-9a-z]{12}\.s3\.eu-west-1\.amazonaws\.com$/);
   });
 
   test.each([
-    [{ 'Fn::ImportValue': 'Data:Missing' }, 'no stack exports "Data:Missing"'],
+    [{ 'Fn::ImportValue': 'Data:Table' }, 'does not know the intrinsic function Fn::ImportValue'],
     [{ 'Fn::GetStackOutput': { StackName: 'Data', OutputName: 'Missing' } }, 'no output "Missing"'],
     [{ 'Fn::GetStackOutput': { StackName: 'Missing', OutputName: 'Table' } }, 'no stack "Missing"'],
     [{ 'Fn::GetAtt': ['Missing', 'Arn'] }, 'no resource "Missing"'],
@@ -129,10 +125,11 @@ describe('resources', () => {
     );
   });
 
-  test('whose condition does not hold are not there', async () => {
-    const Conditions = { Never: { 'Fn::Equals': ['a', 'b'] } };
-    const Resources = { Rule: { Type: 'AWS::Unknown::Thing', Condition: 'Never' } };
-    expect((await deploy({ Stack: { Conditions, Resources } })).resources('AWS::Unknown::Thing')).toEqual([]);
+  test('with a condition are an error', async () => {
+    const Resources = { Data: { Type: 'AWS::S3::Bucket', Condition: 'Never' } };
+    await expect(deploy({ Stack: { Resources } })).rejects.toThrow(
+      'Data: the local environment does not implement Condition',
+    );
   });
 
   test('that refer to each other in a circle are an error', async () => {

@@ -1,13 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders are CloudFormation's
 import { describe, expect, test } from 'vitest';
-import { evaluateCondition, resolveIntrinsics, type Scope } from '../../../local-aws/template/intrinsics.ts';
+import { resolveIntrinsics, type Scope } from '../../../local-aws/template/intrinsics.ts';
 
 const scope: Scope = {
   ref: (name) => ({ 'AWS::Region': 'eu-west-1', Table: 'table-1', Count: 3 })[name],
   attribute: (logicalId, attribute) => `${logicalId}/${attribute}`,
-  exported: (name) => `exported ${name}`,
   output: (stack, name) => `${stack}:${name}`,
-  condition: (name) => name === 'Yes',
 };
 
 describe('intrinsic functions', () => {
@@ -21,9 +19,6 @@ describe('intrinsic functions', () => {
     [{ 'Fn::Sub': ['${Table} ${Own}', { Own: { Ref: 'Table' } }] }, 'table-1 table-1'],
     [{ 'Fn::Select': [1, ['a', { Ref: 'Table' }]] }, 'table-1'],
     [{ 'Fn::Select': ['0', { 'Fn::Split': ['-', { Ref: 'Table' }] }] }, 'table'],
-    [{ 'Fn::If': ['Yes', 'then', { Ref: 'Missing' }] }, 'then'],
-    [{ 'Fn::If': ['No', { Ref: 'Missing' }, 'else'] }, 'else'],
-    [{ 'Fn::ImportValue': { 'Fn::Sub': 'of-${Table}' } }, 'exported of-table-1'],
     [{ 'Fn::GetStackOutput': { StackName: 'Data', OutputName: 'Name', Region: { Ref: 'AWS::Region' } } }, 'Data:Name'],
     [
       { kept: 1, gone: { Ref: 'AWS::NoValue' }, list: [{ Ref: 'AWS::NoValue' }, true] },
@@ -41,28 +36,10 @@ describe('intrinsic functions', () => {
     [{ Ref: 'Missing' }, 'there is no "Missing"'],
     [{ 'Fn::Sub': '${Missing}' }, 'there is no "Missing"'],
     [{ 'Fn::Cidr': ['10.0.0.0/16', 6, 8] }, 'does not know the intrinsic function Fn::Cidr'],
+    [{ 'Fn::If': ['Yes', 'then', 'else'] }, 'does not know the intrinsic function Fn::If'],
     [{ 'Fn::Select': [5, ['a']] }, 'no item 5'],
     [{ 'Fn::Join': ['', [{ a: 1 }]] }, 'needs text'],
   ])('%j is an error', (value, message) => {
     expect(() => resolveIntrinsics(value, scope)).toThrow(message);
-  });
-});
-
-describe('conditions', () => {
-  const yes = { 'Fn::Equals': [{ Ref: 'AWS::Region' }, 'eu-west-1'] };
-  const no = { 'Fn::Equals': [{ Ref: 'AWS::Region' }, 'us-east-1'] };
-  test.each([
-    [yes, true],
-    [no, false],
-    [{ Condition: 'Yes' }, true],
-    [{ 'Fn::And': [yes, no] }, false],
-    [{ 'Fn::Or': [no, yes] }, true],
-    [{ 'Fn::Not': [no] }, true],
-  ])('%j is %j', (condition, expected) => {
-    expect(evaluateCondition(condition, scope)).toBe(expected);
-  });
-
-  test('an unknown function is an error', () => {
-    expect(() => evaluateCondition({ 'Fn::Contains': [] }, scope)).toThrow('Fn::Contains');
   });
 });
