@@ -25,9 +25,10 @@ export function brokenReferences(page: string, text = readFileSync(join(ROOT, pa
 
 function leadsSomewhere(link: string, page: string, text: string): boolean {
   const [path = '', heading] = link.split('#');
-  const target = join(ROOT, path === '' ? page : join(dirname(page), path));
+  if (path === '') return headingsOf(text).includes(heading ?? '');
+  const target = join(ROOT, dirname(page), path);
   if (!existsSync(target)) return false;
-  return heading === undefined || headingsOf(path === '' ? text : readFileSync(target, 'utf8')).includes(heading);
+  return heading === undefined || headingsOf(readFileSync(target, 'utf8')).includes(heading);
 }
 
 /** The anchors that GitHub makes of headings. */
