@@ -22,6 +22,10 @@ import { openSecrets, readParameters, secretName } from './secrets-and-parameter
 import { loadAssembly, type Template } from './template/assembly.ts';
 import { resolveDeployment } from './template/deployment.ts';
 
+export type { Fault, FaultHandle, FaultSubject } from './aws-front/faults.ts';
+export type { MeteredCall } from './aws-front/meter.ts';
+export type { Template, TemplateResource } from './template/assembly.ts';
+
 export interface ServiceOptions {
   /** The directory that `cdk synth` wrote. */
   readonly assembly: string;

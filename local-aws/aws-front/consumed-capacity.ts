@@ -18,9 +18,6 @@ type Detail = 'NONE' | 'TOTAL' | 'INDEXES';
 const READS = new Set(['GetItem', 'Query', 'Scan', 'BatchGetItem']);
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems']);
 
-/** Whether DynamoDB charges units for the operation and says how many. */
-export const isMetered = (operation: string): boolean => READS.has(operation) || WRITES.has(operation);
-
 /**
  * What a call cost, by its answer. For a read that finds nothing the engine charges nothing, but DynamoDB the smallest read.
  * @param isStrong  whether the request asked for `ConsistentRead`.

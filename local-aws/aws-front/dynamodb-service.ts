@@ -1,11 +1,5 @@
 import { crc32 } from 'node:zlib';
-import {
-  askedDetail,
-  type ConsumedCapacity,
-  consumptionOf,
-  isMetered,
-  refusedConsumption,
-} from './consumed-capacity.ts';
+import { askedDetail, type ConsumedCapacity, consumptionOf, refusedConsumption } from './consumed-capacity.ts';
 import type { DynamoDbEngine, EngineReply } from './dynamodb-engine.ts';
 import { JsonError, type JsonService } from './json-protocol.ts';
 import type { Permission } from './policy-evaluator.ts';
@@ -51,6 +45,9 @@ interface TableAction {
 
 /** The operations on one table, whose IAM action has the same name. */
 const SINGLE = new Set(['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query', 'Scan']);
+const BATCHES = new Set(['BatchGetItem', 'BatchWriteItem']);
+export const TABLE_OPERATIONS = [...SINGLE, ...BATCHES, 'TransactWriteItems'];
+
 /** The action of each kind of item in a TransactWriteItems. */
 const TRANSACTION_ITEMS: Readonly<Record<string, string>> = {
   Put: 'PutItem',
@@ -71,7 +68,7 @@ function tableActions(operation: string, input: DynamoDbInput): TableAction[] | 
     if (typeof TableName !== 'string') return undefined;
     return [{ action: operation, table: TableName, ...(IndexName !== undefined && { index: IndexName }) }];
   }
-  if (operation === 'BatchGetItem' || operation === 'BatchWriteItem') {
+  if (BATCHES.has(operation)) {
     return Object.keys(RequestItems ?? {}).map((table) => ({ action: operation, table: table }));
   }
   if (operation !== 'TransactWriteItems' || !Array.isArray(TransactItems)) return undefined;
@@ -101,10 +98,7 @@ async function perform(
   input: DynamoDbInput,
   tables: Call['tables'],
 ): Promise<PerformedReply> {
-  const isCharged = isMetered(operation);
-  const body = isCharged ? { ...input, ReturnConsumedCapacity: 'INDEXES' } : input;
-  const reply = await engine.send(operation, JSON.stringify(body));
-  if (!isCharged) return { ...toReply(reply, reply.body), consumed: [] };
+  const reply = await engine.send(operation, JSON.stringify({ ...input, ReturnConsumedCapacity: 'INDEXES' }));
   const output = JSON.parse(reply.body.toString('utf8')) as { ConsumedCapacity?: ConsumedCapacity; __type?: string };
   const { ConsumedCapacity: capacity, ...rest } = output;
   if (!capacity) {

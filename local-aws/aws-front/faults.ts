@@ -27,7 +27,7 @@ export type FaultEffect =
   | { readonly lateBy: number | Promise<unknown> };
 
 /** The operations that can conflict with a transaction. */
-const CAN_CONFLICT = new Set(['TransactWriteItems', 'TransactGetItems', 'PutItem', 'UpdateItem', 'DeleteItem']);
+const CAN_CONFLICT = new Set(['TransactWriteItems', 'PutItem', 'UpdateItem', 'DeleteItem']);
 
 /** What the predicate of a fault sees of a call. */
 export interface FaultSubject extends Pick<Call, 'service' | 'operation' | 'tables' | 'input' | 'bucket' | 'key'> {

@@ -11,7 +11,7 @@ interface OperationDefinition {
 }
 
 /** The operations of the server. The first definition that fits a request is its operation. */
-const OPERATIONS = {
+export const OPERATIONS = {
   HeadBucket: { method: 'HEAD', target: 'bucket' },
   ListObjectsV2: {
     method: 'GET',

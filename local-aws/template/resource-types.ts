@@ -1,5 +1,5 @@
 /** The types that the local environment implements. For the others that may be in a template see {@link MEANINGLESS_TYPES}. */
-const USED_TYPES: ReadonlySet<string> = new Set([
+export const IMPLEMENTED_TYPES: ReadonlySet<string> = new Set([
   'AWS::ApiGateway::ApiKey',
   'AWS::ApiGateway::GatewayResponse',
   'AWS::ApiGateway::Method',
@@ -34,7 +34,7 @@ const USED_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /** The types that may be in a template but have no effect on one machine, each with the reason. */
-export const MEANINGLESS_TYPES: Readonly<Record<string, string>> = {
+const MEANINGLESS_TYPES: Readonly<Record<string, string>> = {
   'AWS::ApiGateway::Account': 'names the role by which the gateways of an account write their logs',
   'AWS::ApiGateway::Deployment': 'the methods in the template are what is deployed',
   'AWS::CDK::Metadata': 'tells AWS which constructs are used',
@@ -53,7 +53,7 @@ export const MEANINGLESS_TYPES: Readonly<Record<string, string>> = {
 
 /** @throws Error naming a type that is neither implemented nor known to have no effect. */
 export function checkResourceType(type: string, logicalId: string): void {
-  if (USED_TYPES.has(type) || Object.hasOwn(MEANINGLESS_TYPES, type)) return;
+  if (IMPLEMENTED_TYPES.has(type) || Object.hasOwn(MEANINGLESS_TYPES, type)) return;
   throw new Error(
     `the local environment has nothing for ${type} (${logicalId}): implement it, or list it in resource-types.ts with the reason why it has no effect on one machine`,
   );

@@ -1,6 +1,6 @@
 import { ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Fault } from '../../local-aws/aws-front/faults.ts';
+import type { Fault } from '../../local-aws/service.ts';
 import { client } from '../support/client.ts';
 import { cookieJar } from '../support/cookie-jar.ts';
 import { logIn } from '../support/login.ts';

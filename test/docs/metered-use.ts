@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
 import type { MeteredRequest, Use } from '../../docs/costs/use.ts';
-import type { MeteredCall } from '../../local-aws/aws-front/meter.ts';
+import type { MeteredCall } from '../../local-aws/service.ts';
 import { makeUpFiles } from '../service/made-up-files.ts';
 import type { Answer } from '../support/client.ts';
 import { askForTicket, complete, put, uploadStreaming } from '../support/lanes.ts';

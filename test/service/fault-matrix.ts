@@ -1,4 +1,4 @@
-import type { FaultSubject } from '../../local-aws/aws-front/faults.ts';
+import type { FaultSubject } from '../../local-aws/service.ts';
 import type { RouteName } from '../../shared/routes.ts';
 import { readBooks } from '../support/books.ts';
 import { applyToNth, type CallFault } from '../support/call-faults.ts';

@@ -1,6 +1,6 @@
 import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Fault } from '../../local-aws/aws-front/faults.ts';
+import type { Fault } from '../../local-aws/service.ts';
 import { ROUTES, type Route } from '../../shared/routes.ts';
 import { cookieJar } from '../support/cookie-jar.ts';
 import { askForTicket, complete, put, type Ticket, uploadStreaming } from '../support/lanes.ts';

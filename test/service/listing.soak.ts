@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import type { Fault } from '../../local-aws/aws-front/faults.ts';
 import { countRounds } from '../../local-aws/aws-front/meter.ts';
+import type { Fault } from '../../local-aws/service.ts';
 import { auditAccount } from '../../shared/administration/audit-account.ts';
 import { TABLES } from '../../shared/aws/tables.ts';
 import { eachOf } from '../../shared/each-of.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Fault } from '../../local-aws/aws-front/faults.ts';
+import type { Fault } from '../../local-aws/service.ts';
 import { METRIC_NAMESPACE, METRICS } from '../../shared/metrics.ts';
 import { askForTicket, complete, put, uploadStreaming } from '../support/lanes.ts';
 import { operatorOf } from '../support/operator.ts';

@@ -1,7 +1,7 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { requestLine } from '../../infra/local/report.ts';
-import type { Fault } from '../../local-aws/aws-front/faults.ts';
+import type { Fault } from '../../local-aws/service.ts';
 import { generateKey } from '../../shared/api-keys/key-format.ts';
 import { eachOf } from '../../shared/each-of.ts';
 import { ERRORS } from '../../shared/errors.ts';

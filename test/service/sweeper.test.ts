@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Fault, FaultSubject } from '../../local-aws/aws-front/faults.ts';
+import type { Fault, FaultSubject } from '../../local-aws/service.ts';
 import type { SweepReport } from '../../shared/files/sweep.ts';
 import { readBooks } from '../support/books.ts';
 import { askForTicket, complete, put, type Ticket, uploadStreaming } from '../support/lanes.ts';

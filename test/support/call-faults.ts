@@ -1,4 +1,4 @@
-import type { Fault, FaultHandle, FaultSubject } from '../../local-aws/aws-front/faults.ts';
+import type { Fault, FaultHandle, FaultSubject } from '../../local-aws/service.ts';
 import type { TestService } from './service.ts';
 
 /** A fault of one of the calls that a function makes to AWS. */

@@ -1,4 +1,4 @@
-import type { Template, TemplateResource } from '../../local-aws/template/assembly.ts';
+import type { Template, TemplateResource } from '../../local-aws/service.ts';
 
 /**
  * Edits of the templates in memory: they remove what a stack might forget, and lower numbers that are too large for a test.

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Fault, FaultHandle } from '../../local-aws/aws-front/faults.ts';
+import type { Fault, FaultHandle } from '../../local-aws/service.ts';
 import type { TestService } from './service.ts';
 
 /** Runs `run` while AWS has a fault, removes the fault in any case, and expects that it applied to at least one call. */

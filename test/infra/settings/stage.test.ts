@@ -2,7 +2,7 @@ import { App } from 'aws-cdk-lib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readOperatorVariables } from '../../../infra/settings/operator-variables.ts';
 import { existingTableKey, readStageConfig } from '../../../infra/settings/stage.ts';
-import type { Template, TemplateResource } from '../../../local-aws/template/assembly.ts';
+import type { Template, TemplateResource } from '../../../local-aws/service.ts';
 import { TABLES, type TableName } from '../../../shared/aws/tables.ts';
 import { DELETED_BYTES_KEPT_DAYS } from '../../../shared/limits.ts';
 import { distributionOf, resourcesOf, synthesizeStage, templatesOf } from '../../support/synthesize-stage.ts';

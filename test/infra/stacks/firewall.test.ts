@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import type { Template } from '../../../local-aws/template/assembly.ts';
+import type { Template } from '../../../local-aws/service.ts';
 import { distributionOf, resourcesOf, templatesOf } from '../../support/synthesize-stage.ts';
 
 /** The firewall that an operator may choose by context. */

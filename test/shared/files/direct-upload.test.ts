@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
-import type { Fault } from '../../../local-aws/aws-front/faults.ts';
+import type { Fault } from '../../../local-aws/service.ts';
 import { completeUpload, settleUploadedObject } from '../../../shared/files/complete-upload.ts';
 import type { Ticket } from '../../../shared/files/create-ticket.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';

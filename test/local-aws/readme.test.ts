@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { TABLE_OPERATIONS } from '../../local-aws/aws-front/dynamodb-service.ts';
+import { choosePorts, freePort } from '../../local-aws/host/ports.ts';
+import { OPERATIONS } from '../../local-aws/s3/operation.ts';
+import { IMPLEMENTED_TYPES } from '../../local-aws/template/resource-types.ts';
+import { temporaryDirectory } from './aws-front/front.ts';
+
+const FOLDER = join(import.meta.dirname, '../../local-aws');
+const readme = readFileSync(join(FOLDER, 'README.md'), 'utf8');
+/** What stands in backquotes in a part of the text. */
+const quoted = (text = '', pattern = /`([^`]+)`/g) => [...text.matchAll(pattern)].map(([, name]) => name);
+
+test('the README of the local AWS names every folder of it', () => {
+  const folders = readdirSync(FOLDER, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const named = quoted(readme, /^\| `([\w-]+)\/` \|/gm);
+  expect(named.sort()).toEqual(folders.map(({ name }) => name).sort());
+});
+
+test('the README of the local AWS names every type of resource that is implemented', () => {
+  const table = readme.slice(0, readme.indexOf('These operations exist'));
+  expect(quoted(table, /`((?:AWS|Custom)::[\w:]+)`/g).sort()).toEqual([...IMPLEMENTED_TYPES].sort());
+});
+
+test('the README of the local AWS names every operation of S3 and DynamoDB that is implemented', () => {
+  const list = (service: string) => new RegExp(`^- ${service}: ([^-#]*)`, 'm').exec(readme)?.[1];
+  expect(quoted(list('S3')).sort()).toEqual(Object.keys(OPERATIONS).sort());
+  expect(quoted(list('DynamoDB')).sort()).toEqual([...TABLE_OPERATIONS].sort());
+});
+
+test('the README of the local AWS names files that exist', () => {
+  const files = quoted(readme, /`([\w/-]+\.ts)`/g);
+  expect(files.length).toBeGreaterThan(3);
+  for (const file of files) {
+    expect(() => readFileSync(join(FOLDER, file?.startsWith('infra/') ? '..' : '', String(file)))).not.toThrow();
+  }
+});
+
+test('the servers have the ports that the README of the local AWS names', async () => {
+  const offset = (what: string) => Number(new RegExp(`${what} at \`port\`(?: \\+ (\\d))?`).exec(readme)?.[1] ?? 0);
+  const port = await freePort();
+  const ports = await choosePorts(port, temporaryDirectory());
+  expect(ports).toEqual({
+    app: port + offset("the app's distribution"),
+    cdn: port + offset('the other one'),
+    identityProvider: port + offset('the identity\\s+provider'),
+    aws: port + offset('the AWS front'),
+  });
+});
