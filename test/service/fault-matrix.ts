@@ -31,7 +31,7 @@ export interface Play {
   /** How it is answered when all goes well. */
   readonly usual: readonly number[];
   /** Prepares it for a client of its own. @param name  of the file that is made, if one is. */
-  readonly prepare: (account: TestAccount, name: string) => Promise<Prepared>;
+  readonly prepare: (account: TestAccount, name: string, operator: Operator) => Promise<Prepared>;
 }
 
 export interface Prepared {
@@ -88,7 +88,11 @@ export async function tryPlay(operator: Operator, play: Play, faults: readonly M
   for (const fault of faults) {
     // The SDK's retries are rationed, and a process that has seen so many faults has none left.
     await renewProcess(operator.service, play);
-    const warmUp = await play.prepare(account, `${play.what}, ${fault.effect} ${fault.reach} ${fault.happens}`);
+    const warmUp = await play.prepare(
+      account,
+      `${play.what}, ${fault.effect} ${fault.reach} ${fault.happens}`,
+      operator,
+    );
     await warmUp.goOn(await warmUp.request());
     for (let nth = 1, isHit = true; isHit; nth++) {
       const name = `${play.what}, ${fault.effect} ${fault.reach} ${fault.happens ?? ''} at ${nth}`;
@@ -118,7 +122,7 @@ export async function tryDeaths(operator: Operator, play: Play, tally: Tally) {
   const passed: Trial[] = [];
   for (let nth = 1, isHit = true; isHit; nth++) {
     const name = `${play.what}, killed at ${nth}`;
-    const prepared = await play.prepare(account, name);
+    const prepared = await play.prepare(account, name, operator);
     // The call happens, but its answer is lost, and the next attempt waits for one: so the process dies knowing nothing.
     const lost = applyToNth(service, nth, { effect: 'cut-after', reach: 'once' });
     const silence = applyToNth(service, nth, { effect: 'timeout', reach: 'for good' });
@@ -160,7 +164,7 @@ interface TrialOptions {
 async function tryOnce(operator: Operator, play: Play, options: TrialOptions): Promise<Trial> {
   const { service } = operator;
   const { account, name, fault, nth, onHit } = options;
-  const prepared = await play.prepare(account, name);
+  const prepared = await play.prepare(account, name, operator);
   if (play.isCold) await renewProcess(service, play);
   const release = Promise.withResolvers<void>();
   const effect = fault.effect === 'late' ? { lateBy: release.promise } : fault.effect;
@@ -213,6 +217,9 @@ async function countBalanced(operator: Operator, { id }: TestAccount, trials: re
   // Objects that came late have no row; the walk of the bucket removes them when they are a day old.
   const isForTheWalk = (problem: string) =>
     [...lateKeys].some((key) => problem === `no row refers to the object ${key}`);
+  // What a play before this one left behind is that play's failure.
+  const known = failures.slice();
+  const isNew = (problem: string) => !known.some((failure) => failure.endsWith(`: ${problem}`));
   const wrong = new Set<Trial>();
   for (const when of ['before the sweeper', 'after the sweeper']) {
     if (when === 'after the sweeper') {
@@ -222,7 +229,7 @@ async function countBalanced(operator: Operator, { id }: TestAccount, trials: re
     const { problems, unfinished, accountOf } = await readBooks(operator);
     const { names } = accountOf(id);
     const left = when === 'after the sweeper' ? unfinished : [];
-    const contradictions = [...problems.filter((problem) => !isForTheWalk(problem)), ...left];
+    const contradictions = [...problems.filter((problem) => !isForTheWalk(problem)), ...left].filter(isNew);
     failures.push(...contradictions.map((problem) => `${when}: ${problem}`));
     for (const trial of trials) {
       const count = names.filter((name) => name === trial.name).length;

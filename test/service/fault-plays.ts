@@ -3,7 +3,7 @@ import { type Client, client } from '../support/client.ts';
 import { askForTicket, complete, put, type Ticket, uploadStreaming } from '../support/lanes.ts';
 import { logIn } from '../support/login.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
-import { startTestService, type TestAccount } from '../support/service.ts';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { withFault } from '../support/with-fault.ts';
 import { NOTHING_TOLD, type Play, type Prepared, type Told } from './fault-matrix.ts';
 
@@ -80,18 +80,12 @@ export async function startMatrix() {
     operator.close();
     await service.close();
   };
-  return { service, operator, plays: playsOf(operator), close };
+  return { operator, close };
 }
 
-/** Every route, lane and background handler. */
-function playsOf(operator: Operator): Play[] {
-  return [...publicPlays(operator), ...sessionPlays(operator), ...filePlays(operator), ...backgroundPlays(operator)];
-}
+const startUrlOf = ({ urls }: TestService) => `${urls.base_url}/auth/google`;
 
-function publicPlays({ service }: Operator): Play[] {
-  const outside = client(service.urls.base_url);
-  const root = client(service.urls.root_url);
-  const startUrl = `${service.urls.base_url}/auth/google`;
+function publicPlays(): Play[] {
   /** A page that says why is no usual answer: it counts as 503. */
   const isErrorPage = (told: Told) => /\/dashboard\/login\?error=unavailable$/.test(told.headers.get('location') ?? '');
   const seen = (told: Told): Told => (isErrorPage(told) ? { ...told, status: 503 } : told);
@@ -101,7 +95,8 @@ function publicPlays({ service }: Operator): Play[] {
       route: 'health',
       isCold: true,
       usual: [200],
-      prepare: async () => reading(() => root.request('GET', '/health'), 200, true),
+      prepare: async (_account, _name, { service: { urls } }) =>
+        reading(() => client(urls.root_url).request('GET', '/health'), 200, true),
     },
     ...[false, true].map(
       (isCold): Play => ({
@@ -109,8 +104,8 @@ function publicPlays({ service }: Operator): Play[] {
         route: 'startLogin',
         ...(isCold && { isCold }),
         usual: [302],
-        prepare: async () => ({
-          ...reading(async () => seen(await outside.request('GET', '/auth/google')), 302),
+        prepare: async (_account, _name, { service: { urls } }) => ({
+          ...reading(async () => seen(await client(urls.base_url).request('GET', '/auth/google')), 302),
           isTrue: isErrorPage,
         }),
       }),
@@ -121,7 +116,8 @@ function publicPlays({ service }: Operator): Play[] {
         route: 'finishLogin',
         ...(isCold && { isCold }),
         usual: [302],
-        prepare: async ({ email }) => {
+        prepare: async ({ email }, _name, { service }) => {
+          const startUrl = startUrlOf(service);
           const enter = () => logIn({ startUrl, email });
           const meBy = (cookie: string) => client(service.urls.base_url, { cookie }).request('GET', '/auth/me');
           // A browser that the identity provider has sent back, and that waits at our door.
@@ -153,8 +149,7 @@ function publicPlays({ service }: Operator): Play[] {
   ];
 }
 
-function sessionPlays({ service }: Operator): Play[] {
-  const startUrl = `${service.urls.base_url}/auth/google`;
+function sessionPlays(): Play[] {
   return [
     {
       what: 'the profile',
@@ -166,8 +161,8 @@ function sessionPlays({ service }: Operator): Play[] {
       what: 'a logout',
       route: 'logout',
       usual: [200],
-      prepare: async ({ email }) => {
-        const { cookies: cookie } = await logIn({ startUrl, email });
+      prepare: async ({ email }, _name, { service }) => {
+        const { cookies: cookie } = await logIn({ startUrl: startUrlOf(service), email });
         const bySession = client(service.urls.base_url, { cookie });
         const end = () => bySession.request('POST', '/auth/logout');
         const stillHolds = async () => expectStatus(await bySession.request('GET', '/auth/me'), 401);
@@ -186,7 +181,8 @@ function sessionPlays({ service }: Operator): Play[] {
       what: 'the end of all sessions',
       route: 'endSessions',
       usual: [200],
-      prepare: async ({ email }) => {
+      prepare: async ({ email }, _name, { service }) => {
+        const startUrl = startUrlOf(service);
         const cookies = [await logIn({ startUrl, email }), await logIn({ startUrl, email })].map((one) => one.cookies);
         const [own, other] = cookies.map((cookie) => client(service.urls.base_url, { cookie })) as [Client, Client];
         const end = () => own.request('DELETE', '/auth/sessions');
@@ -218,7 +214,7 @@ function sessionPlays({ service }: Operator): Play[] {
       what: 'a new key',
       route: 'createApiKey',
       usual: [201],
-      prepare: async ({ bySession }, name) => {
+      prepare: async ({ bySession }, name, { service }) => {
         const create = () => bySession.postJson('/api-keys', { name: name.slice(0, 100) });
         let made: Told = NOTHING_TOLD;
         const byMade = () =>
@@ -245,7 +241,7 @@ function sessionPlays({ service }: Operator): Play[] {
       what: 'the revocation of a key',
       route: 'revokeApiKey',
       usual: [200],
-      prepare: async ({ bySession }, name) => {
+      prepare: async ({ bySession }, name, { service }) => {
         const { body } = await bySession.postJson('/api-keys', { name: name.slice(0, 100) });
         const revoke = () => bySession.request('DELETE', `/api-keys/${body.id}`);
         const stillHolds = async () => {
@@ -288,7 +284,7 @@ async function completeInTheEnd(operator: Operator, { byKey }: TestAccount, tick
   return complete(byKey, ticket);
 }
 
-function filePlays(operator: Operator): Play[] {
+function filePlays(): Play[] {
   const keyed = (name: string) => ({ 'idempotency-key': name });
   const putTold = async (ticket: Ticket): Promise<Told> =>
     put(ticket, 'hello').then(
@@ -393,7 +389,7 @@ function filePlays(operator: Operator): Play[] {
       what: 'a completion',
       route: 'completeUpload',
       usual: [201],
-      prepare: async (account, name) => {
+      prepare: async (account, name, operator) => {
         const ticket = await arrived(account, name);
         return makingOnce(
           () => complete(account.byKey, ticket),
@@ -416,14 +412,14 @@ function filePlays(operator: Operator): Play[] {
   ];
 }
 
-function backgroundPlays(operator: Operator): Play[] {
-  const { service } = operator;
+function backgroundPlays(): Play[] {
   return [
     {
       what: 'the event of a direct upload',
       route: 'settle-upload',
       usual: [200],
-      prepare: async (account, name) => {
+      prepare: async (account, name, operator) => {
+        const { service } = operator;
         const ticket = await arrived(account, name);
         const deliver = async (): Promise<Told> => {
           await service.deliverEvents();
@@ -437,7 +433,7 @@ function backgroundPlays(operator: Operator): Play[] {
       what: 'the sweeper',
       route: 'sweep',
       usual: [200],
-      prepare: async (account, name) => {
+      prepare: async (account, name, operator) => {
         await leaveWork(operator, account, name);
         await operator.expireDeadlines();
         const sweep = async (): Promise<Told> =>
@@ -473,3 +469,6 @@ async function leaveWork({ service }: Operator, account: TestAccount, name: stri
   const { body: ticket } = await askForTicket(byKey, name, 5);
   await byKey.request('DELETE', `/files/${ticket.id}`);
 }
+
+/** Every route, lane and background handler. */
+export const PLAYS: readonly Play[] = [...publicPlays(), ...sessionPlays(), ...filePlays(), ...backgroundPlays()];
