@@ -1,11 +1,12 @@
-import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createHash, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { readBooks } from '../support/books.ts';
 import { operatorOf } from '../support/operator.ts';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
 
 const COMPLETIONS = IS_THOROUGH ? 240 : 60;
+const MIB = 1024 * 1024;
 
 let service: TestService;
 let account: TestAccount;
@@ -33,7 +34,7 @@ async function ticketFor(content: string, more: object = {}, by = account): Prom
   return body;
 }
 
-const put = ({ upload }: Ticket, body: string, headers = upload.headers) =>
+const put = ({ upload }: Ticket, body: string | Uint8Array<ArrayBuffer>, headers = upload.headers) =>
   fetch(upload.url, { method: 'PUT', headers, body });
 const complete = ({ id }: Ticket) => account.byKey.request('POST', `/files/${id}/complete`);
 
@@ -178,6 +179,33 @@ describe('contract: direct uploads', () => {
     expect((await first).status).toBe(201);
     stuck.remove();
     await service.deliverEvents();
+  });
+
+  test('a file of 100 MiB is copied in time by a storage that copies 16 MiB a second', async () => {
+    const roomy = await borrowTestService();
+    onTestFinished(roomy.close);
+    roomy.holdEvents();
+    const { byKey } = await roomy.newAccount();
+    const content = randomBytes(100 * MIB);
+    const { body: ticket } = await byKey.postJson<Ticket>('/files', {
+      name: 'large.bin',
+      mime_type: 'application/octet-stream',
+      size_bytes: content.length,
+    });
+    expect((await put(ticket, content)).status).toBe(200);
+    // By one call, or by parts of 32 MiB; of these there may be several at once.
+    const slow = [
+      ['CopyObject', 100],
+      ['UploadPartCopy', 32],
+    ] as const;
+    for (const [operation, mib] of slow) {
+      const effect = { delayMs: (mib * 1_000) / 16 };
+      roomy.front.faults.add({ match: { service: 's3', operation }, effect, mayNotApply: true });
+    }
+    const { status, body } = await byKey.request('POST', `/files/${ticket.id}/complete`);
+    expect([status, body]).toMatchObject([201, { id: ticket.id, size_bytes: content.length }]);
+    const stored = await (await fetch(String(body.url))).arrayBuffer();
+    expect(content.equals(Buffer.from(stored))).toBe(true);
   });
 
   test('a URL takes no byte after its ticket was cancelled, completed, or its file deleted: 120 PUTs are 412', async () => {
