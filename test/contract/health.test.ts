@@ -34,9 +34,10 @@ describe('contract: health', () => {
     ],
   ] as const)('is 503 when %s', async ([, match, effect, expected]) => {
     const fault = service.front.faults.add({ match, effect });
-    const { status, body } = await firstHealth();
+    const { status, body, headers } = await firstHealth();
     fault.remove();
     expect([status, body]).toEqual([503, expected]);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
   test('waits two seconds for an answer, not for every try of the client', async () => {

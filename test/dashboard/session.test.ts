@@ -66,6 +66,8 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await page.getByRole('alert').getByText('The login was cancelled at Google.').waitFor();
     await page.goto(`${service.urls.root_url}/dashboard/login?error=toString`);
     await page.getByRole('alert').getByText('The login did not work.').waitFor();
+    await page.goto(`${service.urls.root_url}/dashboard/login?error=rate_limit_exceeded`);
+    await page.getByRole('alert').getByText('Too many logins were started from your network.').waitFor();
     await here.leave();
   });
 
