@@ -34,7 +34,7 @@ function propertiesOf<T>(templates: Templates, type: string, start: string): T {
 }
 
 describe('a template', () => {
-  test('whose bucket lets the distribution in no more has links that lead nowhere', async () => {
+  test('whose bucket gives the distribution no access has links that answer 404', async () => {
     const edit = (templates: Templates) => {
       type Policy = { PolicyDocument: { Statement: { Effect: string }[] } };
       const { PolicyDocument } = propertiesOf<Policy>(templates, 'AWS::S3::BucketPolicy', 'UploadsPolicy');
@@ -48,7 +48,7 @@ describe('a template', () => {
     expect(status).toBe(404);
   });
 
-  test('whose distribution asks for whatever it is asked still gives nothing away that no link leads to', async () => {
+  test('whose distribution forwards every path still gives access to nothing but linked files', async () => {
     const edit = (templates: Templates) => {
       type Config = { DistributionConfig: { DefaultCacheBehavior: { FunctionAssociations?: unknown } } };
       const { DistributionConfig } = propertiesOf<Config>(
@@ -84,7 +84,7 @@ describe('a template', () => {
   });
 });
 
-test('a function is refused what another function may', async () => {
+test('a function has no permissions of another function', async () => {
   await withService({ mayLackGrants: true }, async ({ front, lambda }) => {
     const { credentials, variables } = lambda.find('HealthFunction');
     const dynamoDb = new DynamoDBClient({ endpoint: front.endpoint, region: 'us-east-1', credentials });
@@ -94,7 +94,7 @@ test('a function is refused what another function may', async () => {
   });
 });
 
-test('a variable that the template does not give a function cannot be given from outside', async () => {
+test('startService sets no variable that the template does not give the function', async () => {
   const environment = { STORAGE_LIMIT_BYTES: '5', NEVER_HEARD_OF: '6' };
   await withService({ environment }, async ({ lambda }) => {
     expect(lambda.find('UploadFileFunction').variables.STORAGE_LIMIT_BYTES).toBe('5');
@@ -103,7 +103,7 @@ test('a variable that the template does not give a function cannot be given from
   });
 });
 
-test('the call of a function is metered under the trace of the request it serves', async () => {
+test('the calls of a function are metered under the trace of its request', async () => {
   await withService({}, async (service) => {
     const response = await fetch(`${service.urls.root_url}/health`);
     const traceId = response.headers.get('x-amzn-trace-id')?.replace(/^Root=/, '');

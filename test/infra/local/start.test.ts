@@ -85,7 +85,7 @@ describe('a start', () => {
     key = String(made.body.key);
   });
 
-  test('says what it does, then its addresses: the edge on localhost, the rest on 127.0.0.1', () => {
+  test('prints its steps, then its addresses: the app on localhost, the rest on 127.0.0.1', () => {
     expect(first.lines.length).toBeGreaterThan(1);
     expect(first.urls).toEqual({
       root_url: `http://localhost:${port}`,
@@ -108,7 +108,7 @@ describe('a start', () => {
     expect(first.lines.join('\n')).not.toContain('secret');
   });
 
-  test('is refused while another one has the directory, or the port', async () => {
+  test('is refused while another instance has the directory or the port', async () => {
     expect(await refusal({ PORT: '0', DATA_DIR: dataDir })).toEqual({
       code: 1,
       complaint: `DATA_DIR ${dataDir} is in use by another running instance.\n`,
@@ -145,7 +145,7 @@ describe('a start', () => {
   });
 });
 
-test('SIGINT while it starts ends it, too', async () => {
+test('SIGINT ends it while it starts, too', async () => {
   const dataDir = await directory();
   const child = launch({ PORT: '0', DATA_DIR: dataDir });
   await once(child.stdout as NodeJS.ReadableStream, 'data');

@@ -8,7 +8,7 @@ import { checkResourceType } from '../../../local-aws/template/resource-types.ts
 
 afterEach(() => vi.unstubAllEnvs());
 
-test('what an operator chooses by context for AWS is not chosen for one machine, which has no firewall', async () => {
+test('the context that an operator sets for AWS does not apply to one machine, which has no firewall', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'synthesize-'));
   vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify({ stage: 'prod', firewallRequestsPerFiveMinutes: '3000' }));
   vi.stubEnv('CDK_BUNDLES', join(inject('assembly'), 'bundles'));

@@ -63,8 +63,8 @@ for (const Key of ['uploads/token', 'incoming/token', 'public/page']) {
 }
 const get = (who: Principal, Key: string) => s3Client(front, who).send(new GetObjectCommand({ Bucket: BUCKET, Key }));
 
-describe('a CDN that the bucket lets in', () => {
-  test('reads what the policy names, and nothing else', async () => {
+describe('a CDN to which the policy of a bucket gives access', () => {
+  test('reads what the policy names, and no other object', async () => {
     expect((await get(cdn, 'uploads/token')).ContentLength).toBe(5);
     expect(await failureOf(get(cdn, 'incoming/token'))).toEqual(DENIED);
     const write = s3Client(front, cdn).send(new PutObjectCommand({ Bucket: BUCKET, Key: 'uploads/x', Body: 'x' }));
@@ -72,36 +72,36 @@ describe('a CDN that the bucket lets in', () => {
     expect(await failureOf(s3Client(front, cdn).send(new ListObjectsV2Command({ Bucket: BUCKET })))).toEqual(DENIED);
   });
 
-  test('is told 403 for an object that is not there', async () => {
+  test('gets 403 for a missing object', async () => {
     expect(await failureOf(get(cdn, 'uploads/missing'))).toEqual(DENIED);
     const head = s3Client(front, cdn).send(new HeadObjectCommand({ Bucket: BUCKET, Key: 'uploads/*' }));
     expect((await failureOf(head)).status).toBe(403);
   });
 
-  test('is let in for its own distribution alone', async () => {
+  test('has access only with its own distribution', async () => {
     expect(await failureOf(get(otherCdn, 'uploads/token'))).toEqual(DENIED);
   });
 });
 
-test('a role that the bucket names needs no grant of its own', async () => {
+test('a role that the policy of the bucket allows needs no policy of its own', async () => {
   expect((await get(named, 'uploads/token')).ContentLength).toBe(5);
   expect(await failureOf(get(named, 'incoming/token'))).toEqual(DENIED);
 });
 
-test('a role that the bucket denies is denied whatever its own policies say', async () => {
+test('a role that the policy of the bucket denies is denied, whatever its own policies say', async () => {
   const s3 = s3Client(front, blocked);
   expect((await get(blocked, 'incoming/token')).ContentLength).toBe(5);
   expect(await failureOf(s3.send(new DeleteObjectCommand({ Bucket: BUCKET, Key: 'x' })))).toEqual(DENIED);
 });
 
-test('who does not sign reads what the bucket shows to all, and nothing else', async () => {
+test('an anonymous caller reads what the policy of the bucket makes public, and nothing else', async () => {
   expect(await (await fetch(`${front.endpoint}/${BUCKET}/public/page`)).text()).toBe('hello');
   expect((await fetch(`${front.endpoint}/${BUCKET}/uploads/token`)).status).toBe(403);
   expect((await fetch(`${front.endpoint}/${BUCKET}/public/x`, { method: 'PUT', body: 'x' })).status).toBe(403);
   expect((await fetch(`${front.endpoint}/${BUCKET}?list-type=2`)).status).toBe(403);
 });
 
-test('a policy that cannot be judged here keeps the front from starting', async () => {
+test('the front does not start with a policy that it cannot evaluate', async () => {
   const Condition = { IpAddress: { 'aws:SourceIp': '10.0.0.0/8' } };
   const Statement = [{ Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: arn('/*'), Condition }];
   await expect(startFront({ buckets: [{ name: BUCKET, policy: { Statement } }] })).rejects.toThrow('aws:sourceip');

@@ -61,7 +61,7 @@ const OPERATIONS: [string, (client: DynamoDBClient) => Promise<unknown>][] = [
   ],
 ];
 
-test.each(OPERATIONS)('%s needs exactly its own grant', async (operation, call) => {
+test.each(OPERATIONS)('%s needs exactly its own permission', async (operation, call) => {
   const [action, resource] = [`dynamodb:${operation}`, tableArn(TABLE)];
   await call(clientWith([action], [resource]));
   expect(await failureOf(call(nobody))).toEqual({ name: 'AccessDeniedException', status: 400 });
@@ -69,7 +69,7 @@ test.each(OPERATIONS)('%s needs exactly its own grant', async (operation, call) 
   expect((await failureOf(call(clientWith([action], [tableArn(OTHER)])))).name).toBe('AccessDeniedException');
 });
 
-test('a query of an index needs a grant on the index, not on the table', async () => {
+test('a query of an index needs a permission on the index, not on the table', async () => {
   const call = (client: DynamoDBClient) =>
     client.send(new QueryCommand({ TableName: TABLE, IndexName: 'by-id', ...query }));
   await call(clientWith(['dynamodb:Query'], [`${tableArn(TABLE)}/index/by-id`]));
@@ -77,7 +77,7 @@ test('a query of an index needs a grant on the index, not on the table', async (
   expect(denied.map(({ resource }) => resource)).toEqual([`${tableArn(TABLE)}/index/by-id`]);
 });
 
-test('a transaction needs the grant of each of its items', async () => {
+test('a transaction needs the permission of each of its items', async () => {
   const condition = { ConditionExpression: 'attribute_not_exists(nothing)' };
   const transaction = new TransactWriteItemsCommand({
     TransactItems: [
@@ -108,7 +108,7 @@ test('a transaction needs the grant of each of its items', async () => {
   }
 });
 
-test('a grant for items of transactions alone is no grant for the item by itself', async () => {
+test('a permission for items of transactions does not allow the operation by itself', async () => {
   const Condition = { StringEquals: { 'dynamodb:EnclosingOperation': 'TransactWriteItems' } };
   const user = principal('enclosed', allow('dynamodb:PutItem', tableArn(TABLE), { Condition }));
   front.addPrincipal(user);
@@ -121,6 +121,6 @@ test('a grant for items of transactions alone is no grant for the item by itself
 test.each<[string, (client: DynamoDBClient) => Promise<unknown>]>([
   ['ListTables', (client) => client.send(new ListTablesCommand({}))],
   ['ExecuteStatement', (client) => client.send(new ExecuteStatementCommand({ Statement: `SELECT * FROM "${TABLE}"` }))],
-])('%s, which the front cannot judge, is refused even to who may do everything', async (_, call) => {
+])('%s, which the front does not know, is refused even to a caller that may do everything', async (_, call) => {
   expect(await failureOf(call(dynamoDbClient(front)))).toEqual({ name: 'UnknownOperationException', status: 400 });
 });

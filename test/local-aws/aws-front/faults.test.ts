@@ -134,7 +134,7 @@ describe('an upload to S3', () => {
     expect(await objectIsThere(Key)).toBe(happened);
   });
 
-  test('leaves no file open when its answer is thrown away', async () => {
+  test('leaves no file open when its answer is discarded', async () => {
     await putObject('read');
     inject('error-after', { operation: 'GetObject' });
     const read = s3.send(new GetObjectCommand({ Bucket: BUCKET, Key: 'read' }));
@@ -162,7 +162,7 @@ describe('a late call', () => {
     return Number((await engineClient().send(command)).Item?.at?.N);
   };
 
-  test('is lost to its client in DynamoDB, and happens when the test says so', async () => {
+  test('of DynamoDB gets no answer, and is performed when the test says so', async () => {
     const id = randomUUID();
     const release = Promise.withResolvers<void>();
     const fault = inject({ lateBy: release.promise }, { operation: 'PutItem' }, { times: 1 });
@@ -175,7 +175,7 @@ describe('a late call', () => {
     expect(await versionOf(id)).toBe(1);
   });
 
-  test('happens after a retry of the SDK that succeeded', async () => {
+  test('is performed after a retry of the SDK that succeeded', async () => {
     const id = randomUUID();
     const release = Promise.withResolvers<void>();
     const fault = inject({ lateBy: release.promise }, { operation: 'PutItem' }, { times: 1 });
@@ -187,7 +187,7 @@ describe('a late call', () => {
     expect(await versionOf(id)).toBe(1);
   });
 
-  test('brings its whole body to S3', async () => {
+  test('stores its whole body in S3', async () => {
     const Key = randomUUID();
     const release = Promise.withResolvers<void>();
     const fault = inject({ lateBy: release.promise }, { operation: 'PutObject' });
@@ -199,7 +199,7 @@ describe('a late call', () => {
     expect(ContentLength).toBe(200_000);
   });
 
-  test('harms nothing when it is refused in the end', async () => {
+  test('does no harm when it is refused in the end', async () => {
     const id = randomUUID();
     const fault = inject({ lateBy: 10 }, { operation: 'PutItem' }, { times: 1 });
     const condition = { ConditionExpression: 'attribute_exists(id)' };
@@ -247,20 +247,20 @@ describe('a fault', () => {
     expect(fault.hits).toBe(2);
   });
 
-  test('applies to nothing once it is removed', async () => {
+  test('applies to no call after it was removed', async () => {
     const fault = inject('error-before', {}, { mayNotApply: true });
     fault.remove();
     await put('x');
     expect(fault.hits).toBe(0);
   });
 
-  test('applies a conflict to nothing that cannot conflict', async () => {
+  test('does not apply a conflict to a call that cannot conflict', async () => {
     const fault = inject('transaction-conflict', {}, { mayNotApply: true });
     await client.send(new GetItemCommand({ TableName: TABLE, Key: { id: { S: 'x' } } }));
     expect(fault.hits).toBe(0);
   });
 
-  test('does not apply to a call that is refused for want of a grant', async () => {
+  test('does not apply to a call that lacks a permission', async () => {
     const fault = inject('error-after', {}, { mayNotApply: true });
     const powerless = principal('powerless');
     front.addPrincipal(powerless);
@@ -299,7 +299,7 @@ describe('at the end, a fault', () => {
     expect(() => faults.assertApplied()).toThrow(/predicate that threw Error: no such property/);
   });
 
-  test('that applied, or that may apply to nothing, is none', () => {
+  test('that applied, or that may apply to no call, is no error', () => {
     const faults = createFaults();
     faults.add({ match, effect: 'throttle', mayNotApply: true });
     faults.add({ match: {}, effect: 'cut' });

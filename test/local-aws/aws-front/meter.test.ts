@@ -142,7 +142,7 @@ describe('the calls of one request', () => {
     return own;
   };
 
-  test('are those with its trace id, whatever runs beside it, and are taken once', async () => {
+  test('are those with its trace id, even beside other requests, and can be taken once', async () => {
     const [one, two] = ['1-00000001-aaaaaaaaaaaaaaaaaaaaaaaa', '1-00000002-aaaaaaaaaaaaaaaaaaaaaaaa'];
     const read = new GetItemCommand({ TableName: TABLE, Key });
     await Promise.all([traced(one).send(read), traced(two).send(read), traced(one).send(read), client.send(read)]);
@@ -161,7 +161,7 @@ describe('the calls of one request', () => {
     expect(front.meter.take().calls).toEqual([]);
   });
 
-  test('count as rounds when one waits for the other', async () => {
+  test('count as several rounds when one waits for the other', async () => {
     const delay = front.faults.add({ match: {}, effect: { delayMs: 100 } });
     onTestFinished(() => delay.remove());
     const mark = front.meter.mark();
@@ -173,7 +173,7 @@ describe('the calls of one request', () => {
   });
 });
 
-test('a listener hears of every call with its status, of S3 and of refused ones too', async () => {
+test('a listener is told of every call with its status, including calls of S3 and refused ones', async () => {
   heard.splice(0);
   await s3Client(front).send(new PutObjectCommand({ Bucket: BUCKET, Key: 'k', Body: 'x' }));
   const stranger = principal('stranger');

@@ -30,7 +30,7 @@ const front = await frontOfFile({
 const s3 = s3Client(front);
 const there = { Bucket: BUCKET, Key: 'a b/ü' };
 
-test('an object goes to the other engine and comes back from it, and the listener hears of it', async () => {
+test('an object is stored in the other engine and read from it, and the listener is told of it', async () => {
   await s3.send(new PutObjectCommand({ ...there, Body: 'hello', ContentType: 'text/plain', Metadata: { file: 'x' } }));
   expect(await s3Client(engine).send(new HeadObjectCommand(there))).toMatchObject({ Metadata: { file: 'x' } });
   const answer = await s3.send(new GetObjectCommand({ ...there, Range: 'bytes=1-2' }));
@@ -47,7 +47,7 @@ test('an object goes to the other engine and comes back from it, and the listene
   expect((await failureOf(s3.send(new HeadObjectCommand(there)))).status).toBe(404);
 });
 
-test('an upload in parts goes there as well', async () => {
+test('a multipart upload is stored in the other engine, too', async () => {
   const upload = { Bucket: BUCKET, Key: 'parts' };
   const { UploadId } = await s3.send(new CreateMultipartUploadCommand(upload));
   const { ETag } = await s3.send(new UploadPartCommand({ ...upload, UploadId, PartNumber: 1, Body: 'part' }));
@@ -60,7 +60,7 @@ test('an upload in parts goes there as well', async () => {
   expect(created.at(-1)).toMatchObject({ key: 'parts', size: 6, reason: 'CompleteMultipartUpload' });
 });
 
-test('conditions, presigned URLs and missing keys are answered as by our own', async () => {
+test('conditions, presigned URLs and missing keys get the answers of the local S3 server', async () => {
   const once = { Bucket: BUCKET, Key: 'once' };
   const url = await getSignedUrl(s3, new PutObjectCommand({ ...once, IfNoneMatch: '*', ContentLength: 5 }));
   const send = () => fetch(url, { method: 'PUT', body: 'hello', headers: { 'if-none-match': '*' } });
@@ -70,7 +70,7 @@ test('conditions, presigned URLs and missing keys are answered as by our own', a
   expect(await failureOf(s3Client(front, reader).send(missing))).toEqual({ name: 'AccessDenied', status: 403 });
 });
 
-test('content that is not what was signed never becomes an object there', async () => {
+test('content that is not what was signed never becomes an object in the other engine', async () => {
   const client = s3Client(front, undefined, { requestChecksumCalculation: 'WHEN_REQUIRED' });
   client.middlewareStack.add(
     (next) => (args) => {

@@ -10,7 +10,7 @@ const policies = fc.array(
   { minLength: 1, maxLength: 3 },
 );
 
-test('verdicts that are remembered for the shape of a name are those that every name would get', async () => {
+test('the cached verdict for the shape of a name is the one that each name would get', async () => {
   await fc.assert(
     fc.asyncProperty(
       policies,
@@ -30,7 +30,7 @@ test('verdicts that are remembered for the shape of a name are those that every 
   );
 });
 
-test('verdicts are not shared between principals, actions or contexts', async () => {
+test('cached verdicts are not shared between principals, actions or contexts', async () => {
   const evaluator = createPolicyEvaluator(ACCOUNT, new Map());
   const Condition = { StringEquals: { 's3:prefix': 'mine' } };
   const one = principal(

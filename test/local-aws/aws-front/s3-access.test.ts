@@ -62,7 +62,7 @@ const OPERATIONS: [string, (s3: S3Client) => Promise<unknown>, string, string][]
   ],
 ];
 
-test.each(OPERATIONS)('%s needs exactly its own grant', async (_, call, action, path) => {
+test.each(OPERATIONS)('%s needs exactly its own permission', async (_, call, action, path) => {
   const resource = BUCKET_ARN + path;
   await call(clientWith(action, resource));
   const failure = await failureOf(call(nobody));
@@ -70,7 +70,7 @@ test.each(OPERATIONS)('%s needs exactly its own grant', async (_, call, action, 
   expect((await failureOf(call(clientWith(action, `${BUCKET_ARN}x${path}`)))).status).toBe(403);
 });
 
-test('the other calls of a multipart upload need grants of their own', async () => {
+test('the other calls of a multipart upload need their own permissions', async () => {
   const s3 = clientWith(['s3:GetObject', 's3:ListBucket'], [BUCKET_ARN, `${BUCKET_ARN}/*`]);
   const complete = new CompleteMultipartUploadCommand({ ...part, MultipartUpload: parts });
   expect(await failureOf(s3.send(complete))).toEqual(DENIED);
@@ -105,13 +105,13 @@ test('a copied part needs to read its source and to write its destination', asyn
 describe('a key that is not there', () => {
   const missing = { Bucket: BUCKET, Key: 'up/missing' };
 
-  test('is 404 for who may list the bucket', async () => {
+  test('is 404 for a caller that may list the bucket', async () => {
     const s3 = clientWith(['s3:GetObject', 's3:ListBucket'], [BUCKET_ARN, `${BUCKET_ARN}/*`]);
     expect(await failureOf(s3.send(new GetObjectCommand(missing)))).toEqual({ name: 'NoSuchKey', status: 404 });
     expect((await failureOf(s3.send(new HeadObjectCommand(missing)))).status).toBe(404);
   });
 
-  test('is 403 for who may not, which is no missing grant', async () => {
+  test('is 403 for a caller that may not, and is not reported as a missing permission', async () => {
     const s3 = clientWith(['s3:GetObject', 's3:PutObject'], `${BUCKET_ARN}/*`);
     expect(await failureOf(s3.send(new GetObjectCommand(missing)))).toEqual(DENIED);
     expect((await failureOf(s3.send(new HeadObjectCommand(missing)))).status).toBe(403);
@@ -138,7 +138,7 @@ describe('a condition of a policy', () => {
     await put({ IfNoneMatch: '*' });
   });
 
-  test('that cannot be judged here is refused when the principal is added', () => {
+  test('that the front does not know is refused when the principal is added', () => {
     const Condition = { IpAddress: { 'aws:SourceIp': '10.0.0.0/8' } };
     const user = principal('remote', allow('s3:*', '*', { Condition }));
     expect(() => front.addPrincipal(user)).toThrow(
@@ -149,7 +149,7 @@ describe('a condition of a policy', () => {
   });
 });
 
-test('an explicit denial wins over every grant', async () => {
+test('an explicit denial overrides every permission', async () => {
   const deny = { Statement: [{ Effect: 'Deny', Action: 's3:PutObject', Resource: `${BUCKET_ARN}/up/*` }] };
   const user = principal('limited', allow('s3:*', '*'), deny);
   front.addPrincipal(user);
@@ -165,7 +165,7 @@ test.each(['up/a*', 'up/a?', 'up/*', `up/\${s3:prefix}`])('the key %j is no patt
   expect(await failureOf(elsewhere.send(new PutObjectCommand({ Bucket: BUCKET, Key, Body: 'x' })))).toEqual(DENIED);
 });
 
-test('remembers every grant that was used, objects by their folder', async () => {
+test('the front remembers every permission that was used, for objects by folder', async () => {
   const user = principal('remembered', allow(['s3:PutObject', 's3:GetObject'], `${BUCKET_ARN}/*`));
   front.addPrincipal(user);
   for (const Key of ['r/1', 'r/2']) {

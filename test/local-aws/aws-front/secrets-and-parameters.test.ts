@@ -37,7 +37,7 @@ describe('a secret', () => {
     expect((await secret(id, byName)).SecretString).toBe('{"current":"a"}');
   });
 
-  test('is the new one after a rotation', async () => {
+  test('has its new value after a rotation', async () => {
     const before = await secret('origin-secret');
     front.secrets.set('origin-secret', '{"current":"b","previous":"a"}');
     const after = await secret('origin-secret');
@@ -46,7 +46,7 @@ describe('a secret', () => {
     front.secrets.set('origin-secret', '{"current":"a"}');
   });
 
-  test('is for who has its grant', async () => {
+  test('is read only with a permission for it', async () => {
     expect(await failureOf(secret('other'))).toEqual(DENIED);
     expect(await failureOf(secret('missing', ADMIN))).toEqual({ name: 'ResourceNotFoundException', status: 400 });
   });
@@ -63,7 +63,7 @@ describe('a parameter', () => {
     });
   });
 
-  test('is for who has its grant', async () => {
+  test('is read only with a permission for it', async () => {
     expect(await failureOf(get('/app/other'))).toEqual(DENIED);
     expect(await failureOf(get('/missing', ADMIN))).toEqual({ name: 'ParameterNotFound', status: 400 });
   });

@@ -46,7 +46,7 @@ describe('a signed request', () => {
   };
   const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 
-  test('is let through as it was signed, however its URL is encoded', async () => {
+  test('is accepted as it was signed, however its URL is encoded', async () => {
     expect(await send(await signed())).toEqual([200, undefined]);
     expect(await send(await signed(), `/${BUCKET}/%6b%65%79`)).toEqual([200, undefined]);
   });
@@ -66,7 +66,7 @@ describe('a signed request', () => {
     expect(await request()).toEqual([403, 'SignatureDoesNotMatch']);
   });
 
-  test('with a header added that AWS gives a meaning is refused', async () => {
+  test('with an unsigned x-amz- header is refused', async () => {
     expect(await send({ ...(await signed()), 'x-amz-checksum-mode': 'ENABLED' })).toEqual([403, 'AccessDenied']);
   });
 
@@ -79,7 +79,7 @@ describe('a signed request', () => {
     expect(await send(await signed({ now: minutesAgo(minutes) }))).toEqual([status, code]);
   });
 
-  test('with another body than its hash says is refused, and nothing is stored', async () => {
+  test('whose body has another hash is refused, and nothing is stored', async () => {
     const payloadHash = (await signed())['x-amz-content-sha256'] ?? '';
     const headers = await signRequest({ method: 'PUT', url, headers: { host }, payloadHash }, ADMIN, {
       ...ACCOUNT,
@@ -89,7 +89,7 @@ describe('a signed request', () => {
     expect((await getObject(ADMIN)).ContentLength).toBe(5);
   });
 
-  test('that says nothing of its body is refused', async () => {
+  test('without a hash of its body is refused', async () => {
     expect(await send(await signed({ payloadHash: 'whatever' }))).toEqual([400, 'InvalidRequest']);
   });
 
@@ -167,7 +167,7 @@ test('a call without a signature is refused by every service', async () => {
   expect(await dynamoDb.json()).toMatchObject({ __type: expect.stringContaining('MissingAuthenticationToken') });
 });
 
-test('a call of a service that is not here is refused by name', async () => {
+test('a call of an unknown service is refused with the name of the service', async () => {
   const headers = await signRequest({ method: 'POST', url: '/', headers: { host } }, ADMIN, {
     ...ACCOUNT,
     service: 'sts',

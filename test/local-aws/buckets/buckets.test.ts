@@ -37,7 +37,7 @@ describe('a bucket', () => {
     [{ EventBridgeConfiguration: {} }, true],
     [{ EventBridgeConfiguration: { EventBridgeEnabled: false } }, false],
     [{}, false],
-  ])('with the notifications %j tells EventBridge: %s', async (NotificationConfiguration, hasEvents) => {
+  ])('with the notifications %j sends events to EventBridge: %s', async (NotificationConfiguration, hasEvents) => {
     const deployment = await deploy({ Uploads: bucket({ NotificationConfiguration }) });
     expect(readBuckets(deployment)).toMatchObject([{ hasEvents }]);
   });
@@ -104,7 +104,7 @@ describe('the files of an asset', () => {
     return { deployment, started, s3, Bucket: readBuckets(deployment)[0]?.name };
   }
 
-  test('come into the bucket under their prefix, with type and cache control', async () => {
+  test('are put into the bucket under their prefix, with type and cache control', async () => {
     const { deployment, started, s3, Bucket } = await front(['s3:*']);
     await deployFiles(deployment, started.endpoint);
     const { Contents } = await s3.send(new ListObjectsV2Command({ Bucket }));
@@ -121,7 +121,7 @@ describe('the files of an asset', () => {
     );
   });
 
-  test('take the place of what was there before, under that prefix alone', async () => {
+  test('replace the former objects, only under that prefix', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'buckets-'));
     const before = await front(
       ['s3:*'],
@@ -137,7 +137,7 @@ describe('the files of an asset', () => {
     expect(Contents?.map(({ Key }) => Key)).toEqual(['dashboard/more.json', 'other/more.json']);
   });
 
-  test('take the place of what was there before in another S3 engine, too', async () => {
+  test('replace the former objects in another S3 engine, too', async () => {
     // The front of the first start is the other engine of the next.
     const engine = await front(['s3:*']);
     await deployFiles(engine.deployment, engine.started.endpoint);
@@ -151,7 +151,7 @@ describe('the files of an asset', () => {
     expect(Contents?.map(({ Key }) => Key)).toEqual(['dashboard/more.json']);
   });
 
-  test('cannot come where the function behind the custom resource may not write', async () => {
+  test('cannot be put where the function behind the custom resource may not write', async () => {
     const { deployment, started } = await front(['s3:ListBucket']);
     await expect(deployFiles(deployment, started.endpoint)).rejects.toThrow('not authorized');
   });

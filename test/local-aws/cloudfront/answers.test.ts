@@ -76,7 +76,7 @@ describe('CustomErrorResponses', () => {
     CustomErrorResponses: [{ ErrorCode: 403, ResponseCode: 404, ResponsePagePath: path, ErrorCachingMinTTL: 10 }],
   });
 
-  test('a page of the distribution stands in for the origin’s error, with its own status', async () => {
+  test('a page of the distribution replaces the error of the origin, with its own status', async () => {
     const rig = await startRig(listener, { config: errors('/errors/not-found.json') });
     for (const _time of [1, 2]) {
       const reply = await ask(rig, '/uploads/gone', { headers: { range: 'bytes=0-1' } });
@@ -90,7 +90,7 @@ describe('CustomErrorResponses', () => {
     ['a method that is not allowed', 403, '/', { method: 'TRACE' }],
     ['an origin that hangs up', 502, '/', {}],
     ['a function that fails', 503, '/fail', {}],
-  ])('a page stands in for CloudFront’s own error of %s', async (_name, status, path, request) => {
+  ])('a page replaces CloudFront’s own error of %s', async (_name, status, path, request) => {
     const { association, resources } = withFunction(
       'viewer-request',
       'function handler(event) { if (event.request.uri === "/fail") throw 1; return event.request; }',
@@ -108,14 +108,14 @@ describe('CustomErrorResponses', () => {
     expect(await ask(rig, path, request)).toMatchObject({ status: 418, text: 'page' });
   });
 
-  test('a page that cannot be had shows its own error', async () => {
+  test('a page that cannot be fetched is answered with its own error', async () => {
     const rig = await startRig(listener, { config: errors('/errors/gone.json') });
     expect(await ask(rig, '/x')).toMatchObject({ status: 403, text: '<Error>AccessDenied</Error>' });
   });
 });
 
 describe('errors that CloudFront makes are pages of its own', () => {
-  test('an origin that nobody answers for: 502', async () => {
+  test('an origin that cannot be reached: 502', async () => {
     const rig = await startRig(() => {}, {
       config: { Origins: [{ ...ORIGIN, DomainName: 'down.example.com' }] },
       origins: { 'down.example.com': { port: 1 } },
@@ -130,13 +130,13 @@ describe('errors that CloudFront makes are pages of its own', () => {
     expectOwnPage(await ask(rig, '/', { method: 'POST', body: 'x' }), 502);
   });
 
-  test('an origin that does not answer in its time: 504', async () => {
+  test('an origin that does not answer in time: 504', async () => {
     const slow = { ...ORIGIN, CustomOriginConfig: { OriginReadTimeout: 0.05 } };
     const rig = await startRig(() => {}, { config: { Origins: [slow] } });
     expectOwnPage(await ask(rig, '/'), 504);
   });
 
-  test('a URL longer than CloudFront takes: 414', async () => {
+  test('a URL that is too long for CloudFront: 414', async () => {
     expectOwnPage(await ask(await startRig(() => {}), `/${'a'.repeat(8_192)}`), 414);
   });
 
@@ -162,7 +162,7 @@ describe('errors that CloudFront makes are pages of its own', () => {
   });
 });
 
-test('no bytes of a viewer end the server', async () => {
+test('no input of a viewer ends the server', async () => {
   const rig = await startRig((request, response) => void request.resume().on('end', () => response.end('ok')));
   const piece = fc.constantFrom(
     'GET ',
@@ -204,7 +204,7 @@ test('a target with scheme and host, as proxies get it, is its path', async () =
   expect((await ask(rig, 'http://elsewhere/a?b=1')).text).toBe('/a?b=1');
 });
 
-test('the log has one line a request, and no query in it', async () => {
+test('the log has one entry per request, without the query', async () => {
   const rig = await startRig((_request, response) => response.writeHead(201).end('hello'));
   await ask(rig, '/a/b?token=secret', { method: 'POST' });
   expect(rig.log).toEqual([
@@ -231,7 +231,7 @@ describe('compression', () => {
     );
   const ACCEPT = { headers: { 'accept-encoding': 'gzip;q=0.5, br' } };
 
-  test('a text is compressed as the viewer likes best, from the cache too', async () => {
+  test('text is compressed in the preferred encoding of the viewer, from the cache, too', async () => {
     const rig = await rigFor({ 'content-type': 'text/css; charset=utf-8' });
     for (const source of ['Miss', 'Hit']) {
       const reply = await ask(rig, '/', ACCEPT);

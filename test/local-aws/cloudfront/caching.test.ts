@@ -39,7 +39,7 @@ function cachedRig({ listener }: Bucket, ttl: object = {}): Promise<Rig> {
   });
 }
 
-describe('an answer is served again for as long as policy and origin say', () => {
+describe('the cache serves an answer for as long as policy and origin say', () => {
   test.each([
     ['no word from the origin: the default', {}, {}, 60],
     ['max-age below the maximum', { 'cache-control': 'max-age=7' }, {}, 7],
@@ -71,8 +71,8 @@ describe('an answer is served again for as long as policy and origin say', () =>
   });
 });
 
-describe('when its time is over', () => {
-  test('an unchanged object is confirmed by a 304 and served from here', async () => {
+describe('after its lifetime', () => {
+  test('an unchanged object is confirmed by a 304 and served from the cache', async () => {
     const origin = bucket();
     const rig = await cachedRig(origin);
     await ask(rig, '/o');
@@ -96,7 +96,7 @@ describe('when its time is over', () => {
     expect((await ask(rig, '/o')).headers['x-cache']).toBe('Hit from cloudfront');
   });
 
-  test('a deleted object is gone: a minute after the last answer nothing serves it', async () => {
+  test('a deleted object is not served a minute after the last answer', async () => {
     const origin = bucket();
     const rig = await cachedRig(origin);
     await ask(rig, '/o');
@@ -109,7 +109,7 @@ describe('when its time is over', () => {
     expect((await ask(rig, '/o', { headers: { 'if-none-match': '"v1"' } })).status).toBe(404);
   });
 
-  test('a range held to an old version gets the whole new one', async () => {
+  test('a range of an old version gets the whole new object', async () => {
     const origin = bucket();
     const rig = await cachedRig(origin);
     await ask(rig, '/o');
@@ -120,7 +120,7 @@ describe('when its time is over', () => {
   });
 });
 
-describe('what a kept object answers', () => {
+describe('a cached object answers', () => {
   test.each([
     ['a first range', { range: 'bytes=0-3' }, 206, '0123', 'bytes 0-3/10'],
     ['one byte', { range: 'bytes=9-9' }, 206, '9', 'bytes 9-9/10'],
@@ -164,8 +164,8 @@ describe('what a kept object answers', () => {
   });
 });
 
-describe('what is not kept', () => {
-  test('parts: a range of an object that is not here goes to the origin each time', async () => {
+describe('the cache does not keep', () => {
+  test('parts: a range of an uncached object goes to the origin each time', async () => {
     const origin = bucket();
     const rig = await cachedRig(origin);
     for (const _time of [1, 2]) {
@@ -206,7 +206,7 @@ describe('what is not kept', () => {
     expect(origin.asked).toHaveLength(2);
   });
 
-  test('a 304 for a viewer whose copy is newer than nothing here', async () => {
+  test('a 304 of the origin for an object that is not cached', async () => {
     const origin = bucket();
     const rig = await cachedRig(origin);
     expect((await ask(rig, '/o', { headers: { 'if-none-match': '"v1"' } })).status).toBe(304);
@@ -214,8 +214,8 @@ describe('what is not kept', () => {
   });
 });
 
-describe('the key', () => {
-  test('is the path alone, unless the policy names more', async () => {
+describe('the cache key', () => {
+  test('is only the path, unless the policy names more', async () => {
     const origin = bucket();
     const rig = await cachedRig(origin);
     await ask(rig, '/o?a=1', { headers: { cookie: 'a=1', 'x-h': '1' } });
@@ -230,7 +230,7 @@ describe('the key', () => {
     ['cookies', { CookiesConfig: { CookieBehavior: 'all' } }, '/o', { cookie: 'c=2' }],
     ['query', { QueryStringsConfig: { QueryStringBehavior: 'all' } }, '/o?q=2', {}],
     ['encodings', { EnableAcceptEncodingGzip: true }, '/o', { 'accept-encoding': 'gzip' }],
-  ])('holds the %s the policy names', async (_name, parameters, path, headers) => {
+  ])('has the %s that the policy names', async (_name, parameters, path, headers) => {
     const origin = bucket();
     const base = MINUTE_CACHE_POLICY.CachePolicyConfig.ParametersInCacheKeyAndForwardedToOrigin;
     const rig = await cachedRig(origin, { ParametersInCacheKeyAndForwardedToOrigin: { ...base, ...parameters } });
@@ -294,14 +294,14 @@ describe('errors of GET requests', () => {
     expect(origin.asked).toHaveLength(2);
   });
 
-  test('errors of other methods are never kept', async () => {
+  test('errors of other methods are never cached', async () => {
     const { rig, origin } = await api(503, {});
     for (const _time of [1, 2]) await ask(rig, '/e', { method: 'POST' });
     expect(origin.asked).toHaveLength(2);
   });
 });
 
-test('memory is bounded: the least recently used goes first', () => {
+test('the cache is bounded: it evicts the least recently used entry first', () => {
   const cache = memoryCache(25);
   const entry = {
     status: 200,

@@ -16,7 +16,7 @@ function read(config: Properties, resources: Partial<typeof RESOURCES> = {}) {
   return () => readDistribution({ ...CONFIG, ...config }, { ...RESOURCES, ...resources });
 }
 
-test('what has no meaning on one machine may have any value', () => {
+test('properties without effect on one machine may have any value', () => {
   const config = {
     Aliases: ['files.example.com'],
     Comment: 'x',
@@ -37,7 +37,7 @@ test('numbers and booleans may be strings, as CloudFormation allows', () => {
   expect(distribution.errorRules.get(404)).toEqual({ cachingMinTtlSeconds: 0, page: { path: '/e.json', status: 404 } });
 });
 
-describe('what is not implemented stops the start, by name', () => {
+describe('a distribution does not start, and names the property, when the template has', () => {
   const behavior = (extra: Properties) => ({ DefaultCacheBehavior: { ...PASS_BEHAVIOR, ...extra } });
   const origin = (extra: Properties) => ({ Origins: [{ ...ORIGIN, ...extra }] });
   test.each([
@@ -65,7 +65,7 @@ describe('what is not implemented stops the start, by name', () => {
   });
 });
 
-describe('what is missing stops the start, by name', () => {
+describe('a distribution does not start, and names what is missing, without', () => {
   test.each([
     ['an origin', { DefaultCacheBehavior: { ...PASS_BEHAVIOR, TargetOriginId: 'gone' } }, 'the origin "gone"'],
     [
@@ -90,7 +90,7 @@ describe('what is missing stops the start, by name', () => {
   });
 });
 
-describe('policies are read as strictly', () => {
+describe('a distribution does not start with a policy that has', () => {
   const cachePolicy = (extra: Properties) => ({
     minute: { CachePolicyConfig: { ...MINUTE_CACHE_POLICY.CachePolicyConfig, ...extra } },
   });

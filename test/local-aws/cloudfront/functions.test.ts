@@ -75,7 +75,7 @@ describe('a viewer-request function', () => {
     expect(JSON.parse(text)).toMatchObject({ url: '/p?b=2&a=1&b=3&&c', headers: { cookie: 'z=1; y=2' } });
   });
 
-  test('answers itself, in text or base64, and no origin is asked', async () => {
+  test('answers by itself, in text or base64, without a request to the origin', async () => {
     const rig = await rigWith(
       'viewer-request',
       `function handler() {
@@ -126,7 +126,7 @@ describe('a viewer-request function', () => {
     expect((await ask(rig, '/')).status).toBe(status);
   });
 
-  test('that sets an unusable header is told which', async () => {
+  test('that sets an invalid header fails with the name of the header', async () => {
     const code = 'function handler(event) { event.request.headers["x-a"] = { value: "\\n" }; return event.request; }';
     const rig = await rigWith('viewer-request', code);
     await ask(rig, '/');
@@ -148,7 +148,7 @@ describe('a viewer-request function', () => {
   });
 });
 
-test('an answer a function makes is sent as it is: no error page, no response headers policy, no second function', async () => {
+test('the answer of a function is sent as it is: no error page, no response headers policy, no second function', async () => {
   const request = withFunction('viewer-request', 'function handler() { return { statusCode: 404, body: "own" }; }');
   const failing = { EventType: 'viewer-response', FunctionARN: 'arn:failing' };
   const custom = { Items: [{ Header: 'x-policy', Value: '1', Override: true }] };

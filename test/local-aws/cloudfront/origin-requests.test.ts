@@ -30,7 +30,7 @@ async function received(
 }
 
 describe('what CloudFront itself adds', () => {
-  test('the origin sees its own name, the way and the addresses on it', async () => {
+  test('the origin gets its own host name, the proxies and the addresses of the viewer', async () => {
     const { headers } = await received('/', { headers: { 'x-forwarded-for': '203.0.113.9', via: '1.1 proxy' } });
     expect(headers).toMatchObject({
       host: 'origin.example.com',
@@ -81,7 +81,7 @@ describe('what CloudFront itself adds', () => {
   });
 });
 
-describe('what the policies let through', () => {
+describe('the policies forward', () => {
   const VIEWER = {
     headers: {
       authorization: 'Bearer k',
@@ -92,20 +92,20 @@ describe('what the policies let through', () => {
     },
   };
 
-  test('all except Host: everything of the viewer but that', async () => {
+  test('everything but Host with AllViewerExceptHostHeader', async () => {
     const { url, headers } = await received('/p?a=1&b=2', VIEWER);
     expect(url).toBe('/p?a=1&b=2');
     expect(headers).toMatchObject({ ...VIEWER.headers, host: 'origin.example.com' });
   });
 
-  test('no origin request policy: neither query, cookies, credentials nor other headers', async () => {
+  test('no query, cookies, credentials or other headers without an origin request policy', async () => {
     const { url, headers } = await received('/p?a=1', VIEWER, { config: { DefaultCacheBehavior: CACHE_BEHAVIOR } });
     expect(url).toBe('/p');
     expect(headers).toMatchObject({ 'user-agent': 'Amazon CloudFront', range: 'bytes=0-1' });
     for (const name of ['authorization', 'cookie', 'x-other']) expect(headers).not.toHaveProperty(name);
   });
 
-  test('lists: the named ones, of either policy', async () => {
+  test('the names in the lists of both policies', async () => {
     const cachePolicy = {
       CachePolicyConfig: {
         MaxTTL: 60,
@@ -147,7 +147,7 @@ describe('bodies', () => {
     expect(headers).toMatchObject({ ...framing, 'content-type': 'x/y' });
   });
 
-  test('Expect is answered here and not passed on', async () => {
+  test('Expect is answered by the edge and not forwarded', async () => {
     const { body, headers } = await received('/', {
       method: 'POST',
       body: 'hello',
@@ -194,7 +194,7 @@ test('a function sends a request to another origin, with that origin’s path an
   expect(headers.host).toBe('other.example.com');
 });
 
-test('the default root object stands for the root alone', async () => {
+test('the default root object replaces only the root', async () => {
   const config = { DefaultRootObject: 'index.html' };
   expect((await received('/', {}, { config })).url).toBe('/index.html');
   expect((await received('/x/', {}, { config })).url).toBe('/x/');

@@ -9,7 +9,7 @@ function match(path: string): string {
   return behaviorFor(path, behaviors).pathPattern;
 }
 
-describe('the first pattern that fits decides', () => {
+describe('the first matching pattern decides', () => {
   test.each([
     ['/dashboard/', 'dashboard/*'],
     ['/dashboard/a/b.css', 'dashboard/*'],

@@ -53,12 +53,12 @@ test('100 MiB pass through in both directions', async () => {
   expect(await count(response)).toBe(100 * MIB);
 });
 
-test('an origin that does not read holds the viewer back', async () => {
+test('an origin that does not read slows the viewer down', async () => {
   const rig = await startRig(() => {});
   expect(await writeUntilFull(upload(rig))).toBeLessThan(32 * MIB);
 });
 
-test('a viewer that does not read holds the origin back', async () => {
+test('a viewer that does not read slows the origin down', async () => {
   const written = Promise.withResolvers<number>();
   const rig = await startRig(async (_request, response) => written.resolve(await writeUntilFull(response)));
   const socket = connect(rig.port, '127.0.0.1');
@@ -123,12 +123,12 @@ const refusingRig = () =>
 test.each([
   ['keeps its connection', ''],
   ['has it closed', 'Connection: close\r\n'],
-])('what a function refuses is drained, so that a client that %s reads the answer', async (_, connection) => {
+])('a body that a function refuses is drained, so that a client that %s reads the answer', async (_, connection) => {
   const head = `POST / HTTP/1.1\r\nHost: x\r\n${connection}Content-Length: ${101 * MIB}\r\n\r\n`;
   expect(await sendThenRead(await refusingRig(), head, 101 * MIB)).toMatch(/^HTTP\/1\.1 413 /);
 });
 
-test('what an origin refuses before it has read everything is drained too', async () => {
+test('a body that an origin refuses before it has read all of it is drained, too', async () => {
   const rig = await startRig((_request, response) => {
     response.writeHead(413).end('{"error":"file_too_large"}');
   });
@@ -136,7 +136,7 @@ test('what an origin refuses before it has read everything is drained too', asyn
   expect(await sendThenRead(rig, head, 50 * MIB)).toMatch(/^HTTP\/1\.1 413 .*"file_too_large"/s);
 });
 
-test('a body without an end is cut in the end', async () => {
+test('an endless body is cut', async () => {
   const rig = await refusingRig();
   const socket = connect(rig.port, '127.0.0.1');
   const closed = new Promise((resolve) => socket.on('error', () => {}).on('close', resolve));
@@ -156,7 +156,7 @@ test('after a refused upload the connection serves the next request', async () =
   expect((await text(socket)).match(/HTTP\/1\.1 413/g)).toHaveLength(2);
 });
 
-test('an upload that waits for 100 gets it when its body is wanted', async () => {
+test('an upload that waits for 100 Continue gets it when its body is read', async () => {
   const rig = await startRig(async (request, response) => response.end(await text(request)));
   const request = upload(rig, { expect: '100-continue', 'content-length': '4' });
   request.flushHeaders();
@@ -166,7 +166,7 @@ test('an upload that waits for 100 gets it when its body is wanted', async () =>
   expect(await text(response)).toBe('body');
 });
 
-test('an upload that waits for 100 and is refused is spared the sending', async () => {
+test('a refused upload that waits for 100 Continue never sends its body', async () => {
   const rig = await refusingRig();
   const request = upload(rig, { expect: '100-continue', 'content-length': '1000000' });
   request.on('continue', () => expect.unreachable());
@@ -176,7 +176,7 @@ test('an upload that waits for 100 and is refused is spared the sending', async 
   response.resume();
 });
 
-test('a kept connection that the origin closes just now is replaced unnoticed', async () => {
+test('a kept connection that the origin is just closing is replaced without an error', async () => {
   const served = new WeakSet<Socket>();
   const rig = await startRig((request, response) => {
     if (served.has(request.socket)) {
@@ -189,7 +189,7 @@ test('a kept connection that the origin closes just now is replaced unnoticed', 
   for (const _time of [1, 2, 3]) expect((await ask(rig, '/')).text).toBe('ok');
 });
 
-test('a closed distribution lets nobody wait', async () => {
+test('a closed distribution ends every connection', async () => {
   const rig = await startRig(() => {});
   const waiting = ask(rig, '/').catch((error: Error) => error);
   await setImmediate();

@@ -61,7 +61,7 @@ const CONFIG: DynamoDBClientConfig = {
   credentials: { accessKeyId: 'any', secretAccessKey: 'any' },
 };
 
-test('a table has the keys, indexes and expiry of the template, and is made once', async () => {
+test('a table has the keys, indexes and expiry of the template, and is created once', async () => {
   const deployment = await deploymentOf(FILES);
   await createTables(deployment, engines());
   await createTables(deployment, engines());
@@ -83,7 +83,7 @@ test.each([
     'another projection',
     { GlobalSecondaryIndexes: [{ ...FILES.GlobalSecondaryIndexes[0], Projection: { ProjectionType: 'ALL' } }] },
   ],
-])('a table that was made before, with %s, is an error that says what to do', async (_name, difference) => {
+])('a table that exists with %s is an error that says what to do', async (_name, difference) => {
   const deployment = await deploymentOf(FILES);
   await createTables(deployment, engines());
   const changed = await deploymentOf({ ...FILES, ...difference }, deployment.account.accountId);
@@ -92,12 +92,12 @@ test.each([
   );
 });
 
-test('a property that is not known is an error', async () => {
+test('an unknown property is an error', async () => {
   const deployment = await deploymentOf({ ...FILES, Color: 'red' });
   await expect(createTables(deployment, engines())).rejects.toThrow('does not implement Color');
 });
 
-test('a table that the template only names is an error', async () => {
+test('a table that the template names but does not create is an error', async () => {
   const granted = await deploy({
     Role: {
       Type: 'AWS::IAM::Role',

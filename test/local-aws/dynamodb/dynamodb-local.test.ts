@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { TABLES } from '../../../shared/aws/tables.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
-test('takes every table as the product declares it', async () => {
+test('DynamoDB Local creates every table that the product declares', async () => {
   const client = dynamoDbClient();
   const names = await createTables(client);
   const listed: string[] = [];

@@ -92,7 +92,7 @@ const created = (key: string, bucket = 'uploads') => ({
 });
 
 describe('a new object', () => {
-  test('that a rule waits for reaches its function, as EventBridge writes it', async () => {
+  test("that matches a rule reaches its function as EventBridge's event", async () => {
     const { bus, received } = await busWith();
     bus.objectCreated(created('incoming/ü b'));
     expect(await received()).toEqual([
@@ -121,19 +121,19 @@ describe('a new object', () => {
   test.each([
     ['under another prefix', created('uploads/a')],
     ['in another bucket', created('incoming/a', 'other')],
-  ])('%s reaches nobody', async (_name, object) => {
+  ])('%s reaches no function', async (_name, object) => {
     const { bus, received } = await busWith();
     bus.objectCreated(object);
     expect(await received()).toEqual([]);
   });
 
-  test('in a bucket that does not tell EventBridge reaches nobody', async () => {
+  test('in a bucket without EventBridge events reaches no function', async () => {
     const { bus, received } = await busWith(ALL, { bucketsWithEvents: [] });
     bus.objectCreated(created('incoming/a'));
     expect(await received()).toEqual([]);
   });
 
-  test('reaches nobody when the rule is disabled', async () => {
+  test('reaches no function when the rule is disabled', async () => {
     const Disabled = { ...ARRIVED, Properties: { ...ARRIVED.Properties, State: 'DISABLED' } };
     const { bus, received } = await busWith({ ...ALL, Arrived: Disabled });
     bus.objectCreated(created('incoming/a'));
@@ -154,14 +154,14 @@ describe('a new object', () => {
 });
 
 describe('a function that fails at an event', () => {
-  test('gets it twice more', async () => {
+  test('gets it two more times', async () => {
     const { bus, received, invoker } = await busWith();
     bus.objectCreated(created('incoming/fails-2'));
     expect(await received()).toHaveLength(3);
     expect(invoker.failed).toEqual([]);
   });
 
-  test('every time leaves it among the failed events', async () => {
+  test('at every try leaves it among the failed events', async () => {
     const { bus, received, invoker, lambda, log } = await busWith();
     bus.objectCreated(created('incoming/fails-3'));
     expect(await received()).toHaveLength(3);
@@ -186,7 +186,7 @@ describe('a function that fails at an event', () => {
     expect(invoker.failed).toMatchObject([{ attempts: 1, destination: 'arn:aws:sqs:eu-west-1:111122223333:dead' }]);
   });
 
-  test('because it runs as often as it may gets it later, which is no try of its own', async () => {
+  test('because it is throttled gets it later, which does not count as a try', async () => {
     const F = lambdaFunction('code', { ReservedConcurrentExecutions: 1 });
     const config = {
       Type: 'AWS::Lambda::EventInvokeConfig',
@@ -198,7 +198,7 @@ describe('a function that fails at an event', () => {
     expect(invoker.failed).toEqual([]);
   });
 
-  test('because it runs as often as it may does not get it when it is too old by then', async () => {
+  test('because it is throttled does not get it when it is too old by then', async () => {
     const F = lambdaFunction('code', { ReservedConcurrentExecutions: 0 });
     const config = {
       Type: 'AWS::Lambda::EventInvokeConfig',
@@ -227,7 +227,7 @@ describe('a schedule', () => {
     detail: {},
   };
 
-  test('runs when asked to', async () => {
+  test('is run by runSchedules', async () => {
     const { bus, received } = await busWith();
     bus.runSchedules();
     bus.runSchedules('Minutely');
@@ -235,7 +235,7 @@ describe('a schedule', () => {
     expect(() => bus.runSchedules('Arrived')).toThrow('there is no scheduled rule Arrived');
   });
 
-  test('runs by the clock', async () => {
+  test('is run by the clock', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const { received } = await busWith(ALL, { isClockRunning: true });
     vi.advanceTimersByTime(59_999);

@@ -17,7 +17,7 @@ const echo = (routes: Record<string, string> = { 'ANY /files/{id}': 'Echo' }, bi
 const reply = () => gatewayWith(restApi({ 'POST /reply': 'Reply' }), { Reply: REPLY });
 
 describe('the event', () => {
-  test('is that of format 1.0, whole', async () => {
+  test('has all fields of format 1.0', async () => {
     const { send, api } = await echo();
     const { body } = await send('GET /files/a%20b?x=1&y=2&x=3', { 'User-Agent': 'tests', 'X-Twice': ['a', 'b'] });
     const headers = {
@@ -76,7 +76,7 @@ describe('the event', () => {
     });
   });
 
-  test('has null for what the request does not have', async () => {
+  test('has null for parts that the request lacks', async () => {
     const { send } = await echo({ 'ANY /files/{id}': 'Echo', 'GET /': 'Echo' });
     expect(JSON.parse((await send('GET /')).body)).toMatchObject({
       queryStringParameters: null,
@@ -99,7 +99,7 @@ describe('the event', () => {
     expect(Object.entries(event.multiValueQueryStringParameters)).toEqual(Object.entries(expected));
   });
 
-  test('appends to X-Forwarded-For, and lets no client set the other headers of the gateway', async () => {
+  test('appends to X-Forwarded-For, and overwrites the other headers of the gateway', async () => {
     const { send } = await echo();
     const forged = { 'x-forwarded-for': '6.6.6.6', 'x-forwarded-proto': 'http', 'x-amzn-trace-id': 'forged' };
     const { headers } = JSON.parse((await send('GET /files/1', forged)).body);
@@ -115,13 +115,13 @@ describe('the event', () => {
     ['te', 'trailers'],
     ['www-authenticate', 'x'],
     ['authorization', 'AWS4-HMAC-SHA256 Credential=a/b'],
-  ])('does not hold the header %s: %s', async (name, value) => {
+  ])('lacks the header %s: %s', async (name, value) => {
     const { send } = await echo();
     const { headers } = JSON.parse((await send('GET /files/1', { [name]: value })).body);
     expect(headers).not.toHaveProperty(name);
   });
 
-  test('holds an Authorization that is not AWS’s', async () => {
+  test('keeps an Authorization header that is no AWS signature', async () => {
     const { send } = await echo();
     const { headers } = JSON.parse((await send('GET /files/1', { Authorization: 'Bearer x' })).body);
     expect(headers.Authorization).toBe('Bearer x');
@@ -133,7 +133,7 @@ describe('the event', () => {
     [['image/*'], 'image/png', true],
     [['image/*'], 'text/plain', false],
     [[], 'application/octet-stream', false],
-  ])('with the binary types %j has a body of type %s as base64: %s', async (binary, type, isBase64Encoded) => {
+  ])('with the binary types %j has a body of type %s in base64: %s', async (binary, type, isBase64Encoded) => {
     const { send } = await echo(undefined, binary);
     const event = JSON.parse((await send('POST /files/1', { 'content-type': type }, 'hello')).body);
     expect([event.isBase64Encoded, event.body]).toEqual([isBase64Encoded, isBase64Encoded ? 'aGVsbG8=' : 'hello']);
@@ -145,7 +145,7 @@ describe('the event', () => {
     expect(Buffer.from(JSON.parse((await send('POST /files/1', {}, bytes)).body).body, 'base64')).toEqual(bytes);
   });
 
-  test('has the method that X-HTTP-Method-Override names, as API Gateway obeys it', async () => {
+  test('has the method that X-HTTP-Method-Override names, as on API Gateway', async () => {
     const { send } = await echo({ 'DELETE /files/{id}': 'Echo' });
     const { body } = await send('POST /files/1', { 'X-HTTP-Method-Override': 'DELETE' });
     expect(JSON.parse(body).httpMethod).toBe('DELETE');
@@ -153,7 +153,7 @@ describe('the event', () => {
 });
 
 describe('the answer', () => {
-  test('is what the function says', async () => {
+  test('is what the function returned', async () => {
     const { send } = await reply();
     const answer = await send(
       'POST /reply',
@@ -177,7 +177,7 @@ describe('the answer', () => {
     });
   });
 
-  test('has the type JSON when the function names none, and may have no body', async () => {
+  test('has the type JSON when the function gives none, and may have no body', async () => {
     const { send } = await reply();
     const answer = await send('POST /reply', {}, '{"statusCode":"204"}');
     expect(answer).toMatchObject({ status: 204, body: '', headers: { 'content-type': 'application/json' } });
@@ -217,7 +217,7 @@ describe('the answer', () => {
     ['{"statusCode":200,"headers":{"a b":"c"}}'],
     ['{"statusCode":200,"multiValueHeaders":{"X":"a"}}'],
     ['{"statusCode":200,"isBase64Encoded":"true"}'],
-  ])('of a function that gives %s is 502', async (result) => {
+  ])('of a function that returns %s is 502', async (result) => {
     const { send, failures } = await reply();
     const answer = await send('POST /reply', {}, result);
     expect(answer).toMatchObject({ status: 502, body: '{"message":"Internal server error"}' });
@@ -341,12 +341,12 @@ describe('a method that requires an API key', () => {
     expect(JSON.parse(open.body).requestContext.identity).not.toHaveProperty('apiKey');
   });
 
-  test('takes no key of a plan of another stage', async () => {
+  test('rejects a key of a usage plan of another stage', async () => {
     const { send } = await gatewayWith(keyedApi({ ApiId: { Ref: 'Api' }, Stage: 'other' }), { Echo: ECHO });
     expect((await send('GET /keyed', { 'X-Api-Key': KEYS.good })).status).toBe(403);
   });
 
-  test('has no plan that counts', async () => {
+  test('rejects a usage plan with limits', async () => {
     const limited = keyedApi({ ApiId: { Ref: 'Api' }, Stage: { Ref: 'Stage' }, Throttle: { '/a/GET': {} } });
     await expect(gatewayWith(limited, { Echo: ECHO })).rejects.toThrow('Plan: the local gateway counts no requests');
     const quota = keyedApi();
@@ -371,7 +371,7 @@ describe('a body', () => {
     expect(await send('POST /', {}, Buffer.alloc(bytes))).toMatchObject({ status, body: expected });
   });
 
-  test('that the client does not finish leaves the gateway in order', async () => {
+  test('that the client does not finish does no harm to the gateway', async () => {
     const { open, send, failures } = await echo();
     const sent = open('POST /files/1', { 'content-length': '100' });
     sent.on('error', () => {});
@@ -412,7 +412,7 @@ describe('a configured error', () => {
     expect(await send(request)).toMatchObject({ status, body: '{"error":"not_found"}' });
   });
 
-  test('may use what is known of the request', async () => {
+  test('may use context variables of the request', async () => {
     const template =
       '{"id":"$context.requestId","said":$context.error.messageString,"type":"$context.error.responseType"}';
     const { send } = await withResponses({

@@ -6,7 +6,7 @@ import { lockDataDir } from '../../../local-aws/host/data-dir.ts';
 
 const directory = () => mkdtemp(join(tmpdir(), 'data-'));
 
-test('one at a time has the directory, which is made when it is not there', async () => {
+test('only one instance at a time has the directory, which is created when it is missing', async () => {
   const path = join(await directory(), 'a', 'b');
   const lock = await lockDataDir(path);
   await expect(lockDataDir(path)).rejects.toThrow(`DATA_DIR ${path} is in use by another running instance.`);

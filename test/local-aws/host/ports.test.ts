@@ -19,7 +19,7 @@ async function occupy(port: number): Promise<void> {
 
 const dataDir = () => mkdtemp(join(tmpdir(), 'ports-'));
 
-test('the other ports are near the edge’s, and the same at the next start', async () => {
+test('the other ports follow the port of the app, and stay the same at the next start', async () => {
   const directory = await dataDir();
   const app = await freePort();
   const ports = await choosePorts(app, directory);
@@ -29,7 +29,7 @@ test('the other ports are near the edge’s, and the same at the next start', as
   expect(await choosePorts(app, directory)).toEqual(ports);
 });
 
-test('a port that is taken meanwhile is replaced', async () => {
+test('a port that another process has taken is replaced', async () => {
   const directory = await dataDir();
   const app = await freePort();
   const ports = await choosePorts(app, directory);
@@ -39,13 +39,13 @@ test('a port that is taken meanwhile is replaced', async () => {
   expect(next.identityProvider).toBe(ports.identityProvider);
 });
 
-test('the edge’s port in use is an error', async () => {
+test('a port of the app that is in use is an error', async () => {
   const app = await freePort();
   await occupy(app);
   await expect(choosePorts(app, await dataDir())).rejects.toThrow(`Port ${app} is in use: set PORT to a free one.`);
 });
 
-test('the identity provider’s former port in use is an error, because accounts are named by it', async () => {
+test('a former port of the identity provider that is in use is an error, because it is part of every account', async () => {
   const directory = await dataDir();
   const app = await freePort();
   const { identityProvider } = await choosePorts(app, directory);
@@ -53,7 +53,7 @@ test('the identity provider’s former port in use is an error, because accounts
   await expect(choosePorts(app, directory)).rejects.toThrow(`Port ${identityProvider} is in use, and the accounts`);
 });
 
-test('0 makes all of them free ones', async () => {
+test('the port 0 takes free ports for all servers', async () => {
   const ports = await choosePorts(0, await dataDir());
   expect(Object.values(ports).every((port) => port > 0)).toBe(true);
 });

@@ -106,7 +106,7 @@ describe('a login', () => {
     });
   });
 
-  test('gives a person the same subject each time, and nobody else that one', async () => {
+  test('gives each user a subject of their own, the same each time', async () => {
     const subjects = await Promise.all(
       ['a@x.org', 'A@x.org', 'b@x.org'].map(async (email) => (await claims(email)).sub),
     );
@@ -114,7 +114,7 @@ describe('a login', () => {
     expect(subjects[0]).not.toBe(subjects[2]);
   });
 
-  test('of an address that starts with "unverified" says so', async () => {
+  test('of an address that starts with "unverified" has an unverified address', async () => {
     expect(await claims('unverified.bob@x.org')).toMatchObject({ email_verified: false });
   });
 
@@ -130,7 +130,7 @@ describe('a login', () => {
     });
   });
 
-  test('that no address begins shows the form again', async () => {
+  test('without an address shows the form again', async () => {
     const startUrl = `${callbackOrigin()}/start`;
     await expect(logIn({ startUrl, email: 'nobody' })).rejects.toThrow(/400 .*That is not an e-mail address/s);
   });
@@ -184,7 +184,7 @@ describe('what the provider refuses', () => {
     expect(await response.text()).toContain('redirect_uri');
   });
 
-  test('a form of nobody’s login', async () => {
+  test('a form of an unknown login', async () => {
     const response = await fetch(`${provider.issuer}/login/guess`, {
       method: 'POST',
       body: new URLSearchParams({ email: 'a@x.org' }),
@@ -211,7 +211,7 @@ describe('the form', () => {
     expect(page).not.toMatch(/<script|<link|style=/);
   });
 
-  test('comes at each login, even to a browser that has just logged in: the next one may be another person', async () => {
+  test('comes at each login, even in a browser that has just logged in, because the next user may be another', async () => {
     const jar = cookieJar();
     const visit = async (target: URL, form?: URLSearchParams) => {
       const headers = { cookie: jar.header(target) };
@@ -244,14 +244,14 @@ describe('the login helper', () => {
     expect(location).toMatch(/^\/dashboard\?code=/);
   });
 
-  test('says where it is stuck', async () => {
+  test('says where it stops', async () => {
     await expect(logIn({ startUrl: `${callbackOrigin()}/gone`, email: 'a@x.org' })).rejects.toThrow(
       /\/gone: 404 .*not_found/,
     );
   });
 });
 
-test('a closed provider answers nobody', async () => {
+test('a closed provider answers no request', async () => {
   const other = await startIdentityProvider({ ...CLIENT, redirectUris: ['http://localhost:1/callback'] });
   await fetch(other.jwksUri);
   await other.close();

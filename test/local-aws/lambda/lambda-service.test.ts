@@ -43,7 +43,7 @@ describe('a function', () => {
     expect(resultOf(await send({ a: [1, 'ü'] }))).toEqual({ a: [1, 'ü'], at: '1970-01-01T00:00:00.000Z' });
   });
 
-  test('that gives nothing gives null', async () => {
+  test('that returns nothing has the result null', async () => {
     const { send } = await lambdaWith('exports.handler = async () => {}');
     expect(resultOf(await send({}))).toBeNull();
   });
@@ -58,7 +58,7 @@ describe('a function', () => {
     expect(resultOf(await send({}))).toBe(expected);
   });
 
-  test('finds in its environment what the template gives it and what Lambda sets, and nothing else', async () => {
+  test('has the environment variables of the template and of Lambda, and no others', async () => {
     process.env.LEAK = 'of the test';
     const variables = { Environment: { Variables: { TABLE: 'files', LIMIT: 5 } }, MemorySize: 256 };
     const { send, service } = await lambdaWith('exports.handler = async () => process.env', variables);
@@ -88,7 +88,7 @@ describe('a function', () => {
     delete process.env.LEAK;
   });
 
-  test('is told its request, its trace, its name and its time', async () => {
+  test('gets its request id, its trace, its name and its remaining time', async () => {
     const code = `exports.handler = async (event, context) =>
       [context.awsRequestId, process.env._X_AMZN_TRACE_ID, context.functionName, context.getRemainingTimeInMillis()]`;
     const { send, service } = await lambdaWith(code, { Timeout: 7 });
@@ -98,7 +98,7 @@ describe('a function', () => {
     expect(remaining).toBeLessThanOrEqual(7_000);
   });
 
-  test('writes its lines to the log', async () => {
+  test('writes its output to the log', async () => {
     const { send, log } = await lambdaWith(
       'exports.handler = async () => { console.log("one\\ntwo"); console.error("three") }',
     );
@@ -110,13 +110,13 @@ describe('a function', () => {
 describe('an environment', () => {
   const COUNTING = 'let events = 0; exports.handler = async () => ++events';
 
-  test('is used again', async () => {
+  test('is reused', async () => {
     const { send } = await lambdaWith(COUNTING);
     expect(resultOf(await send({}))).toBe(1);
     expect(resultOf(await send({}))).toBe(2);
   });
 
-  test('never carries out two events at once, however many come', async () => {
+  test('never runs two events at once', async () => {
     const code = `let running = 0; exports.handler = async () => {
       running += 1;
       await new Promise((resolve) => setImmediate(resolve));
@@ -127,7 +127,7 @@ describe('an environment', () => {
     expect(results.map(resultOf)).toEqual(Array(30).fill(1));
   });
 
-  test('works beside others: two events that wait for each other both end', async () => {
+  test('runs beside others: two events that wait for each other both end', async () => {
     const code = `exports.handler = () => new Promise((resolve) => {
       const channel = new BroadcastChannel('meeting');
       channel.onmessage = ({ data }) => {
@@ -141,7 +141,7 @@ describe('an environment', () => {
     expect(results.map(resultOf)).toEqual(['met', 'met']);
   });
 
-  test('is frozen between two events: what an event left behind goes on with the next one', async () => {
+  test('is frozen between two events: what an event left under way continues with the next one', async () => {
     const code = `const seen = []; exports.handler = async ({ name }) => {
       seen.push(name);
       if (name === 'first') setTimeout(() => seen.push('left behind'), 20);
@@ -162,7 +162,7 @@ describe('an environment', () => {
     expect(resultOf(await send({}))).toBe(1);
   });
 
-  test('keeps nothing of another function', async () => {
+  test('shares nothing with another function', async () => {
     const resources = {
       A: lambdaFunction('code', { Environment: { Variables: { NAME: 'a' } } }),
       B: lambdaFunction('code', { Environment: { Variables: { NAME: 'b' } } }),
@@ -204,14 +204,14 @@ describe('a function that fails', () => {
     ['rejected', { errorType: 'RangeError', errorMessage: 'nobody' }],
     ['too much', { errorType: 'Function.ResponseSizeTooLarge' }],
     ['unserializable', { errorType: 'TypeError' }],
-  ])('by "%s" says so, and the next event is carried out', async (how, expected) => {
+  ])('by "%s" has that error as its result, and the next event runs', async (how, expected) => {
     const { send, log } = await lambdaWith(FAILS);
     expect(errorOf(await send({ how }))).toMatchObject(expected);
     expect(log.join()).toContain(expected.errorType);
     expect(resultOf(await send({}))).toBe('fine');
   });
 
-  test.each(['hang', 'spin'])('by "%s" is ended when its time is over', async (how) => {
+  test.each(['hang', 'spin'])('by "%s" is ended at its timeout', async (how) => {
     const { send } = await lambdaWith(FAILS, { Timeout: 1 });
     const error = errorOf(await send({ how }, { requestId: 'r-1' }));
     expect(error).toEqual({
@@ -221,13 +221,13 @@ describe('a function that fails', () => {
     expect(resultOf(await send({}))).toBe('fine');
   });
 
-  test('by using more memory than it has is ended', async () => {
+  test('by using too much memory is ended', async () => {
     const { send } = await lambdaWith(FAILS, { MemorySize: 32, Timeout: 30 });
     expect(errorOf(await send({ how: 'memory' })).errorType).toBe('Runtime.OutOfMemory');
     expect(resultOf(await send({}))).toBe('fine');
   });
 
-  test('because its environment was killed says so', async () => {
+  test('because its environment was killed has that as its result', async () => {
     const { send, service, arn } = await lambdaWith(FAILS);
     await send({});
     const hanging = send({ how: 'hang' });
@@ -241,7 +241,7 @@ describe('a function that fails', () => {
     ['', 'other.handler', 'Runtime.ImportModuleError', "Cannot find module 'other'"],
     ['throw new RangeError("at load")', 'index.handler', 'RangeError', 'at load'],
     ['process.exit(1)', 'index.handler', 'Runtime.ExitError', 'exit status 1'],
-  ])('to load (%j as %s) says so at every event', async (code, Handler, errorType, message) => {
+  ])('to load (%j as %s) fails at every event', async (code, Handler, errorType, message) => {
     const { send } = await lambdaWith(code, { Handler });
     for (const event of [1, 2]) {
       const error = errorOf(await send(event));
@@ -261,14 +261,14 @@ describe('Lambda refuses', () => {
     await expect(send(`${longest}x`)).rejects.toMatchObject({ code: 'RequestTooLarge' });
   });
 
-  test('a function it does not have', async () => {
+  test('an unknown function', async () => {
     const { service } = await lambdaWith(ECHO);
     await expect(service.invoke({ functionArn: 'arn:none', payload: '{}' })).rejects.toMatchObject({
       code: 'ResourceNotFound',
     });
   });
 
-  test('more at once than is reserved for the function', async () => {
+  test('more events at once than the reserved concurrency', async () => {
     const code = 'exports.handler = () => new Promise(() => {})';
     const { send, service, arn } = await lambdaWith(code, { ReservedConcurrentExecutions: 1 });
     const first = send({});

@@ -73,7 +73,7 @@ async function answerOf(sent: ReturnType<typeof request>) {
 }
 
 describe('the application', () => {
-  test('gets the request with its body and gives the answer', async () => {
+  test('gets the request with its body, and answers it', async () => {
     const code = `
       let body = '';
       for await (const chunk of request) body += chunk;
@@ -86,7 +86,7 @@ describe('the application', () => {
     expect(JSON.parse(answer.body)).toEqual(['POST', '/a?b=c', 'me', 'hello']);
   });
 
-  test('finds nothing in its environment but its own', async () => {
+  test('has only its own environment variables', async () => {
     const { get, fn } = await start(application('response.end(JSON.stringify(process.env))'));
     const environment = JSON.parse((await get()).body);
     expect(environment).toEqual({
@@ -103,7 +103,7 @@ describe('the application', () => {
     });
   });
 
-  test('does not see the headers that Lambda takes away, and sees an id', async () => {
+  test('does not get the headers that Lambda removes, and gets a request id', async () => {
     const { get } = await start(application('response.end(JSON.stringify(request.headers))'));
     const headers = JSON.parse(
       (await get('/', { te: 'trailers', 'x-real-ip': '6.6.6.6', 'lambda-web-request-id': 'forged', 'x-own': 'kept' }))
@@ -115,7 +115,7 @@ describe('the application', () => {
     expect(headers['lambda-web-request-id']).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('is not heard before the whole body was sent, as on AWS', async () => {
+  test('cannot answer before the whole body was sent, as on AWS', async () => {
     const { send } = await start(application("request.resume(); response.writeHead(413).end('no')"));
     const sent = send({ method: 'POST' });
     let hasAnswer = false;
@@ -129,7 +129,7 @@ describe('the application', () => {
     expect((await answerOf(sent.end('last'))).status).toBe(413);
   });
 
-  test('has its lines in the log', async () => {
+  test('has its output in the log', async () => {
     const { get, log } = await start(application("console.log('one'); console.error('two'); response.end()"));
     await get();
     await expect.poll(() => log).toEqual(expect.arrayContaining(['one', 'two']));
@@ -143,7 +143,7 @@ describe('environments', () => {
     if (request.url === '/pid') response.end(String(process.pid));
     if (request.url === '/crash') process.exit(7);`);
 
-  test('are shared by as many requests as the template says, and then there are more', async () => {
+  test('have as many requests at once as the template says; then another one starts', async () => {
     const { send, get, log } = await start(PID, { MaxConcurrencyPerEnvironment: 2 });
     const first = (await get('/pid')).body;
     const waiting: ClientRequest[] = [];
@@ -159,7 +159,7 @@ describe('environments', () => {
     await Promise.all(answers);
   });
 
-  test('are at most as many as the template says; a request for which there is no room is refused', async () => {
+  test('are at most as many as the template says; further requests are refused', async () => {
     const { send, get, log } = await start(
       PID,
       { MaxConcurrencyPerEnvironment: 1 },
@@ -175,7 +175,7 @@ describe('environments', () => {
     await expect.poll(async () => (await get('/pid')).status).toBe(200);
   });
 
-  test('that crash answer 502 to who was there, and the next request starts another', async () => {
+  test('that crash answer 502 to their requests, and the next request starts another', async () => {
     const { get, log } = await start(PID);
     const first = (await get('/pid')).body;
     expect(await get('/crash')).toMatchObject({ status: 502, headers: { 'lambda-web-error-type': 'Runtime.Crashed' } });

@@ -40,7 +40,7 @@ const source = await s3.send(
   }),
 );
 
-test('copies content, headers and checksum, and tells the listener', async () => {
+test('a copy has the content, headers and checksum of its source, and the listener is told', async () => {
   const answer = await copy('copy');
   expect(answer.CopyObjectResult).toMatchObject({ ETag: source.ETag, ChecksumSHA256: SHA256 });
   expect(await head('copy')).toMatchObject({
@@ -53,7 +53,7 @@ test('copies content, headers and checksum, and tells the listener', async () =>
   expect(created.at(-1)).toMatchObject({ key: 'copy', size: 11, reason: 'CopyObject' });
 });
 
-test('takes the headers of the request instead where it says REPLACE, and only there', async () => {
+test('a copy takes the headers of the request with REPLACE, and only then', async () => {
   const replacement = { ContentType: 'image/png', Metadata: { other: '1' } };
   await copy('replaced', { ...replacement, MetadataDirective: 'REPLACE' });
   expect(await head('replaced')).toMatchObject(replacement);
@@ -89,7 +89,7 @@ test.each<[Partial<CopyObjectCommandInput>, string, number]>([
   expect((await failureOf(head('refused'))).status).toBe(404);
 });
 
-test('refuses a range, which S3 does not know of a whole copy', async () => {
+test('refuses a range, which CopyObject does not have', async () => {
   const ranged = new CopyObjectCommand({ Bucket: BUCKET, Key: 'refused', CopySource: `${BUCKET}/source` });
   ranged.middlewareStack.add(
     (next) => (args) => {
@@ -106,7 +106,7 @@ test('copies the version that the condition names', async () => {
   expect(await head('named')).toMatchObject({ ETag: source.ETag });
 });
 
-test('keeps what is at the destination when the copy must be the first', async () => {
+test('keeps the object at the destination with If-None-Match', async () => {
   await copy('first', { IfNoneMatch: '*' });
   expect(await failureOf(copy('first', { IfNoneMatch: '*' }))).toEqual({ name: 'PreconditionFailed', status: 412 });
 });
@@ -142,7 +142,7 @@ describe('a part that is copied', () => {
     expect(ContentType).toBe('image/png');
   });
 
-  test('without a range is all of a source, however small', async () => {
+  test('without a range is the whole source, however small', async () => {
     const upload = await begin();
     const { CopyPartResult } = await copyPart(upload, 1, { CopySource: `${BUCKET}/source` });
     expect(CopyPartResult).toMatchObject({ ETag: source.ETag });

@@ -49,7 +49,7 @@ test.each([
   expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([403, null]);
 });
 
-test('marks the answers themselves, also the refusals, for the origin and nobody else', async () => {
+test('answers and refusals have CORS headers for the allowed origin, and for no other', async () => {
   const url = await getSignedUrl(s3, new PutObjectCommand({ Bucket: BUCKET, Key: 'key', ContentLength: 5 }));
   const send = (body: string, origin: string) => fetch(url, { method: 'PUT', body, headers: { origin } });
   const [taken, refused, foreign] = [

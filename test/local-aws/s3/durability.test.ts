@@ -63,7 +63,7 @@ test('keeps objects, their headers and unfinished uploads when the process is ki
   expect(await after.send(new HeadObjectCommand(upload))).toMatchObject({ ContentType: 'video/mp4', ContentLength: 4 });
 });
 
-test('keeps nothing of an upload that was under way when the process was killed', async () => {
+test('keeps nothing of an upload that was under way when the process is killed', async () => {
   const dataDir = temporaryDirectory();
   const { child, s3 } = await startProcess(dataDir);
   await s3.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'replaced', Body: 'before' }));
@@ -86,7 +86,7 @@ test('keeps nothing of an upload that was under way when the process was killed'
   });
 });
 
-test('forgets what was deleted, and keeps data apart by bucket', async () => {
+test('forgets deleted objects, and keeps the data of buckets apart', async () => {
   const dataDir = temporaryDirectory();
   const front = await startFront({ dataDir, buckets: [{ name: BUCKET }, { name: 'other' }] });
   const before = s3Client(front);
@@ -100,7 +100,7 @@ test('forgets what was deleted, and keeps data apart by bucket', async () => {
   expect((await failureOf(gone)).name).toBe('NoSuchBucket');
 });
 
-test('takes 100 MiB in constant memory', async () => {
+test('stores 100 MiB in constant memory', async () => {
   const { child, s3 } = await startProcess(temporaryDirectory());
   const peak = async () => {
     child.send('memory');

@@ -34,7 +34,7 @@ describe('content whose digest is given', () => {
     { ChecksumSHA256: SHA256 },
     { ChecksumCRC32: 'NhCmhg==' },
     { ChecksumAlgorithm: 'SHA256' },
-  ])('is taken when it fits: %j', async (digest) => {
+  ])('is stored when the digest matches: %j', async (digest) => {
     await put({ Key: 'fits', ...digest });
     expect(await head('fits')).toMatchObject('ContentMD5' in digest || 'ChecksumAlgorithm' in digest ? {} : digest);
   });
@@ -48,7 +48,7 @@ describe('content whose digest is given', () => {
     [{ ChecksumCRC32: 'AAAAAA==' }, 'BadDigest'],
     [{ ChecksumSHA256: SHA256, ChecksumCRC32: 'NhCmhg==' }, 'InvalidRequest'],
     [{ ChecksumCRC32C: 'AAAAAA==' }, 'NotImplemented'],
-  ])('is refused when it does not: %j with %s', async (digest, name) => {
+  ])('is refused when the digest does not match: %j with %s', async (digest, name) => {
     expect((await failureOf(put({ Key: 'refused', ...digest }))).name).toBe(name);
     expect((await failureOf(head('refused'))).status).toBe(404);
   });
@@ -67,7 +67,7 @@ describe('a stream whose checksum comes after it', () => {
     return { Body: Readable.from(chunks, { objectMode: false }), ContentLength: bytes.length };
   };
 
-  test('is taken without its framing', async () => {
+  test('is stored without its framing', async () => {
     await put({ Key: 'streamed', ...body(65_536), ContentEncoding: 'gzip' }, streaming);
     const answer = await s3.send(new GetObjectCommand({ Bucket: BUCKET, Key: 'streamed' }));
     expect(answer).toMatchObject({ ContentEncoding: 'gzip', ContentLength: bytes.length });
@@ -75,13 +75,13 @@ describe('a stream whose checksum comes after it', () => {
     expect((await head('streamed')).ChecksumCRC32).toBeDefined();
   });
 
-  test('is refused in chunks that are smaller than S3 takes', async () => {
+  test('is refused in chunks that are smaller than S3 allows', async () => {
     const small = put({ Key: 'small', ...body(8_191) }, streaming);
     expect(await failureOf(small)).toEqual({ name: 'InvalidChunkSizeError', status: 403 });
     await put({ Key: 'small', ...body(8_192) }, streaming);
   });
 
-  test('is refused when it is shorter than it said', async () => {
+  test('is refused when it is shorter than announced', async () => {
     const cut = put({ Key: 'cut', ...body(65_536), ContentLength: bytes.length + 1 }, streaming);
     expect((await failureOf(cut)).name).toBe('IncompleteBody');
     expect((await failureOf(head('cut'))).status).toBe(404);
@@ -89,7 +89,7 @@ describe('a stream whose checksum comes after it', () => {
 });
 
 describe('a presigned upload', () => {
-  test('is taken as it was signed', async () => {
+  test('is stored as it was signed', async () => {
     const url = await presign(
       { ContentLength: 5, ContentType: 'text/plain', IfNoneMatch: '*', ChecksumSHA256: SHA256, Key: 'signed' },
       { signableHeaders: new Set(['content-type']), unhoistableHeaders: new Set(['x-amz-checksum-sha256']) },
@@ -128,13 +128,13 @@ describe('a presigned upload', () => {
     expect((await head('hoisted')).Metadata).toEqual({ file: 'a/b' });
   });
 
-  test('is not held to the checksum of an empty body that the SDK adds by default', async () => {
+  test('is not checked against the checksum of an empty body that the SDK adds by default', async () => {
     const url = await getSignedUrl(s3, new PutObjectCommand({ Bucket: BUCKET, Key: 'object' }));
     expect(url).toContain('x-amz-checksum-crc32=AAAAAA');
     expect((await fetch(url, { method: 'PUT', body: 'hello' })).status).toBe(200);
   });
 
-  test('without a type gets the one S3 gives', async () => {
+  test('without a type gets S3’s default type', async () => {
     await fetch(await presign({ Key: 'untyped' }), { method: 'PUT', body: Buffer.from('hello') });
     expect((await head('untyped')).ContentType).toBe('binary/octet-stream');
   });
@@ -176,7 +176,7 @@ describe('a body that is cut', () => {
   });
 });
 
-describe('a client that waits to be invited', () => {
+describe('a client that waits for 100 Continue', () => {
   /** Sends the head of an upload, then its body once it is invited; resolves with all that came back. */
   async function sendWhenInvited(url: string, headers: Record<string, string>): Promise<string> {
     const { host, hostname, port, pathname, search } = new URL(url);
@@ -193,13 +193,13 @@ describe('a client that waits to be invited', () => {
     return answer;
   }
 
-  test('is invited and answered', async () => {
+  test('gets it, and then the answer', async () => {
     const answer = await sendWhenInvited(await presign({ Key: 'invited' }), {});
     expect(answer).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 OK/);
     expect(await head('invited')).toMatchObject({ ContentLength: 5 });
   });
 
-  test('is refused without being invited, and cannot be taken to send on', async () => {
+  test('is refused without it, and its connection closes', async () => {
     const url = await presign({ Key: 'invited', IfNoneMatch: '*' });
     const answer = await sendWhenInvited(url, { 'if-none-match': '*' });
     expect(answer).toMatch(/^HTTP\/1.1 412 /);

@@ -71,7 +71,7 @@ describe('listPage', () => {
     )
     .map(sortByBytes);
 
-  test('pages of any size, one after the other, are the whole list', () => {
+  test('pages of any size together are the whole list', () => {
     fc.assert(
       fc.property(keys, key, fc.integer({ min: 1, max: 5 }), (all, prefix, limit) => {
         const whole = listPage(all, { prefix, after: '', limit: 1_000 });

@@ -47,7 +47,7 @@ const md5 = (...bytes: Buffer[]) => createHash('md5').update(Buffer.concat(bytes
 const folder = (name: string) => readdirSync(join(dataDir, 's3', BUCKET, name));
 const partsOf = ({ UploadId }: Upload) => folder(join('uploads', UploadId)).filter((name) => name !== 'upload.json');
 
-test('joins the parts in their order into one object', async () => {
+test('a completion joins the parts in their order into one object', async () => {
   const upload = await create('joined', { ContentType: 'video/mp4', Metadata: { file: 'a/b' } });
   const last = await send(upload, 7, LAST);
   const first = await send(upload, 3, FIRST);
@@ -62,13 +62,13 @@ test('joins the parts in their order into one object', async () => {
   expect(created).toEqual([event]);
 });
 
-test('shows nothing of an upload before it is complete', async () => {
+test('an upload is invisible before it is complete', async () => {
   const upload = await create('hidden');
   await send(upload, 1, LAST);
   expect((await failureOf(head('hidden'))).status).toBe(404);
 });
 
-test('takes the latest of the parts of one number, and only those that are listed', async () => {
+test('a completion takes the latest part of each number, and only the listed parts', async () => {
   const upload = await create('latest');
   await send(upload, 1, FIRST);
   const again = await send(upload, 1, LAST);
@@ -97,7 +97,7 @@ describe('a completion', () => {
     expect((await failureOf(head('refused'))).status).toBe(404);
   });
 
-  test('of one small part is taken', async () => {
+  test('of one small part succeeds', async () => {
     await complete(refused, [small]);
     expect(await head('refused')).toMatchObject({ ContentLength: LAST.length });
   });
@@ -114,7 +114,7 @@ describe('a completion', () => {
     expect(await head('taken')).toMatchObject({ ContentLength: LAST.length });
   });
 
-  test('that is repeated is answered again, and brings no deleted object back', async () => {
+  test('that is repeated gets the same answer, and does not restore a deleted object', async () => {
     const upload = await create('repeated');
     const parts = [await send(upload, 1, LAST)];
     const { ETag } = await complete(upload, parts, { IfNoneMatch: '*' });
@@ -123,7 +123,7 @@ describe('a completion', () => {
     expect((await failureOf(head('repeated'))).status).toBe(404);
   });
 
-  test('of two uploads at once to one key with If-None-Match: * wins once', async () => {
+  test('of several uploads at once to one key with If-None-Match: * succeeds once', async () => {
     const uploads = await Promise.all(Array.from({ length: 5 }, () => create('contested')));
     const outcomes = await Promise.allSettled(
       uploads.map(async (upload, index) =>
@@ -135,7 +135,7 @@ describe('a completion', () => {
 });
 
 describe('a checksum', () => {
-  test('of each part becomes one of the object', async () => {
+  test('of each part is combined into one of the object', async () => {
     const upload = await create('summed', { ChecksumAlgorithm: 'SHA256' });
     const parts = [
       await send(upload, 1, FIRST, { ChecksumAlgorithm: 'SHA256' }),
@@ -148,7 +148,7 @@ describe('a checksum', () => {
     expect(await head('summed')).toMatchObject({ ChecksumSHA256, ChecksumType: 'COMPOSITE' });
   });
 
-  test('that a part does not fit refuses the part', async () => {
+  test('that does not match the part refuses it', async () => {
     const upload = await create('mismatched');
     const bad = send(upload, 1, LAST, { ContentMD5: '1B2M2Y8AsgTpgAmY7PhCfg==' });
     expect(await failureOf(bad)).toEqual({ name: 'BadDigest', status: 400 });
@@ -157,7 +157,7 @@ describe('a checksum', () => {
 });
 
 describe('an aborted upload', () => {
-  test('takes its parts with it, and no more parts after it', async () => {
+  test('loses its parts, and accepts no more of them', async () => {
     const upload = await create('aborted');
     const part = await send(upload, 1, LAST);
     expect((await abort(upload)).$metadata.httpStatusCode).toBe(204);

@@ -24,7 +24,7 @@ const text = async (Key: string) => (await get(Key)).Body?.transformToString();
 const HELLO = 'hello world';
 const HELLO_ETAG = '"5eb63bbbe01eeed093cb22bb8f5acdc3"';
 
-test('gives back content, ETag and the headers it was put with', async () => {
+test('an object is read with its content, its ETag and the headers it was put with', async () => {
   const kept = {
     ContentType: 'text/plain; charset=utf-8',
     ContentDisposition: `attachment; filename="a.txt"; filename*=UTF-8''%C3%A4.txt`,
@@ -78,7 +78,7 @@ test('replaces an object whole', async () => {
   expect(await get('replaced')).toMatchObject({ ContentType: 'image/gif', Metadata: {}, ContentLength: 6 });
 });
 
-test('goes on giving the content a reader began with when the object is replaced', async () => {
+test('a reader gets the former content to its end when the object is replaced', async () => {
   const before = 'x'.repeat(3_000_000);
   await put('open', before);
   const { Body } = await get('open');
@@ -94,7 +94,7 @@ test('answers a deletion the same whether the object was there or not', async ()
   expect((await remove()).$metadata.httpStatusCode).toBe(204);
 });
 
-test('tells the listener of an object that was put, and of nothing that was refused', async () => {
+test('the listener is told of every stored object, and of no refused one', async () => {
   await put('told', HELLO);
   await failureOf(put('told', HELLO, { IfNoneMatch: '*' }));
   expect(created.filter(({ key }) => key === 'told')).toEqual([
@@ -102,7 +102,7 @@ test('tells the listener of an object that was put, and of nothing that was refu
   ]);
 });
 
-test('knows no bucket but its own', async () => {
+test('an unknown bucket is 404', async () => {
   expect((await s3.send(new HeadBucketCommand({ Bucket: BUCKET }))).$metadata.httpStatusCode).toBe(200);
   expect(await failureOf(s3.send(new HeadBucketCommand({ Bucket: 'other' })))).toEqual({
     name: 'NotFound',
@@ -153,7 +153,7 @@ describe('a range of 11 bytes', () => {
     [new Date(Date.now() + 3_600_000).toUTCString(), 206],
     [new Date('2001-01-01').toUTCString(), 200],
     ['nonsense', 200],
-  ])('if the object is still %s is answered %i', async (ifRange, status) => {
+  ])('with If-Range %s is answered %i', async (ifRange, status) => {
     await put('ranged', HELLO);
     const url = await getSignedUrl(s3, new GetObjectCommand({ Bucket: BUCKET, Key: 'ranged' }));
     const answer = await fetch(url, { headers: { range: 'bytes=0-4', 'if-range': ifRange } });
@@ -200,14 +200,14 @@ describe('a condition of a write', () => {
     expect(await text('once')).toBe('first');
   });
 
-  test('of twenty writers with If-None-Match: * exactly one wins, and its content stays', async () => {
+  test('exactly one of twenty writers with If-None-Match: * succeeds, and its content stays', async () => {
     const writers = Array.from({ length: 20 }, (_, index) => `writer ${index}`);
     const outcomes = await Promise.allSettled(writers.map((body) => put('race', body, { IfNoneMatch: '*' })));
     const winners = writers.filter((_, index) => outcomes[index]?.status === 'fulfilled');
     expect(winners).toEqual([await text('race')]);
   });
 
-  test('If-Match replaces only the version it names', async () => {
+  test('If-Match replaces only the version that it names', async () => {
     await put('versioned', HELLO);
     await put('versioned', 'next', { IfMatch: HELLO_ETAG });
     const stale = put('versioned', 'lost', { IfMatch: HELLO_ETAG });

@@ -33,11 +33,11 @@ describe('a generated secret', () => {
     expect(generateSecret('Secret', properties)).toMatch(pattern);
   });
 
-  test('is another one each time', () => {
+  test('is different each time', () => {
     expect(generateSecret('Secret', {})).not.toBe(generateSecret('Secret', {}));
   });
 
-  test('by what is not known here is an error', () => {
+  test('with an unknown property is an error', () => {
     expect(() => generateSecret('Secret', { RequireEachIncludedType: true })).toThrow('RequireEachIncludedType');
   });
 });
@@ -45,7 +45,7 @@ describe('a generated secret', () => {
 describe('the secrets of a template', () => {
   const never = () => false;
 
-  test('are made once and kept, where nobody else reads them', async () => {
+  test('are generated once and stored, readable only by their owner', async () => {
     const directory = await dataDir();
     const deployment = await deploy({ A: secret({ GenerateSecretString: {} }), B: secret({ SecretString: 'given' }) });
     const first = await openSecrets(deployment, directory, never);
@@ -54,7 +54,7 @@ describe('the secrets of a template', () => {
     expect((await stat(join(directory, 'secrets.json'))).mode & 0o777).toBe(0o600);
   });
 
-  test('leave out those that somebody fills in', async () => {
+  test('leave out those that are filled in later', async () => {
     const deployment = await deploy({ A: secret({}, { mark: true }), B: secret({}) });
     const secrets = await openSecrets(deployment, await dataDir(), ({ metadata }) => metadata.mark === true);
     expect(Object.keys(secrets)).toEqual([expect.stringContaining('-B-')]);

@@ -44,7 +44,7 @@ describe('names', () => {
     expect(there.resources('AWS::S3::Bucket')[0]?.ref).not.toBe(here.resources('AWS::S3::Bucket')[0]?.ref);
   });
 
-  test('are those the template gives', async () => {
+  test('are those of the template where it has them', async () => {
     const [table] = (await deploy({ Data: DATA })).resources('AWS::DynamoDB::Table');
     expect(table?.ref).toBe('restored');
     expect(table?.attribute('Arn')).toBe('arn:aws:dynamodb:eu-west-1:111122223333:table/restored');
@@ -56,14 +56,14 @@ describe('names', () => {
     ['A'.repeat(200), 'AWS::DynamoDB::Table', /^.{209,255}$/],
     ['Cdn', 'AWS::CloudFront::Distribution', /^E[0-9A-Z]{13}$/],
     ['Api', 'AWS::ApiGateway::RestApi', /^[0-9a-z]{10}$/],
-  ])('of %s, a %s, keep to the rules of the type', async (logicalId, Type, pattern) => {
+  ])('of %s, a %s, follow the rules of the type', async (logicalId, Type, pattern) => {
     const deployment = await deploy({ Stack: { Resources: { [logicalId]: { Type } } } });
     expect(deployment.resources(Type)[0]?.ref).toMatch(pattern);
   });
 });
 
 describe('references to another stack', () => {
-  test('are reads of its outputs', async () => {
+  test('read its outputs', async () => {
     const value = await resolve({ 'Fn::GetStackOutput': { StackName: 'Data', OutputName: 'Bucket' } });
     expect(value).toMatch(/^data-uploads-[0-9a-z]{12}\.s3\.eu-west-1\.amazonaws\.com$/);
   });
@@ -142,14 +142,14 @@ describe('resources', () => {
   });
 });
 
-test('an edit changes the templates before anything is made of them', async () => {
+test('an edit changes the templates before they are used', async () => {
   const assembly = await loadAssembly(await writeAssembly({ Data: DATA }), (templates) => {
     delete templates.Data?.Resources.Uploads;
   });
   expect(Object.keys(assembly.templates.Data?.Resources ?? {})).not.toContain('Uploads');
 });
 
-test('an asset is found by the bucket and key it would be copied to', async () => {
+test('an asset is found by the bucket and key that it would be copied to', async () => {
   const deployment = await deploy({ Data: DATA });
   expect(deployment.assetPath('assets-111122223333-eu-west-1', 'code.zip')).toMatch(/\/code$/);
   expect(() => deployment.assetPath('assets-111122223333-eu-west-1', 'other.zip')).toThrow('no asset "other.zip"');
