@@ -1,9 +1,9 @@
 import type { AnsweredRequest } from '../../local-aws/cloudfront/serve-request.ts';
 import type { LogListener } from '../../local-aws/lambda/invocation.ts';
 
-/** What `npm start` writes once it is ready: a line a request, and of the functions only what went wrong. */
+/** The log of `npm start`: one line per request, and of the functions only warnings and errors. */
 
-/** Long random parts of a path are what makes a link secret; these are enough to tell two apart. */
+/** The long random part of a path makes a link secret. This many characters of it are enough to tell two links apart. */
 const SHOWN_OF_TOKEN = 4;
 const TOKEN = /[0-9A-Za-z]{22,}/g;
 
@@ -14,7 +14,7 @@ export function requestLine({ method, path, status, milliseconds, requestId, fai
   return failure === undefined ? line : `${line} (${failure})`;
 }
 
-/** Writes to stderr what a function logs as a warning or an error, and whatever is no record of our log. */
+/** Writes the warnings and errors of a function to stderr, and lines that are no record of the product's log. */
 export const reportFunction: LogListener = ({ function: name, line }) => {
   if (levelOf(line) !== 'info') console.error(`${name}: ${line}`);
 };

@@ -7,8 +7,8 @@ import { reportFunction, requestLine } from './report.ts';
 import { synthesize } from './synthesize.ts';
 
 /**
- * `npm start`: the whole service on this machine. `PORT` (8787) is the edge's; `DATA_DIR` (.local) keeps the data; limits
- * have the names of shared/limits.ts; for other engines see local-aws/engines.ts.
+ * `npm start`: the whole service on this machine. `PORT` (8787) is the port of the app, `DATA_DIR` (.local) the directory of the
+ * data. Limits have the names of shared/limits.ts. For other engines see local-aws/README.md.
  */
 
 const DEFAULT_PORT = 8787;
@@ -34,7 +34,7 @@ async function start(port: number, dataDir: string): Promise<void> {
   const assembly = join(dataDir, 'cdk.out');
   const [engines, { startService }] = await Promise.all([
     startEngines(dataDir, process.env),
-    // The service takes a second to load: not before a refusal, and while the others are at work.
+    // Loading the service takes a second, so it is done after the refusals and beside the others.
     import('../../local-aws/service.ts'),
     synthesize(assembly, stopping.signal),
   ]);
@@ -54,7 +54,7 @@ async function start(port: number, dataDir: string): Promise<void> {
   console.log(`Open ${service.urls.dashboard_url}/dashboard and log in with any e-mail address; Ctrl-C ends it all.`);
 }
 
-/** Ends everything in order; a second time, at once. What is not waited for ends with us, when its pipe closes. */
+/** Ends everything in order; the second time, at once. Child processes then end when their pipes close. */
 function stop(): void {
   if (stopping.signal.aborted) process.exit(130);
   stopping.abort();
@@ -72,7 +72,7 @@ async function closeAll(): Promise<void> {
   for (const part of started.splice(0).reverse()) await part.close();
 }
 
-/** `kill -9` of npm does not reach us, and would leave us behind with the port and the data. */
+/** Ends this process when npm was killed by `kill -9`, which would leave it behind with the port and the data. */
 function stopWithNpm(): void {
   if (process.env.npm_lifecycle_event !== 'start') return;
   const parent = process.ppid;

@@ -6,12 +6,12 @@ import { text } from 'node:stream/consumers';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** The checks of the templates would be half of the start; `npm run synth` and a test do them. */
+/** The checks of the templates would take half of the start. `npm run synth` and a test do them. */
 const SETTINGS = { CDK_CONTEXT_JSON: JSON.stringify({ stage: 'dev' }), CDK_VALIDATION: 'false' };
 
 /**
- * Synthesizes the stacks of the stage `dev` as `npm run synth` does, with the limits of our own environment.
- * @param directory  where to; emptied first.
+ * Synthesizes the stacks of the stage `dev` as `npm run synth` does, with the limits in this process's environment variables.
+ * @param directory  the output directory; emptied first.
  * @throws Error with the synthesizer's own sentence, such as the name of a limit that is out of bounds.
  */
 export async function synthesize(directory: string, signal?: AbortSignal): Promise<void> {
@@ -24,7 +24,7 @@ export async function synthesize(directory: string, signal?: AbortSignal): Promi
   });
   const [complaint, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
   if (code === 0) return;
-  // A bundle that fails has a line for each mistake; where in the synthesizer it was thrown helps nobody.
+  // The message of a failed bundle has a line for each mistake. The stack of the synthesizer is left out.
   const sentence = /^\w*Error: ([\s\S]*?)\n {4}at /m.exec(complaint)?.[1];
   throw new Error(sentence ?? `infra/app.ts ended with ${code}: ${complaint.trim()}`);
 }

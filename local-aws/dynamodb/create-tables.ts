@@ -4,6 +4,7 @@ import {
   type CreateTableCommandInput,
   DescribeTableCommand,
   type DescribeTableCommandOutput,
+  DescribeTimeToLiveCommand,
   DynamoDBClient,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
@@ -95,20 +96,23 @@ function readTable(resource: Resource): TableConfig {
   );
 }
 
-/** If we die between the two calls, the next start turns expiry on: it is asked for whenever it is not on. */
+/** If the process dies between creation and expiry, the next start turns expiry on, because it looks for it again. */
 async function createTable(client: DynamoDBClient, { name, keys, ttl }: TableConfig): Promise<void> {
-  const existing = await client.send(new DescribeTableCommand({ TableName: name })).catch((error: Error) => {
+  const TableName = name;
+  const existing = await client.send(new DescribeTableCommand({ TableName })).catch((error: Error) => {
     if (error.name === 'ResourceNotFoundException') return undefined;
     throw error;
   });
-  if (existing) {
-    if (isDeepStrictEqual(comparable(existing.Table ?? {}), comparable(keys))) return;
+  if (!existing) {
+    await client.send(new CreateTableCommand({ TableName, BillingMode: 'PAY_PER_REQUEST', ...keys }));
+  } else if (!isDeepStrictEqual(comparable(existing.Table ?? {}), comparable(keys))) {
     throw new Error(`The table ${name} was made with other keys than it has now: remove DATA_DIR to start anew.`);
   }
-  await client.send(new CreateTableCommand({ TableName: name, BillingMode: 'PAY_PER_REQUEST', ...keys }));
   if (ttl === undefined) return;
+  const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName }));
+  if (TimeToLiveDescription?.TimeToLiveStatus === 'ENABLED') return;
   const TimeToLiveSpecification = { AttributeName: ttl, Enabled: true };
-  await client.send(new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification }));
+  await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
 }
 
 /** The parts of a table that are compared, in a fixed order. */

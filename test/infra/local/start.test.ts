@@ -120,7 +120,7 @@ describe('a start', () => {
   });
 
   test('after a kill -9 leaves nothing running, and the next one has all that was acknowledged', async () => {
-    // Starts the Web Function, which is a process of its own.
+    // Starts the Web Function, which is a separate process.
     const large = new Uint8Array(5_000_000);
     const uploads = client(first.urls.base_url, { key });
     const names = ['first.bin', 'second.bin', 'third.bin'];

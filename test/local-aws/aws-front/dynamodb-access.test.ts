@@ -43,7 +43,7 @@ function clientWith(actions: string[], resources: string[]): DynamoDBClient {
   front.addPrincipal(user);
   return dynamoDbClient(front, user);
 }
-const nobody = clientWith(['dynamodb:ListTables'], ['*']);
+const unrelated = clientWith(['dynamodb:ListTables'], ['*']);
 
 const Key = { id: { S: '1' } };
 const query = { ExpressionAttributeValues: { ':id': { S: '1' } }, KeyConditionExpression: 'id = :id' };
@@ -64,7 +64,7 @@ const OPERATIONS: [string, (client: DynamoDBClient) => Promise<unknown>][] = [
 test.each(OPERATIONS)('%s needs exactly its own permission', async (operation, call) => {
   const [action, resource] = [`dynamodb:${operation}`, tableArn(TABLE)];
   await call(clientWith([action], [resource]));
-  expect(await failureOf(call(nobody))).toEqual({ name: 'AccessDeniedException', status: 400 });
+  expect(await failureOf(call(unrelated))).toEqual({ name: 'AccessDeniedException', status: 400 });
   expect(denied).toEqual([{ principal: 'user', action, resource }]);
   expect((await failureOf(call(clientWith([action], [tableArn(OTHER)])))).name).toBe('AccessDeniedException');
 });

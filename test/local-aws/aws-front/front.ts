@@ -18,16 +18,16 @@ export const allow = (Action: string | string[], Resource: string | string[], mo
   Statement: [{ Effect: 'Allow', Action, Resource, ...more }],
 });
 
-/** A principal with keys of its own. */
+/** A principal with new keys. */
 export function principal(name: string, ...policies: PolicyDocument[]): Principal {
   const accessKeyId = `AKID${randomUUID().replaceAll('-', '').toUpperCase()}`;
   return { accessKeyId, secretAccessKey: randomUUID(), name, policies };
 }
 
-/** May do everything. */
+/** A principal that may do everything. */
 export const ADMIN = principal('admin', allow('*', '*'));
 
-/** A front that serves the bucket to the admin; whoever starts it closes it. */
+/** Starts a front that serves the bucket to the admin. The caller closes it. */
 export async function startFront(options: Partial<AwsFrontOptions> = {}): Promise<AwsFront> {
   return startAwsFront({
     ...ACCOUNT,
@@ -39,7 +39,7 @@ export async function startFront(options: Partial<AwsFrontOptions> = {}): Promis
   });
 }
 
-/** A front for all tests of the file that calls this at its top. */
+/** Starts a front for all tests of a file, and closes it after them. */
 export async function frontOfFile(options: Partial<AwsFrontOptions> = {}): Promise<AwsFront> {
   const front = await startFront(options);
   afterAll(async () => {
@@ -49,7 +49,7 @@ export async function frontOfFile(options: Partial<AwsFrontOptions> = {}): Promi
   return front;
 }
 
-/** A directory that goes when the process does. */
+/** A directory that is deleted when the process ends. */
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'aws-front-'));
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
@@ -72,7 +72,7 @@ export function dynamoDbClient(
   return new DynamoDBClient({ endpoint, region: ACCOUNT.region, credentials, maxAttempts: 1, ...config });
 }
 
-/** What went wrong, as far as a caller sees it; fails when nothing did. */
+/** The error that a caller sees. Throws when the call succeeded. */
 export async function failureOf(call: Promise<unknown>): Promise<{ name: string; status: number | undefined }> {
   const error = await call.then(
     () => {

@@ -33,7 +33,7 @@ function clientWith(actions: string | string[], resource: string | string[], mor
   front.addPrincipal(user);
   return s3Client(front, user);
 }
-const nobody = clientWith('s3:GetBucketLocation', BUCKET_ARN);
+const unrelated = clientWith('s3:GetBucketLocation', BUCKET_ARN);
 const DENIED = { name: 'AccessDenied', status: 403 };
 
 const there = { Bucket: BUCKET, Key: 'up/there' };
@@ -65,7 +65,7 @@ const OPERATIONS: [string, (s3: S3Client) => Promise<unknown>, string, string][]
 test.each(OPERATIONS)('%s needs exactly its own permission', async (_, call, action, path) => {
   const resource = BUCKET_ARN + path;
   await call(clientWith(action, resource));
-  const failure = await failureOf(call(nobody));
+  const failure = await failureOf(call(unrelated));
   expect([failure.status, denied]).toEqual([403, [{ principal: 'user', action, resource }]]);
   expect((await failureOf(call(clientWith(action, `${BUCKET_ARN}x${path}`)))).status).toBe(403);
 });

@@ -76,6 +76,17 @@ test('a table has the keys, indexes and expiry of the template, and is created o
   client.destroy();
 });
 
+test('a table whose creation was interrupted before its expiry gets it at the next start', async () => {
+  const { TimeToLiveSpecification: _, ...withoutExpiry } = FILES;
+  const interrupted = await deploymentOf(withoutExpiry);
+  await createTables(interrupted, engines());
+  await createTables(await deploymentOf(FILES, interrupted.account.accountId), engines());
+  const client = new DynamoDBClient({ ...CONFIG, endpoint: engines().dynamoDbEndpoint });
+  const described = await client.send(new DescribeTimeToLiveCommand({ TableName: nameOf(interrupted) }));
+  expect(described.TimeToLiveDescription?.TimeToLiveStatus).toBe('ENABLED');
+  client.destroy();
+});
+
 test.each([
   ['another key', { KeySchema: FILES.KeySchema.slice(0, 1), LocalSecondaryIndexes: [] }],
   ['an index less', { LocalSecondaryIndexes: [] }],

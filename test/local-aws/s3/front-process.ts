@@ -1,4 +1,4 @@
-/** A front in a process of its own, so that a test can end it without warning: `node front-process.ts <options as JSON>`. */
+/** A front in a separate process, so that a test can kill it: `node front-process.ts <options as JSON>`. */
 import { type AwsFrontOptions, startAwsFront } from '../../../local-aws/aws-front/aws-front.ts';
 
 const options = JSON.parse(process.argv[2] ?? '') as AwsFrontOptions;
