@@ -26,17 +26,17 @@ export function usageOf(name: string, { arguments: args, takesDryRun }: Command)
 
 export const OPTIONS: Readonly<Record<string, string>> = {
   '--local': 'The service that `npm start` runs on this machine (with the same `DATA_DIR`), instead of AWS',
-  '--stage <stage>': 'The stage on AWS, `prod` unless told',
+  '--stage <stage>': 'The stage on AWS; `prod` without this option',
   '--json': 'One line of JSON instead of text',
-  '--yes': 'Do not ask before what cannot be undone; needed where there is no terminal',
-  '--dry-run': 'Only look, and change nothing (`reconcile`)',
+  '--yes': 'Do not ask for confirmation; required without a terminal',
+  '--dry-run': 'Only compare, and change nothing (`reconcile`)',
   '--help': 'Show this',
 };
 
 export const EXIT_CODES: Readonly<Record<string, string>> = {
   0: 'Done',
-  1: 'Not done, for the reason on stderr; or differences were found and not corrected',
-  2: 'Not understood, or in need of `--yes`; nothing was done',
+  1: 'Not done; stderr has the reason. Or differences were found and not corrected',
+  2: 'The command line is wrong, or lacks `--yes`; nothing was done',
 };
 
 export function help(): string {

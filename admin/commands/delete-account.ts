@@ -7,7 +7,7 @@ import { nameOf, several } from './text.ts';
 /** For good; a run that was broken off is finished by running it again. */
 export const deleteAccount: Command = {
   arguments: ['<account>'],
-  meaning: `Delete it with all it owns: files, keys, sessions; on AWS the bytes of files are kept for ${DELETED_BYTES_KEPT_DAYS} days, as of any deleted file. If it breaks off, run it again`,
+  meaning: `Delete the account with its files, keys and sessions. On AWS the bytes of the files are kept for ${DELETED_BYTES_KEPT_DAYS} days, like those of any deleted file. If the command breaks off, run it again`,
   async run(session, name) {
     const account = await findAccount(session, name ?? '');
     await session.confirm(

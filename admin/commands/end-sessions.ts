@@ -5,7 +5,8 @@ import { nameOf, several } from './text.ts';
 /** For a stolen cookie: it logs out the thief and the owner, who logs in again. */
 export const endSessions: Command = {
   arguments: ['<account>'],
-  meaning: 'Log every browser out of it, from the next request on; its keys work on, and its owner may log in again',
+  meaning:
+    'Log out every browser of the account, from the next request on. Its keys go on working, and its owner may log in again',
   async run(session, name) {
     const account = await findAccount(session, name ?? '');
     const sessions = await session.stores.sessions.removeAll(account.id);

@@ -6,7 +6,7 @@ import { bytes, nameOf } from './text.ts';
 /** An exception from everybody's storage limit, for one account. */
 export const setLimit: Command = {
   arguments: ['<account>', '<bytes | default>'],
-  meaning: 'Set how much it may store; what it has already stays',
+  meaning: 'Set how many bytes the account may store; nothing that it has is deleted',
   async run(session, name, value) {
     const ownBytes = parseBytes(value ?? '');
     const account = await findAccount(session, name ?? '');

@@ -6,7 +6,8 @@ import { nameOf, several } from './text.ts';
 /** Closes an account; its files stay. */
 export const suspend: Command = {
   arguments: ['<account>'],
-  meaning: 'Refuse its keys and its login from the next request on, and end its sessions; its files stay',
+  meaning:
+    'Refuse the keys and the login of the account from the next request on, and end its sessions; its files stay',
   async run(session, name) {
     const account = await findAccount(session, name ?? '');
     const suspended = await suspendAccount(session.stores, account.id, session.deadline);
@@ -22,7 +23,7 @@ export const suspend: Command = {
 /** Opens it again. */
 export const restore: Command = {
   arguments: ['<account>'],
-  meaning: 'Take a suspension back: its keys work again, and its owner may log in again',
+  meaning: 'End a suspension: the keys of the account work again, and its owner may log in again',
   async run(session, name) {
     const account = await findAccount(session, name ?? '');
     const keys = await restoreAccount(session.stores, account.id, session.deadline);

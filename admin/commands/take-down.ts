@@ -7,7 +7,7 @@ import { nameOf, printable } from './text.ts';
 /** What an abuse report asks for. */
 export const takeDown: Command = {
   arguments: ['<link>'],
-  meaning: `Delete the file behind a link, and say whose it was; the link is dead within a minute. On AWS its bytes are kept for ${DELETED_BYTES_KEPT_DAYS} days, for nobody but you to restore or erase`,
+  meaning: `Delete the file behind a link, and print whose it was. The link stops working within a minute. On AWS the bytes are kept for ${DELETED_BYTES_KEPT_DAYS} days, where only you can restore or erase them`,
   async run(session, link = '') {
     const { stores, cdnUrls } = session;
     const key = objectKeyOfLink(link, cdnUrls);

@@ -17,7 +17,7 @@ export function addDashboard(
     defaultInterval: Duration.hours(6),
   });
   dashboard.addWidgets(
-    new cloudwatch.AlarmStatusWidget({ title: 'Is it well', alarms: [...alarms], width: 24, height: 3 }),
+    new cloudwatch.AlarmStatusWidget({ title: 'Alarms', alarms: [...alarms], width: 24, height: 3 }),
   );
   dashboard.addWidgets(...edge(watched));
   dashboard.addWidgets(...requests(watched));

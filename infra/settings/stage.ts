@@ -31,12 +31,15 @@ const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/;
 /** Of ACM in us-east-1, where CloudFront looks for certificates. */
 const CERTIFICATE_ARN = /^arn:aws:acm:us-east-1:\d{12}:certificate\/\S+$/;
 
-/** What the operator may choose by context (`-c stage=dev`). The table of docs/operate.md is made from this object. */
+/** What the operator may set by context (`-c stage=dev`). The table in docs/operate.md is generated from this object. */
 export const CONTEXTS = {
-  stage: { values: STAGES, meaning: '`prod` keeps its data when its stacks go; `dev` can be destroyed whole' },
+  stage: {
+    values: STAGES,
+    meaning: '`prod` keeps its data when its stacks are deleted; `dev` can be destroyed completely',
+  },
   streamingUploads: {
     values: ['true', 'false'],
-    meaning: '`false`: no streaming function; multipart bodies over 4 MiB are refused with 413',
+    meaning: '`false`: the streaming function is not deployed; multipart bodies over 4 MiB are refused with 413',
   },
   streamingEnvironments: {
     // Source: Lambda API reference, "ScalingConfig" of a Web Function's endpoint.
@@ -46,16 +49,23 @@ export const CONTEXTS = {
   reserveConcurrency: {
     values: ['true', 'false'],
     meaning:
-      '`false`: sweeper and settling have no places of their own among the functions of the account (for a new account)',
+      '`false`: no concurrency is reserved for the sweeper and the function that settles direct uploads (for a new AWS account)',
   },
   alarmEmail: {
     pattern: /^[^\s@]+@[^\s@]+$/,
-    meaning: 'Who is told of alarms, once a mail of AWS is confirmed; without it, whoever subscribes to `AlarmTopic`',
+    meaning:
+      'The e-mail address that gets alarms, after it has confirmed a mail of AWS; without it, only subscribers of `AlarmTopic` get them',
   },
   originSecretSlot: { values: ['a', 'b'], meaning: 'The slot of the origin secret that the edge sends' },
-  appDomain: { pattern: DOMAIN, meaning: 'Your own name for API and dashboard, instead of one under cloudfront.net' },
+  appDomain: {
+    pattern: DOMAIN,
+    meaning: 'Your own domain name for API and dashboard, instead of one under cloudfront.net',
+  },
   appCertificateArn: { pattern: CERTIFICATE_ARN, meaning: 'Its certificate, of ACM in us-east-1' },
-  cdnDomain: { pattern: DOMAIN, meaning: 'Your own name for the links, under another registrable name than the app' },
+  cdnDomain: {
+    pattern: DOMAIN,
+    meaning: 'Your own domain name for the links, under another registrable name than that of the app',
+  },
   cdnCertificateArn: { pattern: CERTIFICATE_ARN, meaning: 'Its certificate, of ACM in us-east-1' },
   webAclArn: {
     pattern: /^arn:aws:wafv2:us-east-1:\d{12}:global\/webacl\/\S+$/,
@@ -64,11 +74,12 @@ export const CONTEXTS = {
   firewallRequestsPerFiveMinutes: {
     // Source: AWS WAF API reference, "RateBasedStatement".
     range: { from: 10, to: 2_000_000_000 },
-    meaning: 'From how many requests in five minutes on a firewall of the app distribution refuses an address',
+    meaning:
+      'Makes a firewall in front of the app distribution, which refuses an address above this number of requests in five minutes',
   },
   priceClass: {
     values: ['all', '200', '100'],
-    meaning: 'Which regions of CloudFront serve: all of them, or the cheaper ones only',
+    meaning: 'Which regions of CloudFront serve: all, or only the cheaper ones',
   },
 } as const satisfies Record<string, Context>;
 

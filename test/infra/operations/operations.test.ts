@@ -171,7 +171,7 @@ test('the dashboard shows what is well and who is hurting', async () => {
     ([, title]) => title,
   );
   expect(titles).toEqual([
-    'Is it well',
+    'Alarms',
     'Requests at the edge',
     'Errors at the edge, %',
     'Bytes from the edge',
