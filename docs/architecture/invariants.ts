@@ -25,15 +25,21 @@ export const INVARIANTS: readonly Invariant[] = [
     statement: 'No upload makes it pass the limit of the account; exactly the limit fits. It is never negative.',
     enforcedIn: ['shared/aws/book-updates.ts'],
     tests: [
-      ['test/service/accounting.test.ts', 'of uploads through all three lanes at once exactly as many as fit succeed'],
-      ['test/contract/upload.test.ts', 'an upload that exactly fits the storage is taken, one byte more is 403'],
+      [
+        'test/service/accounting.test.ts',
+        'exactly as many simultaneous uploads through all three lanes succeed as fit',
+      ],
+      ['test/contract/upload.test.ts', 'an upload that exactly fits the storage succeeds, and one byte more is 403'],
     ],
   },
   {
     statement: '`file_count` is the number of ready files, and never passes `FILE_COUNT_LIMIT`.',
     enforcedIn: ['shared/aws/book-updates.ts'],
     tests: [
-      ['test/contract/account-limits.test.ts', 'exactly as many uploads sent at once succeed as there are places'],
+      [
+        'test/contract/account-limits.test.ts',
+        'exactly as many simultaneous uploads succeed as the limit has room for',
+      ],
     ],
   },
   {
@@ -69,7 +75,7 @@ export const INVARIANTS: readonly Invariant[] = [
     tests: [
       [
         'test/service/time-limits.test.ts',
-        'an upload that was told 504 never becomes a file, also when the next request thaws its function',
+        'an upload that got 504 never becomes a file, also when the next request resumes its function',
       ],
       ['test/shared/files/upload.test.ts', 'that ended between staging and settling is no file, and no trace'],
     ],
@@ -81,7 +87,7 @@ export const INVARIANTS: readonly Invariant[] = [
       ['test/shared/files/upload.test.ts', 'the same upload twice at once charges it once'],
       [
         'test/service/accounting.test.ts',
-        'of deletions of one file at once one deletes it, and its size is given back once',
+        'one of several simultaneous deletions of a file succeeds, and frees its bytes once',
       ],
       ['test/shared/files/sweep.test.ts', 'and a settlement of one upload never both succeed'],
     ],
@@ -89,7 +95,9 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     statement: 'For 24 hours an `Idempotency-Key` of an account stands for one file.',
     enforcedIn: ['shared/aws/idempotency-store.ts', 'shared/files/idempotency.ts'],
-    tests: [['test/contract/retries.test.ts', 'of many at once one file is made, and all get its record']],
+    tests: [
+      ['test/contract/retries.test.ts', 'simultaneous uploads with one key make one file, and all get its record'],
+    ],
   },
   {
     statement:
@@ -98,7 +106,7 @@ export const INVARIANTS: readonly Invariant[] = [
     tests: [
       [
         'test/contract/direct-upload.test.ts',
-        'a URL takes no byte after its ticket was cancelled, completed, or its file deleted: 120 PUTs are 412',
+        'a URL is 412 to all of 120 PUTs after its ticket was cancelled or completed, or its file deleted',
       ],
     ],
   },
@@ -106,7 +114,7 @@ export const INVARIANTS: readonly Invariant[] = [
     statement: 'An account sends at most `UPLOAD_BYTES_PER_DAY` in a UTC day (decision 0014).',
     enforcedIn: ['shared/aws/book-updates.ts', 'shared/accounts/allowance.ts'],
     tests: [
-      ['test/contract/account-limits.test.ts', 'exactly as many uploads sent at once succeed as the day has bytes for'],
+      ['test/contract/account-limits.test.ts', 'exactly as many simultaneous uploads succeed as the day has bytes for'],
     ],
   },
   {

@@ -9,11 +9,11 @@ import { type Operator, operatorOf } from '../support/operator.ts';
 import { rawRequest, sendAndDisconnect } from '../support/raw-http.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
-/** What one account may take besides its storage: files, and bytes in a day. */
+/** The limits of one account besides its storage: its number of files, and the bytes it sends in a day. */
 
 const FILES = 3;
 const BYTES_PER_DAY = 6_000_000;
-/** Above what goes through the gateway, so that a form with a length can come by the streaming lane. */
+/** More than the inline lane takes, so that a form with a length can go through the streaming lane, too. */
 const MAX_BYTES = 5_000_000;
 
 let service: TestService;
@@ -21,7 +21,7 @@ let operator: Operator;
 
 const DAY_MS = 24 * 3_600_000;
 const untilMidnightMs = () => DAY_MS - (Date.now() % DAY_MS);
-/** No test of the bytes of a day may run over its end. */
+/** The tests must not run past midnight (UTC), when the bytes of a day start again at zero. */
 const LONGEST_RUN_MS = 120_000;
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ afterAll(async () => {
   await service.close();
 });
 
-const seen = ({ status, body }: Answer) => [status, body.error];
+const outcome = ({ status, body }: Answer) => [status, body.error];
 const statuses = (answers: readonly { readonly status: number }[]) => answers.map(({ status }) => status).sort();
 const remove = ({ byKey }: TestAccount, { body }: Answer) =>
   retryOn503(() => byKey.request('DELETE', `/files/${String(body.id)}`));
@@ -58,14 +58,14 @@ async function expectUsage({ bySession }: TestAccount, files: number, storedByte
   expect(body).toMatchObject({ file_count: files, storage_used_bytes: storedBytes });
 }
 
-/** Bytes that were counted for today. */
+/** The bytes counted for an account today. */
 async function sentBytes({ id }: TestAccount): Promise<number> {
   const command = { TableName: service.tables.accounts, Key: { id: { S: id } }, ConsistentRead: true };
   const { Item } = await operator.dynamoDb.send(new GetItemCommand(command));
   return Number(Item?.sent_bytes?.N ?? 0);
 }
 
-/** Gives an account a storage of its own, as an operator may. */
+/** Sets one account's storage limit, as an operator can. */
 async function setStorageLimit({ id }: TestAccount, limitBytes: number): Promise<void> {
   const command = {
     TableName: service.tables.accounts,
@@ -77,18 +77,18 @@ async function setStorageLimit({ id }: TestAccount, limitBytes: number): Promise
 }
 
 describe('contract: file count', () => {
-  test.for(LANES)('the last file fits, one more is 403 until one is deleted, by the %s lane', async (lane) => {
+  test.for(LANES)('in the %s lane the last file fits, and one more is 403 until a file is deleted', async (lane) => {
     const account = await service.newAccount();
     const [first] = await fill(account, FILES - 1);
     const last = await uploadThrough(lane, account, 'last', 'x');
     expect(last.status).toBe(201);
-    expect(seen(await uploadThrough(lane, account, 'more', 'x'))).toEqual([403, 'storage_limit_exceeded']);
+    expect(outcome(await uploadThrough(lane, account, 'more', 'x'))).toEqual([403, 'storage_limit_exceeded']);
     await remove(account, first as Answer);
     expect((await uploadThrough(lane, account, 'more', 'x')).status).toBe(201);
     await expectUsage(account, FILES, FILES);
   });
 
-  test('exactly as many uploads sent at once succeed as there are places', async () => {
+  test('exactly as many simultaneous uploads succeed as the limit has room for', async () => {
     const account = await service.newAccount();
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
@@ -99,22 +99,22 @@ describe('contract: file count', () => {
     await expectUsage(account, FILES, FILES);
   });
 
-  test('a direct upload whose place was taken is 403 when it is completed, and gives its room back', async () => {
+  test('completing a direct upload when the account is full is 403, and releases its reserved bytes', async () => {
     const account = await service.newAccount();
     service.holdEvents();
     const ticket = await askForTicket(account.byKey, 'late', 10);
     expect(await put(ticket.body, 'x'.repeat(10))).toBe(200);
     const [first] = await fill(account);
-    expect(seen(await complete(account.byKey, ticket.body))).toEqual([403, 'storage_limit_exceeded']);
+    expect(outcome(await complete(account.byKey, ticket.body))).toEqual([403, 'storage_limit_exceeded']);
     await expectUsage(account, FILES, FILES);
     await service.deliverEvents();
     await remove(account, first as Answer);
-    // It is over, and is told so for as long as its ticket would have lived.
-    expect(seen(await complete(account.byKey, ticket.body))).toEqual([403, 'storage_limit_exceeded']);
+    // The upload is cancelled, and each completion gets this answer until the ticket would have ended.
+    expect(outcome(await complete(account.byKey, ticket.body))).toEqual([403, 'storage_limit_exceeded']);
     await expectUsage(account, FILES - 1, FILES - 1);
   });
 
-  test('a direct upload whose place was taken gives its room back when its bytes arrive', async () => {
+  test('a direct upload whose bytes arrive when the account is full releases its reserved bytes', async () => {
     const account = await service.newAccount();
     service.holdEvents();
     const ticket = await askForTicket(account.byKey, 'late', 10);
@@ -123,11 +123,11 @@ describe('contract: file count', () => {
     await expectUsage(account, FILES, FILES + 10);
     await service.deliverEvents();
     await expectUsage(account, FILES, FILES);
-    // Its client learns why, although the event of the bucket was quicker.
-    expect(seen(await complete(account.byKey, ticket.body))).toEqual([403, 'storage_limit_exceeded']);
+    // The client gets the reason, although the event of the bucket cancelled the upload first.
+    expect(outcome(await complete(account.byKey, ticket.body))).toEqual([403, 'storage_limit_exceeded']);
   });
 
-  test('two direct uploads completed at once for the last place make one file', async () => {
+  test('two direct uploads that are completed at once with room for one file make one file', async () => {
     const account = await service.newAccount();
     service.holdEvents();
     await fill(account, FILES - 1);
@@ -141,23 +141,23 @@ describe('contract: file count', () => {
 });
 
 describe('contract: bytes a day', () => {
-  /** Sends all that an account may send today, and deletes it. */
-  async function useUp(account: TestAccount): Promise<void> {
+  /** Sends all the bytes that an account may send today, and deletes the files. */
+  async function useUpDay(account: TestAccount): Promise<void> {
     await remove(account, await account.byKey.upload('half', bytes(BYTES_PER_DAY / 2)));
     await remove(account, await uploadStreaming(account, 'half', bytes(BYTES_PER_DAY / 2)));
   }
 
-  test('exactly the bytes of a day fit, although they are deleted at once; one more is 429 until the day ends', async () => {
+  test('an account can send exactly the bytes of a day, also if it deletes them; one more is 429 until the day ends', async () => {
     const account = await service.newAccount();
-    await useUp(account);
+    await useUpDay(account);
     const untilMidnight = untilMidnightMs() / 1_000;
     const refused = await account.byKey.upload('more', 'x');
-    expect(seen(refused)).toEqual([429, 'rate_limit_exceeded']);
+    expect(outcome(refused)).toEqual([429, 'rate_limit_exceeded']);
     const retryAfter = Number(refused.headers.get('retry-after'));
     expect(Math.abs(retryAfter - untilMidnight)).toBeLessThan(60);
     expect(refused.headers.get('ratelimit-policy')).toBe('"uploads";q=10000;w=60');
     expect(refused.headers.get('ratelimit')).toMatch(/^"uploads";r=99\d\d;t=\d+$/);
-    expect(seen(await uploadStreaming(account, 'more', 'x'))).toEqual([429, 'rate_limit_exceeded']);
+    expect(outcome(await uploadStreaming(account, 'more', 'x'))).toEqual([429, 'rate_limit_exceeded']);
     const ticket = await askForTicket(account.byKey, 'more', 1);
     expect([ticket.status, ticket.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^\d+$/)]);
     expect((await account.byKey.upload('empty', '')).status).toBe(201);
@@ -165,7 +165,7 @@ describe('contract: bytes a day', () => {
     expect((await other.byKey.upload('other', 'x')).status).toBe(201);
   });
 
-  test('exactly as many uploads sent at once succeed as the day has bytes for', async () => {
+  test('exactly as many simultaneous uploads succeed as the day has bytes for', async () => {
     const account = await service.newAccount();
     const size = BYTES_PER_DAY / 2;
     const lanes: Lane[] = ['inline', 'streaming', 'inline', 'streaming'];
@@ -174,7 +174,7 @@ describe('contract: bytes a day', () => {
     await expectUsage(account, 2, 2 * size);
   });
 
-  test('a ticket counts when it is given, also when it is cancelled', async () => {
+  test('the size of a direct upload counts when its ticket is issued, also if the ticket is cancelled', async () => {
     const account = await service.newAccount();
     const ticket = await askForTicket(account.byKey, 'big', MAX_BYTES);
     await account.byKey.request('DELETE', `/files/${ticket.body.id}`);
@@ -184,7 +184,7 @@ describe('contract: bytes a day', () => {
     expect((await askForTicket(account.byKey, 'rest', BYTES_PER_DAY - MAX_BYTES)).status).toBe(202);
   });
 
-  test('a repeated upload is answered with its file on a day that is used up, and counts', async () => {
+  test('a retry with the same Idempotency-Key gets its file also when the day is used up, and its bytes count', async () => {
     const account = await service.newAccount();
     const key = { headers: { 'Idempotency-Key': 'once' } };
     const first = await account.byKey.upload('once', bytes(1_000_000), key);
@@ -197,26 +197,26 @@ describe('contract: bytes a day', () => {
     expect((await account.byKey.upload('more', 'x')).status).toBe(429);
   });
 
-  describe('what is refused late counts as far as it was read', () => {
-    test('a body over the size limit', async () => {
+  describe('the bytes read of an upload', () => {
+    test('count when the file is over the size limit', async () => {
       const account = await service.newAccount();
       expect((await uploadStreaming(account, 'big', bytes(MAX_BYTES + 100_000))).status).toBe(413);
       expect(await sentBytes(account)).toBeGreaterThan(MAX_BYTES + 100_000);
       expect((await account.byKey.upload('next', bytes(1_000_000))).status).toBe(429);
     });
 
-    test('a body over the storage limit, which is thrown away unread', async () => {
+    test('count when the file is over the storage limit and its body is discarded', async () => {
       const account = await service.newAccount();
       await setStorageLimit(account, 1_000_000);
       const upload = () => account.byKey.upload('big', bytes(MAX_BYTES - 1_000));
-      expect(seen(await upload())).toEqual([403, 'storage_limit_exceeded']);
+      expect(outcome(await upload())).toEqual([403, 'storage_limit_exceeded']);
       expect(await sentBytes(account)).toBeGreaterThan(MAX_BYTES - 1_000);
-      expect(seen(await upload())).toEqual([403, 'storage_limit_exceeded']);
-      // Now that the day is used up, the account is told so and sends no more.
-      expect(seen(await upload())).toEqual([429, 'rate_limit_exceeded']);
+      expect(outcome(await upload())).toEqual([403, 'storage_limit_exceeded']);
+      // Now the bytes of the day are used up, which is checked first.
+      expect(outcome(await upload())).toEqual([429, 'rate_limit_exceeded']);
     });
 
-    test('a body that is refused because the day is used up', async () => {
+    test('count when the bytes of the day are used up', async () => {
       const account = await service.newAccount();
       await uploadStreaming(account, 'big', bytes(MAX_BYTES + 100_000));
       const before = await sentBytes(account);
@@ -224,7 +224,7 @@ describe('contract: bytes a day', () => {
       expect(await sentBytes(account)).toBeGreaterThanOrEqual(before + MAX_BYTES);
     });
 
-    test('what a form holds besides its file, when that is much', async () => {
+    test('count when they belong to large fields beside the file', async () => {
       const account = await service.newAccount();
       const padding = `--B\r\nContent-Disposition: form-data; name="padding"\r\n\r\n${'p'.repeat(500_000)}\r\n`;
       const answer = await account.byKey.request('POST', '/files', {
@@ -235,7 +235,7 @@ describe('contract: bytes a day', () => {
       expect(await sentBytes(account)).toBeGreaterThan(500_000);
     });
 
-    test('a form with two files', async () => {
+    test('count when the form is rejected for its second file', async () => {
       const account = await service.newAccount();
       const body = `${filePart('x'.repeat(100_000))}${filePart('y')}--B--`;
       const answer = await account.byKey.request('POST', '/files', { body, headers: { 'content-type': FORM } });
@@ -243,7 +243,7 @@ describe('contract: bytes a day', () => {
       expect(await sentBytes(account)).toBe(body.length);
     });
 
-    test('a body whose connection is cut', async () => {
+    test('count when the connection is cut', async () => {
       const account = await service.newAccount();
       const headers = [`Authorization: Bearer ${account.key}`, `Content-Type: ${FORM}`, 'Content-Length: 4900000'];
       const sent = filePart('x'.repeat(2_000_000));
@@ -252,7 +252,7 @@ describe('contract: bytes a day', () => {
       expect(await sentBytes(account)).toBeLessThanOrEqual(sent.length);
     });
 
-    test('but not a body of less than 64 KiB', async () => {
+    test('do not count when the body is rejected and smaller than 64 KiB', async () => {
       const account = await service.newAccount();
       const body = `${filePart('x'.repeat(60_000))}${filePart('y')}--B--`;
       const answer = await account.byKey.request('POST', '/files', { body, headers: { 'content-type': FORM } });
@@ -260,7 +260,7 @@ describe('contract: bytes a day', () => {
       expect(await sentBytes(account)).toBe(0);
     });
 
-    test('and a count that is never answered does not change the answer', async () => {
+    test('may stay uncounted, but the client gets the same answer, when DynamoDB does not respond', async () => {
       const account = await service.newAccount();
       const match = { service: 'dynamodb', operation: 'UpdateItem', table: service.tables.accounts } as const;
       const fault = service.front.faults.add({ match, effect: 'timeout' });

@@ -23,7 +23,7 @@ type Key = {
 const byKey = (key: string) => client(service.urls.base_url, { key });
 
 describe('contract: keys list', () => {
-  test('the newest comes first, and no key of it is shown again', async () => {
+  test('the list shows the newest key first, and never the secret', async () => {
     const { bySession } = await service.newAccount();
     for (const name of ['first', 'second', 'third']) await bySession.postJson('/api-keys', { name });
     const { status, body } = await bySession.request<{ items: Key[] }>('GET', '/api-keys');
@@ -36,18 +36,18 @@ describe('contract: keys list', () => {
   });
 
   test.for([
-    ['empty', '', 400],
-    ['one code point', 'k', 201],
-    ['100 code points', '🔑'.repeat(100), 201],
-    ['101 code points', '🔑'.repeat(101), 400],
-  ] as const)('a name of %s', async ([, name, status]) => {
+    ['no code points', 400, ''],
+    ['one code point', 201, 'k'],
+    ['100 code points', 201, '🔑'.repeat(100)],
+    ['101 code points', 400, '🔑'.repeat(101)],
+  ] as const)('creating a key with a name of %s is %i', async ([, status, name]) => {
     const { bySession } = await service.newAccount();
     expect((await bySession.postJson('/api-keys', { name })).status).toBe(status);
   });
 });
 
 describe('contract: keys', () => {
-  test('a key has the form of its stage, works at once, and is dead from the request after its revocation', async () => {
+  test('a key has the prefix of its stage, works at once, and is 401 from the first request after its revocation', async () => {
     const { bySession } = await service.newAccount();
     const { body } = await bySession.postJson<Key>('/api-keys', { name: 'ci' });
     expect(body.key).toMatch(/^svc_test_[0-9A-Za-z]{49}$/);
@@ -66,7 +66,7 @@ describe('contract: keys', () => {
     expect((await bySession.request('DELETE', `/api-keys/${body.id}`)).status).toBe(404);
   });
 
-  test('a key is stored as a hash alone', async () => {
+  test('the table of keys contains no key, only its hash', async () => {
     const { key } = await service.newAccount();
     const stored = await dynamoDbClient().send(new ScanCommand({ TableName: service.tables.apiKeys }));
     expect(stored.Items).not.toEqual([]);
@@ -81,13 +81,13 @@ describe('contract: keys', () => {
     expect(service.front.meter.since(mark).calls).toEqual([]);
   });
 
-  test(`the ${API_KEYS_PER_ACCOUNT_MAX}th key is made and the next is not, also when many ask at once`, async () => {
-    const { bySession } = await service.newAccount(); // which has made one key
+  test(`an account can create ${API_KEYS_PER_ACCOUNT_MAX} keys and no more, also when requests are simultaneous`, async () => {
+    const { bySession } = await service.newAccount(); // has one key
     const make = async (count: number) => {
       const made = Array.from({ length: count }, () => bySession.postJson('/api-keys', { name: 'k' }));
       return (await Promise.all(made)).map(({ status, body }) => (status === 201 ? status : body));
     };
-    // More at once are more conflicts than are tried again, which the service says by 503.
+    // With more than ten at once, more transactions conflict than are retried, and some answers are 503.
     for (let made = 1; made < API_KEYS_PER_ACCOUNT_MAX - 9; made += 10) {
       expect(await make(10)).toEqual(Array.from({ length: 10 }, () => 201));
     }
@@ -100,7 +100,7 @@ describe('contract: keys', () => {
 });
 
 describe('contract: key management', () => {
-  test('a key cannot list, make or revoke keys, nor read the profile or log out', async () => {
+  test('a key cannot list, create or revoke keys, read the profile or log out', async () => {
     const { key } = await service.newAccount();
     const program = byKey(key);
     for (const answer of [
@@ -114,7 +114,7 @@ describe('contract: key management', () => {
     }
   });
 
-  test("another account's key cannot be revoked, and answers as a missing one does", async () => {
+  test("revoking another account's key is 404 like an unknown one, and the key stays valid", async () => {
     const [mine, theirs] = [await service.newAccount(), await service.newAccount()];
     const { body } = await mine.bySession.request<{ items: Key[] }>('GET', '/api-keys');
     const answer = await theirs.bySession.request('DELETE', `/api-keys/${body.items[0]?.id}`);

@@ -39,7 +39,7 @@ const put = ({ upload }: Ticket, body: string | Uint8Array<ArrayBuffer>, headers
 const complete = ({ id }: Ticket) => account.byKey.request('POST', `/files/${id}/complete`);
 
 describe('contract: success', () => {
-  test('a ticket is 202, its URL takes the bytes, and complete makes the file', async () => {
+  test('a ticket is 202, its URL takes the bytes, and completing it makes the file', async () => {
     await service.holdEvents();
     const ticket = await ticketFor('direct');
     expect(ticket.upload.method).toBe('PUT');
@@ -63,7 +63,7 @@ describe('contract: success', () => {
     await expect.poll(async () => (await account.byKey.request('GET', `/files/${ticket.id}`)).status).toBe(200);
   });
 
-  test('a cancelled ticket gives its room back, and bytes that come later are no file', async () => {
+  test('cancelling a ticket releases its reserved bytes, and a later PUT is 412', async () => {
     const fresh = await service.newAccount();
     const ticket = await ticketFor('x'.repeat(1000), {}, fresh);
     expect((await fresh.byKey.upload('a', 'a')).status).toBe(403);
@@ -77,7 +77,7 @@ describe('contract: success', () => {
 });
 
 describe('contract: sizes', () => {
-  test('of uploads that race for the last bytes as many win as fit', async () => {
+  test('exactly as many simultaneous uploads succeed as the storage has bytes for', async () => {
     const fresh = await service.newAccount();
     const match = { service: 's3', operation: 'PutObject' } as const;
     const overlap = service.front.faults.add({ match, effect: { delayMs: 1_000 } });
@@ -87,7 +87,7 @@ describe('contract: sizes', () => {
     expect(await service.storedBytes(fresh.id)).toBe(1000);
   });
 
-  test('of tickets that race for the last bytes as many are given as fit', async () => {
+  test('exactly as many simultaneous tickets are issued as the storage has bytes for', async () => {
     const fresh = await service.newAccount();
     const match = { service: 'dynamodb', operation: 'GetItem', table: service.tables.accounts } as const;
     const overlap = service.front.faults.add({ match, effect: { delayMs: 1_000 } });
@@ -97,7 +97,7 @@ describe('contract: sizes', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 202, 403, 403, 403, 403]);
   });
 
-  test('the URL takes exactly the announced bytes, type and checksum, once', async () => {
+  test('the URL of a ticket takes only the announced length, type and checksum, and only once', async () => {
     const checksum_sha256 = createHash('sha256').update('exact').digest('base64');
     const ticket = await ticketFor('exact', { checksum_sha256 });
     expect((await put(ticket, 'exactly')).status).toBe(403);
@@ -116,7 +116,7 @@ describe('contract: sizes', () => {
     [{ name: 7 }, 400],
     [{ mime_type: undefined }, 400],
     [{ checksum_sha256: 'short' }, 400],
-  ] as const)('a ticket with %o is %i', async ([change, status]) => {
+  ] as const)('a ticket request with %o is %i', async ([change, status]) => {
     const fresh = await service.newAccount();
     const request = { name: 'd', mime_type: 'text/plain', size_bytes: 5, ...change };
     expect((await fresh.byKey.postJson('/files', request)).status).toBe(status);
@@ -131,11 +131,11 @@ describe('contract: direct uploads', () => {
       .since(mark)
       .calls.filter(({ operation }) => operation === 'CopyObject' || operation === 'UploadPartCopy').length;
 
-  test(`${COMPLETIONS} completions of one ticket at once make one copy, and every one answers with its file`, async () => {
+  test(`${COMPLETIONS} simultaneous completions of one ticket make one copy, and each answers with the file`, async () => {
     const fresh = await service.newAccount();
     const ticket = await ticketFor('many', {}, fresh);
     const mark = service.front.meter.mark();
-    // The event of the bucket takes part in the race.
+    // The event of the bucket completes the ticket at the same time.
     expect((await put(ticket, 'many')).status).toBe(200);
     const answers = await Promise.all(
       Array.from({ length: COMPLETIONS }, () => fresh.byKey.request('POST', `/files/${ticket.id}/complete`)),
@@ -147,7 +147,7 @@ describe('contract: direct uploads', () => {
     expect(service.invoker.failed).toEqual([]);
   });
 
-  test('a completion that comes while another copies waits for its file, and no event fails', async () => {
+  test('a completion waits while another one copies and answers with its file, and no event fails', async () => {
     const fresh = await service.newAccount();
     const slow = service.front.faults.add({ match: { operation: 'CopyObject' }, effect: { delayMs: 1_000 } });
     const ticket = await ticketFor('slow', {}, fresh);
@@ -161,7 +161,7 @@ describe('contract: direct uploads', () => {
     expect(service.invoker.failed).toEqual([]);
   });
 
-  test('a completion that finds another at work for too long is 503 with Retry-After', async () => {
+  test('a completion is 503 with Retry-After when another one copies for too long', async () => {
     service.holdEvents();
     const fresh = await service.newAccount();
     const ticket = await ticketFor('late', {}, fresh);
@@ -208,7 +208,7 @@ describe('contract: direct uploads', () => {
     expect(content.equals(Buffer.from(stored))).toBe(true);
   });
 
-  test('a URL takes no byte after its ticket was cancelled, completed, or its file deleted: 120 PUTs are 412', async () => {
+  test('a URL is 412 to all of 120 PUTs after its ticket was cancelled or completed, or its file deleted', async () => {
     const operator = operatorOf(service);
     const fresh = await service.newAccount();
     const tickets = await Promise.all(Array.from({ length: 6 }, () => ticketFor('again', {}, fresh)));
@@ -240,7 +240,7 @@ describe('contract: direct uploads', () => {
     expect(await service.storedBytes(fresh.id)).toBe(10);
   });
 
-  test('a ticket of 100 MiB holds its room for more than two hours, its URL for 15 minutes', async () => {
+  test('a ticket of 100 MiB reserves its bytes for more than two hours, and its URL is valid for 15 minutes', async () => {
     const roomy = await startTestService();
     const { byKey, id } = await roomy.newAccount();
     const request = { name: 'd', mime_type: 'text/plain', size_bytes: 104_857_600 };

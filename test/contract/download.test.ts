@@ -3,7 +3,7 @@ import { startTestService, type TestAccount, type TestService } from '../support
 
 let service: TestService;
 let account: TestAccount;
-/** The edge's idea of the time. */
+/** The time of the CDN's cache. */
 let now = new Date();
 
 beforeAll(async () => {
@@ -17,17 +17,17 @@ async function link(name: string, content: string, type: string): Promise<string
   return String(body.url);
 }
 
-/** What a browser may do with what it could run. */
+/** The policy for content that a browser could execute. */
 const INERT = "sandbox; default-src 'none'";
-/** Media load from their own address, and the browser's own page around them has its style. */
+/** Lets media load from their own URL, and the browser's built-in viewer use its inline styles. */
 const MEDIA =
   "sandbox allow-same-origin; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
-/** Safari shows no PDF in a sandbox. */
+/** Without `sandbox`, because Safari does not show a PDF in one. */
 const PDF = "default-src 'none'; style-src 'unsafe-inline'";
 
 describe('contract: download', () => {
-  test('has the true type and length, and gives ranges', async () => {
+  test('a download has the type and length of the file, and supports ranges', async () => {
     const url = await link('a.txt', '0123456789', 'text/plain; charset=utf-8');
     const whole = await fetch(url, { headers: { 'accept-encoding': 'gzip, br' } });
     expect(await whole.text()).toBe('0123456789');
@@ -48,29 +48,26 @@ describe('contract: download', () => {
     ['HEAD', 'S3'],
     ['GET', 'the cache'],
     ['HEAD', 'the cache'],
-  ] as const)(
-    'a range behind the end is 416 with the length of the file (%s, answered by %s)',
-    async ([method, by]) => {
-      const url = await link('a.txt', '0123456789', 'text/plain');
-      const whole = by === 'the cache' ? await fetch(url) : undefined;
-      expect(await whole?.text()).toBe(whole && '0123456789');
-      const past = await fetch(url, { method, headers: { range: 'bytes=10-' } });
-      expect(past.status).toBe(416);
-      expect(past.headers.get('content-range')).toBe('bytes */10');
-      // What describes the file, or how long to keep it, must not describe the error.
-      for (const name of ['etag', 'last-modified', 'content-disposition', 'cache-control']) {
-        expect([name, past.headers.get(name)]).toEqual([name, null]);
-      }
-      expect(past.headers.get('x-content-type-options')).toBe('nosniff');
-      const body = await past.text();
-      if (method === 'HEAD' || by === 'the cache') expect(body).toBe('');
-      else expect(body).toMatch(/<Code>InvalidRange<.*<ActualObjectSize>10</s);
-      // Where the bytes are stored is not for the reader of a link.
-      expect(body).not.toMatch(/bucket|uploads/i);
-    },
-  );
+  ] as const)('a range past the end is 416 with the length of the file (%s, answered by %s)', async ([method, by]) => {
+    const url = await link('a.txt', '0123456789', 'text/plain');
+    const whole = by === 'the cache' ? await fetch(url) : undefined;
+    expect(await whole?.text()).toBe(whole && '0123456789');
+    const past = await fetch(url, { method, headers: { range: 'bytes=10-' } });
+    expect(past.status).toBe(416);
+    expect(past.headers.get('content-range')).toBe('bytes */10');
+    // The error must not have the headers that describe the file or its caching.
+    for (const name of ['etag', 'last-modified', 'content-disposition', 'cache-control']) {
+      expect([name, past.headers.get(name)]).toEqual([name, null]);
+    }
+    expect(past.headers.get('x-content-type-options')).toBe('nosniff');
+    const body = await past.text();
+    if (method === 'HEAD' || by === 'the cache') expect(body).toBe('');
+    else expect(body).toMatch(/<Code>InvalidRange<.*<ActualObjectSize>10</s);
+    // The error must not reveal the bucket.
+    expect(body).not.toMatch(/bucket|uploads/i);
+  });
 
-  test('a precondition that holds changes nothing, one that does not is 412 in our words', async () => {
+  test('a true precondition changes nothing, and a false one is 412 with our JSON error', async () => {
     const url = await link('a.txt', '0123456789', 'text/plain');
     const { headers } = await fetch(url);
     const etag = headers.get('etag') ?? '';
@@ -97,7 +94,7 @@ describe('contract: download', () => {
     expect((await fetch(unknown, { headers: { 'if-match': '"other"' } })).status).toBe(404);
   });
 
-  test('is not compressed on the way, so that length and ranges are those of the file', async () => {
+  test('a download is not compressed, so that its length and ranges are those of the file', async () => {
     const url = await link('long.txt', 'long '.repeat(1_000), 'text/plain');
     const { headers } = await fetch(url, { headers: { 'accept-encoding': 'gzip, br' } });
     expect([headers.get('content-length'), headers.get('content-encoding')]).toEqual(['5000', null]);
@@ -115,28 +112,28 @@ describe('contract: download', () => {
     ['feed.xml', 'application/xml', 'attachment', INERT],
     ['script.js', 'text/javascript', 'attachment', INERT],
     ['unknown', '', 'attachment', INERT],
-  ] as const)('%s as %s is served %s, and cannot run', async ([name, type, disposition, policy]) => {
+  ] as const)('%s with the type %s is served as %s and cannot execute', async ([name, type, disposition, policy]) => {
     const { headers } = await fetch(await link(name, '<script>alert(1)</script>', type));
     expect(headers.get('content-disposition')).toMatch(new RegExp(`^${disposition}; filename=`));
     expect(headers.get('content-security-policy')).toBe(policy);
   });
 
-  test('browsers may keep a copy for an hour', async () => {
+  test('a download may be cached by browsers for an hour', async () => {
     const { headers } = await fetch(await link('a.txt', 'x', 'text/plain'));
     expect(headers.get('cache-control')).toBe('public, max-age=3600');
   });
 
-  test('text without a charset is UTF-8', async () => {
+  test('text without a declared charset is served as UTF-8', async () => {
     const { headers } = await fetch(await link('note.txt', 'naïve', 'text/plain'));
     expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
   });
 
-  test('an error is not kept by a browser', async () => {
+  test('an error must not be cached by browsers', async () => {
     const { headers } = await fetch(`${service.urls.cdn_url}/uploads/${'A'.repeat(22)}/a`);
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  test('the CDN asks again within a minute, so a deleted link is dead by then', async () => {
+  test('the link of a deleted file is 404 within a minute, when the CDN revalidates its copy', async () => {
     const { body } = await account.byKey.upload('short-lived.txt', 'soon gone', { type: 'text/plain' });
     const get = () => fetch(String(body.url)).then((response) => response.status);
     expect(await get()).toBe(200);
@@ -145,21 +142,21 @@ describe('contract: download', () => {
     expect(await get()).toBe(404);
   });
 
-  test('the disposition names the file in ASCII and in UTF-8', async () => {
+  test('Content-Disposition names the file in ASCII and in UTF-8', async () => {
     const { headers } = await fetch(await link('naïve "文件".txt', 'x', 'text/plain'));
     expect(headers.get('content-disposition')).toBe(
       `inline; filename="naive ____.txt"; filename*=UTF-8''na%C3%AFve%20%22%E6%96%87%E4%BB%B6%22.txt`,
     );
   });
 
-  test('says nothing of who owns it or how it is stored', async () => {
+  test('a download reveals neither the owner nor how the file is stored', async () => {
     const { headers } = await fetch(await link('a', 'a', ''));
     const ofAws = [...headers.keys()].filter((name) => name.startsWith('x-amz-'));
     expect(ofAws.sort()).toEqual(['x-amz-cf-id', 'x-amz-request-id']);
     expect(JSON.stringify([...headers])).not.toContain(account.id);
   });
 
-  test('an unknown link, and a path that is none, are 404 with our body', async () => {
+  test('an unknown link, or a path that is not a link, is 404 with our JSON error', async () => {
     const url = await link('a', 'a', '');
     const wrong = [
       url.replace(/uploads\/[^/]+/, `uploads/${'A'.repeat(22)}`),
@@ -174,13 +171,13 @@ describe('contract: download', () => {
     }
   });
 
-  test('a deleted file is not served by a CDN that did not have it', async () => {
+  test('a deleted file that the CDN has not cached is 404 at once', async () => {
     const { body } = await account.byKey.upload('a', 'a');
     await account.byKey.request('DELETE', `/files/${body.id}`);
     expect((await fetch(String(body.url))).status).toBe(404);
   });
 
-  test('the link takes GET and HEAD alone', async () => {
+  test('a link accepts only GET and HEAD', async () => {
     const url = await link('a', 'a', '');
     for (const method of ['POST', 'PUT', 'DELETE']) {
       const response = await fetch(url, { method });

@@ -19,7 +19,7 @@ afterAll(() => service.close());
 
 const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
 
-/** The contract's error and nothing else, from whatever layer. */
+/** Expects exactly the contract's error, whichever layer answered. */
 function expectError(answer: Answer, status: number, code: keyof typeof ERRORS): void {
   expect({ status: answer.status, body: answer.body }).toEqual({ status, body: { error: code } });
   expect(answer.headers.get('content-type') ?? '').toMatch(/^application\/json\b/);
@@ -30,7 +30,7 @@ const pathOf = (route: Route) => route.path.replace('{id}', UNKNOWN_ID).replace(
 const guarded = Object.values<Route>(ROUTES).filter(({ access }) => access !== 'public');
 
 describe('contract: errors', () => {
-  test('a function and the edge answer with the code alone', async () => {
+  test('an error of a function or of the edge has only its code', async () => {
     const { byKey, bySession } = account;
     expectError(await byKey.request('GET', `/files/${UNKNOWN_ID}`), 404, 'not_found');
     expectError(await byKey.request('GET', '/files?page=0'), 400, 'invalid_request');
@@ -38,12 +38,12 @@ describe('contract: errors', () => {
     expectError(await bySession.postJson('/api-keys', { name: 'x'.repeat(5_000_000) }), 413, 'file_too_large');
   });
 
-  test('what is no error has a request id, too', async () => {
+  test('a successful answer has a request id, too', async () => {
     const answer = await account.byKey.request('GET', '/files');
     expect([answer.status, answer.headers.get('x-request-id') ?? '']).toEqual([200, expect.stringMatching(/\S/)]);
   });
 
-  test('a database that fails reads service_unavailable, and says when to come back', async () => {
+  test('a failure of the database is service_unavailable with Retry-After', async () => {
     const match = { service: 'dynamodb', operation: 'GetItem', table: service.tables.files } as const;
     const fault = service.front.faults.add({ match, effect: 'error-before' });
     const answer = await account.byKey.request('GET', `/files/${UNKNOWN_ID}`);
@@ -52,7 +52,7 @@ describe('contract: errors', () => {
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  test('a function that is killed while it works reads service_unavailable, and the next request is well', async () => {
+  test('a function that is killed during a request answers service_unavailable, and the next request succeeds', async () => {
     const answer = await answerOfKilledFunction();
     expectError(answer, 503, 'service_unavailable');
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -60,7 +60,7 @@ describe('contract: errors', () => {
   });
 });
 
-/** What the gateway itself says of a function that ends in the middle of a request. */
+/** The gateway's own answer when a function ends during a request. */
 async function answerOfKilledFunction(): Promise<Answer> {
   const reached = Promise.withResolvers<void>();
   const fault = service.front.faults.add({
@@ -82,7 +82,7 @@ async function answerOfKilledFunction(): Promise<Answer> {
 }
 
 describe('contract: codes', () => {
-  test('unknown routes are 404, whatever the method and credential', async () => {
+  test('an unknown route is 404 with any method and credential', async () => {
     for (const path of ['/nothing', '/files/a/b/c', '/api-keys/a/b', '/auth', '/filesystem']) {
       for (const method of ['GET', 'POST', 'DELETE', 'PUT', 'PATCH']) {
         expectError(await account.byKey.request(method, path), 404, 'not_found');
@@ -91,7 +91,7 @@ describe('contract: codes', () => {
     expectError(await client(service.urls.root_url).request('GET', '/nothing'), 404, 'not_found');
   });
 
-  test('a known route with another method is 405 and names the methods it has', async () => {
+  test('a known route with an unsupported method is 405, and Allow lists its methods', async () => {
     const paths = new Set(Object.values<Route>(ROUTES).map(({ path }) => path));
     for (const path of paths) {
       const methods = Object.values<Route>(ROUTES).flatMap((route) => (route.path === path ? methodsOf(route) : []));
@@ -101,7 +101,7 @@ describe('contract: codes', () => {
     }
   });
 
-  test('a body of another type is 415', async () => {
+  test('a body with an unsupported Content-Type is 415', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', '']) {
       const init = { body: 'name=x', headers: { 'content-type': type } };
       expectError(await account.byKey.request('POST', '/files', init), 415, 'unsupported_media_type');
@@ -109,14 +109,14 @@ describe('contract: codes', () => {
     }
   });
 
-  test('a file sent as the body itself is 415 at any size', async () => {
+  test('a file sent as the body itself, without a form, is 415 at any size', async () => {
     for (const size of [10, 6_000_000]) {
       const init = { body: Buffer.alloc(size), headers: { 'content-type': 'application/octet-stream' } };
       expectError(await account.byKey.request('POST', '/files', init), 415, 'unsupported_media_type');
     }
   });
 
-  test('a body that is compressed is 415, whatever it is, and the answer says that none may be', async () => {
+  test('a compressed body is 415 with Accept-Encoding: identity, and stores nothing', async () => {
     const form = gzipSync(`${filePart()}--B--`);
     const json = gzipSync('{"name":"a.txt","mime_type":"text/plain","size_bytes":1}');
     const bodies = [
@@ -141,7 +141,7 @@ describe('contract: codes', () => {
     await expectNoTrace(service, fresh);
   });
 
-  test('a body whose encoding is said to be none is taken', async () => {
+  test('a body with Content-Encoding: identity is accepted', async () => {
     const headers = { 'content-type': FORM, 'content-encoding': 'Identity' };
     const answer = await account.byKey.request('POST', '/files', { headers, body: `${filePart()}--B--` });
     expect(answer.status).toBe(201);
@@ -172,7 +172,7 @@ describe('contract: codes', () => {
     }
   });
 
-  test("another account's file is 404, as an unknown one is", async () => {
+  test("another account's file is 404 like an unknown one", async () => {
     const stranger = await service.newAccount();
     const { body } = await account.byKey.upload('mine.txt', 'mine');
     for (const [method, path] of [
@@ -189,7 +189,7 @@ describe('contract: codes', () => {
 });
 
 describe('contract: order of checks', () => {
-  test('without a credential every guarded route is 401, before anything of the request is looked at', async () => {
+  test('every guarded route is 401 without a credential, before the rest of the request is checked', async () => {
     for (const route of guarded) {
       const bad = { body: route.method === 'POST' ? '{' : undefined };
       const answer = await client(service.urls.base_url).request(route.method, `${pathOf(route)}?page=zero`, bad);
@@ -197,14 +197,14 @@ describe('contract: order of checks', () => {
     }
   });
 
-  test('a body that no function could take is refused after the route and the credential', async () => {
+  test('a body too large for any function is 413, but only after route and credential are checked', async () => {
     const init = { body: 'x'.repeat(5_000_000), headers: { 'content-type': 'application/json' } };
     expectError(await client(service.urls.root_url).request('POST', '/nothing', init), 404, 'not_found');
     expectError(await client(service.urls.base_url).request('POST', '/files', init), 401, 'unauthorized');
     expectError(await account.byKey.request('POST', '/files', init), 413, 'file_too_large');
   });
 
-  test('a foreign cookie request is 403 before it is counted and its body is looked at', async () => {
+  test('a cross-site request with a cookie is 403 before it is counted and its body is checked', async () => {
     const foreign = client(service.urls.base_url, { cookie: account.cookie });
     for (const route of guarded.filter(({ method }) => method !== 'GET')) {
       const init = { headers: { origin: 'https://evil.example' }, body: route.method === 'POST' ? '{' : undefined };
@@ -216,7 +216,7 @@ describe('contract: order of checks', () => {
 });
 
 describe('contract: edge', () => {
-  test('what does not come through CloudFront is 403, and no function runs', async () => {
+  test('a request that bypasses CloudFront is 403, and no function runs', async () => {
     const gateway = service.gatewayUrl.replace(/\/$/, '');
     const requests: string[] = [];
     for (const path of ['/health', '/api/v1/files', '/api/v1/auth/google', '/nothing', '/']) {
@@ -233,7 +233,7 @@ describe('contract: edge', () => {
     expect(service.logs.filter((line) => requests.some((id) => line.includes(id)))).toEqual([]);
   });
 
-  test('a client cannot give the key of the gateway, or spoil it', async () => {
+  test("a client's own X-Api-Key neither replaces nor breaks the key that CloudFront sends", async () => {
     const headers = { 'x-api-key': 'a-key-that-somebody-guessed' };
     expect((await account.byKey.request('GET', '/files', { headers })).status).toBe(200);
   });
@@ -241,7 +241,7 @@ describe('contract: edge', () => {
 
 describe('contract: head', () => {
   test('HEAD is answered wherever GET is, with the same status and headers and no body', async () => {
-    // Neither differs between two requests, nor is a session or a login begun.
+    // These headers are equal in two answers to the same request.
     const compared = ['content-type', 'content-length', 'ratelimit-policy', 'cache-control', 'location'];
     const { body: file } = await account.byKey.upload('a.txt', 'a');
     for (const route of Object.values<Route>(ROUTES).filter(({ method }) => method === 'GET')) {
@@ -250,7 +250,7 @@ describe('contract: head', () => {
       const ask = (method: string) => client(service.urls.root_url, credential).request(method, path);
       const [get, head] = [await ask('GET'), await ask('HEAD')];
       expect([route.path, head.status, head.body]).toEqual([route.path, get.status, '']);
-      // The start of a login sends each browser elsewhere.
+      // The redirect of a login start has a new state each time.
       for (const name of compared.filter((header) => header !== 'location' || get.status !== 302)) {
         expect([route.path, name, head.headers.get(name)]).toEqual([route.path, name, get.headers.get(name)]);
       }
@@ -258,9 +258,9 @@ describe('contract: head', () => {
     }
   });
 
-  test('HEAD is counted as GET is, and changes as little', async () => {
+  test('HEAD is counted like GET, and is allowed cross-site like GET', async () => {
     const left = (answer: Answer) => Number(/r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1]);
-    // Of an account that has asked for nothing yet no earlier request can leave the window meanwhile.
+    // A new account: an older request that leaves the window meanwhile would change the count.
     const account = await service.newAccount();
     const first = await account.byKey.request('GET', '/files');
     const second = await account.byKey.request('HEAD', '/files');
@@ -270,7 +270,7 @@ describe('contract: head', () => {
     expect((await foreign.request('HEAD', '/auth/me', { headers })).status).toBe(200);
   });
 
-  test('HEAD of a route without GET, or of none, is refused as another method is', async () => {
+  test('HEAD is 405 on a route without GET, 404 on an unknown route, and 401 without a credential', async () => {
     expect((await account.byKey.request('HEAD', `/files/${UNKNOWN_ID}/complete`)).status).toBe(405);
     expect((await account.byKey.request('HEAD', '/nothing')).status).toBe(404);
     expect((await client(service.urls.base_url).request('HEAD', '/files')).status).toBe(401);
@@ -278,7 +278,7 @@ describe('contract: head', () => {
 });
 
 describe('contract: caching', () => {
-  test('every answer of the API forbids caching', async () => {
+  test('every answer of the API has Cache-Control: no-store', async () => {
     for (const route of Object.values<Route>(ROUTES)) {
       const answer = await client(service.urls.root_url).request(route.method, route.path.replace('{id}', UNKNOWN_ID));
       expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -287,7 +287,7 @@ describe('contract: caching', () => {
     expect([uploaded.status, uploaded.headers.get('cache-control')]).toEqual([201, 'no-store']);
   });
 
-  test('nor may an answer be kept that the edge or the gateway gives in place of a function', async () => {
+  test('an answer that the edge or the gateway makes itself has Cache-Control: no-store, too', async () => {
     const ofEdge = await account.byKey.request('GET', '//files');
     expect([ofEdge.status, ofEdge.headers.get('cache-control')]).toEqual([404, 'no-store']);
     const ofGateway = await answerOfKilledFunction();
@@ -296,7 +296,7 @@ describe('contract: caching', () => {
 });
 
 describe('contract: success', () => {
-  test('what is created is 201 with its Location, what is deleted says so', async () => {
+  test('creating a file or a key is 201 with its Location, and deleting it is 200 with its id', async () => {
     const { byKey, bySession } = account;
     const file = await byKey.upload('a.txt', 'a');
     expect(file.status).toBe(201);

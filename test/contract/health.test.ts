@@ -11,14 +11,14 @@ afterAll(() => service.close());
 
 const health = () => client(service.urls.root_url).request('GET', '/health');
 
-/** Of a process that has not probed yet. */
+/** Asks a new process, which has not probed yet. */
 async function firstHealth() {
   await service.lambda.killEnvironments(service.lambda.find('HealthFunction').arn);
   return health();
 }
 
 describe('contract: health', () => {
-  test('is 200 when database and storage answer', async () => {
+  test('the health check is 200 when database and storage respond', async () => {
     const { status, body } = await firstHealth();
     expect([status, body]).toEqual([200, { status: 'ok', db: 'ok', storage: 'ok' }]);
   });
@@ -32,7 +32,7 @@ describe('contract: health', () => {
       'timeout',
       { status: 'degraded', db: 'error', storage: 'ok' },
     ],
-  ] as const)('is 503 when %s', async ([, match, effect, expected]) => {
+  ] as const)('the health check is 503 when %s', async ([, match, effect, expected]) => {
     const fault = service.front.faults.add({ match, effect });
     const { status, body, headers } = await firstHealth();
     fault.remove();
@@ -40,25 +40,25 @@ describe('contract: health', () => {
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  test('waits two seconds for an answer, not for every try of the client', async () => {
+  test('the health check waits two seconds in all, not for each retry of the SDK', async () => {
     const fault = service.front.faults.add({ match: { service: 'dynamodb', operation: 'GetItem' }, effect: 'timeout' });
     await firstHealth();
     fault.remove();
-    // A try takes two seconds, too, so a second one may just have begun.
+    // One attempt takes two seconds, too, so a second one may just have started.
     expect(fault.hits).toBeLessThanOrEqual(2);
   });
 
-  test('many requests are answered by one probe in three seconds', async () => {
+  test('many health checks within three seconds share one probe', async () => {
     const startedAt = performance.now();
     const probes = service.front.faults.add({ match: {}, effect: { delayMs: 1 } });
     await firstHealth();
     for (let count = 0; count < 20; count += 1) expect((await health()).status).toBe(200);
     probes.remove();
-    // Of the database and of the storage.
+    // One probe is two calls: database and storage.
     expect(probes.hits).toBeLessThanOrEqual(2 * Math.ceil((performance.now() - startedAt) / 3_000));
   });
 
-  test('a failure is told no longer than a few seconds after it is over', async () => {
+  test('the health check is 200 again a few seconds after a failure has ended', async () => {
     const fault = service.front.faults.add({ match: { service: 's3' }, effect: 'error-before' });
     expect((await firstHealth()).status).toBe(503);
     fault.remove();

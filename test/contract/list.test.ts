@@ -19,7 +19,7 @@ const list = (query = '') => account.byKey.request<Page>('GET', `/files${query}`
 const names = ({ body }: { body: Page }) => body.items.map(({ name }) => name);
 
 describe('contract: list order', () => {
-  test('the newest file comes first', async () => {
+  test('the list shows the newest file first', async () => {
     const answer = await list();
     expect(answer.body).toMatchObject({ page: 1, limit: 50, total: NAMES.length });
     expect(names(answer)).toEqual([...NAMES].reverse());
@@ -27,7 +27,7 @@ describe('contract: list order', () => {
     expect(times).toEqual([...times].sort().reverse());
   });
 
-  test('the newest is what was ready last, whenever its upload began', async () => {
+  test('the newest file is the one that was ready last, whenever its upload began', async () => {
     const { byKey } = await service.newAccount();
     const reached = Promise.withResolvers<void>();
     const predicate = () => {
@@ -44,7 +44,7 @@ describe('contract: list order', () => {
     expect((await byKey.request<Page>('GET', '/files')).body.items).toEqual(newestFirst);
   });
 
-  test('goes on past the 64,000,000th upload of an account', async () => {
+  test('listing works past the 64,000,000th upload of an account', async () => {
     const { id, byKey } = await service.newAccount();
     const operator = operatorOf(service);
     const item = { account_id: { S: id }, id: { S: '#seq' }, next: { N: '63999997' }, last_at: { N: '0' } };
@@ -55,7 +55,7 @@ describe('contract: list order', () => {
     const itemsOf = async (page: number) =>
       (await byKey.request<Page>('GET', `/files?limit=2&page=${page}`)).body.items;
     expect([await itemsOf(1), await itemsOf(2), await itemsOf(3)].flat()).toEqual(files);
-    // On both sides of the border.
+    // Deletions on both sides of the boundary.
     const [newest, , middle, ...oldest] = files;
     for (const file of [newest, ...oldest]) await byKey.request('DELETE', `/files/${file?.id}`);
     expect((await byKey.request<Page>('GET', '/files?limit=1&page=2')).body).toMatchObject({
@@ -64,7 +64,7 @@ describe('contract: list order', () => {
     });
   });
 
-  test('pages follow each other, and one past the end is empty', async () => {
+  test('pages contain each file once, and a page past the end is empty', async () => {
     const pages = [await list('?limit=2'), await list('?limit=2&page=2'), await list('?limit=2&page=3')];
     expect(pages.flatMap(names)).toEqual([...NAMES].reverse());
     const past = await list('?limit=2&page=4');
@@ -87,7 +87,7 @@ describe('contract: list order', () => {
     ['?page=1&page=2', 400],
     ['?page=%31', 200],
     ['?unknown=1', 200],
-  ] as const)('%s is %i', async ([query, status]) => {
+  ] as const)('a list with %s is %i', async ([query, status]) => {
     expect((await list(query)).status).toBe(status);
   });
 
@@ -110,7 +110,7 @@ describe('contract: list order', () => {
     for (const name of ['a;b.txt', 'a.txt']) await byKey.upload(name, name, { type: 'text/plain' });
     for (const search of ['a;b.txt', 'a%3Bb.txt', ';', 'a;b&limit=1;2']) {
       const answer = await byKey.request<Page>('GET', `/files?search=${search}`);
-      // A limit of "1;2" is no number.
+      // The limit "1;2" is not a number.
       expect([search, answer.status]).toEqual([search, search.includes('&') ? 400 : 200]);
       if (answer.status === 200) expect(names(answer)).toEqual(['a;b.txt']);
     }

@@ -19,7 +19,7 @@ afterAll(() => service.close());
 const start = () => `${service.urls.base_url}/auth/google`;
 
 describe('contract: login', () => {
-  test('sends state, nonce and an S256 challenge, and keeps the attempt in a cookie of its own', async () => {
+  test('starting a login sends state, nonce and an S256 challenge, and keeps the attempt in a cookie of its own', async () => {
     const answer = await client(service.urls.base_url).request('GET', '/auth/google');
     const { searchParams } = new URL(answer.headers.get('location') ?? '');
     expect(searchParams.get('state') ?? '').toMatch(/^.{32,}$/);
@@ -31,7 +31,7 @@ describe('contract: login', () => {
     expect(cookie).not.toMatch(/session/i);
   });
 
-  test('ends at the dashboard with a session', async () => {
+  test('a successful login ends at the dashboard with a session', async () => {
     const { cookies, location } = await logIn({ startUrl: start(), email: 'ada@example.com' });
     expect(location).toBe(`${service.urls.dashboard_url}/dashboard`);
     const me = await client(service.urls.base_url, { cookie: cookies }).request('GET', '/auth/me');
@@ -41,14 +41,14 @@ describe('contract: login', () => {
   test.for([
     ['cancelled', 'eve@example.com', 'cancel', 'access_denied'],
     ['with an unverified address', 'unverified@example.com', 'continue', 'email_not_verified'],
-  ] as const)('a login %s ends at the login page with a code', async ([, email, choice, code]) => {
+  ] as const)('a login %s ends at the login page with an error code', async ([, email, choice, code]) => {
     const { location, cookies, setCookies } = await logIn({ startUrl: start(), email, choice });
     expect(location).toBe(`${service.urls.dashboard_url}/dashboard/login?error=${code}`);
     expect(setCookies).toEqual([expect.stringMatching(/^login-\w+=; .*Max-Age=0;/)]);
     expect((await client(service.urls.base_url, { cookie: cookies }).request('GET', '/auth/me')).status).toBe(401);
   });
 
-  test('a login costs one start: whoever was let start may come back', async () => {
+  test('a login that was allowed to start is allowed to finish: only its start counts', async () => {
     const limited = await startTestService({ RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: '2' });
     const start = () => logIn({ startUrl: `${limited.urls.base_url}/auth/google`, email: 'me@example.com' });
     for (const _ of [1, 2]) expect((await start()).location).toMatch(/\/dashboard$/);
@@ -56,8 +56,8 @@ describe('contract: login', () => {
     await limited.close();
   });
 
-  describe('what fails on the way is told to a browser by the login page, and to a program by JSON:', () => {
-    /** As a browser opens a page. (`fetch` always says that it is none.) */
+  describe('a failure during a login redirects a browser to the login page, and gives a program JSON:', () => {
+    /** Requests a page as a browser does, which `fetch` cannot: it always sends its own `Sec-Fetch-Mode`. */
     async function open({ urls }: TestService, path: string, cookie = ''): Promise<RawAnswer> {
       const headers = ['Sec-Fetch-Mode: navigate', 'Accept: text/html,*/*;q=0.8', `Cookie: ${cookie}`];
       const answer = await sendRaw(urls.root_url, rawRequest(`GET /api/v1${path}`, headers));
@@ -67,7 +67,7 @@ describe('contract: login', () => {
     const broken = (match: Fault['match']): Fault => ({ match, effect: 'error-before' });
     const pageOf = (code: string) => `/dashboard/login?error=${code}`;
 
-    test('the limit of starts, with the headers of the limit', async () => {
+    test('when the limit of login starts is exceeded, with the rate-limit headers', async () => {
       const limited = await startTestService({ RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: '1' });
       const anybody = client(limited.urls.base_url);
       for (const path of ['/auth/google', '/auth/google/callback']) {
@@ -82,7 +82,7 @@ describe('contract: login', () => {
       await limited.close();
     });
 
-    test('a start for which our own address cannot be looked up', async () => {
+    test('when the start of a login cannot look up the address of the app', async () => {
       const fresh = await startTestService();
       const anybody = client(fresh.urls.base_url);
       await withFault(fresh, broken({ service: 'ssm' }), async () => {
@@ -94,7 +94,7 @@ describe('contract: login', () => {
       await fresh.close();
     });
 
-    test('a callback while the database is down: the attempt is over, and the log has the cause', async () => {
+    test('when the database is down at the callback; the attempt has ended, and the log has the cause', async () => {
       const begun = await client(service.urls.base_url).request('GET', '/auth/google');
       const [cookie = ''] = begun.headers.getSetCookie()[0]?.split(';') ?? [];
       const { searchParams } = new URL(begun.headers.get('location') ?? '');
@@ -112,21 +112,21 @@ describe('contract: login', () => {
     });
   });
 
-  test('the cookie of the attempt lives ten minutes, and goes with the login', async () => {
+  test('the cookie of a login attempt lasts ten minutes, and is removed when the login succeeds', async () => {
     const begun = await client(service.urls.base_url).request('GET', '/auth/google');
     expect(begun.headers.getSetCookie()).toEqual([expect.stringMatching(/^login-\w+=[^;]+; .*Max-Age=600;/)]);
     const { setCookies } = await logIn({ startUrl: start(), email: 'ada@example.com' });
     expect(setCookies.slice(1)).toEqual([expect.stringMatching(/^login-\w+=; .*Max-Age=0;/)]);
   });
 
-  test('the attempt is bound to the browser: a callback without its cookie makes no session', async () => {
+  test('a callback without the cookie of its attempt creates no session', async () => {
     const answer = await client(service.urls.base_url).request('GET', '/auth/google/callback?code=x&state=y');
     expect(answer.status).toBe(302);
     expect(answer.headers.get('location')).toMatch(/\/dashboard\/login\?error=\w+$/);
     expect(answer.headers.getSetCookie().join()).not.toMatch(/session=[^;]/);
   });
 
-  test('the same person logs in to the same account, and keeps what is stored', async () => {
+  test('logging in again with the same identity gives the same account with its files', async () => {
     const first = await service.newAccount('grace@example.com');
     await first.byKey.upload('kept.txt', 'kept');
     const again = await service.newAccount('grace@example.com');
@@ -140,7 +140,7 @@ describe('contract: login', () => {
 });
 
 describe('contract: session', () => {
-  test('a login from the same browser ends the session before, whoever it is of, and if it ended long ago', async () => {
+  test("a login ends the browser's previous session, of the same or another account, and also works after a logout", async () => {
     const jar = cookieJar();
     const home = new URL(service.urls.root_url);
     const inBrowser = async (email: string) => (await logIn({ startUrl: start(), email, jar })).cookies;
@@ -156,7 +156,7 @@ describe('contract: session', () => {
     expect(await nameOf(await inBrowser('alan@example.com'))).toBe('alan@example.com');
   });
 
-  test('a stray callback ends no login that is under way', async () => {
+  test('a callback without a valid state does not end a login attempt', async () => {
     const begun = await client(service.urls.base_url).request('GET', '/auth/google');
     const [cookie = ''] = begun.headers.getSetCookie()[0]?.split(';') ?? [];
     for (const query of ['?state=x', '', '?code=x']) {
@@ -165,7 +165,7 @@ describe('contract: session', () => {
     }
   });
 
-  test('the cookie is out of reach of scripts and other sites, and only its hash is stored', async () => {
+  test('the session cookie is HttpOnly and SameSite=Lax, and only its hash is stored', async () => {
     const { setCookies } = await logIn({ startUrl: start(), email: 'ada@example.com' });
     const [, token = ''] =
       /^session=([\w-]{43,}); Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/.exec(setCookies[0] ?? '') ?? [];
@@ -175,7 +175,7 @@ describe('contract: session', () => {
     expect(JSON.stringify(stored.Items)).not.toContain(token);
   });
 
-  test('logout kills the session on the server', async () => {
+  test('logging out ends the session on the server', async () => {
     const { cookie, bySession } = await service.newAccount();
     const answer = await bySession.request('POST', '/auth/logout');
     expect([answer.status, answer.body]).toEqual([200, { logged_out: true }]);
@@ -184,7 +184,7 @@ describe('contract: session', () => {
     expect([replay.status, replay.body]).toEqual([401, { error: 'unauthorized' }]);
   });
 
-  test('a log out everywhere ends every session of the account, and no other account loses any', async () => {
+  test('logging out everywhere ends every session of the account, and none of other accounts', async () => {
     const email = 'everywhere@example.com';
     const [one, two] = [await service.newAccount(email), await service.newAccount(email)];
     const other = await service.newAccount();
@@ -195,7 +195,7 @@ describe('contract: session', () => {
       async (account) => (await account.bySession.request('GET', '/auth/me')).status,
     );
     expect(await Promise.all(statuses)).toEqual([401, 401, 200]);
-    // A key is another credential, and works on.
+    // API keys stay valid.
     expect((await one.byKey.request('GET', '/files')).status).toBe(200);
   });
 
@@ -205,7 +205,7 @@ describe('contract: session', () => {
     expect((await bySession.request('GET', '/auth/me')).status).toBe(200);
   });
 
-  test('every login makes a session of its own', async () => {
+  test('each login creates a separate session', async () => {
     const [one, two] = [await service.newAccount('two@example.com'), await service.newAccount('two@example.com')];
     expect(one.cookie).not.toBe(two.cookie);
     await two.bySession.request('POST', '/auth/logout');
@@ -215,19 +215,19 @@ describe('contract: session', () => {
 
 describe('contract: cross-site', () => {
   test.for([
-    ['our own Origin', (origin: string) => ({ origin }), 201],
-    ['no Origin but a same-origin fetch', () => ({ 'sec-fetch-site': 'same-origin' }), 201],
-    ['neither header', () => ({}), 403],
-    ['a foreign Origin', () => ({ origin: 'https://evil.example' }), 403],
-    ['an Origin that begins like ours', (origin: string) => ({ origin: `${origin}.evil.example` }), 403],
-    ['the null Origin', () => ({ origin: 'null' }), 403],
-    ['a same-site fetch', () => ({ 'sec-fetch-site': 'same-site' }), 403],
+    ['our own Origin', 201, (origin: string) => ({ origin })],
+    ['no Origin but a same-origin fetch', 201, () => ({ 'sec-fetch-site': 'same-origin' })],
+    ['neither header', 403, () => ({})],
+    ['a foreign Origin', 403, () => ({ origin: 'https://evil.example' })],
+    ['an Origin that begins like ours', 403, (origin: string) => ({ origin: `${origin}.evil.example` })],
+    ['the null Origin', 403, () => ({ origin: 'null' })],
+    ['a same-site fetch', 403, () => ({ 'sec-fetch-site': 'same-site' })],
     [
       'a foreign Origin beside a same-origin fetch',
-      () => ({ origin: 'https://e.example', 'sec-fetch-site': 'same-origin' }),
       403,
+      () => ({ origin: 'https://e.example', 'sec-fetch-site': 'same-origin' }),
     ],
-  ] as const)('a cookie write with %s', async ([, headersFor, status]) => {
+  ] as const)('a write with a cookie and %s is %i', async ([, status, headersFor]) => {
     const { cookie } = await service.newAccount();
     const { origin } = new URL(service.urls.base_url);
     const headers = { cookie, 'content-type': 'application/json', ...headersFor(origin) };
@@ -239,7 +239,7 @@ describe('contract: cross-site', () => {
     expect(response.status).toBe(status);
   });
 
-  test('with an Authorization header the cookie counts for nothing', async () => {
+  test('the cookie is ignored when there is an Authorization header', async () => {
     const { cookie } = await service.newAccount();
     const headers = { cookie, origin: new URL(service.urls.base_url).origin, authorization: 'Bearer nonsense' };
     expect((await fetch(`${service.urls.base_url}/auth/me`, { headers })).status).toBe(401);
@@ -247,7 +247,7 @@ describe('contract: cross-site', () => {
 });
 
 describe('contract: me', () => {
-  test('says who is logged in and what they store', async () => {
+  test('the profile shows who is logged in and how much they store', async () => {
     const { id, bySession, byKey, email } = await service.newAccount();
     await byKey.upload('a.bin', 'x'.repeat(1000));
     const { body } = await bySession.request('GET', '/auth/me');
@@ -264,7 +264,7 @@ describe('contract: me', () => {
     });
   });
 
-  test('tells an account the limit that is set for it alone', async () => {
+  test("the profile shows the account's own storage limit", async () => {
     const { bySession, id } = await service.newAccount();
     await dynamoDbClient().send(
       new UpdateItemCommand({

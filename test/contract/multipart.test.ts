@@ -13,13 +13,13 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Sends a form's bytes as they are. */
+/** Sends a form as the raw text `body`. */
 function send(body: string, { type = FORM, by = account } = {}) {
   return by.byKey.request('POST', '/files', { body, headers: { 'content-type': type } });
 }
 
 describe('contract: multipart', () => {
-  test('a body cut at any byte before the end of its closing delimiter is 400 and leaves nothing', async () => {
+  test('a body cut anywhere before the end of its closing delimiter is 400 and stores nothing', async () => {
     const fresh = await service.newAccount();
     const field = part('Content-Disposition: form-data; name="t"', 'x');
     const typed = part('Content-Disposition: form-data; name="t"\r\nContent-Type: application/json', '{}');
@@ -32,7 +32,7 @@ describe('contract: multipart', () => {
     expect((await send(whole, { by: fresh })).status).toBe(201);
   });
 
-  test('a connection that ends inside the file leaves nothing, in either lane', async () => {
+  test('a connection that ends inside the file stores nothing, in either lane', async () => {
     const fresh = await service.newAccount();
     const head = `--B\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\n`;
     for (const framing of ['Content-Length: 100000', 'Content-Length: 4500000', 'Transfer-Encoding: chunked']) {
@@ -46,13 +46,13 @@ describe('contract: multipart', () => {
   });
 
   test.for([
-    ['1 byte', 'b', 201],
-    ['70 bytes', 'b'.repeat(70), 201],
-    ['71 bytes', 'b'.repeat(71), 400],
-    ['no byte', '', 400],
-    ['every legal character', `"09AZaz'()+_,-./:=? ?"`, 201],
-    ['an illegal character', '"a@b"', 400],
-  ] as const)('a boundary of %s', async ([, boundary, status]) => {
+    ['1 byte', 201, 'b'],
+    ['70 bytes', 201, 'b'.repeat(70)],
+    ['71 bytes', 400, 'b'.repeat(71)],
+    ['no byte', 400, ''],
+    ['every legal character', 201, `"09AZaz'()+_,-./:=? ?"`],
+    ['an illegal character', 400, '"a@b"'],
+  ] as const)('a form with a boundary of %s is %i', async ([, status, boundary]) => {
     const delimiter = `--${boundary.replaceAll('"', '')}`;
     const type = `multipart/form-data; charset=utf-8; boundary=${boundary}`;
     expect((await send(`${filePart()}--B--`.replaceAll('--B', delimiter), { type })).status).toBe(status);
@@ -62,7 +62,7 @@ describe('contract: multipart', () => {
     expect((await send(`${filePart()}--B--`, { type: 'multipart/form-data' })).status).toBe(400);
   });
 
-  test('what comes before the first delimiter and after the last is ignored', async () => {
+  test('preamble and epilogue of a form are ignored', async () => {
     const { status, body } = await send(`preamble\r\n${filePart()}--B--\r\nepilogue`);
     expect([status, body.size_bytes]).toEqual([201, 7]);
   });
@@ -74,11 +74,11 @@ describe('contract: multipart', () => {
     ["browsers' escapes", 'filename="a%22b%0D%0Ac%20d.txt"', 'a"bc%20d.txt'],
     ['UTF-8', 'filename="文件.txt"', '文件.txt'],
     ['no quotes', 'filename=a.txt', 'a.txt'],
-  ] as const)('a name in %s is understood', async ([, filename, name]) => {
+  ] as const)('a file name in %s is understood', async ([, filename, name]) => {
     expect((await send(`${part(`Content-Disposition: form-data; ${filename}; name=f`)}--B--`)).body.name).toBe(name);
   });
 
-  test('a name whose bytes are no UTF-8 is read as windows-1252', async () => {
+  test('a file name that is not valid UTF-8 is read as windows-1252', async () => {
     const body = Buffer.from(
       `${part('Content-Disposition: form-data; name="f"; filename="fa\xe7ade 5\x80.txt"')}--B--`,
       'latin1',
@@ -92,7 +92,7 @@ describe('contract: multipart', () => {
     'Content-Transfer-Encoding: quoted-printable',
     'Content-Encoding: gzip',
     'Content-Type: multipart/mixed; boundary=C',
-  ])('a file part with %s is 400 and leaves nothing', async (header) => {
+  ])('a file part with %s is 400 and stores nothing', async (header) => {
     const fresh = await service.newAccount();
     const disposition = 'Content-Disposition: form-data; name="f"';
     const unnamed = header.startsWith('Content-Type') ? '' : 'Content-Type: image/png\r\n';
@@ -104,7 +104,7 @@ describe('contract: multipart', () => {
   });
 
   test.for(['binary', '8bit', '7bit'])(
-    'a file part with Content-Transfer-Encoding: %s is stored as it is',
+    'a file part with Content-Transfer-Encoding: %s is stored unchanged',
     async (it) => {
       const head = `Content-Disposition: form-data; name="f"; filename="a.txt"\r\nContent-Transfer-Encoding: ${it}`;
       const { status, body } = await send(`${part(head, 'Y29udGVudA==')}--B--`);
@@ -113,7 +113,7 @@ describe('contract: multipart', () => {
     },
   );
 
-  test('a body without a length streams through', async () => {
+  test('a form without a Content-Length is accepted', async () => {
     const content = 'y'.repeat(300_000);
     const form = new Blob([`${filePart(content)}--B--\r\n`]).stream();
     const init = { body: form, duplex: 'half', headers: { 'content-type': FORM } } as const;
@@ -122,7 +122,7 @@ describe('contract: multipart', () => {
   });
 });
 
-/** Sends the beginning of a request and goes away. */
+/** Sends the beginning of a request and closes the connection. */
 async function cutOff(head: string): Promise<void> {
   const { hostname, port } = new URL(service.urls.root_url);
   const socket = connect(Number(port), hostname);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe('contract: rate limits', () => {
-  test('of 200 requests at once exactly as many as the limit get through', async () => {
+  test('exactly as many of 200 simultaneous requests succeed as the limit allows', async () => {
     const { byKey } = await service.newAccount();
     const answers = await Promise.all(Array.from({ length: 200 }, () => byKey.request('GET', '/files')));
     const statuses = answers.map(({ status }) => status);
@@ -23,7 +23,7 @@ describe('contract: rate limits', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(140);
   });
 
-  test('every counted answer says where the client stands, and a 429 when to come back', async () => {
+  test('every counted answer has the RateLimit headers, and a 429 has Retry-After', async () => {
     const { byKey } = await service.newAccount();
     for (const left of [2, 1, 0]) {
       const { status, headers } = await byKey.upload('a', 'a');
@@ -39,7 +39,7 @@ describe('contract: rate limits', () => {
     expect(Number(seconds)).toBeLessThanOrEqual(60);
   });
 
-  test('an account is counted once, by whichever key or session it asks; other classes and accounts are not', async () => {
+  test('keys and sessions of an account share one count per class; other classes and accounts do not', async () => {
     const [mine, other] = [await service.newAccount(), await service.newAccount()];
     for (let time = 0; time < 2; time++) await mine.byKey.upload('a', 'a');
     expect((await mine.bySession.upload('a', 'a')).status).toBe(201);
@@ -57,7 +57,7 @@ describe('contract: rate limits', () => {
   test.for([
     ['/auth/google', 'login-starts'],
     ['/auth/google/callback', 'login-callbacks'],
-  ] as const)('%s is counted as %s, without any credential', async ([path, rateClass]) => {
+  ] as const)('a request to %s without a credential is counted as %s', async ([path, rateClass]) => {
     const left = [];
     for (const _ of [1, 2]) {
       const { headers } = await client(service.urls.base_url).request('GET', path);
@@ -67,14 +67,14 @@ describe('contract: rate limits', () => {
     expect(left[1]).toBe(Number(left[0]) - 1);
   });
 
-  test('the 429 comes before the request itself is looked at', async () => {
+  test('the rate limit is checked before the request itself', async () => {
     const { byKey } = await service.newAccount();
     for (let time = 0; time < 3; time++) await byKey.postJson('/files', 'not an object');
     const answer = await byKey.request('POST', '/files', { body: 'x', headers: { 'content-type': 'text/plain' } });
     expect(answer.status).toBe(429);
   });
 
-  test('complete is not an upload', async () => {
+  test('completing a direct upload does not count as an upload', async () => {
     const { byKey } = await service.newAccount();
     for (let time = 0; time < 3; time++) await byKey.upload('a', 'a');
     const { status, headers } = await byKey.request('POST', '/files/01900000-0000-7000-8000-000000000000/complete');
@@ -82,7 +82,7 @@ describe('contract: rate limits', () => {
     expect(headers.get('ratelimit-policy')).toBe('"requests";q=1000000;w=60');
   });
 
-  test('when the count cannot be kept, the request is refused', async () => {
+  test('a request that cannot be counted is 503', async () => {
     const { byKey } = await service.newAccount();
     const fault = service.front.faults.add({
       match: { service: 'dynamodb', operation: 'UpdateItem', table: service.tables.rateLimits },
@@ -94,7 +94,7 @@ describe('contract: rate limits', () => {
     expect(fault.hits).toBe(1);
   });
 
-  test('an admission costs one write', async () => {
+  test('counting a request costs one write', async () => {
     const { byKey } = await service.newAccount();
     await byKey.request('GET', '/files');
     const mark = service.front.meter.mark();

@@ -11,7 +11,7 @@ afterAll(() => service.close());
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } });
 
 describe('contract: retries', () => {
-  test('the same upload again gives the first record, marked, and stores nothing', async () => {
+  test('a retry with the same key gets the first record with Idempotency-Replayed, and stores nothing', async () => {
     const { byKey, id } = await service.newAccount();
     const first = await byKey.upload('a.txt', 'same', keyed('k1'));
     const again = await byKey.upload('a.txt', 'same', keyed('k1'));
@@ -26,7 +26,7 @@ describe('contract: retries', () => {
     ['content', 'a.txt', 'other', 'text/plain'],
     ['name', 'b.txt', 'same', 'text/plain'],
     ['type', 'a.txt', 'same', 'text/html'],
-  ] as const)('another %s with the same key is 409', async ([, name, content, type]) => {
+  ] as const)('an upload of another %s with the same key is 409', async ([, name, content, type]) => {
     const { byKey, id } = await service.newAccount();
     await byKey.upload('a.txt', 'same', { type: 'text/plain', ...keyed('k') });
     const answer = await byKey.upload(name, content, { type, ...keyed('k') });
@@ -34,7 +34,7 @@ describe('contract: retries', () => {
     expect(await service.storedBytes(id)).toBe(4);
   });
 
-  test('of many at once one file is made, and all get its record', async () => {
+  test('simultaneous uploads with one key make one file, and all get its record', async () => {
     const { byKey, id } = await service.newAccount();
     const answers = await Promise.all(Array.from({ length: 8 }, () => byKey.upload('a', 'once', keyed('race'))));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
@@ -42,7 +42,7 @@ describe('contract: retries', () => {
     expect(await service.storedBytes(id)).toBe(4);
   });
 
-  test('of two at once, whichever comes to its end second gets the record of the first', async () => {
+  test('the second of two simultaneous uploads to finish gets the record of the first', async () => {
     const { byKey, id } = await service.newAccount();
     const reached = Promise.withResolvers<void>();
     const predicate = () => {
@@ -60,7 +60,7 @@ describe('contract: retries', () => {
     expect(await service.storedBytes(id)).toBe(4);
   });
 
-  test('a replay answers as at first, also when the file was deleted since', async () => {
+  test('a retry gets the first record also when the file has been deleted since', async () => {
     const { byKey } = await service.newAccount();
     const { body } = await byKey.upload('a', 'gone', keyed('k'));
     await byKey.request('DELETE', `/files/${body.id}`);
@@ -69,7 +69,7 @@ describe('contract: retries', () => {
     expect((await byKey.request('GET', `/files/${body.id}`)).status).toBe(404);
   });
 
-  test('keys of two accounts are two keys', async () => {
+  test('the same key of two accounts makes two files', async () => {
     const [one, two] = [await service.newAccount(), await service.newAccount()];
     const first = await one.byKey.upload('a', 'x', keyed('k'));
     const second = await two.byKey.upload('a', 'x', keyed('k'));
@@ -80,14 +80,14 @@ describe('contract: retries', () => {
   test.for([
     ['one character', 'k'],
     ['255 characters', 'x'.repeat(255)],
-    ['the first and the last of ASCII that can be seen', 'a ~'],
-  ] as const)('a key of %s is taken', async ([, key]) => {
+    ['the first and the last printable ASCII character', 'a ~'],
+  ] as const)('a key of %s is accepted', async ([, key]) => {
     const { byKey } = await service.newAccount();
     const [first, again] = [await byKey.upload('a', 'x', keyed(key)), await byKey.upload('a', 'x', keyed(key))];
     expect([first.status, again.body.id]).toEqual([201, first.body.id]);
   });
 
-  test('what failed can be tried again with the same key', async () => {
+  test('a failed upload can be retried with the same key', async () => {
     const { byKey } = await service.newAccount();
     const fault = service.front.faults.add({
       match: { service: 's3', operation: 'PutObject' },
@@ -101,9 +101,9 @@ describe('contract: retries', () => {
   });
 
   test.for([
-    ['no character', ''],
+    ['no characters', ''],
     ['256 characters', 'x'.repeat(256)],
-    ['more than ASCII', 'naïve'],
+    ['non-ASCII characters', 'naïve'],
   ] as const)('a key of %s is 400', async ([, key]) => {
     const { byKey } = await service.newAccount();
     const answer = await byKey.upload('a', 'x', {
@@ -112,7 +112,7 @@ describe('contract: retries', () => {
     expect([answer.status, answer.body]).toEqual([400, { error: 'invalid_request' }]);
   });
 
-  test("a ticket's replay is the same ticket with a fresh URL while it waits, then its file", async () => {
+  test('a retry of a ticket request gets the same ticket with a new URL, and after its completion the file', async () => {
     const { byKey } = await service.newAccount();
     const request = { name: 'd.bin', mime_type: 'application/octet-stream', size_bytes: 3 };
     type Ticket = { id: string; upload: { url: string; headers: Record<string, string> } };

@@ -11,9 +11,9 @@ import { startTestService, type TestAccount, type TestService } from '../support
 import { limitStreamingPlaces } from '../support/template-edits.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
 
-/** Three quarters of them are more than one account may stream at once. */
+/** Three quarters of the places are more than one account may stream at once. */
 const PLACES = 24;
-/** So many uploads a minute: the honest account of a test uses them up. */
+/** The limit of uploads per minute; a test uses it up. */
 const UPLOADS_PER_MINUTE = 30;
 const LARGE = Buffer.alloc(6 * 1024 * 1024, 'x');
 const WAIT = { timeout: 20_000, interval: 50 };
@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 interface SlowUpload {
-  /** The status of its answer, once it has one. */
+  /** The status of its answer; undefined until then, 0 when the connection was cut. */
   readonly status: () => number | undefined;
   /** Sends the end of the form. @returns the status of the answer. */
   finish(): Promise<number>;
@@ -46,8 +46,8 @@ afterEach(() => {
 });
 
 /**
- * Begins a form of unknown length and goes on at a steady pace, the slowest that is taken unless given.
- * @param address  the client's own.
+ * Begins an upload without a Content-Length and goes on sending at a steady pace, by default the slowest that is accepted.
+ * @param address  the client's local address.
  */
 function beginUpload(
   key: string,
@@ -85,7 +85,7 @@ function beginUpload(
   };
 }
 
-/** How many uploads an account streams at this moment. */
+/** The number of uploads that an account is streaming. */
 async function streamsOf({ id }: TestAccount): Promise<number> {
   const row = await operator.dynamoDb.send(
     new GetItemCommand({
@@ -99,12 +99,12 @@ async function streamsOf({ id }: TestAccount): Promise<number> {
 
 const ended = (uploads: readonly SlowUpload[]) => uploads.filter(({ status }) => status() !== undefined);
 const newAccounts = (count: number) => Promise.all(Array.from({ length: count }, () => service.newAccount()));
-/** How many requests the streaming server has refused for their credential. */
+/** The number of requests that the streaming server has answered with 401. */
 const refusals = () => service.logs.filter((line) => /^UploadStream\S* .*"status":401/.test(line)).length;
 const upload = ({ byKey }: Pick<TestAccount, 'byKey'>): Promise<Answer> => byKey.upload('large.bin', LARGE);
 
 describe('contract: streaming when places are short', () => {
-  test('ten accounts that send at the slowest pace do not keep an eleventh from uploading', async () => {
+  test('ten accounts that send at the slowest pace do not prevent an eleventh from uploading', async () => {
     const [honest, ...others] = (await newAccounts(11)) as [TestAccount, ...TestAccount[]];
     const [greedy, modest] = [others.slice(0, 7), others.slice(7)];
     const uploads = [...greedy, ...greedy, ...greedy].map(({ key }) => beginUpload(key));
@@ -113,20 +113,20 @@ describe('contract: streaming when places are short', () => {
     const all = [...uploads, ...modestUploads];
     await expect.poll(async () => (await streams()) + ended(all).length, WAIT).toBe(PLACES);
 
-    // All places were taken. A quarter of them is free again without anybody's doing.
+    // All places were taken. The server frees a quarter of them by itself.
     await expect.poll(async () => (await upload(honest)).status, WAIT).toBe(201);
     await expect.poll(() => ended(uploads).length, WAIT).toBeGreaterThanOrEqual(PLACES / 4);
-    // Those who were cut come back at once, and so many others give way.
+    // When clients that were cut come back at once, the same number of other uploads is cut.
     const again = greedy.slice(0, PLACES / 4).map(({ key }) => beginUpload(key));
     await expect.poll(() => ended([...uploads, ...again]).length, WAIT).toBe(2 * (PLACES / 4));
     for (let time = 0; time < 3; time++) expect((await upload(honest)).status).toBe(201);
 
-    // Of no account its only upload gave way.
+    // No account's only upload was cut.
     expect(ended(modestUploads)).toEqual([]);
     for (const { finish } of modestUploads) expect(await finish()).toBe(201);
   });
 
-  test('one account alone sends as many uploads at once as it may, and the next one reads 429', async () => {
+  test('one account can stream as many uploads at once as its limit allows, and the next one is 429', async () => {
     const account = await service.newAccount();
     const uploads = Array.from({ length: STREAMS_PER_ACCOUNT_MAX }, () => beginUpload(account.key));
     await expect.poll(() => streamsOf(account), WAIT).toBe(STREAMS_PER_ACCOUNT_MAX);
@@ -135,7 +135,7 @@ describe('contract: streaming when places are short', () => {
     expect(statuses).toEqual(Array(STREAMS_PER_ACCOUNT_MAX).fill(201));
   });
 
-  test('strangers that send fast do not keep an account from uploading', async () => {
+  test('fast clients with invalid keys do not prevent an account from uploading', async () => {
     const account = await service.newAccount();
     const before = refusals();
     const madeUp = generateKey('test');
@@ -147,7 +147,7 @@ describe('contract: streaming when places are short', () => {
   });
 
   test.for(IS_THOROUGH ? [2, 10, 20] : [20])(
-    'what others read does not change while %i strangers with made-up keys send slowly',
+    'other clients get the same answers while %i slow clients with invalid keys are sending',
     async (count) => {
       const [account, limited] = (await newAccounts(2)) as [TestAccount, TestAccount];
       for (let time = 0; time < UPLOADS_PER_MINUTE; time++) await limited.byKey.upload('a', 'a');

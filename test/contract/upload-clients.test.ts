@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Sends the bytes of a form as they are: with their length, inline, or in chunks without one, streaming. */
+/** Sends the raw bytes of a form: inline with a Content-Length, or streaming in chunks without one. */
 function send(
   by: TestAccount,
   form: { readonly contentType: string; readonly body: Buffer },
@@ -27,7 +27,7 @@ function send(
   return sendRaw(service.urls.root_url, rawRequest('POST /api/v1/files', headers, framed));
 }
 
-/** Does something with each of many things, a few at once. */
+/** Runs `work` for each thing, at most six at once. */
 async function forEach<T>(things: readonly T[], work: (thing: T) => Promise<void>): Promise<void> {
   const left = things.values();
   const worker = async () => {
@@ -36,7 +36,7 @@ async function forEach<T>(things: readonly T[], work: (thing: T) => Promise<void
   await Promise.all(Array.from({ length: 6 }, worker));
 }
 
-/** What a name becomes that is not kept as it is. */
+/** The stored names of the files whose sent name is changed. */
 const KEPT_AS: Readonly<Record<string, string>> = {
   'back\\slash.txt': 'slash.txt',
   '../dir/path.txt': 'path.txt',
@@ -45,7 +45,7 @@ const KEPT_AS: Readonly<Record<string, string>> = {
 
 const OCTETS = 'application/octet-stream';
 
-/** The type of the file, which comes after unselected inputs: as its part declares; else, or if that says nothing, by its name. */
+/** The expected type of the file (the last part with a file name): as declared, or by its extension if it is not. */
 function typeOf({ body }: CapturedUpload, name: string): string {
   const heads = body.toString('latin1').match(/(?:[\w-]+:[^\r]*\r\n)+(?=\r\n)/g) ?? [];
   const head = heads.findLast((text) => /filename|octet-stream/i.test(text)) ?? '';
@@ -53,7 +53,7 @@ function typeOf({ body }: CapturedUpload, name: string): string {
   return declared === OCTETS && name.endsWith('.txt') ? 'text/plain' : declared;
 }
 
-async function expectTaken(upload: CapturedUpload, answer: RawAnswer | undefined): Promise<void> {
+async function expectStored(upload: CapturedUpload, answer: RawAnswer | undefined): Promise<void> {
   const { name: capture, expected, content } = upload;
   if ('error' in expected) return expectError(answer, 'invalid_request');
   const file = JSON.parse(answer?.text ?? '');
@@ -73,22 +73,22 @@ async function expectTaken(upload: CapturedUpload, answer: RawAnswer | undefined
 }
 
 describe('contract: multipart', () => {
-  test('the bytes of every captured client are taken as its user meant them', async () => {
+  test('the captured uploads of every client are stored as their user intended', async () => {
     const account = await service.newAccount();
-    // Each of them goes through the parser in test/shared/upload-form for every change; half of them through the door.
+    // test/shared/upload-form gives all of them to the parser; by default half of them are sent over HTTP here.
     const tried = capturedUploads().filter((_, index) => IS_THOROUGH || index % 2 === 0);
     expect(new Set(tried.map(({ client }) => client))).toEqual(new Set(capturedUploads().map(({ client }) => client)));
-    await forEach(tried, async (upload) => expectTaken(upload, await send(account, upload, 'inline')));
+    await forEach(tried, async (upload) => expectStored(upload, await send(account, upload, 'inline')));
   });
 
-  test('the bytes of each captured client are taken without a length, too', async () => {
+  test('a captured upload of each client is stored also without a Content-Length', async () => {
     const account = await service.newAccount();
     const byClient = Map.groupBy(capturedUploads(), ({ client }) => client);
     const one = [...byClient.values()].flatMap(
       (uploads) => uploads.find((it) => it.case === 'utf8') ?? uploads[0] ?? [],
     );
     expect(one.length).toBeGreaterThan(10);
-    await forEach(one, async (upload) => expectTaken(upload, await send(account, upload, 'streaming')));
+    await forEach(one, async (upload) => expectStored(upload, await send(account, upload, 'streaming')));
   });
 
   const WHOLE = Buffer.from(
@@ -106,7 +106,7 @@ describe('contract: multipart', () => {
   );
   const contentType = 'multipart/form-data; boundary=B';
 
-  test('a body without a length, cut at any byte, is 400 and leaves nothing', async () => {
+  test('a body without a Content-Length that is cut at any byte is 400 and stores nothing', async () => {
     const account = await service.newAccount();
     await forEach([...WHOLE.keys()], async (length) => {
       expectError(
@@ -119,7 +119,7 @@ describe('contract: multipart', () => {
     expectNoCrash();
   });
 
-  test('a connection without a length, cut at any tenth byte, leaves nothing', async () => {
+  test('an upload without a Content-Length whose connection is cut at every tenth byte stores nothing', async () => {
     const account = await service.newAccount();
     const headers = [
       `Authorization: Bearer ${account.key}`,
@@ -136,7 +136,7 @@ describe('contract: multipart', () => {
   });
 });
 
-/** The environment says so when the streaming server has ended. */
+/** Expects no log line that says the streaming server has crashed. */
 function expectNoCrash(): void {
   expect(service.logs.filter((line) => line.startsWith('UploadStream') && /ended|did not start/.test(line))).toEqual(
     [],

@@ -22,14 +22,14 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Sends a form's bytes as they are. */
+/** Sends a form as the raw text `body`. */
 function send(body: string, { type = FORM, by = account } = {}) {
   return by.byKey.request('POST', '/files', { body, headers: { 'content-type': type } });
 }
 
 describe('contract: upload form', () => {
   test.for(['file', 'files[]', 'sharex', 'filepond', '', '__proto__', 'constructor'])(
-    'the file part may be called "%s"',
+    'the field name of the file may be "%s"',
     async (name) => {
       const body = `${part(`Content-Disposition: form-data; name="${name}"; filename="a.txt"`)}--B--`;
       expect((await send(body)).status).toBe(201);
@@ -47,7 +47,7 @@ describe('contract: upload form', () => {
     expect(body).toMatchObject({ name: 'a.txt', size_bytes: 7 });
   });
 
-  test('an input without a name is selected when it has content', async () => {
+  test('a part with an empty file name is the file when it has content', async () => {
     const { status, body } = await send(`${part('Content-Disposition: form-data; name="u"; filename=""', 'x')}--B--`);
     expect([status, body.size_bytes]).toEqual([201, 1]);
   });
@@ -75,7 +75,7 @@ describe('contract: upload form', () => {
   const unnamed = (content: string) =>
     part('Content-Disposition: form-data; name="blob"\r\nContent-Type: image/png', content);
 
-  /** Both lanes: with a length through the gateway, and without one through the streaming server. */
+  /** Sends a form through both lanes: with a Content-Length through the gateway, and without one through the streaming server. */
   async function sendBoth(key: string, body: string): Promise<{ status: number; body: string }[]> {
     const headers = { authorization: `Bearer ${key}`, 'content-type': FORM };
     const inline = await fetch(`${service.urls.base_url}/files`, { method: 'POST', headers, body });
@@ -84,7 +84,7 @@ describe('contract: upload form', () => {
 
   test.for([
     ['before the file', `${META}${filePart()}`],
-    ['behind the file', `${filePart()}${META}`],
+    ['after the file', `${filePart()}${META}`],
     ['on both sides of the file', `${META}${META}${filePart()}${META}`],
   ] as const)('a part with a type and no filename is a field %s, in either lane', async ([, parts]) => {
     for (const { status, body } of await sendBoth(account.key, `${parts}--B--`)) {
@@ -111,10 +111,10 @@ describe('contract: upload form', () => {
 
   test.for([
     ['two typed parts and no filename', `${META}${unnamed('x')}`],
-    ['a typed part that is too large for a field, before the file', `${unnamed('x'.repeat(1_100_000))}${filePart()}`],
-    ['a typed part that is too large for a field, behind the file', `${filePart()}${unnamed('x'.repeat(1_100_000))}`],
-    ['a typed part that is too large for a field, and another one', `${unnamed('x'.repeat(1_100_000))}${META}`],
-  ] as const)('%s are 400 in either lane, and nothing is stored', async ([, parts]) => {
+    ['a typed part too large for a field before the file', `${unnamed('x'.repeat(1_100_000))}${filePart()}`],
+    ['a typed part too large for a field after the file', `${filePart()}${unnamed('x'.repeat(1_100_000))}`],
+    ['a typed part too large for a field and another one', `${unnamed('x'.repeat(1_100_000))}${META}`],
+  ] as const)('a form of %s is 400 in either lane, and stores nothing', async ([, parts]) => {
     const fresh = await service.newAccount();
     for (const { status, body } of await sendBoth(fresh.key, `${parts}--B--`)) {
       expect([status, body]).toEqual([400, '{"error":"invalid_request"}']);
@@ -122,21 +122,21 @@ describe('contract: upload form', () => {
     await expectNoTrace(service, fresh);
   });
 
-  test('an empty file is a file', async () => {
+  test('an empty file is stored', async () => {
     const { status, body } = await send(`${filePart('')}--B--`);
     expect([status, body.size_bytes]).toEqual([201, 0]);
     const link = await fetch(String(body.url));
     expect([link.status, await link.text()]).toEqual([200, '']);
   });
 
-  test('two files are 400, and neither is stored', async () => {
+  test('a form with two files is 400, and neither is stored', async () => {
     const fresh = await service.newAccount();
     const answer = await send(`${filePart()}${filePart()}--B--`, { by: fresh });
     expect([answer.status, answer.body]).toEqual([400, { error: 'invalid_request' }]);
     await expectNoTrace(service, fresh);
   });
 
-  test('no file part is 400', async () => {
+  test('a form without a file is 400', async () => {
     expect((await send(`${part('Content-Disposition: form-data; name="a"')}--B--`)).status).toBe(400);
     expect((await send('--B--')).status).toBe(400);
     expect((await send('')).status).toBe(400);
@@ -156,7 +156,7 @@ describe('contract: name', () => {
     [`${'x'.repeat(300)}.jpeg`, `${'x'.repeat(250)}.jpeg`],
     ['..', 'file.bin'],
     ['dir/', 'file.bin'],
-  ] as const)('%s is kept as %s', async ([sent, kept]) => {
+  ] as const)('the file name %s is stored as %s', async ([sent, kept]) => {
     const { body } = await account.byKey.upload(sent, 'x');
     expect(body.name).toBe(kept);
     const link = await fetch(String(body.url));
@@ -167,21 +167,21 @@ describe('contract: name', () => {
 describe('contract: mime_type', () => {
   test.for([
     ['the declared type', 'a.bin', 'image/PNG', 'image/png'],
-    ['the extension, when none is declared', 'a.png', '', 'image/png'],
-    ['that of the extension, when the declared one says nothing', 'a.png', 'application/octet-stream', 'image/png'],
-    ['the extension, when what is declared is no type', 'a.png', 'picture', 'image/png'],
-    ['octets, when nothing is known', 'a.unknownext', '', 'application/octet-stream'],
+    ['that of the extension when no type is declared', 'a.png', '', 'image/png'],
+    ['that of the extension when octet-stream is declared', 'a.png', 'application/octet-stream', 'image/png'],
+    ['that of the extension when the declared type is invalid', 'a.png', 'picture', 'image/png'],
+    ['octet-stream when the extension is unknown, too', 'a.unknownext', '', 'application/octet-stream'],
     ['the declared type with its charset', 'a.txt', 'text/plain; charset=UTF-8', 'text/plain; charset=utf-8'],
-    ['the declared type without a charset that nobody knows', 'a.txt', 'text/plain; charset=utf-7', 'text/plain'],
+    ['the declared type without an unknown charset', 'a.txt', 'text/plain; charset=utf-7', 'text/plain'],
     ['the declared type without other parameters', 'a.txt', 'text/plain; format=flowed', 'text/plain'],
-  ] as const)('is %s', async ([, name, type, expected]) => {
+  ] as const)('the mime_type of a file is %s', async ([, name, type, expected]) => {
     const head = `Content-Disposition: form-data; name="f"; filename="${name}"${type ? `\r\nContent-Type: ${type}` : ''}`;
     expect((await send(`${part(head)}--B--`)).body.mime_type).toBe(expected);
   });
 });
 
 describe('contract: file record', () => {
-  test('has exactly its six fields, in every answer that shows a file', async () => {
+  test('every answer with a file has exactly its six fields', async () => {
     const { body } = await account.byKey.upload('six.txt', 'six');
     expect(Object.keys(body).sort()).toEqual(['created_at', 'id', 'mime_type', 'name', 'size_bytes', 'url']);
     expect(body.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -192,7 +192,7 @@ describe('contract: file record', () => {
 });
 
 describe('contract: url', () => {
-  test('is a random token that is not the id, and the encoded name', async () => {
+  test('the URL of a file has a random token, which is not the id, and the encoded name', async () => {
     const { body } = await account.byKey.upload('a b#?.txt', 'x');
     const [, token, name] = /\/uploads\/([0-9A-Za-z]{22,})\/([^/]+)$/.exec(String(body.url)) ?? [];
     expect(String(body.url).startsWith(`${service.urls.cdn_url}/uploads/`)).toBe(true);
@@ -200,7 +200,7 @@ describe('contract: url', () => {
     expect(token).not.toContain(String(body.id).replaceAll('-', ''));
   });
 
-  test('the token alone is the file: another name, none or a query string makes no difference', async () => {
+  test('the token alone identifies the file: another name, no name or a query string makes no difference', async () => {
     const { body } = await account.byKey.upload('a.txt', 'same');
     const [link = ''] = /^.*\/uploads\/[^/]+/.exec(String(body.url)) ?? [];
     for (const address of [
@@ -226,7 +226,7 @@ describe('contract: sizes', () => {
     [MAX_BYTES - 1, 201],
     [MAX_BYTES, 201],
     [MAX_BYTES + 1, 413],
-  ] as const)('a file of %i bytes is %i, with a length and without', async ([size, status]) => {
+  ] as const)('a file of %i bytes is %i, with and without a Content-Length', async ([size, status]) => {
     const fresh = await service.newAccount();
     const { status: got, body } = await fresh.byKey.upload('big.bin', Buffer.alloc(size, 7));
     expect([got, body.error]).toEqual([status, status === 201 ? undefined : 'file_too_large']);
@@ -235,7 +235,7 @@ describe('contract: sizes', () => {
     expect(await service.storedBytes(fresh.id)).toBe(status === 201 ? 2 * size : 0);
   });
 
-  test('a body without a length that is far too long is 413, also to whom it would be too long to store', async () => {
+  test('a body without a Content-Length that is far too large is 413, and 401 without a valid key', async () => {
     const { key } = await service.newAccount();
     const rest = await chunked(key, `${filePart('z'.repeat(MAX_BYTES + 2_500_000))}--B--`);
     expect([rest.status, rest.body]).toEqual([413, '{"error":"file_too_large"}']);
@@ -243,7 +243,7 @@ describe('contract: sizes', () => {
     expect([stranger.status, stranger.body]).toEqual([401, '{"error":"unauthorized"}']);
   });
 
-  test('an upload that exactly fits the storage is taken, one byte more is 403', async () => {
+  test('an upload that exactly fits the storage succeeds, and one byte more is 403', async () => {
     const fresh = await service.newAccount();
     for (let stored = 0; stored < STORAGE_BYTES; stored += MAX_BYTES) {
       expect((await fresh.byKey.upload('f', Buffer.alloc(MAX_BYTES))).status).toBe(201);
@@ -254,7 +254,7 @@ describe('contract: sizes', () => {
   });
 });
 
-/** Sends a body in chunks, without a length. */
+/** Sends a form in chunks, without a Content-Length. */
 function chunked(key: string, body: string): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': FORM };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeUpFiles } from '../service/made-up-files.ts';
+import { generateFiles } from '../service/generated-files.ts';
 import { inherited } from '../support/inherited.ts';
 import { operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -48,7 +48,7 @@ test('it fails, and does not say nothing, when a file cannot be fetched or the k
   const account = await service.newAccount();
   const operator = operatorOf(service);
   // Rows without objects.
-  await makeUpFiles(operator.dynamoDb, service.tables, { accountId: account.id, count: 1 });
+  await generateFiles(operator.dynamoDb, service.tables, { accountId: account.id, count: 1 });
   operator.close();
   await expect(exportAccount(account)).rejects.toThrow('404');
   await expect(exportAccount({ key: 'svc_test_wrong' })).rejects.toThrow('401');

@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest';
 import type { MeteredRequest, Use } from '../../docs/costs/use.ts';
 import type { MeteredCall } from '../../local-aws/service.ts';
-import { makeUpFiles } from '../service/made-up-files.ts';
+import { generateFiles } from '../service/generated-files.ts';
 import type { Answer } from '../support/client.ts';
 import { askForTicket, complete, put, uploadStreaming } from '../support/lanes.ts';
 import { operatorOf } from '../support/operator.ts';
@@ -44,7 +44,7 @@ export async function meterUse(service: TestService): Promise<Record<MeteredRequ
 async function prepare(service: TestService): Promise<[TestAccount, TestAccount, string[]]> {
   const [uploader, lister] = [await service.newAccount(), await service.newAccount()];
   const operator = operatorOf(service);
-  await makeUpFiles(operator.dynamoDb, service.tables, { accountId: lister.id, count: FILES_IN_LIST });
+  await generateFiles(operator.dynamoDb, service.tables, { accountId: lister.id, count: FILES_IN_LIST });
   operator.close();
   const links: string[] = [];
   for (let file = 0; file <= TIMES; file++) {

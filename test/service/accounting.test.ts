@@ -7,10 +7,10 @@ import { askForTicket, complete, put, retryOn503, uploadThrough } from '../suppo
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
-/** Races for the last bytes of an account (docs/architecture.md: I1, I2), over HTTP. */
+/** Simultaneous requests for the last bytes of an account (docs/architecture.md: I1, I2). */
 
 const SIZE = 1_000;
-/** Files of that size that fit. */
+/** The number of files that fit. */
 const ROOM = 20;
 const RACERS = 50;
 const CONTENT = 'x'.repeat(SIZE);
@@ -31,11 +31,11 @@ afterAll(async () => {
   await service.close();
 });
 
-/** So many at once, each with a file name of its own. */
+/** Starts `racers` requests at once, each with a file name of its own. */
 const race = <Result>(racers: number, start: (name: string, index: number) => Promise<Result>): Promise<Result[]> =>
   Promise.all(Array.from({ length: racers }, (_, index) => start(`${String(index).padStart(2, '0')}.bin`, index)));
 
-/** Gives an account a storage of its own, as an operator may. */
+/** Sets one account's storage limit, as an operator can. */
 async function setLimit({ id }: TestAccount, bytes: number): Promise<void> {
   await operator.dynamoDb.send(
     new UpdateItemCommand({
@@ -47,7 +47,7 @@ async function setLimit({ id }: TestAccount, bytes: number): Promise<void> {
   );
 }
 
-/** How often which answer was given, such as `403 storage_limit_exceeded`. */
+/** Counts equal answers, such as `403 storage_limit_exceeded`. */
 function tally(answers: readonly { readonly status: number; readonly body: unknown }[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status, body } of answers) {
@@ -60,7 +60,7 @@ function tally(answers: readonly { readonly status: number; readonly body: unkno
 const namesOf = (answers: readonly Answer[]) =>
   answers.flatMap(({ status, body }) => (status === 201 ? String(body.name) : [])).sort();
 
-/** What the account is told it stores, what is recorded, and what is there: all the same, with nothing left to do. */
+/** Expects exactly these files in the API's answers, in the tables and in the bucket, and no unfinished work. */
 async function expectExact({ id, bySession }: TestAccount, names: string[]): Promise<void> {
   const usage = { storage_used_bytes: names.length * SIZE, file_count: names.length };
   expect((await bySession.request('GET', '/auth/me')).body).toMatchObject(usage);
@@ -70,8 +70,8 @@ async function expectExact({ id, bySession }: TestAccount, names: string[]): Pro
   expect(accountOf(id)).toEqual({ usedBytes: names.length * SIZE, fileCount: names.length, names });
 }
 
-/** Copies that lose the race between a client's completion and the bucket's event are the sweeper's to remove. */
-async function tidyUp(): Promise<void> {
+/** Lets the sweeper remove the copies that lost the race between a client's completion and the bucket's event. */
+async function sweepLeftovers(): Promise<void> {
   await service.invoker.idle();
   await operator.expireDeadlines();
   await operator.sweep();
@@ -79,7 +79,7 @@ async function tidyUp(): Promise<void> {
 
 const remove = ({ byKey }: TestAccount, id: unknown) => retryOn503(() => byKey.request('DELETE', `/files/${id}`));
 
-/** Lets every third transaction meet another one, as happens at AWS and never in DynamoDB Local. */
+/** Makes every third transaction conflict, as can happen at AWS and never does in DynamoDB Local. */
 async function withConflicts<Result>(run: () => Promise<Result>): Promise<Result> {
   const fault = service.front.faults.add({
     match: { service: 'dynamodb', operation: 'TransactWriteItems' },
@@ -88,16 +88,16 @@ async function withConflicts<Result>(run: () => Promise<Result>): Promise<Result
   });
   const result = await run().finally(fault.remove);
   expect(fault.hits).toBeGreaterThan(0);
-  // Nobody was refused because of it.
+  // The service retried every conflict: none was logged as the cause of an error.
   expect(service.logs.filter((line) => line.includes('TransactionCanceledException'))).toEqual([]);
   return result;
 }
 
 describe.for([
-  ['undisturbed', <Result>(run: () => Promise<Result>) => run()],
+  ['without conflicts', <Result>(run: () => Promise<Result>) => run()],
   ['with a conflict in a third of the transactions', withConflicts],
 ] as const)('%s', ([, run]) => {
-  test('of 50 uploads at once exactly the 20 that fit succeed', async () => {
+  test('exactly the 20 of 50 simultaneous uploads that fit succeed', async () => {
     const account = await service.newAccount();
     const answers = await run(() => race(RACERS, (name) => uploadThrough('inline', account, name, CONTENT)));
     expect(tally(answers)).toEqual({ 201: ROOM, '403 storage_limit_exceeded': RACERS - ROOM });
@@ -106,7 +106,7 @@ describe.for([
 });
 
 describe('with a conflict in a third of the transactions', () => {
-  test('of 50 tickets at once exactly the 20 that fit are given', async () => {
+  test('exactly the 20 of 50 simultaneous tickets that fit are issued', async () => {
     const account = await service.newAccount();
     const answers = await withConflicts(() =>
       race(RACERS, (name) => retryOn503(() => askForTicket(account.byKey, name, SIZE))),
@@ -114,22 +114,22 @@ describe('with a conflict in a third of the transactions', () => {
     expect(tally(answers)).toEqual({ 202: ROOM, '403 storage_limit_exceeded': RACERS - ROOM });
     const reserved = { storage_used_bytes: ROOM * SIZE, file_count: 0 };
     expect((await account.bySession.request('GET', '/auth/me')).body).toMatchObject(reserved);
-    await tidyUp();
+    await sweepLeftovers();
     await expectExact(account, []);
   });
 
-  test('of uploads through all three lanes at once exactly as many as fit succeed', async () => {
+  test('exactly as many simultaneous uploads through all three lanes succeed as fit', async () => {
     const account = await service.newAccount();
     await setLimit(account, 10 * SIZE);
     const answers = await withConflicts(() =>
       race(18, (name, index) => uploadThrough(LANES[index % LANES.length] as Lane, account, name, CONTENT)),
     );
     expect(tally(answers)).toEqual({ 201: 10, '403 storage_limit_exceeded': 8 });
-    await tidyUp();
+    await sweepLeftovers();
     await expectExact(account, namesOf(answers));
   });
 
-  test('room that deletions make is taken, and never twice', async () => {
+  test('uploads use the bytes that simultaneous deletions free, and never more', async () => {
     const account = await service.newAccount();
     await setLimit(account, 8 * SIZE);
     const old = await race(8, (name) => uploadThrough('inline', account, `old ${name}`, CONTENT));
@@ -147,7 +147,7 @@ describe('with a conflict in a third of the transactions', () => {
     await expectExact(account, [...taken, ...namesOf(old.slice(4))]);
   });
 
-  test('a direct upload that is completed and deleted at once is gone in the end, with its reservation', async () => {
+  test('a direct upload that is completed and deleted at the same time is deleted, with its reservation', async () => {
     const account = await service.newAccount();
     const outcomes = await withConflicts(() =>
       race(4, async (name) => {
@@ -158,12 +158,12 @@ describe('with a conflict in a third of the transactions', () => {
     );
     expect(tally(outcomes.map(([deletion]) => deletion))).toEqual({ 200: 4 });
     for (const [, { status }] of outcomes) expect([201, 404]).toContain(status);
-    await tidyUp();
+    await sweepLeftovers();
     await expectExact(account, []);
   });
 });
 
-test('of deletions of one file at once one deletes it, and its size is given back once', async () => {
+test('one of several simultaneous deletions of a file succeeds, and frees its bytes once', async () => {
   const account = await service.newAccount();
   const files = await race(2, (name) => uploadThrough('inline', account, name, CONTENT));
   const deletions = await race(8, () => account.byKey.request('DELETE', `/files/${files[0]?.body.id}`));

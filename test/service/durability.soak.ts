@@ -11,14 +11,11 @@ import { operatorOf } from '../support/operator.ts';
 import { startTestService } from '../support/service.ts';
 import { processesOn, type StartedProcess, startProcess } from '../support/start-process.ts';
 
-/**
- * What was acknowledged outlives the process, however it ends: `npm start`, ended in the middle
- * of uploads through all lanes, and started again on the same directory.
- */
+/** `npm start` loses nothing that it acknowledged when it ends during uploads and is started again on the same directory. */
 
 const LIMITS = { RATE_LIMIT_UPLOADS_PER_MINUTE: '100000', RATE_LIMIT_REQUESTS_PER_MINUTE: '100000' };
 
-/** On a machine that does much else a start alone can take half a minute. */
+/** On a busy machine a start alone can take half a minute. */
 const TIMEOUT_MS = 180_000;
 
 let dataDir: string;
@@ -38,7 +35,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-test('a kill -9 amid uploads loses nothing that was acknowledged', { timeout: TIMEOUT_MS }, async () => {
+test('a SIGKILL during uploads loses nothing that was acknowledged', { timeout: TIMEOUT_MS }, async () => {
   const after = { uploads: 4, milliseconds: 150 };
   await endDuringUploads(service, { key, promised, wave: 'first', signal: 'SIGKILL', after });
   service = await startProcess(dataDir, LIMITS);
@@ -46,14 +43,16 @@ test('a kill -9 amid uploads loses nothing that was acknowledged', { timeout: TI
   expect(promised.files.size).toBeGreaterThanOrEqual(4);
 });
 
-test('a SIGTERM amid uploads ends every process, and loses nothing either', async () => {
+test('a SIGTERM during uploads ends every process with exit code 0', async () => {
   expect(processesOn(dataDir).length).toBeGreaterThan(0);
   const after = { uploads: 6, milliseconds: 0 };
   expect(await endDuringUploads(service, { key, promised, wave: 'second', signal: 'SIGTERM', after })).toBe(0);
   expect(processesOn(dataDir)).toEqual([]);
 });
 
-test('after all of that, and a sweep, the books balance', { timeout: TIMEOUT_MS }, async () => {
+test('the acknowledged files are complete, and the books balance, after a SIGKILL, a SIGTERM and a sweep', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const engine = await startDynamoDbLocal({ dataDir: join(dataDir, 'dynamodb') });
   const engines = { dynamoDbEndpoint: engine.endpoint };
   const again = await startTestService(LIMITS, { dataDir, engines, accountId: '000000000000' });

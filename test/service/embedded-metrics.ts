@@ -1,6 +1,6 @@
 /**
- * The rules of CloudWatch's embedded metric format, as its specification and published JSON schema have them. A record
- * that breaks one is a log line like any other, and its metrics are lost without a word.
+ * The rules of CloudWatch's embedded metric format, from its specification and JSON schema. CloudWatch treats a record that
+ * breaks one as an ordinary log line: its metrics are lost without an error.
  * Source: CloudWatch User Guide, "Specification: Embedded metric format".
  */
 
@@ -11,7 +11,7 @@ const TWO_HOURS_MS = 2 * 3_600_000;
 
 type Json = Record<string, unknown>;
 
-/** What a record breaks, in words; nothing when CloudWatch would take it. */
+/** The rules that a record breaks; empty when CloudWatch would accept it. */
 export function rulesBroken(record: Json): string[] {
   const { Timestamp, CloudWatchMetrics, ...others } = (record._aws ?? {}) as Json;
   const age = Date.now() - Number(Timestamp);

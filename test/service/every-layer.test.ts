@@ -4,7 +4,7 @@ import { expectCloudFrontError, expectError, expectErrorPage } from '../support/
 import { inChunks, rawRequest, sendRaw } from '../support/raw-http.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
-/** Bytes that no client library would send, to each server that a stranger can reach. */
+/** Sends bytes that no client library would send to every public server. */
 
 let service: TestService;
 let account: TestAccount;
@@ -25,7 +25,7 @@ const key = () => `Authorization: Bearer ${account.key}`;
 const session = () => [`Cookie: ${account.cookie}`, `Origin: ${new URL(service.urls.root_url).origin}`];
 const form = 'Content-Type: multipart/form-data; boundary=B';
 
-/** What is no HTTP, or HTTP that nobody may speak. */
+/** Bytes that are not HTTP, or malformed HTTP. */
 const MALFORMED: readonly (readonly [what: string, bytes: string])[] = [
   ['plain text', 'hello\r\n\r\n'],
   ['a TLS handshake', `\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03${'\0'.repeat(50)}`],
@@ -65,24 +65,24 @@ const MALFORMED: readonly (readonly [what: string, bytes: string])[] = [
   ],
 ];
 
-describe('what is no request', () => {
-  test.for(MALFORMED)('%s is 400 in the words of CloudFront, which cannot tell whose it is', async ([, bytes]) => {
+describe('bytes that are not a valid HTTP request', () => {
+  test.for(MALFORMED)("%s: the answer is CloudFront's own 400", async ([, bytes]) => {
     expectCloudFrontError(await send(bytes), 400);
     expectCloudFrontError(await sendRaw(service.urls.cdn_url, bytes), 400);
   });
 });
 
-describe('what is a request, but none that is expected here', () => {
+describe('an unusual but valid HTTP request', () => {
   test.for([
     ['OPTIONS', 'OPTIONS /api/v1/files', () => [], '', 'method_not_allowed'],
-    ['a path that is no percent-encoding', 'GET /%zz', () => [], '', 'not_found'],
-    ['an id that is no percent-encoding', 'GET /api/v1/files/%zz', () => [key()], '', 'not_found'],
-    ['an id that is no UTF-8', 'GET /api/v1/files/%ff%00', () => [key()], '', 'not_found'],
-    ['a key that is no text', 'GET /api/v1/files', () => ['Authorization: Bearer \xff\x9b'], '', 'unauthorized'],
+    ['a path with invalid percent-encoding', 'GET /%zz', () => [], '', 'not_found'],
+    ['an id with invalid percent-encoding', 'GET /api/v1/files/%zz', () => [key()], '', 'not_found'],
+    ['an id that is not UTF-8', 'GET /api/v1/files/%ff%00', () => [key()], '', 'not_found'],
+    ['a key that is not text', 'GET /api/v1/files', () => ['Authorization: Bearer \xff\x9b'], '', 'unauthorized'],
     ['a signature of AWS', 'GET /api/v1/files', () => ['Authorization: AWS4-HMAC-SHA256 x'], '', 'unauthorized'],
-    ['the same on an unknown route', 'GET /x', () => ['Authorization: AWS4-HMAC-SHA256 x'], '', 'not_found'],
+    ['a signature of AWS on an unknown route', 'GET /x', () => ['Authorization: AWS4-HMAC-SHA256 x'], '', 'not_found'],
     [
-      'chunks that are no form',
+      'a chunked body that is not a form',
       'POST /api/v1/api-keys',
       () => [...session(), 'Transfer-Encoding: chunked'],
       '0\r\n\r\n',
@@ -90,7 +90,7 @@ describe('what is a request, but none that is expected here', () => {
     ],
     ['a file the dashboard does not have', 'GET /dashboard/favicon.ico', () => [], '', 'not_found'],
     ['a POST to the dashboard', 'POST /dashboard/', () => ['Content-Length: 3'], 'abc', 'method_not_allowed'],
-  ] as const)('%s', async ([, line, headers, body, code]) => {
+  ] as const)("%s gets the contract's error", async ([, line, headers, body, code]) => {
     expectError(await send(rawRequest(line, headers(), body)), code);
   });
 
@@ -98,7 +98,7 @@ describe('what is a request, but none that is expected here', () => {
     ['TRACE', 'TRACE', ''],
     ['a method of WebDAV', 'PROPFIND', ''],
     ['a GET with a body', 'GET', 'abc'],
-  ] as const)('%s is 403 in the words of CloudFront, and no file at the CDN', async ([, method, body]) => {
+  ] as const)("%s is CloudFront's own 403 at the app, and our 404 at the CDN", async ([, method, body]) => {
     const length = `Content-Length: ${body.length}`;
     for (const path of ['/health', '/api/v1/files', '/dashboard/']) {
       expectCloudFrontError(await send(rawRequest(`${method} ${path}`, [key(), length], body)), 403);
@@ -107,14 +107,14 @@ describe('what is a request, but none that is expected here', () => {
     expectErrorPage(await sendRaw(service.urls.cdn_url, link), 'not_found', 404);
   });
 
-  test('an asset of the dashboard that no deployment had is 403 in the words of S3', async () => {
+  test("an unknown asset of the dashboard is S3's own 403", async () => {
     const answer = await send(rawRequest('GET /dashboard/assets/index-AAAAAAAA.js'));
     expect(answer?.status).toBe(403);
     expect(answer?.headers.get('content-type')).toBe('application/xml');
     expect(answer?.text).toContain('<Code>AccessDenied</Code>');
   });
 
-  test('a URL longer than CloudFront takes is 414', async () => {
+  test('a URL that is too long for CloudFront is 414', async () => {
     const query = `?search=${'a'.repeat(8_192)}`;
     expectErrorPage(await send(rawRequest(`GET /api/v1/files${query}`, [key()])), 'invalid_request', 414);
     const link = rawRequest(`GET /uploads/${'A'.repeat(22)}/a${query}`);
@@ -127,7 +127,7 @@ describe('what is a request, but none that is expected here', () => {
     [20_000, 400],
     [31_000, 400],
   ] as const)(
-    'a head of more than %i bytes is %i, before an origin refuses it in its own words',
+    'a request with a header of %i bytes is %i, with our JSON error before an origin rejects it with its own',
     async ([bytes, status]) => {
       const long = `X-Long: ${'a'.repeat(bytes)}`;
       const list = await send(rawRequest('GET /api/v1/files', [key(), long]));
@@ -144,50 +144,52 @@ describe('what is a request, but none that is expected here', () => {
     ['a whole URL as target', 'GET http://evil.example/health HTTP/1.1\r\nHost: localhost\r\n\r\n'],
     ['an upgrade to WebSocket', rawRequest('GET /health', ['Connection: Upgrade', 'Upgrade: websocket'])],
     ['an upgrade to HTTP/2', rawRequest('GET /health', ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c'])],
-  ] as const)('%s is answered as if it were not there', async ([, bytes]) => {
+  ] as const)('%s makes no difference to the answer', async ([, bytes]) => {
     expect(await send(bytes)).toMatchObject({ status: 200, text: '{"status":"ok","db":"ok","storage":"ok"}' });
   });
 
-  test('every layer says that the address is for HTTPS alone', async () => {
+  test('every layer answers with Strict-Transport-Security', async () => {
     const ask = (line: string, ...headers: string[]) => send(rawRequest(line, headers));
     const answers = {
       function: await ask('GET /api/v1/files', key()),
-      'function that refuses': await ask('GET /api/v1/files'),
+      'function with an error': await ask('GET /api/v1/files'),
       'streaming server': await send(
         rawRequest('POST /api/v1/files', [key(), form, 'Transfer-Encoding: chunked'], '0\r\n\r\n'),
       ),
       edge: await ask('GET //'),
       dashboard: await ask('GET /dashboard/'),
     };
-    const said = Object.entries(answers).map(([layer, answer]) => [
+    const received = Object.entries(answers).map(([layer, answer]) => [
       layer,
       answer?.headers.get('strict-transport-security'),
     ]);
     const always = 'max-age=63072000; includeSubDomains';
-    expect(Object.fromEntries(said)).toEqual(Object.fromEntries(Object.keys(answers).map((layer) => [layer, always])));
+    expect(Object.fromEntries(received)).toEqual(
+      Object.fromEntries(Object.keys(answers).map((layer) => [layer, always])),
+    );
   });
 
   test.for([
     ['the API', '/api/v1/nothing'],
     ['a page of the dashboard', '/dashboard/'],
-    ['a page for errors', '/errors/invalid_request.json'],
+    ['an error page of the app', '/errors/invalid_request.json'],
     ['a URL that is too long', `/${'a'.repeat(9_000)}`],
     ['a link', `/uploads/${'a'.repeat(22)}/nothing`, 'cdn'],
-    ['a page for errors of links', '/errors/not_found.json', 'cdn'],
-  ] as const)('what it answers is what it says it is: %s', async ([, path, server]) => {
+    ['an error page of the CDN', '/errors/not_found.json', 'cdn'],
+  ] as const)('the answer for %s has nosniff and a Cross-Origin-Resource-Policy', async ([, path, server]) => {
     const answer = await fetch((server === 'cdn' ? service.urls.cdn_url : service.urls.root_url) + path);
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
-    const may = server === 'cdn' ? 'cross-origin' : 'same-origin';
-    expect(answer.headers.get('cross-origin-resource-policy')).toBe(may);
+    const policy = server === 'cdn' ? 'cross-origin' : 'same-origin';
+    expect(answer.headers.get('cross-origin-resource-policy')).toBe(policy);
   });
 
-  test('a query that is no percent-encoding finds nothing', async () => {
+  test('a search with invalid percent-encoding finds nothing', async () => {
     const answer = await send(rawRequest('GET /api/v1/files?search=%zz%ff%00', [key()]));
     expect(answer).toMatchObject({ status: 200, text: '{"items":[],"page":1,"limit":50,"total":0}' });
   });
 });
 
-describe('a body that is too long for its route', () => {
+describe('a body that is too large is rejected, and 401 comes first, on', () => {
   const BYTES = 10 * 1_024 * 1_024 + 1;
   const body = 'x'.repeat(BYTES);
   const ID = '01900000-0000-7000-8000-000000000000';
@@ -203,7 +205,7 @@ describe('a body that is too long for its route', () => {
     expectError(await send(rawRequest(line, json, body)), 'unauthorized');
   });
 
-  test('uploadFile, when it is no form', async () => {
+  test('uploadFile when the body is not a form', async () => {
     const upload = (type: string) =>
       send(rawRequest('POST /api/v1/files', [key(), `Content-Type: ${type}`, `Content-Length: ${BYTES}`], body));
     expectError(await upload('application/json'), 'file_too_large');
@@ -219,19 +221,19 @@ describe('a body that is too long for its route', () => {
   });
 });
 
-describe('a stream that is refused', () => {
+describe('a streaming upload that is rejected', () => {
   const stranger = `Authorization: Bearer svc_test_${'0'.repeat(49)}`;
   const begun = rawRequest('POST /api/v1/files', [stranger, form, 'Transfer-Encoding: chunked']);
   const whole = () => send(begun + inChunks('x'.repeat(100_000), 10_000));
 
-  test('and has no credential that could be one does not reach the server', async () => {
+  test('does not reach the streaming server without a well-formed credential', async () => {
     for (const credential of ['Authorization: Bearer nobody', 'Authorization: Basic eDp5', 'Cookie: session=x']) {
       const answer = await send(rawRequest('POST /api/v1/files', [credential, form, 'Transfer-Encoding: chunked']));
       expectError(answer, 'unauthorized');
     }
   });
 
-  test('and asks for the server by the path of its cache behaviour does not reach it', async () => {
+  test('does not reach the streaming server by the path of its cache behaviour', async () => {
     for (const line of ['GET /upload-stream-origin', 'POST /upload-stream-origin']) {
       const answer = await send(rawRequest(line, ['Content-Length: 0']));
       expectError(answer, 'not_found');
@@ -239,25 +241,25 @@ describe('a stream that is refused', () => {
     }
   });
 
-  test('is read to its end, so that its client reads why', async () => {
+  test('is read to its end, so that the client receives the error', async () => {
     expectError(await whole(), 'unauthorized');
   });
 
-  test('and sends nothing is cut after seconds', async () => {
+  test('is cut within seconds when the client sends nothing', async () => {
     expect(await send(begun)).toMatchObject({ status: 503, text: '{"error":"service_unavailable"}' });
   });
 });
 
-test('a streaming server that ends in the middle of an upload reads service_unavailable', async () => {
+test('an upload is service_unavailable when the streaming server ends during it', async () => {
   const head = `--B\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\n`;
   const lines = [key(), form, 'Transfer-Encoding: chunked'];
-  // Its last chunk is missing: the server waits for it.
+  // Without the last chunk, so that the server goes on waiting.
   const begun = inChunks(head, head.length).slice(0, -'0\r\n\r\n'.length);
   const admission = service.front.faults.add({ match: { table: service.tables.rateLimits }, effect: { delayMs: 1 } });
   const upload = send(rawRequest('POST /api/v1/files', lines, begun));
   await expect.poll(() => admission.hits).toBeGreaterThan(0);
   admission.remove();
   await service.stopWebFunctions();
-  // No function of ours and no gateway made this answer, so it has no id of a request.
+  // CloudFront made this answer, so it has no X-Request-Id.
   expectErrorPage(await upload, 'service_unavailable', 503);
 });

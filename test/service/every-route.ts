@@ -1,8 +1,8 @@
 import { randomToken } from '../../shared/ids.ts';
 import { ROUTES, type Route } from '../../shared/routes.ts';
 
-/** A request of a client, from the root of the service. */
-export interface Ask {
+/** A client's request; `path` starts at the root of the service. */
+export interface RouteRequest {
   readonly method: string;
   readonly path: string;
   readonly headers?: Record<string, string>;
@@ -15,11 +15,14 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 export const form = (name: string) =>
   `--B\r\nContent-Disposition: form-data; name="f"; filename="${name}"\r\n\r\ncontent\r\n--B--`;
 
-/** Of no known length, so the streaming server gets it. */
+/** A body without a Content-Length, which the edge routes to the streaming server. */
 const streamed = (text: string) => new Blob([text]).stream();
 
-/** One request of each kind to each route, with a credential and a text wherever a client may put one. */
-export function everyRoute(credential: Record<string, string>, { id, text }: { id: string; text: string }): Ask[] {
+/** Requests of every kind to every route, with a credential, and with `text` wherever a client can put text. */
+export function everyRoute(
+  credential: Record<string, string>,
+  { id, text }: { id: string; text: string },
+): RouteRequest[] {
   const query = `?key=${encodeURIComponent(text)}&search=${encodeURIComponent(text)}`;
   const printable = text.replace(/[^ -~]/g, '');
   const common = { 'x-api-key': printable, 'user-agent': printable, ...credential };

@@ -6,50 +6,50 @@ import type { Operator } from '../support/operator.ts';
 import type { TestAccount, TestService } from '../support/service.ts';
 
 /**
- * Every call that the service makes to AWS, times everything that may go wrong with it: what the client is told is true, a
- * repetition succeeds, and once the sweeper has run the books balance. The calls are those that a run makes, not a list.
+ * Applies every fault to every call that the service makes to AWS, and checks that the client gets a correct answer, that a
+ * retry succeeds, and that the books balance once the sweeper has run. The calls are found by running a request, not listed.
  */
 
-/** What the one who makes a request is told; the status is 0 when nothing came. */
-export interface Told {
+/** The answer to a request; the status is 0 when there was none. */
+export interface Outcome {
   readonly status: number;
   readonly headers: Headers;
   readonly body: unknown;
 }
 
-/** A request that is made with a fault, in the life of a client. */
-export interface Play {
-  readonly what: string;
-  /** The route that has the fault, or the function that runs in the background. */
+/** A kind of request that is made with a fault. */
+export interface Scenario {
+  readonly name: string;
+  /** The route, or the background function, whose calls have the fault. */
   readonly route: RouteName | 'settle-upload' | 'sweep';
-  /** Runs in the streaming server, not in the function of its route. */
+  /** True when the request runs in the streaming server, not in the function of its route. */
   readonly isStreaming?: true;
-  /** As a new process makes it: with the calls that others save by what they keep in memory. */
+  /** True to run each request in a new process, which makes calls that later requests save by caches. */
   readonly isCold?: true;
-  /** Made by the client itself, without an SDK that would try again. */
+  /** True when the client makes the call itself (the PUT to S3), so that no SDK retries it. */
   readonly isWithoutRetries?: true;
-  /** How it is answered when all goes well. */
-  readonly usual: readonly number[];
-  /** Prepares it for a client of its own. @param name  of the file that is made, if one is. */
-  readonly prepare: (account: TestAccount, name: string, operator: Operator) => Promise<Prepared>;
+  /** The status codes of a successful request. */
+  readonly success: readonly number[];
+  /** Makes what the request needs. @param fileName  the name of the file or key that it makes. */
+  readonly prepare: (account: TestAccount, fileName: string, operator: Operator) => Promise<Prepared>;
 }
 
 export interface Prepared {
-  readonly request: () => Promise<Told>;
-  /** An answer that is neither usual nor 503, and true. */
-  readonly isTrue?: (told: Told) => boolean;
+  readonly request: () => Promise<Outcome>;
+  /** Accepts other answers than success and 503. */
+  readonly isAlsoValid?: (outcome: Outcome) => boolean;
   /**
-   * Goes on as a client does that was told this: finds true what it was told, repeats what failed, and succeeds.
-   * @throws when anything of that is not so.
+   * Does what a client does after such an answer: checks the result of a success, or retries after a failure.
+   * @throws Error when the result is wrong or the retry fails.
    */
-  readonly goOn: (told: Told) => Promise<void>;
-  /** Once a late call has happened: whether there is a file of that name for good, told that. */
+  readonly followUp: (outcome: Outcome) => Promise<void>;
+  /** True when a file with the given name must exist in the end. Asked after `followUp` and after any late call. */
   readonly isFileMade: () => boolean;
-  /** What must hold after a late call as it did before. */
+  /** Checks again, after a late call, what must not have changed. */
   readonly stillHolds?: () => Promise<void>;
 }
 
-/** A fault; a late call happens when its request was answered, or when its client has gone on. */
+/** A fault of one call. A late call reaches AWS after its request was answered, or after `followUp`. */
 export interface MatrixFault extends Pick<CallFault, 'reach'> {
   readonly effect: Exclude<CallFault['effect'], object> | 'late';
   readonly happens?: 'after the answer' | 'after the client went on';
@@ -67,7 +67,7 @@ export const FAULTS: readonly MatrixFault[] = [
   { effect: 'late', reach: 'for good', happens: 'after the client went on' },
 ];
 
-/** Both are counted as the run goes: a fault is tried when a call had it, and survived when all its checks have passed. */
+/** Counts during a run: a fault is tried when a call had it, and survived when all its checks passed. */
 export interface Tally {
   tried: number;
   survived: number;
@@ -80,29 +80,29 @@ interface Trial {
   readonly lateKeys: ReadonlySet<string>;
 }
 
-/** Applies each fault at each call of the play, one after the other. */
-export async function tryPlay(operator: Operator, play: Play, faults: readonly MatrixFault[], tally: Tally) {
+/** Applies each fault to each call of the scenario, one after the other. */
+export async function tryFaults(operator: Operator, scenario: Scenario, faults: readonly MatrixFault[], tally: Tally) {
   const account = await operator.service.newAccount();
   const passed: Trial[] = [];
   let tried = 0;
   for (const fault of faults) {
-    // The SDK's retries are rationed, and a process that has seen so many faults has none left.
-    await renewProcess(operator.service, play);
-    const warmUp = await play.prepare(
+    // A new process for each fault: the SDK limits its retries, and many faults use them up.
+    await renewProcess(operator.service, scenario);
+    const warmUp = await scenario.prepare(
       account,
-      `${play.what}, ${fault.effect} ${fault.reach} ${fault.happens}`,
+      `${scenario.name}, ${fault.effect} ${fault.reach} ${fault.happens}`,
       operator,
     );
-    await warmUp.goOn(await warmUp.request());
+    await warmUp.followUp(await warmUp.request());
     for (let nth = 1, isHit = true; isHit; nth++) {
-      const name = `${play.what}, ${fault.effect} ${fault.reach} ${fault.happens ?? ''} at ${nth}`;
+      const name = `${scenario.name}, ${fault.effect} ${fault.reach} ${fault.happens ?? ''} at ${nth}`;
       isHit = false;
       const onHit = () => {
         isHit = true;
         tried++;
       };
       try {
-        const trial = await tryOnce(operator, play, { account, name, fault, nth, onHit });
+        const trial = await tryOnce(operator, scenario, { account, name, fault, nth, onHit });
         if (isHit) passed.push(trial);
       } catch (error) {
         tally.failures.push(`${name}: ${(error as Error).message}`);
@@ -113,28 +113,26 @@ export async function tryPlay(operator: Operator, play: Play, faults: readonly M
   tally.survived += await countBalanced(operator, account, passed, tally.failures);
 }
 
-/**
- * The process of the play's function dies at each of its calls, after the call had its effect and before its answer came.
- */
-export async function tryDeaths(operator: Operator, play: Play, tally: Tally) {
+/** Kills the function's process at each of its calls, after the call was applied and before it was answered. */
+export async function tryKills(operator: Operator, scenario: Scenario, tally: Tally) {
   const { service } = operator;
   const account = await service.newAccount();
   const passed: Trial[] = [];
   for (let nth = 1, isHit = true; isHit; nth++) {
-    const name = `${play.what}, killed at ${nth}`;
-    const prepared = await play.prepare(account, name, operator);
-    // The call happens, but its answer is lost, and the next attempt waits for one: so the process dies knowing nothing.
+    const name = `${scenario.name}, killed at ${nth}`;
+    const prepared = await scenario.prepare(account, name, operator);
+    // The first attempt is applied but not answered, and its retry gets no answer either: the process dies waiting.
     const lost = applyToNth(service, nth, { effect: 'cut-after', reach: 'once' });
     const silence = applyToNth(service, nth, { effect: 'timeout', reach: 'for good' });
-    const request = prepared.request().catch(() => NOTHING_TOLD);
+    const request = prepared.request().catch(() => NO_ANSWER);
     await Promise.race([silence.whenApplied, request]);
-    if (silence.call) await renewProcess(service, play);
-    const told = await request;
+    if (silence.call) await renewProcess(service, scenario);
+    const outcome = await request;
     for (const fault of [lost, silence]) fault.remove();
     isHit = lost.call !== undefined;
     if (isHit) tally.tried++;
     try {
-      await prepared.goOn(told);
+      await prepared.followUp(outcome);
       if (isHit) passed.push({ name, prepared, lateKeys: new Set() });
     } catch (error) {
       tally.failures.push(`${name}: ${(error as Error).message}`);
@@ -143,12 +141,12 @@ export async function tryDeaths(operator: Operator, play: Play, tally: Tally) {
   tally.survived += await countBalanced(operator, account, passed, tally.failures);
 }
 
-export const NOTHING_TOLD: Told = { status: 0, headers: new Headers(), body: undefined };
+export const NO_ANSWER: Outcome = { status: 0, headers: new Headers(), body: undefined };
 
-/** Ends the process that the play runs in; the next request starts another. */
-export async function renewProcess({ lambda, stopWebFunctions }: TestService, play: Play): Promise<void> {
-  if (play.isStreaming) return stopWebFunctions();
-  const label = play.route.replace(/(?:^|-)\w/g, (start) => start.replace('-', '').toUpperCase());
+/** Ends the process that the scenario's requests run in; the next request starts a new one. */
+export async function renewProcess({ lambda, stopWebFunctions }: TestService, scenario: Scenario): Promise<void> {
+  if (scenario.isStreaming) return stopWebFunctions();
+  const label = scenario.route.replace(/(?:^|-)\w/g, (start) => start.replace('-', '').toUpperCase());
   await lambda.killEnvironments(lambda.find(`${label}Function`).arn);
 }
 
@@ -160,17 +158,17 @@ interface TrialOptions {
   readonly onHit: () => void;
 }
 
-/** @throws Error when something was not as it must be. */
-async function tryOnce(operator: Operator, play: Play, options: TrialOptions): Promise<Trial> {
+/** Runs the scenario once, with the fault at the nth call. @throws Error when a check fails. */
+async function tryOnce(operator: Operator, scenario: Scenario, options: TrialOptions): Promise<Trial> {
   const { service } = operator;
   const { account, name, fault, nth, onHit } = options;
-  const prepared = await play.prepare(account, name, operator);
-  if (play.isCold) await renewProcess(service, play);
+  const prepared = await scenario.prepare(account, name, operator);
+  if (scenario.isCold) await renewProcess(service, scenario);
   const release = Promise.withResolvers<void>();
   const effect = fault.effect === 'late' ? { lateBy: release.promise } : fault.effect;
   const applied = applyToNth(service, nth, { effect, reach: fault.reach });
-  const told = await prepared.request().finally(applied.remove);
-  const happenLate = () => {
+  const outcome = await prepared.request().finally(applied.remove);
+  const applyLateCalls = () => {
     release.resolve();
     return applied.lateAnswers();
   };
@@ -178,46 +176,47 @@ async function tryOnce(operator: Operator, play: Play, options: TrialOptions): P
   try {
     const { call } = applied;
     if (call) {
-      // A request is never counted twice, so its counting is not tried again.
-      const isRetried = !play.isWithoutRetries && !call.tables.includes(service.tables.rateLimits);
-      expectTruth(told, { ...play, ...prepared }, call, isRetried && fault.reach === 'once');
+      // The rate limiter must not count a request twice, so its call is not retried.
+      const isRetried = !scenario.isWithoutRetries && !call.tables.includes(service.tables.rateLimits);
+      expectValid(outcome, { ...scenario, ...prepared }, call, isRetried && fault.reach === 'once');
     }
-    if (fault.happens === 'after the answer') await happenLate();
-    await prepared.goOn(told);
-    const late = await happenLate();
+    if (fault.happens === 'after the answer') await applyLateCalls();
+    await prepared.followUp(outcome);
+    const late = await applyLateCalls();
     if (fault.effect === 'late' && applied.call && late.length === 0) throw new Error('the late call never happened');
     await prepared.stillHolds?.();
   } finally {
-    await happenLate();
+    await applyLateCalls();
   }
   return { name, prepared, lateKeys: new Set(fault.effect === 'late' && applied.call?.key ? [applied.call.key] : []) };
 }
 
-/** The usual answer, or 503 with the time to wait. @param isMended  by the SDK's own retry: then the usual one. */
-function expectTruth(
-  told: Told,
-  { usual, isTrue }: Pick<Play, 'usual'> & Pick<Prepared, 'isTrue'>,
+/** Expects a success, or 503 with `Retry-After`. @param isRetried  true when the SDK retries the call: only success is valid. */
+function expectValid(
+  outcome: Outcome,
+  { success, isAlsoValid }: Pick<Scenario, 'success'> & Pick<Prepared, 'isAlsoValid'>,
   { service, operation, tables }: FaultSubject,
-  isMended: boolean,
+  isRetried: boolean,
 ): void {
-  if (usual.includes(told.status)) return;
-  const isUnavailable = told.status === 503 && told.headers.has('retry-after');
-  if (!isMended && (isUnavailable || isTrue?.(told))) return;
-  const expected = isMended ? `${usual}, since a retry mends it` : `${usual}, or 503 with Retry-After`;
-  const seen = `${told.status} ${JSON.stringify(told.body)}`;
-  throw new Error(`answered ${seen} where ${expected} is true, at ${service} ${operation} ${tables.join()}`);
+  if (success.includes(outcome.status)) return;
+  const isUnavailable = outcome.status === 503 && outcome.headers.has('retry-after');
+  if (!isRetried && (isUnavailable || isAlsoValid?.(outcome))) return;
+  const expected = isRetried ? `${success} (the SDK retries the call)` : `${success}, or 503 with Retry-After`;
+  const actual = `${outcome.status} ${JSON.stringify(outcome.body)}`;
+  throw new Error(`expected ${expected}, got ${actual}, with a fault at ${service} ${operation} ${tables.join()}`);
 }
 
 /**
- * Before the sweeper and after it the account has the files its client knows of, and no others; after it no work is left.
- * @returns how many of the trials ended so.
+ * Checks, before and after a run of the sweeper, that the account has exactly the files that its client knows of, and after
+ * it that no work is left.
+ * @returns the number of trials that pass.
  */
 async function countBalanced(operator: Operator, { id }: TestAccount, trials: readonly Trial[], failures: string[]) {
   const lateKeys = new Set(trials.flatMap((trial) => [...trial.lateKeys]));
-  // Objects that came late have no row; the walk of the bucket removes them when they are a day old.
+  // An object of a late call has no row. The walk of the bucket removes it when it is a day old.
   const isForTheWalk = (problem: string) =>
     [...lateKeys].some((key) => problem === `no row refers to the object ${key}`);
-  // What a play before this one left behind is that play's failure.
+  // Problems that an earlier scenario has left and reported are not reported again.
   const known = failures.slice();
   const isNew = (problem: string) => !known.some((failure) => failure.endsWith(`: ${problem}`));
   const wrong = new Set<Trial>();

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROUTES } from '../../shared/routes.ts';
-import { FAULTS, type Tally, tryDeaths, tryPlay } from './fault-matrix.ts';
-import { PLAYS, startMatrix } from './fault-plays.ts';
+import { FAULTS, type Tally, tryFaults, tryKills } from './fault-matrix.ts';
+import { SCENARIOS, startMatrix } from './fault-scenarios.ts';
 
-/** Every fault at every call of every route, lane and background handler; the calls are those that a run makes. */
+/** Applies every fault to every call of every route, lane and background function (see fault-matrix.ts). */
 
 let matrix: Awaited<ReturnType<typeof startMatrix>>;
-/** Of all plays. */
+/** Of all scenarios. */
 const tally: Tally = { tried: 0, survived: 0, failures: [] };
 
 beforeAll(async () => {
@@ -22,23 +22,23 @@ async function expectSurvived(run: () => Promise<void>): Promise<void> {
   expect(tally.tried).toBeGreaterThan(before.tried);
 }
 
-test('every route and every background handler takes part', () => {
-  const parts = new Set<string>(PLAYS.map(({ route }) => route));
+test('the scenarios cover every route and every background function', () => {
+  const parts = new Set<string>(SCENARIOS.map(({ route }) => route));
   expect([...parts].sort()).toEqual([...Object.keys(ROUTES), 'settle-upload', 'sweep'].sort());
 });
 
-test.each(PLAYS)('every fault at every call is survived by $what', async (play) => {
-  await expectSurvived(() => tryPlay(matrix.operator, play, FAULTS, tally));
+test.each(SCENARIOS)('the service survives every fault at every call of $name', async (scenario) => {
+  await expectSurvived(() => tryFaults(matrix.operator, scenario, FAULTS, tally));
 });
 
-describe('a client that repeats its request survives the death of the process at every call of', () => {
-  const mortal = [/ with a key$/, /^a completion$/, /^the deletion of a file$/];
-  test.each(PLAYS.filter(({ what }) => mortal.some((one) => one.test(what))))('$what', async (play) => {
-    await expectSurvived(() => tryDeaths(matrix.operator, play, tally));
+describe('a client that retries succeeds when the process is killed at any call of', () => {
+  const killable = [/ with a key$/, /^a completion$/, /^the deletion of a file$/];
+  test.each(SCENARIOS.filter(({ name }) => killable.some((one) => one.test(name))))('$name', async (scenario) => {
+    await expectSurvived(() => tryKills(matrix.operator, scenario, tally));
   });
 });
 
-test('as many faults were survived as were tried', () => {
+test('the number of survived faults equals the number of tried faults', () => {
   console.log(`faults: ${tally.tried} tried, ${tally.survived} survived`);
   expect(tally.tried).toBeGreaterThan(0);
   expect(tally.survived).toBe(tally.tried);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { FAULTS, type Tally, tryPlay } from './fault-matrix.ts';
-import { PLAYS, startMatrix } from './fault-plays.ts';
+import { FAULTS, type Tally, tryFaults } from './fault-matrix.ts';
+import { SCENARIOS, startMatrix } from './fault-scenarios.ts';
 
-/** The part of the matrix that every change has to pass; `npm run test:soak` tries all of it (faults.soak.ts). */
+/** A part of the fault matrix for `npm test`; faults.soak.ts tries all of it. */
 
 let matrix: Awaited<ReturnType<typeof startMatrix>>;
 
@@ -12,12 +12,12 @@ beforeAll(async () => {
 afterAll(() => matrix.close());
 
 test.for(['the deletion of a file', 'a new key', 'the revocation of a key', 'a logout'])(
-  'a call of %s that happens late, after its retry, undoes nothing',
-  async (what) => {
+  'a late call of %s, applied after its retry, changes nothing',
+  async (name) => {
     const tally: Tally = { tried: 0, survived: 0, failures: [] };
     const late = FAULTS.filter(({ reach, happens }) => reach === 'once' && happens === 'after the client went on');
-    for (const play of PLAYS.filter((one) => one.what === what)) {
-      await tryPlay(matrix.operator, play, late, tally);
+    for (const scenario of SCENARIOS.filter((one) => one.name === name)) {
+      await tryFaults(matrix.operator, scenario, late, tally);
     }
     expect(tally.failures).toEqual([]);
     expect(tally.tried).toBeGreaterThan(0);

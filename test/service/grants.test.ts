@@ -8,17 +8,17 @@ import { logIn } from '../support/login.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { withFault } from '../support/with-fault.ts';
-import { forgetVisits, nextSeqStartsGroup, walkEverything } from './long-time.ts';
+import { forgetRecentUse, nextSeqStartsGroup, walkEverything } from './long-time.ts';
 
 /**
- * Every action that a role is granted is used: a service that did all it can do has none left over. (That none is missing,
- * every other test shows: a service that was denied anything fails them.)
+ * Makes the service do everything it can, and then expects that every granted action was used. (That no grant is missing is
+ * checked in every other test: a denied call makes `close` throw.)
  */
 
 const LARGE = new Uint8Array(6_000_000);
 const MAX_BYTES = 34_000_000;
 const TOO_LARGE = new Uint8Array(MAX_BYTES + 1);
-/** Of more than one part when it is copied. */
+/** A file that is copied in more than one part. */
 const COPIED_IN_PARTS = new Uint8Array(MAX_BYTES);
 const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
 
@@ -52,29 +52,29 @@ async function arrived(
   return ticket;
 }
 
-/** Every route by everybody who may ask, each time as the first request in hours. */
-async function askEverywhere(): Promise<void> {
+/** Requests every route with every credential it accepts, each time as the first request in hours. */
+async function requestEveryRoute(): Promise<void> {
   const { byKey, bySession } = account;
   for (const { method, path, access } of Object.values<Route>(ROUTES)) {
     const relative = path.replace('{id}', UNKNOWN_ID).replace('/api/v1', '');
     if (access === 'public' || ['/auth/logout', '/auth/sessions'].includes(relative)) continue;
     for (const by of access === 'session' ? [bySession] : [bySession, byKey]) {
-      await forgetVisits(operator);
+      await forgetRecentUse(operator);
       await (method === 'POST' ? by.postJson(relative, {}) : by.request(method, relative));
     }
   }
   for (const by of [bySession, byKey]) {
-    await forgetVisits(operator);
+    await forgetRecentUse(operator);
     await uploadStreaming({ byKey: by }, 'a', 'a');
   }
 }
 
-async function comeAndGo(): Promise<void> {
+async function useLoginsAndKeys(): Promise<void> {
   await fetch(`${service.urls.root_url}/health`);
   await fetch(`${service.urls.root_url}/nothing`);
-  await forgetVisits(operator);
+  await forgetRecentUse(operator);
   await fetch(`${service.urls.base_url}/auth/google`, { redirect: 'manual' });
-  await forgetVisits(operator);
+  await forgetRecentUse(operator);
   await fetch(`${service.urls.base_url}/auth/google/callback`, { redirect: 'manual' });
   const browser = { startUrl: `${service.urls.base_url}/auth/google`, email: account.email, jar: cookieJar() };
   for (const _ of ['first', 'again']) await logIn(browser);
@@ -86,12 +86,12 @@ async function comeAndGo(): Promise<void> {
     ['DELETE', '/auth/sessions'],
   ] as const) {
     const other = await service.newAccount();
-    await forgetVisits(operator);
+    await forgetRecentUse(operator);
     await other.bySession.request(method, path);
   }
 }
 
-async function keepFiles(): Promise<void> {
+async function useFiles(): Promise<void> {
   const { byKey } = account;
   const retried = { 'idempotency-key': 'inline' };
   await byKey.upload('a', 'a', { headers: retried });
@@ -101,7 +101,7 @@ async function keepFiles(): Promise<void> {
   await byKey.request('GET', '/files');
   await byKey.request('GET', `/files/${body.id}`);
   await byKey.request('DELETE', `/files/${body.id}`);
-  // Once in 8,192 uploads more has to be done.
+  // The first upload of a group, one of 8,192, makes additional calls.
   const ways = [() => byKey.upload('a', 'a'), () => uploadStreaming(account, 'a', 'a')];
   for (const upload of ways) {
     await nextSeqStartsGroup(operator, account.id);
@@ -109,7 +109,7 @@ async function keepFiles(): Promise<void> {
   }
 }
 
-async function keepTickets(): Promise<void> {
+async function useTickets(): Promise<void> {
   const { byKey } = account;
   const { body: early } = await askForTicket(byKey, 'c', 1, { 'idempotency-key': 'ticket' });
   await askForTicket(byKey, 'c', 1, { 'idempotency-key': 'ticket' });
@@ -124,8 +124,8 @@ async function keepTickets(): Promise<void> {
   service.holdEvents();
 }
 
-/** What is stored and then refused goes again; what cannot go at once is the sweeper's. */
-async function fail(): Promise<void> {
+/** Makes uploads fail after their bytes were stored, so that they are removed at once or by the sweeper. */
+async function failUploads(): Promise<void> {
   const { byKey } = account;
   const unsettled = broken('dynamodb', 'TransactWriteItems');
   await withFault(service, unsettled, () => byKey.upload('d', 'd'));
@@ -141,7 +141,7 @@ async function fail(): Promise<void> {
   service.holdEvents();
 }
 
-/** What was copied for a ticket that is cancelled meanwhile goes again. */
+/** Cancels tickets while they are copied, so that the copies are removed. */
 async function loseRaces(): Promise<void> {
   const ways: [label: string, settle: (ticket: Ticket) => Promise<unknown>][] = [
     ['CompleteUploadFunction', (ticket) => complete(account.byKey, ticket)],
@@ -189,20 +189,20 @@ async function leaveWork(): Promise<void> {
   await operator.sweep();
 }
 
-test('a service that did all it can do has no grant left over', async () => {
-  await comeAndGo();
-  await keepFiles();
-  await keepTickets();
-  await fail();
+test('every granted action of every role is used', async () => {
+  await useLoginsAndKeys();
+  await useFiles();
+  await useTickets();
+  await failUploads();
   await loseRaces();
   await outliveTickets();
-  await askEverywhere();
+  await requestEveryRoute();
   await leaveWork();
-  const left = service.front
+  const unused = service.front
     .grantsUnused()
-    // The others are of CDK's helpers, which work while it deploys; logs and failed events Lambda itself sends by the role.
+    // Other roles belong to CDK's helpers of a deployment. Lambda itself uses a role to write logs and send failed events.
     .filter(({ principal }) => /^FileHosting-dev-(Api-\w+|Streaming-)Role[0-9A-F]{8}-/.test(principal))
     .filter(({ action }) => !/^(logs|sqs):/.test(action))
     .map(({ principal, action, resource }) => `${principal} ${action} ${resource}`);
-  expect(left).toEqual([]);
+  expect(unused).toEqual([]);
 });

@@ -8,10 +8,10 @@ import type { ListedFile } from '../../shared/files/file.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { dynamoDbClient } from '../support/tables.ts';
 import { withFault } from '../support/with-fault.ts';
-import { MADE_UP_BYTES, makeUpFiles, takeAwayFiles } from './made-up-files.ts';
+import { GENERATED_FILE_BYTES, generateFiles, removeFiles } from './generated-files.ts';
 
 const COUNT = 20_000;
-/** The newest files, whose counters are left at zero, and every fifth of the others: a third. */
+/** A third of the files: the newest ones, whose counters become zero, and every fifth of the others. */
 const isInDeletedThird = ({ seq }: ListedFile) => seq >= 16_384 || seq % 5 === 0;
 
 interface ListedAccount extends TestAccount {
@@ -25,7 +25,7 @@ const engine = dynamoDbClient();
 let service: TestService;
 
 beforeAll(async () => {
-  // Under a higher limit the admissions share slots, and one that begins a slot takes a round more.
+  // With a higher limit the rate limiter groups requests in slots, and the first request of a slot needs one more round trip.
   service = await startTestService({ RATE_LIMIT_LISTS_PER_MINUTE: '500' });
 });
 afterAll(async () => {
@@ -35,18 +35,18 @@ afterAll(async () => {
 
 async function accountWith(count: number): Promise<ListedAccount> {
   const account = await service.newAccount();
-  return { ...account, files: await makeUpFiles(engine, service.tables, { accountId: account.id, count }) };
+  return { ...account, files: await generateFiles(engine, service.tables, { accountId: account.id, count }) };
 }
 
 const list = ({ bySession }: TestAccount, query: string) => bySession.request<Page>('GET', `/files?${query}`);
 const idsOf = (files: readonly { readonly id: string }[]) => files.map(({ id }) => id);
 
-/** A page, and what it cost in DynamoDB from authentication to answer. */
+/** Gets a page of the list. @returns it, and its cost in DynamoDB, authentication included. */
 async function costOf(account: TestAccount, query: string) {
   const queries = new Set<string>();
   const slow: Fault = {
     match: { operation: 'Query', predicate: ({ input }) => Boolean(queries.add(JSON.stringify(input))) },
-    // Reads that are sent together then overlap for certain, and count as one round.
+    // With this delay, reads that are sent together overlap reliably, and count as one round trip.
     effect: { delayMs: 100 },
   };
   const mark = service.front.meter.mark();
@@ -62,7 +62,7 @@ describe('a listing of 20,000 files', () => {
   beforeAll(async () => {
     small = await accountWith(100);
     large = await accountWith(COUNT);
-    // An account's first request makes its row of the limiter, which is a round more.
+    // An account's first request creates its row of the rate limiter, which needs one more round trip.
     for (const account of [small, large]) await list(account, 'page=1');
   });
 
@@ -79,38 +79,38 @@ describe('a listing of 20,000 files', () => {
     }
   }
 
-  test.for([50, 100])('costs the same on its first, middle and last page of %i as page 1 of 100 files', expectSameCost);
+  test.for([50, 100])('costs for its first, middle and last page of %i what page 1 of 100 files costs', expectSameCost);
 
-  test('is searched by a bounded number of reads, with the right total', async () => {
+  test('needs a bounded number of reads for a search, and gives its exact total', async () => {
     const rare = large.files.filter(({ name }) => name.includes('-13'));
     const few = await costOf(large, 'search=-13&limit=100&page=2');
     expect([few.total, few.ids]).toEqual([rare.length, idsOf(rare.slice(100, 200))]);
-    // Every group at once, of which a full one is two reads of a megabyte.
+    // All groups are read at once; a full one is two reads of a megabyte.
     expect(few.queries).toBeLessThanOrEqual(2 * Math.ceil(COUNT / 8_192));
 
     const all = await costOf(large, 'search=PHOTO&limit=100&page=123');
     expect([all.total, all.ids]).toEqual([COUNT, idsOf(large.files.slice(12_200, 12_300))]);
-    // Matches are not kept in memory when they are more than a page: the page's are read again, from two reads at most.
+    // Matches of other pages are not kept in memory; the page's own are read again, by two reads at most.
     expect(all.queries).toBeLessThanOrEqual(few.queries + 2);
   });
 
-  describe('of which a third is deleted', () => {
+  describe('after a third of them was deleted', () => {
     beforeAll(async () => {
       const { files } = large;
-      large.files = await takeAwayFiles(engine, service.tables, { files, isTaken: isInDeletedThird });
+      large.files = await removeFiles(engine, service.tables, { files, isRemoved: isInDeletedThird });
     });
 
-    test('is of books that balance', async () => {
+    test('has books that balance', async () => {
       expect(large.files.length / COUNT).toBeCloseTo(2 / 3, 1);
       await expectBalancedBooks(large.id);
     });
 
     test.for([50, 100])(
-      'costs the same on its first, middle and last page of %i as page 1 of 100 files',
+      'costs for its first, middle and last page of %i what page 1 of 100 files costs',
       expectSameCost,
     );
 
-    test('gives every file once, newest first, page by page', async () => {
+    test('shows every file once, newest first, page by page', async () => {
       const ids: string[] = [];
       for (let page = 1; page <= Math.ceil(large.files.length / 100); page++) {
         ids.push(...idsOf((await list(large, `limit=100&page=${page}`)).body.items));
@@ -120,14 +120,14 @@ describe('a listing of 20,000 files', () => {
   });
 });
 
-describe('while files come and go', () => {
-  test('every total is one that was true at some moment of its request, and at rest it is exact', async () => {
+describe('while files are uploaded and deleted', () => {
+  test('every total was true at some moment during its request, and it is exact afterwards', async () => {
     const account = await accountWith(200);
     const begun = { uploads: 0, deletions: 0 };
     const done = { uploads: 0, deletions: 0 };
     const upload = async () => {
       begun.uploads += 1;
-      expect((await account.byKey.upload('photo.jpeg', 'x'.repeat(MADE_UP_BYTES))).status).toBe(201);
+      expect((await account.byKey.upload('photo.jpeg', 'x'.repeat(GENERATED_FILE_BYTES))).status).toBe(201);
       done.uploads += 1;
     };
     const remove = async ({ id }: ListedFile) => {
@@ -135,9 +135,9 @@ describe('while files come and go', () => {
       expect((await account.byKey.request('DELETE', `/files/${id}`)).status).toBe(200);
       done.deletions += 1;
     };
-    const doomed = account.files.filter(({ seq }) => seq % 8 === 0);
+    const toDelete = account.files.filter(({ seq }) => seq % 8 === 0);
     let isOver = false;
-    const writers = Promise.all([eachOf(doomed, 3, upload), eachOf(doomed, 3, remove)]).finally(() => {
+    const writers = Promise.all([eachOf(toDelete, 3, upload), eachOf(toDelete, 3, remove)]).finally(() => {
       isOver = true;
     });
 
@@ -152,13 +152,13 @@ describe('while files come and go', () => {
       expect(times).toEqual([...times].sort().reverse());
     }
     await writers;
-    expect(done).toEqual({ uploads: doomed.length, deletions: doomed.length });
+    expect(done).toEqual({ uploads: toDelete.length, deletions: toDelete.length });
     for (const query of queries) expect((await list(account, query)).body.total).toBe(200);
     await expectBalancedBooks(account.id);
   });
 });
 
-/** As the reconciliation sees it; of the objects, which made-up files lack, only the size is taken for granted. */
+/** Audits the account as `admin reconcile` does. Generated files have no objects, so their size is a constant. */
 async function expectBalancedBooks(accountId: string): Promise<void> {
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_DYNAMODB: inject('dynamoDbEndpoint'),
@@ -170,6 +170,6 @@ async function expectBalancedBooks(accountId: string): Promise<void> {
   });
   // The stores read their environment when they load.
   const { auditStore: audit } = await import('../../shared/aws/audit-store.ts');
-  const { differences } = await auditAccount({ audit, objects: { size: async () => MADE_UP_BYTES } }, accountId);
+  const { differences } = await auditAccount({ audit, objects: { size: async () => GENERATED_FILE_BYTES } }, accountId);
   expect(differences).toEqual([]);
 }

@@ -7,14 +7,17 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { Operator } from '../support/operator.ts';
 
-/** What otherwise takes hours, days or thousands of uploads, written to the tables by hand. */
+/** Writes to the tables what would otherwise take hours, days or thousands of uploads. */
 
 type Row = Record<string, AttributeValue>;
 
 const HOUR_SECONDS = 3_600;
 
-/** The next request of everybody is the first in two hours: of no window, with a key and a session that were not used since. */
-export async function forgetVisits({ dynamoDb, service: { tables } }: Operator): Promise<void> {
+/**
+ * Makes every client's next request the first in two hours: there are no rate-limit windows, and keys and sessions have not
+ * been used since.
+ */
+export async function forgetRecentUse({ dynamoDb, service: { tables } }: Operator): Promise<void> {
   const each = async (TableName: string, change: (row: Row) => Promise<unknown>) => {
     const { Items = [] } = await dynamoDb.send(new ScanCommand({ TableName, ConsistentRead: true }));
     await Promise.all(Items.map(change));
@@ -45,7 +48,7 @@ export async function forgetVisits({ dynamoDb, service: { tables } }: Operator):
   );
 }
 
-/** As if the account had had thousands of files more: the next is the first of a group of its listing. */
+/** Raises the account's `seq` counter, so that its next file is the first of a group of the listing. */
 export async function nextSeqStartsGroup(
   { dynamoDb, service: { tables } }: Operator,
   accountId: string,
@@ -73,7 +76,7 @@ export async function nextSeqStartsGroup(
   );
 }
 
-/** The next sweep walks the bucket, and looks at what is there now as if it were a day old. */
+/** Makes the next sweep walk the bucket, and treat everything in it as a day old. */
 export async function walkEverything({ dynamoDb, service: { tables } }: Operator): Promise<void> {
   const Item = {
     account_id: { S: '#walk' },

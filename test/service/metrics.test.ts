@@ -16,7 +16,7 @@ afterAll(() => service.close());
 
 type Counted = Record<string, unknown>;
 
-/** Every record of metrics among the lines since `start`, without what tells CloudWatch how to read it. */
+/** The metrics in the log lines since `start`, without CloudWatch's metadata. */
 function counted(start = 0): Counted[] {
   return recordsSince(start).map(({ level: _, message: __, _aws: ___, ...rest }) => rest);
 }
@@ -28,14 +28,14 @@ function recordsSince(start: number): Counted[] {
   });
 }
 
-/** What `act` makes the service count. */
+/** The metrics that the service logs during `act`. */
 async function countedBy(act: () => Promise<unknown>): Promise<Counted[]> {
   const start = service.logs.length;
   await act();
   return counted(start);
 }
 
-/** What is counted once soon: lines of the functions arrive after their answers. */
+/** Expects these metrics of `act`, soon: a function's log lines can arrive after its answer. */
 async function expectCounted(act: () => Promise<unknown>, ...expected: Counted[]): Promise<void> {
   const start = service.logs.length;
   await act();
@@ -50,7 +50,7 @@ async function uploadDirectly({ byKey }: TestAccount, text: string): Promise<voi
   await service.invoker.idle();
 }
 
-describe('a file is counted once, with its bytes, by its lane:', () => {
+describe('a file is counted once, with its bytes and its lane:', () => {
   test.for<[string, (account: TestAccount) => Promise<unknown>]>([
     ['inline', ({ byKey }) => byKey.upload('a.txt', 'hello')],
     ['streaming', (account) => uploadStreaming(account, 'a.txt', 'hello')],
@@ -71,7 +71,7 @@ describe('a file is counted once, with its bytes, by its lane:', () => {
   });
 });
 
-test('a repetition with the same Idempotency-Key counts no file', async () => {
+test('a retry with the same Idempotency-Key counts no file', async () => {
   const { byKey } = await service.newAccount();
   const upload = () => byKey.upload('a.txt', 'hello', { headers: { 'idempotency-key': 'once' } });
   await expectCounted(upload, { Lane: 'inline', Uploads: 1, UploadedBytes: 5 });
@@ -79,7 +79,7 @@ test('a repetition with the same Idempotency-Key counts no file', async () => {
   expect(again).toEqual([]);
 });
 
-test('a refusal is counted by its code, one of the limiter by its class as well', async () => {
+test('an error is counted by its code, and a 429 also by its rate class', async () => {
   const { byKey } = await service.newAccount();
   await expectCounted(() => byKey.request('GET', '/files/unknown'), { Code: 'not_found', Rejections: 1 });
   await byKey.request('GET', '/files');
@@ -90,7 +90,7 @@ test('a refusal is counted by its code, one of the limiter by its class as well'
   );
 });
 
-test('a failure of the streaming lane is counted on its own, since no gateway sees it', async () => {
+test('a failure of the streaming lane has a metric of its own, since no gateway counts it', async () => {
   const account = await service.newAccount();
   const fault: Fault = { match: { service: 's3' }, effect: 'error-before' };
   await expectCounted(
@@ -100,7 +100,7 @@ test('a failure of the streaming lane is counted on its own, since no gateway se
   );
 });
 
-test('a login that fails in a browser is counted on its own, since the gateway sees a redirect', async () => {
+test('a failed login in a browser has a metric of its own, since the gateway counts a redirect', async () => {
   const fault: Fault = { match: { service: 'dynamodb' }, effect: 'error-before' };
   const request = rawRequest('GET /api/v1/auth/google', ['Sec-Fetch-Mode: navigate']);
   await expectCounted(
@@ -125,7 +125,7 @@ test('a sweep reports its work and its lag', async () => {
   expect(counted(start)[0]?.SweepLag).toBeGreaterThan(0);
 });
 
-test('every record keeps the rules of the embedded metric format, and says nothing of an account', () => {
+test('every metric follows the rules of the embedded metric format, and contains nothing about an account', () => {
   const records = recordsSince(0);
   expect(records.length).toBeGreaterThan(8);
   expect(records.flatMap(rulesBroken)).toEqual([]);

@@ -10,12 +10,12 @@ import { inChunks, rawRequest, sendAndDisconnect } from '../support/raw-http.ts'
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
 import { withFault } from '../support/with-fault.ts';
-import { type Ask, everyRoute, FORM, form } from './every-route.ts';
-import { leaksIn, remember, rememberingFetch } from './seen-secrets.ts';
+import { everyRoute, FORM, form, type RouteRequest } from './every-route.ts';
+import { leaksIn, recordingFetch, recordSecret } from './recorded-secrets.ts';
 
 /**
- * What opens a door is in no line that anybody writes: neither the functions, nor the streaming server, nor `npm start`;
- * and no error says more than its code. Every secret that passes is remembered, then looked for.
+ * No secret is in a log line of the functions, the streaming server or `npm start`, and no error contains more than its
+ * code. The tests record every secret that they send or receive, and search the lines for them.
  */
 
 let service: TestService;
@@ -26,7 +26,7 @@ const errors: { readonly path: string; readonly text: string }[] = [];
 const lines = () => [...service.logs, ...requestLines];
 
 beforeAll(async () => {
-  vi.stubGlobal('fetch', rememberingFetch);
+  vi.stubGlobal('fetch', recordingFetch);
   service = await startTestService(
     {
       RATE_LIMIT_UPLOADS_PER_MINUTE: '100000',
@@ -35,19 +35,19 @@ beforeAll(async () => {
     },
     { onRequest: (request) => requestLines.push(requestLine(request)) },
   );
-  await rememberOwnSecrets();
+  await recordOwnSecrets();
   account = await service.newAccount();
 });
 afterAll(async () => {
   vi.unstubAllGlobals();
   await service.close();
-  expectNothingTold();
+  expectNoLeaks();
 });
-afterEach(expectNothingTold);
+afterEach(expectNoLeaks);
 
-function expectNothingTold(): void {
+function expectNoLeaks(): void {
   expect(leaksIn(lines())).toEqual([]);
-  // A line is one line: nothing in it ends it, or moves the cursor of whoever reads it.
+  // No line contains a line break or a control character, which could forge a line or control a terminal.
   expect(lines().filter((line) => /\p{Cc}/u.test(line) || FORGED_LINE.test(line))).toEqual([]);
   const bodies = Object.keys(ERRORS).map((code) => JSON.stringify({ error: code }));
   const isPlain = ({ path, text }: (typeof errors)[number]) =>
@@ -55,13 +55,13 @@ function expectNothingTold(): void {
   expect(errors.filter((error) => !isPlain(error))).toEqual([]);
 }
 
-/** A record that a name tries to bring into the log, where it would follow the name of a function. */
+/** The start of a log record that a file name tries to forge; in the log it would follow a function's name. */
 const FORGED = '{"forged":"by a name"';
 const FORGED_LINE = /^(\S+ )?\{"forged"/;
 const DEGRADED = /^\{"status":"degraded","db":"(ok|error)","storage":"(ok|error)"\}$/;
 
-/** What the functions get from Secrets Manager, and what they sign with. */
-async function rememberOwnSecrets(): Promise<void> {
+/** Records what the functions read from Secrets Manager, and the keys that they sign with. */
+async function recordOwnSecrets(): Promise<void> {
   const credentials = { accessKeyId: 'READER', secretAccessKey: 'reader' };
   const everything = { Statement: [{ Effect: 'Allow' as const, Action: '*', Resource: '*' }] };
   service.front.addPrincipal({ ...credentials, name: 'reader', policies: [everything] });
@@ -70,19 +70,19 @@ async function rememberOwnSecrets(): Promise<void> {
   for (const SecretId of [LOGIN_PROVIDER_SECRET, ORIGIN_SECRET]) {
     const { SecretString = '' } = await client.send(new GetSecretValueCommand({ SecretId }));
     const { client_secret, a, b } = JSON.parse(SecretString) as Record<string, string | undefined>;
-    // The origin secret has one slot filled, or both while it is rotated.
+    // The origin secret has one of its two slots filled, or both during a rotation.
     const values = [client_secret, a, b].filter((value) => value !== undefined);
     expect(values.length).toBeGreaterThan(0);
-    for (const value of values) remember('secret', value);
+    for (const value of values) recordSecret('secret', value);
   }
   client.destroy();
   for (const label of ['GetFileFunction', 'UploadFileFunction', 'StartLoginFunction']) {
-    remember('secret access key', service.lambda.find(label).credentials.secretAccessKey);
+    recordSecret('secret access key', service.lambda.find(label).credentials.secretAccessKey);
   }
 }
 
-/** Sends a request and remembers how its error reads. */
-async function ask({ method, path, headers = {}, body }: Ask): Promise<Response> {
+/** Sends a request, and records the body of an error. */
+async function ask({ method, path, headers = {}, body }: RouteRequest): Promise<Response> {
   const url = `${service.urls.root_url}${path}`;
   const init = { redirect: 'manual', method, headers, ...(body !== undefined && { body, duplex: 'half' }) };
   const response = await fetch(url, init as RequestInit);
@@ -92,24 +92,24 @@ async function ask({ method, path, headers = {}, body }: Ask): Promise<Response>
 
 const byKey = (key = account.key) => ({ authorization: `Bearer ${key}` });
 const bySession = (cookie = account.cookie) => ({ cookie, origin: service.urls.root_url });
-/** By key and by session, which goes on. */
-const asWhoever = (what: { id: string; text: string }) => [
+/** Every request by key and by session, except those that end the session. */
+const byKeyAndSession = (what: { id: string; text: string }) => [
   ...everyRoute(byKey(), what),
   ...everyRoute(bySession(), what).filter(({ path }) => !/logout|auth\/sessions/.test(path)),
 ];
-const askAll = (asks: readonly Ask[]) => eachOf(asks, 8, ask);
+const askAll = (requests: readonly RouteRequest[]) => eachOf(requests, 8, ask);
 
 async function fileOf({ byKey: client }: TestAccount): Promise<string> {
   return String((await client.upload('a.txt', 'content')).body.id);
 }
 
-test('a piece of a secret in a line would be seen', () => {
+test('the search finds a line with a piece of a secret', () => {
   expect(leaksIn([`x ${account.key.slice(20, 40)} y`])).toHaveLength(1);
   expect(leaksIn([`x ${account.cookie.slice(-20)} y`])).toHaveLength(1);
   expect(leaksIn([`x ${account.key.slice(0, 12)} y`])).toEqual([]);
 });
 
-describe('no line holds a secret, and no error more than its code,', () => {
+describe('no line contains a secret, and no error more than its code,', () => {
   test('after requests that succeed', async () => {
     const { body } = await account.byKey.postJson('/files', { name: 'a', mime_type: 'text/plain', size_bytes: 1 });
     const { url, headers } = body.upload as { url: string; headers: Record<string, string> };
@@ -124,9 +124,9 @@ describe('no line holds a secret, and no error more than its code,', () => {
     expect(lines().length).toBeGreaterThan(50);
   });
 
-  test('after credentials that nobody has, wherever they are put', async () => {
+  test('after requests with invalid credentials in every place', async () => {
     for (const key of [generateKey('test'), generateKey('live'), account.key.slice(0, -1)]) {
-      remember('key', key);
+      recordSecret('key', key);
       await askAll(everyRoute(byKey(key), { id: key, text: key }));
       await askAll(everyRoute({ authorization: `Basic ${key}` }, { id: `..%2f${key}`, text: key }));
       await askAll(everyRoute(bySession(`session=${key}`), { id: `${key}/${key}`, text: key }));
@@ -136,11 +136,11 @@ describe('no line holds a secret, and no error more than its code,', () => {
     }
   });
 
-  test('after names that try to be a line of their own', async () => {
+  test('after uploads with names that try to forge a log line', async () => {
     for (const text of [`a\r\n${FORGED}}\n${FORGED}}`, '\x1b[31ma\x1b[2J\u009b31ma\u2028b\u0085c']) {
       const shown = text.replaceAll('\r\n', '%0D%0A').replaceAll('"', '%22');
       await askAll([
-        ...asWhoever({ id: encodeURIComponent(text), text }),
+        ...byKeyAndSession({ id: encodeURIComponent(text), text }),
         { method: 'POST', path: '/api/v1/files', headers: { ...byKey(), ...FORM }, body: form(shown) },
       ]);
     }
@@ -150,7 +150,7 @@ describe('no line holds a secret, and no error more than its code,', () => {
     ['DynamoDB fails', 'error-before', { service: 'dynamodb' }],
     ['S3 cuts connections', 'cut-after', { service: 's3' }],
   ];
-  /** These write no lines of another kind, and the SDK waits between its attempts. */
+  /** Slow, because the SDK waits between its retries, and they cause no other kinds of log lines. */
   const moreFailures: typeof failures = [
     ['DynamoDB throttles', 'throttle', { service: 'dynamodb' }],
     ['DynamoDB cuts connections', 'cut', { service: 'dynamodb' }],
@@ -162,20 +162,20 @@ describe('no line holds a secret, and no error more than its code,', () => {
     async ([, effect, match]) => {
       const text = `${account.key}\n${FORGED}`;
       const id = await fileOf(account);
-      // What authenticates and counts works, or nothing behind it would be reached.
+      // Authentication and rate limiting work, or the code after them would not run.
       const isAdmission = (tables: readonly string[]) =>
         tables.some((name) =>
           [service.tables.apiKeys, service.tables.sessions, service.tables.rateLimits].includes(name),
         );
       const fault: Fault = { match: { ...match, predicate: ({ tables }) => !isAdmission(tables) }, effect };
       await withFault(service, fault, async () => {
-        await askAll(asWhoever({ id, text }));
+        await askAll(byKeyAndSession({ id, text }));
         await service.runSchedules();
       });
     },
   );
 
-  test('after functions were killed and clients left', async () => {
+  test('after functions were killed and clients disconnected', async () => {
     const asks = everyRoute(byKey(), { id: await fileOf(account), text: account.key });
     const slow: Fault = { match: { service: 'dynamodb' }, effect: { delayMs: 300 } };
     await withFault(service, slow, async (fault) => {
@@ -196,7 +196,7 @@ describe('no line holds a secret, and no error more than its code,', () => {
     for (const cut of [20, 60, 100]) await sendAndDisconnect(service.urls.root_url, request.slice(0, -cut));
   });
 
-  test('after the login provider refused, could not be reached, or its secret was broken', async () => {
+  test('after the login provider rejected a login or could not be reached, or its secret was invalid', async () => {
     await expect(service.newAccount('unverified@example.com')).rejects.toThrow('no key');
     const start = await ask({ method: 'GET', path: '/api/v1/auth/google' });
     const cookie = start.headers
@@ -212,7 +212,7 @@ describe('no line holds a secret, and no error more than its code,', () => {
     const { LOGIN_PROVIDER_SECRET = '' } = service.lambda.find('FinishLoginFunction').variables;
     const name = /:secret:(.*)-.{6}$/.exec(LOGIN_PROVIDER_SECRET)?.[1] ?? '';
     const client_secret = randomToken(256);
-    remember('client secret', client_secret);
+    recordSecret('client secret', client_secret);
     const nowhere = 'http://127.0.0.1:9/';
     const unreachable = {
       client_id: 'x',
@@ -224,7 +224,7 @@ describe('no line holds a secret, and no error more than its code,', () => {
     };
     for (const [value, status] of [
       [JSON.stringify(unreachable), 302],
-      // As AWS makes it up, until the operator fills it in.
+      // The random value that AWS generates, until the operator replaces it.
       [client_secret, 503],
       [`{"client_secret":"${client_secret}" oops`, 503],
       [JSON.stringify({ client_secret, client_id: 7 }), 503],

@@ -7,7 +7,7 @@ import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { withFault } from '../support/with-fault.ts';
 
-/** The sweeper beside others: another sweeper, and requests that are slower than their deadline. */
+/** The sweeper together with another sweeper, and with requests that are slower than their deadline. */
 
 let service: TestService;
 let operator: Operator;
@@ -31,19 +31,19 @@ async function arrived({ byKey }: TestAccount, name: string): Promise<Ticket> {
   return ticket;
 }
 
-/** The name of a function's role, by which calls are known to be its. */
+/** The name of a function's role, which identifies its calls. */
 const roleOf = (label: string) => service.lambda.find(label).roleArn.split('/').at(-1) ?? '';
 
 /**
- * Leaves work of every kind behind for the sweeper, so much of each, and files.
- * @returns how much work that is, as the sweeper reports it.
+ * Leaves `count` rows of each kind of work for the sweeper, and `count` files.
+ * @returns the number of rows, as the sweeper reports them.
  */
 async function leaveWork(account: TestAccount, count: number): Promise<SweepReport['swept']> {
   const { byKey } = account;
   const s3 = (operation: string, effect: Fault['effect']): Fault => ({ match: { service: 's3', operation }, effect });
   const upload = (name: string) => byKey.upload(name, 'hello');
 
-  // Uploads whose object was stored, or not; and parts that could not be thrown away.
+  // Uploads without and with a stored object, and multipart uploads that could not be aborted.
   await withFault(service, s3('PutObject', 'error-before'), () => each(count, upload));
   await withFault(service, s3('PutObject', 'error-after'), () => each(count, upload));
   const large = new Uint8Array(5 * 1024 * 1024 + 1);
@@ -53,7 +53,7 @@ async function leaveWork(account: TestAccount, count: number): Promise<SweepRepo
     ),
   );
 
-  // Tickets without bytes, with bytes, and cancelled ones whose bytes come late, because nothing could be put in their place.
+  // Tickets without bytes, with bytes, and cancelled ones whose bytes arrive late, since no empty object blocked their key.
   await each(count, (name) => askForTicket(byKey, name, 5));
   await each(count, (name) => arrived(account, name));
   const unguarded = await each(count, (name) => askForTicket(byKey, name, 5));
@@ -68,7 +68,7 @@ async function leaveWork(account: TestAccount, count: number): Promise<SweepRepo
     Promise.all(files.map(({ body }) => byKey.request('DELETE', `/files/${body.id}`))),
   );
 
-  // A first attempt copies the bytes and settles nothing; the second does.
+  // The first completion copies the bytes but cannot settle; the second succeeds.
   const tickets = await each(count, (name) => arrived(account, name));
   const completeAll = () => Promise.all(tickets.map((ticket) => complete(byKey, ticket)));
   await withFault(service, { match: { operation: 'TransactWriteItems' }, effect: 'error-before' }, completeAll);
@@ -76,23 +76,23 @@ async function leaveWork(account: TestAccount, count: number): Promise<SweepRepo
   return { upload: 3 * count, ticket: 2 * count, cancelled: count, deleted: count, leftovers: count };
 }
 
-/** The account has these files, and nothing is left to do. */
+/** Expects that the account has exactly these files, and that no work is left. */
 async function expectFiles({ id }: TestAccount, names: string[]): Promise<void> {
   const { problems, unfinished, accountOf } = await readBooks(operator);
   expect({ problems, unfinished }).toEqual({ problems: [], unfinished: [] });
   expect(accountOf(id)).toEqual({ usedBytes: 5 * names.length, fileCount: names.length, names });
 }
 
-test('two sweepers at once do each piece of work once', async () => {
+test('two simultaneous sweepers do each piece of work once', async () => {
   const account = await service.newAccount();
   const work = await leaveWork(account, 2);
   expect((await readBooks(operator)).problems).toEqual([]);
   const twoSweeps = () => Promise.all([operator.sweep(), operator.sweep()]);
-  // Before anything is due; after which both environments have started, and two sweeps begin together.
+  // Nothing is due yet: this only starts both environments, so that the next two sweeps begin together.
   for (const { swept } of await twoSweeps()) expect(Object.values(swept)).toEqual([0, 0, 0, 0, 0]);
 
   expect(await operator.expireDeadlines()).toBe(Object.values(work).reduce((sum, rows) => sum + rows));
-  // Both have looked before either has begun.
+  // Both read the list of work before either starts on it.
   const looking: Fault = {
     match: { principal: roleOf('SweepFunction'), operation: 'Query' },
     effect: { delayMs: 1_000 },
@@ -110,11 +110,11 @@ test('two sweepers at once do each piece of work once', async () => {
   await expectFiles(account, ['0.bin', '1.bin']);
 });
 
-test('what sweepers fail at, the next one does', async () => {
+test('the next sweeper finishes the work that others failed to do', async () => {
   const account = await service.newAccount();
   await leaveWork(account, 1);
   await operator.expireDeadlines();
-  // Without the list of what is due there would be no work to fail at.
+  // The query must work, or the sweepers would find no work to fail at.
   const predicate = ({ operation }: FaultSubject) => operation !== 'Query';
   const failing: Fault = { match: { principal: roleOf('SweepFunction'), predicate }, effect: 'error-after', every: 3 };
   await withFault(service, failing, () => Promise.all([operator.sweep(), operator.sweep()]));
@@ -123,11 +123,11 @@ test('what sweepers fail at, the next one does', async () => {
   await expectFiles(account, ['0.bin']);
 });
 
-test('what a sweeper dies over, the next one does', async () => {
+test('the next sweeper finishes the work of one that was killed', async () => {
   const account = await service.newAccount();
   await leaveWork(account, 1);
   const { arn } = service.lambda.find('SweepFunction');
-  // In the order in which the work is done, so that each is still ahead of the next sweeper.
+  // In the order of the sweeper's own calls, so that each operation is still to be done by the next sweeper.
   for (const operation of ['TransactWriteItems', 'DeleteObject', 'DeleteItem']) {
     await operator.expireDeadlines();
     const stuck: Fault = { match: { principal: roleOf('SweepFunction'), operation }, effect: 'timeout' };
@@ -144,7 +144,7 @@ test('what a sweeper dies over, the next one does', async () => {
   await expectFiles(account, ['0.bin']);
 });
 
-test('an upload that is slower than its deadline loses to the sweeper, and its client is told', async () => {
+test('an upload that is slower than its deadline is removed by the sweeper, and its client gets 504', async () => {
   const account = await service.newAccount();
   const match = { principal: roleOf('UploadFileFunction'), operation: 'TransactWriteItems' };
   const { answered } = await withFault(service, { match, effect: 'transaction-conflict' }, async (settling) => {
@@ -159,7 +159,7 @@ test('an upload that is slower than its deadline loses to the sweeper, and its c
   await expectFiles(account, []);
 });
 
-test('a completion that is slower than its ticket loses to the sweeper, and its client is told', async () => {
+test('a completion that is slower than its ticket is cancelled by the sweeper, and its client gets 404', async () => {
   const account = await service.newAccount();
   const ticket = await arrived(account, 'slow.bin');
   const match = { principal: roleOf('CompleteUploadFunction'), operation: 'TransactWriteItems' };

@@ -9,11 +9,11 @@ import { startTestService, type TestService } from '../support/service.ts';
 import { setTimeoutOf, type Templates } from '../support/template-edits.ts';
 import { withFault } from '../support/with-fault.ts';
 
-/** Requests end in time: what a client is told is true then and later, however late AWS is. */
+/** Requests end in time, and their answer stays true, however late AWS responds. */
 
 let service: TestService;
 let operator: Operator;
-/** The same, with functions that have ten seconds: their deadline comes after 3.5, their early answer after 9.5. */
+/** A service whose functions have a time-out of 10 s: the deadline of an upload is at 3.5 s, its 504 comes at 9.5 s. */
 let hurried: TestService;
 let hurriedOperator: Operator;
 const EARLY_ANSWER_MS = 9_500;
@@ -48,14 +48,14 @@ async function expectBalance(operator: Operator): Promise<void> {
 const namesOf = async (accountId: string) => (await readBooks(hurriedOperator)).accountOf(accountId).names;
 
 describe('contract: in time', () => {
-  test('an upload that was told 504 never becomes a file, also when the next request thaws its function', async () => {
+  test('an upload that got 504 never becomes a file, also when the next request resumes its function', async () => {
     const { id, byKey } = await hurried.newAccount();
     const late = { match: s3('PutObject'), effect: { delayMs: EARLY_ANSWER_MS + 1_000 } } as const;
     const { result, ms } = await withFault(hurried, late, () => timed(() => byKey.upload('first', 'hello')));
     expect([result.status, result.body]).toEqual([504, { error: 'timeout' }]);
     expect(ms).toBeLessThan(EARLY_ANSWER_MS + 1_000);
 
-    // In the same environment, the only one there is; S3 has answered the first upload meanwhile.
+    // These run in the same environment, the only one; S3 has answered the first upload meanwhile.
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     expect((await byKey.upload('second', 'hello')).status).toBe(201);
     expect((await byKey.upload('third', 'hello')).status).toBe(201);
@@ -66,7 +66,7 @@ describe('contract: in time', () => {
     await expectBalance(hurriedOperator);
   });
 
-  test('an upload whose bytes are stored after its deadline is given up, and its client told at once', async () => {
+  test('an upload whose bytes are stored after its deadline is given up, and is 504 at once', async () => {
     const account = await hurried.newAccount();
     const late = { match: s3('PutObject'), effect: { delayMs: 3_900 }, times: 1 } as const;
     const { result, ms } = await withFault(hurried, late, () => timed(() => account.byKey.upload('late', 'hello')));
@@ -75,7 +75,7 @@ describe('contract: in time', () => {
     await expectNoTrace(hurried, account);
   });
 
-  test('a completion that was told 504 makes no file until it is tried again', async () => {
+  test('a completion that got 504 makes no file until it is tried again', async () => {
     const { id, byKey } = await hurried.newAccount();
     hurried.holdEvents();
     const { body: ticket } = await askForTicket(byKey, 'direct', 5);
@@ -89,7 +89,7 @@ describe('contract: in time', () => {
     await expectBalance(hurriedOperator);
   });
 
-  test('one lost connection to the storage costs an upload no error', async () => {
+  test('an upload succeeds although one call to the storage gets no answer', async () => {
     const { byKey } = await service.newAccount();
     const lost = { match: s3('PutObject'), effect: 'timeout', times: 1 } as const;
     const { result, ms } = await withFault(service, lost, () => timed(() => byKey.upload('a', 'hello')));
@@ -97,7 +97,7 @@ describe('contract: in time', () => {
     expect(ms).toBeLessThan(2 * CALL_MS.object);
   });
 
-  test('a deletion whose object cannot be removed is answered at once, and the sweeper removes it', async () => {
+  test('a deletion is answered in time when S3 does not respond, and the sweeper removes the object', async () => {
     const account = await service.newAccount();
     const { body } = await account.byKey.upload('hangs', 'hello');
     const hangs = { match: s3('DeleteObject'), effect: 'timeout' } as const;

@@ -6,7 +6,7 @@ import { type RawAnswer, rawRequest, sendRaw } from '../../support/raw-http.ts';
 import { startTestService, type TestAccount, type TestService } from '../../support/service.ts';
 import { expectUnharmed } from './unharmed.ts';
 
-/** How people got into what was not theirs at services like this one, through our door. */
+/** Known attacks on access control of services like this one, tried over HTTP. */
 
 let service: TestService;
 let operator: Operator;
@@ -16,7 +16,7 @@ beforeAll(async () => {
   service = await startTestService({ RATE_LIMIT_REQUESTS_PER_MINUTE: '1000' });
   operator = operatorOf(service);
   account = await service.newAccount();
-  // Makes the listing counters, too.
+  // The first upload also creates the listing counters.
   await account.byKey.upload('a.txt', 'a');
 });
 afterAll(async () => {
@@ -30,10 +30,10 @@ afterEach(async () => {
 const send = (bytes: string) => sendRaw(service.urls.root_url, bytes);
 const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
 
-describe('members of a JSON body that nobody asked for', () => {
+describe('unknown members of a JSON body', () => {
   const headers = { 'content-type': 'application/json' };
 
-  test('change nothing of a ticket', async () => {
+  test('do not change a ticket', async () => {
     const other = await service.newAccount();
     const theirs = { id: UNKNOWN_ID, account_id: other.id, object_key: 'uploads/x', state: 'ready' };
     const members = JSON.stringify({ name: 'a', mime_type: 'text/plain', size_bytes: 1, ...theirs }).slice(1);
@@ -48,14 +48,14 @@ describe('members of a JSON body that nobody asked for', () => {
     await cancel(String(ticket.body.id));
   });
 
-  test('are not taken for a name by way of __proto__', async () => {
+  test('do not supply the name through __proto__', async () => {
     const body = '{"__proto__":{"name":"x"}}';
     const answer = await account.bySession.request('POST', '/api-keys', { body, headers });
     expect([answer.status, answer.body]).toEqual([400, { error: 'invalid_request' }]);
   });
 });
 
-/** Cancels a ticket and makes its time pass, so that nothing is left of it. */
+/** Cancels a ticket and expires it, so that nothing is left of it. */
 async function cancel(id: string, by = account): Promise<void> {
   expect((await by.byKey.request('DELETE', `/files/${id}`)).status).toBe(200);
   await operator.expireDeadlines();
@@ -64,15 +64,15 @@ async function cancel(id: string, by = account): Promise<void> {
 
 describe('cookies', () => {
   test.for([
-    ['a planted one in front', (cookie: string) => [`Cookie: session=planted; ${cookie}`]],
-    ['a planted one behind', (cookie: string) => [`Cookie: ${cookie}; session=planted`]],
-    ['the same twice', (cookie: string) => [`Cookie: ${cookie}; ${cookie}`]],
-    ['a planted one in a header of its own', (cookie: string) => ['Cookie: session=planted', `Cookie: ${cookie}`]],
-  ] as const)('two sessions are none: %s', async ([, headers]) => {
+    ['a planted one first', (cookie: string) => [`Cookie: session=planted; ${cookie}`]],
+    ['a planted one last', (cookie: string) => [`Cookie: ${cookie}; session=planted`]],
+    ['the same one twice', (cookie: string) => [`Cookie: ${cookie}; ${cookie}`]],
+    ['a planted one in a separate header', (cookie: string) => ['Cookie: session=planted', `Cookie: ${cookie}`]],
+  ] as const)('two session cookies are 401: %s', async ([, headers]) => {
     expectError(await send(rawRequest('GET /api/v1/auth/me', headers(account.cookie))), 'unauthorized');
   });
 
-  test('a session among others of odd names is the session', async () => {
+  test('the session cookie is found among cookies with odd names', async () => {
     const odd = `Cookie: __proto__=x; constructor=y; Session=planted; =z; ; ${account.cookie}; __Host-session=planted`;
     expect((await send(rawRequest('GET /api/v1/auth/me', [odd])))?.status).toBe(200);
   });
@@ -87,15 +87,15 @@ describe('cookies', () => {
   });
 });
 
-test.for(['DELETE', 'POST', '<b>'])('a method in a header (%s) is no method', async (method) => {
+test.for(['DELETE', 'POST', '<b>'])('X-HTTP-Method-Override: %s is ignored', async (method) => {
   const headers = [`Authorization: Bearer ${account.key}`, `X-HTTP-Method-Override: ${method}`];
   const answer = await send(rawRequest('GET /api/v1/files', headers));
   expect(answer?.status).toBe(200);
   expect(answer?.text).toMatch(/^{"items":/);
 });
 
-describe('a text file that holds HTML', () => {
-  test('CVE-2026-126945 (Zipline): is shown as the text it is', async () => {
+describe('a text file that contains HTML', () => {
+  test('CVE-2026-126945 (Zipline): is served as plain text', async () => {
     const { body } = await account.byKey.upload('a.txt', '<script>alert(1)</script>', { type: 'text/plain' });
     const { headers } = await fetch(String(body.url));
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -134,11 +134,11 @@ describe('ids', () => {
     ['a NUL', '%00'],
     ['a wildcard', '*'],
     ['2,000 characters', 'a'.repeat(2_000)],
-  ] as const)('%s is no id', async ([, id]) => {
+  ] as const)('%s as an id is 404', async ([, id]) => {
     for (const route of ROUTES_WITH_ID) expectError(await ask(account, route, id), 'not_found');
   });
 
-  test('ASVS 8.2.2: those of another account answer exactly as those that nobody has', async () => {
+  test('ASVS 8.2.2: ids of another account get exactly the same answer as unknown ids', async () => {
     const other = await service.newAccount();
     const file = await other.byKey.upload('secret.txt', 'secret');
     const ticket = await other.byKey.postJson('/files', { name: 'a', mime_type: 'text/plain', size_bytes: 1 });
@@ -154,14 +154,14 @@ describe('ids', () => {
   });
 });
 
-/** An answer without what differs from one request to the next. */
+/** An answer without the headers that differ between two equal requests. */
 function comparable(answer: RawAnswer | undefined) {
   const differs = /^(date|ratelimit|x-request-id|x-amz.*)$/;
   return { ...answer, headers: [...(answer?.headers ?? [])].filter(([name]) => !differs.test(name)) };
 }
 
 describe('the limit of login starts', () => {
-  test('CVE-2026-126937 (Zipline): no header makes one client another', async () => {
+  test('CVE-2026-126937 (Zipline): cannot be evaded by a header with another client address', async () => {
     const limited = await startTestService({ RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: '3' });
     const start = (headers: readonly string[] = []) =>
       sendRaw(limited.urls.root_url, rawRequest('GET /api/v1/auth/google', headers));

@@ -5,16 +5,16 @@ import { inChunks, type RawAnswer, rawRequest, sendAndDisconnect, sendRaw } from
 import { startTestService, type TestAccount, type TestService } from '../../support/service.ts';
 import { expectUnharmed } from './unharmed.ts';
 
-/** Forms that brought down services like this one, through our door. */
+/** Forms that crashed services like this one, sent over HTTP. */
 
 const MAX_BYTES = 6_000_000;
 
 let service: TestService;
 let operator: Operator;
-/** Uploads what is to be taken. */
+/** Sends the forms that must be accepted. */
 let account: TestAccount;
-/** Uploads what is to be refused. */
-let refused: TestAccount;
+/** Sends the forms that must be rejected. */
+let rejected: TestAccount;
 
 beforeAll(async () => {
   service = await startTestService({
@@ -23,7 +23,7 @@ beforeAll(async () => {
   });
   operator = operatorOf(service);
   account = await service.newAccount();
-  refused = await service.newAccount();
+  rejected = await service.newAccount();
 });
 afterAll(async () => {
   operator.close();
@@ -31,12 +31,12 @@ afterAll(async () => {
 });
 afterEach(async () => {
   const books = await expectUnharmed(operator);
-  expect(books.accountOf(refused.id)).toEqual({ usedBytes: 0, fileCount: 0, names: [] });
+  expect(books.accountOf(rejected.id)).toEqual({ usedBytes: 0, fileCount: 0, names: [] });
 });
 
 const send = (bytes: string) => sendRaw(service.urls.root_url, bytes);
 
-/** Up to 4 MiB with its length it goes inline, else through the streaming server. */
+/** A form up to 4 MiB with its length goes through the inline lane, every other one through the streaming server. */
 type Framing = 'with its length' | 'in chunks';
 
 function uploadRequest(by: TestAccount, framing: Framing, body: string, boundary = 'B'): string {
@@ -51,7 +51,7 @@ const part = (headers: string, content = 'x') => `--B\r\n${headers}\r\n\r\n${con
 const field = (name: string) => part(`Content-Disposition: form-data; name="${name}"`);
 const FILE = 'Content-Disposition: form-data; name="file"; filename="a.txt"';
 
-/** A file of the contract's six fields, and no more. */
+/** Expects a 201 with exactly the contract's six fields. */
 function expectFile(answer: RawAnswer | undefined, name = 'a.txt') {
   const file = JSON.parse(answer?.text ?? '');
   expect({ status: answer?.status, ...file }).toEqual({
@@ -76,7 +76,7 @@ describe.for<Framing>(['with its length', 'in chunks'])('a form %s', (framing) =
     ['CVE-2026-128842 (@fastify/busboy): a field of malformed escapes', field('%zz'.repeat(1_000))],
     ['CVE-2026-19481 (@fastify/busboy): a part header __proto__', part(`__proto__: x\r\n${field('a').slice(5, -7)}`)],
     ['CVE-2026-19481 (@fastify/busboy): a part header constructor', part('constructor: x')],
-  ] as const)('%s is passed over', async ([, odd]) => {
+  ] as const)('%s is ignored', async ([, odd]) => {
     expectFile(await upload(account, framing, `${odd}${part(FILE, 'content')}${odd}--B--`));
   });
 
@@ -104,39 +104,39 @@ describe.for<Framing>(['with its length', 'in chunks'])('a form %s', (framing) =
       'CVE-2022-24434 (dicer): a header that begins with a space',
       part(' Content-Disposition: form-data; name="x"', ''),
     ],
-    ['CVE-2025-7338, -47944 (multer): no line break behind the boundary', '--B'],
+    ['CVE-2025-7338, -47944 (multer): no line break after the boundary', '--B'],
     ['CVE-2025-47944 (multer): a header without its end', `--B\r\n${FILE}`],
     ['CVE-2025-47944 (multer): a closing delimiter in the headers', `--B\r\n${FILE}\r\n--B--\r\n`],
     ['CVE-2026-3520 (multer): nothing but delimiters', '--B\r\n'.repeat(50_000)],
-  ] as const)('%s is refused', async ([, body]) => {
-    expectError(await upload(refused, framing, `${body}--B--`), 'invalid_request');
+  ] as const)('%s is rejected', async ([, body]) => {
+    expectError(await upload(rejected, framing, `${body}--B--`), 'invalid_request');
   });
 
-  test('CVE-2026-19484 (@fastify/busboy): a boundary of 252 bytes is refused', async () => {
+  test('CVE-2026-19484 (@fastify/busboy): a boundary of 252 bytes is rejected', async () => {
     const boundary = 'b'.repeat(252);
     const body = `--${boundary}\r\n${FILE}\r\n\r\ncontent\r\n--${boundary}--`;
-    expectError(await send(uploadRequest(refused, framing, body, boundary)), 'invalid_request');
+    expectError(await send(uploadRequest(rejected, framing, body, boundary)), 'invalid_request');
   });
 
   test.for([
     ['GHSA-3p4h-7m6x-2hcm (multer), CVE-2025-24033 (@fastify/multipart): a client that cancels', 1_000_000],
-    ['CVE-2025-47935 (multer): a stream that breaks behind its first stored part', 5_500_000],
+    ['CVE-2025-47935 (multer): a stream that breaks after its first stored part', 5_500_000],
     ['CVE-2026-18549 (@fastify/multipart): a file that is too large and then breaks off', MAX_BYTES + 100_000],
-  ] as const)('%s leaves nothing', async ([, bytes]) => {
-    const whole = uploadRequest(refused, framing, `${part(FILE, 'x'.repeat(bytes + 200_000))}--B--`);
-    const left = service.logs.filter(isLeft).length;
+  ] as const)('%s stores nothing', async ([, bytes]) => {
+    const whole = uploadRequest(rejected, framing, `${part(FILE, 'x'.repeat(bytes + 200_000))}--B--`);
+    const left = service.logs.filter(isAbandoned).length;
     await sendAndDisconnect(service.urls.root_url, whole.slice(0, whole.length - 100_000));
-    await expect.poll(() => service.logs.filter(isLeft).length).toBeGreaterThan(left);
+    await expect.poll(() => service.logs.filter(isAbandoned).length).toBeGreaterThan(left);
   });
 });
 
-/** A request of the log whose client left before it was answered. */
-const isLeft = (line: string) => /^\{.*"path":"\/api\/v1\/files","status":0,/.test(line);
+/** A log line of a request whose client disconnected before it was answered. */
+const isAbandoned = (line: string) => /^\{.*"path":"\/api\/v1\/files","status":0,/.test(line);
 
-describe('lengths', () => {
+describe('a form with a wrong length is rejected:', () => {
   const form = `${part(FILE, 'y'.repeat(1_000))}--B--`;
   const headers = (...lengths: string[]) => [
-    `Authorization: Bearer ${refused.key}`,
+    `Authorization: Bearer ${rejected.key}`,
     'Content-Type: multipart/form-data; boundary=B',
     ...lengths,
   ];
@@ -155,7 +155,7 @@ describe('lengths', () => {
     }
   });
 
-  test('CVE-2026-44456 (hono): a body in chunks that is too large, also for a route that reads none', async () => {
+  test('CVE-2026-44456 (hono): a chunked body that is too large, also on a route without a body', async () => {
     const large = inChunks(`${part(FILE, 'y'.repeat(MAX_BYTES + 1))}--B--`, 65_536);
     const chunked = headers('Transfer-Encoding: chunked');
     expectError(await send(rawRequest('POST /api/v1/files', chunked, large)), 'file_too_large');

@@ -4,7 +4,7 @@ import type { Operator } from '../../support/operator.ts';
 import { rawRequest, sendRaw } from '../../support/raw-http.ts';
 
 /**
- * The service is well, nothing of it has crashed, its books balance, and nobody is still busy with what came before.
+ * Expects that the service is healthy, that no function has crashed, that the books balance, and that no work is left.
  * @returns the books.
  */
 export async function expectUnharmed(operator: Operator): Promise<Books> {
@@ -14,7 +14,7 @@ export async function expectUnharmed(operator: Operator): Promise<Books> {
   expect(logs.filter((line) => /^\w+Function (ended|did not start|between two events|\S+ ERROR)/.test(line))).toEqual(
     [],
   );
-  // A client that leaves is not waited for: what it sent may be on its way in, and what it leaves behind on its way out.
+  // After a client disconnects, the service may still be storing or removing what it sent.
   const left = async () => {
     const { problems, unfinished } = await readBooks(operator);
     return { problems, unfinished };

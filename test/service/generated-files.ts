@@ -13,10 +13,10 @@ import { groupOf, leafOf } from '../../shared/files/listing-counters.ts';
 import { newPublicKey } from '../../shared/files/object-key.ts';
 import { uuidv7 } from '../../shared/ids.ts';
 
-/** The size of every made-up file, in bytes. */
-export const MADE_UP_BYTES = 7;
+/** The size of every generated file, in bytes. */
+export const GENERATED_FILE_BYTES = 7;
 
-/** Made-up files are a second apart, the last one now. */
+/** Generated files are created one second apart, the last one now. */
 const INTERVAL_MS = 1_000;
 const BATCH_ITEMS = 25;
 const CONCURRENCY = 8;
@@ -24,18 +24,18 @@ const CONCURRENCY = 8;
 type Tables = Readonly<Record<TableName, string>>;
 
 /**
- * Gives an account that has no files the rows and books of so many, as if they had been uploaded one after another; their
- * objects it does not have. Written past the service, which would need minutes.
+ * Writes the rows and books of `count` files for an account without files, as if they had been uploaded one after another,
+ * but without objects. It writes directly to the tables, because uploads would take minutes.
  * @returns the files, newest first.
  */
-export async function makeUpFiles(
+export async function generateFiles(
   client: DynamoDBClient,
   tables: Tables,
   { accountId, count }: { accountId: string; count: number },
 ): Promise<ListedFile[]> {
   const now = Date.now();
   const files = Array.from({ length: count }, (_, index) =>
-    madeUpFile({ accountId, seq: index + 1, createdAt: now - (count - index - 1) * INTERVAL_MS }),
+    generatedFile({ accountId, seq: index + 1, createdAt: now - (count - index - 1) * INTERVAL_MS }),
   );
   const seqRow = { ...fileKey({ accountId, id: '#seq' }), next: count, last_at: now };
   const documents = DynamoDBDocumentClient.from(client);
@@ -44,34 +44,34 @@ export async function makeUpFiles(
   return files.reverse();
 }
 
-/** Takes made-up files away again, as if they had been deleted one after another. @returns those that remain. */
-export async function takeAwayFiles(
+/** Removes generated files again, as if they had been deleted one after another. @returns the files that remain. */
+export async function removeFiles(
   client: DynamoDBClient,
   tables: Tables,
-  { files: before, isTaken }: { files: readonly ListedFile[]; isTaken: (file: ListedFile) => boolean },
+  { files: before, isRemoved }: { files: readonly ListedFile[]; isRemoved: (file: ListedFile) => boolean },
 ): Promise<ListedFile[]> {
-  const files = before.filter((file) => !isTaken(file));
-  const removals = before.filter(isTaken).map((file) => ({ DeleteRequest: { Key: fileKey(file) } }));
+  const files = before.filter((file) => !isRemoved(file));
+  const removals = before.filter(isRemoved).map((file) => ({ DeleteRequest: { Key: fileKey(file) } }));
   const documents = DynamoDBDocumentClient.from(client);
   await writeAll(documents, tables.files, removals);
   await writeBooks(documents, tables, { accountId: before[0]?.accountId ?? '', before, files });
   return files;
 }
 
-function madeUpFile({ accountId, seq, createdAt }: Pick<ListedFile, 'accountId' | 'seq' | 'createdAt'>): ListedFile {
+function generatedFile({ accountId, seq, createdAt }: Pick<ListedFile, 'accountId' | 'seq' | 'createdAt'>): ListedFile {
   return {
     accountId,
     id: uuidv7(createdAt),
     name: `photo-${seq}.jpeg`,
     mimeType: 'image/jpeg',
-    sizeBytes: MADE_UP_BYTES,
+    sizeBytes: GENERATED_FILE_BYTES,
     objectKey: newPublicKey(),
     createdAt,
     seq,
   };
 }
 
-/** As the settlement store leaves the row of a multipart upload. */
+/** The row of a file as the settlement store writes it for a form upload. */
 function readyItem(file: ListedFile): Item {
   const state = { state: 'ready', lane: 'multipart', seq: file.seq };
   return { ...fileKey(file), ...state, ...fileAttributes(file) };
@@ -81,7 +81,7 @@ type WriteRequest = NonNullable<BatchWriteCommandInput['RequestItems']>[string][
 
 interface Books {
   readonly accountId: string;
-  /** All files whose counters are there: one stays, at zero, when the last file it counts is gone. */
+  /** All files that ever had a counter: a counter stays, at zero, when the last file it counts is removed. */
   readonly before: readonly ListedFile[];
   readonly files: readonly ListedFile[];
 }
@@ -108,7 +108,7 @@ async function writeBooks(
       UpdateExpression: 'SET storage_used_bytes = :bytes, file_count = :files, #groups = :groups',
       ExpressionAttributeNames: { '#groups': 'groups' },
       ExpressionAttributeValues: {
-        ':bytes': files.length * MADE_UP_BYTES,
+        ':bytes': files.length * GENERATED_FILE_BYTES,
         ':files': files.length,
         ':groups': Object.fromEntries(countBy(groupOf)),
       },

@@ -5,59 +5,59 @@ import { logIn } from '../support/login.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { withFault } from '../support/with-fault.ts';
-import { NOTHING_TOLD, type Play, type Prepared, type Told } from './fault-matrix.ts';
+import { NO_ANSWER, type Outcome, type Prepared, type Scenario } from './fault-matrix.ts';
 
-/** More than one part. */
+/** More than fits into one part. */
 const LARGE = new Uint8Array(5 * 1024 * 1024 + 1);
 
-function expectStatus({ status, body }: Told, ...expected: number[]): void {
+function expectStatus({ status, body }: Outcome, ...expected: number[]): void {
   if (!expected.includes(status)) {
-    throw new Error(`answered ${status} ${JSON.stringify(body)}, where only ${expected} is true`);
+    throw new Error(`expected ${expected}, got ${status} ${JSON.stringify(body)}`);
   }
 }
 
-/** A request that changes nothing: when it failed it is repeated, and succeeds. @param waits  as `Retry-After` says. */
-function reading(request: () => Promise<Told>, usual = 200, waits = false): Prepared {
+/** A request that changes nothing: after a failure it is repeated. @param waits  true to wait for `Retry-After` first. */
+function reading(request: () => Promise<Outcome>, success = 200, waits = false): Prepared {
   return {
     request,
-    goOn: async ({ status, headers }) => {
+    followUp: async ({ status, headers }) => {
       if (waits) await setTimeout(Number(headers.get('retry-after') ?? 0) * 1_000);
-      if (status !== usual) expectStatus(await request(), usual);
+      if (status !== success) expectStatus(await request(), success);
     },
     isFileMade: () => false,
   };
 }
 
-/** A request that makes a file, and cannot be repeated safely: what failed must not exist. */
-function making(request: () => Promise<Told>): Prepared {
+/** A request that makes a file and has no Idempotency-Key: after a failure no file must exist. */
+function making(request: () => Promise<Outcome>): Prepared {
   let isMade = false;
   return {
     request,
-    goOn: async ({ status }) => {
+    followUp: async ({ status }) => {
       isMade = status === 201;
     },
     isFileMade: () => isMade,
   };
 }
 
-/** A request that can be repeated until it makes one file. */
-function makingOnce(request: () => Promise<Told>, repeat = request): Prepared {
+/** A request that can be repeated safely, and then has made exactly one file. */
+function makingOnce(request: () => Promise<Outcome>, repeat = request): Prepared {
   return {
     request,
-    goOn: async ({ status }) => {
+    followUp: async ({ status }) => {
       if (status !== 201) expectStatus(await repeat(), 201);
     },
     isFileMade: () => true,
   };
 }
 
-/** A deletion that failed may have happened: repeated, it succeeds or says so. */
+/** A deletion: one that failed may have happened, so that a retry is 200 or 404. */
 function removing({ byKey }: TestAccount, id: unknown): Prepared {
   const remove = () => byKey.request('DELETE', `/files/${id}`);
   const stillHolds = async () => expectStatus(await byKey.request('GET', `/files/${id}`), 404);
   return {
     request: remove,
-    goOn: async ({ status }) => {
+    followUp: async ({ status }) => {
       if (status !== 200) expectStatus(await remove(), 200, 404);
       await stillHolds();
     },
@@ -66,7 +66,7 @@ function removing({ byKey }: TestAccount, id: unknown): Prepared {
   };
 }
 
-/** A service that counts requests and never refuses one, and whose events wait until they are delivered. */
+/** Starts a service whose rate limits are never reached, and whose events are held back until they are delivered. */
 export async function startMatrix() {
   const service = await startTestService({
     RATE_LIMIT_UPLOADS_PER_MINUTE: '100000',
@@ -85,60 +85,61 @@ export async function startMatrix() {
 
 const startUrlOf = ({ urls }: TestService) => `${urls.base_url}/auth/google`;
 
-function publicPlays(): Play[] {
-  /** A page that says why is no usual answer: it counts as 503. */
-  const isErrorPage = (told: Told) => /\/dashboard\/login\?error=unavailable$/.test(told.headers.get('location') ?? '');
-  const seen = (told: Told): Told => (isErrorPage(told) ? { ...told, status: 503 } : told);
+function publicScenarios(): Scenario[] {
+  /** A browser is redirected to an error page where a program gets 503. */
+  const isErrorPage = (outcome: Outcome) =>
+    /\/dashboard\/login\?error=unavailable$/.test(outcome.headers.get('location') ?? '');
+  const errorPageAs503 = (outcome: Outcome): Outcome => (isErrorPage(outcome) ? { ...outcome, status: 503 } : outcome);
   return [
     {
-      what: 'the health check',
+      name: 'the health check',
       route: 'health',
       isCold: true,
-      usual: [200],
+      success: [200],
       prepare: async (_account, _name, { service: { urls } }) =>
         reading(() => client(urls.root_url).request('GET', '/health'), 200, true),
     },
     ...[false, true].map(
-      (isCold): Play => ({
-        what: `the start of a login${isCold ? ' in a new environment' : ''}`,
+      (isCold): Scenario => ({
+        name: `the start of a login${isCold ? ' in a new environment' : ''}`,
         route: 'startLogin',
         ...(isCold && { isCold }),
-        usual: [302],
+        success: [302],
         prepare: async (_account, _name, { service: { urls } }) => ({
-          ...reading(async () => seen(await client(urls.base_url).request('GET', '/auth/google')), 302),
-          isTrue: isErrorPage,
+          ...reading(async () => errorPageAs503(await client(urls.base_url).request('GET', '/auth/google')), 302),
+          isAlsoValid: isErrorPage,
         }),
       }),
     ),
     ...[false, true].map(
-      (isCold): Play => ({
-        what: `the end of a login${isCold ? ' in a new environment' : ''}`,
+      (isCold): Scenario => ({
+        name: `the end of a login${isCold ? ' in a new environment' : ''}`,
         route: 'finishLogin',
         ...(isCold && { isCold }),
-        usual: [302],
+        success: [302],
         prepare: async ({ email }, _name, { service }) => {
           const startUrl = startUrlOf(service);
           const enter = () => logIn({ startUrl, email });
           const meBy = (cookie: string) => client(service.urls.base_url, { cookie }).request('GET', '/auth/me');
-          // A browser that the identity provider has sent back, and that waits at our door.
-          const atDoor = Promise.withResolvers<() => Promise<Response>>();
+          // Logs in up to the callback, and holds back its request until `request` below.
+          const atCallback = Promise.withResolvers<() => Promise<Response>>();
           const answered = Promise.withResolvers<Response>();
           const around = (comeBack: () => Promise<Response>) => {
-            atDoor.resolve(comeBack);
+            atCallback.resolve(comeBack);
             return answered.promise;
           };
           const entered = logIn({ startUrl, email, around }).catch(() => undefined);
-          const comeBack = await atDoor.promise;
+          const comeBack = await atCallback.promise;
           return {
-            isTrue: isErrorPage,
+            isAlsoValid: isErrorPage,
             isFileMade: () => false,
             async request() {
               const response = await comeBack();
               answered.resolve(response);
               const cookie = (await entered)?.cookies;
-              return seen({ status: response.status, headers: response.headers, body: cookie });
+              return errorPageAs503({ status: response.status, headers: response.headers, body: cookie });
             },
-            async goOn({ status, body }) {
+            async followUp({ status, body }) {
               const cookie = status === 302 ? String(body) : (await enter()).cookies;
               expectStatus(await meBy(cookie), 200);
             },
@@ -149,18 +150,18 @@ function publicPlays(): Play[] {
   ];
 }
 
-function sessionPlays(): Play[] {
+function sessionScenarios(): Scenario[] {
   return [
     {
-      what: 'the profile',
+      name: 'the profile',
       route: 'getMe',
-      usual: [200],
+      success: [200],
       prepare: async ({ bySession }) => reading(() => bySession.request('GET', '/auth/me')),
     },
     {
-      what: 'a logout',
+      name: 'a logout',
       route: 'logout',
-      usual: [200],
+      success: [200],
       prepare: async ({ email }, _name, { service }) => {
         const { cookies: cookie } = await logIn({ startUrl: startUrlOf(service), email });
         const bySession = client(service.urls.base_url, { cookie });
@@ -168,7 +169,7 @@ function sessionPlays(): Play[] {
         const stillHolds = async () => expectStatus(await bySession.request('GET', '/auth/me'), 401);
         return {
           request: end,
-          goOn: async ({ status }) => {
+          followUp: async ({ status }) => {
             if (status !== 200) expectStatus(await end(), 200, 401);
             await stillHolds();
           },
@@ -178,9 +179,9 @@ function sessionPlays(): Play[] {
       },
     },
     {
-      what: 'the end of all sessions',
+      name: 'the end of all sessions',
       route: 'endSessions',
-      usual: [200],
+      success: [200],
       prepare: async ({ email }, _name, { service }) => {
         const startUrl = startUrlOf(service);
         const cookies = [await logIn({ startUrl, email }), await logIn({ startUrl, email })].map((one) => one.cookies);
@@ -191,8 +192,8 @@ function sessionPlays(): Play[] {
         };
         return {
           request: end,
-          async goOn({ status }) {
-            // A part of them may have ended, and the one that asks with it: then another login finishes it.
+          async followUp({ status }) {
+            // If only some sessions ended, and this one is among them, the user logs in again and repeats it.
             if (status !== 200 && (await end()).status === 401) {
               const { cookies: cookie } = await logIn({ startUrl, email });
               expectStatus(await client(service.urls.base_url, { cookie }).request('DELETE', '/auth/sessions'), 200);
@@ -205,44 +206,44 @@ function sessionPlays(): Play[] {
       },
     },
     {
-      what: 'the list of keys',
+      name: 'the list of keys',
       route: 'listApiKeys',
-      usual: [200],
+      success: [200],
       prepare: async ({ bySession }) => reading(() => bySession.request('GET', '/api-keys')),
     },
     {
-      what: 'a new key',
+      name: 'a new key',
       route: 'createApiKey',
-      usual: [201],
-      prepare: async ({ bySession }, name, { service }) => {
-        const create = () => bySession.postJson('/api-keys', { name: name.slice(0, 100) });
-        let made: Told = NOTHING_TOLD;
+      success: [201],
+      prepare: async ({ bySession }, fileName, { service }) => {
+        const create = () => bySession.postJson('/api-keys', { name: fileName.slice(0, 100) });
+        let made: Outcome = NO_ANSWER;
         const byMade = () =>
           client(service.urls.base_url, { key: (made.body as { key: string }).key }).request('GET', '/files');
         return {
           request: create,
-          async goOn(told) {
-            made = told.status === 201 ? told : await create();
+          async followUp(outcome) {
+            made = outcome.status === 201 ? outcome : await create();
             expectStatus(made, 201);
             expectStatus(await byMade(), 200);
-            await revokeKeys(bySession, name);
+            await revokeKeys(bySession, fileName);
             expectStatus(await byMade(), 401);
           },
           stillHolds: async () => {
             expectStatus(await byMade(), 401);
-            // One that was answered as failed, and came late, is listed: its owner can revoke it.
-            await revokeKeys(bySession, name);
+            // A key whose creation failed but was applied late is in the list, so that its owner can revoke it.
+            await revokeKeys(bySession, fileName);
           },
           isFileMade: () => false,
         };
       },
     },
     {
-      what: 'the revocation of a key',
+      name: 'the revocation of a key',
       route: 'revokeApiKey',
-      usual: [200],
-      prepare: async ({ bySession }, name, { service }) => {
-        const { body } = await bySession.postJson('/api-keys', { name: name.slice(0, 100) });
+      success: [200],
+      prepare: async ({ bySession }, fileName, { service }) => {
+        const { body } = await bySession.postJson('/api-keys', { name: fileName.slice(0, 100) });
         const revoke = () => bySession.request('DELETE', `/api-keys/${body.id}`);
         const stillHolds = async () => {
           const byKey = client(service.urls.base_url, { key: String(body.key) });
@@ -250,7 +251,7 @@ function sessionPlays(): Play[] {
         };
         return {
           request: revoke,
-          goOn: async ({ status }) => {
+          followUp: async ({ status }) => {
             if (status !== 200) expectStatus(await revoke(), 200, 404);
             await stillHolds();
           },
@@ -262,95 +263,101 @@ function sessionPlays(): Play[] {
   ];
 }
 
-async function revokeKeys(bySession: TestAccount['bySession'], name: string): Promise<void> {
+async function revokeKeys(bySession: TestAccount['bySession'], fileName: string): Promise<void> {
   const { body } = await bySession.request<{ items: { id: string; name: string }[] }>('GET', '/api-keys');
-  for (const key of body.items.filter((one) => one.name === name.slice(0, 100))) {
+  for (const key of body.items.filter((one) => one.name === fileName.slice(0, 100))) {
     expectStatus(await bySession.request('DELETE', `/api-keys/${key.id}`), 200);
   }
 }
 
-async function arrived({ byKey }: TestAccount, name: string, headers: Record<string, string> = {}): Promise<Ticket> {
-  const { body: ticket } = await askForTicket(byKey, name, 5, headers);
+async function arrived(
+  { byKey }: TestAccount,
+  fileName: string,
+  headers: Record<string, string> = {},
+): Promise<Ticket> {
+  const { body: ticket } = await askForTicket(byKey, fileName, 5, headers);
   const status = await put(ticket, 'hello');
   if (status !== 200) throw new Error(`the PUT was answered ${status}`);
   return ticket;
 }
 
-/** A completion whose first attempt could not give its lease back is made good when the lease has ended. */
-async function completeInTheEnd(operator: Operator, { byKey }: TestAccount, ticket: Ticket): Promise<Told> {
+/** Completes a ticket; when that is 503 because the lease of a failed attempt is still running, again after its end. */
+async function completeInTheEnd(operator: Operator, { byKey }: TestAccount, ticket: Ticket): Promise<Outcome> {
   const answer = await complete(byKey, ticket);
   if (answer.status !== 503) return answer;
   await operator.expireLeases();
   return complete(byKey, ticket);
 }
 
-function filePlays(): Play[] {
-  const keyed = (name: string) => ({ 'idempotency-key': name });
-  const putTold = async (ticket: Ticket): Promise<Told> =>
+function fileScenarios(): Scenario[] {
+  const keyed = (fileName: string) => ({ 'idempotency-key': fileName });
+  const putBytes = async (ticket: Ticket): Promise<Outcome> =>
     put(ticket, 'hello').then(
-      (status) => ({ ...NOTHING_TOLD, status }),
-      () => NOTHING_TOLD,
+      (status) => ({ ...NO_ANSWER, status }),
+      () => NO_ANSWER,
     );
   return [
     {
-      what: 'the list of files',
+      name: 'the list of files',
       route: 'listFiles',
-      usual: [200],
+      success: [200],
       prepare: async ({ byKey }) => reading(() => byKey.request('GET', '/files?limit=5')),
     },
     {
-      what: 'a search',
+      name: 'a search',
       route: 'listFiles',
-      usual: [200],
+      success: [200],
       prepare: async ({ byKey }) => reading(() => byKey.request('GET', '/files?search=nothing')),
     },
     {
-      what: 'the details of a file',
+      name: 'the details of a file',
       route: 'getFile',
-      usual: [200],
-      prepare: async ({ byKey, bySession }, name) => {
-        const { body } = await byKey.upload(name, 'hello');
+      success: [200],
+      prepare: async ({ byKey, bySession }, fileName) => {
+        const { body } = await byKey.upload(fileName, 'hello');
         return { ...reading(() => bySession.request('GET', `/files/${body.id}`)), isFileMade: () => true };
       },
     },
     {
-      what: 'an upload',
+      name: 'an upload',
       route: 'uploadFile',
-      usual: [201],
-      prepare: async ({ byKey }, name) => making(() => byKey.upload(name, 'hello')),
+      success: [201],
+      prepare: async ({ byKey }, fileName) => making(() => byKey.upload(fileName, 'hello')),
     },
     {
-      what: 'an upload with a key',
+      name: 'an upload with a key',
       route: 'uploadFile',
-      usual: [201],
-      prepare: async ({ byKey }, name) => makingOnce(() => byKey.upload(name, 'hello', { headers: keyed(name) })),
+      success: [201],
+      prepare: async ({ byKey }, fileName) =>
+        makingOnce(() => byKey.upload(fileName, 'hello', { headers: keyed(fileName) })),
     },
     {
-      what: 'a streaming upload',
+      name: 'a streaming upload',
       route: 'uploadFile',
       isStreaming: true,
-      usual: [201],
-      prepare: async (account, name) => making(() => uploadStreaming(account, name, LARGE)),
+      success: [201],
+      prepare: async (account, fileName) => making(() => uploadStreaming(account, fileName, LARGE)),
     },
     {
-      what: 'a streaming upload with a key',
+      name: 'a streaming upload with a key',
       route: 'uploadFile',
       isStreaming: true,
-      usual: [201],
-      prepare: async (account, name) => makingOnce(() => uploadStreaming(account, name, LARGE, keyed(name))),
+      success: [201],
+      prepare: async (account, fileName) =>
+        makingOnce(() => uploadStreaming(account, fileName, LARGE, keyed(fileName))),
     },
     {
-      what: 'a ticket with a key',
+      name: 'a ticket with a key',
       route: 'uploadFile',
-      usual: [202],
-      prepare: async ({ byKey }, name) => {
-        const ask = () => askForTicket(byKey, name, 5, keyed(name));
+      success: [202],
+      prepare: async ({ byKey }, fileName) => {
+        const ask = () => askForTicket(byKey, fileName, 5, keyed(fileName));
         return {
           request: ask,
-          async goOn(told) {
-            const asked = told.status === 202 ? (told as Awaited<ReturnType<typeof ask>>) : await ask();
+          async followUp(outcome) {
+            const asked = outcome.status === 202 ? (outcome as Awaited<ReturnType<typeof ask>>) : await ask();
             expectStatus(asked, 202);
-            expectStatus(await putTold(asked.body), 200);
+            expectStatus(await putBytes(asked.body), 200);
             expectStatus(await complete(byKey, asked.body), 201);
           },
           isFileMade: () => true,
@@ -358,27 +365,27 @@ function filePlays(): Play[] {
       },
     },
     {
-      what: 'a ticket that is not used',
+      name: 'a ticket that is not used',
       route: 'uploadFile',
-      usual: [202],
-      prepare: async ({ byKey }, name) => ({
-        request: () => askForTicket(byKey, name, 5),
-        goOn: async () => {},
+      success: [202],
+      prepare: async ({ byKey }, fileName) => ({
+        request: () => askForTicket(byKey, fileName, 5),
+        followUp: async () => {},
         isFileMade: () => false,
       }),
     },
     {
-      what: 'the bytes of a direct upload',
+      name: 'the bytes of a direct upload',
       route: 'uploadFile',
       isWithoutRetries: true,
-      usual: [200],
-      prepare: async ({ byKey }, name) => {
-        const { body: ticket } = await askForTicket(byKey, name, 5);
+      success: [200],
+      prepare: async ({ byKey }, fileName) => {
+        const { body: ticket } = await askForTicket(byKey, fileName, 5);
         return {
-          request: () => putTold(ticket),
-          isTrue: () => true,
-          async goOn({ status }) {
-            if (status !== 200) expectStatus(await putTold(ticket), 200, 412);
+          request: () => putBytes(ticket),
+          isAlsoValid: () => true,
+          async followUp({ status }) {
+            if (status !== 200) expectStatus(await putBytes(ticket), 200, 412);
             expectStatus(await complete(byKey, ticket), 201);
           },
           isFileMade: () => true,
@@ -386,11 +393,11 @@ function filePlays(): Play[] {
       },
     },
     {
-      what: 'a completion',
+      name: 'a completion',
       route: 'completeUpload',
-      usual: [201],
-      prepare: async (account, name, operator) => {
-        const ticket = await arrived(account, name);
+      success: [201],
+      prepare: async (account, fileName, operator) => {
+        const ticket = await arrived(account, fileName);
         return makingOnce(
           () => complete(account.byKey, ticket),
           () => completeInTheEnd(operator, account, ticket),
@@ -398,53 +405,53 @@ function filePlays(): Play[] {
       },
     },
     {
-      what: 'the deletion of a file',
+      name: 'the deletion of a file',
       route: 'deleteFile',
-      usual: [200],
-      prepare: async (account, name) => removing(account, (await account.byKey.upload(name, 'hello')).body.id),
+      success: [200],
+      prepare: async (account, fileName) => removing(account, (await account.byKey.upload(fileName, 'hello')).body.id),
     },
     {
-      what: 'the cancellation of a ticket',
+      name: 'the cancellation of a ticket',
       route: 'deleteFile',
-      usual: [200],
-      prepare: async (account, name) => removing(account, (await arrived(account, name)).id),
+      success: [200],
+      prepare: async (account, fileName) => removing(account, (await arrived(account, fileName)).id),
     },
   ];
 }
 
-function backgroundPlays(): Play[] {
+function backgroundScenarios(): Scenario[] {
   return [
     {
-      what: 'the event of a direct upload',
+      name: 'the event of a direct upload',
       route: 'settle-upload',
-      usual: [200],
-      prepare: async (account, name, operator) => {
+      success: [200],
+      prepare: async (account, fileName, operator) => {
         const { service } = operator;
-        const ticket = await arrived(account, name);
-        const deliver = async (): Promise<Told> => {
+        const ticket = await arrived(account, fileName);
+        const deliver = async (): Promise<Outcome> => {
           await service.deliverEvents();
           service.holdEvents();
-          return { ...NOTHING_TOLD, status: 200 };
+          return { ...NO_ANSWER, status: 200 };
         };
         return makingOnce(deliver, () => completeInTheEnd(operator, account, ticket));
       },
     },
     {
-      what: 'the sweeper',
+      name: 'the sweeper',
       route: 'sweep',
-      usual: [200],
-      prepare: async (account, name, operator) => {
-        await leaveWork(operator, account, name);
+      success: [200],
+      prepare: async (account, fileName, operator) => {
+        await leaveWork(operator, account, fileName);
         await operator.expireDeadlines();
-        const sweep = async (): Promise<Told> =>
+        const sweep = async (): Promise<Outcome> =>
           operator.sweep().then(
-            (body) => ({ ...NOTHING_TOLD, status: 200, body }),
-            () => NOTHING_TOLD,
+            (body) => ({ ...NO_ANSWER, status: 200, body }),
+            () => NO_ANSWER,
           );
         return {
           request: sweep,
-          isTrue: () => true,
-          async goOn() {
+          isAlsoValid: () => true,
+          async followUp() {
             await operator.expireDeadlines();
             expectStatus(await sweep(), 200);
           },
@@ -455,20 +462,25 @@ function backgroundPlays(): Play[] {
   ];
 }
 
-/** Leaves one row of each kind for the sweeper. */
-async function leaveWork({ service }: Operator, account: TestAccount, name: string): Promise<void> {
+/** Leaves one row of each kind of work for the sweeper. */
+async function leaveWork({ service }: Operator, account: TestAccount, fileName: string): Promise<void> {
   const { byKey } = account;
   const storage = (operation: string) => ({
     match: { service: 's3' as const, operation },
     effect: 'error-before' as const,
   });
-  await withFault(service, storage('PutObject'), () => byKey.upload(name, 'hello'));
-  const { body } = await byKey.upload(name, 'hello');
+  await withFault(service, storage('PutObject'), () => byKey.upload(fileName, 'hello'));
+  const { body } = await byKey.upload(fileName, 'hello');
   await withFault(service, storage('DeleteObject'), () => byKey.request('DELETE', `/files/${body.id}`));
-  await arrived(account, name);
-  const { body: ticket } = await askForTicket(byKey, name, 5);
+  await arrived(account, fileName);
+  const { body: ticket } = await askForTicket(byKey, fileName, 5);
   await byKey.request('DELETE', `/files/${ticket.id}`);
 }
 
-/** Every route, lane and background handler. */
-export const PLAYS: readonly Play[] = [...publicPlays(), ...sessionPlays(), ...filePlays(), ...backgroundPlays()];
+/** Scenarios of every route, lane and background function. */
+export const SCENARIOS: readonly Scenario[] = [
+  ...publicScenarios(),
+  ...sessionScenarios(),
+  ...fileScenarios(),
+  ...backgroundScenarios(),
+];
