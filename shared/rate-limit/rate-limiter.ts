@@ -6,24 +6,24 @@ import { firstStep, moreAt, nextStep, remainingIn, type Step, type Window } from
 
 export interface RateDecision {
   readonly admitted: boolean;
-  /** Admissions that any {@link RATE_WINDOW_MS} may hold. */
+  /** How many requests any {@link RATE_WINDOW_MS} may hold. */
   readonly limit: number;
   /** Further requests that would be admitted now. */
   readonly remaining: number;
-  /** Until there is more than `remaining`: 0 to the length of the window. */
+  /** How long until more requests remain: 0 to the length of the window. */
   readonly resetSeconds: number;
-  /** Until a rejected client is admitted again, ≥ 1; 0 when admitted. */
+  /** How long until a rejected client is admitted again, at least 1; 0 when admitted. */
   readonly retryAfterSeconds: number;
 }
 
-/** Where the windows are. Every method is one write, done or refused as a whole. */
+/** Keeps the windows. */
 export interface RateLimitStore {
   /**
-   * Tries a step on the row of `key`.
-   * @returns whether the step's condition held, and the row: after the step when it did, else as it is (undefined:
-   *   absent).
-   * @throws ApiError `service_unavailable` when the store cannot be asked, or its answer is lost. Then the step may
-   *   have been done, so it is not tried again: the request would count twice.
+   * Tries a step on the row of `key`, by one write.
+   * @returns whether the step's condition held, and the row: after the step when it did, else as it is (undefined when there
+   *   is none).
+   * @throws ApiError `service_unavailable` when the write fails, or its answer is lost. It is not tried again, because the
+   *   step may have been done, and the request would count twice.
    */
   attempt(
     key: string,
@@ -32,16 +32,45 @@ export interface RateLimitStore {
   ): Promise<{ readonly done: boolean; readonly window: Window | undefined }>;
 }
 
+/** How many subjects a process remembers; about 150 bytes each. */
+const REMEMBERED_MAX = 1_000;
+
 /**
- * Tries that others may spoil before we give up. A limit with slots of its own takes three at most (absent, created by
- * another, opened); shared slots may be used up between two tries, by as many clients as ask at one moment.
+ * Remembers, within one process, until when a subject is rejected, so that a client that does not wait costs no write. It can
+ * only reject, never admit: a slot in use stays in use until its time, whatever other processes do.
+ */
+export class Rejections {
+  readonly #until = new Map<string, number>();
+
+  /** The end of the rejection of `key` in epoch milliseconds; undefined when none is known to last at `now`. */
+  lasting(key: string, now: number): number | undefined {
+    const until = this.#until.get(key);
+    if (until === undefined || until > now) return until;
+    this.#until.delete(key);
+    return undefined;
+  }
+
+  /** When there are too many, the subject that was remembered first is forgotten: its next request costs a write, no more. */
+  remember(key: string, until: number): void {
+    this.#until.delete(key);
+    for (const oldest of this.#until.keys()) {
+      if (this.#until.size < REMEMBERED_MAX) break;
+      this.#until.delete(oldest);
+    }
+    this.#until.set(key, until);
+  }
+}
+
+/**
+ * How many tries other requests may spoil before we give up. When each admission has its own slot, three tries are enough (no
+ * row, a row that another request created, a slot opened). Shared slots may be used up between two tries.
  */
 const ATTEMPTS_MAX = 100;
 
 /**
- * Counts one request against the window of `key`, in one write in the usual case, and says whether it may pass.
+ * Counts one request against the window of `key`, usually by one write, and decides whether it is admitted.
  * @param now  epoch milliseconds.
- * @throws ApiError `service_unavailable` when the store fails: what cannot be counted is not admitted.
+ * @throws ApiError `service_unavailable` when the store fails: a request that cannot be counted is not admitted.
  */
 export async function admit(
   { store, rejections }: { readonly store: RateLimitStore; readonly rejections: Rejections },
@@ -77,14 +106,14 @@ function rejected({ limit }: RatePolicy, until: number, now: number): RateDecisi
   return { admitted: false, limit, remaining: 0, resetSeconds: seconds, retryAfterSeconds: seconds };
 }
 
-/** Rounded up, but never above the window: its tolerance passes while the answer travels. */
+/** Rounded up, but at most the window: its tolerance passes while the answer is on its way. */
 function secondsUntil(time: number, now: number): number {
   return Math.min(RATE_WINDOW_MS / 1_000, Math.max(0, Math.ceil((time - now) / 1_000)));
 }
 
 /**
- * What a counted response says of its limit: `q` requests in any `w` seconds, `r` of them left, more in `t` seconds; a
- * rejection also says when to come back, which is not before `t`.
+ * The headers of a counted response: `q` requests in any `w` seconds, `r` of them left, more in `t` seconds. A rejection also
+ * says after how many seconds to come back, which is not before `t`.
  * Source: draft-ietf-httpapi-ratelimit-headers-11.
  */
 export function rateLimitHeaders(decision: RateDecision, rateClass: RateClass): Record<string, string> {
@@ -94,33 +123,4 @@ export function rateLimitHeaders(decision: RateDecision, rateClass: RateClass): 
     RateLimit: `"${rateClass}";r=${remaining};t=${resetSeconds}`,
     ...(!admitted && { 'Retry-After': String(retryAfterSeconds) }),
   };
-}
-
-/** As many subjects as a process remembers; about 150 bytes each. */
-const REMEMBERED_MAX = 1_000;
-
-/**
- * Remembers, within one process, until when a subject has no request left, so that a client which does not wait costs
- * no write. It may reject, never admit: a slot that is in use stays so until its time, whatever other processes do.
- */
-export class Rejections {
-  readonly #until = new Map<string, number>();
-
-  /** The end of the rejection of `key` in epoch milliseconds; undefined when none is known to last at `now`. */
-  lasting(key: string, now: number): number | undefined {
-    const until = this.#until.get(key);
-    if (until === undefined || until > now) return until;
-    this.#until.delete(key);
-    return undefined;
-  }
-
-  /** When there is no room, whoever was remembered first is forgotten: that costs a write, no more. */
-  remember(key: string, until: number): void {
-    this.#until.delete(key);
-    for (const oldest of this.#until.keys()) {
-      if (this.#until.size < REMEMBERED_MAX) break;
-      this.#until.delete(oldest);
-    }
-    this.#until.set(key, until);
-  }
 }

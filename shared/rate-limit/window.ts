@@ -4,32 +4,31 @@ import { type RatePolicy, slotSizes } from './policy.ts';
 /**
  * The sliding window, and why no 60 seconds hold more than the limit N.
  *
- * A row holds S slots in a queue. A slot is a stamp, the time of its last use, and a size, the number of its uses; the
- * sizes add up to N. An admission either *uses* the newest slot, while it has uses left, or *opens* a slot: the oldest
- * one leaves the front, if its stamp is 60 s old, and comes back at the end with its size and the stamp of now. (Up to
+ * A row holds S slots in a queue. A slot has a stamp, the time of its last use, and a size, the number of uses it stands for;
+ * the sizes add up to N. An admission either *uses* the newest slot, while it has uses left, or *opens* a slot: the oldest
+ * slot, if its stamp is 60 s old, moves from the front to the end, with its size and the stamp of now. (For limits up to
  * a few hundred, N = S and every admission opens a slot of size one.)
  *
- * So the admissions fall into S chains, each the lives of one slot one after the other. A life has at most `size` uses,
- * and the next one begins 60 s after its last use. Hence any span of 60 s, its start excluded, meets at most one life
- * of each chain, and the sizes add up to N. This needs no order among the stamps, and every change is one conditional
- * write.
+ * So each slot lives again and again. One life has at most `size` uses, and the next life begins 60 s after the last use of
+ * the one before. Hence any span of 60 s, its start excluded, meets at most one life of each slot, and the sizes add up to N.
+ * This holds in whatever order the stamps are, and every change is one conditional write.
  *
- * Whose clock? Each admission is stamped by the process that made it, and compared with the clock of another. Two
- * clocks that differ by d could shorten the 60 s by d. So stamps are rounded up, `now` is rounded down, and
- * {@link TOLERANCE_MS} is added, which is more than Lambda's clocks differ (Amazon Time Sync keeps them within a
- * millisecond or so). Beyond that the span is shorter by the excess, no more: a clock that is behind cannot turn the
- * stamp of a shared slot back, and the stamps of one that is ahead make others wait.
+ * Clocks: each admission is stamped by the clock of one process and compared with the clock of another. Two clocks that
+ * differ by d could shorten the 60 s by d. So stamps are rounded up, `now` is rounded down, and {@link TOLERANCE_MS} is
+ * added, which is more than Lambda's clocks differ (Amazon Time Sync keeps them within about a millisecond). If they differ
+ * more, the span is shorter by the excess and no more: a clock that is behind cannot turn the stamp of a shared slot back,
+ * and the stamps of a clock that is ahead make others wait.
  */
 export interface Window {
-  /** Last use of each slot, from the one that leaves next to the newest; in stamps (see {@link stampOf}). */
+  /** The last use of each slot, from the oldest to the newest, in stamps (see {@link stampOf}). */
   readonly stamps: readonly number[];
-  /** Uses each slot stands for, in the same order; absent when each stands for one. */
+  /** The number of uses each slot stands for, in the same order; absent when each stands for one. */
   readonly sizes?: readonly number[];
   /** Uses left in the newest slot. */
   readonly left: number;
 }
 
-/** The write that would admit a request, or the moment (epoch ms) until which there is none. */
+/** The write that would admit a request; or the time until which no request is admitted, in epoch milliseconds. */
 export type Step =
   | { readonly kind: 'create'; readonly window: Window }
   | { readonly kind: 'open' | 'use'; readonly stamp: number; readonly expired: number }
@@ -43,12 +42,12 @@ const WINDOW_STAMPS = (RATE_WINDOW_MS + TOLERANCE_MS) / STAMP_MS;
 /** The stamp of a slot that was never used. */
 const NEVER = 0;
 
-/** What to try when nothing is known of the row yet: the write that is right most of the time. */
+/** What to try before the row is known: the write that is right most of the time. */
 export function firstStep({ limit, slots }: RatePolicy, now: number): Step {
   return { kind: limit === slots ? 'open' : 'use', stamp: stampOf(now), expired: expiredAt(now) };
 }
 
-/** What to try when the row was seen to be `window` (undefined: absent). */
+/** What to try when the row is `window` (undefined: there is no row). */
 export function nextStep(policy: RatePolicy, window: Window | undefined, now: number): Step {
   if (!window) return { kind: 'create', window: firstWindow(policy, now) };
   const expired = expiredAt(now);
@@ -59,12 +58,12 @@ export function nextStep(policy: RatePolicy, window: Window | undefined, now: nu
   return { kind: 'reject', until: freeAt(oldest) };
 }
 
-/** How many more requests `window` would admit now. */
+/** How many more requests `window` admits now. */
 export function remainingIn({ stamps, sizes, left }: Window, now: number): number {
   const expired = expiredAt(now);
   const live = stamps.findIndex((stamp) => stamp > expired);
   const free = live === -1 ? stamps.length : live;
-  // The newest slot is either among the free ones, or open with what is left of it.
+  // The newest slot is either among the free ones, or in use with some uses left.
   const open = free < stamps.length ? left : 0;
   return open + (sizes ? sizes.slice(0, free).reduce((sum, size) => sum + size, 0) : free);
 }
@@ -76,7 +75,7 @@ export function moreAt({ stamps }: Window, now: number): number {
   return live === undefined ? now : freeAt(live);
 }
 
-/** The row of a subject's first request, which it has already admitted. */
+/** The row after a subject's first request. */
 function firstWindow(policy: RatePolicy, now: number): Window {
   const stamps = [...new Array<number>(policy.slots - 1).fill(NEVER), stampOf(now)];
   if (policy.slots === policy.limit) return { stamps, left: 0 };
@@ -84,7 +83,7 @@ function firstWindow(policy: RatePolicy, now: number): Window {
   return { stamps, sizes, left: (sizes.at(-1) ?? 1) - 1 };
 }
 
-/** `now` (epoch ms) as a stamp, rounded up. */
+/** `now` (epoch milliseconds) as a stamp, rounded up. */
 function stampOf(now: number): number {
   return Math.ceil((now - STAMP_EPOCH_MS) / STAMP_MS);
 }

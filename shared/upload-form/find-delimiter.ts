@@ -4,29 +4,29 @@ const CR = 0x0d;
 const SPACE = 0x20;
 const DASH = 0x2d;
 
-/** How much white space a delimiter line may carry ("transport padding", RFC 2046); a longer line is content. */
+/** How much white space a delimiter line may have ("transport padding", RFC 2046). A line with more is content. */
 const PADDING_MAX_BYTES = 256;
 
-/** A delimiter, and how many bytes it takes. */
+/** A delimiter and its length. */
 interface Delimiter {
   readonly bytes: number;
   readonly isLast: boolean;
 }
 
-/** What a look at the unread bytes showed. */
+/** What stands at the front of the unread bytes. */
 export interface Sight {
-  /** So many bytes at the front are content for certain. */
+  /** This many bytes at the front are certainly content. */
   readonly contentBytes: number;
-  /** The delimiter behind them, if a whole one is there. */
+  /** The delimiter after them, if all of it is there. */
   readonly delimiter?: Delimiter;
 }
 
 /**
- * Looks for the first delimiter: CRLF, `--`, the boundary, white space, and CRLF (which is not counted to it, since it
- * may at once be the CRLF that opens the next delimiter or ends the part's empty header block). A boundary with other
- * characters behind it is content, and so are lines that end in a bare LF or CR: a file may hold them.
+ * Finds the first delimiter: CRLF, `--`, the boundary, white space, and CRLF. (The last CRLF is not counted, because it may
+ * also begin the next delimiter or end an empty header block.) A boundary followed by other characters is content, and so are
+ * lines that end in a bare LF or CR: a file may contain them.
  * @param marker  CRLF, `--` and the boundary.
- * @param isAtEnd  true when nothing comes behind `unread`.
+ * @param isAtEnd  true when nothing comes after `unread`.
  */
 export function findDelimiter(unread: Buffer, marker: Buffer, isAtEnd: boolean): Sight {
   for (let at = unread.indexOf(marker); at >= 0; at = unread.indexOf(marker, at + 1)) {
@@ -38,9 +38,9 @@ export function findDelimiter(unread: Buffer, marker: Buffer, isAtEnd: boolean):
 }
 
 /**
- * Reads the rest of a delimiter line: the two dashes of the last one, white space, CRLF. Byte by byte, because a file may
- * be full of boundaries that are none.
- * @returns `begun` when the rest may still come; undefined when it is content.
+ * Reads the rest of a delimiter line: two dashes if it is the last one, white space, CRLF. It reads byte by byte, because a
+ * file may be full of boundaries that are not delimiters.
+ * @returns `begun` when the rest may still arrive; undefined when the line is content.
  */
 function lineBehindBoundary(unread: Buffer, start: number, isAtEnd: boolean): Delimiter | 'begun' | undefined {
   const isLast = unread[start] === DASH && unread[start + 1] === DASH;
@@ -50,13 +50,13 @@ function lineBehindBoundary(unread: Buffer, start: number, isAtEnd: boolean): De
 
   if (unread[end] === CR && unread[end + 1] === LF) return { bytes: end - start, isLast };
   const isCut = end === unread.length || (unread[end] === CR && end + 1 === unread.length);
-  // At the end of the body the last delimiter needs no line break behind it.
+  // At the end of the body the last delimiter needs no line break after it.
   if (isCut && isLast && isAtEnd) return { bytes: unread.length - start, isLast };
   const isOneDash = unread[end] === DASH && end === start && end + 1 === unread.length;
   return isCut || isOneDash ? 'begun' : undefined;
 }
 
-/** Where a marker begins of which the rest may still come; the length of `unread` when none does. */
+/** Where a marker begins whose rest may still arrive; the length of `unread` when none does. */
 function markerBegun(unread: Buffer, marker: Buffer): number {
   let at = unread.indexOf(CR, Math.max(0, unread.length - marker.length + 1));
   while (at >= 0 && !unread.subarray(at).equals(marker.subarray(0, unread.length - at)))

@@ -3,19 +3,19 @@ import { MULTIPART_FRAMING_MAX_BYTES } from '../limits.ts';
 import { findDelimiter, type Sight } from './find-delimiter.ts';
 import { headerParameters } from './header-parameters.ts';
 
-/** The body is no form as RFC 7578 and the service's limits have it. @param detail  for the log; the client sees the code. */
+/** The error for a body that breaks RFC 7578 or the service's limits. @param detail  for the log; clients see the code. */
 export function invalidForm(detail: string, cause?: unknown): ApiError {
   return new ApiError('invalid_request', { detail, cause });
 }
 
-/** RFC 2046, section 5.1.1: 1 to 70 of these characters, the last one no space. */
+/** RFC 2046, section 5.1.1: 1 to 70 of these characters; the last one is not a space. */
 const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/;
 
 /**
- * The boundary that a form's `Content-Type` names, quoted or not. Clients forget the quotes that characters such as `/`
- * or `=` need, so any legal boundary is taken without them.
- * @throws ApiError `unsupported_media_type` when the header is absent or names another type; `invalid_request` when it
- * names no boundary or an illegal one.
+ * The boundary in a form's `Content-Type`, quoted or not. Clients forget the quotes that characters such as `/` or `=` need,
+ * so every legal boundary is accepted without them.
+ * @throws ApiError `unsupported_media_type` when the header is absent or names another type; `invalid_request` when it has no
+ *   boundary or an illegal one.
  */
 export function formBoundary(contentType: string | undefined): string {
   if (!/^[ \t]*multipart\/form-data[ \t]*(?:;|$)/i.test(contentType ?? '')) {
@@ -28,26 +28,29 @@ export function formBoundary(contentType: string | undefined): string {
   return boundary;
 }
 
-/** The header block of one part, with the line break before it; legitimate ones are under 2 KiB (a name of 255 bytes, percent-encoded twice). */
+/**
+ * The longest header block of a part, with the line break before it. Legitimate ones are under 2 KiB (a name of 255 bytes,
+ * percent-encoded twice).
+ */
 export const PART_HEADERS_MAX_BYTES = 16 * 1024;
 
 const CRLF = Buffer.from('\r\n');
 const HEADERS_END = Buffer.from('\r\n\r\n');
 
 /**
- * Cuts a form into delimiters, header blocks and content (RFC 2046, section 5.1.1), pulling one chunk of the source at a
- * time. Content comes out as views of the source's chunks: nothing is copied, except where a chunk ends in what may be
- * the beginning of a delimiter.
+ * Cuts a form into delimiters, header blocks and content (RFC 2046, section 5.1.1), and reads one chunk of the source at a
+ * time. Content is returned as views of the source's chunks; nothing is copied, except where a chunk ends in what may be the
+ * beginning of a delimiter.
  *
- * The order of calls is that of the body: `skipContent` (the preamble), then for each part `nextPart`, `readHeaders` and
- * the content, then `skipEpilogue`. Each call throws ApiError `invalid_request` when the body is not a form.
+ * The order of calls follows the body: `skipContent` (the preamble), then for each part `nextPart`, `readHeaders` and the
+ * content, then `skipEpilogue`. Each call throws ApiError `invalid_request` when the body is not a form.
  */
 export class FormReader {
-  /** Why the source gave no more, once that has happened; every later call that needs more throws it again. */
+  /** Why the source ended too early, once it has. Every later call that needs more bytes throws this error again. */
   failure: ApiError | undefined;
   readonly #source: AsyncIterator<Uint8Array>;
   readonly #marker: Buffer;
-  /** The CRLF is ours: a form may open with its delimiter, without the line break that every other delimiter has. */
+  /** Begins with a CRLF of our own, because a form may begin with a delimiter without the line break before it. */
   #unread: Buffer = CRLF;
   #framingBytes = -CRLF.length;
   #isAtEnd = false;
@@ -62,31 +65,31 @@ export class FormReader {
     return MULTIPART_FRAMING_MAX_BYTES - this.#framingBytes;
   }
 
-  /** Counts content that was read and turned out to belong to no file. */
+  /** Counts content that was read and does not belong to the file. */
   countFraming(bytes: number): void {
     this.#framingBytes += bytes;
     if (this.framingLeft < 0) throw invalidForm('the form holds too much besides the file');
   }
 
-  /** Whether the content goes on, rather than the next delimiter standing here; takes nothing. */
+  /** True when content comes next, false when a delimiter does. Consumes nothing. */
   async hasContent(): Promise<boolean> {
     return (await this.#look()).contentBytes > 0;
   }
 
-  /** The next piece of the content, never empty; undefined when the next delimiter stands here. Not counted as framing. */
+  /** The next piece of the content, never empty; undefined when a delimiter comes next. Not counted as framing. */
   async readContent(): Promise<Buffer | undefined> {
     const { contentBytes } = await this.#look();
     return contentBytes > 0 ? this.#take(contentBytes) : undefined;
   }
 
-  /** Passes over content that belongs to no file, and counts it as framing. */
+  /** Skips content that does not belong to the file, and counts it as framing. */
   async skipContent(): Promise<void> {
     for (let sight = await this.#look(); sight.contentBytes > 0; sight = await this.#look()) {
       this.#takeFraming(sight.contentBytes);
     }
   }
 
-  /** Passes the delimiter that stands here. @returns false when it was the last one. */
+  /** Consumes the delimiter that comes next. @returns false when it was the last one. */
   async nextPart(): Promise<boolean> {
     const { delimiter } = await this.#look();
     if (!delimiter) throw new Error('a part was not read to its end');
@@ -94,7 +97,7 @@ export class FormReader {
     return !delimiter.isLast;
   }
 
-  /** The header block of the part, without the line break before it and the empty line behind it. */
+  /** Reads the header block of the part, without the line break before it and the empty line after it. */
   async readHeaders(): Promise<Buffer> {
     let end = this.#unread.indexOf(HEADERS_END);
     while (end < 0 && this.#unread.length < PART_HEADERS_MAX_BYTES + HEADERS_END.length) {
@@ -103,12 +106,12 @@ export class FormReader {
     }
     if (end < 0 || end > PART_HEADERS_MAX_BYTES) throw invalidForm('the headers of a part are too long, or do not end');
     const headers = this.#takeFraming(end + CRLF.length).subarray(CRLF.length, -CRLF.length);
-    // A part without content may leave out its empty line: then this CRLF is already that of the next delimiter.
+    // A part without content may leave out its empty line: then this CRLF belongs to the next delimiter.
     if (await this.hasContent()) this.#takeFraming(CRLF.length);
     return headers;
   }
 
-  /** Reads what is behind the last delimiter, to the end of the source. */
+  /** Reads what comes after the last delimiter, to the end of the source. */
   async skipEpilogue(): Promise<void> {
     while (!this.#isAtEnd) {
       this.#takeFraming(this.#unread.length);
@@ -116,7 +119,7 @@ export class FormReader {
     }
   }
 
-  /** Pulls until the front of the unread bytes is known to be content, or a whole delimiter. */
+  /** Reads until the front of the unread bytes is known to be content, or a whole delimiter. */
   async #look(): Promise<Sight> {
     for (;;) {
       const sight = findDelimiter(this.#unread, this.#marker, this.#isAtEnd);
@@ -137,7 +140,7 @@ export class FormReader {
     try {
       return await this.#source.next();
     } catch (cause) {
-      // The server's own verdict (too large, too slow) stands; anything else means that the connection broke.
+      // The server's own errors (too large, too slow) pass; any other error means that the connection broke.
       throw this.#fail(cause instanceof ApiError ? cause : invalidForm('the body broke off', cause));
     }
   }

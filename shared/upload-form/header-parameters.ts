@@ -1,18 +1,19 @@
-/** What ends a parameter: the end of the header, a `;` alone there, or a `;` that really opens the next parameter. */
+/** A parameter ends at the end of the header, at a `;` that is last there, or at a `;` that begins another parameter. */
 const PARAMETER_END = /[ \t]*(?:;[ \t]*(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+[ \t]*=|$)|$)/y;
 
 /**
- * Real headers have three or four. Each may take a look at all that follows it, so without a bound a header of 16 KB of
- * quotes that never close would take seconds.
+ * Real headers have three or four. Reading one may search the whole rest of the header, so without a bound a header of 16 KB
+ * of quotes that never close would take seconds.
  */
 const PARAMETERS_MAX = 16;
 
 /**
- * The parameters of a header such as `form-data; name="file"; filename="a.txt"`, by lower-cased name; of two with one
- * name the first counts, and of more than {@link PARAMETERS_MAX} the first ones. A Map, because a parameter may well be called `__proto__`.
+ * The parameters of a header such as `form-data; name="file"; filename="a.txt"`, by name in lower case. If a name is
+ * repeated, its first parameter counts; of more than {@link PARAMETERS_MAX} the first ones count. It is a Map, because a
+ * client can call a parameter `__proto__`.
  *
- * Reads what clients send rather than RFC 9110's grammar: a value without quotes may hold spaces and `;`, one in quotes
- * may hold bare quotes and backslashes. A quote or `;` ends a value only where {@link PARAMETER_END} agrees.
+ * It reads what clients send rather than RFC 9110's grammar: a value without quotes may hold spaces and `;`, a quoted one may
+ * hold bare quotes and backslashes. A quote or `;` ends a value only where {@link PARAMETER_END} matches.
  */
 export function headerParameters(header: string): Map<string, string> {
   const parameters = new Map<string, string>();
@@ -20,7 +21,7 @@ export function headerParameters(header: string): Map<string, string> {
   for (let read = 0; at >= 0 && at < header.length && read < PARAMETERS_MAX; read++) {
     const equals = header.indexOf('=', at);
     if (equals < 0) break;
-    // `a; junk; name=x`: what lies between is no parameter.
+    // In `a; junk; name=x` the text `junk` is no parameter.
     const name = header.slice(header.lastIndexOf(';', equals) + 1, equals);
     const start = skipBlanks(header, equals + 1);
     const quoted = header[start] === '"';
@@ -45,8 +46,9 @@ function isParameterEnd(header: string, at: number): boolean {
 }
 
 /**
- * Where the value that opened before `start` is closed. A quote after a backslash is taken as escaped, unless no other
- * quote closes the value: browsers escape nothing, so the file `a\` comes as `"a\"`. Without any closing quote, the end.
+ * Where the quoted value that begins at `start` ends. A quote after a backslash counts as escaped, unless no other quote can
+ * close the value: browsers do not escape, so they send the name `a\` as `"a\"`. Without a closing quote it is the end of the
+ * header.
  */
 function closingQuote(header: string, start: number): number {
   let escaped = -1;
@@ -72,8 +74,8 @@ function bareEnd(header: string, start: number): number {
 }
 
 /**
- * `\"` and `\\` lose their backslash; before anything else it stays, because it belongs to a path such as
- * `C:\dir\file.txt`, which old clients send as it is.
+ * Removes the backslash of `\"` and `\\`. Before any other character it stays, because it belongs to a path such as
+ * `C:\dir\file.txt`, which old clients do not escape.
  */
 function unescapeQuotes(text: string): string {
   return text.replace(/\\(["\\])/g, '$1');

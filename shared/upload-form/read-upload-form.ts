@@ -2,45 +2,45 @@ import type { ApiError } from '../errors.ts';
 import { describePart, type FileDescription, type PartDescription, partHeaders } from './file-part.ts';
 import { FormReader, formBoundary, invalidForm } from './form-reader.ts';
 
-/** Real upload forms have a handful of parts; each costs work however small it is. */
+/** Real upload forms have a handful of parts. Each part costs work, however small it is. */
 export const PARTS_MAX = 1000;
 
 export interface FilePart extends FileDescription {
   /**
-   * The content, to be read once, in pieces as large as the source's chunks. It throws the error that
-   * {@link readUploadForm} is going to reject with when the body is cut.
+   * The content, to be read once, in pieces as large as the source's chunks. When the body is cut it throws the error that
+   * {@link readUploadForm} will reject with.
    */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
 export interface FileHandler<T> {
   /**
-   * Stores the file of the form. Only what it pulls from `body` is read from the source; what it leaves is passed over.
-   * When it rejects, it has cleaned up after itself.
+   * Stores the file of the form. Only what it reads from `body` is read from the source; the rest is skipped. Before it
+   * rejects, it must clean up after itself.
    */
   readonly onFile: (file: FilePart) => Promise<T>;
-  /** Undoes what `onFile` resolved with, because the rest of the form turned out bad. */
+  /** Undoes the result of `onFile`, because the rest of the form was bad. */
   readonly discard: (stored: T) => Promise<void>;
 }
 
 /**
  * Reads a `multipart/form-data` body (RFC 7578) with one file part under any field name, in constant memory and never
- * faster than `onFile` pulls. Other fields, unselected file inputs, preamble and epilogue are passed over.
+ * faster than `onFile` reads. Other fields, unselected file inputs, preamble and epilogue are skipped.
  *
  * The file is the part with a file name. If no part has one, it is the only part with a content type other than
- * `text/plain`. Which of the two it is may be known only at the end of the form: see {@link FileOfForm}.
+ * `text/plain` (decision 0020). Which of the two it is may be known only at the end of the form: see {@link FileOfForm}.
  *
  * `onFile` may run before the end of the body is known. So this resolves with its result only after the closing delimiter
- * and the end of the source; when anything fails in between, it first awaits `discard` of that result. If `discard`
- * rejects, so does this, with that error: it is a fault of ours.
+ * and the end of the source. When anything fails in between, it first awaits `discard` of that result. If `discard` rejects,
+ * this rejects with the error that `discard` throws, because that is a fault of ours.
  *
- * The source is pulled by hand and never closed, so that the caller decides what becomes of a refused body: an iterable
- * that gives the same iterator each time, as generators do, can be read on from where this stopped.
- * @param contentType  the header of the whole body.
- * @throws whatever `onFile` throws. ApiError `unsupported_media_type` when the body is no such form; `invalid_request`
- * when its boundary is absent or illegal, it has no file part or two, a file part is encoded or a form of its own, there
- * are too many parts, a header block over PART_HEADERS_MAX_BYTES, more than MULTIPART_FRAMING_MAX_BYTES besides the file,
- * or the body is cut: also when the source throws, unless it throws an ApiError, which passes through.
+ * This never closes the source, so that the caller decides what becomes of a refused body: an iterable that gives the same
+ * iterator each time, as generators do, can be read on from where this stopped.
+ * @param contentType  the `Content-Type` of the whole body.
+ * @throws the errors of `onFile`. ApiError `unsupported_media_type` when the body is no such form; `invalid_request` when its
+ *   boundary is absent or illegal, it has no file part or two, a file part is encoded or a form of its own, there are too
+ *   many parts, a header block is longer than PART_HEADERS_MAX_BYTES, there is more than MULTIPART_FRAMING_MAX_BYTES
+ *   besides the file, or the body is cut. When the source throws, the body is cut; but an ApiError of the source passes.
  */
 export async function readUploadForm<T>(
   source: AsyncIterable<Uint8Array>,
@@ -60,18 +60,18 @@ export async function readUploadForm<T>(
     return await file.atEnd();
   } catch (error) {
     await file.discard();
-    // A consumer may wrap what `body` threw, but a cut body is the client's doing and not a failure to store.
+    // `onFile` may have wrapped the error of `body`, but a cut body is the client's fault, not a failure to store.
     throw reader.failure ?? error;
   }
 }
 
 /**
- * Finds the file among the parts of a form, and has it stored.
+ * Finds the file among the parts of a form, and passes it to `onFile`.
  *
- * A part with a file name is the file, and is passed on as it arrives. A part without one may be the file, or a field that
- * says its type (`curl -F 'meta={};type=application/json'`). As long as it may be a field, that is within the allowance for
- * fields, it is held in memory: a part with a file name makes it a field, the end of the form makes it the file. What is
- * larger than a field may be is passed on at once. The answer does not depend on the order of the parts.
+ * A part with a file name is the file, and is passed on as it arrives. A part without one may be the file, or a field with a
+ * type (`curl -F 'meta={};type=application/json'`). While it is small enough to be a field, it is held in memory: then a part
+ * with a file name makes it a field, or the end of the form makes it the file. When it is larger than a field may be, it is
+ * passed on at once. The result does not depend on the order of the parts.
  */
 class FileOfForm<T> {
   readonly #reader: FormReader;
@@ -85,7 +85,7 @@ class FileOfForm<T> {
     this.#handler = handler;
   }
 
-  /** Reads the content of a part whose headers were read. @param part  undefined for a plain field. */
+  /** Reads the content of a part after its headers. @param part  undefined for a plain field. */
   async takePart(part: PartDescription | undefined): Promise<void> {
     const isUnselected = part?.filename === '' && !(await this.#reader.hasContent());
     if (!part || isUnselected) return this.#reader.skipContent();
@@ -97,12 +97,12 @@ class FileOfForm<T> {
     if (this.#stored) throw twoFiles();
     this.#unnamedParts += 1;
     if (this.#unnamedParts === 1) return this.#hold(part);
-    // Of two of them neither is the file, but a part with a file name may still come.
+    // With two of them neither is the file, but a part with a file name may still come.
     this.#countHeldAsField();
     return this.#reader.skipContent();
   }
 
-  /** What `onFile` made of the file, once the form has ended. @throws ApiError `invalid_request` if it has no file or two. */
+  /** The result of `onFile`, at the end of the form. @throws ApiError `invalid_request` if it has no file or two. */
   async atEnd(): Promise<T> {
     if (this.#held) await this.#store(this.#held.part, piecesOf(this.#held.content));
     if (this.#stored) return this.#stored.result;
@@ -115,7 +115,7 @@ class FileOfForm<T> {
   }
 
   async #hold(part: PartDescription): Promise<void> {
-    // Copied, because a view of a few bytes would keep the whole chunk that they came in.
+    // Copied, because a view of a few bytes would keep the whole chunk in memory.
     const memory = Buffer.allocUnsafe(this.#reader.framingLeft);
     let length = 0;
     for (let piece = await this.#reader.readContent(); piece; piece = await this.#reader.readContent()) {
@@ -145,7 +145,7 @@ function twoFiles(): ApiError {
   return invalidForm('the form has two file parts');
 }
 
-/** The content of the part that stands at the reader, behind what was already read of it. */
+/** The content of the reader's current part, after what was already read of it. */
 async function* contentOf(reader: FormReader, ...read: readonly Buffer[]): AsyncGenerator<Uint8Array, undefined> {
   yield* piecesOf(...read);
   for (let piece = await reader.readContent(); piece; piece = await reader.readContent()) yield piece;
@@ -156,8 +156,9 @@ async function* piecesOf(...pieces: readonly Buffer[]): AsyncGenerator<Uint8Arra
 }
 
 /**
- * The pieces for a consumer that may stop early: without `return`, its `break` leaves the generator open, from which the
- * rest is still to be read. A pull it forgot about is queued before ours, and must not end the process when it fails.
+ * The pieces for a consumer that may stop early. The iterator has no `return`, so a `break` of the consumer leaves the
+ * generator open, and we can read the rest from it. A `next()` that the consumer has not awaited must not end the process
+ * when it fails.
  */
 function lent(pieces: AsyncGenerator<Uint8Array, undefined>): AsyncIterable<Uint8Array> {
   const next = () => {
