@@ -3,23 +3,23 @@ import { describeError, log } from '../log.ts';
 import { briefly } from '../time-limit.ts';
 import { type Account, type AccountStore, storageLimitOf } from './account.ts';
 
-/** How much every account may take, unless the operator made an exception for it. */
+/** The limits of every account. The operator can set another storage limit for one account. */
 export interface AccountLimits {
   readonly storageLimitBytes: number;
   readonly fileCountLimit: number;
   readonly uploadBytesPerDay: number;
 }
 
-/** What else decides how much an account may take: both parts can change after they were read. */
+/** The part of an account that decides how much it may take. Both fields can change after they were read. */
 type KnownAccount = Pick<Account, 'storageLimitBytes' | 'sent'>;
 
-/** How much one account may take, as far as the caller knows; the store finds out what has changed since. */
+/** How much one account may take, as far as the caller knows. The store checks what has changed since. */
 export interface Allowance {
   readonly limits: AccountLimits;
   readonly known: KnownAccount;
 }
 
-/** Why something does not fit: the account has no room for its bytes or its file, or has sent enough for today. */
+/** Why a file does not fit: the account has no room for its bytes or for another file, or has sent enough for today. */
 export type Refusal = 'no room' | 'day used up';
 
 const DAY_MS = 24 * 3_600_000;
@@ -29,20 +29,20 @@ export function dayOf(now: number): number {
   return Math.floor(now / DAY_MS);
 }
 
-/** Bytes the account has sent today. A day that a clock ahead of ours has begun is today, too. */
+/** Bytes that the account has sent today. A later day, which a clock ahead of ours has begun, counts as today. */
 export function sentTodayBytes({ sent }: Pick<Account, 'sent'>, now: number): number {
   return sent && sent.day >= dayOf(now) ? sent.bytes : 0;
 }
 
-/** How many bytes the account may send in a day: always enough to fill the storage that the operator gave it. */
+/** How many bytes the account may send in a day: at least as many as its own storage limit, if the operator set one. */
 export function uploadBytesPerDayOf(account: Pick<Account, 'storageLimitBytes'>, limits: AccountLimits): number {
   return Math.max(limits.uploadBytesPerDay, account.storageLimitBytes ?? 0);
 }
 
 /**
- * Why one more file of so many bytes does not fit, as things stand; undefined when it does. A used-up day comes first: an
- * account that is full must not be let send without end. Until then, a file that is larger than all of the account's storage
- * has no room, whatever is left of the day.
+ * Why one more file of this size does not fit; undefined when it fits. An exceeded day comes first, so that an account that
+ * is full cannot go on sending. Otherwise a file that is larger than the account's whole storage has no room, whatever is left
+ * of the day.
  */
 export function refusalOf(
   account: Account,
@@ -59,14 +59,14 @@ export function refusalOf(
 }
 
 /**
- * True when the account has sent so much today that even uploads which are only repeated under their `Idempotency-Key` are
- * refused: a repeated one stores nothing and is answered on a day that is used up, but not without end.
+ * True when the account has sent so much today that even repeated uploads, with a used `Idempotency-Key`, are refused. A
+ * repeated upload stores nothing, so it is still answered when the day is used up, but only up to twice the day's bytes.
  */
 export function isRepeatingTooMuch(account: Account, limits: AccountLimits, now: number): boolean {
   return sentTodayBytes(account, now) > 2 * uploadBytesPerDayOf(account, limits);
 }
 
-/** What a client is told: 403 `storage_limit_exceeded`, or 429 `rate_limit_exceeded` until the next UTC day begins. */
+/** The error of a refusal: 403 `storage_limit_exceeded`, or 429 `rate_limit_exceeded` until the next UTC day begins. */
 export function refusalError(refusal: Refusal, now: number): ApiError {
   if (refusal === 'no room') return new ApiError('storage_limit_exceeded');
   const seconds = Math.ceil(((dayOf(now) + 1) * DAY_MS - now) / 1_000);
@@ -77,15 +77,15 @@ export function refusalError(refusal: Refusal, now: number): ApiError {
 }
 
 /**
- * A refused body under this length is not counted: at the usual rate limit of a minute such bodies come to 5 GiB a day, and
- * the usual mistakes of clients cost no write.
+ * A refused body under this length is not counted, so that the usual mistakes of clients cost no write. With the default rate
+ * limit such bodies come to at most 5 GiB a day.
  */
 const LEAST_BYTES = 64 * 1024;
 
 /**
- * Counts, for the day, bytes that were sent and became no file: those of a refused upload, or of one that had succeeded before
- * under its `Idempotency-Key`. It never fails and never counts twice: when the write fails or its answer is lost, that is
- * logged, and the bytes may be missing from the count.
+ * Counts, for the day, bytes that were sent but became no file: those of a refused upload, or of a repeated one. It never
+ * fails and never counts twice: when the write fails or its answer is lost, that is logged, and the bytes may be missing from
+ * the count.
  */
 export async function countInVain(
   accounts: AccountStore,

@@ -6,7 +6,7 @@ import { describeError, log } from '../log.ts';
 import { briefly } from '../time-limit.ts';
 import { generateKey, hashKey, isWellFormedKey, type KeyKind, prefixOf } from './key-format.ts';
 
-/** A key as it is kept, under its hash. Times are epoch milliseconds. */
+/** A key as it is stored, under its hash. Times are epoch milliseconds. */
 export interface StoredApiKey {
   /** A UUIDv7, so that ids sort by age. */
   readonly id: string;
@@ -19,21 +19,11 @@ export interface StoredApiKey {
   readonly isSuspended?: true;
 }
 
-function toApiKey({ id, name, keyPrefix, createdAt, lastUsedAt }: StoredApiKey): ApiKey {
-  return {
-    id,
-    name,
-    key_prefix: keyPrefix,
-    created_at: new Date(createdAt).toISOString(),
-    last_used_at: lastUsedAt === undefined ? null : new Date(lastUsedAt).toISOString(),
-  };
-}
-
-/** Where keys are kept, for their owners. Reads are strongly consistent. */
+/** The keys of an account, for its owner. Reads are strongly consistent. */
 export interface ApiKeyStore {
   /**
-   * Keeps a new key, unless its account has `limit` of them or is suspended.
-   * @param deadlineAt  epoch milliseconds until which conflicts with other writers are waited out.
+   * Stores a new key, unless its account has `limit` keys or is suspended. It waits for other writers of the account until
+   * `deadlineAt` (epoch milliseconds).
    */
   add(
     key: StoredApiKey & { readonly keyHash: string },
@@ -41,19 +31,17 @@ export interface ApiKeyStore {
   ): Promise<'added' | 'limit reached' | 'suspended'>;
   /** The keys of an account, newest first. */
   list(accountId: string): Promise<StoredApiKey[]>;
-  /** @returns false when the account has no such key (any more). */
+  /** Removes a key. @returns false when the account has no such key, or has it no longer. */
   remove(accountId: string, id: string, options: { deadlineAt: number }): Promise<boolean>;
 }
 
-/** The same keys, for whoever shows one. */
+/** The same keys by their hash, for requests that carry one. */
 export interface ApiKeyCredentials {
-  /**
-   * The key with this hash, by a strong read: a revocation holds from the next request. Undefined when there is none.
-   */
+  /** Reads strongly, so that a revocation holds from the next request; undefined when there is no such key. */
   find(keyHash: string): Promise<StoredApiKey | undefined>;
   /**
-   * Notes a use, if the key still exists and no use later than `unlessSince` is noted. A note that meets another writer
-   * is dropped: the next use brings another. Both are epoch milliseconds.
+   * Notes a use at `usedAt`, if the key still exists and no use later than `unlessSince` is noted (both epoch milliseconds).
+   * When it meets another writer it does nothing: the next use is noted instead.
    */
   noteUse(keyHash: string, usedAt: number, unlessSince: number): Promise<void>;
 }
@@ -62,7 +50,8 @@ export interface ApiKeyCredentials {
 const USE_NOTED_EVERY_MS = 60_000;
 
 /**
- * Whose key this is; undefined when it is nobody's. One read, none for what cannot be a key, and once a minute a write.
+ * Finds the account that a key belongs to; undefined when the key is not valid. It costs one read (none for a text that cannot
+ * be a key), and once a minute a write.
  */
 export async function authenticateKey(
   keys: ApiKeyCredentials,
@@ -76,31 +65,28 @@ export async function authenticateKey(
   const now = clock();
   const unlessSince = now - USE_NOTED_EVERY_MS;
   if (key.lastUsedAt === undefined || key.lastUsedAt <= unlessSince) {
-    await briefly(() => keys.noteUse(keyHash, now, unlessSince)).catch(leaveItToTheNext);
+    // When this fails, the key is valid all the same.
+    await briefly(() => keys.noteUse(keyHash, now, unlessSince)).catch((error) => {
+      log('warn', 'use of a key not noted; the next request does it', describeError(error));
+    });
   }
   return { accountId: key.accountId };
 }
 
-/** The key is good all the same. */
-function leaveItToTheNext(error: unknown): void {
-  log('warn', 'use of a key not noted; the next request does it', describeError(error));
-}
-
 interface KeyRequest {
   readonly accountId: string;
-  /** The `name` of the request's body, whatever it is. */
+  /** The `name` in the request's body, not checked yet. */
   readonly name: unknown;
   readonly kind: KeyKind;
   readonly deadlineAt: number;
 }
 
 /**
- * Makes a key and returns it with its secret, which is kept nowhere and cannot be shown again.
+ * Creates a key and returns it with its secret, which is not stored and cannot be shown again.
  *
- * If the answer is lost, the key exists and nobody knows its secret: it stands in the list, where its owner can revoke
- * it.
+ * If the answer is lost, the key exists but its secret is lost: the owner finds it in the list and can revoke it.
  * @throws ApiError `invalid_request` for the name, `api_key_limit_exceeded`; `unauthorized` when the account was suspended
- *   since the request was let in.
+ *   after the request was authenticated.
  */
 export async function createApiKey(
   keys: ApiKeyStore,
@@ -119,8 +105,9 @@ export async function createApiKey(
 }
 
 /**
- * 1 to 100 code points, kept exactly as they came. Control characters, line breaks, halves of surrogate pairs and what
- * turns the direction of text are refused, and white space alone or what else cannot be seen: a name is shown on one line, and has to be seen there.
+ * True for 1 to 100 code points, which are stored exactly as they came. A name is shown on one line and must be visible there:
+ * control characters, line breaks, halves of surrogate pairs and marks that turn the direction of text are refused, and so is
+ * a name of nothing but white space or other invisible characters.
  */
 function isKeyName(name: unknown): name is string {
   if (
@@ -141,7 +128,7 @@ export async function listApiKeys(keys: ApiKeyStore, accountId: string): Promise
 
 /**
  * Revokes a key: from the next request on it is refused.
- * @throws ApiError `not_found` when the account has no such key, whoever else may have it.
+ * @throws ApiError `not_found` when the account has no such key, also when another account has it.
  */
 export async function revokeApiKey(
   keys: ApiKeyStore,
@@ -149,4 +136,14 @@ export async function revokeApiKey(
 ): Promise<{ id: string; deleted: true }> {
   if (!isUuid(id) || !(await keys.remove(accountId, id, { deadlineAt }))) throw new ApiError('not_found');
   return { id, deleted: true };
+}
+
+function toApiKey({ id, name, keyPrefix, createdAt, lastUsedAt }: StoredApiKey): ApiKey {
+  return {
+    id,
+    name,
+    key_prefix: keyPrefix,
+    created_at: new Date(createdAt).toISOString(),
+    last_used_at: lastUsedAt === undefined ? null : new Date(lastUsedAt).toISOString(),
+  };
 }

@@ -5,39 +5,39 @@ import { SESSION_IDLE_MS, SESSION_MAX_MS } from '../limits.ts';
 import { describeError, log } from '../log.ts';
 import { briefly } from '../time-limit.ts';
 
-/** One browser that is logged in. A session that was read has whole seconds. */
+/** One browser that is logged in. Times are epoch milliseconds; they are stored in whole seconds. */
 export interface Session {
-  /** SHA-256 of the token, in hexadecimal; the token itself only the browser has. */
+  /** SHA-256 of the token, in hexadecimal. Only the browser has the token itself. */
   readonly tokenHash: string;
   readonly accountId: string;
   readonly createdAt: number;
-  /** When its idle time last began anew. */
+  /** When its idle time last began. */
   readonly refreshedAt: number;
-  /** From then on it is no session, whether its row is still there or not. */
+  /** From then on it is not valid, even if its row still exists. */
   readonly expiresAt: number;
 }
 
-/** Where sessions are kept. Reads are strongly consistent, so that a logout holds from the next request. */
+/** Keeps sessions. Reads are strongly consistent, so that a logout holds from the next request. */
 export interface SessionStore {
   /**
-   * Keeps a new session, unless its account is suspended or gone. An account has
-   * {@link SESSIONS_PER_ACCOUNT_MAX} at most: the oldest ends when there is one more.
+   * Stores a new session, unless its account is suspended or gone. An account has at most {@link SESSIONS_PER_ACCOUNT_MAX}:
+   * one more ends the oldest.
    * @throws ApiError `service_unavailable` when other logins to the account keep it waiting for five seconds.
    */
   add(session: Session): Promise<'added' | 'refused'>;
-  /** The row, also when it has expired; undefined when there is none. */
+  /** Reads a session, also one that has expired; undefined when there is none. */
   find(tokenHash: string): Promise<Session | undefined>;
-  /** Begins the idle time anew, if the session is still there: a late refresh does not bring it back. */
+  /** Restarts the idle time, if the session still exists: a late refresh does not bring it back. */
   refresh(session: Pick<Session, 'tokenHash' | 'refreshedAt' | 'expiresAt'>): Promise<void>;
-  /** Harmless when it is gone already. */
+  /** Ends a session. Harmless when it is gone already. */
   remove(tokenHash: string): Promise<void>;
   /**
-   * Ends every session of an account that was made before this call, by strong reads. Harmless at any time, and twice.
-   * @param options.last  is ended after all others, so that its owner can ask again when this fails on the way.
-   * @returns how many there were.
+   * Ends every session of an account that was made before this call. Harmless at any time, and twice.
+   * @param options.last  is ended after all others, so that its owner can try again when this fails on the way.
+   * @returns how many sessions there were.
    */
   removeAll(accountId: string, options?: { readonly last: string | undefined }): Promise<number>;
-  /** How many sessions of an account have not ended. @param now  epoch milliseconds. */
+  /** Counts the sessions of an account that have not ended. @param now  epoch milliseconds. */
   countLive(accountId: string, now: number): Promise<number>;
 }
 
@@ -45,56 +45,10 @@ export interface SessionStore {
 export const SESSION_TOKEN_BITS = 256;
 const TOKEN_FORMAT = /^[0-9A-Za-z]{43}$/;
 
-/** The hash a token is kept under; undefined for what cannot be a token. */
-export function hashToken(token: string): string | undefined {
-  return TOKEN_FORMAT.test(token) ? createHash('sha256').update(token).digest('hex') : undefined;
-}
-
-/** A session ends when it was idle too long, and in any case some time after login. */
-function expiryOf({ createdAt, refreshedAt }: Pick<Session, 'createdAt' | 'refreshedAt'>): number {
-  return Math.min(refreshedAt + SESSION_IDLE_MS, createdAt + SESSION_MAX_MS);
-}
-
-/** Logs out whoever has this token: from the next request on it is refused. Harmless for any other text. */
-export async function endSession(sessions: SessionStore, token: string): Promise<void> {
-  const tokenHash = hashToken(token);
-  if (tokenHash) await sessions.remove(tokenHash);
-}
-
-/** The idle time begins anew at most this often, so that a busy dashboard costs one write an hour. */
-const REFRESHED_EVERY_MS = 3_600_000;
-
-/**
- * The session of a token; undefined when there is none, or it has ended. One read, and once an hour a write. (So the
- * idle time counts from a request up to an hour before the last one: a session may end that much early, never late.)
- */
-export async function findSession(
-  sessions: SessionStore,
-  token: string,
-  clock: () => number = Date.now,
-): Promise<Session | undefined> {
-  const tokenHash = hashToken(token);
-  const session = tokenHash && (await sessions.find(tokenHash));
-  const now = clock();
-  // By the time, not by the row: DynamoDB may delete expired rows days late.
-  if (!session || session.expiresAt <= now) return undefined;
-  const expiresAt = expiryOf({ createdAt: session.createdAt, refreshedAt: now });
-  if (now - session.refreshedAt >= REFRESHED_EVERY_MS && expiresAt > session.expiresAt) {
-    const refreshed = { tokenHash: session.tokenHash, refreshedAt: now, expiresAt };
-    await briefly(() => sessions.refresh(refreshed)).catch(leaveItToTheNext);
-  }
-  return session;
-}
-
-/** The session is good all the same. */
-function leaveItToTheNext(error: unknown): void {
-  log('warn', 'session not refreshed; the next request does it', describeError(error));
-}
-
 /**
  * Logs a browser in.
- * @returns the token for its cookie, which is kept nowhere else.
- * @throws ApiError `unauthorized` when the account has been suspended, or deleted, since somebody looked.
+ * @returns the token for its cookie, which is stored nowhere else.
+ * @throws ApiError `unauthorized` when the account has been suspended or deleted.
  */
 export async function startSession(
   sessions: SessionStore,
@@ -108,4 +62,48 @@ export async function startSession(
   const outcome = await sessions.add({ tokenHash, accountId, ...times, expiresAt: expiryOf(times) });
   if (outcome === 'refused') throw new ApiError('unauthorized', { detail: 'the account is suspended or gone' });
   return token;
+}
+
+/** The idle time restarts at most this often, so that a busy dashboard costs one write an hour. */
+const REFRESHED_EVERY_MS = 3_600_000;
+
+/**
+ * Finds the session of a token; undefined when there is none, or it has ended. It costs one read, and once an hour a write. (So
+ * the idle time counts from a request up to an hour before the last one: a session may end that much early, never late.)
+ */
+export async function findSession(
+  sessions: SessionStore,
+  token: string,
+  clock: () => number = Date.now,
+): Promise<Session | undefined> {
+  const tokenHash = hashToken(token);
+  const session = tokenHash && (await sessions.find(tokenHash));
+  const now = clock();
+  // The time decides, not the row: DynamoDB may delete expired rows days late.
+  if (!session || session.expiresAt <= now) return undefined;
+  const expiresAt = expiryOf({ createdAt: session.createdAt, refreshedAt: now });
+  if (now - session.refreshedAt >= REFRESHED_EVERY_MS && expiresAt > session.expiresAt) {
+    const refreshed = { tokenHash: session.tokenHash, refreshedAt: now, expiresAt };
+    // When this fails, the session is valid all the same.
+    await briefly(() => sessions.refresh(refreshed)).catch((error) => {
+      log('warn', 'session not refreshed; the next request does it', describeError(error));
+    });
+  }
+  return session;
+}
+
+/** Logs a browser out: from the next request on its token is refused. Harmless for a text that is no token. */
+export async function endSession(sessions: SessionStore, token: string): Promise<void> {
+  const tokenHash = hashToken(token);
+  if (tokenHash) await sessions.remove(tokenHash);
+}
+
+/** The hash under which a token's session is stored; undefined for a text that cannot be a token. */
+export function hashToken(token: string): string | undefined {
+  return TOKEN_FORMAT.test(token) ? createHash('sha256').update(token).digest('hex') : undefined;
+}
+
+/** A session ends when it was idle for {@link SESSION_IDLE_MS}, and {@link SESSION_MAX_MS} after login in any case. */
+function expiryOf({ createdAt, refreshedAt }: Pick<Session, 'createdAt' | 'refreshedAt'>): number {
+  return Math.min(refreshedAt + SESSION_IDLE_MS, createdAt + SESSION_MAX_MS);
 }
