@@ -10,7 +10,7 @@ export interface AuditingStores {
   readonly objects: Pick<ObjectStore, 'size'>;
 }
 
-/** One thing that is not as it should be. */
+/** One difference between what is recorded and what should be. */
 export type Difference =
   | { readonly what: 'storage used' | 'file count'; readonly recorded: number; readonly computed: number }
   | { readonly what: 'group' | 'leaf'; readonly index: number; readonly recorded: number; readonly computed: number }
@@ -26,12 +26,12 @@ export interface Audit {
 const CONCURRENCY = 16;
 
 /**
- * Compares an account's books with its rows, and its rows with the bucket (invariants 1 and 2 of the accounting). While the
- * account's owner neither uploads nor deletes, an account in order has no differences, even with work left for the sweeper.
+ * Compares an account's books with its rows, and its rows with the bucket. For an account in order it finds no differences,
+ * even when the sweeper still has work, as long as the owner neither uploads nor deletes meanwhile.
  *
- * The books, each page of the rows and each object are read at moments of their own. So while files come and go, an account
- * in order may show differences, and a wrong one may show none: such a report proves nothing. `recorded.revision` tells
- * whether the books have changed since the first of these reads, and {@link AuditStore.rewrite} refuses to write then.
+ * The books, each page of the rows and each object are read at different times. While files come and go, an account in order
+ * may therefore show differences, and a wrong one may show none: such a report proves nothing. `recorded.revision` tells
+ * whether the books have changed since they were read, and {@link AuditStore.rewrite} refuses to write then.
  * @throws ApiError `not_found` when there is no such account.
  */
 export async function auditAccount(stores: AuditingStores, accountId: string): Promise<Audit> {
@@ -56,7 +56,7 @@ export async function auditAccount(stores: AuditingStores, accountId: string): P
   return { differences, recorded, computed };
 }
 
-/** What the books should say: ready files, and the reservations of tickets that are pending. */
+/** The right books: those of ready files and of the reservations of pending tickets. */
 function computeBooks(rows: readonly FileRow[], ready: readonly ReadyFile[]): Books {
   const reserved = rows.flatMap((row) => (row.state === 'pending' && row.via === 'ticket' ? row.sizeBytes : []));
   return {
@@ -91,11 +91,11 @@ function compareCounts(
 function compareListing(listed: readonly ListedFile[], ready: readonly ReadyFile[]): Difference[] {
   const isListed = new Set(listed.map(({ id }) => id));
   const isReady = new Set(ready.map(({ id }) => id));
-  const inOneAlone = [
+  const onlyInOne = [
     ...[...isListed].filter((id) => !isReady.has(id)),
     ...[...isReady].filter((id) => !isListed.has(id)),
   ];
-  return inOneAlone.map((fileId) => ({ what: 'listing', fileId }));
+  return onlyInOne.map((fileId) => ({ what: 'listing', fileId }));
 }
 
 async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {

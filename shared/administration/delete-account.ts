@@ -16,21 +16,21 @@ export interface AccountDeletingStores extends DeletingStores {
 }
 
 export interface DeletedAccount {
-  /** Files whose links are dead now (on the CDN within a minute). */
+  /** Files that were deleted. Their links are dead on the CDN within a minute. */
   readonly files: number;
   /**
-   * Uploads and deletions under way, and what tickets left that have not ended: no file can come of them, and the sweeper
-   * removes each when its time is over.
+   * Rows of uploads and deletions under way, and of tickets that have not ended. They cannot become files, and the sweeper
+   * removes each at its deadline.
    */
   readonly leftToSweeper: number;
 }
 
-/** Each deletion writes the account's row, so more at once would only meet there. */
+/** Each deletion writes the account's row, so more at once would only conflict there. */
 const CONCURRENCY = 4;
 
 /**
- * Deletes an account and all it owns. It is closed first, so that nothing can join it; its row goes last, so that whoever
- * dies or fails anywhere finds it again, and finishes by another run. Who logs in later begins with a new, empty account.
+ * Deletes an account and all it owns. The account is suspended first, so that nothing can be added to it. Its row is removed
+ * last, so that another run can finish after we failed or died anywhere. A later login makes a new, empty account.
  * @throws ApiError `not_found` when there is no such account.
  */
 export async function deleteAccount(
@@ -44,15 +44,15 @@ export async function deleteAccount(
   for await (const key of keyMarks.all(id)) await keys.remove(id, key.id, deadline);
   const rows = await Array.fromAsync(audit.rows(id));
   await eachOf(rows, CONCURRENCY, (row) => endRow(stores, row, deadline));
-  // After the files: each of them is in a counter. (An upload under way may take a seq after this, and leave that counter
-  // behind: it counts on when the account is made anew, and stands for nothing.)
+  // After the files, because each of them is in a counter. (An upload under way may take a seq after this and so leave that
+  // one counter. It is harmless: a new account of this person goes on counting from it.)
   await administration.removeRecords(id);
   const left = await Array.fromAsync(audit.rows(id));
   await administration.remove(id);
   return { files: rows.filter(({ state }) => state === 'ready').length, leftToSweeper: left.length };
 }
 
-/** Takes a row out of the books. What the sweeper is to finish is left to it, because bytes may still come. */
+/** Takes a row out of the books. The sweeper does the rest, because bytes may still arrive. */
 async function endRow(stores: AccountDeletingStores, row: FileRow, deadline: Deadline): Promise<void> {
   if (row.state === 'pending' && row.via === 'form') {
     await stores.files.giveUp(row);
@@ -61,7 +61,7 @@ async function endRow(stores: AccountDeletingStores, row: FileRow, deadline: Dea
   }
 }
 
-/** Its owner was quicker, or the sweeper. */
+/** The file was deleted meanwhile, by its owner or by the sweeper. */
 function ignoreGone(error: unknown): void {
   if (!(error instanceof ApiError && error.code === 'not_found')) throw error;
 }

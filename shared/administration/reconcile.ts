@@ -8,31 +8,30 @@ export interface ReconcilingStores extends AuditingStores, DeletingStores {
 }
 
 export interface ReconcileOptions {
-  /** One account; absent: all. */
+  /** Only this account; all accounts when absent. */
   readonly accountId?: string;
-  /** False: only look. */
+  /** False only reports. */
   readonly repair: boolean;
 }
 
 export interface AccountReport {
   readonly accountId: string;
   readonly differences: Difference[];
-  /** False also when the account changed while we looked, or a file could not be deleted; then look again. */
+  /** False also when the account changed meanwhile, or a file could not be deleted; then run it again. */
   readonly isRepaired: boolean;
 }
 
-/** How long a write to an account waits for other writers of it. */
+/** How long a write to an account waits for its other writers. */
 const PATIENCE_MS = 60_000;
 
 /**
- * Rebuilds what is derived (usage, counts, listing counters) from the rows, and finds files whose object is missing or of
- * another size; `repair` writes the books anew and deletes those files. (Objects without a row are for the sweeper's walk
- * of the bucket.)
+ * Recomputes the books (usage, counts, listing counters) from the rows, and finds files whose object is missing or of another
+ * size. `repair` replaces the books and deletes those files. (The sweeper's walk of the bucket removes objects without a row.)
  *
- * For an operator, after tables were restored or edited. It is safe beside traffic: the books are rewritten only if nothing
- * has changed them since the audit began. An account in constant use can therefore be looked at several times in vain;
- * then suspend it first. What a report beside traffic means is said at {@link auditAccount}.
- * @throws ApiError `not_found` when the account that was asked for does not exist.
+ * The operator runs it after tables were restored or edited. It is safe while there is traffic: the books are replaced only
+ * if nothing has changed them since the audit began. For an account in constant use that may fail again and again; then
+ * suspend the account first. See {@link auditAccount} for what a report during traffic means.
+ * @throws ApiError `not_found` when `accountId` does not exist.
  */
 export async function* reconcile(
   stores: ReconcilingStores,
@@ -44,7 +43,7 @@ export async function* reconcile(
   }
   for await (const id of stores.audit.accountIds()) {
     const report = await reconcileAccount(stores, id, repair).catch(undefinedIfGone);
-    // Absent: the account was deleted since its id was read.
+    // Undefined when the account was deleted after its id was read.
     if (report) yield report;
   }
 }
@@ -58,7 +57,7 @@ async function reconcileAccount(stores: ReconcilingStores, accountId: string, re
   return { accountId, differences, isRepaired };
 }
 
-/** First the books, since a deletion changes them. A file is deleted whether they could be rewritten or not. */
+/** First the books, because a deletion changes them. Files are deleted even when the books could not be replaced. */
 async function repairAccount(
   stores: ReconcilingStores,
   accountId: string,
@@ -69,7 +68,7 @@ async function repairAccount(
   for (const difference of differences) {
     if (difference.what !== 'object') continue;
     try {
-      // Undefined also when the file's owner has deleted it meanwhile.
+      // The file's owner may have deleted it meanwhile.
       await deleteFile(stores, difference.file, inTime()).catch(undefinedIfGone);
     } catch (error) {
       isRepaired = false;

@@ -3,26 +3,6 @@ import type { SessionStore } from '../sessions/session.ts';
 import type { Deadline } from '../time-limit.ts';
 import type { AdministrationStore, KeyMarkStore } from './administration-store.ts';
 
-/**
- * Makes every key of an account follow its state, which must have been written before. Each mark holds to that state: of a
- * suspension and a restoration at once the one that wrote the account last wins everywhere.
- * @returns how many there are; undefined when the state has changed meanwhile.
- */
-async function markKeys(
-  keyMarks: KeyMarkStore,
-  accountId: string,
-  isSuspended: boolean,
-  deadline: Deadline,
-): Promise<number | undefined> {
-  let marked = 0;
-  // One after the other: each of these transactions looks at the account, so two of them would only meet.
-  for await (const key of keyMarks.all(accountId)) {
-    if (!(await keyMarks.mark(accountId, key, isSuspended, deadline))) return undefined;
-    marked++;
-  }
-  return marked;
-}
-
 interface SuspendingStores {
   readonly administration: AdministrationStore;
   readonly keyMarks: KeyMarkStore;
@@ -30,18 +10,18 @@ interface SuspendingStores {
 }
 
 interface SuspendedAccount {
-  /** Keys that are refused until the account is restored. */
+  /** Keys, which are refused until the account is restored. */
   readonly keys: number;
-  /** Sessions that ended for good. */
+  /** Sessions, which have ended for good. */
   readonly sessions: number;
 }
 
 /**
- * Closes an account: when this returns, every key of it is refused, every session has ended, and there will be no new one.
- * Its files stay as they are. Sessions do not come back with a restoration, because one of them may be a thief's.
+ * Suspends an account: when this returns, all its keys are refused, all its sessions have ended, and no new ones can be made.
+ * Its files stay as they are. A restoration does not bring sessions back, because one of them may be a thief's.
  *
- * First the account, because keys and sessions are made only while it is open: whatever is not there by then will not be
- * made. If it dies in between, run it again.
+ * The account is written first, because keys and sessions can be made only while it is open: then none can be made after we
+ * looked. If we die in between, run it again.
  * @returns undefined when the account was restored meanwhile.
  * @throws ApiError `not_found` when there is no such account.
  */
@@ -57,10 +37,10 @@ export async function suspendAccount(
 }
 
 /**
- * Opens a suspended account again: its keys work as before, and its owner may log in. Harmless for an account that is open.
- * If it dies in between, some keys are still refused: run it again.
- * @returns how many keys it has; undefined when the account was suspended again meanwhile; `being deleted` when it stays
- *   closed.
+ * Restores a suspended account: its keys work again, and its owner may log in. Harmless for an account that is not suspended.
+ * If we die in between, some keys are still refused: run it again.
+ * @returns the number of keys; undefined when the account was suspended again meanwhile; `being deleted` when it stays
+ *   suspended, because its deletion has begun.
  * @throws ApiError `not_found` when there is no such account.
  */
 export async function restoreAccount(
@@ -72,4 +52,24 @@ export async function restoreAccount(
   if (outcome === 'absent') throw new ApiError('not_found');
   if (outcome === 'being deleted') return outcome;
   return markKeys(keyMarks, id, false, deadline);
+}
+
+/**
+ * Gives every key of an account the account's state, which must have been written before. Each mark is conditional on that
+ * state: of a suspension and a restoration at once the one that wrote the account last wins for all keys.
+ * @returns the number of keys; undefined when the state has changed meanwhile.
+ */
+async function markKeys(
+  keyMarks: KeyMarkStore,
+  accountId: string,
+  isSuspended: boolean,
+  deadline: Deadline,
+): Promise<number | undefined> {
+  let marked = 0;
+  // One after the other: each of these transactions checks the account, so two at once would only conflict.
+  for await (const key of keyMarks.all(accountId)) {
+    if (!(await keyMarks.mark(accountId, key, isSuspended, deadline))) return undefined;
+    marked++;
+  }
+  return marked;
 }

@@ -9,15 +9,15 @@ export interface TakingDownStores extends DeletingStores {
   readonly inventory: Pick<ObjectInventory, 'ownerTag'>;
 }
 
-/** An object that somebody can download, and whose it is. */
+/** An object that can be downloaded, and its owner. */
 export interface PublishedObject {
   readonly key: string;
   readonly owner: FileRef;
-  /** Absent when no file has this object any more: its deletion is under way, or it was left behind. */
+  /** Absent when the object belongs to no file any more: its deletion is under way, or it was left behind. */
   readonly file?: StoredFile;
 }
 
-/** What is stored under a public key, by the owner it names itself; undefined when nothing is, or nothing of ours. */
+/** Finds the object under a public key, by its owner tag; undefined when there is none, or we did not write it. */
 export async function findPublished(stores: TakingDownStores, key: string): Promise<PublishedObject | undefined> {
   const owner = parseOwner((await stores.inventory.ownerTag(key)) ?? '');
   if (!owner) return undefined;
@@ -26,8 +26,8 @@ export async function findPublished(stores: TakingDownStores, key: string): Prom
 }
 
 /**
- * Ends a link, whoever owns it. A file is deleted as by its owner, so that the books are kept; then the object goes, also
- * if the deletion left that to the sweeper. Harmless twice.
+ * Makes a link dead, whichever account owns it. The file is deleted as its owner would delete it, so that the books stay right;
+ * then the object is removed, also when the deletion left that to the sweeper. Harmless twice.
  */
 export async function takeDown(
   stores: TakingDownStores,
@@ -37,7 +37,7 @@ export async function takeDown(
   try {
     if (file) await deleteFile(stores, file, deadline);
   } catch (error) {
-    // Its owner was quicker.
+    // The owner has deleted it meanwhile.
     if (!(error instanceof ApiError && error.code === 'not_found')) throw error;
   }
   await stores.objects.remove(key);

@@ -29,11 +29,11 @@ export interface LoginOutcome extends LoginRedirect {
 }
 
 /**
- * Finishes a login: a session and the dashboard, or the login page with a code of {@link LOGIN_ERRORS}. The browser
- * goes to no other place, whatever it brought, and its attempt is over either way.
+ * Finishes a login: redirects the browser to the dashboard with a session, or to the login page with a code of
+ * `LOGIN_ERRORS`. It is never redirected anywhere else, whatever it sent, and the attempt is over in both cases.
  *
- * If we die between the writes, an account without a session is left, or a session whose token nobody has: harmless
- * both, and a new attempt mends it.
+ * If we die between the writes, an account without a session is left, or a session whose token no browser has. Both are
+ * harmless, and the person can log in again.
  */
 export async function finishLogin(
   setting: LoginSetting,
@@ -52,7 +52,7 @@ export async function finishLogin(
   }
 }
 
-/** @returns the token of the new session. */
+/** Checks the callback, and makes the session. @returns its token. */
 async function logIn(setting: LoginSetting, callback: LoginCallback, clock: () => number): Promise<string> {
   const { provider, appUrl, allowed, accounts, sessions } = setting;
   const attempt = findAttempt(parameter(callback, 'state'), callback.cookies, {
@@ -74,11 +74,9 @@ async function logIn(setting: LoginSetting, callback: LoginCallback, clock: () =
   return startSession(sessions, id, clock);
 }
 
-/**
- * The code the provider sent the browser back with. @throws LoginError when it sent a refusal, or is not the provider.
- */
+/** The code that the provider sent with the browser. @throws LoginError when it sent an error, or another issuer answered. */
 function codeFrom(callback: LoginCallback, provider: LoginProvider): string {
-  // RFC 9207: a provider that names itself must be the one we sent the browser to.
+  // RFC 9207: when the answer names its issuer, it must be the provider that we sent the browser to.
   const issuer = parameter(callback, 'iss');
   if (issuer !== undefined && !issuerSpellings(provider).includes(issuer)) {
     throw new LoginError('login_failed', 'an answer of another issuer');
@@ -90,7 +88,7 @@ function codeFrom(callback: LoginCallback, provider: LoginProvider): string {
   return code;
 }
 
-/** A parameter that came once, and is not empty: of two, which is meant? */
+/** A parameter that came exactly once and is not empty. When it is repeated, it is unclear which value is meant. */
 function parameter({ parameters }: LoginCallback, name: string): string | undefined {
   const [first, second] = parameters[name] ?? [];
   return second === undefined && first ? first : undefined;

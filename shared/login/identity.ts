@@ -4,27 +4,27 @@ import { LOGIN_ATTEMPT_MS } from '../limits.ts';
 import { LoginError } from './login-error.ts';
 import { isGoogle, issuerSpellings, type LoginProvider } from './provider.ts';
 
-/** Who logged in, by the word of the provider. */
+/** A person as the provider describes them. */
 interface Identity {
-  /** The provider's lasting name for the person; an e-mail address may change hands, this does not. */
+  /** The provider's permanent id of the person. An e-mail address may pass to another person; this cannot. */
   readonly subject: string;
   readonly email: string;
   readonly name: string;
   readonly pictureUrl?: string;
-  /** True when the address belongs to an organisation that has its accounts with the provider (Google's `hd`). */
+  /** True when the account belongs to an organisation at the provider (Google's `hd`). */
   readonly isHosted: boolean;
 }
 
 const CLOCK_TOLERANCE_SECONDS = 30;
 const KEYS_TIMEOUT_MS = 5_000;
 
-/** The providers' public keys, fetched when first needed, kept ten minutes, and fetched anew for an unknown key. */
+/** The providers' public keys. They are fetched when first needed, kept for ten minutes, and fetched again for an unknown key. */
 const keySets = new Map<string, RemoteJWKSet>();
 
 /**
- * The identity in an ID token that was made by the provider, for us, for this attempt, just now.
+ * Verifies that the provider made an ID token, for us, for this attempt, just now.
  * Source: OpenID Connect Core 1.0, section 3.1.3.7.
- * @throws LoginError `login_failed`, `email_not_verified`, or `unavailable` when the provider's keys cannot be had.
+ * @throws LoginError `login_failed`, `email_not_verified`, or `unavailable` when the provider's keys cannot be fetched.
  */
 export async function verifyIdToken(
   idToken: string,
@@ -66,7 +66,7 @@ function keysOf({ jwksUri }: LoginProvider): RemoteJWKSet {
 
 function toIdentity({ sub, email, email_verified, name, picture, hd }: JWTPayload, provider: LoginProvider): Identity {
   if (typeof sub !== 'string' || sub === '') throw new LoginError('login_failed', 'ID token without a subject');
-  // `true` and nothing like it: some providers write the text "false".
+  // Exactly `true`: some providers write the text "false".
   if (typeof email !== 'string' || !email.includes('@') || email_verified !== true) {
     throw new LoginError('email_not_verified', 'e-mail address missing or not verified');
   }
@@ -79,52 +79,52 @@ function toIdentity({ sub, email, email_verified, name, picture, hd }: JWTPayloa
   };
 }
 
-/** An address a page may show: over TLS, or (on one machine) the provider's own. */
+/** True for a picture that a page may load: over TLS, or (on one machine) from the provider itself. */
 function isPictureOf({ issuer }: LoginProvider, picture: unknown): picture is string {
   const url = typeof picture === 'string' ? URL.parse(picture) : null;
   return url !== null && (url.protocol === 'https:' || url.origin === new URL(issuer).origin);
 }
 
-/** Without the cause: jose's errors carry the claims. */
+/** Leaves out the cause, because jose's errors hold the claims. */
 function toLoginError(error: unknown): LoginError {
   const isBadToken = error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout);
-  // A generic one is the answer of the keys' address, not the token.
+  // A generic error is about the keys, not about the token.
   if (!isBadToken || error.code === errors.JOSEError.code) {
-    return new LoginError('unavailable', "the provider's keys cannot be had");
+    return new LoginError('unavailable', "the provider's keys cannot be fetched");
   }
   const claim = error instanceof errors.JWTClaimValidationFailed ? ` (${error.claim})` : '';
   return new LoginError('login_failed', `ID token refused: ${error.code}${claim}`);
 }
 
-/** Tells account ids from other uses of UUIDv5. Changing it would give everybody a new, empty account. */
+/** Separates account ids from other uses of UUIDv5. A change would give every person a new, empty account. */
 const NAMESPACE = 'b1f04be6-6b0c-4f0e-9c5e-0d0a6c2f7f53';
 
 /**
- * The account of a person, by what never changes: the provider's one name and its name for the person. Neither the
- * e-mail address nor the way the provider spells itself plays a part.
+ * The id of a person's account, made of what never changes: the canonical issuer and the subject. It depends neither on the
+ * e-mail address nor on the spelling of the issuer in a token.
  */
 export function accountIdOf(issuer: string, subject: string): string {
-  // An issuer is an address and has no space, so no two pairs make one name.
+  // An issuer is an address and has no space, so two pairs never give the same name.
   return uuidv5(NAMESPACE, `${issuer} ${subject}`);
 }
 
-/** Who may log in; both lower-case. Both empty: everybody. Otherwise whoever is on either. */
+/** Who may log in, in lower case: everybody when both are empty, otherwise every person who is on one of them. */
 export interface AllowList {
   readonly domains: readonly string[];
   readonly emails: readonly string[];
 }
 
 /**
- * True when the operator lets this person in.
+ * True when the operator allows this person to log in.
  *
- * Google verifies the address of an account of another domain only once, when the account is made: who has left the
- * domain since keeps it. So a domain lets in only those that Google answers for: Workspace accounts and gmail.com.
+ * Google verifies the address of an account in another domain only once, when the account is made: a person who has left the
+ * domain keeps the account. So a domain on the list admits only Workspace accounts and gmail.com addresses.
  * Source: Google, "Verify the Google ID token", `email_verified` and `hd`.
  */
 export function isAllowed({ email, isHosted }: Identity, list: AllowList, provider: LoginProvider): boolean {
   if (list.domains.length === 0 && list.emails.length === 0) return true;
   const address = email.toLowerCase();
   const domain = address.slice(address.lastIndexOf('@') + 1);
-  const isAnsweredFor = !isGoogle(provider) || isHosted || domain === 'gmail.com';
-  return list.emails.includes(address) || (isAnsweredFor && list.domains.includes(domain));
+  const isVouchedFor = !isGoogle(provider) || isHosted || domain === 'gmail.com';
+  return list.emails.includes(address) || (isVouchedFor && list.domains.includes(domain));
 }

@@ -5,20 +5,20 @@ import { LOGIN_ATTEMPT_MS } from '../limits.ts';
 import { LoginError } from './login-error.ts';
 
 /**
- * What one browser must bring back to finish a login it started. It lives in a cookie of that browser alone (`__Host-`
- * keeps others from planting one), so that nobody can be made to finish a login that somebody else started.
+ * What a browser must bring back to finish a login that it started. It is kept in a cookie of that browser (`__Host-` keeps
+ * other sites from planting one), so that no person can be made to finish a login that another person started.
  */
 export interface LoginAttempt {
-  /** Goes out with the browser and must come back with it. */
+  /** Goes to the provider with the browser and must come back with it. */
   readonly state: string;
-  /** Proves to the provider that the code is used by whoever asked for it (PKCE). */
+  /** Proves to the provider that the client that uses the code is the one that asked for it (PKCE). */
   readonly codeVerifier: string;
-  /** Must stand in the ID token: it was made for this attempt. */
+  /** The ID token must hold it: then it was made for this attempt. */
   readonly nonce: string;
   readonly startedAt: number;
 }
 
-/** Logins a browser may have open, in as many tabs; each is a cookie of 200 bytes on every request. */
+/** How many attempts a browser may have open, in as many tabs. Each is a cookie of 200 bytes on every request. */
 const OPEN_MAX = 5;
 const SECRET_BITS = 256;
 const VALUE = /^([0-9A-Za-z]{43})\.([0-9A-Za-z]{43})\.([0-9A-Za-z]{43})\.(\d{1,12})$/;
@@ -28,7 +28,7 @@ export function newAttempt(now: number): LoginAttempt {
   return { state, codeVerifier, nonce, startedAt: now };
 }
 
-/** The `Set-Cookie`s that keep an attempt, and forget the oldest of those `cookies` already holds if they are many. */
+/** The `Set-Cookie`s that keep an attempt, and remove the oldest attempts when `cookies` already holds too many. */
 export function keepAttempt(attempt: LoginAttempt, cookies: readonly Cookie[], isSecure: boolean): string[] {
   const { state, codeVerifier, nonce, startedAt } = attempt;
   const value = [state, codeVerifier, nonce, Math.floor(startedAt / 1_000)].join('.');
@@ -41,8 +41,8 @@ export function keepAttempt(attempt: LoginAttempt, cookies: readonly Cookie[], i
 }
 
 /**
- * The attempt that `state` belongs to.
- * @throws LoginError `login_failed` when it is none of this browser's, `expired` when it may have been.
+ * Finds the attempt that `state` belongs to.
+ * @throws LoginError `login_failed` when it is not this browser's, `expired` when it may have been.
  */
 export function findAttempt(
   state: string | undefined,
@@ -60,8 +60,8 @@ export function findAttempt(
 }
 
 /**
- * The `Set-Cookie`s that end the attempt of `state`, so that it cannot be tried twice. Any page can send the browser to our
- * callback, so what belongs to no attempt ends none.
+ * The `Set-Cookie`s that end the attempt of `state`, so that it cannot be tried twice. Any page can redirect the browser to
+ * our callback, so a `state` that belongs to no attempt ends none.
  */
 export function forgetAttempt(state: string | undefined, cookies: readonly Cookie[], isSecure: boolean): string[] {
   if (state === undefined) return [];
@@ -69,7 +69,7 @@ export function forgetAttempt(state: string | undefined, cookies: readonly Cooki
   return meant.map((name) => forget(name, isSecure));
 }
 
-/** A name for each attempt, that shows nothing of its state. */
+/** The name of an attempt's cookie, which does not reveal its state. */
 function nameOf(state: string, isSecure: boolean): string {
   return `${namePrefix(isSecure)}${createHash('sha256').update(state).digest('hex').slice(0, 16)}`;
 }

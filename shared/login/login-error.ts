@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts';
 
-/** Every reason a login ends without a session, as the dashboard reads it in `?error=`; codes are never renamed. */
+/** Every reason why a login ends without a session. The dashboard reads the code in `?error=`; codes are never renamed. */
 export const LOGIN_ERRORS = {
   access_denied: 'The person did not agree, at the identity provider.',
   expired: 'The login was not finished in time, or not in the browser that started it.',
@@ -13,7 +13,7 @@ export const LOGIN_ERRORS = {
 
 export type LoginErrorCode = keyof typeof LOGIN_ERRORS;
 
-/** A login that ends without a session. The message is for the log alone, and holds nothing secret and no claim. */
+/** A login that ends without a session. The message is only for the log, and holds no secret and no claim. */
 export class LoginError extends Error {
   readonly code: LoginErrorCode;
 
@@ -24,14 +24,14 @@ export class LoginError extends Error {
   }
 }
 
-/** The code that a person is shown for whatever ended their login. */
+/** The code for any error that ended a login. */
 export function loginErrorCodeOf(cause: unknown): LoginErrorCode {
   if (cause instanceof LoginError) return cause.code;
   if (!(cause instanceof ApiError)) return 'login_failed';
   switch (cause.code) {
     case 'rate_limit_exceeded':
       return cause.code;
-    // Suspended between our two writes.
+    // The account was suspended between our two writes.
     case 'unauthorized':
       return 'not_allowed';
     case 'service_unavailable':

@@ -12,10 +12,10 @@ import type { LoginProvider } from './provider.ts';
 
 const EXCHANGE_TIMEOUT_MS = 5_000;
 
-/** Where the provider sends the browser back to: one exact address, which the operator has registered there. */
+/** Where the provider redirects the browser to: one exact address, which the operator has registered there. */
 const redirectUri = (appUrl: string) => `${appUrl}/api/v1/auth/google/callback`;
 
-/** Where the browser goes to log in: with PKCE S256, state and nonce. */
+/** The provider's address where the browser logs in, with PKCE S256, state and nonce. */
 export function authorizationUrl(provider: LoginProvider, appUrl: string, attempt: LoginAttempt): string {
   const url = clientOf(provider, appUrl).createAuthorizationURLWithPKCE(
     provider.authorizationEndpoint,
@@ -29,8 +29,8 @@ export function authorizationUrl(provider: LoginProvider, appUrl: string, attemp
 }
 
 /**
- * The ID token that the provider gives for a code, unverified.
- * @throws LoginError `login_failed` when it refuses the code, `unavailable` when it does not answer within five
+ * Exchanges a code for an ID token, which is not verified yet.
+ * @throws LoginError `login_failed` when the provider refuses the code, `unavailable` when it does not answer within five
  *   seconds.
  */
 export async function exchangeCode(
@@ -40,7 +40,7 @@ export async function exchangeCode(
 ): Promise<string> {
   try {
     const client = clientOf(provider, appUrl);
-    const tokens = await inTime(client.validateAuthorizationCode(provider.tokenEndpoint, code, codeVerifier));
+    const tokens = await withinTimeout(client.validateAuthorizationCode(provider.tokenEndpoint, code, codeVerifier));
     return tokens.idToken();
   } catch (error) {
     throw toLoginError(error);
@@ -51,8 +51,8 @@ function clientOf({ clientId, clientSecret }: LoginProvider, appUrl: string): OA
   return new OAuth2Client(clientId, clientSecret, redirectUri(appUrl));
 }
 
-/** arctic waits as long as the connection lasts. Its late answer is dropped. */
-async function inTime<Value>(work: Promise<Value>): Promise<Value> {
+/** Limits the wait, because arctic waits as long as the connection lasts. A late answer is dropped. */
+async function withinTimeout<Value>(work: Promise<Value>): Promise<Value> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
     () => late.reject(new LoginError('unavailable', 'the token endpoint did not answer in time')),
@@ -65,7 +65,7 @@ async function inTime<Value>(work: Promise<Value>): Promise<Value> {
   }
 }
 
-/** Without the cause: arctic's errors carry what the provider answered. */
+/** Leaves out the cause, because arctic's errors hold the provider's answer. */
 function toLoginError(error: unknown): LoginError {
   if (error instanceof LoginError) return error;
   if (error instanceof ArcticFetchError) return new LoginError('unavailable', 'the token endpoint cannot be reached');

@@ -1,16 +1,16 @@
-/** Who vouches for people, and how we are known there. */
+/** The identity provider, and our client there. */
 export interface LoginProvider {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The one name the provider has with us, whatever it writes into its tokens. */
+  /** The provider's one canonical name, whatever spelling it writes into its tokens. */
   readonly issuer: string;
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
-  /** Where its public keys are. */
+  /** The address of its public keys. */
   readonly jwksUri: string;
 }
 
-/** Google's, as of its discovery document. */
+/** Google's addresses, from its discovery document. */
 const GOOGLE = {
   issuer: 'https://accounts.google.com',
   authorization_endpoint: 'https://accounts.google.com/o/oauth2/v2/auth',
@@ -19,10 +19,10 @@ const GOOGLE = {
 } as const;
 
 /**
- * The provider as its secret describes it: `client_id` and `client_secret`; then either all of `issuer`,
- * `authorization_endpoint`, `token_endpoint` and `jwks_uri`, or none, which means Google. (Some would send the client's
- * secret to a stranger.)
- * @throws Error naming the field that is wrong, and nothing of its value.
+ * Reads the provider's secret: `client_id` and `client_secret`; then either all of `issuer`, `authorization_endpoint`,
+ * `token_endpoint` and `jwks_uri`, or none of them, which means Google. (With only some of them, the client's secret could be
+ * sent to the wrong provider.)
+ * @throws Error naming the field that is wrong, without its value.
  */
 export function parseLoginProvider(secret: Readonly<Record<string, unknown>>): LoginProvider {
   const isGoogle = Object.keys(GOOGLE).every((name) => secret[name] === undefined);
@@ -37,9 +37,7 @@ export function parseLoginProvider(secret: Readonly<Record<string, unknown>>): L
   };
 }
 
-/**
- * What the provider may write as `iss`: Google has two spellings. Source: Google, "OpenID Connect", ID token payload.
- */
+/** What the provider may write as `iss`. Google uses two spellings. Source: Google, "OpenID Connect", ID token payload. */
 export function issuerSpellings({ issuer }: LoginProvider): string[] {
   return issuer === GOOGLE.issuer ? [issuer, 'accounts.google.com'] : [issuer];
 }
@@ -54,7 +52,7 @@ function text(secret: Readonly<Record<string, unknown>>, name: string): string {
   return value;
 }
 
-/** Over TLS, or on this machine. */
+/** An address over TLS, or on this machine. */
 function address(secret: Readonly<Record<string, unknown>>, name: string): string {
   const value = text(secret, name);
   const url = URL.parse(value);

@@ -3,13 +3,13 @@ import { keepAttempt, newAttempt } from './login-attempt.ts';
 import { authorizationUrl } from './oauth-client.ts';
 import type { LoginProvider } from './provider.ts';
 
-/** Where to send a browser, and the `Set-Cookie`s to send with it. */
+/** Where to redirect a browser, and the `Set-Cookie`s of the redirect. */
 export interface LoginRedirect {
   readonly location: string;
   readonly cookies: readonly string[];
 }
 
-/** Sends a browser to the identity provider. Starting again, or in another tab, is another attempt. */
+/** Redirects a browser to the identity provider. Each start, also in another tab, is an attempt of its own. */
 export function startLogin(
   { provider, appUrl, cookies }: { provider: LoginProvider; appUrl: string; cookies: readonly Cookie[] },
   clock: () => number = Date.now,

@@ -114,7 +114,7 @@ describe('a provider that fails is told from one that refuses:', () => {
     await expectRefused(await outcome, 'unavailable');
   });
 
-  test('its keys cannot be had', async () => {
+  test('its keys cannot be fetched', async () => {
     forging.keys = { status: 500, body: {} };
     await expectRefused(await logIn({ provider: { jwksUri: `${forging.provider.jwksUri}/new` } }), 'unavailable');
   });
