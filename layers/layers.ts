@@ -137,7 +137,7 @@ export const LAYERS: readonly Layer[] = [
     path: 'functions',
     what: 'One file for each Lambda function',
     imports: ['shared'],
-    packages: ['@middy/core', 'aws-lambda', 'node:*'],
+    packages: ['aws-lambda', 'node:*'],
     isApart: true,
   },
   {
