@@ -1,13 +1,13 @@
-/** The JSON that the API answers, shape by shape; the functions, the dashboard and the clients share these. */
+/** The shapes of the API's JSON answers. The functions and the dashboard share them. */
 
-/** A file: always these six fields. */
+/** A file. It always has these six fields. */
 export interface FileRecord {
   readonly id: string;
   readonly name: string;
   readonly mime_type: string;
   readonly size_bytes: number;
   readonly url: string;
-  /** ISO 8601, UTC; so are all times here. */
+  /** ISO 8601, UTC, like all times here. */
   readonly created_at: string;
 }
 
@@ -17,11 +17,11 @@ export interface FilesPage {
   /** From 1. */
   readonly page: number;
   readonly limit: number;
-  /** Of all files that match the search. */
+  /** The number of all files that match the search. */
   readonly total: number;
 }
 
-/** The answer to the JSON form of `POST /files`: send the bytes there with those headers, then complete. */
+/** The answer to `POST /files` with JSON: send the bytes to `upload.url` with `upload.headers`, then complete the upload. */
 export interface UploadTicket {
   readonly id: string;
   readonly upload: {
@@ -38,16 +38,16 @@ export interface ApiKey {
   readonly name: string;
   readonly key_prefix: string;
   readonly created_at: string;
-  /** Null until the key is used; then right to the minute. */
+  /** Null until the key is used; then accurate to the minute. */
   readonly last_used_at: string | null;
 }
 
-/** The answer to a key's creation, the only one that holds the secret. */
+/** The answer to the creation of a key: the only one that holds the secret. */
 export interface NewApiKey extends ApiKey {
   readonly key: string;
 }
 
-/** Who is logged in (`GET /auth/me`). */
+/** The person who is logged in (`GET /auth/me`). */
 export interface Profile {
   readonly id: string;
   readonly email: string;

@@ -1,6 +1,6 @@
 /**
- * The results of a task for each item, in their order, with so many running at once.
- * @throws what the first task to fail threw, once those that run have ended; no further one starts then.
+ * Runs a task for each item, up to `concurrency` at once, and returns the results in the order of the items.
+ * @throws the error of the first task that fails. No further task starts then, and those that run are awaited first.
  */
 export async function eachOf<Item, Result>(
   items: readonly Item[],

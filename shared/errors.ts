@@ -1,6 +1,6 @@
 /**
- * Every error the service answers with, once. The body is exactly `{"error": "<code>"}` (contract, section 7); codes are
- * never renamed. The README's error table is generated from this object.
+ * Every error that the service answers with. The body is exactly `{"error": "<code>"}`; codes are never renamed. The README's
+ * table of errors is generated from this object.
  */
 export const ERRORS = {
   invalid_request: { status: 400, meaning: 'The request is malformed: body, parameter, header or form.' },
@@ -45,21 +45,21 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** What a client is told to wait, in seconds, when a dependency is down, busy, or throttles us. */
+/** How long a client must wait when a dependency is down, busy, or throttles us. */
 const RETRY_AFTER_SECONDS = 1;
 
 interface ErrorOptions {
   /** Response headers that belong to this error, such as `Retry-After` or `Allow`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** For the log only. */
+  /** Only for the log. */
   readonly cause?: unknown;
-  /** For the log only. */
+  /** Only for the log. */
   readonly detail?: string;
 }
 
 /**
- * An error the client is told of, by its code alone; `message` and `cause` go to the log only. A `service_unavailable` is
- * made by {@link serviceUnavailable}; the constructor sees to it that none is without `Retry-After`, however it is made.
+ * An error that the client is told of, by its code; `message` and `cause` go only to the log. Make a `service_unavailable` by
+ * {@link serviceUnavailable}; the constructor adds `Retry-After` even to one that is made without it.
  */
 export class ApiError extends Error {
   readonly code: ErrorCode;
@@ -82,9 +82,9 @@ export class ApiError extends Error {
 }
 
 /**
- * The `service_unavailable` (503) for a request that may succeed when it is made again.
- * @param options.cause  why, for the log; as `options.detail`.
- * @param options.retryAfterSeconds  how long the client is told to wait; a second unless given.
+ * The error `service_unavailable` (503), for a request that may succeed when it is tried again.
+ * @param options.cause  only for the log, like `options.detail`.
+ * @param options.retryAfterSeconds  how long the client must wait; a second by default.
  */
 export function serviceUnavailable({
   retryAfterSeconds = RETRY_AFTER_SECONDS,
@@ -93,7 +93,7 @@ export function serviceUnavailable({
   return new ApiError('service_unavailable', { ...reason, headers: { 'Retry-After': String(retryAfterSeconds) } });
 }
 
-/** True for what {@link serviceUnavailable} makes: a dependency failed, and another attempt may succeed. */
+/** True for a `service_unavailable`: a dependency failed, and another attempt may succeed. */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'service_unavailable';
 }

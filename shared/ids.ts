@@ -3,12 +3,12 @@ import { createHash, randomBytes } from 'node:crypto';
 /** Digits of base 62, in the order of their values. */
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BITS_PER_CHARACTER = Math.log2(BASE62.length);
-/** Bytes at or above this are thrown away: 248 is the largest multiple of 62, so what is left is uniform. */
+/** Bytes from this on are discarded: 248 is the largest multiple of 62, so the digits are uniform. */
 const FAIR_BYTES = 256 - (256 % BASE62.length);
 
 /**
- * A token nobody can guess, of letters and digits only: at least `bits` bits from the system's random source, uniform
- * and of fixed length (22 characters for 128 bits, 43 for 256).
+ * A token that cannot be guessed, of letters and digits: at least `bits` bits from the system's random source, uniform, and of
+ * fixed length (22 characters for 128 bits, 43 for 256).
  */
 export function randomToken(bits: number): string {
   const length = Math.ceil(bits / BITS_PER_CHARACTER);
@@ -29,7 +29,7 @@ export function toBase62(value: number, width: number): string {
 }
 
 /**
- * An id whose text sorts by the time it was made (to the millisecond). 74 bits are random: unique, but no secret.
+ * An id whose text sorts by the time it was made, in milliseconds. 74 bits are random: it is unique, but no secret.
  * Source: RFC 9562, section 5.7.
  * @param now  epoch milliseconds.
  */
@@ -40,8 +40,8 @@ export function uuidv7(now: number = Date.now()): string {
 }
 
 /**
- * The id that belongs to a name, always the same. Source: RFC 9562, section 5.5.
- * @param namespace  a UUID that tells this use of names from others.
+ * The id of a name; the same name always has the same id. Source: RFC 9562, section 5.5.
+ * @param namespace  a UUID that separates this use of names from others.
  */
 export function uuidv5(namespace: string, name: string): string {
   const namespaceBytes = Buffer.from(namespace.replaceAll('-', ''), 'hex');
@@ -53,7 +53,7 @@ export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text);
 }
 
-/** Puts the version and RFC 9562's variant into 16 bytes. */
+/** Writes the version and RFC 9562's variant into 16 bytes, and formats them. */
 function formatUuid(bytes: Buffer, version: number): string {
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | (version << 4), 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);

@@ -1,7 +1,7 @@
 /**
- * Every limit of the service, once: the contract's numbers (section 8) and what follows from them.
- * The limits an operator may change are in {@link CONFIGURABLE_LIMITS}; `infra/` reads them from the environment of the
- * same names when it synthesizes the stack, and the functions from their own environment.
+ * Every limit of the service. Durations are in milliseconds unless their name says otherwise. {@link CONFIGURABLE_LIMITS} are
+ * those that an operator may change: `infra/` reads them from its environment when it synthesizes the stacks, and gives them
+ * to the functions as variables of the same names.
  */
 
 const KIB = 1024;
@@ -10,10 +10,10 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 const STORAGE_LIMIT_DEFAULT_BYTES = 2_048 * MIB;
-/** An account may fill its storage anew this many times a day: enough for any honest use, and an end to any other. */
+/** By default an account may send its whole storage this many times a day: enough for honest use, but not without end. */
 const FILLS_PER_DAY = 25;
 
-/** What an operator may set, with its default and bounds (both inclusive). */
+/** The limits that an operator may set, with their defaults and bounds (both inclusive). */
 export const CONFIGURABLE_LIMITS = {
   MAX_UPLOAD_SIZE_BYTES: { default: 100 * MIB, min: 1, max: 5_000 * MIB, meaning: 'Largest file, in bytes of content' },
   STORAGE_LIMIT_BYTES: {
@@ -25,7 +25,7 @@ export const CONFIGURABLE_LIMITS = {
   FILE_COUNT_LIMIT: { default: 1_000_000, min: 1, max: 100_000_000, meaning: 'Files of one account' },
   UPLOAD_BYTES_PER_DAY: {
     default: FILLS_PER_DAY * STORAGE_LIMIT_DEFAULT_BYTES,
-    // Only a service that stores nothing has none to send.
+    // Zero is for a service that stores nothing.
     min: 0,
     max: Number.MAX_SAFE_INTEGER,
     meaning: `Bytes that one account may send in a day (UTC); unless it is set, ${FILLS_PER_DAY} × \`STORAGE_LIMIT_BYTES\``,
@@ -50,7 +50,7 @@ export type LimitName = keyof typeof CONFIGURABLE_LIMITS;
 
 /**
  * The value of a configurable limit.
- * @param text  as it stands in the environment; absent or empty means the default.
+ * @param text  the variable's value; absent or empty means the default.
  * @throws Error naming the variable when it is not a whole number within its bounds.
  */
 export function parseLimit(name: LimitName, text: string | undefined): number {
@@ -63,7 +63,7 @@ export function parseLimit(name: LimitName, text: string | undefined): number {
 }
 
 /**
- * All configurable limits, as an operator's environment sets them.
+ * Reads all configurable limits from an operator's environment.
  * @throws Error naming the variable when one is not a whole number within its bounds.
  */
 export function readLimits(environment: Readonly<Record<string, string | undefined>>): Record<LimitName, number> {
@@ -79,21 +79,21 @@ export function readLimits(environment: Readonly<Record<string, string | undefin
 export const RATE_WINDOW_MS = 60_000;
 
 /**
- * The longest multipart body that goes through the gateway. A Lambda event holds 6 MiB; a body grows by 4/3 as base64, so
- * 4 MiB becomes 5.33 MiB and leaves room for the headers. Source: Lambda quotas, "Invocation payload".
+ * The longest form of the inline lane. A Lambda event holds 6 MiB; a body grows by 4/3 as base64, so 4 MiB becomes 5.33 MiB
+ * and leaves room for the headers. Source: Lambda quotas, "Invocation payload".
  */
 export const INLINE_BODY_MAX_BYTES = 4 * MIB;
 
-/** What a multipart body may hold besides the file: part headers, text fields, preamble. */
+/** How much a form may hold besides the file: part headers, text fields, preamble. */
 export const MULTIPART_FRAMING_MAX_BYTES = 1 * MIB;
 
 /**
- * So long the bytes of a deleted file stay in the bucket, behind a marker, for the operator alone: a mistake is seen within
- * a week. Nobody's link or grant reaches them. Decision 0010.
+ * How long the bytes of a deleted file stay in the bucket, behind a delete marker, so that the operator can undo a mistake. No
+ * link and no function's grant reaches them. Decision 0010.
  */
 export const DELETED_BYTES_KEPT_DAYS = 7;
 
-/** The longest JSON body; the longest legitimate one (a ticket with a 255-byte name, escaped) is under 2 KiB. */
+/** The longest JSON body. The longest legitimate one (a ticket with a name of 255 bytes, escaped) is under 2 KiB. */
 export const JSON_BODY_MAX_BYTES = 64 * KIB;
 
 export const FILE_NAME_MAX_BYTES = 255;
@@ -104,47 +104,46 @@ export const API_KEY_NAME_MAX_CODE_POINTS = 100;
 export const API_KEYS_PER_ACCOUNT_MAX = 100;
 export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 
-/** How long an `Idempotency-Key` is remembered. */
+/** How long the record of an `Idempotency-Key` is kept. */
 export const IDEMPOTENCY_TTL_MS = DAY_MS;
 
-/** A pending inline upload is given up after this long: more than a Lambda of the gateway may run (29 s). */
+/** The lease of an inline upload: longer than a function behind the gateway may run (29 s). */
 export const INLINE_LEASE_MS = MINUTE_MS;
 /**
- * The slowest that an upload may come, in bytes a second, averaged over the time that it takes: a phone far from its mast
- * sends more.
+ * The slowest that the bytes of an upload may arrive, in bytes a second, averaged over its time. Even a phone with a weak
+ * signal sends faster.
  */
 export const UPLOAD_SLOWEST_BYTES_PER_SECOND = 16 * KIB;
-/** A streaming upload renews its lease while bytes arrive; without renewal it is given up after this long. */
+/** The lease of a streaming upload, which is renewed while bytes arrive. */
 export const STREAMING_LEASE_MS = MINUTE_MS;
-/** One account may stream this many uploads at once: enough for a folder, too few to hold every server. */
+/** How many uploads one account may stream at once: enough to upload a folder, too few to occupy every server. */
 export const STREAMS_PER_ACCOUNT_MAX = 16;
 /**
- * So many requests one environment of the streaming function serves at once. Places are what slow clients use up, so there
- * are many of them; but no more than the 50 connections that the SDK opens to S3, or an upload would wait for one, and not
- * for long. An environment has 2 GB, of which an upload holds less than 20 MB, and 1 Gbit/s, which its uploads share.
+ * How many requests one environment of the streaming function serves at once (its places). Slow clients use them up, so there
+ * are many; but fewer than the 50 connections that the SDK opens to S3, because an upload would wait for one, and not for
+ * long. An environment has 2 GB, of which an upload holds less than 20 MB, and 1 Gbit/s, which its uploads share.
  * Decision 0015.
  */
 export const STREAMING_PLACES_PER_ENVIRONMENT = 48;
-/** The PUT of a direct upload must begin this long after its URL was signed: S3 checks the expiry only then. */
+/** The PUT of a direct upload must begin within this time after its URL was signed. S3 checks the expiry only then. */
 export const DIRECT_URL_TTL_MS = 15 * MINUTE_MS;
-/** Left, after the slowest PUT has ended, for the event that announces it and its two retries, a minute and two later. */
+/** After the slowest PUT: time for the event of the bucket and its two retries, one and two minutes later. */
 const DIRECT_SETTLING_MS = 5 * MINUTE_MS;
 
 /**
- * How long a ticket holds the room of its file, counted from the signing of its URL: as long as an upload of that size may
- * take that begins at the last moment. A whole number of seconds, in milliseconds: 20 minutes for a small file, 2 h 7 min
- * for one of 100 MiB.
+ * How long a ticket lives after its URL was signed: as long as the slowest upload of that size may take that begins at the last
+ * moment. 20 minutes for a small file, 2 h 7 min for one of 100 MiB; always whole seconds.
  */
 export function directTicketMs(sizeBytes: number): number {
   const slowestPutMs = Math.ceil(sizeBytes / UPLOAD_SLOWEST_BYTES_PER_SECOND) * 1_000;
   return DIRECT_URL_TTL_MS + slowestPutMs + DIRECT_SETTLING_MS;
 }
 
-/** The oldest session of an account makes room for one more than this. */
+/** How many sessions an account may have. One more ends the oldest. */
 export const SESSIONS_PER_ACCOUNT_MAX = 100;
 /** A session ends after this long without a request … */
 export const SESSION_IDLE_MS = 7 * DAY_MS;
 /** … and at the latest this long after login. */
 export const SESSION_MAX_MS = 30 * DAY_MS;
-/** A login that was started must be finished within this long. */
+/** A login must be finished within this time after its start. */
 export const LOGIN_ATTEMPT_MS = 10 * MINUTE_MS;

@@ -3,26 +3,26 @@ import type { ErrorCode } from './errors.ts';
 import type { RateClass } from './routes.ts';
 
 /**
- * What the functions count, once: they write it by these names, and the operations stack watches the same. CloudWatch
- * makes metrics of log records (Embedded Metric Format), so a function needs no call and no permission for it.
+ * The metrics of the functions. The functions write them by these names, and the operations stack watches the same names.
+ * CloudWatch makes metrics of log records (Embedded Metric Format), so a function needs no call and no permission.
  */
 export const METRIC_NAMESPACE = 'FileHosting';
 
 export const METRICS = {
-  /** Files that came to be, and their content; by `Lane`. */
+  /** New files, and their bytes; by `Lane`. */
   Uploads: 'Count',
   UploadedBytes: 'Bytes',
   /** Answers with an error; by `Code`. */
   Rejections: 'Count',
-  /** Those of them that a rate limit gave; by `RateClass`. */
+  /** Answers `rate_limit_exceeded`; by `RateClass`. */
   RateLimited: 'Count',
-  /** Those of them that were our fault, on the streaming lane, which no gateway counts. */
+  /** Answers 5xx of the streaming lane, which no gateway counts. */
   StreamingFailures: 'Count',
-  /** The most requests that one process of the streaming lane served at once, in each minute in which it served any. */
+  /** The most requests that one process of the streaming lane served at once, for each minute in which it served any. */
   StreamingPlaces: 'Count',
-  /** Logins of a browser that ended by a fault of ours or of the provider; they are redirects, so no gateway counts them. */
+  /** Logins that failed by our fault or the provider's. They are redirects, so no gateway counts them. */
   LoginFailures: 'Count',
-  /** Of one sweep: rows it finished, rows and objects that resisted, objects without a row, how long the oldest was due. */
+  /** For each sweep: finished rows, rows and objects that failed, objects without a row, how long the oldest row was due. */
   Swept: 'Count',
   SweepFailures: 'Count',
   SweepOrphans: 'Count',
@@ -39,8 +39,8 @@ export const LANES = ['inline', 'streaming', 'direct'] as const;
 export type Lane = (typeof LANES)[number];
 
 /**
- * What a metric is told apart by, besides the stage. Every value is a metric of its own, and paid for: so nothing that
- * grows with accounts, files or clients.
+ * The dimensions of a metric, besides the stage. Each value is a metric of its own, which costs money: so there is no
+ * dimension that grows with accounts, files or clients.
  */
 export type MetricDimensions =
   | { readonly Lane: Lane }
@@ -49,13 +49,13 @@ export type MetricDimensions =
   | Readonly<Record<never, never>>;
 
 /**
- * Writes one record of metrics. Not by `console`, before whose lines Lambda puts a time and a request id: a record must be
+ * Writes one record of metrics. Not by `console`: Lambda begins its lines with a time and a request id, but a record must be
  * the whole line.
  * Source: CloudWatch User Guide, "Specification: Embedded metric format"; Lambda Developer Guide, "Publishing custom
  * metrics with the embedded metric format".
  */
 export function measure(dimensions: MetricDimensions, values: Readonly<Partial<Record<MetricName, number>>>): void {
-  // Read only now: the stack, which reads the names above, has none.
+  // Read only now: the stacks import the names above, and have no such variable.
   const allDimensions = { Stage: required('STAGE'), ...dimensions };
   const definitions = (Object.keys(values) as MetricName[]).map((Name) => ({ Name, Unit: METRICS[Name] }));
   const directive = {

@@ -1,23 +1,23 @@
 /**
- * THE table of routes: the stack makes a gateway resource, a function and a role of each row, the README's table is
- * generated from it, and the tests walk it. (The local environment knows only the synthesized template.)
+ * The table of routes. The stack makes a gateway resource, a function and a role of each row; the README's table is generated
+ * from it; the tests go through it. (The local environment knows only the synthesized template.)
  */
 
-/** `key-or-session`: an API key or a session cookie. `session`: the cookie alone, so that a leaked key cannot make keys. */
+/** `key-or-session`: an API key or a session cookie. `session`: only a cookie, so that a leaked key cannot make keys. */
 export type Access = 'public' | 'session' | 'key-or-session';
 
-/** What a request is counted against: per account, or per client address for the two of the login. */
+/** The class in which requests are counted: per account, or per client address for the two classes of the login. */
 export type RateClass = 'uploads' | 'lists' | 'requests' | 'login-starts' | 'login-callbacks';
 
 export interface Route {
-  /** Where it is GET, HEAD is answered as well ({@link methodsOf}). */
+  /** A GET route answers HEAD as well ({@link methodsOf}). */
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** As API Gateway spells it: a parameter is `{id}`. */
+  /** In API Gateway's notation: a parameter is `{id}`. */
   readonly path: string;
   readonly access: Access;
-  /** Absent: the route is not counted. */
+  /** Absent when requests are not counted. */
   readonly rateClass?: RateClass;
-  /** The module whose `handler` answers, from the project's root. */
+  /** The module whose `handler` answers, relative to the project's root. */
   readonly entry: string;
   readonly purpose: string;
 }
@@ -139,7 +139,7 @@ export const ROUTES = {
 export type RouteName = keyof typeof ROUTES;
 
 /**
- * The methods that a route answers: HEAD wherever GET is one (RFC 9110, section 9.1). The same function answers both and
- * makes the same answer; the gateway leaves the body out.
+ * The methods that a route answers: a GET route answers HEAD as well (RFC 9110, section 9.1). The same function gives both the
+ * same answer; the gateway leaves out the body.
  */
 export const methodsOf = ({ method }: Route): readonly string[] => (method === 'GET' ? ['GET', 'HEAD'] : [method]);

@@ -3,46 +3,46 @@ import type { Context } from 'aws-lambda';
 import { ApiError } from './errors.ts';
 
 /**
- * How long the work at hand may take. Every call to AWS is made under the limit of the work that makes it, wherever it is in
- * the code (see `aws/failures.ts`): once the time is over, or the work has ended, what it still has under way is aborted and
- * nothing more begins. A frozen function that the next request thaws therefore does nothing more for the request before.
+ * How long the current work may take (decision 0017). Every call to AWS runs under the limit of the work that makes it,
+ * wherever it is in the code (see `aws/failures.ts`): when the time is over, or the work has ended, its calls are aborted and
+ * no new ones begin. So a frozen function that the next request thaws does nothing more for the request before.
  *
  * An invocation ends like this, in milliseconds before Lambda would end it:
  *
  *     6,500  deadlineAt: no transaction starts after this
- *     4,500  the last one is cut off (a call more); whether it happened is unknown
- *       500  the upload is given up (a write more), which proves that it did not happen, or finds its file; the limit, and
- *            the early answer
+ *     4,500  the last transaction is aborted; whether it happened is unknown
+ *       500  the upload has been given up, which proves that it did not happen, or finds its file; the limit, and our own
+ *            answer
  */
 
-/** How long one attempt of a call to the database may take. Single-digit milliseconds are usual: what takes longer is lost. */
+/** How long one attempt of a call to the database may take. A few milliseconds are usual: a call that takes longer is lost. */
 export const DATABASE_CALL_MS = 2_000;
-/** How long one write of one item waits for the transactions at work on it, a few milliseconds each, before its last attempt. */
+/** How long the write of one item waits for transactions on that item, a few milliseconds each, before its last attempt. */
 export const WRITE_PATIENCE_MS = 2_000;
 /** How long work may go on after its deadline: a last call, and a write that gives up. */
 export const WORK_AFTER_DEADLINE_MS = DATABASE_CALL_MS + (WRITE_PATIENCE_MS + DATABASE_CALL_MS);
 /**
- * How long a request waits for what only tidies up after its outcome is decided, such as the removal of a deleted file's
- * object. It takes 50 ms as a rule; what does not is left to the sweeper.
+ * How long a request waits for work that only tidies up after its outcome is decided, such as the removal of a deleted file's
+ * object. It usually takes 50 ms. When it takes longer, the sweeper does it.
  */
 export const TIDYING_MS = 2_000;
-/** What is left for an answer of our own when the time is over. */
+/** The time left for our own answer when the limit is reached. */
 const ANSWERING_MS = 500;
 
-/** Node takes no longer timer. */
+/** The longest timer that Node takes. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
 const limits = new AsyncLocalStorage<AbortSignal>();
 
-/** The signal that ends the work at hand; undefined when it may take as long as it takes. */
+/** The signal that aborts the current work; undefined when it has no limit. */
 export function timeLimit(): AbortSignal | undefined {
   return limits.getStore();
 }
 
 /**
- * Does work that has to end by a time, under a limit of its own within the one at hand.
+ * Runs work under its own limit, within the current one.
  * @param endsAt  epoch milliseconds.
- * @param reason  what calls to AWS throw after that; `timeout` unless given.
+ * @param reason  the error that calls to AWS throw after that; `timeout` by default.
  */
 export async function limited<Result>(
   endsAt: number,
@@ -60,7 +60,7 @@ export async function limited<Result>(
   }
 }
 
-/** What the work at hand waits for, until its time is over. @throws the reason of the limit then. */
+/** Waits for a promise, at most to the end of the current work. @throws the reason of the limit when that comes first. */
 export async function inTime<Result>(awaited: Promise<Result>): Promise<Result> {
   const signal = timeLimit();
   if (!signal) return awaited;
@@ -75,31 +75,31 @@ export async function inTime<Result>(awaited: Promise<Result>): Promise<Result> 
   }
 }
 
-/** Does work that several requests wait for: it goes on when the one that began it ends. Each waits {@link inTime}. */
+/** Runs work that several requests wait for: it goes on when the request that began it ends. Each waits {@link inTime}. */
 export function unlimited<Result>(work: () => Promise<Result>): Promise<Result> {
   return limits.exit(work);
 }
 
-/** Does what only tidies up: one short try, which ends in time. @throws whatever stood in its way. */
+/** Tries work that only tidies up: once, for at most {@link TIDYING_MS}. @throws the error of the work, or `timeout`. */
 export function briefly(work: () => Promise<void>): Promise<void> {
   return limited(Date.now() + TIDYING_MS, () => inTime(work()));
 }
 
-/** Until when work may begin what cannot be taken back. */
+/** Until when work may begin something that cannot be undone. */
 export interface Deadline {
   /** No attempt of a transaction starts after this (epoch milliseconds). */
   readonly deadlineAt: number;
 }
 
-/** @throws ApiError `timeout` when the deadline has passed: nothing has begun then. */
+/** @throws ApiError `timeout` when the deadline has passed. Then nothing has begun. */
 export function checkDeadline({ deadlineAt }: Deadline): void {
   if (Date.now() >= deadlineAt) throw new ApiError('timeout', { detail: 'too late to begin' });
 }
 
-/** What of Lambda's context says how long an invocation may still take. */
+/** The part of Lambda's context that says how long an invocation may still take. */
 type Invocation = Pick<Context, 'getRemainingTimeInMillis'>;
 
-/** Does the work of an invocation under its limit: the sum at the top of this file. */
+/** Runs the work of an invocation under its limit (see the top of this file). */
 export function withinInvocation<Result>(invocation: Invocation, work: () => Promise<Result>): Promise<Result> {
   return limited(endOf(invocation), work);
 }
