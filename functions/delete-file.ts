@@ -7,7 +7,7 @@ import { apiHandler } from '../shared/stack/api-handler.ts';
 
 const stores = { files: fileStore, objects: objectStore, releases: releaseStore };
 
-/** DELETE /files/{id}: 200 `{id, deleted}`, of a file or a pending ticket; 404 when it is absent or not the caller's. */
+/** DELETE /files/{id}: 200 `{id, deleted}` for a file or a pending ticket; 404 when it is absent or not the caller's. */
 export const handler = apiHandler('deleteFile', async ({ caller: { accountId }, param, deadlineAt }) => {
   const id = param('id');
   await deleteFile(stores, { accountId, id }, { deadlineAt });

@@ -7,7 +7,7 @@ import { apiHandler } from '../shared/stack/api-handler.ts';
 
 const defaultStorageLimitBytes = limit('STORAGE_LIMIT_BYTES');
 
-/** GET /auth/me: 200, who is logged in and what they store. */
+/** GET /auth/me: 200 with the profile and the storage of the person who is logged in. */
 export const handler = apiHandler('getMe', async ({ caller }) => {
   const account = await getAccount(accountStore, caller.accountId);
   return ok({

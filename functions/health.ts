@@ -3,18 +3,18 @@ import { probeDatabase, probeStorage } from '../shared/aws/probes.ts';
 import { describeError, log } from '../shared/log.ts';
 import { routeStack } from '../shared/stack/route-stack.ts';
 
-/** A dependency that does not answer within this long counts as down. */
+/** A dependency that does not answer within this time counts as down. */
 const PROBE_MS = 2_000;
 /**
- * Between two probes of one process, in milliseconds: the route is open to all, and a flood of requests must not become a
- * flood of calls. An outage is told this much later at most, and so is its end.
+ * A process probes at most this often: the route is open to everybody, and a flood of requests must not become a flood of
+ * calls. An outage, and its end, show at most this much later.
  */
 const PROBED_EVERY_MS = 3_000;
 
 const database = cached(() => state('db', probeDatabase), { keepMs: PROBED_EVERY_MS });
 const storage = cached(() => state('storage', probeStorage), { keepMs: PROBED_EVERY_MS });
 
-/** GET /health: 200 when the database and the storage answer, else 503; the one error that has a body of its own. */
+/** GET /health: 200 when the database and the storage answer, else 503. It is the only error with its own body. */
 export const handler = routeStack('health', [], async () => {
   const [db, files] = await Promise.all([database(), storage()]);
   const isWell = db === 'ok' && files === 'ok';
@@ -25,7 +25,7 @@ export const handler = routeStack('health', [], async () => {
   };
 });
 
-/** Never throws, so that a failure is kept as long as a success. */
+/** Never throws, so that a failure is cached as long as a success. */
 async function state(name: string, probe: (signal: AbortSignal) => Promise<unknown>): Promise<'ok' | 'error'> {
   try {
     await probe(AbortSignal.timeout(PROBE_MS));

@@ -12,7 +12,7 @@ import { apiHandler } from '../shared/stack/api-handler.ts';
 const stores = { accounts: accountStore, listing: listingStore };
 const cdnUrl = required('CDN_URL');
 
-/** GET /files: 200 `{items, page, limit, total}`, newest first; 400 for a page or limit out of bounds. */
+/** GET /files: 200 `{items, page, limit, total}`, newest first; 400 for a `page` or `limit` out of bounds. */
 export const handler = apiHandler('listFiles', async ({ event, caller: { accountId } }) => {
   const page = queryInteger(event, 'page', { fallback: 1, min: 1, max: PAGE_MAX });
   const limit = queryInteger(event, 'limit', { fallback: PAGE_LIMIT_DEFAULT, min: 1, max: PAGE_LIMIT_MAX });

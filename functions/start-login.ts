@@ -11,7 +11,7 @@ import { routeStack } from '../shared/stack/route-stack.ts';
 
 const checks = [loginPage(), rateLimit(ROUTES.startLogin.rateClass)];
 
-/** GET /auth/google: 302 to the identity provider, with the cookie of this attempt; a browser that fails, to the login page. */
+/** GET /auth/google: 302 to the identity provider, with the cookie of this attempt. Errors redirect a browser to the login page. */
 export const handler = routeStack('startLogin', checks, async ({ event }) => {
   const [provider, url] = await Promise.all([loginProvider(), appUrl()]);
   const cookies = parseCookies(headerValues(event, 'cookie'));

@@ -21,7 +21,7 @@ const fileCountLimit = limit('FILE_COUNT_LIMIT');
 
 type ObjectCreated = EventBridgeEvent<'Object Created', { readonly object: { readonly key: string } }>;
 
-/** The bytes of a direct upload are in the bucket. Throws when they could not be settled now: then the event comes again. */
+/** Handles the bucket's event that an object has arrived under `incoming/`. When it throws, the event is delivered again. */
 export async function handler({ detail }: ObjectCreated, context: Context): Promise<void> {
   const settle = () => settleUploadedObject(stores, detail.object.key, { ...deadlineOf(context), fileCountLimit });
   try {

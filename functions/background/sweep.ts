@@ -16,12 +16,12 @@ const stores = {
   releases: releaseStore,
   work: workStore,
 };
-/** Rows looked up at a time. */
+/** How many rows to look up at a time. */
 const ROWS = 1_000;
-/** Nothing new is begun this long before the function is ended: a row takes less, or is left to the next sweep. */
+/** Nothing new begins in this last part of the function's time: a row takes less, or is left to the next sweep. */
 const MARGIN_MS = 15_000;
 
-/** Every minute: finishes what uploads and deletions left unfinished, and returns what it did. */
+/** Runs every minute: finishes what uploads and deletions left unfinished. @returns a report of what it did. */
 export async function handler(_event: unknown, context: Context): Promise<SweepReport> {
   const now = Date.now();
   const deadlineAt = now + context.getRemainingTimeInMillis() - MARGIN_MS;

@@ -5,34 +5,33 @@ import type { ArrivingBody } from '../../shared/http/request.ts';
 export interface Pace {
   /** No body may be longer than this, whatever its Content-Length said … */
   readonly maxBytes: number;
-  /** … but so much of one that is too long is read and thrown away, so that its client reads why; more is cut. */
+  /** … but this much of a longer one is read and discarded, so that its client can read the answer; then it is cut. */
   readonly drainMaxBytes: number;
-  /** Averaged over the time that the server waits for it, beyond {@link graceMs}, a client must send as many bytes a second. */
+  /** The least that a client must send a second, averaged over the time that the server waits for it, beyond {@link graceMs}. */
   readonly minBytesPerSecond: number;
-  /** How long a client may send nothing: slow starts and stalls of a phone network. */
+  /** How long a client may send nothing: phone networks start slowly and stall. */
   readonly graceMs: number;
-  /** When the whole body must be here, in epoch milliseconds. */
+  /** The whole body must have arrived by then, in epoch milliseconds. */
   readonly deadlineAt: number;
 }
 
 /**
- * The body of a request, pulled at the reader's pace and held to a size, a rate and a deadline, so that no client can
- * occupy the server by sending slowly or without end. It may be read in two turns: first by the upload, then by
- * {@link drain}.
+ * The body of a request, read at the reader's pace and bounded by a size, a rate and a deadline, so that no client can occupy
+ * the server by sending slowly or without end. It can be read in two turns: first by the upload, then by {@link drain}.
  */
 export class PacedBody implements ArrivingBody {
   readonly #request: IncomingMessage;
   readonly #chunks: AsyncIterator<Uint8Array>;
   #pace: Pace;
-  /** How long the server has waited for the client; what it took itself to store the bytes is not the client's fault. */
+  /** How long the server has waited for the client. The time that it took to store the bytes does not count. */
   #waitedMs = 0;
   #bytes = 0;
   #ended = false;
-  /** Since when the server waits for the next bytes; undefined while it does not. */
+  /** Since when the server waits for the next bytes; undefined while it does not wait. */
   #waitingSince: number | undefined;
-  /** Ends the present wait for bytes. */
+  /** Ends the current wait for bytes. */
   #giveUp: (failure: ApiError) => void = () => {};
-  /** Why nothing more can be read: it came too slowly, broke off, or was cut. */
+  /** Why nothing more can be read: the body came too slowly, broke off, or was cut. */
   #failure: ApiError | undefined;
 
   constructor(request: IncomingMessage, pace: Pace) {
@@ -54,14 +53,14 @@ export class PacedBody implements ArrivingBody {
     return this.#waitedMs + (this.#waitingSince === undefined ? 0 : Date.now() - this.#waitingSince);
   }
 
-  /** Bytes a second, averaged over the time that the server waited for the client; infinite before it has waited. */
+  /** Bytes a second, averaged over the time that the server has waited for the client; infinite before it has waited. */
   get bytesPerSecond(): number {
     return this.waitedMs === 0 ? Number.POSITIVE_INFINITY : this.#bytes / (this.waitedMs / 1_000);
   }
 
   /**
-   * Ends the connection. The client reads no answer: on this path none gets through before the whole body was read.
-   * @param failure  what everybody is told who reads the body from now on, or is reading it.
+   * Ends the connection. The client gets no answer, because on this path no answer reaches it before its whole body was read.
+   * @param failure  the error that the body throws to its readers from now on.
    */
   cut(failure: ApiError): void {
     this.#failure ??= failure;
@@ -76,7 +75,7 @@ export class PacedBody implements ArrivingBody {
     }
   }
 
-  /** As {@link ArrivingBody.drain}. @param bounds  replace those of the pace from now on. */
+  /** See {@link ArrivingBody.drain}. @param bounds  replace those of the pace from now on. */
   async drain(bounds: Partial<Pace> = {}): Promise<boolean> {
     this.#pace = { ...this.#pace, maxBytes: this.#pace.drainMaxBytes, ...bounds };
     try {
@@ -89,7 +88,7 @@ export class PacedBody implements ArrivingBody {
 
   async #next(): Promise<Uint8Array | undefined> {
     if (this.#failure) throw this.#failure;
-    const { done, value } = await this.#beforeItIsLate(this.#chunks.next());
+    const { done, value } = await this.#inTime(this.#chunks.next());
     if (done) {
       this.#ended = true;
       return undefined;
@@ -104,12 +103,12 @@ export class PacedBody implements ArrivingBody {
     return this.#failure;
   }
 
-  /** @throws ApiError `timeout` when the rate or the deadline is missed; `invalid_request` when the connection breaks. */
-  async #beforeItIsLate<Value>(next: Promise<Value>): Promise<Value> {
+  /** Waits for bytes. @throws ApiError `timeout` when the client is too slow; `invalid_request` when the connection breaks. */
+  async #inTime<Value>(next: Promise<Value>): Promise<Value> {
     const { minBytesPerSecond, graceMs, deadlineAt } = this.#pace;
     const startedAt = Date.now();
     const aheadMs = (this.#bytes / minBytesPerSecond) * 1_000 - this.#waitedMs;
-    // Whoever is ahead may pause no longer for it.
+    // A client that is ahead of the rate may not pause longer for that.
     const withinMs = Math.min(deadlineAt - startedAt, graceMs, graceMs + aheadMs);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
@@ -120,7 +119,7 @@ export class PacedBody implements ArrivingBody {
     try {
       return await Promise.race([next, late]);
     } catch (error) {
-      // A chunk may still arrive for the abandoned `next`; nobody reads it, and the socket is cut.
+      // A chunk may still arrive for the abandoned `next`. It is not read, and the socket is cut.
       next.catch(() => {});
       if (error instanceof ApiError) throw this.#fail(error);
       throw this.#fail(

@@ -1,28 +1,28 @@
 import { type ApiError, serviceUnavailable } from '../../shared/errors.ts';
 
 /**
- * How many requests this process serves at once, and which of them give way when places are short.
+ * The places of this process, that is the requests it serves at once, and which of them give way when places are short.
  *
- * Lambda gives a process so many requests at once and no more: one that finds no free place anywhere is refused before
- * anything of ours sees it. So a part of the places is kept free for those who come next. As soon as more than the rest are
- * taken, bodies that are refused already are cut, then slow ones, for as long as there are any. A fast upload never is.
- * Decision 0015.
+ * Lambda gives a process only so many requests at once. A request that finds no free place in any process is refused before
+ * our code sees it. So a part of the places is kept free for new requests: as soon as more than the rest are taken, we cut
+ * bodies that are refused already, then slow ones, until enough places are free or none of these is left. A fast upload is
+ * never cut. Decision 0015.
  */
 
-/** Of all places of a process: this part is kept free of refused and of slow bodies. */
+/** This part of all places is kept free of refused and of slow bodies. */
 const KEPT_FREE = 1 / 4;
-/** Slow, when places are short: a body that comes at less than this. */
+/** A body that comes at less than this is slow. */
 export const FAST_BYTES_PER_SECOND = 128 * 1024;
-/** Before the server has waited for a client this long, its pace is not known. */
+/** The pace of a client is known when the server has waited for it this long. */
 const PACE_KNOWN_AFTER_MS = 2_000;
 const CHECK_EVERY_MS = 1_000;
-/** The use of places is reported every so many checks, while there is any. */
+/** The use of places is reported every so many checks, while any is taken. */
 const REPORT_EVERY_CHECKS = 60;
 
-/** The part of all places that one owner's refused bodies may hold: beyond, they are cut instead of read. */
+/** The part of all places that the refused bodies of one owner may hold. Beyond it they are cut instead of read. */
 const REFUSED_OF_ONE_OWNER = 1 / 4;
 
-/** Who sends a request: an account, or whatever is at an address and has no valid credential. */
+/** The sender of a request: an account, or, without a valid credential, a stranger at an address. */
 export interface Owner {
   readonly id: string;
   readonly isStranger: boolean;
@@ -38,7 +38,7 @@ export interface Occupant {
   };
   /** Undefined until it is known. */
   readonly owner: Owner | undefined;
-  /** Its answer is decided; the body is read only so that its client reads the answer. */
+  /** True when its answer is decided, and the body is read only so that the client can read the answer. */
   readonly isRefused: boolean;
 }
 
@@ -50,13 +50,13 @@ export class Places {
   #checks = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param report  is told once a minute, while any place is taken, how many were at the most. */
+  /** @param report  called once a minute, while any place is taken, with the most places that were taken at once. */
   constructor(total: number, report: (mostTaken: number) => void) {
     this.#total = total;
     this.#report = report;
   }
 
-  /** @returns what gives the place back. */
+  /** Takes a place. @returns a function that gives it back. */
   take(occupant: Occupant): () => void {
     this.#occupants.add(occupant);
     this.#mostTaken = Math.max(this.#mostTaken, this.#occupants.size);
@@ -65,13 +65,13 @@ export class Places {
     return () => this.#leave(occupant);
   }
 
-  /** True when more refused bodies of one owner are here than are worth a place. */
+  /** True when an owner has more refused bodies here than it may. */
   isCrowdedBy(owner: Owner): boolean {
     const refused = this.#of(owner).filter(({ isRefused }) => isRefused);
     return refused.length > this.#total * REFUSED_OF_ONE_OWNER;
   }
 
-  /** Cuts refused and slow bodies until enough places are free, or none of them is left. */
+  /** Cuts refused and slow bodies until enough places are free, or no such body is left. */
   #makeRoom(): void {
     while (this.#occupants.size > this.#total * (1 - KEPT_FREE)) {
       const first = this.#firstToGiveWay();
@@ -84,8 +84,9 @@ export class Places {
   }
 
   /**
-   * Refused bodies first, whatever their pace and age, because their sender gets nothing but the reason: those of strangers,
-   * then those of accounts. Then slow uploads. Among each, the owner with the most places here; of its bodies the slowest.
+   * The next body to cut. Refused bodies come first, whatever their pace and age, because their senders lose only the answer:
+   * those of strangers, then those of accounts. Then come slow uploads. Within each group the owner with the most places
+   * comes first, and of its bodies the slowest.
    */
   #firstToGiveWay(): Known | undefined {
     const ranked = [...this.#occupants]

@@ -25,26 +25,25 @@ import { PacedBody } from './paced-body.ts';
 import { type Occupant, type Owner, Places } from './places.ts';
 
 /**
- * The streaming lane: a Lambda Web Function, that is a plain HTTP server, for multipart bodies too large for a Lambda
- * event or of unknown length. It runs the very stack of `POST /files`, over a body that is still arriving.
+ * The streaming lane: a Lambda Web Function, that is a plain HTTP server, for forms that are too large for a Lambda event or of
+ * unknown length. It runs the same stack as `POST /files` behind the gateway, over a body that is still arriving.
  *
- * The path to it is half-duplex: no answer reaches the client before its whole body was read. So a refused body is
- * drained first, within the bounds of {@link PacedBody}; one that breaks them is cut. {@link Places} decides who gives way
- * when more clients come than this process can serve at once.
+ * The path to it is half-duplex: no answer reaches the client before its whole body was read. So a refused body is drained
+ * first, within the bounds of {@link PacedBody}; a body that breaks them is cut. {@link Places} decides which body gives way
+ * when there are more clients than this process can serve at once.
  */
 
-/** Of the 900 s a Web Function's request may take; the rest is for settling and answering. */
+/** A request of a Web Function may take 900 s. What is left after the body is for settling and answering. */
 const BODY_DEADLINE_MS = 870_000;
 const REQUEST_DEADLINE_MS = 895_000;
 const maxBodyBytes = limit('MAX_UPLOAD_SIZE_BYTES') + MULTIPART_FRAMING_MAX_BYTES;
-/** What must be here by the deadline is up to the client and its file. */
 const PACE = { minBytesPerSecond: UPLOAD_SLOWEST_BYTES_PER_SECOND, graceMs: 20_000 };
 const SIZE = { maxBytes: maxBodyBytes, drainMaxBytes: 4 * maxBodyBytes };
-/** How a body is read that was refused before it had a slot, so that its client reads why. */
+/** How long a refused body is drained, so that its client can read the answer. */
 const REFUSED = {
-  /** Until the rate limit, which refuses most of them, would admit another attempt. */
+  /** As long as the rate limit, which refuses most of these, refuses another attempt. */
   ofAccount: { drainMs: RATE_WINDOW_MS },
-  /** A mistyped key of an honest client, or a key that was made up to hold a place. */
+  /** The client has mistyped its key, or made one up to hold a place. */
   ofStranger: { drainMs: 20_000, graceMs: 2_000 },
 };
 const places = new Places(Number(required('STREAMING_PLACES')), (mostTaken) =>
@@ -62,7 +61,7 @@ const server = createServer(
     });
   },
 );
-// `Expect: 100-continue` is answered by Node itself; a client error is a broken socket, with nobody left to tell.
+// Node itself answers `Expect: 100-continue`. A client error is a broken socket, on which there is nothing to answer.
 server.on('clientError', (_error, socket) => socket.destroy());
 
 const [host, port] = endpoint();
@@ -72,7 +71,7 @@ process.on('SIGTERM', () => server.close(() => process.exit(0)));
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = new PacedBody(request, { ...PACE, ...SIZE, deadlineAt: Date.now() + BODY_DEADLINE_MS });
   const event = toEvent(request, body);
-  // Somebody who found the endpoint's own address: costs us nothing more than this.
+  // A client that found the endpoint's own address; it must cost us no more than this.
   if (!(await isFromOurEdge(event))) return void request.destroy();
   const sender = new Sender(event, body);
   const leave = places.take(sender);
@@ -87,9 +86,9 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 }
 
 /**
- * Nothing to do for a body that was read to its end. What is read here of an account's body counts for its day, unless the
- * failure is ours.
- * @returns false when its client is to be cut.
+ * Reads the rest of a refused body, if there is any, so that its client can read the answer. These bytes count for the
+ * account's day, unless the failure is ours.
+ * @returns false when the client must be cut.
  */
 async function drainRefused(sender: Sender, { statusCode }: ApiResult): Promise<boolean> {
   const { body } = sender;
@@ -103,14 +102,14 @@ async function drainRefused(sender: Sender, { statusCode }: ApiResult): Promise<
   return isWhole;
 }
 
-/** @throws ApiError `rate_limit_exceeded` when the account has as many streams open as it may. */
+/** Receives an upload in a slot of its account. @throws ApiError `rate_limit_exceeded` when the account has no free slot. */
 async function uploadInSlot(request: ApiRequest): Promise<ApiResult> {
   const slot = await takeStreamSlot(request.caller.accountId);
   if (!slot) throw new ApiError('rate_limit_exceeded', { headers: { 'Retry-After': '5' }, detail: 'too many streams' });
   const unkept = (error: unknown) => log('warn', 'stream slot not kept', describeError(error));
   const renewal = setInterval(() => slot.renew().catch(unkept), STREAMING_LEASE_MS / 3);
   try {
-    // A body that is refused on its way keeps its slot until it is drained.
+    // A body that is refused while it arrives keeps its slot until it is drained.
     return await receiveUpload(request);
   } finally {
     clearInterval(renewal);
@@ -118,7 +117,7 @@ async function uploadInSlot(request: ApiRequest): Promise<ApiResult> {
   }
 }
 
-/** One request's client, as far as it is known. */
+/** The client of one request, as far as it is known. */
 class Sender implements Occupant {
   readonly body: PacedBody;
   readonly #event: ApiEvent;
@@ -135,7 +134,7 @@ class Sender implements Occupant {
     return this.isRefused ? this.#stranger() : undefined;
   }
 
-  /** From now on a client without an account is a stranger, known by its address. */
+  /** Marks the request as refused. From now on a client without an account is a stranger, known by its address. */
   becomeRefused(): Owner {
     this.isRefused = true;
     return this.owner ?? this.#stranger();
@@ -162,7 +161,7 @@ function toEvent(request: IncomingMessage, stream: PacedBody): ApiEvent {
   };
 }
 
-/** What the stack reads of a Lambda context. */
+/** The part of a Lambda context that the stack reads. */
 function contextOf(event: ApiEvent): Context {
   const endsAt = Date.now() + REQUEST_DEADLINE_MS;
   return {
@@ -178,7 +177,7 @@ function send(response: ServerResponse, { statusCode, headers, multiValueHeaders
   response.end(body);
 }
 
-/** `AWS_LAMBDA_HTTP_ENDPOINT`, where the runtime expects us, is `host:port`. */
+/** The address where the Lambda runtime expects the server: `AWS_LAMBDA_HTTP_ENDPOINT` is `host:port`. */
 function endpoint(): [host: string, port: number] {
   const value = process.env.AWS_LAMBDA_HTTP_ENDPOINT ?? '';
   const colon = value.lastIndexOf(':');
