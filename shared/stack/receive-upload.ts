@@ -23,7 +23,7 @@ const stores = {
   objects: objectStore,
 };
 /** What the two lanes that a form can come on do differently. */
-const LANES = {
+const FORM_LANES = {
   inline: { leaseMs: INLINE_LEASE_MS, settlements: countedSettlements(settlementStore, 'inline') },
   streaming: { leaseMs: STREAMING_LEASE_MS, settlements: countedSettlements(settlementStore, 'streaming') },
 };
@@ -61,7 +61,7 @@ export async function receiveUpload(request: ApiRequest): Promise<ApiResult> {
 
 async function storeUpload({ event, caller, deadlineAt }: ApiRequest): Promise<SettledUpload> {
   const key = idempotencyKey(event);
-  const { leaseMs, settlements } = event.stream ? LANES.streaming : LANES.inline;
+  const { leaseMs, settlements } = event.stream ? FORM_LANES.streaming : FORM_LANES.inline;
   const staged = await readUploadForm<StagedUpload>(bodyStream(event), header(event, 'content-type'), {
     onFile: ({ filename, contentType, body }) =>
       stageUpload(stores, {
