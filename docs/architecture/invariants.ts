@@ -17,7 +17,7 @@ export const INVARIANTS: readonly Invariant[] = [
     tests: [
       [
         'test/shared/files/random-use.test.ts',
-        'whatever clients, events, sweepers and faults do at once, the books balance and the limit holds',
+        'the books balance and the limit holds whatever clients, events, sweepers and faults do at once',
       ],
     ],
   },
@@ -46,14 +46,22 @@ export const INVARIANTS: readonly Invariant[] = [
     statement:
       'The index `by_seq` holds exactly the ready files, and every leaf and group counts the ready files among its seqs.',
     enforcedIn: ['shared/aws/book-updates.ts', 'shared/files/listing-counters.ts'],
-    tests: [['test/shared/files/listing.test.ts', 'lists whatever came and went as a list would, page by page']],
+    tests: [
+      [
+        'test/shared/files/listing.test.ts',
+        'the listing shows the same pages as a plain list after any uploads and deletions',
+      ],
+    ],
   },
   {
     statement: 'The object of a ready file exists and has the size of its row.',
     enforcedIn: ['shared/files/stage-upload.ts', 'shared/files/complete-upload.ts', 'shared/files/delete-file.ts'],
     tests: [
-      ['test/shared/files/upload.test.ts', 'is served as what its part says it is, and knows its row'],
-      ['test/shared/files/direct-upload.test.ts', 'is copied in parts, whole and described like any other'],
+      ['test/shared/files/upload.test.ts', 'is served with the name and type of its part, and names its row'],
+      [
+        'test/shared/files/direct-upload.test.ts',
+        'is copied in parts, complete and with the headers of any other file',
+      ],
     ],
   },
   {
@@ -61,7 +69,7 @@ export const INVARIANTS: readonly Invariant[] = [
       'Unfinished work ends: what is past its deadline is finished by the sweeper, and an object or part that no row knows is removed by the walk of the bucket within two days.',
     enforcedIn: ['shared/files/sweep.ts', 'shared/files/walk-bucket.ts'],
     tests: [
-      ['test/shared/files/sweep.test.ts', 'finishes every kind of work, and says what it did and how late it was'],
+      ['test/shared/files/sweep.test.ts', 'finishes every kind of work, and reports what it did and how late it was'],
       [
         'test/shared/files/sweep.test.ts',
         'removes objects without a row once they are a day old, and keeps all others',
@@ -77,19 +85,19 @@ export const INVARIANTS: readonly Invariant[] = [
         'test/service/time-limits.test.ts',
         'an upload that got 504 never becomes a file, also when the next request resumes its function',
       ],
-      ['test/shared/files/upload.test.ts', 'that ended between staging and settling is no file, and no trace'],
+      ['test/shared/files/upload.test.ts', 'that ended between staging and settling leaves no file and no trace'],
     ],
   },
   {
     statement: 'A file is charged once and given back once, however many settle, complete, delete or sweep it at once.',
     enforcedIn: ['shared/aws/settlement-store.ts', 'shared/aws/release-store.ts', 'shared/aws/transactions.ts'],
     tests: [
-      ['test/shared/files/upload.test.ts', 'the same upload twice at once charges it once'],
+      ['test/shared/files/upload.test.ts', 'the same upload several times at once charges it once'],
       [
         'test/service/accounting.test.ts',
         'one of several simultaneous deletions of a file succeeds, and frees its bytes once',
       ],
-      ['test/shared/files/sweep.test.ts', 'and a settlement of one upload never both succeed'],
+      ['test/shared/files/sweep.test.ts', 'and a settlement of the same upload never both succeed'],
     ],
   },
   {
@@ -124,7 +132,7 @@ export const INVARIANTS: readonly Invariant[] = [
     tests: [
       [
         'test/shared/files/direct-upload.test.ts',
-        'tidies up after an attempt that died, even though that one’s copy comes late',
+        'removes the copy of an attempt that died, even when it appears late',
       ],
     ],
   },
@@ -137,11 +145,14 @@ export const INVARIANTS: readonly Invariant[] = [
       'shared/administration/suspend-account.ts',
     ],
     tests: [
-      ['test/shared/api-keys/api-keys.test.ts', 'notes no use of a key revoked meanwhile, which would bring it back'],
-      ['test/shared/sessions/sessions.test.ts', 'once and for all: a refresh that comes late does not bring it back'],
+      [
+        'test/shared/api-keys/api-keys.test.ts',
+        'does not note the use of a key that was revoked meanwhile, which would bring it back',
+      ],
+      ['test/shared/sessions/sessions.test.ts', 'for good: a late refresh does not bring it back'],
       [
         'test/shared/administration/suspension.test.ts',
-        'is not undone by what a request writes late: the use of a key, the refresh of a session',
+        'is not undone by the late writes of a request: the use of a key, the refresh of a session',
       ],
     ],
   },
@@ -151,7 +162,7 @@ export const INVARIANTS: readonly Invariant[] = [
     tests: [
       [
         'test/shared/rate-limit/rate-limiter.test.ts',
-        'no 60 seconds admit more than the limit, whenever requests come',
+        'no 60 seconds admit more than the limit, whenever requests arrive',
       ],
     ],
   },

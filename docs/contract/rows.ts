@@ -122,7 +122,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
     name: 'login',
     decision:
       'A login uses state, PKCE and nonce. Every failure ends at the login page with a code. When a login cannot be tried at all (rate limit, a dependency), a browser that navigates is sent to that page as well; any other client gets the error as JSON.',
-    pieces: ['test/shared/login/', 'test/shared/stack/navigation.test.ts'],
+    pieces: ['test/shared/login/', 'test/shared/stack/login-page.test.ts'],
   },
   {
     name: 'session',

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { ApiError, ERRORS, type ErrorCode, isUnavailable, serviceUnavailable } from '../../shared/errors.ts';
 
-test('no error with status 503 is without Retry-After, however it is made', () => {
+test('every error with status 503 has Retry-After, however it is made', () => {
   const codes = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => ERRORS[code].status === 503);
   for (const error of [serviceUnavailable(), ...codes.map((code) => new ApiError(code))]) {
     expect([error.status, error.headers]).toEqual([503, { 'Retry-After': '1' }]);
   }
 });
 
-test('a service_unavailable keeps its cause and detail for the log, and says how long to wait', () => {
+test('serviceUnavailable keeps cause and detail for the log, and sets Retry-After', () => {
   const cause = new Error('throttled');
   const error = serviceUnavailable({ cause, detail: 'too many slots are taken', retryAfterSeconds: 5 });
   expect(error).toMatchObject({ message: 'too many slots are taken', cause, headers: { 'Retry-After': '5' } });

@@ -49,7 +49,7 @@ describe('a version 7 UUID', () => {
   });
 });
 
-test('a version 5 UUID is the same as everybody else makes of the name', () => {
+test('a version 5 UUID is the one that RFC 9562 defines for the name', () => {
   // The example of Python's documentation of `uuid`.
   expect(uuidv5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'python.org')).toBe('886313e1-3b8a-5372-9b90-0c9aee199e5d');
 });

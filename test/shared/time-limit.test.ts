@@ -20,7 +20,7 @@ const soon = () => Date.now() + 300;
 const TIMEOUT = { code: 'timeout' };
 
 describe('work whose time is over', () => {
-  test('has the call on its way aborted, and begins no other, also when it catches the error', async () => {
+  test('has its call aborted, and begins no other, even when it catches the error', async () => {
     proxy.fault = () => 'silence';
     const work = limited(soon(), async () => {
       await read().catch(() => {});
@@ -30,7 +30,7 @@ describe('work whose time is over', () => {
     expect(proxy.calls).toEqual(['GetItem']);
   });
 
-  test('has the attempts of the SDK ended with it', async () => {
+  test('ends the retries of the SDK as well', async () => {
     // The first is refused at once, the second is on its way when the time is over.
     proxy.fault = () => (proxy.calls.length === 1 ? dynamoDbError('ThrottlingException') : 'silence');
     await expect(limited(Date.now() + 1_500, read)).rejects.toMatchObject(TIMEOUT);
@@ -38,12 +38,12 @@ describe('work whose time is over', () => {
     expect(proxy.calls).toEqual(['GetItem', 'GetItem']);
   });
 
-  test('is left waiting for what it waits for', async () => {
+  test('stops waiting', async () => {
     await expect(limited(soon(), () => inTime(new Promise(() => {})))).rejects.toMatchObject(TIMEOUT);
   });
 });
 
-test('what work leaves under way when it ends is aborted, and begins nothing more', async () => {
+test('calls that work leaves unfinished are aborted when it ends, and no new ones begin', async () => {
   proxy.fault = () => 'silence';
   const left = await limited(Date.now() + 20_000, async () => [read(), sleep(50).then(read)] as const);
   await expect(left[0]).rejects.toMatchObject(TIMEOUT);
@@ -51,7 +51,7 @@ test('what work leaves under way when it ends is aborted, and begins nothing mor
   expect(proxy.calls.length).toBeLessThan(2);
 });
 
-test('what is read for several requests goes on when the one that began it ends', async () => {
+test('a read for several requests goes on when the request that began it ends', async () => {
   const { promise, resolve } = Promise.withResolvers<string>();
   const reader = cached(() => promise, { keepMs: 1_000 });
   const first = limited(Date.now() + 50, () => reader());
@@ -61,7 +61,7 @@ test('what is read for several requests goes on when the one that began it ends'
   expect(await second).toBe('read');
 });
 
-test('what only tidies up ends in time, and within the time of the work it belongs to', async () => {
+test('work that only tidies up ends in time, and within the limit of its request', async () => {
   proxy.fault = () => 'silence';
   const tidy = () => briefly(async () => void (await read()));
   const startedAt = Date.now();

@@ -51,26 +51,26 @@ test('a client that sends nothing is too slow after the grace', async () => {
   await expect(lengthOf(body)).rejects.toMatchObject({ code: 'timeout' });
 });
 
-test('a client that was quick may pause no longer than any other', async () => {
+test('a client that was fast may not pause longer than any other', async () => {
   const { body, send } = await begin({ graceMs: 50 });
   // At a byte a second these are fifteen minutes ahead.
   send(900);
   await expect(lengthOf(body)).rejects.toMatchObject({ code: 'timeout' });
 });
 
-test('a client that trickles is too slow, though each byte comes within the grace', async () => {
+test('a client that sends byte by byte is too slow, although each byte arrives within the grace', async () => {
   const { body, send } = await begin({ graceMs: 2_000, minBytesPerSecond: 1_000_000 });
   const trickle = setInterval(() => send(1), 20);
   await expect(lengthOf(body)).rejects.toMatchObject({ code: 'timeout' });
   clearInterval(trickle);
 });
 
-test('the time that the reader takes is not the client’s', async () => {
+test('the time that the reader takes does not count against the client', async () => {
   const { body, send } = await begin({ graceMs: 1_000, minBytesPerSecond: 1_000 });
   send(10);
   const chunks = body[Symbol.asyncIterator]();
   await chunks.next();
-  // As long as storing takes when S3 is slow; nobody has asked the client for more meanwhile.
+  // As long as storing takes when S3 is slow. Meanwhile the server does not ask the client for more.
   await sleep(1_500);
   const rest = chunks.next();
   setTimeout(() => send(990), 100);
@@ -109,14 +109,14 @@ test('a body whose connection breaks is invalid_request, and cannot be drained',
   expect(await body.drain()).toBe(false);
 });
 
-test('what the upload left is drained, within bounds of its own', async () => {
+test('the rest that the upload left is drained within its own bounds', async () => {
   const { body, send } = await begin({});
   send(100);
   await body[Symbol.asyncIterator]().next();
   expect(await body.drain({ graceMs: 50 })).toBe(false);
 });
 
-test('what the upload left is drained to the end', async () => {
+test('the rest that the upload left is drained to the end', async () => {
   const { body, send } = await begin({});
   send(100);
   await body[Symbol.asyncIterator]().next();
@@ -125,7 +125,7 @@ test('what the upload left is drained to the end', async () => {
   expect(await draining).toBe(true);
 });
 
-test('a body that is cut fails for whoever waits for it, and ends the connection', async () => {
+test('a body that is cut fails for its waiting reader, and ends the connection', async () => {
   const { body, send } = await begin({});
   send(100);
   const reading = lengthOf(body);
@@ -137,7 +137,7 @@ test('a body that is cut fails for whoever waits for it, and ends the connection
   expect(await body.drain()).toBe(false);
 });
 
-test('the pace of a body counts the wait that is going on', async () => {
+test('the pace of a body includes the current wait', async () => {
   const { body } = await begin({});
   expect(body.waitedMs).toBe(0);
   const reading = lengthOf(body);

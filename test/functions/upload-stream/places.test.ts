@@ -57,7 +57,7 @@ function takeAll(places: Places, clients: readonly Client[]): void {
 const names = (count: number) => Array.from({ length: count }, (_, index) => `account ${index}`);
 
 describe('slow uploads', () => {
-  test('stay while three quarters of the places are enough for all', () => {
+  test('stay while three quarters of the places are enough', () => {
     const places = new Places(PLACES, () => {});
     const phone = new Client('phone', SLOW);
     places.take(phone);
@@ -67,7 +67,7 @@ describe('slow uploads', () => {
     expect(cutOf([phone, ...others])).toEqual([]);
   });
 
-  test('leave a quarter of the places free, seconds after they took all, however many accounts send them', () => {
+  test('leave a quarter of the places free within seconds, however many accounts send them', () => {
     const places = new Places(PLACES, () => {});
     const clients = slowClients(names(PLACES / 8), 8);
     takeAll(places, clients);
@@ -108,7 +108,7 @@ describe('slow uploads', () => {
   });
 });
 
-test('a fast upload never gives way, whatever its account holds', () => {
+test('a fast upload never gives way, however many places its account holds', () => {
   const places = new Places(PLACES, () => {});
   const fast = Array.from({ length: PLACES }, () => new Client('account', FAST));
   takeAll(places, fast);
@@ -125,7 +125,7 @@ test('strangers give way before any account', () => {
   expect(cutOf([...uploads, ...strangers])).toEqual(strangers);
 });
 
-test('refused bodies of one owner are worth a quarter of the places', () => {
+test('refused bodies of one owner may hold a quarter of the places', () => {
   const places = new Places(PLACES, () => {});
   const uploads = slowClients(['account'], STREAMS_PER_ACCOUNT_MAX);
   const refused = slowClients(['account'], PLACES / 4);
@@ -139,7 +139,7 @@ test('refused bodies of one owner are worth a quarter of the places', () => {
   expect(places.isCrowdedBy({ id: 'another', isStranger: false })).toBe(false);
 });
 
-test('a process says once a minute how many places were taken at the most, while any is', () => {
+test('a process reports once a minute how many places were taken at once, while any is taken', () => {
   const reported: number[] = [];
   const places = new Places(PLACES, (mostTaken) => reported.push(mostTaken));
   const [first, second] = [places.take(new Client('a', FAST)), places.take(new Client('b', FAST))];
@@ -174,7 +174,7 @@ describe('refused bodies', () => {
     expect([cutOf(strangers).length, cutOf(accounts), cutOf(uploads)]).toEqual([KEPT_FREE, [], []]);
   });
 
-  test('give way after those of strangers and before slow uploads when accounts send them', () => {
+  test('give way after those of strangers and before slow uploads when they belong to accounts', () => {
     const places = new Places(PLACES, () => {});
     const { strangers, accounts, uploads } = mixed();
     takeAll(places, [...uploads, ...accounts, ...strangers]);

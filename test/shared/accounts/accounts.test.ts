@@ -14,7 +14,7 @@ const profile = () => ({
 });
 
 describe('a login', () => {
-  test('makes an account that owns nothing', async () => {
+  test('creates an account that owns nothing', async () => {
     const someone = profile();
     const account = await upsertAccountAtLogin(accounts, someone, () => 1_000);
     expect(account).toEqual({
@@ -28,7 +28,7 @@ describe('a login', () => {
     expect(await getAccount(accounts, someone.id)).toEqual(account);
   });
 
-  test('renews the profile, and nothing else', async () => {
+  test('updates the profile, and nothing else', async () => {
     const someone = profile();
     await upsertAccountAtLogin(accounts, someone, () => 1_000);
     await upload(service, someone.id, 'hello', { clock: () => 1_000 });
@@ -50,7 +50,7 @@ describe('a login', () => {
     expect(new Set(both.map(({ createdAt }) => createdAt)).size).toBe(1);
   });
 
-  test('waits out the transaction of an upload', async () => {
+  test('waits for the transaction of an upload', async () => {
     const someone = profile();
     const fault = { match: { operation: 'UpdateItem' }, effect: 'transaction-conflict', times: 3 } as const;
     service.front.faults.add(fault);
@@ -62,7 +62,7 @@ test('an account that is gone has no valid credentials', async () => {
   await expect(getAccount(accounts, randomUUID())).rejects.toMatchObject({ code: 'unauthorized' });
 });
 
-test('the storage limit is everybody’s, unless the operator set one', async () => {
+test('the storage limit of an account is the default, unless the operator set one', async () => {
   const plain = await getAccount(accounts, await newAccount(service));
   const special = await getAccount(accounts, await newAccount(service, { ownLimitBytes: 0 }));
   expect([storageLimitOf(plain, 7), storageLimitOf(special, 7)]).toEqual([7, 0]);

@@ -28,7 +28,7 @@ const sentOf = async (accountId: string) => (await stores.accounts.get(accountId
 const untouched = () => broken('x', new Error('the content was read'));
 
 describe('the bytes of a day', () => {
-  test('are free again on the next UTC day, and a refusal says in how many seconds', async () => {
+  test('start again on the next UTC day, and a refusal says in how many seconds', async () => {
     const accountId = await newAccount(service);
     await upload(service, accountId, 'x'.repeat(10), { ...TEN_A_DAY, ...at(noon) });
     await expect(upload(service, accountId, 'x', { ...TEN_A_DAY, ...at(noon) })).rejects.toMatchObject({
@@ -43,7 +43,7 @@ describe('the bytes of a day', () => {
     await expectBalance(service, accountId, { files: 2, bytes: 20 });
   });
 
-  test('do not hide that a file is larger than the whole storage of the account', async () => {
+  test('do not hide that a file is larger than the account’s whole storage', async () => {
     const accountId = await newAccount(service);
     const small = { storageLimitBytes: 5, uploadBytesPerDay: 5 };
     await expect(upload(service, accountId, 'x'.repeat(6), small)).rejects.toMatchObject({
@@ -51,7 +51,7 @@ describe('the bytes of a day', () => {
     });
   });
 
-  test('are those of the day on which an upload ends', async () => {
+  test('are those of the day on which the upload ends', async () => {
     const accountId = await newAccount(service);
     await upload(service, accountId, 'x'.repeat(6), { ...TEN_A_DAY, ...at(noon) });
     const staged = await stage(service, accountId, chunks('x'.repeat(4)), { ...TEN_A_DAY, ...at(lastSecond) });
@@ -65,7 +65,7 @@ describe('the bytes of a day', () => {
     ['another upload has begun the day since, and left too little of it', noon, 7, 4, false],
     ['a server whose clock is ahead has begun the next day', tomorrow, 6, 4, true],
     ['a server whose clock is ahead has begun the next day, and left too little of it', tomorrow, 7, 4, false],
-  ])('are counted as they are when an upload is settled: %s', async (_, otherNow, otherBytes, ownBytes, fits) => {
+  ])('are checked again when the upload is settled: %s', async (_, otherNow, otherBytes, ownBytes, fits) => {
     const accountId = await newAccount(service);
     const staged = await stage(service, accountId, chunks('x'.repeat(ownBytes)), { ...TEN_A_DAY, ...at(noon) });
     await upload(service, accountId, 'x'.repeat(otherBytes), { ...TEN_A_DAY, ...at(otherNow) });
@@ -77,7 +77,7 @@ describe('the bytes of a day', () => {
     await expectBalance(service, accountId, { files: fits ? 2 : 1, bytes });
   });
 
-  test('are never begun by more than a whole day of them', async () => {
+  test('do not start with an upload that is larger than a whole day', async () => {
     const accountId = await newAccount(service);
     const staged = await stage(service, accountId, chunks('x'.repeat(11)), at(noon));
     if (staged.kind !== 'stored') throw new Error('not stored');
@@ -87,7 +87,7 @@ describe('the bytes of a day', () => {
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
-  test('are enough to fill the storage that the operator gave an account', async () => {
+  test('are enough to fill the storage limit that the operator set for an account', async () => {
     const accountId = await newAccount(service, { ownLimitBytes: 20 });
     await upload(service, accountId, 'x'.repeat(20), { ...TEN_A_DAY, ...at(noon) });
     const more = upload(service, accountId, 'x', { ...TEN_A_DAY, ...at(noon) });
@@ -106,7 +106,7 @@ describe('the bytes of a day', () => {
     expect(await sentOf(accountId)).toEqual({ day: TODAY, bytes: 9 });
   });
 
-  test('count a ticket when it is given, and not again when it becomes a file', async () => {
+  test('include a ticket when it is given, and not again when it becomes a file', async () => {
     const accountId = await newAccount(service);
     const now = Date.now();
     const ticket = await newTicket(service, accountId, 5, { ...TEN_A_DAY, ...at(now) });
@@ -133,7 +133,7 @@ describe('a body that cannot fit is refused before its content is read', () => {
     await expectBalance(service, accountId, { files: 1, bytes: 1 });
   });
 
-  test('but not one whose key stands for a file already, until twice the bytes of the day were sent', async () => {
+  test('a repeated upload with a used key is still read, until twice the bytes of the day were sent', async () => {
     const accountId = await newAccount(service);
     const content = randomBytes(10);
     const options = { ...TEN_A_DAY, storageLimitBytes: 10, leastBytes: 10, idempotencyKey: 'k', ...at(noon) };
@@ -146,8 +146,8 @@ describe('a body that cannot fit is refused before its content is read', () => {
   });
 });
 
-describe('bytes that were sent in vain', () => {
-  test('add to the day, begin it, and add to one that a clock ahead has begun', async () => {
+describe('bytes that were sent but became no file', () => {
+  test('are added to the day, begin it, or are added to a day that a clock ahead has begun', async () => {
     const accountId = await newAccount(service);
     await countInVain(stores.accounts, accountId, MIB, () => noon);
     await countInVain(stores.accounts, accountId, MIB, () => lastSecond);
@@ -168,7 +168,7 @@ describe('bytes that were sent in vain', () => {
     ['cut-after', 1],
     ['error-before', 0],
     ['timeout', 0],
-  ] as const)('are counted once at most when the answer is lost: %s', async (effect, times) => {
+  ] as const)('are counted at most once when the answer is lost: %s', async (effect, times) => {
     const accountId = await newAccount(service);
     await countInVain(stores.accounts, accountId, MIB, () => noon);
     const fault = service.front.faults.add({ match: { operation: 'UpdateItem' }, effect });

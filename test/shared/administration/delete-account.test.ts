@@ -33,7 +33,7 @@ const stores = { ...service.stores, administration, keyMarks, keys, sessions };
 
 const remove = (id: string) => deleteAccount(stores, id, inTime());
 
-/** Somebody with one of everything an account can own. */
+/** Creates an account with one of everything an account can own. */
 async function somebody() {
   const id = await newAccount(service);
   const { key } = await createApiKey(keys, { accountId: id, name: 'ci', kind: 'test', ...inTime() });
@@ -60,7 +60,7 @@ async function sweepTwice(): Promise<void> {
   for (const hours of [2, 3]) await sweepAt(service, Date.now() + hours * HOUR_MS);
 }
 
-test('nothing of a deleted account is left once the sweeper has run, and nobody else loses anything', async () => {
+test('nothing of a deleted account is left once the sweeper has run, and other accounts lose nothing', async () => {
   const other = await newAccount(service);
   const { file } = await upload(service, other, 'theirs');
   const { key } = await createApiKey(keys, { accountId: other, name: 'ci', kind: 'test', ...inTime() });
@@ -75,13 +75,13 @@ test('nothing of a deleted account is left once the sweeper has run, and nobody 
   await expectBalance(service, other, { files: 1, bytes: 6 });
 });
 
-test('an account that is not there is not_found, and none is made', async () => {
+test('the deletion of an unknown account is not_found and creates no account', async () => {
   const id = crypto.randomUUID();
   await expect(remove(id)).rejects.toMatchObject({ code: 'not_found' });
   expect(await rowsNaming(id)).toEqual([]);
 });
 
-test('who logs in afterwards has a new, empty account', async () => {
+test('a person who logs in after the deletion has a new, empty account', async () => {
   const { id } = await somebody();
   await remove(id);
   await service.stores.accounts.upsert({ id, email: 'a@example.com', name: 'A' }, Date.now());
@@ -91,7 +91,7 @@ test('who logs in afterwards has a new, empty account', async () => {
   await remove(id);
 });
 
-test('a call of a deletion that happens late takes nothing from an account that was made anew', async () => {
+test('a late call of a deletion takes nothing from the new account of the same person', async () => {
   const person = await somebody();
   const { calls } = await applyFault('dies before', Number.POSITIVE_INFINITY, () => remove(person.id));
   const nths = Array.from({ length: calls }, (_, index) => index + 1).filter((nth) => IS_THOROUGH || nth % 4 === 0);
@@ -108,7 +108,7 @@ test('a call of a deletion that happens late takes nothing from an account that 
   for (const id of ids) await remove(id);
 });
 
-describe('nothing joins an account while it is deleted:', () => {
+describe('nothing is added to an account while it is deleted:', () => {
   /** Stores that have something done when the deletion has listed what there is. */
   const during = (work: () => Promise<unknown>) => ({
     ...stores,
@@ -145,10 +145,10 @@ describe('nothing joins an account while it is deleted:', () => {
   });
 });
 
-/** One of which a call happens late, has its own test above. */
+/** A deletion with a late call has its own test above. */
 const ENDING = TRIED.filter((fault) => fault !== 'happens again late');
 
-test.each(ENDING)('a deletion that %s at any call is finished by the next', async (fault) => {
+test.each(ENDING)('a deletion that %s at any call is finished by the next one', async (fault) => {
   const { calls } = await applyFault('dies before', Number.POSITIVE_INFINITY, async () =>
     remove((await somebody()).id),
   );

@@ -46,7 +46,7 @@ async function accountWithFiles() {
 }
 
 describe('an account whose books', () => {
-  test('balance has no differences, also with a ticket pending', async () => {
+  test('balance has no differences, even with a pending ticket', async () => {
     const { accountId } = await accountWithFiles();
     await newTicket(service, accountId, 10);
     expect(await run({ accountId, repair: true })).toEqual([{ accountId, differences: [], isRepaired: false }]);
@@ -77,7 +77,7 @@ describe('an account whose books', () => {
         await stores.objects.remove(objectKey);
       },
     ],
-  ] as const)('%s differ, and are written anew', async (_, what, spoil) => {
+  ] as const)('differ in %s is repaired', async (_, what, spoil) => {
     const { accountId, files } = await accountWithFiles();
     await spoil(accountId, files[0] as StoredFile);
     const [seen] = await run({ accountId, repair: false });
@@ -91,7 +91,7 @@ describe('an account whose books', () => {
     expect(await usageOf(service, accountId)).toEqual({ bytes: computed.storageUsedBytes, files: computed.fileCount });
   });
 
-  test('change while we look are left alone', async () => {
+  test('change during the audit are left alone', async () => {
     const { accountId } = await accountWithFiles();
     await setAccount(accountId, 'SET storage_used_bytes = :value', 99);
     const { recorded, computed } = await auditAccount(stores, accountId);
@@ -102,7 +102,7 @@ describe('an account whose books', () => {
     await expectBalance(service, accountId, { files: 4, bytes: 10 });
   });
 
-  test('change while we look are left alone, also when as many bytes come as go', async () => {
+  test('change during the audit are left alone, even when the sum of bytes stays the same', async () => {
     const { accountId, files } = await accountWithFiles();
     await setAccount(accountId, 'SET storage_used_bytes = :value', 99);
     const [first] = files as [StoredFile];
@@ -122,7 +122,7 @@ describe('an account whose books', () => {
     await expectBalance(service, accountId, { files: 4, bytes: 10 });
   });
 
-  test('count more leaves wrong than a transaction can write are right in the end', async () => {
+  test('have more wrong leaves than one transaction can write are right in the end', async () => {
     const { accountId } = await accountWithFiles();
     await Promise.all(Array.from({ length: 120 }, (_, leaf) => setLeaf(accountId, leafId(leaf), 9)));
     const second = service.front.faults.add({
@@ -186,7 +186,7 @@ test.each([
   await expectBalance(service, accountId, { files: 2, bytes: 4 });
 });
 
-test('a broken file that its owner deletes meanwhile, or that resists, does not keep the others from repair', async () => {
+test('a broken file that its owner deletes meanwhile, or that cannot be deleted, does not stop the repair of the others', async () => {
   const { accountId, files } = await accountWithFiles();
   for (const { objectKey } of files) await stores.objects.remove(objectKey);
   const [deleted, resisting] = files as [StoredFile, StoredFile];
@@ -213,7 +213,7 @@ test('an account that is deleted meanwhile does not end the run', async () => {
   await expect(run({ accountId: randomUUID(), repair: true })).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('all accounts are looked at when none is named', async () => {
+test('reconcile audits all accounts when no account is given', async () => {
   const { accountId } = await accountWithFiles();
   await setAccount(accountId, 'SET file_count = :value', 99);
   const reports = await run({ repair: false });

@@ -34,7 +34,7 @@ interface Person {
   readonly tokens: readonly string[];
 }
 
-/** Somebody with two keys and two sessions. */
+/** Creates an account with two keys and two sessions. */
 async function somebody(): Promise<Person> {
   const id = await newAccount(service);
   return {
@@ -58,7 +58,7 @@ const NONE = [false, false, false, false];
 const KEYS_ALONE = [true, true, false, false];
 
 describe('a suspension', () => {
-  test('refuses every key and ends every session of the account alone; a restoration brings the keys back', async () => {
+  test('refuses every key and ends every session of that account only; a restoration brings the keys back', async () => {
     const [person, other] = [await somebody(), await somebody()];
     expect(await suspend(person.id)).toEqual({ keys: 2, sessions: 2 });
     expect([await areLetIn(person), await areLetIn(other)]).toEqual([NONE, ALL]);
@@ -74,7 +74,7 @@ describe('a suspension', () => {
     expect(await areLetIn(person)).toEqual(KEYS_ALONE);
   });
 
-  test('is taken back without the sessions that an earlier version only marked', async () => {
+  test('does not bring back, at a restoration, sessions that an earlier version only marked', async () => {
     const person = await somebody();
     await suspend(person.id);
     const [token = ''] = person.tokens;
@@ -96,14 +96,14 @@ describe('a suspension', () => {
     expect(await areLetIn({ keys: [], tokens: [token] })).toEqual([false]);
   });
 
-  test('of an account that is not there makes none', async () => {
+  test('of an unknown account is not_found and creates no account', async () => {
     const id = crypto.randomUUID();
     await expect(suspend(id)).rejects.toMatchObject({ code: 'not_found' });
     await expect(restore(id)).rejects.toMatchObject({ code: 'not_found' });
     expect(await service.stores.accounts.get(id)).toBeUndefined();
   });
 
-  test('is not undone by what a request writes late: the use of a key, the refresh of a session', async () => {
+  test('is not undone by the late writes of a request: the use of a key, the refresh of a session', async () => {
     const person = await somebody();
     await suspend(person.id);
     const later = Date.now() + 2 * 3_600_000;
@@ -113,7 +113,7 @@ describe('a suspension', () => {
     expect(await areLetIn(person)).toEqual(NONE);
   });
 
-  test('brings back no key that was revoked meanwhile', async () => {
+  test('does not bring back a key that was revoked meanwhile', async () => {
     const person = await somebody();
     const marking = { ...keyMarks, mark: markAfter(() => revokeAll(person)) };
     await suspendAccount({ ...stores, keyMarks: marking }, person.id, inTime());
@@ -134,8 +134,8 @@ async function revokeAll({ id }: Person): Promise<void> {
   for (const key of await keys.list(id)) await keys.remove(id, key.id, inTime());
 }
 
-describe('what is under way when an account is suspended ends without a live credential:', () => {
-  test('a login that has seen the account open', async () => {
+describe('a request under way while its account is suspended leaves no valid credential:', () => {
+  test('a login that has read the account before its suspension', async () => {
     const id = await newAccount(service);
     const late = {
       ...sessions,
@@ -148,7 +148,7 @@ describe('what is under way when an account is suspended ends without a live cre
     expect(await sessions.countLive(id, Date.now())).toBe(0);
   });
 
-  test('a login whose session is written just before', async () => {
+  test('a login whose session is written just before the suspension', async () => {
     const id = await newAccount(service);
     const tokens: string[] = [];
     const late = {
@@ -176,7 +176,7 @@ describe('what is under way when an account is suspended ends without a live cre
     expect(await keys.list(id)).toEqual([]);
   });
 
-  test('ten logins and ten creations at once with it', async () => {
+  test('ten logins and ten creations of keys at the same time', async () => {
     const id = await newAccount(service);
     const made = { keys: [] as string[], tokens: [] as string[] };
     const works = Array.from({ length: 10 }, () => [
@@ -188,8 +188,8 @@ describe('what is under way when an account is suspended ends without a live cre
   });
 });
 
-describe('nothing joins the books of a suspended account:', () => {
-  test('an upload under way is refused, and leaves nothing', async () => {
+describe('nothing is added to the books of a suspended account:', () => {
+  test('an upload under way is refused and leaves nothing behind', async () => {
     const id = await newAccount(service);
     const staged = await stage(service, id, chunks('hello'));
     await suspend(id);
@@ -204,7 +204,7 @@ describe('nothing joins the books of a suspended account:', () => {
     expect(await usageOf(service, id)).toEqual({ bytes: 0, files: 0 });
   });
 
-  test('a ticket it has becomes no file, until it is restored in time', async () => {
+  test('its ticket becomes a file only if it is restored in time', async () => {
     const id = await newAccount(service);
     const [late, intime] = [await newTicket(service, id, 5), await newTicket(service, id, 5)];
     for (const ticket of [late, intime]) await put(ticket, 'hello');
@@ -221,7 +221,7 @@ describe('nothing joins the books of a suspended account:', () => {
   });
 });
 
-describe('of a suspension and a restoration at once the one that wrote the account last wins everywhere:', () => {
+describe('of a suspension and a restoration at once, the last one to write the account wins for all keys:', () => {
   test('a suspension that is overtaken stops', async () => {
     const person = await somebody();
     let isOvertaken = false;
@@ -253,7 +253,7 @@ describe('of a suspension and a restoration at once the one that wrote the accou
 test.each([
   ['suspension', suspend, NONE],
   ['restoration', restore, KEYS_ALONE],
-] as const)('a %s that died or failed anywhere is finished by the next', async (what, work, letIn) => {
+] as const)('a %s that died or failed at any call is finished by the next one', async (what, work, letIn) => {
   const prepare = async () => {
     const person = await somebody();
     if (what === 'restoration') await suspend(person.id);
@@ -277,7 +277,7 @@ test.each([
 test.each([
   ['suspension', suspend, restore, KEYS_ALONE],
   ['restoration', restore, suspend, NONE],
-] as const)('a call of a %s that happens late does not undo what was done since', async (_, work, undo, letIn) => {
+] as const)('a late call of a %s does not undo what was done since', async (_, work, undo, letIn) => {
   const prepare = async () => {
     const person = await somebody();
     if (work === restore) await suspend(person.id);

@@ -16,8 +16,8 @@ async function published(key: string): Promise<PublishedObject> {
   return found;
 }
 
-describe('ending a link', () => {
-  test('deletes its file with the books, and no other', async () => {
+describe('taking a link down', () => {
+  test('deletes its file, keeps the books right, and touches no other file', async () => {
     const accountId = await newAccount(service);
     const { file: kept } = await upload(service, accountId, 'kept');
     const { file } = await upload(service, accountId, 'hello');
@@ -39,7 +39,7 @@ describe('ending a link', () => {
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
-  test('removes the object that a deletion has yet to remove', async () => {
+  test('removes an object that a deletion has not removed yet', async () => {
     const accountId = await newAccount(service);
     const { file } = await upload(service, accountId);
     const row = await stores.files.get(file);
@@ -63,7 +63,7 @@ describe('ending a link', () => {
     expect(await findPublished(stores, file.objectKey)).toBeUndefined();
   });
 
-  test('of nothing, and of what we did not write, finds nothing', async () => {
+  test('finds no object under an unknown key, or one that we did not write', async () => {
     expect(await findPublished(stores, 'uploads/nothing')).toBeUndefined();
     await service.s3.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'uploads/alien', Body: 'x' }));
     expect(await findPublished(stores, 'uploads/alien')).toBeUndefined();
@@ -86,7 +86,7 @@ test.each([
   expect(objectKeyOfLink(link, ['https://cdn.example.com'])).toBe(key);
 });
 
-test('a link of any address that files are served from has its key, and one of another has none', () => {
+test('a link has a key at every address that serves files, and at no other', () => {
   const addresses = ['https://cdn.example.com', 'https://d1.cloudfront.net'];
   const keys = [...addresses, 'https://d2.cloudfront.net'].map((url) =>
     objectKeyOfLink(`${url}/uploads/abc`, addresses),

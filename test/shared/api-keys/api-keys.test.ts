@@ -39,7 +39,7 @@ const revoke = (accountId: string, id: string) => revokeApiKey(keys, { accountId
 const authenticate = (key: string, now = NOW) => authenticateKey(credentials, key, () => now);
 
 describe('creating a key', () => {
-  test('answers with the key and what the list will show', async () => {
+  test('returns the key and what the list shows', async () => {
     const accountId = await newAccount();
     const { key, ...shown } = await createNamed(accountId, 'laptop');
     expect(key).toMatch(/^svc_test_/);
@@ -68,7 +68,7 @@ describe('creating a key', () => {
     ['100 code points in 200 code units', '😀'.repeat(100)],
     ['spaces around it, which it keeps', ' my key '],
     ['markup, which is text', '<script>alert(1)</script>'],
-  ])('takes a name of %s', async (_, name) => {
+  ])('accepts a name of %s', async (_, name) => {
     expect((await createNamed(await newAccount(), name)).name).toBe(name);
   });
 
@@ -107,7 +107,7 @@ describe('creating a key', () => {
     expect(await keyCount(accountId)).toBe(100);
   });
 
-  test('ten at once, with room for three, make three', async () => {
+  test('ten times at once, with room for three, makes three', async () => {
     const accountId = await newAccount();
     for (let i = 0; i < 97; i++) await create(accountId);
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => create(accountId)));
@@ -115,7 +115,7 @@ describe('creating a key', () => {
     expect((await listApiKeys(keys, accountId)).items).toHaveLength(100);
   });
 
-  test('meets other writers of the account, and waits', async () => {
+  test('waits for other writers of the account', async () => {
     const accountId = await newAccount();
     let conflicts = 3;
     proxy.fault = () => (conflicts-- > 0 ? cancelled('None', 'None', 'TransactionConflict') : undefined);
@@ -124,7 +124,7 @@ describe('creating a key', () => {
     expect(await keyCount(accountId)).toBe(1);
   });
 
-  test('whose first answer is lost makes one key', async () => {
+  test('makes one key when the first answer is lost', async () => {
     const accountId = await newAccount();
     let lost = 1;
     proxy.fault = () => (lost-- > 0 ? 'cut after' : undefined);
@@ -134,7 +134,7 @@ describe('creating a key', () => {
     expect(await authenticate(key)).toEqual({ accountId });
   });
 
-  test('for an account that is gone fails, and leaves no account behind', async () => {
+  test('for an account that is gone fails, and creates no account', async () => {
     const accountId = crypto.randomUUID();
     await expect(create(accountId)).rejects.toThrow();
     const { Item } = await engine.send(
@@ -164,7 +164,7 @@ describe('the list', () => {
     expect(items[0]?.last_used_at).toBe('2026-11-21T12:00:05.000Z');
   });
 
-  test('that is throttled in part is no shorter list but service_unavailable', async () => {
+  test('is service_unavailable, not a shorter list, when part of it is throttled', async () => {
     const accountId = await newAccount();
     await create(accountId);
     proxy.fault = (operation) =>
@@ -182,7 +182,7 @@ describe('the list', () => {
 });
 
 describe('revoking a key', () => {
-  test('refuses it from the next request on, and takes it off the list and the count', async () => {
+  test('refuses it from the next request on, and removes it from the list and the count', async () => {
     const accountId = await newAccount();
     const { id, key } = await create(accountId);
     expect(await revoke(accountId, id)).toEqual({ id, deleted: true });
@@ -198,7 +198,7 @@ describe('revoking a key', () => {
     ['that is empty', async () => ''],
     ['that is a path', async () => '../key'],
     ['that is endless', async () => 'a'.repeat(5_000)],
-  ])('with an id %s is not_found, and takes nothing', async (_, idOf) => {
+  ])('with an id %s is not_found, and removes nothing', async (_, idOf) => {
     const accountId = await newAccount();
     const { key } = await create(accountId);
     await expect(revoke(accountId, await idOf())).rejects.toMatchObject({ code: 'not_found' });
@@ -246,16 +246,16 @@ describe('authenticating by a key', () => {
   test.each([
     ['that was mistyped', (key: string) => `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`, 0],
     ['that is none', () => 'hunter2', 0],
-    ['that nobody made', () => generateKey('test'), 1],
+    ['that was never made', () => generateKey('test'), 1],
     ['of the other kind', (key: string) => key.replace('svc_test_', 'svc_live_'), 1],
-  ])('%s finds nobody', async (_, change, reads) => {
+  ])('%s finds no account', async (_, change, reads) => {
     const { key } = await create(await newAccount());
     proxy.calls.length = 0;
     expect(await authenticate(change(key))).toBeUndefined();
     expect(proxy.calls).toHaveLength(reads);
   });
 
-  test('notes no use of a key revoked meanwhile, which would bring it back', async () => {
+  test('does not note the use of a key that was revoked meanwhile, which would bring it back', async () => {
     const accountId = await newAccount();
     const { id, key } = await create(accountId);
     await revoke(accountId, id);
@@ -271,7 +271,7 @@ describe('authenticating by a key', () => {
     ['is throttled', dynamoDbError('ThrottlingException')],
     ['meets a revocation', dynamoDbError('TransactionConflictException')],
     ['is not answered', 'silence'],
-  ])('succeeds although the note of its use %s', async (_, fault) => {
+  ])('succeeds when the note of its use %s', async (_, fault) => {
     const accountId = await newAccount();
     const { key } = await create(accountId);
     proxy.fault = (operation) => (operation === 'UpdateItem' ? fault : undefined);

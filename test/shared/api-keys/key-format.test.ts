@@ -5,7 +5,7 @@ describe('a new key', () => {
   test.each([
     ['live', /^svc_live_[0-9A-Za-z]{49}$/],
     ['test', /^svc_test_[0-9A-Za-z]{49}$/],
-  ] as const)('of kind %s says so, and is well formed', (kind, form) => {
+  ] as const)('of kind %s shows its kind, and is well formed', (kind, form) => {
     const key = generateKey(kind);
     expect(key).toMatch(form);
     expect(isWellFormedKey(key)).toBe(true);
@@ -15,7 +15,7 @@ describe('a new key', () => {
     expect(new Set(Array.from({ length: 1_000 }, () => generateKey('live'))).size).toBe(1_000);
   });
 
-  test('is known later by its kind and three characters', () => {
+  test('is shown later by its kind and three characters', () => {
     const key = generateKey('live');
     expect(prefixOf(key)).toBe(key.slice(0, 12));
     expect(prefixOf(key)).toMatch(/^svc_live_[0-9A-Za-z]{3}$/);
@@ -29,15 +29,15 @@ test.each([
   expect(checksum(secret)).toBe(sum);
 });
 
-describe('what cannot be a key is known without a read', () => {
+describe('a text that cannot be a key is refused without a read', () => {
   const key = generateKey('live');
   const flip = (at: number) => key.slice(0, at) + (key[at] === 'a' ? 'b' : 'a') + key.slice(at + 1);
 
-  test('any one character of the secret or the checksum mistyped', () => {
+  test('with any one character of the secret or the checksum mistyped', () => {
     for (let at = 'svc_live_'.length; at < key.length; at++) expect(isWellFormedKey(flip(at))).toBe(false);
   });
 
-  test('two neighbours of the secret swapped', () => {
+  test('with two neighbouring characters of the secret swapped', () => {
     for (let at = 9; at < 51; at++) {
       const swapped = key.slice(0, at) + key[at + 1] + key[at] + key.slice(at + 2);
       expect(isWellFormedKey(swapped)).toBe(swapped === key);

@@ -8,7 +8,7 @@ import { stageUpload, type UploadRequest } from '../../../shared/files/stage-upl
 import { type SweepReport, sweep } from '../../../shared/files/sweep.ts';
 import type { Service } from './service.ts';
 
-/** What tests do with the service, with everything they do not care about filled in. */
+/** What tests do with the service. Each action has defaults for what a test does not care about. */
 
 export const MIB = 1024 * 1024;
 export const HOUR_MS = 3_600_000;
@@ -19,10 +19,10 @@ export const ACCOUNT_LIMITS = {
   uploadBytesPerDay: 50 * 1_024 * MIB,
 };
 
-/** Enough for any retry that a test provokes. */
+/** A deadline that leaves time for every retry that a test provokes. */
 export const inTime = () => ({ deadlineAt: Date.now() + 20_000, fileCountLimit: ACCOUNT_LIMITS.fileCountLimit });
 
-/** An account nobody else has. @param options.ownLimitBytes  set by the operator. */
+/** Creates a new account. @param options.ownLimitBytes  a storage limit that the operator set for it. */
 export async function newAccount({ stores, engine, tables }: Service, options: { ownLimitBytes?: number } = {}) {
   const id = randomUUID();
   await stores.accounts.upsert({ id, email: `${id}@example.com`, name: 'Somebody' }, Date.now());
@@ -39,13 +39,13 @@ export async function newAccount({ stores, engine, tables }: Service, options: {
   return id;
 }
 
-/** The limits of a test, where it has none of its own. */
+/** The limits of a test that sets no others. */
 function limitsOf(options: Partial<AccountLimits>): AccountLimits {
   const { storageLimitBytes, fileCountLimit, uploadBytesPerDay } = { ...ACCOUNT_LIMITS, ...options };
   return { storageLimitBytes, fileCountLimit, uploadBytesPerDay };
 }
 
-/** Content in chunks, as a body brings it. */
+/** Content in chunks, as a body yields it. */
 export async function* chunks(...contents: (Uint8Array | string)[]): AsyncGenerator<Uint8Array> {
   for (const content of contents) yield Buffer.from(content);
 }
@@ -83,7 +83,7 @@ export function stage(
   );
 }
 
-/** A multipart upload from end to end. */
+/** An upload by a form, from end to end. */
 export async function upload(
   service: Service,
   accountId: string,
@@ -119,7 +119,7 @@ export async function newTicket(...args: Parameters<typeof askForTicket>): Promi
   return answer.ticket;
 }
 
-/** What a client does with a ticket. @returns the status of S3's answer. */
+/** PUTs a body by a ticket. @returns the status of S3's answer. */
 export async function put({ put: { url, headers } }: Ticket, body: Uint8Array | string, more = {}): Promise<number> {
   const response = await fetch(url, { method: 'PUT', headers: { ...headers, ...more }, body });
   await response.arrayBuffer();
@@ -142,7 +142,7 @@ export function sweepAt({ stores }: Service, now: number): Promise<SweepReport> 
   return sweep(stores, { now, budget: { rows: 1_000, deadlineAt: Date.now() + 60_000 } });
 }
 
-/** As soon as everything begun by now is overdue, also if it is taken by a sweeper that died. */
+/** Sweeps at a time when all work that has begun by now is overdue, also work that a dead sweeper has taken. */
 export async function sweepLater(service: Service): Promise<void> {
   await sweepAt(service, Date.now() + HOUR_MS);
 }

@@ -31,7 +31,7 @@ describe('Content-Disposition', () => {
     expect(contentDisposition('a', mimeType)).toMatch(new RegExp(`^${type}; `));
   });
 
-  test('is well-formed for any name, and holds all of it', () => {
+  test('is well-formed for any name, and holds the whole name', () => {
     /** RFC 6266 with the quoted-string of RFC 9110, without escapes, and RFC 8187's attr-char. */
     const grammar =
       /^attachment; filename="([ !#-[\]-~]*)"; filename\*=UTF-8''((?:[A-Za-z0-9!#$&+\-.^_`|~]|%[0-9A-F]{2})*)$/;

@@ -63,7 +63,7 @@ async function suspend(accountId: string): Promise<void> {
 }
 
 describe('a ticket', () => {
-  test('reserves its size at once, and is no file', async () => {
+  test('reserves its size at once, and is not a file', async () => {
     const accountId = await newAccount(service);
     const { id, expiresAt } = await newTicket(service, accountId, 7);
     expect(await usageOf(service, accountId)).toEqual({ bytes: 7, files: 0 });
@@ -75,7 +75,7 @@ describe('a ticket', () => {
     ['a byte less', 59, true],
     ['exactly as long', 60, true],
     ['a byte longer', 61, false],
-  ])('is given as long as the account has room: %s', async (_, size, fits) => {
+  ])('is given while the account has room: %s', async (_, size, fits) => {
     const accountId = await newAccount(service);
     await newTicket(service, accountId, 40, { storageLimitBytes: 100 });
     const asking = newTicket(service, accountId, size, { storageLimitBytes: 100 });
@@ -84,7 +84,7 @@ describe('a ticket', () => {
     expect(await usageOf(service, accountId)).toEqual({ bytes: fits ? 40 + size : 40, files: 0 });
   });
 
-  test('of an empty file is given to a full account', async () => {
+  test('for an empty file is given to a full account', async () => {
     const accountId = await newAccount(service);
     const options = { storageLimitBytes: 0 };
     const { id, put: signed } = await newTicket(service, accountId, 0, options);
@@ -93,7 +93,7 @@ describe('a ticket', () => {
     await expectBalance(service, accountId, { files: 1, bytes: 0 });
   });
 
-  test('that nobody uses gives its reservation back at its deadline, and not before', async () => {
+  test('that is never used gives its reservation back at its deadline, and not before', async () => {
     const accountId = await newAccount(service);
     const now = Date.now();
     await newTicket(service, accountId, 7, { clock: () => now });
@@ -123,7 +123,7 @@ describe('a ticket', () => {
     },
   );
 
-  test('becomes a file when its upload is still under way long after the URL has ended', async () => {
+  test('becomes a file when its PUT is still under way long after the URL has expired', async () => {
     const accountId = await newAccount(service);
     const content = randomBytes(MIB);
     const now = Date.now();
@@ -136,7 +136,7 @@ describe('a ticket', () => {
     await expectBalance(service, accountId, { files: 1, bytes: content.length });
   });
 
-  test('holds its room for as long again when it is asked for again with the same Idempotency-Key', async () => {
+  test('holds its reservation as long again when it is asked for again with the same Idempotency-Key', async () => {
     const accountId = await newAccount(service);
     const now = Date.now();
     const ask = (clock: () => number) => newTicket(service, accountId, 7, { idempotencyKey: 'k', clock });
@@ -185,14 +185,14 @@ describe('the URL of a ticket', () => {
     expect(await put(ticket, 'hello')).toBe(412);
   });
 
-  test('asks the client for no header that it cannot set', async () => {
+  test('requires no header that a client cannot set', async () => {
     const ticket = await newTicket(service, await newAccount(service), 5, { checksumSha256: checksum('hello') });
     expect(Object.keys(ticket.put.headers)).toEqual(['Content-Type', 'If-None-Match', 'x-amz-checksum-sha256']);
   });
 });
 
 describe('completing', () => {
-  test('makes the bytes a file of the ticket’s name and type, under a key that the URL does not tell', async () => {
+  test('makes a file with the ticket’s name and type, under a key that the URL does not reveal', async () => {
     const accountId = await newAccount(service);
     const content = randomBytes(100_000);
     const ticket = await newTicket(service, accountId, content.length, { name: 'ä b.bin' });
@@ -244,7 +244,7 @@ describe('completing', () => {
     await sweepLater(service);
   });
 
-  test('several times at once, and by the event, makes one file, and leaves one copy', async () => {
+  test('several times at once and by the event makes one file and leaves one copy', async () => {
     const accountId = await newAccount(service);
     const ticket = await newTicket(service, accountId, 5);
     await put(ticket, 'hello');
@@ -256,7 +256,7 @@ describe('completing', () => {
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
 
-  test('keeps what arrived, by which S3 refuses further bytes, until the ticket ends', async () => {
+  test('keeps the bytes that arrived until the ticket ends, so that S3 refuses further PUTs', async () => {
     const accountId = await newAccount(service);
     const ticket = await newTicket(service, accountId, 5);
     await put(ticket, 'hello');
@@ -270,7 +270,7 @@ describe('completing', () => {
     expect((await sweepAt(service, Date.now() + HOUR_MS)).swept.leftovers).toBe(0);
   });
 
-  test('tidies up after an attempt that died, even though that one’s copy comes late', async () => {
+  test('removes the copy of an attempt that died, even when it appears late', async () => {
     const accountId = await newAccount(service);
     const ticket = await newTicket(service, accountId, 5);
     await put(ticket, 'hello');
@@ -297,7 +297,7 @@ describe('of attempts to complete a ticket', () => {
     return { accountId, id: ticket.id };
   }
 
-  test('60 at once make one copy, and all of them answer with its file', async () => {
+  test('60 at once make one copy, and all of them return its file', async () => {
     const ref = await arrived();
     const mark = service.front.meter.mark();
     const files = await Promise.all(Array.from({ length: 60 }, () => complete(ref.accountId, ref.id)));
@@ -311,7 +311,7 @@ describe('of attempts to complete a ticket', () => {
   test.each<[string, Fault]>([
     ['fails', { match: { operation: 'TransactWriteItems' }, effect: 'error-before' }],
     ['does not learn that it has begun', { match: { predicate: isBegin }, effect: 'error-after' }],
-  ])('the one that %s gives its lease back at once, and leaves no copy', async (_, fails) => {
+  ])('one that %s gives its lease back at once, and leaves no copy', async (_, fails) => {
     const ref = await arrived();
     const keys = await keysInBucket(service);
     const fault = service.front.faults.add(fails);
@@ -326,7 +326,7 @@ describe('of attempts to complete a ticket', () => {
     await expectBalance(service, ref.accountId, { files: 1, bytes: 5 });
   });
 
-  test('the one that learns no answer of its settlement finds the file that it made', async () => {
+  test('one whose settlement loses its answer finds the file that it made', async () => {
     const ref = await arrived();
     const fault = service.front.faults.add({ match: { operation: 'TransactWriteItems' }, effect: 'error-after' });
     expect(await complete(ref.accountId, ref.id)).toMatchObject(ref);
@@ -335,7 +335,7 @@ describe('of attempts to complete a ticket', () => {
     await expectBalance(service, ref.accountId, { files: 1, bytes: 5 });
   });
 
-  test('a second is told to come again when the first takes too long, and takes over when its lease has ended', async () => {
+  test('the second gets 503 while the first holds its lease too long, and takes over when the lease has ended', async () => {
     const ref = await arrived();
     const lease = { objectKey: newPublicKey(), until: Date.now() + 4_000 };
     expect(await stores.files.beginAttempt(ref, lease, Date.now())).toBe('begun');
@@ -351,7 +351,7 @@ describe('of attempts to complete a ticket', () => {
     await expectBalance(service, ref.accountId, { files: 1, bytes: 5 });
   });
 
-  test('the one whose lease has ended cannot settle any more', async () => {
+  test('one whose lease has ended cannot settle any more', async () => {
     const ref = await arrived();
     const late = newPublicKey();
     await stores.files.beginAttempt(ref, { objectKey: late, until: Date.now() }, Date.now());
@@ -370,7 +370,7 @@ describe('of attempts to complete a ticket', () => {
     await expectBalance(service, ref.accountId, { files: 0, bytes: 0 });
   });
 
-  test('the one that takes its lease twice, because the answer was lost, has it', async () => {
+  test('one that takes its lease twice, because the answer was lost, holds it', async () => {
     const ref = await arrived();
     const lease = { objectKey: newPublicKey(), until: Date.now() + 60_000 };
     expect(await stores.files.beginAttempt(ref, lease, Date.now())).toBe('begun');
@@ -391,7 +391,7 @@ describe('a file of more than one part', () => {
     return { accountId, id: ticket.id };
   }
 
-  test('is copied in parts, whole and described like any other', async () => {
+  test('is copied in parts, complete and with the headers of any other file', async () => {
     const ref = await arrived();
     const mark = service.front.meter.mark();
     const { objectKey } = await complete(ref.accountId, ref.id);
@@ -409,9 +409,9 @@ describe('a file of more than one part', () => {
   });
 
   test.each([
-    ['thrown away', []],
-    ['left to the sweeper, if they cannot be thrown away', ['AbortMultipartUpload']],
-  ])('has its parts %s when one cannot be copied, and is copied anew', async (_, alsoBroken) => {
+    ['removed', []],
+    ['left to the sweeper, if they cannot be removed', ['AbortMultipartUpload']],
+  ])('has its parts %s when one cannot be copied, and is copied again', async (_, alsoBroken) => {
     const ref = await arrived();
     const faults = ['UploadPartCopy', ...alsoBroken].map((operation) =>
       service.front.faults.add({ match: { operation }, effect: 'error-before' }),
@@ -425,7 +425,7 @@ describe('a file of more than one part', () => {
     await expectBalance(service, ref.accountId, { files: 1, bytes: content.length });
   });
 
-  test('is no file when the sweeper takes its ticket while it is copied', async () => {
+  test('is not a file when the sweeper takes its ticket while it is copied', async () => {
     const ref = await arrived();
     const fault = service.front.faults.add({ match: { operation: 'UploadPartCopy' }, effect: { delayMs: 500 } });
     const completed = complete(ref.accountId, ref.id);
@@ -473,7 +473,7 @@ describe('the event', () => {
         await cancel(accountId, id);
       },
     ],
-  ])('of a ticket that %s does nothing, and further bytes are refused', async (_, end) => {
+  ])('for a ticket that %s does nothing, and further PUTs are refused', async (_, end) => {
     const accountId = await newAccount(service);
     const ticket = await newTicket(service, accountId, 5);
     await end(accountId, ticket.id, () => put(ticket, 'hello'));
@@ -492,7 +492,7 @@ describe('the event', () => {
     expect(await keysInBucket(service)).not.toContain(incomingKey({ accountId, id: ticket.id }));
   });
 
-  test('throws bytes away that come when their ticket has ended', async () => {
+  test('removes bytes that arrive after their ticket has ended', async () => {
     const accountId = await newAccount(service);
     const unused = await newTicket(service, accountId, 5);
     const used = await newTicket(service, accountId, 5);
@@ -520,13 +520,13 @@ describe('the event', () => {
   });
 
   test.each(['uploads/x', 'incoming/', 'incoming/a/b', `incoming/${randomUUID()}/#seq`])(
-    'of a key that is none of ours (%s) does nothing',
+    'for a key that we did not sign (%s) does nothing',
     async (key) => {
       expect(await settleUploadedObject(stores, key, inTime())).toBe('nothing waits');
     },
   );
 
-  test('that cannot be handled now is to come again', async () => {
+  test('that cannot be handled now fails, so that it is delivered again', async () => {
     const accountId = await newAccount(service);
     const ticket = await newTicket(service, accountId, 5);
     await put(ticket, 'hello');
@@ -540,7 +540,7 @@ describe('the event', () => {
 });
 
 describe('cancelling', () => {
-  test('leaves a ticket alone that was renewed and handed out again before', async () => {
+  test('leaves a ticket alone that was renewed since it was read', async () => {
     const accountId = await newAccount(service);
     const { id } = await newTicket(service, accountId, 5, { idempotencyKey: 'k' });
     const ref = { accountId, id };
@@ -585,7 +585,7 @@ describe('cancelling', () => {
     },
   );
 
-  test.each([1, 2, 3, 4, 5])('at once with completing and the event, one of them wins (%i)', async () => {
+  test.each([1, 2, 3, 4, 5])('at the same time as completing and the event: one of them wins (%i)', async () => {
     const accountId = await newAccount(service);
     const ticket = await newTicket(service, accountId, 5);
     await put(ticket, 'hello');
@@ -605,7 +605,7 @@ describe('cancelling', () => {
   });
 });
 
-test('a ticket settles within a limit that was lowered since, because its size is charged already', async () => {
+test('a ticket settles although the limit was lowered since, because its size is charged already', async () => {
   const accountId = await newAccount(service);
   const ticket = await newTicket(service, accountId, 5);
   await service.engine.send(
@@ -622,7 +622,7 @@ test('a ticket settles within a limit that was lowered since, because its size i
   await expectBalance(service, accountId, { files: 1, bytes: 5 });
 });
 
-describe('a reservation whose answer is lost', () => {
+describe('a reservation that loses its answer', () => {
   test.each(['error-after', 'error-before'] as const)('for good (%s) is given back', async (effect) => {
     const accountId = await newAccount(service);
     service.front.faults.add({ match: { operation: 'TransactWriteItems' }, effect, times: 3 });

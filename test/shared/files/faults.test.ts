@@ -200,7 +200,7 @@ async function tryEverywhere({ begin, files, afterError = [0] }: Scenario) {
  * The walks share the bucket and their state, so one follows the other; before all else, while the bucket is empty, since a
  * walk calls for each object.
  */
-test.each(TRIED)('a walk of the bucket that %s at any call is made good by the next', async (fault) => {
+test.each(TRIED)('a walk of the bucket that %s at any call is finished by the next', async (fault) => {
   const later = Date.now() + 48 * HOUR_MS;
   const walk = () => walkBucket(stores, later);
   const accountId = await newAccount(service);

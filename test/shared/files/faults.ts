@@ -108,7 +108,7 @@ export async function faultsOfProduct() {
       end,
       calls,
       lateKey: late?.key,
-      // It may well be refused: nobody hears of that.
+      // It may be refused; that changes nothing.
       happenLate: async () => late?.perform().catch(() => {}),
     };
   };

@@ -48,7 +48,7 @@ describe('a file name', () => {
     ['\u2800'],
     ['\u{E0041}'],
     ['.'.repeat(300) + 'b'.repeat(300)],
-  ])('of which nothing is usable (%j) becomes that of its type', (name) => {
+  ])('without a visible character (%j) becomes the default name of its type', (name) => {
     expect(clean(name)).toBe('file.txt');
     expect(cleanFileName(name, 'image/jpeg; charset=utf-8')).toBe('file.jpg');
     expect(cleanFileName(name, 'application/x-unknown')).toBe('file');
@@ -77,7 +77,7 @@ describe('a long file name', () => {
   });
 });
 
-test('however long a name is, only about a thousand characters of it are normalised', () => {
+test('only about a thousand characters of a name are normalised, however long it is', () => {
   // A run of accents in two classes is sorted in quadratic time: these 64 KB took seconds.
   const names = ['\u0300\u0316'.repeat(16_000), `a${'\u0300'.repeat(16_000)}${'\u0316'.repeat(16_000)}.txt`];
   const normalize = vi.spyOn(String.prototype, 'normalize');
@@ -95,7 +95,7 @@ test('however long a name is, only about a thousand characters of it are normali
   }
 });
 
-test('a very long name comes out the same whether its accents are composed or not', () => {
+test('a very long name gives the same result whether its accents are composed or not', () => {
   const pieces = ['é', 'ᾂ', '한', 'ế', 'a', '文', '👩‍👩‍👧', '𝒳', ' ', '.', '.tar.gz', '\u202E'];
   const names = fc.array(fc.constantFrom(...pieces), { minLength: 100, maxLength: 2_000, size: 'max' });
   fc.assert(
@@ -107,7 +107,7 @@ test('a very long name comes out the same whether its accents are composed or no
   );
 });
 
-test('any name comes out usable, and the same when it goes in again', () => {
+test('any name gives a usable name, which cleaning again does not change', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (name) => {
       const cleaned = clean(name);

@@ -21,8 +21,8 @@ beforeAll(async () => {
 const newKey = () => ({ idempotencyKey: randomUUID() });
 const conflict = { code: 'idempotency_conflict' };
 
-describe('an upload with a key that was used', () => {
-  test('for the same file is answered with the first, and stored no second time', async () => {
+describe('an upload with a used key', () => {
+  test('for the same file is answered with the first file, and not stored again', async () => {
     const key = newKey();
     const first = await upload(service, accountId, 'hello', key);
     const usage = await usageOf(service, accountId);
@@ -33,7 +33,7 @@ describe('an upload with a key that was used', () => {
     expect(await usageOf(service, accountId)).toEqual(usage);
   });
 
-  test('is answered as it was at first, although the file was deleted since', async () => {
+  test('is answered with the first file even when it was deleted since', async () => {
     const key = newKey();
     const { file } = await upload(service, accountId, 'hello', key);
     await deleteFile(stores, file, inTime());
@@ -52,7 +52,7 @@ describe('an upload with a key that was used', () => {
     expect(await usageOf(service, accountId)).toEqual(usage);
   });
 
-  test('is a first one when 24 hours are over, and no second before, however late the row goes', async () => {
+  test('counts as the first one after exactly 24 hours, however late the row is removed', async () => {
     const key = newKey();
     const { file } = await upload(service, accountId, 'hello', { ...key, clock: () => NOW });
     const before = await upload(service, accountId, 'hello', { ...key, clock: () => LATER - 1_000 });
@@ -61,13 +61,13 @@ describe('an upload with a key that was used', () => {
     expect(after.isReplay).toBe(false);
   });
 
-  test('by another account is a first one', async () => {
+  test('by another account counts as the first one', async () => {
     const key = newKey();
     await upload(service, accountId, 'hello', key);
     expect((await upload(service, await newAccount(service), 'other', key)).isReplay).toBe(false);
   });
 
-  test('in vain is a first one', async () => {
+  test('counts as the first one when the earlier one failed', async () => {
     const key = newKey();
     const fault = service.front.faults.add({ match: { operation: 'PutObject' }, effect: 'error-before' });
     await expect(upload(service, accountId, 'hello', key)).rejects.toMatchObject({ code: 'service_unavailable' });
@@ -86,7 +86,7 @@ describe('of several uploads with one key at once', () => {
   test.each([
     ['there is room for all', 2_000],
     ['there is room for one', 5],
-  ])('one becomes a file, and all get its record: %s', async (_, storageLimitBytes) => {
+  ])('one becomes a file, and all are answered with it: %s', async (_, storageLimitBytes) => {
     const id = await newAccount(service);
     const options = { ...newKey(), storageLimitBytes };
     const staged = await Promise.all([1, 2, 3].map(() => stage(service, id, chunks('hello'), options)));
@@ -107,8 +107,8 @@ describe('of several uploads with one key at once', () => {
   });
 });
 
-describe('a ticket with a key that was used', () => {
-  test('for the same file is the same ticket with a fresh URL, good for as long as a new one', async () => {
+describe('a ticket with a used key', () => {
+  test('for the same file is the same ticket with a new URL, valid as long as that of a new ticket', async () => {
     const id = await newAccount(service);
     const key = newKey();
     const [first, second] = [
@@ -126,7 +126,7 @@ describe('a ticket with a key that was used', () => {
     await expectBalance(service, id, { files: 1, bytes: 5 });
   });
 
-  test('is the file it has become, also when that was deleted since', async () => {
+  test('is answered with the file it has become, even when that was deleted since', async () => {
     const id = await newAccount(service);
     const key = newKey();
     const first = await askForTicket(service, id, 5, key);
@@ -143,7 +143,7 @@ describe('a ticket with a key that was used', () => {
   test.each([
     ['cancelled', (ref: FileRef) => deleteFile(stores, ref, inTime())],
     ['expired', () => sweepAt(service, NOW + HOUR_MS)],
-  ])('is a new one when the first was %s, again and again', async (_, end) => {
+  ])('is a new ticket each time the earlier one was %s', async (_, end) => {
     const id = await newAccount(service);
     const key = newKey();
     const ids = new Set<string>();
@@ -173,7 +173,7 @@ describe('a ticket with a key that was used', () => {
   test.each([
     ['there is room for all', 2_000],
     ['there is room for one', 5],
-  ])('at once is one ticket: %s', async (_, storageLimitBytes) => {
+  ])('is one ticket when it is asked for several times at once: %s', async (_, storageLimitBytes) => {
     const id = await newAccount(service);
     const options = { ...newKey(), storageLimitBytes };
     const answers = await Promise.all([1, 2, 3].map(() => askForTicket(service, id, 5, options)));
@@ -182,7 +182,7 @@ describe('a ticket with a key that was used', () => {
     expect(await usageOf(service, id)).toEqual({ bytes: 5, files: 0 });
   });
 
-  test('becomes a file although its key stands for something else by then', async () => {
+  test('becomes a file even when its key stands for another file by then', async () => {
     const id = await newAccount(service);
     const key = newKey();
     // Asked for a day ago, and renewed in the last minute of its key.

@@ -43,7 +43,7 @@ const SEQS = [
   ...[63_999_935, 63_999_936, 63_999_999, 64_000_000, 64_000_064],
 ];
 
-test('lists whatever came and went as a list would, page by page', async () => {
+test('the listing shows the same pages as a plain list after any uploads and deletions', async () => {
   const operation = fc.oneof(
     { weight: 3, arbitrary: fc.record({ kind: fc.constant('upload' as const), at: fc.nat(SEQS.length - 1) }) },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete' as const), at: fc.nat(SEQS.length - 1) }) },
@@ -85,7 +85,7 @@ test('lists whatever came and went as a list would, page by page', async () => {
 });
 
 describe('a leaf that is full', () => {
-  test('is read from its nearer end, whatever the page', async () => {
+  test('is read from its nearer end for every page', async () => {
     const accountId = await newAccount(service);
     await placeAll(140, (seq) => place(accountId, seq));
     const names = Array.from({ length: 140 }, (_, i) => String(139 - i));
@@ -113,7 +113,7 @@ describe('a listing', () => {
     expect(await list(accountId, 2 ** 31 - 1, 100, '1')).toEqual({ names: [], total: 1 });
   });
 
-  test('shows what was uploaded as soon as it was, newest first, and nobody else’s', async () => {
+  test('shows an upload at once, newest first, and no file of another account', async () => {
     const accountId = await newAccount(service);
     await upload(service, await newAccount(service), 'x', { clientName: 'other' });
     for (const clientName of ['1', '2', '3']) {
@@ -123,7 +123,7 @@ describe('a listing', () => {
     expect(await list(accountId, 1, 50)).toEqual({ names: ['3', '2', '1'], total: 3 });
   });
 
-  test('counts a file that came between its first read and its last', async () => {
+  test('counts a file that arrived between its first read and its last', async () => {
     const accountId = await newAccount(service);
     await place(accountId, 1);
     const late = {
@@ -138,7 +138,7 @@ describe('a listing', () => {
     expect([files.length, total]).toEqual([2, 2]);
   });
 
-  test('goes on below when the files it began with are deleted between its reads', async () => {
+  test('continues below a group whose files are deleted between its reads', async () => {
     const accountId = await newAccount(service);
     await place(accountId, 5);
     const gone = await place(accountId, 9_000);
@@ -188,14 +188,14 @@ describe('a search', () => {
     expect(await list(accountId, 1, 50, search)).toEqual({ names: [], total: 0 });
   });
 
-  test('for a whole name finds it, in whatever way its accents are written', async () => {
+  test('for a whole name finds it, however its accents are encoded', async () => {
     const accountId = await newAccount(service);
     const name = 'ΐ'.repeat(127);
     await place(accountId, 1, name);
     expect(await list(accountId, 1, 50, name.normalize('NFD'))).toEqual({ names: [name], total: 1 });
   });
 
-  test('for a text that is longer than any name reads no names', async () => {
+  test('for a text that is longer than any name reads nothing', async () => {
     const accountId = await newAccount(service);
     await place(accountId, 1);
     const mark = service.front.meter.mark();
@@ -204,7 +204,7 @@ describe('a search', () => {
     expect(service.front.meter.since(mark).calls.map(({ operation }) => operation)).toEqual(['GetItem']);
   });
 
-  test('reads a chunk again only if the page lies in it and its matches are more than a page', async () => {
+  test('reads a chunk again only if the page lies in it and it has more matches than a page', async () => {
     const accountId = await newAccount(service);
     await placeAll(60, (seq) => place(accountId, seq, seq % 2 ? `odd ${seq}` : `${seq}`));
     // As if a read gave ten files.
@@ -231,7 +231,7 @@ describe('a search', () => {
   });
 });
 
-test('listing groups whose files are all gone are forgotten when the next group begins', async () => {
+test('listing groups without files are dropped from the account when the next group begins', async () => {
   const accountId = await newAccount(service);
   await deleteFile(stores, await place(accountId, 9_000), inTime());
   await place(accountId, 1);

@@ -13,7 +13,7 @@ describe('the media type', () => {
     ['is the declared one', 'image/png', 'a.txt', 'image/png'],
     ['is that of the extension, if the declared one says nothing', 'application/octet-stream', 'a.txt', 'text/plain'],
     ['says nothing, if neither does', 'application/octet-stream', 'a.unknownext', 'application/octet-stream'],
-    ['is the declared one, even if nobody knows it', 'foo/x.bar+json', 'a.txt', 'foo/x.bar+json'],
+    ['is the declared one, even if it is unknown', 'foo/x.bar+json', 'a.txt', 'foo/x.bar+json'],
     [
       'is the declared one, of 127 characters each',
       `${'x'.repeat(127)}/${'y'.repeat(127)}`,
@@ -89,7 +89,7 @@ describe('the extension', () => {
     expect(extensionOf(type)).toBe(extension);
   });
 
-  test('leads back to its type, for every extension of the table', () => {
+  test('of every row of the table leads back to its type', () => {
     for (const [type, extensions] of Object.entries(EXTENSIONS_OF_TYPES)) {
       for (const extension of extensions.split(' ')) expect(mediaType(undefined, `a.${extension}`)).toBe(type);
       expect(mediaType(undefined, `file${extensionOf(type)}`)).toBe(type);
@@ -125,7 +125,7 @@ describe('a browser may show', () => {
     expect(isInline(type)).toBe(false);
   });
 
-  test('images, audio and video from one list, and two types more', () => {
+  test('the images, audio and video of one list, and two more types', () => {
     for (const type of INLINE_MEDIA_TYPES) expect(type).toMatch(/^(?:image|audio|video)\/[a-z0-9.-]+$/);
     expect(INLINE_TYPES).toEqual([...new Set([...INLINE_MEDIA_TYPES, 'text/plain', 'application/pdf'])]);
   });

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { auditAccount } from '../../../shared/administration/audit-account.ts';
 import { BUCKET, type Service } from './service.ts';
 
-/** What tests look at behind the use cases' backs. */
+/** What tests read directly from the tables and the bucket. */
 
 /** Every key in the bucket. */
 export async function keysInBucket({ s3 }: Service): Promise<string[]> {
@@ -15,7 +15,7 @@ export async function keysInBucket({ s3 }: Service): Promise<string[]> {
   return keys;
 }
 
-/** Uploads in parts that nobody completed or threw away. */
+/** Uploads in parts that were neither completed nor aborted. */
 export async function openParts({ s3 }: Service): Promise<string[]> {
   const { Uploads = [] } = await s3.send(new ListMultipartUploadsCommand({ Bucket: BUCKET }));
   return Uploads.map(({ Key = '' }) => Key);
@@ -28,7 +28,7 @@ export async function readObject({ s3 }: Service, key: string) {
   return { bytes: Buffer.from((await Body?.transformToByteArray()) ?? []), ContentType, ContentDisposition, Metadata };
 }
 
-/** States of the account's file rows, whatever they are. */
+/** The states of the account's file rows. */
 export async function statesOf({ engine, tables }: Service, accountId: string): Promise<string[]> {
   const pages = paginateQuery(
     { client: engine },
@@ -48,7 +48,7 @@ export async function usageOf({ stores }: Service, accountId: string) {
   return { bytes: account?.storageUsedBytes, files: account?.fileCount };
 }
 
-/** The books, the rows, the listing and the objects of an account agree, with nothing left to do. */
+/** Expects that books, rows, listing and objects of an account agree, and that no work is left. */
 export async function expectBalance(service: Service, accountId: string, usage: { files: number; bytes: number }) {
   const { differences } = await auditAccount(service.stores, accountId);
   expect(differences).toEqual([]);
@@ -57,7 +57,7 @@ export async function expectBalance(service: Service, accountId: string, usage: 
   expect(await strayKeys(service)).toEqual([]);
 }
 
-/** Keys in the bucket that no row accounts for; a ready one does for the bytes that arrived directly until its ticket ends. */
+/** Keys in the bucket that no row needs. A ready row needs its object in `incoming/` until its ticket ends. */
 export async function strayKeys(service: Service): Promise<string[]> {
   const known = new Set<string | undefined>();
   for await (const { Items = [] } of paginateScan({ client: service.engine }, { TableName: service.tables.files })) {
@@ -71,7 +71,7 @@ export async function strayKeys(service: Service): Promise<string[]> {
   return keys.filter((key) => !known.has(key));
 }
 
-/** The next sweep begins a walk of the bucket, whatever the clocks of earlier tests said. */
+/** Makes the next sweep begin a walk of the bucket, whatever the clocks of earlier tests were. */
 export async function forgetWalk({ engine, tables }: Service): Promise<void> {
   const Key = { account_id: { S: '#walk' }, id: { S: '#walk' } };
   await engine.send(new DeleteItemCommand({ TableName: tables.files, Key }));

@@ -14,7 +14,7 @@ async function partsOf(chunks: readonly Uint8Array[], partBytes: number) {
   return parts;
 }
 
-test('parts are the content, all of one length but the last, however it is chunked', async () => {
+test('parts hold all content, and have one length except the last, however the content is chunked', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.uint8Array({ maxLength: 20 })),
@@ -31,7 +31,7 @@ test('parts are the content, all of one length but the last, however it is chunk
   );
 });
 
-test('a part stays as it is while the next is read, and two buffers serve for all', async () => {
+test('a part stays valid while the next is read, and all parts use two buffers', async () => {
   const buffers = new Set<ArrayBufferLike>();
   let previous: { bytes: Uint8Array; copy: Buffer } | undefined;
   const content = chunksOf(Array.from({ length: 10 }, (_, i) => Buffer.alloc(4, i)));

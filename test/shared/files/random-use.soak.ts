@@ -1,5 +1,5 @@
 import { test } from 'vitest';
 import { expectBalanceUnderRandomUse } from './random-use.ts';
 
-test('whatever clients, events, sweepers and faults do at once, the books balance and the limit holds', () =>
+test('the books balance and the limit holds whatever clients, events, sweepers and faults do at once', () =>
   expectBalanceUnderRandomUse(120));

@@ -45,7 +45,7 @@ async function unfinishedAccount() {
 }
 
 describe('a sweep', () => {
-  test('finishes every kind of work, and says what it did and how late it was', async () => {
+  test('finishes every kind of work, and reports what it did and how late it was', async () => {
     const accountId = await unfinishedAccount();
     const report = await sweepAt(service, Date.now() + HOUR_MS);
     expect(report).toMatchObject({
@@ -57,7 +57,7 @@ describe('a sweep', () => {
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
 
-  test('with nothing to do reads next to nothing, and is on time', async () => {
+  test('without work reads next to nothing, and reports no lag', async () => {
     const accountId = await newAccount(service);
     for (const content of ['a', 'b', 'c']) await upload(service, accountId, content);
     await stage(service, accountId, chunks('under way'));
@@ -79,7 +79,7 @@ describe('a sweep', () => {
     for (const accountId of accounts) await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
 
-  test('is not held up by a row that cannot be swept, and comes back to it', async () => {
+  test('goes on after a row that fails, and tries that row again later', async () => {
     const poisoned = await newAccount(service);
     const staged = await stage(service, poisoned, chunks('poison'));
     if (staged.kind !== 'stored') throw new Error('not stored');
@@ -100,7 +100,7 @@ describe('a sweep', () => {
     await expectBalance(service, poisoned, { files: 0, bytes: 0 });
   });
 
-  test('goes on while there is more, and begins nothing once its time is over', async () => {
+  test('goes on while there is work, and begins nothing when its time is over', async () => {
     const accountId = await newAccount(service);
     for (let i = 0; i < 2 * WORK_SHARDS + 1; i++) await stage(service, accountId, chunks('x'));
     const now = Date.now() + HOUR_MS;
@@ -111,7 +111,7 @@ describe('a sweep', () => {
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
-  test('throws away the parts of an upload that died before they were an object', async () => {
+  test('removes the parts of an upload that died before they became an object', async () => {
     const accountId = await newAccount(service);
     const staged = await stage(service, accountId, chunks('x'));
     if (staged.kind !== 'stored') throw new Error('not stored');
@@ -123,7 +123,7 @@ describe('a sweep', () => {
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
-  test('and a settlement of one upload never both succeed', async () => {
+  test('and a settlement of the same upload never both succeed', async () => {
     const accountId = await newAccount(service);
     const staged = await Promise.all(Array.from({ length: 8 }, () => stage(service, accountId, chunks('x'))));
     const now = Date.now() + HOUR_MS;
@@ -171,7 +171,7 @@ describe('a sweep that meets a renewal', () => {
   test.each([
     ['before it takes the row, which the index does not show yet', true],
     ['after it has taken the row', false],
-  ])('of a ticket, %s, leaves the ticket alone', async (_, isBefore) => {
+  ])('leaves a renewed ticket alone: %s', async (_, isBefore) => {
     const accountId = await newAccount(service);
     const now = Date.now();
     const { id } = await ask(accountId, now - HOUR_MS);
@@ -188,7 +188,7 @@ describe('a sweep that meets a renewal', () => {
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
 
-  test('gives another ticket when it has released the first one', async () => {
+  test('makes the next request with the key get another ticket when it has released the first one', async () => {
     const accountId = await newAccount(service);
     const now = Date.now();
     const { id } = await ask(accountId, now - HOUR_MS);
@@ -231,7 +231,7 @@ describe('the walk of the bucket', () => {
     await expectBalance(service, accountId, { files: 2, bytes: 10 });
   });
 
-  test('asks each object for its owner once in its life', async () => {
+  test('reads the owner of each object once in its life', async () => {
     const accountId = await newAccount(service);
     await upload(service, accountId);
     const now = Date.now();
@@ -245,7 +245,7 @@ describe('the walk of the bucket', () => {
     expect(heads.slice(1)).toEqual([0, 0]);
   });
 
-  test('looks again the next day at what it could not look at', async () => {
+  test('checks again the next day what it could not check', async () => {
     const accountId = await newAccount(service);
     await stores.objects.put('uploads/stray', Buffer.from('x'), description(accountId, randomUUID()));
     const fault = front.faults.add({ match: { operation: 'HeadObject' }, effect: 'error-before' });
@@ -256,7 +256,7 @@ describe('the walk of the bucket', () => {
     expect((await sweepAt(service, now + 3 * DAYS)).orphans).toBe(1);
   });
 
-  test('throws away parts that are older than a day', async () => {
+  test('removes parts that are older than a day', async () => {
     const now = Date.now();
     await service.s3.send(new CreateMultipartUploadCommand({ Bucket: BUCKET, Key: 'uploads/parts' }));
     await sweepAt(service, now + DAYS);
@@ -265,7 +265,7 @@ describe('the walk of the bucket', () => {
     expect(await openParts(service)).toEqual([]);
   });
 
-  test('goes a page a sweep, and is over a day later at the earliest', async () => {
+  test('takes one page for each sweep, and begins at most once a day', async () => {
     const inventory = { ...stores.inventory };
     const keys = (await keysInBucket(service)).sort();
     const pages: (string | undefined)[] = [];
@@ -283,7 +283,7 @@ describe('the walk of the bucket', () => {
   });
 });
 
-test('a deletion that cannot reach the bucket is done for its owner, and finished by the sweeper', async () => {
+test('a deletion that cannot reach the bucket succeeds for the owner, and the sweeper finishes it', async () => {
   const accountId = await newAccount(service);
   const { file } = await upload(service, accountId);
   const fault = front.faults.add({ match: { operation: 'DeleteObject' }, effect: 'error-before' });

@@ -20,12 +20,12 @@ describe('a ticket may be asked for', () => {
     });
   });
 
-  test('with a name and type as bad as those of a form, which are treated alike', () => {
+  test('with a bad name and type, which are cleaned like those of a form', () => {
     const body = { ...BODY, name: '../../etc/\u202Ex.png', mime_type: 'nonsense' };
     expect(parseTicketRequest(body, MAX)).toMatchObject({ name: 'x.png', mimeType: 'image/png' });
   });
 
-  test('with members we do not know, which change nothing', () => {
+  test('with unknown members, which change nothing', () => {
     const body = { ...BODY, id: 'x', account_id: 'y', state: 'ready', __proto__: { size_bytes: 1 } };
     expect(parseTicketRequest(body, MAX)).toEqual({ name: 'a.txt', mimeType: 'text/plain', sizeBytes: 5 });
   });

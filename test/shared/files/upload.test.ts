@@ -38,7 +38,7 @@ describe('an upload', () => {
     },
   );
 
-  test('is served as what its part says it is, and knows its row', async () => {
+  test('is served with the name and type of its part, and names its row', async () => {
     const accountId = await newAccount(service);
     const { file } = await upload(service, accountId, '<p>', { clientName: 'C:\\ä.html', declaredType: 'Text/HTML' });
     expect(file).toMatchObject({ name: 'ä.html', mimeType: 'text/html' });
@@ -51,7 +51,7 @@ describe('an upload', () => {
   });
 });
 
-describe('a file may be as long as the limit', () => {
+describe('a file may be as large as the limit', () => {
   test.each([
     ['a byte less', 9, true],
     ['exactly as long', 10, true],
@@ -67,7 +67,7 @@ describe('a file may be as long as the limit', () => {
   });
 });
 
-describe('the files of an account may be as long as its limit', () => {
+describe('the files of an account may be as large as its storage limit', () => {
   test.each([
     ['a byte less', 59, true],
     ['exactly as long', 60, true],
@@ -82,7 +82,7 @@ describe('the files of an account may be as long as its limit', () => {
     await expectBalance(service, accountId, fits ? { files: 2, bytes: 40 + size } : { files: 1, bytes: 40 });
   });
 
-  test('and an empty file fits into a full account', async () => {
+  test('an empty file fits into a full account', async () => {
     const accountId = await newAccount(service);
     await upload(service, accountId, 'full', { storageLimitBytes: 4 });
     await upload(service, accountId, '', { storageLimitBytes: 4 });
@@ -93,7 +93,7 @@ describe('the files of an account may be as long as its limit', () => {
     ['a larger one', 20, true],
     ['a smaller one', 5, false],
     ['none at all', 0, false],
-  ])('of its own, if the operator gave it one: %s', async (_, ownLimitBytes, fits) => {
+  ])('the account’s own limit counts, if the operator set one: %s', async (_, ownLimitBytes, fits) => {
     const accountId = await newAccount(service, { ownLimitBytes });
     const uploading = upload(service, accountId, randomBytes(20), { storageLimitBytes: 10 });
     if (!fits) await expect(uploading).rejects.toMatchObject({ code: 'storage_limit_exceeded' });
@@ -103,8 +103,8 @@ describe('the files of an account may be as long as its limit', () => {
 
   test.each([
     ['raised', { storageLimitBytes: 5 }, true],
-    ['given', {}, true],
-  ])('which holds as it is when the upload is settled: %s meanwhile', async (_, known, fits) => {
+    ['set for the account', {}, true],
+  ])('the limit at the time of settling counts: it was %s meanwhile', async (_, known, fits) => {
     const accountId = await newAccount(service, { ownLimitBytes: 20 });
     const staged = await stage(service, accountId, chunks(randomBytes(20)));
     if (staged.kind !== 'stored') throw new Error('not stored');
@@ -114,7 +114,7 @@ describe('the files of an account may be as long as its limit', () => {
     await expectBalance(service, accountId, { files: 1, bytes: 20 });
   });
 
-  test('which an upload without a chance does not store', async () => {
+  test('an upload that cannot fit is not stored', async () => {
     const accountId = await newAccount(service);
     const mark = service.front.meter.mark();
     const hopeless = upload(service, accountId, randomBytes(2 * PART_BYTES), { storageLimitBytes: PART_BYTES - 1 });
@@ -144,7 +144,7 @@ describe('an upload that ends early', () => {
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
-  test('because the storage fails is left to the sweeper, which may come after a write that was late', async () => {
+  test('because the storage fails is left to the sweeper, which removes a late write as well', async () => {
     const accountId = await newAccount(service);
     const before = await keysInBucket(service);
     const fault = service.front.faults.add({ match: { operation: 'PutObject' }, effect: 'error-after' });
@@ -156,7 +156,7 @@ describe('an upload that ends early', () => {
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
-  test('because a part cannot be stored is thrown away', async () => {
+  test('because a part cannot be stored has its other parts removed', async () => {
     const accountId = await newAccount(service);
     const predicate = ({ operation }: { operation: string }) => operation === 'UploadPart';
     const fault = service.front.faults.add({ match: { predicate }, effect: 'error-before' });
@@ -169,7 +169,7 @@ describe('an upload that ends early', () => {
   });
 });
 
-test('an upload whose parts were thrown away meanwhile has taken too long, and leaves nothing behind', async () => {
+test('an upload whose parts were removed meanwhile is timeout, and leaves nothing behind', async () => {
   const accountId = await newAccount(service);
   const mark = service.front.meter.mark();
   const operations = () => service.front.meter.since(mark).calls.map(({ operation }) => operation);
@@ -201,7 +201,7 @@ describe('the lease of an upload', () => {
     return { content: content(), clock: () => now };
   }
 
-  test('is renewed while bytes come, so that the sweeper leaves it alone', async () => {
+  test('is renewed while bytes arrive, so that the sweeper leaves it alone', async () => {
     const accountId = await newAccount(service);
     const { content, clock } = slow(30, 12);
     const staged = await stage(service, accountId, content, { clock });
@@ -226,7 +226,7 @@ describe('the lease of an upload', () => {
     expect(await stores.files.renew(pending, later + 1)).toBe(false);
   });
 
-  test('ends when none come, and the upload with it', async () => {
+  test('ends when no bytes arrive, and so does the upload', async () => {
     const accountId = await newAccount(service);
     const { content, clock } = slow(30, 12);
     async function* stalled() {
@@ -240,7 +240,7 @@ describe('the lease of an upload', () => {
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
-  test('that ended between staging and settling is no file, and no trace', async () => {
+  test('that ended between staging and settling leaves no file and no trace', async () => {
     const accountId = await newAccount(service);
     const staged = await stage(service, accountId, chunks('x'));
     await sweepAt(service, Date.now() + 61_000);
@@ -248,7 +248,7 @@ describe('the lease of an upload', () => {
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
-  test('may fail to be renewed now and then', async () => {
+  test('survives renewals that fail now and then', async () => {
     const accountId = await newAccount(service);
     const { content, clock } = slow(30, 12);
     const isRenewal = ({ operation }: { operation: string }) => operation === 'UpdateItem';
@@ -262,7 +262,7 @@ describe('the lease of an upload', () => {
 
 describe('settling', () => {
   test.each(['cut', 'cut-after', 'error-before', 'error-after', 'timeout'] as const)(
-    'survives one answer that is lost (%s)',
+    'survives one lost answer (%s)',
     async (effect) => {
       const accountId = await newAccount(service);
       service.front.faults.add({ match: { operation: 'TransactWriteItems' }, effect, times: 1 });
@@ -274,7 +274,7 @@ describe('settling', () => {
   test.each([
     ['happened', 'error-after', true],
     ['did not happen', 'error-before', false],
-  ] as const)('whose answers are all lost is looked up: it %s', async (_, effect, isSettled) => {
+  ] as const)('that loses all its answers is looked up: it %s', async (_, effect, isSettled) => {
     const accountId = await newAccount(service);
     const fault = service.front.faults.add({ match: { operation: 'TransactWriteItems' }, effect, times: 3 });
     const uploading = upload(service, accountId);
@@ -284,7 +284,7 @@ describe('settling', () => {
     await expectBalance(service, accountId, isSettled ? { files: 1, bytes: 5 } : { files: 0, bytes: 0 });
   });
 
-  test('the same upload twice at once charges it once', async () => {
+  test('the same upload several times at once charges it once', async () => {
     const accountId = await newAccount(service);
     const staged = await stage(service, accountId, chunks('hello'));
     const outcomes = await Promise.allSettled([1, 2, 3].map(() => settleUpload(stores, staged, inTime())));
@@ -292,7 +292,7 @@ describe('settling', () => {
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
 
-  test('never dates a file before an older one, although a clock runs behind', async () => {
+  test('never dates a file before an older one, even when a clock is behind', async () => {
     const accountId = await newAccount(service);
     const now = Date.now();
     const { file: first } = await upload(service, accountId, '1', { clock: () => now + 5_000 });

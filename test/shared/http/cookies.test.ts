@@ -56,7 +56,7 @@ describe('the cookies of a request', () => {
     },
   );
 
-  test('beside a malformed one are still found', () => {
+  test('are found beside a malformed one', () => {
     expect(parseCookies(['"; session=x; a="b c"'])).toEqual([{ name: 'session', value: 'x' }]);
   });
 });
@@ -68,12 +68,12 @@ test.each([
   ['twice: one of them was planted', 'session=x; session=y', undefined],
   ['twice and equal', 'session=x; session=x', undefined],
   ['once, and once as a prefix', 'session=x; session2=y', 'x'],
-])('a cookie that is there %s', (_, header, value) => {
+])('the value of a cookie that is sent %s', (_, header, value) => {
   expect(soleCookie(parseCookies([header]), 'session')).toBe(value);
 });
 
 describe('a cookie is set', () => {
-  test('for this host alone, over TLS, out of reach of scripts and foreign requests', () => {
+  test('for this host only, over TLS, hidden from scripts, not sent with foreign requests', () => {
     expect(setCookie({ name: '__Host-a', value: 'x' }, { maxAgeMs: 600_000, isSecure: true })).toBe(
       '__Host-a=x; Path=/; Max-Age=600; HttpOnly; SameSite=Lax; Secure',
     );

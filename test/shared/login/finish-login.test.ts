@@ -18,8 +18,8 @@ import {
   sessions,
 } from './logging-in.ts';
 
-describe('an honest login', () => {
-  test('ends in the dashboard with a session of the account, which has the profile', async () => {
+describe('a login', () => {
+  test('ends in the dashboard with a session of the account, which holds the profile', async () => {
     const outcome = await logIn();
     expect(outcome.location).toBe('https://app.example.org/dashboard');
     expect(outcome.refusal).toBeUndefined();
@@ -32,7 +32,7 @@ describe('an honest login', () => {
     });
   });
 
-  test('proves itself to the provider by its secret and the verifier of its challenge', async () => {
+  test('authenticates to the provider by the client secret and the PKCE verifier', async () => {
     const started = begin();
     await logIn({}, started);
     const [{ form, authorization } = { form: new URLSearchParams(), authorization: '' }] = forging.exchanges;
@@ -44,7 +44,7 @@ describe('an honest login', () => {
     expect(createHash('sha256').update(verifier).digest('base64url')).toBe(started.challenge);
   });
 
-  test('is a new session each time, and ends the one this browser had, no other', async () => {
+  test('is a new session each time, and ends only the earlier one of this browser', async () => {
     const elsewhere = sessionOf(await logIn()) ?? '';
     const first = await logIn();
     const second = await logIn({ cookies: browser(first.cookies) });
@@ -60,7 +60,7 @@ describe('an honest login', () => {
     expect(outcome.cookies[0]).toMatch(/^session=[0-9A-Za-z]{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/);
   });
 
-  test('finds the same account under a new e-mail address, and another under another subject', async () => {
+  test('finds the same account under a new e-mail address, and another one under another subject', async () => {
     const ids = [];
     for (const claims of [{}, { email: 'new@example.org' }, { sub: 'subject-2' }]) {
       ids.push((await findSession(sessions, sessionOf(await logIn({ claims })) ?? ''))?.accountId);
@@ -84,7 +84,7 @@ describe('an honest login', () => {
     ['no picture', { picture: undefined }, {}],
     ['a picture that is a script', { picture: 'javascript:alert(1)' }, {}],
     ['a picture without TLS', { picture: 'http://pictures.example/ada.png' }, {}],
-  ])('with %s is one all the same', async (_, claims, profile) => {
+  ])('succeeds with %s', async (_, claims, profile) => {
     const sub = crypto.randomUUID();
     await logIn({ claims: { ...claims, sub } });
     const account = await accounts.get(accountIdOf(forging.provider.issuer, sub));
@@ -92,7 +92,7 @@ describe('an honest login', () => {
     if ('picture' in claims) expect(account).not.toHaveProperty('pictureUrl');
   });
 
-  test('may be one of two open at once', async () => {
+  test('succeeds when two are open at once', async () => {
     const one = begin();
     const two = begin({ cookies: one.cookies });
     const first = await logIn({}, { ...one, cookies: two.cookies });
@@ -101,14 +101,14 @@ describe('an honest login', () => {
     expect(sessionOf(second)).toBeDefined();
   });
 
-  test('that comes to its 600th second is in time', async () => {
+  test('succeeds until its 600th second', async () => {
     const started = begin();
     const now = NOW + 600_000;
     expect(sessionOf(await logIn({ now, claims: { iat: SECONDS + 600 } }, started))).toBeDefined();
   });
 });
 
-describe('the attempt is over whatever the outcome:', () => {
+describe('the attempt is over after any outcome:', () => {
   const leftOver = (outcome: LoginOutcome, cookies: Cookie[]) =>
     browser(outcome.cookies, cookies).filter(({ name }) => name.includes('login'));
 
@@ -116,7 +116,7 @@ describe('the attempt is over whatever the outcome:', () => {
     ['a login', {}],
     ['a bad token', { claims: { nonce: 'other' } }],
     ['a refusal at the provider', { parameters: { error: ['access_denied'], code: undefined } }],
-    ['somebody not allowed', { allowed: { domains: ['other.org'], emails: [] } }],
+    ['by a person who is not allowed', { allowed: { domains: ['other.org'], emails: [] } }],
   ])('%s', async (_, attempt) => {
     const started = begin();
     expect(leftOver(await logIn(attempt, started), started.cookies)).toEqual([]);
@@ -127,19 +127,19 @@ describe('the attempt is over whatever the outcome:', () => {
     ['with another state', { parameters: { state: ['x'.repeat(43)] } }],
     ['without a state', { parameters: { state: undefined } }],
     ['that is empty', { parameters: { state: undefined, code: undefined } }],
-  ])('but not by a callback %s', async (_, attempt) => {
+  ])('the attempt is not ended by a callback %s', async (_, attempt) => {
     const started = begin();
     expect(leftOver(await logIn(attempt, started), started.cookies)).toHaveLength(1);
   });
 
-  test('another one, open in another tab, is not', async () => {
+  test('the attempt of another tab is not ended', async () => {
     const one = begin();
     const two = begin({ cookies: one.cookies });
     const outcome = await logIn({}, { ...one, cookies: two.cookies });
     expect(leftOver(outcome, two.cookies).map(({ value }) => value.split('.')[0])).toEqual([two.state]);
   });
 
-  test('a second callback of the same attempt finds nothing and asks nobody', async () => {
+  test('a second callback of the same attempt is refused without a request to the provider', async () => {
     const started = begin();
     const first = await logIn({}, started);
     const again = await logIn({}, { ...started, cookies: browser(first.cookies, started.cookies) });
@@ -153,8 +153,8 @@ describe('a callback that is not the answer to this browser is refused before th
     ['without a state', 'login_failed', () => ({ parameters: { state: undefined } })],
     ['with an empty state', 'login_failed', () => ({ parameters: { state: [''] } })],
     ['with two states', 'login_failed', ({ state }) => ({ parameters: { state: [state, 'x'] } })],
-    ['with a state of nobody', 'expired', () => ({ parameters: { state: ['x'.repeat(43)] } })],
-    ['with the state of somebody else', 'expired', () => ({ parameters: { state: [begin().state] } })],
+    ['with an unknown state', 'expired', () => ({ parameters: { state: ['x'.repeat(43)] } })],
+    ['with the state of another browser', 'expired', () => ({ parameters: { state: [begin().state] } })],
     ['with a state in other letters', 'expired', ({ state }) => ({ parameters: { state: [state.toLowerCase()] } })],
     ['with a state and more', 'expired', ({ state }) => ({ parameters: { state: [`${state}x`] } })],
     ['without a code', 'login_failed', () => ({ parameters: { code: undefined } })],
@@ -198,7 +198,7 @@ describe('a callback that is not the answer to this browser is refused before th
     expect(forging.exchanges).toEqual([]);
   });
 
-  test('no parameter leads anywhere else', async () => {
+  test('no parameter can change where the browser is redirected to', async () => {
     const elsewhere = ['https://attacker.example'];
     for (const name of ['redirect_uri', 'redirect', 'next', 'returnTo', 'state', 'error']) {
       const outcome = await logIn({ parameters: { [name]: elsewhere } });

@@ -10,7 +10,7 @@ const LOCAL = {
   jwks_uri: 'http://127.0.0.1:9000/jwks',
 };
 
-test('a client alone is one of Google', () => {
+test('a secret with only a client means Google', () => {
   const provider = parseLoginProvider(CLIENT);
   expect(provider).toEqual({
     clientId: 'id',
@@ -23,13 +23,13 @@ test('a client alone is one of Google', () => {
   expect(issuerSpellings(provider)).toEqual(['https://accounts.google.com', 'accounts.google.com']);
 });
 
-test('another provider is described in full, and has one spelling', () => {
+test('another provider is described completely, and has one spelling', () => {
   const provider = parseLoginProvider({ ...CLIENT, ...LOCAL });
   expect(provider).toMatchObject({ tokenEndpoint: LOCAL.token_endpoint });
   expect(issuerSpellings(provider)).toEqual([LOCAL.issuer]);
 });
 
-describe('a secret is refused by the name of its field, never by its value,', () => {
+describe('an incomplete secret is refused with the name of the field, without its value:', () => {
   test.each([
     ['when it is empty', {}, 'client_id'],
     ['without the client’s secret', { client_id: 'hunter2' }, 'client_secret'],
@@ -55,7 +55,7 @@ describe('a secret is refused by the name of its field, never by its value,', ()
   });
 });
 
-test('an account id never changes: it is the UUIDv5 of issuer and subject', () => {
+test('an account id is the UUIDv5 of issuer and subject, and never changes', () => {
   expect(accountIdOf('https://accounts.google.com', '110169484474386276334')).toBe(
     '43ce82c2-6e34-5bed-b340-f6c47e677150',
   );

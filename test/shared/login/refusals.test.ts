@@ -16,7 +16,7 @@ import {
   tables,
 } from './logging-in.ts';
 
-describe('only whom the operator allows', () => {
+describe('only a person whom the operator allows can log in', () => {
   const google = { issuer: 'https://accounts.google.com' };
   test.each<[string, AllowList, Attempt, boolean]>([
     ['is of an allowed domain, in any case', { domains: ['example.org'], emails: [] }, {}, true],
@@ -61,13 +61,13 @@ describe('only whom the operator allows', () => {
     else await expectRefused(outcome, 'not_allowed');
   });
 
-  test('a refused one leaves no account behind', async () => {
+  test('a refused login leaves no account behind', async () => {
     const sub = crypto.randomUUID();
     await logIn({ claims: { sub }, allowed: { domains: ['other.org'], emails: [] } });
     expect(await accounts.get(accountIdOf(forging.provider.issuer, sub))).toBeUndefined();
   });
 
-  test('is not suspended', async () => {
+  test('a suspended account is refused', async () => {
     const sub = crypto.randomUUID();
     await logIn({ claims: { sub } });
     await engine.send(
@@ -81,14 +81,14 @@ describe('only whom the operator allows', () => {
     await expectRefused(await logIn({ claims: { sub } }), 'not_allowed');
   });
 
-  test('is not suspended after the look at the account either', async () => {
+  test('an account that is suspended after we read it is refused', async () => {
     const isSession = (operation: string) => operation === 'TransactWriteItems';
     proxy.fault = (operation) => (isSession(operation) ? cancelled('None', 'ConditionalCheckFailed') : undefined);
     await expectRefused(await logIn(), 'not_allowed');
   });
 });
 
-describe('a provider that fails is told from one that refuses:', () => {
+describe('a provider that fails and one that refuses have different codes:', () => {
   test.each([
     ['refuses the code', { status: 400, body: { error: 'invalid_grant', error_description: 'used' } }, 'login_failed'],
     ['refuses our secret', { status: 401, body: { error: 'invalid_client' } }, 'login_failed'],
@@ -125,7 +125,7 @@ describe('a provider that fails is told from one that refuses:', () => {
   });
 });
 
-test('nothing secret and no claim is in what a log would tell of a refusal', async () => {
+test('the error of a refusal contains no secret and no claim', async () => {
   const started = begin();
   const told = [];
   for (const attempt of [

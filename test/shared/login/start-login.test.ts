@@ -3,7 +3,7 @@ import type { Cookie } from '../../../shared/http/cookies.ts';
 import { begin, forging } from './logging-in.ts';
 
 describe('starting a login', () => {
-  test('sends the browser to the provider with state, PKCE S256 and nonce', () => {
+  test('redirects the browser to the provider with state, PKCE S256 and nonce', () => {
     const { location } = begin();
     expect(location.split('?')[0]).toBe(forging.provider.authorizationEndpoint);
     expect(Object.fromEntries(new URL(location).searchParams)).toEqual({
@@ -37,7 +37,7 @@ describe('starting a login', () => {
     expect(new Set(all).size).toBe(8);
   });
 
-  test('again and again leaves five attempts open, the newest', () => {
+  test('many times leaves only the five newest attempts open', () => {
     const states: string[] = [];
     let cookies: Cookie[] = [{ name: 'other', value: 'x' }];
     for (let i = 0; i < 8; i++) {

@@ -38,6 +38,6 @@ test.each([
   '2001:db8::1::2',
   'a'.repeat(5_000),
   '203.0.113.7\n',
-])('%j is no address and is counted with all others that are none', (address) => {
+])('%j is no address and shares one subject with all such texts', (address) => {
   expect(clientSubject(address)).toBe('unknown');
 });

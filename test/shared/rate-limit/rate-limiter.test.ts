@@ -66,7 +66,7 @@ describe.each([
     { weight: 1, arbitrary: fc.integer({ min: MINUTE_MS - 40, max: MINUTE_MS + 40 }) },
   );
 
-  test('no 60 seconds admit more than the limit, whenever requests come', async () => {
+  test('no 60 seconds admit more than the limit, whenever requests arrive', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(gapMs, { minLength: 5, maxLength: 40 }), async (gaps) => {
         const request = subject(policy);
@@ -105,7 +105,7 @@ describe.each([
     },
   );
 
-  test('what an answer says remains is what is admitted, and no more', async () => {
+  test('exactly as many more requests are admitted as an answer says remain', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(gapMs, { minLength: 1, maxLength: 10 }), async (gaps) => {
         const request = subject(policy);
@@ -121,7 +121,7 @@ describe.each([
     );
   });
 
-  test('a rejected client that waits as told is admitted, and one second earlier it is not', async () => {
+  test('a rejected client is admitted after Retry-After, and not one second earlier', async () => {
     const request = subject(policy);
     for (let i = 0; i < policy.limit; i++) expect((await request(START + 7_000 * i)).admitted).toBe(true);
     const now = START + 7_000 * policy.limit;
@@ -133,7 +133,7 @@ describe.each([
   });
 });
 
-describe('of a crowd of requests at once', () => {
+describe('of many requests at once', () => {
   test.each(IS_THOROUGH ? [20, 60, 120, 240] : [20, 60])('a limit of %i admits exactly as many', async (limit) => {
     expect(await burst(subject(ratePolicy(limit)), limit + 20, START)).toBe(limit);
   });
@@ -220,7 +220,7 @@ describe('when the store fails', () => {
     ['is broken', { status: 500, body: { __type: 'InternalServerError' } }],
     ['cannot be reached', 'cut before'],
     ['answers and the answer is lost', 'cut after'],
-  ] as const)('because it %s, the request is refused and not asked again', async (_, fault) => {
+  ] as const)('because it %s, the request is refused and the write is not repeated', async (_, fault) => {
     const request = subject(OWN_SLOTS);
     await request(START);
     proxy.calls.length = 0;
@@ -230,7 +230,7 @@ describe('when the store fails', () => {
   });
 });
 
-test('a row says when it may be thrown away: not before its stamps are old', async () => {
+test('a row expires only after its stamps are old', async () => {
   const key = rateKey('lists', 5, crypto.randomUUID());
   await admit({ store, rejections: new Rejections() }, { key, policy: ratePolicy(5), now: Date.now() });
   const { Item } = await engine.send(new GetItemCommand({ TableName: tables.rateLimits, Key: { id: { S: key } } }));

@@ -14,7 +14,7 @@ test('a later rejection of the same subject replaces the earlier one', () => {
   expect(rejections.lasting('a', 1_500)).toBe(2_000);
 });
 
-test('subjects without number cost no memory without bound: the first are forgotten', () => {
+test('the memory for rejections is bounded: the oldest subjects are forgotten', () => {
   const rejections = new Rejections();
   for (let i = 0; i < 1_500; i++) rejections.remember(`subject ${i}`, 1_000);
   const remembered = Array.from({ length: 1_500 }, (_, i) => rejections.lasting(`subject ${i}`, 0) !== undefined);

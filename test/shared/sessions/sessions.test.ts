@@ -58,7 +58,7 @@ test('the row of a session holds its times in whole epoch seconds', async () => 
   });
 });
 
-test('every login has a token of its own', async () => {
+test('every login gets a new token', async () => {
   const accountId = await newAccount();
   const [a, b] = [await start(accountId), await start(accountId)];
   await endSession(sessions, a);
@@ -82,7 +82,7 @@ describe('a session ends', () => {
     expect(await find(token, LOGIN + end - 1_000)).toBeDefined();
   });
 
-  test('by the time, although its row is still there', async () => {
+  test('at its time, although its row is still there', async () => {
     const token = await start();
     expect(await find(token, LOGIN + 8 * DAY_MS)).toBeUndefined();
     expect(await sessions.find(sha256(token))).toBeDefined();
@@ -94,7 +94,7 @@ describe('a session ends', () => {
     expect(await find(token)).toBeUndefined();
   });
 
-  test('once and for all: a refresh that comes late does not bring it back', async () => {
+  test('for good: a late refresh does not bring it back', async () => {
     const token = await start();
     await endSession(sessions, token);
     await sessions.refresh({ tokenHash: sha256(token), refreshedAt: LOGIN, expiresAt: LOGIN + DAY_MS });
@@ -102,7 +102,7 @@ describe('a session ends', () => {
   });
 });
 
-test('an earlier refresh that comes late does not shorten the session', async () => {
+test('a late refresh does not shorten the session', async () => {
   const token = await start();
   const tokenHash = sha256(token);
   await find(token, LOGIN + 2 * DAY_MS);
@@ -110,7 +110,7 @@ test('an earlier refresh that comes late does not shorten the session', async ()
   expect((await sessions.find(tokenHash))?.expiresAt).toBe(LOGIN + 9 * DAY_MS);
 });
 
-test('a request costs one read, and at most once an hour a write', async () => {
+test('a request costs one read, and one write an hour', async () => {
   const token = await start();
   const costs = [];
   for (const after of [0, HOUR_MS - 1_000, HOUR_MS, HOUR_MS + 1_000, 2 * HOUR_MS]) {
@@ -121,7 +121,7 @@ test('a request costs one read, and at most once an hour a write', async () => {
   expect(costs).toEqual(['GetItem', 'GetItem', 'GetItem UpdateItem', 'GetItem', 'GetItem UpdateItem']);
 });
 
-test('on its last days, which no request prolongs, a request costs no write', async () => {
+test('a request costs no write in the last days of a session, which no request can prolong', async () => {
   const token = await start();
   for (const days of [6, 12, 18, 24]) await find(token, LOGIN + days * DAY_MS);
   proxy.calls.length = 0;
@@ -135,7 +135,7 @@ describe('ending every session of an account', () => {
   const areThere = (tokens: string[]) =>
     Promise.all(tokens.map(async (token) => (await sessions.find(sha256(token))) !== undefined));
 
-  test('ends all of them and no other session, and leaves no row behind', async () => {
+  test('ends all of them and no other, and leaves no row behind', async () => {
     const [accountId, other] = [await newAccount(), await start()];
     const tokens = [await start(accountId), await start(accountId)];
     expect(await sessions.removeAll(accountId)).toBe(2);
@@ -163,7 +163,7 @@ describe('ending every session of an account', () => {
     expect(await areThere([token])).toEqual([false]);
   });
 
-  test('can be asked for again by the session that asked, when it fails on the way', async () => {
+  test('can be repeated with the session that asked, when it fails on the way', async () => {
     const accountId = await newAccount();
     const [own, other] = [await start(accountId), await start(accountId)];
     proxy.fault = (operation) => (operation === 'DeleteItem' ? dynamoDbError('ThrottlingException') : undefined);
@@ -174,7 +174,7 @@ describe('ending every session of an account', () => {
     expect(await sessions.removeAll(accountId, { last: sha256(own) })).toBe(2);
   });
 
-  test('finds, the next time, every login that came at the same moment and was spared', async () => {
+  test('ends, the next time, every login that came at the same time and was missed', async () => {
     const accountId = await newAccount();
     const [, ...tokens] = await Promise.all([
       sessions.removeAll(accountId),
@@ -193,7 +193,7 @@ test('ten logins at once are ten sessions, and all of them are found', async () 
   expect(await sessions.countLive(accountId, LOGIN)).toBe(10);
 });
 
-test('an account has a hundred sessions at most: one more ends the oldest', async () => {
+test('an account has at most a hundred sessions: one more ends the oldest', async () => {
   const accountId = await newAccount();
   const tokens: string[] = [];
   for (let index = 0; index <= SESSIONS_PER_ACCOUNT_MAX; index++)
@@ -202,7 +202,7 @@ test('an account has a hundred sessions at most: one more ends the oldest', asyn
   expect(found.map((session) => session !== undefined)).toEqual([false, ...tokens.slice(1).map(() => true)]);
 });
 
-test('a list of sessions forgets those whose time is over', async () => {
+test('the list of sessions drops those that have ended', async () => {
   const accountId = await newAccount();
   await start(accountId);
   const token = await startSession(sessions, accountId, () => LOGIN + 30 * DAY_MS);
@@ -212,7 +212,7 @@ test('a list of sessions forgets those whose time is over', async () => {
 });
 
 test.each(['', 'x', 'a'.repeat(44), `${'a'.repeat(42)}-`, `${'a'.repeat(43)}\n`, '__proto__', 'a'.repeat(100_000)])(
-  'what cannot be a token (%j) is known without a read',
+  'a text that cannot be a token (%j) is refused without a read',
   async (text) => {
     expect(await find(text)).toBeUndefined();
     await endSession(sessions, text);
@@ -220,7 +220,7 @@ test.each(['', 'x', 'a'.repeat(44), `${'a'.repeat(42)}-`, `${'a'.repeat(43)}\n`,
   },
 );
 
-test('a token nobody has been given finds nobody', async () => {
+test('an unknown token finds no session', async () => {
   expect(await find('a'.repeat(43))).toBeUndefined();
 });
 
@@ -229,7 +229,7 @@ test.each<[string, Fault]>([
   ['meets a transaction', dynamoDbError('TransactionConflictException')],
   ['fails in a way that was not foreseen', dynamoDbError('ValidationException')],
   ['is not answered', 'silence'],
-])('a good session stays good although its refresh %s', async (_, fault) => {
+])('a session stays valid when its refresh %s', async (_, fault) => {
   const token = await start();
   proxy.fault = (operation) => (operation === 'UpdateItem' ? fault : undefined);
   expect(await find(token, LOGIN + DAY_MS)).toBeDefined();

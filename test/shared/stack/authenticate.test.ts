@@ -47,12 +47,15 @@ async function who(
 }
 
 describe('a key', () => {
-  test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('after the scheme %s stands for its account', async (scheme) => {
-    expect(await who({ authorization: [`${scheme} ${key}`] })).toEqual({ accountId: keyOwner, by: 'key' });
-    expect(proxy.calls.filter((call) => call === 'GetItem')).toHaveLength(1);
-  });
+  test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])(
+    'after the scheme %s is the credential of its account',
+    async (scheme) => {
+      expect(await who({ authorization: [`${scheme} ${key}`] })).toEqual({ accountId: keyOwner, by: 'key' });
+      expect(proxy.calls.filter((call) => call === 'GetItem')).toHaveLength(1);
+    },
+  );
 
-  test('after several spaces too', async () => {
+  test('is found after several spaces', async () => {
     expect(await who({ authorization: [`Bearer   ${key}`] })).toMatchObject({ by: 'key' });
   });
 
@@ -61,7 +64,7 @@ describe('a key', () => {
     expect(await who(headers)).toMatchObject({ accountId: keyOwner, by: 'key' });
   });
 
-  test('does not open a route for sessions alone, with or without a cookie beside it', async () => {
+  test('does not open a route for sessions only, with or without a cookie', async () => {
     const authorization = [`Bearer ${key}`];
     const cookie = [`__Host-session=${token}`];
     await expect(who({ authorization }, { access: 'session' })).rejects.toMatchObject({ code: 'unauthorized' });
@@ -70,7 +73,7 @@ describe('a key', () => {
   });
 });
 
-describe('an Authorization header is refused, also beside a good cookie,', () => {
+describe('an Authorization header is refused, even beside a valid cookie:', () => {
   test.each([
     ['when it is empty', () => ['']],
     ['with the scheme alone', () => ['Bearer']],
@@ -103,7 +106,7 @@ describe('a session cookie', () => {
     expect(proxy.calls).toEqual(['GetItem']);
   });
 
-  test('has its plain name where there is no TLS, and only there', async () => {
+  test('has its plain name only where there is no TLS', async () => {
     const cookie = [`session=${token}`];
     expect(await who({ cookie }, { appUrl: 'http://localhost:8787' })).toMatchObject({ accountId: browserOwner });
     await expect(who({ cookie })).rejects.toMatchObject({ code: 'unauthorized' });
@@ -121,7 +124,7 @@ describe('a session cookie', () => {
   });
 });
 
-test('no refusal carries the credential into a log', async () => {
+test('the error of a refusal does not contain the credential', async () => {
   const error = await who({ authorization: [`Bearer ${key}x`], cookie: [`__Host-session=${token}`] }).catch((e) => e);
   const told = `${error.message} ${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`;
   expect(told).not.toContain(key);

@@ -20,7 +20,7 @@ test.each([
   }
 });
 
-test('a body cut behind its closing delimiter is whole', async () => {
+test('a body cut after its closing delimiter is whole', async () => {
   for (let length = CLOSED_AT; length <= BODY.length; length++) {
     expect(await readForm(chunksOf(BODY.subarray(0, length)))).toMatchObject({ stored: 1, discarded: 0 });
   }

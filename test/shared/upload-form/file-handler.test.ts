@@ -38,7 +38,7 @@ const drain = async ({ body }: FilePart) => {
 };
 const none = async () => {};
 
-describe('what onFile throws', () => {
+describe('an error of onFile', () => {
   test.each([
     ['before it reads', async () => Promise.reject(new ApiError('file_too_large'))],
     [
@@ -60,7 +60,7 @@ describe('what onFile throws', () => {
         throw new ApiError('file_too_large');
       },
     ],
-  ])('%s is what the form is refused with; nothing is discarded', async (_, onFile) => {
+  ])('rejects the form with the same error and discards nothing: %s', async (_, onFile) => {
     let discarded = 0;
     const discard = async () => void discarded++;
     const reading = readUploadForm(chunksOf(BODY, 5), CONTENT_TYPE, { onFile, discard });
@@ -68,7 +68,7 @@ describe('what onFile throws', () => {
     expect(discarded).toBe(0);
   });
 
-  test('leaves the source where it was, neither drained nor closed, so that the caller can read on', async () => {
+  test('leaves the source neither drained nor closed, so that the caller can read on', async () => {
     const { source, counts } = counted(CHUNKS);
     const onFile = async ({ body }: FilePart) => {
       for await (const piece of body) if (`${piece}` === 'two') throw new Error('enough');
@@ -80,7 +80,7 @@ describe('what onFile throws', () => {
 });
 
 describe('when the body is cut', () => {
-  test('the iterator of the content throws the error the form is refused with', async () => {
+  test('the iterator of the content throws the error that the form is rejected with', async () => {
     let thrown: unknown;
     const onFile = (file: FilePart) =>
       drain(file).catch((error) => {
@@ -93,13 +93,13 @@ describe('when the body is cut', () => {
     expect(error).toBe(thrown);
   });
 
-  test('the form is refused with invalid_request, also when onFile wraps the error in its own', async () => {
+  test('the form is rejected with invalid_request, even when onFile wraps the error', async () => {
     const onFile = (file: FilePart) => drain(file).catch((cause) => Promise.reject(new Error('not stored', { cause })));
     const reading = readUploadForm(chunksOf(CUT), CONTENT_TYPE, { onFile, discard: none });
     await expect(reading).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
-  test('what onFile made of half a file is discarded, when it took the error for the end', async () => {
+  test('the result of onFile is discarded when onFile took the error for the end', async () => {
     const discarded: string[] = [];
     const onFile = (file: FilePart) => drain(file).catch(() => 'half');
     const discard = async (stored: string) => void discarded.push(stored);
@@ -121,18 +121,18 @@ describe('when the source throws', () => {
     await expect(reading).rejects.toMatchObject({ code: 'invalid_request', cause });
   });
 
-  test('the verdict of the server passes through', async () => {
+  test('an ApiError of the source passes', async () => {
     const reading = readUploadForm(broken(new ApiError('timeout')), CONTENT_TYPE, { onFile: drain, discard: none });
     await expect(reading).rejects.toMatchObject({ code: 'timeout' });
   });
 
-  test('the verdict of the server stands when onFile takes it for the end', async () => {
+  test('an ApiError of the source passes even when onFile takes it for the end', async () => {
     const onFile = (file: FilePart) => drain(file).catch(() => 'half');
     const reading = readUploadForm(broken(new ApiError('timeout')), CONTENT_TYPE, { onFile, discard: none });
     await expect(reading).rejects.toMatchObject({ code: 'timeout' });
   });
 
-  test('behind the closing delimiter, the file is discarded too', async () => {
+  test('after the closing delimiter, the file is discarded as well', async () => {
     const discarded: string[] = [];
     async function* brokenLate() {
       yield BODY;
@@ -158,7 +158,7 @@ describe('discard', () => {
     expect(events).toEqual(['discarded', 'thrown']);
   });
 
-  test('that fails is what the form is refused with', async () => {
+  test('rejects the form with the error that it throws', async () => {
     const discard = () => Promise.reject(new Error('not discarded'));
     const reading = readUploadForm(chunksOf(TWO_FILES), CONTENT_TYPE, { onFile: drain, discard });
     await expect(reading).rejects.toThrow('not discarded');
@@ -171,7 +171,7 @@ describe('discard', () => {
 });
 
 describe('the content', () => {
-  test('comes as it is pulled: no chunk is read before the one in hand is done with', async () => {
+  test('is read on demand: no chunk is read before the consumer is done with the one before', async () => {
     const { source, counts } = counted(CHUNKS);
     const pulls: string[] = [];
     const onFile = async ({ body }: FilePart) => {
@@ -204,7 +204,7 @@ describe('the content', () => {
         for (let ahead = 0; ahead < 9; ahead++) void iterator.next();
       },
     ],
-  ])('is passed over to its end, and no failure goes unhandled, when it %s', async (_, onFile) => {
+  ])('is skipped to its end, and no rejection goes unhandled, when it %s', async (_, onFile) => {
     await readUploadForm(chunksOf(BODY, 3), CONTENT_TYPE, { onFile, discard: none });
     const second = readUploadForm(chunksOf(TWO_FILES, 3), CONTENT_TYPE, { onFile, discard: none });
     await expect(second).rejects.toMatchObject({ message: 'the form has two file parts' });

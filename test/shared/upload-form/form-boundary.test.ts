@@ -15,7 +15,7 @@ describe('the boundary of', () => {
     ['another parameter before it', 'multipart/form-data; charset=utf-8; boundary=abc', 'abc'],
     ['another parameter behind it', 'multipart/form-data; boundary=abc; charset=utf-8', 'abc'],
     ['a parameter called __proto__', 'multipart/form-data; __proto__=x; boundary=abc', 'abc'],
-    ['two, of which the first counts', 'multipart/form-data; boundary=one; boundary=two', 'one'],
+    ['two (the first counts)', 'multipart/form-data; boundary=one; boundary=two', 'one'],
     ['no space behind the semicolon', 'multipart/form-data;boundary=abc', 'abc'],
     ['spaces where there are none', ' multipart/form-data ;  boundary = abc ', 'abc'],
     ['nothing between two semicolons', 'multipart/form-data;; boundary=abc;', 'abc'],

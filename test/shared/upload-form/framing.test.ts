@@ -67,7 +67,7 @@ describe('a form', () => {
     ['a field behind the file', (padding: string) => formOf(FILE, [FIELD[0], padding])],
     ['the preamble', (padding: string) => Buffer.concat([Buffer.from(`${padding}\r\n`), formOf(FILE)])],
     ['the epilogue', (padding: string) => Buffer.concat([formOf(FILE), Buffer.from(padding)])],
-  ])('may hold MULTIPART_FRAMING_MAX_BYTES besides the file, here in %s, and no byte more', async (_, parts) => {
+  ])('may hold MULTIPART_FRAMING_MAX_BYTES besides the file, and no byte more, in %s', async (_, parts) => {
     const fits = withFraming(MULTIPART_FRAMING_MAX_BYTES, parts);
     expect(await readForm(chunksOf(fits, 65_536))).toMatchObject({ content: Buffer.from(FILE[1]) });
     const exceeds = withFraming(MULTIPART_FRAMING_MAX_BYTES + 1, parts);

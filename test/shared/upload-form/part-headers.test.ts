@@ -125,7 +125,7 @@ describe('a file part whose content is encoded', () => {
     },
   );
 
-  test('is refused when only its size shows that it is the file', async () => {
+  test('is refused even when only its size shows that it is the file', async () => {
     const headers = `${disposition('')}\r\nContent-Type: a/b\r\nContent-Transfer-Encoding: base64`;
     expect(await read([headers, 'x'.repeat(2_000_000)])).toEqual(REFUSED);
   });
@@ -136,7 +136,7 @@ describe('a file part whose content is encoded', () => {
     expect(await read(field, typed, FILE, typed)).toMatchObject({ filename: 'a.txt', stored: 1, discarded: 0 });
   });
 
-  test('is refused as multipart/mixed also beside a file, because it holds more files', async () => {
+  test('is refused as multipart/mixed even beside a file, because it holds more files', async () => {
     const mixed: Part = [`${FIELD[0]}\r\nContent-Type: multipart/mixed; boundary=x`, '--x--'];
     expect(await read(mixed, FILE)).toEqual(REFUSED);
     expect(await read(FILE, mixed)).toEqual({ ...REFUSED, stored: 1, discarded: 1 });
@@ -215,7 +215,7 @@ describe('a form', () => {
     ['an unselected input only', [UNSELECTED], 0],
     ['two files', [FILE, FILE], 1],
     ['two files and fields between them', [FILE, FIELD, FILE], 1],
-  ])('is refused with %s, and the file that was stored goes', async (_, parts, stored) => {
+  ])('is refused with %s, and the stored file is discarded', async (_, parts, stored) => {
     expect(await read(...parts)).toEqual({ error: 'invalid_request', stored, discarded: stored });
   });
 

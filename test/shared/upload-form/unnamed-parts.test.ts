@@ -45,17 +45,17 @@ describe.each([
     expect(await read(...parts)).toMatchObject(META_AS_FILE);
   });
 
-  test('is the file without content, too', async () => {
+  test('is the file even without content', async () => {
     expect(await read(FIELD, json(''))).toMatchObject({ ...META_AS_FILE, content: Buffer.alloc(0) });
   });
 
-  test('is refused beside another one when no part has a file name, and neither is stored', async () => {
+  test('is refused beside another one without a file name, and neither is stored', async () => {
     const refused = { error: 'invalid_request', stored: 0, discarded: 0 };
     expect(await read(META, META)).toEqual(refused);
     expect(await read(META, FIELD, json(''), META)).toEqual(refused);
   });
 
-  test('does not hide that two others have a file name', async () => {
+  test('does not change that a form with two named files is refused', async () => {
     const refused = { error: 'invalid_request', stored: 1, discarded: 1 };
     expect(await read(META, FILE, FILE)).toEqual(refused);
     expect(await read(FILE, META, FILE)).toEqual(refused);
@@ -69,7 +69,7 @@ describe('a typed part without a file name that is as large as all fields may be
   const read = (...parts: Part[]) => readForm(chunksOf(formOf(...parts), 65_536));
   const sized = (bytes: number) => json('x'.repeat(bytes));
 
-  test('is a field before or behind the file, and with one byte more the form is refused', async () => {
+  test('is a field before or after the file, and with one more byte the form is refused', async () => {
     const bytes = room(json(''), FILE);
     expect(await read(sized(bytes), FILE)).toMatchObject(NAMED);
     expect(await read(FILE, sized(bytes))).toMatchObject(NAMED);
@@ -90,7 +90,7 @@ describe('a typed part without a file name that is as large as all fields may be
     },
   );
 
-  test('does not count as a field when it is the file: the fields have the allowance for themselves', async () => {
+  test('does not count as a field when it is the file: the fields keep their whole allowance', async () => {
     const field: Part = [FIELD[0], 'x'.repeat(room(FIELD, json('')) + FIELD[1].length)];
     const half = sized(MULTIPART_FRAMING_MAX_BYTES / 2);
     const expected = { ...META_AS_FILE, content: Buffer.from(half[1]) };
@@ -114,7 +114,7 @@ describe('a typed part without a file name that is as large as all fields may be
   });
 });
 
-describe('what is held back of a form', () => {
+describe('a part that is held in memory', () => {
   const small = formOf(META, FIELD);
   const large = formOf(json('x'.repeat(3 * MULTIPART_FRAMING_MAX_BYTES)));
 
@@ -122,7 +122,7 @@ describe('what is held back of a form', () => {
     ['a small one', small, 1],
     ['one in chunks', small, 7],
     ['a large one', large, 65_536],
-  ])('comes to the consumer whole, and may be left unread: %s', async (_, body, size) => {
+  ])('is passed to the consumer whole, and may be left unread: %s', async (_, body, size) => {
     const onFile = async (file: FilePart) => {
       for await (const _piece of file.body) break;
       return 'left';
@@ -139,7 +139,7 @@ describe('what is held back of a form', () => {
     expect(Math.min(...(await lengthsOf(large, large.length)))).toBeGreaterThan(0);
   });
 
-  test('is not more than the allowance, however the rest goes on: content behind it is pulled piece by piece', async () => {
+  test('is not larger than the allowance; longer content is read piece by piece', async () => {
     let pulled = 0;
     async function* source() {
       for await (const chunk of chunksOf(large, 65_536)) {
@@ -156,7 +156,7 @@ describe('what is held back of a form', () => {
     expect(pulled).toBe(large.length);
   });
 
-  test('is gone when its file cannot be stored, with the error of that', async () => {
+  test('is dropped when its file cannot be stored, and the form is rejected with that error', async () => {
     const onFile = () => Promise.reject(new Error('not stored'));
     const discard = () => Promise.reject(new Error('discarded'));
     const reading = readUploadForm(chunksOf(small), CONTENT_TYPE, { onFile, discard });
