@@ -7,7 +7,7 @@ import { briefly, checkDeadline, type Deadline, inTime, WORK_AFTER_DEADLINE_MS }
 import { contentDisposition } from './content-disposition.ts';
 import { type FileRef, hasLiveTicket, type PendingTicket, type StoredFile } from './file.ts';
 import type { FileStore, ReleaseStore, SettlementStore } from './file-store.ts';
-import { startsGroup, tidyGroups } from './listing-counters.ts';
+import { tidyGroups } from './listing-counters.ts';
 import { fileOfIncomingKey, incomingKey, newPublicKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
 import { copyMs } from './parts.ts';
@@ -116,7 +116,7 @@ async function attempt(
       file = { accountId, id, name, mimeType, sizeBytes, objectKey, createdAt };
       outcome = await stores.settlements.settleTicket({ ticket, file, seq, fileCountLimit }, { deadlineAt });
       if (outcome === 'settled') {
-        if (startsGroup(seq)) await tidyGroups(stores.accounts, accountId);
+        await tidyGroups(stores.accounts, accountId, seq);
         return file;
       }
     }

@@ -37,9 +37,6 @@ export function leavesOfGroup(group: number): { first: number; last: number } {
   return { first: group * LEAVES_PER_GROUP, last: (group + 1) * LEAVES_PER_GROUP - 1 };
 }
 
-/** True for the first seq of each group: once in 8,192 uploads of an account. */
-export const startsGroup = (seq: number): boolean => seq % GROUP_SEQS === 0;
-
 /**
  * Finds the group or leaf that holds the file at an offset from the newest.
  * @param counts  the number of files by group or by leaf.
@@ -59,9 +56,11 @@ export function findOffset(
 
 /**
  * Drops the groups without files from the account's row, so that the row does not grow with every file the account ever had.
- * Called when a group starts. If it fails or we die before it, the next call does it.
+ * Does so only when `seq`, the place of a new file, is the first of its group: once in 8,192 uploads. If it fails or we die
+ * before it, the next group does it.
  */
-export async function tidyGroups(accounts: AccountStore, accountId: string): Promise<void> {
+export async function tidyGroups(accounts: AccountStore, accountId: string, seq: number): Promise<void> {
+  if (seq % GROUP_SEQS !== 0) return;
   try {
     await briefly(async () => {
       const account = await accounts.get(accountId);

@@ -4,7 +4,7 @@ import { type Lane, measure } from '../metrics.ts';
 import type { StoredFile } from './file.ts';
 import type { SettlementStore } from './file-store.ts';
 import { replay } from './idempotency.ts';
-import { startsGroup, tidyGroups } from './listing-counters.ts';
+import { tidyGroups } from './listing-counters.ts';
 import { discardUpload } from './pending-upload.ts';
 import type { StagedUpload, StagingStores } from './stage-upload.ts';
 
@@ -43,7 +43,7 @@ export async function settleUpload(
     const settlement = { file, seq, allowance, ...(claim && { claim }) };
     const outcome = await stores.settlements.settleUpload(settlement, { deadlineAt });
     if (outcome === 'settled') {
-      if (startsGroup(seq)) await tidyGroups(stores.accounts, upload.accountId);
+      await tidyGroups(stores.accounts, upload.accountId, seq);
       return { file, isReplay: false };
     }
     return await refused(stores, staged, outcome, clock());
