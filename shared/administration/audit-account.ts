@@ -26,7 +26,8 @@ export interface Audit {
 const CONCURRENCY = 16;
 
 /**
- * Compares an account's books with its rows, and its rows with the bucket. For an account in order it finds no differences,
+ * Compares an account's books with its rows, and its rows with the bucket (invariants I1 and I3 to I5 of
+ * `docs/architecture.md`). For an account in order it finds no differences,
  * even when the sweeper still has work, as long as the owner neither uploads nor deletes meanwhile.
  *
  * The books, each page of the rows and each object are read at different times. While files come and go, an account in order

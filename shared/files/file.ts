@@ -13,7 +13,7 @@
  *
  * A PUT by one of a ticket's URLs may arrive until the ticket ends, whatever has become of the row. The row stays that long.
  * So does the object under its key in `incoming/`: the bytes that arrived or, for a cancelled ticket without bytes, an
- * empty object. While an object is there, S3 itself refuses every further PUT (`If-None-Match: *`).
+ * empty object. While an object is there, S3 itself refuses every further PUT (`If-None-Match: *`). Decision 0023.
  */
 
 /** Identifies one file. An id of another account names no row. */

@@ -11,7 +11,10 @@ const INCOMING_PREFIX = 'incoming/';
 /** Everybody who knows the link may read the file, so it must not be possible to guess it. */
 const TOKEN_BITS = 128;
 
-/** Every attempt to publish bytes takes a new key, so that a late writer cannot bring back what was deleted. */
+/**
+ * Every attempt to publish bytes takes a new key, so that a late writer cannot bring back what was deleted (invariant I12 of
+ * `docs/architecture.md`).
+ */
 export function newPublicKey(): string {
   return PUBLIC_PREFIX + randomToken(TOKEN_BITS);
 }

@@ -23,7 +23,8 @@ export interface SettledUpload {
  *
  * When the answer of the transaction is lost, we give the upload up. That either proves that the transaction has not happened
  * and cannot happen any more, or finds the file. (The outcome stays unknown only when the database does not answer that
- * either: then the client gets an error, and the file may exist; it is consistent and can be deleted.)
+ * either: then the client gets an error, and the file may exist; it is consistent and can be deleted.) Invariant I7 of
+ * `docs/architecture.md`.
  * @throws ApiError `storage_limit_exceeded`; `rate_limit_exceeded` for the bytes of the day; `idempotency_conflict` when
  *   another request took the key meanwhile; `timeout` when the upload took too long and was given up;
  *   `service_unavailable`. Then the upload is discarded.
