@@ -38,8 +38,8 @@ const CONCURRENCY = 16;
 export async function auditAccount(stores: AuditingStores, accountId: string): Promise<Audit> {
   const recorded = await stores.audit.books(accountId);
   if (!recorded) throw new ApiError('not_found');
-  const rows = await all(stores.audit.rows(accountId));
-  const listed = await all(stores.audit.listed(accountId));
+  const rows = await Array.fromAsync(stores.audit.rows(accountId));
+  const listed = await Array.fromAsync(stores.audit.listed(accountId));
   const ready = rows.filter((row) => row.state === 'ready');
   const computed = computeBooks(rows, ready);
   const objects = await eachOf(ready, CONCURRENCY, async (file): Promise<Difference[]> => {
@@ -97,10 +97,4 @@ function compareListing(listed: readonly ListedFile[], ready: readonly ReadyFile
     ...[...isReady].filter((id) => !isListed.has(id)),
   ];
   return onlyInOne.map((fileId) => ({ what: 'listing', fileId }));
-}
-
-async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const found: Item[] = [];
-  for await (const item of items) found.push(item);
-  return found;
 }

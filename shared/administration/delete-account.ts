@@ -1,6 +1,6 @@
 import type { ApiKeyStore } from '../api-keys/api-key.ts';
 import { eachOf } from '../each-of.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, undefinedIfNotFound } from '../errors.ts';
 import { type DeletingStores, deleteFile } from '../files/delete-file.ts';
 import type { FileRow } from '../files/file.ts';
 import type { SessionStore } from '../sessions/session.ts';
@@ -57,11 +57,7 @@ async function endRow(stores: AccountDeletingStores, row: FileRow, deadline: Dea
   if (row.state === 'pending' && row.via === 'form') {
     await stores.files.giveUp(row);
   } else if (row.state === 'ready' || row.state === 'pending') {
-    await deleteFile(stores, row, deadline).catch(ignoreGone);
+    // The owner or the sweeper may have deleted it meanwhile.
+    await deleteFile(stores, row, deadline).catch(undefinedIfNotFound);
   }
-}
-
-/** The file was deleted meanwhile, by its owner or by the sweeper. */
-function ignoreGone(error: unknown): void {
-  if (!(error instanceof ApiError && error.code === 'not_found')) throw error;
 }

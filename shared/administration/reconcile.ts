@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { undefinedIfNotFound } from '../errors.ts';
 import { type DeletingStores, deleteFile } from '../files/delete-file.ts';
 import { describeError, log } from '../log.ts';
 import { type Audit, type AuditingStores, auditAccount, type Difference } from './audit-account.ts';
@@ -42,7 +42,7 @@ export async function* reconcile(
     return;
   }
   for await (const id of stores.audit.accountIds()) {
-    const report = await reconcileAccount(stores, id, repair).catch(undefinedIfGone);
+    const report = await reconcileAccount(stores, id, repair).catch(undefinedIfNotFound);
     // Undefined when the account was deleted after its id was read.
     if (report) yield report;
   }
@@ -69,7 +69,7 @@ async function repairAccount(
     if (difference.what !== 'object') continue;
     try {
       // The file's owner may have deleted it meanwhile.
-      await deleteFile(stores, difference.file, inTime()).catch(undefinedIfGone);
+      await deleteFile(stores, difference.file, inTime()).catch(undefinedIfNotFound);
     } catch (error) {
       isRepaired = false;
       log('error', 'broken file not deleted', { fileId: difference.file.id, ...describeError(error) });
@@ -79,7 +79,3 @@ async function repairAccount(
 }
 
 const inTime = () => ({ deadlineAt: Date.now() + PATIENCE_MS });
-
-function undefinedIfGone(error: unknown): undefined {
-  if (!(error instanceof ApiError && error.code === 'not_found')) throw error;
-}

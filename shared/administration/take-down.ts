@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { undefinedIfNotFound } from '../errors.ts';
 import { type DeletingStores, deleteFile } from '../files/delete-file.ts';
 import type { FileRef, StoredFile } from '../files/file.ts';
 import { parseOwner } from '../files/object-key.ts';
@@ -34,11 +34,7 @@ export async function takeDown(
   { key, file }: PublishedObject,
   deadline: Deadline,
 ): Promise<void> {
-  try {
-    if (file) await deleteFile(stores, file, deadline);
-  } catch (error) {
-    // The owner has deleted it meanwhile.
-    if (!(error instanceof ApiError && error.code === 'not_found')) throw error;
-  }
+  // The owner may have deleted it meanwhile.
+  if (file) await deleteFile(stores, file, deadline).catch(undefinedIfNotFound);
   await stores.objects.remove(key);
 }
