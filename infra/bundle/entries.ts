@@ -2,7 +2,7 @@ import { ROUTES } from '../../shared/routes.ts';
 
 /** Functions that no route reaches: events and schedules call them. */
 export const BACKGROUND_ENTRIES = {
-  settleUpload: 'functions/background/settle-upload.ts',
+  settleUpload: 'functions/background/settle-uploaded-object.ts',
   sweep: 'functions/background/sweep.ts',
 } as const;
 
