@@ -1,8 +1,9 @@
 import { type LimitName, parseLimit } from './limits.ts';
 
 /**
- * Every variable a function may find in its environment; the stack sets them, by grant. Only `shared/aws/`, the
- * middleware and the functions' wiring read them; domain code takes values.
+ * Every variable that a function may find in its environment, besides the limits (see `limits.ts`). The stack gives each
+ * function those that go with its grants. Only `shared/aws/`, the middleware and the files of `functions/` read them, through
+ * this file; domain code takes values.
  */
 export const VARIABLES = {
   STAGE: '`prod` or `dev`; on every metric, and decides the prefix of API keys',
@@ -19,13 +20,26 @@ export const VARIABLES = {
   LOGIN_PROVIDER_SECRET: 'name of the secret with the OAuth client (see shared/login/provider.ts)',
   ORIGIN_SECRET: 'name of the secret that only our edge knows',
   STREAMING_PLACES: 'how many requests one process of the streaming lane serves at once',
+  NEEDED_VARIABLES: 'comma-separated names of all the variables and limits that the stack has given to this function',
   ALLOWED_EMAIL_DOMAINS: 'comma-separated; when one of the two lists is set, only who is on either may log in',
   ALLOWED_EMAILS: 'comma-separated; the same for single addresses',
 } as const;
 
 export type VariableName = keyof typeof VARIABLES;
 
-/** @throws Error naming the variable when it is absent or empty, so that a function with a gap fails when it loads. */
+checkEnvironment();
+
+/**
+ * Lets a function that lacks a variable fail when it loads, not at the first request that needs it: the stores read the names
+ * of their tables only when they use them. Elsewhere (tests, the operator's command) nothing is listed, so nothing is checked.
+ */
+function checkEnvironment(): void {
+  const needed = process.env.NEEDED_VARIABLES?.split(',') ?? [];
+  const missing = needed.filter((name) => !process.env[name]);
+  if (missing.length > 0) throw new Error(`environment variable ${missing.join(' and ')} is not set`);
+}
+
+/** @throws Error naming the variable when it is absent or empty. */
 export function required(name: VariableName): string {
   const value = process.env[name];
   if (!value) throw new Error(`environment variable ${name} is not set (${VARIABLES[name]})`);

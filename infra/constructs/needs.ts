@@ -64,7 +64,10 @@ export interface Needs {
   readonly optional?: readonly AllowListName[];
 }
 
-/** Grants a role exactly what `needs` says, and returns the environment in which the function finds it. */
+/**
+ * Grants a role exactly what `needs` says.
+ * @returns the environment in which the function finds it, with the list by which it checks that when it loads.
+ */
 export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResources, stage: StageConfig) {
   // By which its metrics are told from those of another stage.
   const environment: Record<string, string> = { STAGE: stage.name };
@@ -111,7 +114,7 @@ export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResourc
     const value = stage.allowLists[name];
     if (value) environment[name] = value;
   }
-  return environment;
+  return { ...environment, NEEDED_VARIABLES: Object.keys(environment).join(',') };
 }
 
 function allow(role: iam.Role, actions: string[], resources: string[]): void {
