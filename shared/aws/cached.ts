@@ -1,11 +1,11 @@
 import { inTime, unlimited } from '../time-limit.ts';
 
 /**
- * A reader that keeps what it read for a while. Callers at one time share one read; a failed read is not kept. Once
- * there is a value, a failure to renew it leaves it in use for another while: a minute without the dependency need not be
- * a minute without us.
- * @param keepMs  how long a value is used before it is read again; `Infinity` keeps it.
- * @returns the reader; who has reason to doubt a value may ask for one that is younger than `maxAgeMs`.
+ * Makes a reader that keeps what it has read for a while. Callers at the same time share one read. A failed read is not kept.
+ * Once there is a value and it cannot be renewed, it stays in use for another while, so that a minute without the dependency
+ * need not be a minute without us.
+ * @param keepMs  how long a value is used before it is read again; `Infinity` keeps it for good.
+ * @returns the reader. A caller with a reason to doubt the value may ask for one that is younger than `maxAgeMs`.
  */
 export function cached<Value>(
   read: () => Promise<Value>,

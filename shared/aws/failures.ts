@@ -8,7 +8,7 @@ interface SdkError extends Error {
   readonly code?: string;
 }
 
-/** Names AWS gives to "not now" although the status is 400. */
+/** The names of errors by which AWS says "not now" although their status is 400. */
 const THROTTLES = new Set([
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
@@ -19,7 +19,7 @@ const THROTTLES = new Set([
   'TransactionInProgressException',
 ]);
 
-/** Names Node and the SDK give to a connection that failed or took too long. */
+/** The names that Node and the SDK give to a connection that failed or took too long. */
 const UNREACHABLE = new Set([
   'TimeoutError',
   'RequestTimeout',
@@ -34,7 +34,7 @@ const UNREACHABLE = new Set([
   'EAI_AGAIN',
 ]);
 
-/** True when AWS could not serve the call now: throttled, failing, unreachable or too slow. Not when it refused it. */
+/** True when AWS could not serve the call now: it was throttled, failing, unreachable or too slow. False when AWS refused it. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { name, code, $metadata, $retryable } = error as SdkError;
@@ -49,9 +49,10 @@ interface AwsClient<Input extends object, Output extends object> {
 }
 
 /**
- * Makes every call of a client keep to the time limit of the work that makes it (`time-limit.ts`), and every transient
- * failure that the client's own retries did not mend a `service_unavailable`, in this one place. Refusals (a failed
- * condition, a missing key, a missing grant) pass unchanged: the stores translate those they expect.
+ * Prepares a client, in this one place, so that every call of it keeps to the time limit of the work that makes the call
+ * (`time-limit.ts`), and so that every transient failure that remains after the client's own retries becomes a
+ * `service_unavailable`. Refusals (a failed condition, a missing key, a missing grant) pass unchanged: the stores translate
+ * those that they expect.
  */
 export function prepare<Input extends object, Output extends object>(client: AwsClient<Input, Output>): void {
   abortInTime(client);
@@ -62,7 +63,7 @@ export function prepare<Input extends object, Output extends object>(client: Aws
       try {
         return await next(args);
       } catch (error) {
-        // Aborted by us, so the reason is ours, too.
+        // When we aborted the call, the error is the reason that we gave.
         limit?.throwIfAborted();
         throw isTransient(error) ? serviceUnavailable({ cause: error }) : error;
       }
@@ -71,7 +72,7 @@ export function prepare<Input extends object, Output extends object>(client: Aws
   );
 }
 
-/** The SDK takes a signal for each call alone, for the request on its way as for the waits between its attempts. */
+/** The SDK takes a signal only with each call. It ends the request that is under way, and the waits between attempts. */
 function abortInTime(client: { send: unknown }): void {
   type Send = (command: unknown, options?: { abortSignal?: AbortSignal }) => Promise<unknown>;
   const send = (client.send as Send).bind(client);

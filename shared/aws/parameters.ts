@@ -7,11 +7,11 @@ import { prepare } from './failures.ts';
 const ssm = new SSMClient(callSettings(CALL_MS.database));
 prepare(ssm);
 
-/** A domain that the operator changed is noticed this late. */
+/** A domain that the operator changed is noticed at most this late. */
 const KEPT_MS = 5 * 60_000;
 
 /**
- * The origin of API and dashboard, such as `https://app.example.org`. It exists only after the functions do, so no
+ * Reads the origin of API and dashboard, such as `https://app.example.org`. It exists only after the functions do, so no
  * variable can hold it.
  * @throws Error when the parameter is not set to an address; ApiError `service_unavailable`.
  */
@@ -24,7 +24,7 @@ async function readAppUrl(): Promise<string> {
   return url.origin;
 }
 
-/** The text of a parameter; undefined when there is none of that name. @throws ApiError `service_unavailable`. */
+/** Reads the text of a parameter; undefined when there is none of that name. @throws ApiError `service_unavailable`. */
 export async function readParameter(name: string): Promise<string | undefined> {
   try {
     const { Parameter } = await ssm.send(new GetParameterCommand({ Name: name }));

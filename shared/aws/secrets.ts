@@ -6,23 +6,23 @@ import { cached } from './cached.ts';
 import { CALL_MS, callSettings } from './call-times.ts';
 import { prepare } from './failures.ts';
 
-/** A secret is a JSON object; who uses it knows its fields. */
+/** A secret is a JSON object. Its reader knows its fields. */
 export type Secret = Readonly<Record<string, unknown>>;
 
-/** A rotated secret is noticed this late, so both its values must be good for as long. */
+/** A rotated secret is noticed at most this late, so both its values must be good for this long. */
 const KEPT_MS = 5 * 60_000;
 
 const secretsManager = new SecretsManagerClient(callSettings(CALL_MS.database));
 prepare(secretsManager);
 
 /**
- * The OAuth client of the login. A secret that the operator has not filled in, or not well, is not kept, so a better one
- * is noticed at once.
- * @throws ApiError `service_unavailable`, whose cause names the secret and says nothing of what it holds.
+ * Reads the OAuth client of the login. A secret that the operator has not filled in, or has filled in wrongly, is not kept, so
+ * that its correction is noticed at once.
+ * @throws ApiError `service_unavailable`. Its cause names the secret and tells nothing of its content.
  */
 export const loginProvider = cached(() => readSecret('LOGIN_PROVIDER_SECRET', parseLoginProvider), { keepMs: KEPT_MS });
 
-/** What only our edge knows: `a`, and from the first rotation on `b`. @throws as {@link loginProvider}. */
+/** Reads the secret that only our edge knows: `a`, and from the first rotation on `b`. @throws as {@link loginProvider} does. */
 export const originSecret = cached(() => readSecret('ORIGIN_SECRET', (secret) => secret), { keepMs: KEPT_MS });
 
 async function readSecret<Value>(variable: VariableName, read: (secret: Secret) => Value): Promise<Value> {
@@ -37,7 +37,7 @@ async function readSecret<Value>(variable: VariableName, read: (secret: Secret) 
   }
 }
 
-/** JSON.parse quotes what it cannot read, and its message would end in a log. */
+/** JSON.parse quotes the text that it cannot read, and its message would end up in a log. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,6 +1,6 @@
 /**
- * Keys, indexes and expiry of every table, read by the stores and by the stack, so that code and deployed table cannot
- * disagree. What the rows hold is said in the store that writes them.
+ * The keys, indexes and expiry of every table. The stores and the stack read them here, so that code and deployed tables cannot
+ * disagree. The store that writes a row says what the row holds.
  */
 
 interface Key {
@@ -11,7 +11,7 @@ interface Key {
 interface Index {
   readonly partitionKey: Key;
   readonly sortKey: Key;
-  /** Attributes copied into the index besides its keys; `ALL` copies everything. */
+  /** The attributes that the index holds besides its keys; `ALL` means every attribute. */
   readonly include: readonly string[] | 'ALL';
 }
 
@@ -20,7 +20,7 @@ export interface TableDefinition {
   readonly variable: string;
   readonly partitionKey: Key;
   readonly sortKey?: Key;
-  /** Attribute with the time of expiry in epoch seconds. DynamoDB may delete days late: readers check it as well. */
+  /** The attribute with the time of expiry in epoch seconds. DynamoDB may delete days late, so readers check it as well. */
   readonly ttl?: string;
   readonly localIndexes?: Readonly<Record<string, Index>>;
   readonly globalIndexes?: Readonly<Record<string, Index>>;
@@ -30,15 +30,15 @@ const text = (name: string): Key => ({ name, type: 'S' });
 const number = (name: string): Key => ({ name, type: 'N' });
 
 export const TABLES = {
-  /** Profile, storage used, counts, listing groups: one row an account. */
+  /** One row for each account: profile, used storage, counts, listing groups. */
   accounts: { variable: 'ACCOUNTS_TABLE', partitionKey: text('id') },
-  /** File records, and the listing counters of the account (`seq`, leaves) beside them. */
+  /** The rows of files, and with them the listing counters of the account (`seq`, leaves). */
   files: {
     variable: 'FILES_TABLE',
     partitionKey: text('account_id'),
     sortKey: text('id'),
     localIndexes: {
-      /** Ready files alone have `seq`. A local index, because it can be read strongly: "201, then list" holds. */
+      /** Only ready files have `seq`. The index is local because it can be read strongly: a file is listed right after its 201. */
       by_seq: {
         partitionKey: text('account_id'),
         sortKey: number('seq'),
@@ -46,11 +46,11 @@ export const TABLES = {
       },
     },
     globalIndexes: {
-      /** Sparse: only rows that still need work have these. Sixteen shards, so that no partition takes every upload. */
+      /** Only rows that still need work have these keys. There are sixteen shards, so that no partition takes every upload. */
       unfinished: { partitionKey: text('work_shard'), sortKey: number('work_due_at'), include: [] },
     },
   },
-  /** Two rows a key: `hash#<sha256>` authenticates, `account#<id>` lists. */
+  /** Two rows for each key: `hash#<sha256>` authenticates, `account#<id>` lists. */
   apiKeys: { variable: 'API_KEYS_TABLE', partitionKey: text('pk'), sortKey: text('sk') },
   sessions: {
     variable: 'SESSIONS_TABLE',
@@ -60,9 +60,9 @@ export const TABLES = {
       by_account: { partitionKey: text('account_id'), sortKey: number('created_at'), include: [] },
     },
   },
-  /** One row a window: `<class>#<limit>#<subject>`. */
+  /** One row for each window: `<class>#<limit>#<subject>`; and one for the streams of each account: `streams#<account>`. */
   rateLimits: { variable: 'RATE_LIMITS_TABLE', partitionKey: text('id'), ttl: 'expires_at' },
-  /** `<account>#<Idempotency-Key>`. */
+  /** One row for each key: `<account>#<Idempotency-Key>`. */
   idempotency: { variable: 'IDEMPOTENCY_TABLE', partitionKey: text('id'), ttl: 'expires_at' },
 } as const satisfies Record<string, TableDefinition>;
 
