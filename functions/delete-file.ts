@@ -1,6 +1,6 @@
 import { fileStore } from '../shared/aws/file-store.ts';
 import { objectStore } from '../shared/aws/object-store.ts';
-import { releaseStore } from '../shared/aws/release-store.ts';
+import { releaseStore } from '../shared/aws/settlement-store.ts';
 import { deleteFile } from '../shared/files/delete-file.ts';
 import { ok } from '../shared/http/response.ts';
 import { apiHandler } from '../shared/stack/api-handler.ts';

@@ -1,5 +1,6 @@
+import { probeDatabase } from '../shared/aws/account-store.ts';
 import { cached } from '../shared/aws/cached.ts';
-import { probeDatabase, probeStorage } from '../shared/aws/probes.ts';
+import { probeStorage } from '../shared/aws/object-store.ts';
 import { describeError, log } from '../shared/log.ts';
 import { routeStack } from '../shared/stack/route-stack.ts';
 

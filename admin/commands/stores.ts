@@ -1,16 +1,14 @@
 import { accountStore } from '../../shared/aws/account-store.ts';
-import { administrationStore } from '../../shared/aws/administration-store.ts';
+import { administrationStore, keyMarkStore } from '../../shared/aws/administration-store.ts';
 import { apiKeyStore } from '../../shared/aws/api-key-store.ts';
 import { auditStore } from '../../shared/aws/audit-store.ts';
 import { fileStore } from '../../shared/aws/file-store.ts';
-import { keyMarkStore } from '../../shared/aws/key-mark-store.ts';
-import { objectInventory } from '../../shared/aws/object-inventory.ts';
-import { objectStore } from '../../shared/aws/object-store.ts';
-import { releaseStore } from '../../shared/aws/release-store.ts';
+import { objectInventory, objectStore } from '../../shared/aws/object-store.ts';
 import { sessionStore } from '../../shared/aws/session-store.ts';
+import { releaseStore } from '../../shared/aws/settlement-store.ts';
 import { limit, list, required } from '../../shared/env.ts';
 
-/** What the commands work on. The stores read their environment when they load, so nothing but run.ts loads this file. */
+/** What the commands work on. This file reads the environment when it loads, so nothing but run.ts loads it. */
 export const stores = {
   accounts: accountStore,
   administration: administrationStore,

@@ -13,7 +13,7 @@ interface Invariant {
 export const INVARIANTS: readonly Invariant[] = [
   {
     statement: '`storage_used_bytes` of an account is the size of its ready files and of its pending tickets.',
-    enforcedIn: ['shared/aws/book-updates.ts', 'shared/aws/settlement-store.ts', 'shared/aws/release-store.ts'],
+    enforcedIn: ['shared/aws/book-updates.ts', 'shared/aws/settlement-store.ts'],
     tests: [
       [
         'test/shared/files/random-use.test.ts',
@@ -90,7 +90,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement: 'A file is charged once and given back once, however many settle, complete, delete or sweep it at once.',
-    enforcedIn: ['shared/aws/settlement-store.ts', 'shared/aws/release-store.ts', 'shared/aws/transactions.ts'],
+    enforcedIn: ['shared/aws/settlement-store.ts', 'shared/aws/transactions.ts'],
     tests: [
       ['test/shared/files/upload.test.ts', 'the same upload several times at once charges it once'],
       [

@@ -1,8 +1,7 @@
 import type { Context } from 'aws-lambda';
 import { fileStore } from '../../shared/aws/file-store.ts';
-import { objectInventory } from '../../shared/aws/object-inventory.ts';
-import { objectStore } from '../../shared/aws/object-store.ts';
-import { releaseStore } from '../../shared/aws/release-store.ts';
+import { objectInventory, objectStore } from '../../shared/aws/object-store.ts';
+import { releaseStore } from '../../shared/aws/settlement-store.ts';
 import { workStore } from '../../shared/aws/work-store.ts';
 import { type SweepReport, sweep } from '../../shared/files/sweep.ts';
 import { log } from '../../shared/log.ts';

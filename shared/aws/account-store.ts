@@ -1,34 +1,47 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { Account, AccountStore } from '../accounts/account.ts';
 import { dayOf } from '../accounts/allowance.ts';
-import { required } from '../env.ts';
 import {
   dynamoDb,
   dynamoDbOnce,
+  failedCondition,
   type Item,
   readNumber,
   readNumbers,
   readOptionalNumber,
   readOptionalText,
   readText,
+  tableName,
 } from './dynamodb.ts';
 import { writeItem } from './transactions.ts';
 
-const tableName = required('ACCOUNTS_TABLE');
+/**
+ * Conditions on the row of an account. An account is suspended when its row has `suspended`, whatever the value; the same
+ * goes for the rows of its keys, because a request with a key reads the row of the key and not that of the account. (Sessions
+ * have no such mark: a suspension ends them.)
+ */
+
+/** The account exists and is not suspended, so it may be given a key, a session or a file. */
+export const ACCOUNT_IS_OPEN = 'attribute_exists(id) AND attribute_not_exists(suspended)';
+export const ACCOUNT_IS_SUSPENDED = 'attribute_exists(suspended)';
+
+/** Where the row of an account is. */
+export function accountAt(id: string) {
+  return { TableName: tableName('accounts'), Key: { id } };
+}
 
 /**
- * {@link AccountStore} in DynamoDB: one row an account, with `email`, `name`, `picture_url`, `created_at` (epoch
- * milliseconds); `storage_used_bytes`, `file_count`, `key_count`, `groups` (a map: listing group → files) and
- * `books_revision` (absent: 0), which only transactions change; `sent_bytes` and the day they were sent on, `sent_day` (in
- * days since 1970), both absent at first; and what the operator sets (see `administration-store.ts`):
- * `storage_limit_bytes`; `suspended` and `deleting`, which are true or absent.
+ * {@link AccountStore} in DynamoDB, with one row for each account:
+ * - its profile: `email`, `name`, `picture_url`, `created_at` (epoch milliseconds);
+ * - its books, which only transactions change: `storage_used_bytes`, `file_count`, `key_count`, `groups` (a map of listing
+ *   groups to their numbers of files), `books_revision` (absent: 0);
+ * - the bytes sent on its last day with an upload: `sent_bytes`, `sent_day` (days since 1970); both absent before the first;
+ * - what the operator sets (see `administration-store.ts`): `storage_limit_bytes`; `suspended` and `deleting`, which are true
+ *   or absent.
  */
 export const accountStore: AccountStore = {
   async get(id) {
-    const { Item } = await dynamoDb.send(
-      new GetCommand({ TableName: tableName, Key: { id: id }, ConsistentRead: true }),
-    );
+    const { Item } = await dynamoDb.send(new GetCommand({ ...accountAt(id), ConsistentRead: true }));
     return Item && toAccount(Item);
   },
 
@@ -68,41 +81,38 @@ export const accountStore: AccountStore = {
       ConditionExpression: 'attribute_exists(id) AND (attribute_not_exists(sent_day) OR sent_day < :today)',
       ExpressionAttributeValues: values,
     };
-    // The third, when the day was begun by another request between the first two.
+    // The third is needed when another request begins the day between the first two.
     for (const change of [add, begin, add]) {
-      const command = { TableName: tableName, Key: { id: id }, ...change };
-      try {
-        await writeItem(() => dynamoDbOnce.send(new UpdateCommand(command)));
-        return;
-      } catch (error) {
-        if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      }
+      const command = new UpdateCommand({ ...accountAt(id), ...change });
+      if (!(await failedCondition(writeItem(() => dynamoDbOnce.send(command))))) return;
     }
   },
 
   async dropEmptyGroups(id, groups) {
     for (const group of groups) {
-      try {
-        await update(id, {
-          UpdateExpression: 'REMOVE #groups.#group',
-          // A file may have come into it since.
-          ConditionExpression: '#groups.#group = :zero',
-          ExpressionAttributeNames: { '#groups': 'groups', '#group': String(group) },
-          ExpressionAttributeValues: { ':zero': 0 },
-        });
-      } catch (error) {
-        if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      }
+      const removal = update(id, {
+        UpdateExpression: 'REMOVE #groups.#group',
+        // It fails when a file has come into the group since; then the group stays.
+        ConditionExpression: '#groups.#group = :zero',
+        ExpressionAttributeNames: { '#groups': 'groups', '#group': String(group) },
+        ExpressionAttributeValues: { ':zero': 0 },
+      });
+      await failedCondition(removal);
     }
   },
 };
 
 function update(id: string, input: Omit<UpdateCommandInput, 'TableName' | 'Key'>) {
-  const command = { TableName: tableName, Key: { id: id }, ...input };
-  return writeItem(() => dynamoDb.send(new UpdateCommand(command)));
+  const command = new UpdateCommand({ ...accountAt(id), ...input });
+  return writeItem(() => dynamoDb.send(command));
 }
 
-/** An account's row, as the stores and failed conditions give it. */
+/** Reads a row that does not exist. @throws when the database does not answer before `signal`. */
+export function probeDatabase(signal: AbortSignal): Promise<unknown> {
+  return dynamoDb.send(new GetCommand(accountAt('probe')), { abortSignal: signal });
+}
+
+/** Reads the row of an account. */
 export function toAccount(item: Item): Account {
   const pictureUrl = readOptionalText(item, 'picture_url');
   const storageLimitBytes = readOptionalNumber(item, 'storage_limit_bytes');
@@ -122,7 +132,7 @@ export function toAccount(item: Item): Account {
   };
 }
 
-/** Ready files by listing group, from an account's row. Groups without files may be missing. */
+/** The numbers of ready files by listing group, from the row of an account. A group without files may be missing. */
 export function readGroups(account: Item): Map<number, number> {
   const groups = Object.entries(readNumbers(account, 'groups') ?? {});
   return new Map(groups.map(([group, files]) => [Number(group), files]));

@@ -1,26 +1,22 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, paginateQuery, paginateScan, type TransactWriteUpdate } from '@aws-sdk/lib-dynamodb';
-import type { AdministrationStore } from '../administration/administration-store.ts';
-import { required } from '../env.ts';
-import { dynamoDb, type Item, readOptionalText, readText } from './dynamodb.ts';
+import type { AdministrationStore, KeyMarkStore } from '../administration/administration-store.ts';
+import { ACCOUNT_IS_OPEN, ACCOUNT_IS_SUSPENDED, accountAt } from './account-store.ts';
+import { keyAt, keysOf } from './api-key-store.ts';
+import { dynamoDb, failedCondition, type Item, readOptionalText, readText, tableName } from './dynamodb.ts';
 import { failedConditions, transact, writeItem } from './transactions.ts';
 
-const accountsTable = required('ACCOUNTS_TABLE');
-const filesTable = required('FILES_TABLE');
-const idempotencyTable = required('IDEMPOTENCY_TABLE');
-
-/** As many as a transaction takes (100 items) beside the account. */
+/** A transaction takes 100 items, and one of them is the account. */
 const DELETIONS_PER_TRANSACTION = 99;
 /** How long a command waits for other writers of an account. */
 const PATIENCE_MS = 30_000;
 const YES = { ':yes': true };
 
-/** {@link AdministrationStore} in DynamoDB; `account-conditions.ts` says what the attributes mean to others. */
+/** {@link AdministrationStore} in DynamoDB; `account-store.ts` says what the attributes mean to other writers. */
 export const administrationStore: AdministrationStore = {
   async idsOfEmail(email) {
     const pages = paginateScan(
       { client: dynamoDb },
-      { TableName: accountsTable, ConsistentRead: true, ProjectionExpression: 'id, email' },
+      { TableName: tableName('accounts'), ConsistentRead: true, ProjectionExpression: 'id, email' },
     );
     const ids: string[] = [];
     for await (const { Items = [] } of pages) {
@@ -70,69 +66,88 @@ export const administrationStore: AdministrationStore = {
     const counters = paginateQuery(
       { client: dynamoDb },
       {
-        TableName: filesTable,
+        TableName: tableName('files'),
         ConsistentRead: true,
         ProjectionExpression: 'account_id, id',
         KeyConditionExpression: 'account_id = :account AND begins_with(id, :counter)',
         ExpressionAttributeValues: { ':account': id, ':counter': '#' },
       },
     );
-    for await (const { Items = [] } of counters) await removeAll(id, filesTable, Items);
+    for await (const { Items = [] } of counters) await removeAll(id, tableName('files'), Items);
     const claims = paginateScan(
       { client: dynamoDb },
       {
-        TableName: idempotencyTable,
+        TableName: tableName('idempotency'),
         ConsistentRead: true,
         ProjectionExpression: 'id',
         FilterExpression: 'begins_with(id, :account)',
         ExpressionAttributeValues: { ':account': `${id}#` },
       },
     );
-    for await (const { Items = [] } of claims) await removeAll(id, idempotencyTable, Items);
+    for await (const { Items = [] } of claims) await removeAll(id, tableName('idempotency'), Items);
   },
 
   async remove(id) {
-    const command = {
-      TableName: accountsTable,
-      Key: { id: id },
-      ConditionExpression: 'attribute_exists(deleting)',
+    // It fails when the account is gone already, removed by an earlier attempt of ours whose answer was lost; or when a login
+    // has made the account anew since.
+    const removal = new DeleteCommand({ ...accountAt(id), ConditionExpression: 'attribute_exists(deleting)' });
+    await failedCondition(writeItem(() => dynamoDb.send(removal)));
+  },
+};
+
+/** {@link KeyMarkStore} in DynamoDB. */
+export const keyMarkStore: KeyMarkStore = {
+  async *all(accountId) {
+    for await (const { Items = [] } of paginateQuery({ client: dynamoDb }, keysOf(accountId))) {
+      for (const item of Items) yield { hash: readText(item, 'key_hash'), id: readText(item, 'sk') };
+    }
+  },
+
+  async mark(accountId, { hash }, isSuspended, deadline) {
+    const account = {
+      ...accountAt(accountId),
+      ConditionExpression: isSuspended ? ACCOUNT_IS_SUSPENDED : ACCOUNT_IS_OPEN,
     };
+    // Without its condition a mark could bring back, in part, a key that was revoked since it was found.
+    const key = { ...keyAt(hash), ConditionExpression: 'attribute_exists(pk)' };
+    const change = isSuspended
+      ? { UpdateExpression: 'SET suspended = :yes', ExpressionAttributeValues: YES }
+      : { UpdateExpression: 'REMOVE suspended' };
     try {
-      await writeItem(() => dynamoDb.send(new DeleteCommand(command)));
+      await transact([{ ConditionCheck: account }, { Update: { ...key, ...change } }], deadline);
+      return true;
     } catch (error) {
-      // Gone already, by an attempt of ours whose answer was lost; or made anew since, by a login.
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      const [ofAccount, ofKey] = failedConditions(error);
+      if (ofAccount) return false;
+      if (ofKey) return true;
+      throw error;
     }
   },
 };
 
-/** While the account is being deleted: a deletion that arrives late spares what an account that was made anew has written. */
+/**
+ * Removes records of an account while the account is being deleted. Its condition lets a deletion that arrives late spare what
+ * an account that was made anew has written.
+ */
 async function removeAll(accountId: string, table: string, keys: readonly Item[]): Promise<void> {
-  const isBeingDeleted = {
-    TableName: accountsTable,
-    Key: { id: accountId },
-    ConditionExpression: 'attribute_exists(deleting)',
-  };
+  const isBeingDeleted = { ...accountAt(accountId), ConditionExpression: 'attribute_exists(deleting)' };
   for (let from = 0; from < keys.length; from += DELETIONS_PER_TRANSACTION) {
     const some = keys.slice(from, from + DELETIONS_PER_TRANSACTION);
     const deletions = some.map((Key) => ({ Delete: { TableName: table, Key } }));
-    await transact([{ ConditionCheck: isBeingDeleted }, ...deletions], inTime());
+    await transact([{ ConditionCheck: isBeingDeleted }, ...deletions], patiently());
   }
 }
 
 /**
- * A transaction though it is one item, for the token that all its attempts carry: an attempt that was given up, and arrives
- * after its retry and a contrary command (`restore` after `suspend`), changes nothing any more.
- * @returns the row as it was when the condition failed (empty when there is none); undefined when the update was made.
+ * Updates the row of an account. It is a transaction, though of one item, because all attempts of a transaction carry one
+ * token: an attempt that was given up, and arrives after its retry and after a contrary command (`restore` after `suspend`),
+ * then changes nothing any more.
+ * @returns undefined when the update was made; else the row as the failed condition found it, empty when there is none.
  */
 async function updateIf(id: string, update: Omit<TransactWriteUpdate, 'TableName' | 'Key'>): Promise<Item | undefined> {
-  const key = {
-    TableName: accountsTable,
-    Key: { id: id },
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-  } as const;
+  const row = { ...accountAt(id), ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
   try {
-    await transact([{ Update: { ...key, ...update } }], inTime());
+    await transact([{ Update: { ...row, ...update } }], patiently());
     return undefined;
   } catch (error) {
     const [found] = failedConditions(error);
@@ -141,4 +156,4 @@ async function updateIf(id: string, update: Omit<TransactWriteUpdate, 'TableName
   }
 }
 
-const inTime = () => ({ deadlineAt: Date.now() + PATIENCE_MS });
+const patiently = () => ({ deadlineAt: Date.now() + PATIENCE_MS });

@@ -1,58 +1,97 @@
-import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import type { ApiKeyStore, StoredApiKey } from '../api-keys/api-key.ts';
-import { required } from '../env.ts';
+import { TransactionConflictException } from '@aws-sdk/client-dynamodb';
+import { BatchGetCommand, GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { ApiKeyCredentials, ApiKeyStore, StoredApiKey } from '../api-keys/api-key.ts';
 import { serviceUnavailable } from '../errors.ts';
-import { ACCOUNT_IS_OPEN } from './account-conditions.ts';
-import { accountPartition, hashOf, keyAt, keyRow, leadAt, leadRow, toStoredKey } from './api-key-rows.ts';
-import { dynamoDb, readText } from './dynamodb.ts';
+import { ACCOUNT_IS_OPEN, accountAt } from './account-store.ts';
+import {
+  dynamoDb,
+  failedCondition,
+  type Item,
+  readNumber,
+  readOptionalNumber,
+  readText,
+  tableName,
+} from './dynamodb.ts';
 import { failedConditions, transact } from './transactions.ts';
 
-const tableName = required('API_KEYS_TABLE');
-/** Read when needed, not at load: listing keys has no business with accounts, and has no such table. */
-const accountsTableName = () => required('ACCOUNTS_TABLE');
+/**
+ * The API keys table has two rows for each key:
+ * - `hash#<sha256>` / `key` is the key itself: it authenticates, and only this row changes when a use is noted;
+ * - `account#<account>` / `<id>` leads to the key by `key_hash`, for the list and for the revocation.
+ */
+const HASH = 'hash#';
 
-/** {@link ApiKeyStore} in DynamoDB: a key's two rows come and go together with the account's `key_count`. */
+/** Where a key itself is. */
+export function keyAt(hash: string) {
+  return { TableName: tableName('apiKeys'), Key: { pk: HASH + hash, sk: 'key' } };
+}
+
+/** Where the row is that leads to a key. */
+function leadAt(accountId: string, id: string) {
+  return { TableName: tableName('apiKeys'), Key: { pk: partitionOf(accountId), sk: id } };
+}
+
+/** The query for all rows that lead to the keys of an account, by strong reads. */
+export function keysOf(accountId: string) {
+  return {
+    TableName: tableName('apiKeys'),
+    ConsistentRead: true,
+    KeyConditionExpression: 'pk = :account',
+    ExpressionAttributeValues: { ':account': partitionOf(accountId) },
+  };
+}
+
+const partitionOf = (accountId: string) => `account#${accountId}`;
+
+/** {@link ApiKeyCredentials} in DynamoDB. */
+export const apiKeyCredentials: ApiKeyCredentials = {
+  async find(keyHash) {
+    const { Item } = await dynamoDb.send(new GetCommand({ ...keyAt(keyHash), ConsistentRead: true }));
+    return Item && toStoredKey(Item);
+  },
+
+  async noteUse(keyHash, usedAt, unlessSince) {
+    const note = new UpdateCommand({
+      ...keyAt(keyHash),
+      UpdateExpression: 'SET last_used_at = :used',
+      // Without the first half, a note that arrives late would bring back, in part, a key that was revoked.
+      ConditionExpression: 'attribute_exists(pk) AND (attribute_not_exists(last_used_at) OR last_used_at <= :since)',
+      ExpressionAttributeValues: { ':used': usedAt, ':since': unlessSince },
+    });
+    try {
+      await failedCondition(dynamoDb.send(note));
+    } catch (error) {
+      if (!(error instanceof TransactionConflictException)) throw error;
+    }
+  },
+};
+
+/** {@link ApiKeyStore} in DynamoDB. The two rows of a key come and go together with the account's `key_count`. */
 export const apiKeyStore: ApiKeyStore = {
   async add(key, { limit, deadlineAt }) {
-    const isNew = 'attribute_not_exists(pk)';
+    const isNew = { TableName: tableName('apiKeys'), ConditionExpression: 'attribute_not_exists(pk)' };
+    const count = {
+      ...accountAt(key.accountId),
+      UpdateExpression: 'ADD key_count :one',
+      // Without the first half a key would create its account. (A login has created the account long before.)
+      ConditionExpression: `${ACCOUNT_IS_OPEN} AND (attribute_not_exists(key_count) OR key_count < :limit)`,
+      ExpressionAttributeValues: { ':one': 1, ':limit': limit },
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    } as const;
+    const rows = [keyRow(key), leadRow(key)].map((Item) => ({ Put: { Item, ...isNew } }));
     try {
-      await transact(
-        [
-          { Put: { TableName: tableName, Item: keyRow(key), ConditionExpression: isNew } },
-          { Put: { TableName: tableName, Item: leadRow(key), ConditionExpression: isNew } },
-          {
-            Update: {
-              TableName: accountsTableName(),
-              Key: { id: key.accountId },
-              UpdateExpression: 'ADD key_count :one',
-              // The account is there from the first login on; without this half a key would make one.
-              ConditionExpression: `${ACCOUNT_IS_OPEN} AND (attribute_not_exists(key_count) OR key_count < :limit)`,
-              ExpressionAttributeValues: { ':one': 1, ':limit': limit },
-              ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-            },
-          },
-        ],
-        { deadlineAt },
-      );
+      await transact([...rows, { Update: count }], { deadlineAt });
       return 'added';
     } catch (error) {
-      const [, , account] = failedConditions(error);
+      const account = failedConditions(error).at(-1);
       if (!account?.id) throw error;
       return account.suspended ? 'suspended' : 'limit reached';
     }
   },
 
   async list(accountId) {
-    // At most 100 keys an account: one page, and one batch.
-    const { Items = [] } = await dynamoDb.send(
-      new QueryCommand({
-        TableName: tableName,
-        ConsistentRead: true,
-        KeyConditionExpression: 'pk = :account',
-        ExpressionAttributeValues: { ':account': accountPartition(accountId) },
-        ScanIndexForward: false,
-      }),
-    );
+    // An account has at most 100 keys, so this is one page and one batch.
+    const { Items = [] } = await dynamoDb.send(new QueryCommand({ ...keysOf(accountId), ScanIndexForward: false }));
     const hashes = Items.map((lead) => readText(lead, 'key_hash'));
     const byHash = await findAll(hashes);
     // A key that is not found was revoked between the two reads.
@@ -61,29 +100,22 @@ export const apiKeyStore: ApiKeyStore = {
 
   async remove(accountId, id, { deadlineAt }) {
     const lead = leadAt(accountId, id);
-    const { Item } = await dynamoDb.send(new GetCommand({ TableName: tableName, Key: lead, ConsistentRead: true }));
+    const { Item } = await dynamoDb.send(new GetCommand({ ...lead, ConsistentRead: true }));
     if (!Item) return false;
-    const exists = 'attribute_exists(pk)';
+    const rows = [keyAt(readText(Item, 'key_hash')), lead].map((row) => ({
+      Delete: { ...row, ConditionExpression: 'attribute_exists(pk)' },
+    }));
+    // It has no condition, because a wrong count must not keep anybody from revoking a key.
+    const count = {
+      ...accountAt(accountId),
+      UpdateExpression: 'ADD key_count :minusOne',
+      ExpressionAttributeValues: { ':minusOne': -1 },
+    };
     try {
-      await transact(
-        [
-          { Delete: { TableName: tableName, Key: keyAt(readText(Item, 'key_hash')), ConditionExpression: exists } },
-          { Delete: { TableName: tableName, Key: lead, ConditionExpression: exists } },
-          {
-            // No condition here: a wrong count must not keep anybody from revoking a key.
-            Update: {
-              TableName: accountsTableName(),
-              Key: { id: accountId },
-              UpdateExpression: 'ADD key_count :minusOne',
-              ExpressionAttributeValues: { ':minusOne': -1 },
-            },
-          },
-        ],
-        { deadlineAt },
-      );
+      await transact([...rows, { Update: count }], { deadlineAt });
       return true;
     } catch (error) {
-      // Of two revocations at once one finds the rows gone.
+      // Of two revocations at once, one finds the rows gone.
       if (failedConditions(error).some((found) => found !== undefined)) return false;
       throw error;
     }
@@ -92,11 +124,37 @@ export const apiKeyStore: ApiKeyStore = {
 
 async function findAll(hashes: readonly string[]): Promise<Map<string, StoredApiKey>> {
   if (hashes.length === 0) return new Map();
+  const table = tableName('apiKeys');
+  const Keys = hashes.map((hash) => keyAt(hash).Key);
   const { Responses, UnprocessedKeys } = await dynamoDb.send(
-    new BatchGetCommand({ RequestItems: { [tableName]: { Keys: hashes.map(keyAt), ConsistentRead: true } } }),
+    new BatchGetCommand({ RequestItems: { [table]: { Keys, ConsistentRead: true } } }),
   );
-  // 100 rows are far below a batch's 16 MB, so what is unprocessed was throttled.
+  // 100 rows are far below the 16 MB of a batch, so whatever is unprocessed was throttled.
   if (Object.keys(UnprocessedKeys ?? {}).length > 0)
     throw serviceUnavailable({ detail: 'part of a batch was throttled' });
-  return new Map((Responses?.[tableName] ?? []).map((row) => [hashOf(row), toStoredKey(row)]));
+  return new Map((Responses?.[table] ?? []).map((row) => [readText(row, 'pk').slice(HASH.length), toStoredKey(row)]));
+}
+
+type NewKey = StoredApiKey & { readonly keyHash: string };
+
+function keyRow({ keyHash, accountId, id, name, keyPrefix, createdAt }: NewKey): Item {
+  const key = { account_id: accountId, id, name, key_prefix: keyPrefix, created_at: createdAt };
+  return { ...keyAt(keyHash).Key, ...key };
+}
+
+function leadRow({ keyHash, accountId, id }: NewKey): Item {
+  return { ...leadAt(accountId, id).Key, key_hash: keyHash };
+}
+
+function toStoredKey(row: Item): StoredApiKey {
+  const lastUsedAt = readOptionalNumber(row, 'last_used_at');
+  return {
+    id: readText(row, 'id'),
+    accountId: readText(row, 'account_id'),
+    name: readText(row, 'name'),
+    keyPrefix: readText(row, 'key_prefix'),
+    createdAt: readNumber(row, 'created_at'),
+    ...(lastUsedAt !== undefined && { lastUsedAt }),
+    ...(row.suspended && { isSuspended: true }),
+  };
 }

@@ -7,23 +7,19 @@ import {
   type TransactWriteUpdate,
 } from '@aws-sdk/lib-dynamodb';
 import type { AuditStore, Books, RecordedBooks } from '../administration/administration-store.ts';
-import { required } from '../env.ts';
-import { readGroups } from './account-store.ts';
-import { dynamoDb, type Item, readNumber, readOptionalNumber, readText } from './dynamodb.ts';
-import { fileKey, leafId, toFileRow, toListedFile } from './file-items.ts';
+import { accountAt, readGroups } from './account-store.ts';
+import { dynamoDb, type Item, readNumber, readOptionalNumber, readText, tableName } from './dynamodb.ts';
+import { fileAt, leafId, toFileRow, toListedFile } from './file-items.ts';
 import { toLeaves } from './listing-store.ts';
 import { failedConditions, transact } from './transactions.ts';
 
-const accountsTable = required('ACCOUNTS_TABLE');
-const filesTable = required('FILES_TABLE');
-
-/** As many as a transaction takes (100 items) beside the account. */
+/** A transaction takes 100 items, and one of them is the account. */
 const LEAVES_PER_TRANSACTION = 99;
 
 /** {@link AuditStore} in DynamoDB. */
 export const auditStore: AuditStore = {
   async *accountIds() {
-    for await (const { Items = [] } of paginateScan({ client: dynamoDb }, { TableName: accountsTable })) {
+    for await (const { Items = [] } of paginateScan({ client: dynamoDb }, { TableName: tableName('accounts') })) {
       for (const item of Items) yield readText(item, 'id');
     }
   },
@@ -40,9 +36,7 @@ export const auditStore: AuditStore = {
   },
 
   async books(accountId) {
-    const { Item } = await dynamoDb.send(
-      new GetCommand({ TableName: accountsTable, Key: { id: accountId }, ConsistentRead: true }),
-    );
+    const { Item } = await dynamoDb.send(new GetCommand({ ...accountAt(accountId), ConsistentRead: true }));
     if (!Item) return undefined;
     const leaves = await readLeaves(accountId);
     return {
@@ -54,9 +48,10 @@ export const auditStore: AuditStore = {
     };
   },
 
-  // The account and the leaves in one transaction, or in several when there are too many leaves. Each has the revision as
-  // its condition, and raises it: as long as they succeed, no other transaction has changed the books since they were read,
-  // leaves included. If we die or are refused in between, the other leaves stay wrong, and the next audit finds them.
+  // It writes the account and the leaves in one transaction, or in several when there are too many leaves. Each transaction has
+  // the revision as its condition, and raises it: as long as they succeed, no other transaction has changed the books since they
+  // were read, leaves included. If we die in between, or a condition fails, the remaining leaves stay wrong, and the next audit
+  // finds them.
   async rewrite(accountId, found, computed, deadline) {
     const leaves = leafRewrites(accountId, found, computed);
     let expected = found;
@@ -85,7 +80,7 @@ async function* query(accountId: string, input: Partial<QueryCommandInput>): Asy
   const pages = paginateQuery(
     { client: dynamoDb },
     {
-      TableName: filesTable,
+      TableName: tableName('files'),
       ConsistentRead: true,
       KeyConditionExpression: 'account_id = :account',
       ExpressionAttributeValues: { ':account': accountId },
@@ -105,12 +100,11 @@ async function readLeaves(accountId: string): Promise<Map<number, number>> {
   return toLeaves(items);
 }
 
-/** The values are compared as well, because functions of an earlier version do not raise the revision. */
+/** The condition compares the values as well, because functions of an earlier version do not raise the revision. */
 function accountRewrite(accountId: string, found: RecordedBooks, computed: Books): TransactWriteUpdate {
   const isUnchanged = found.revision === 0 ? 'attribute_not_exists(books_revision)' : 'books_revision = :foundRevision';
   return {
-    TableName: accountsTable,
-    Key: { id: accountId },
+    ...accountAt(accountId),
     UpdateExpression:
       'SET storage_used_bytes = :bytes, file_count = :files, #groups = :groups, books_revision = :revision',
     ConditionExpression: `${isUnchanged} AND storage_used_bytes = :foundBytes AND file_count = :foundFiles AND #groups = :foundGroups`,
@@ -128,13 +122,12 @@ function accountRewrite(accountId: string, found: RecordedBooks, computed: Books
   };
 }
 
-/** Of each leaf whose count is wrong. No conditions: the account's revision is theirs, too. */
+/** The updates of the leaves whose counts are wrong. They need no conditions, because the revision covers the leaves as well. */
 function leafRewrites(accountId: string, found: Books, computed: Books): TransactWriteUpdate[] {
   const leaves = [...new Set([...found.leaves.keys(), ...computed.leaves.keys()])];
   const wrong = leaves.filter((leaf) => (found.leaves.get(leaf) ?? 0) !== (computed.leaves.get(leaf) ?? 0));
   return wrong.map((leaf) => ({
-    TableName: filesTable,
-    Key: fileKey({ accountId, id: leafId(leaf) }),
+    ...fileAt({ accountId, id: leafId(leaf) }),
     UpdateExpression: 'SET n = :files',
     ExpressionAttributeValues: { ':files': computed.leaves.get(leaf) ?? 0 },
   }));

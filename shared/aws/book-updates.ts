@@ -1,35 +1,34 @@
 import type { TransactWriteUpdate } from '@aws-sdk/lib-dynamodb';
 import { storageLimitOf } from '../accounts/account.ts';
 import { type Allowance, dayOf, uploadBytesPerDayOf } from '../accounts/allowance.ts';
-import { required } from '../env.ts';
 import { groupOf, leafOf } from '../files/listing-counters.ts';
-import { ACCOUNT_IS_OPEN } from './account-conditions.ts';
+import { ACCOUNT_IS_OPEN, accountAt } from './account-store.ts';
 import type { Item } from './dynamodb.ts';
-import { fileKey, leafId } from './file-items.ts';
+import { fileAt, leafId } from './file-items.ts';
 
-/** The parts of a transaction that keep an account's books: usage, counts and listing counters move together or not. */
-
-const accountsTable = required('ACCOUNTS_TABLE');
-const filesTable = required('FILES_TABLE');
+/**
+ * The parts of a transaction that keep the books of an account. The usage, the counts and the listing counters change together
+ * or not at all.
+ */
 
 export interface BookEntry {
   readonly accountId: string;
-  /** Added to the usage; may be negative or zero. */
+  /** Is added to the usage; may be negative or zero. */
   readonly bytes: number;
   /** A file that joins the listing (1) or leaves it (-1), at this seq. */
   readonly listing?: { readonly files: 1 | -1; readonly seq: number };
-  /** Present with what is, or may become, a further file: only while the account has fewer files than this. */
+  /** Present when the entry is, or may become, another file: the account must have fewer files than this. */
   readonly fileCountLimit?: number;
-  /** Present with bytes that were sent: only while they fit, and counted for the day. */
+  /** Present when bytes were sent: they must fit into the account's limits, and count for the day. */
   readonly charge?: Charge;
 }
 
-/** @param now  epoch milliseconds, which tell the day that the bytes are counted for. */
 export interface Charge extends Allowance {
+  /** Epoch milliseconds; the bytes count for the day of this moment. */
   readonly now: number;
 }
 
-/** One part of an update: what it sets, and what has to hold. */
+/** One part of an update: what it sets, and the condition on which it does so. */
 interface Clause {
   readonly set?: string;
   readonly when?: string;
@@ -38,11 +37,12 @@ interface Clause {
 }
 
 /**
- * The account's row. Each of these raises `books_revision`, by which an audit knows whether anything has changed while it
- * read: counts alone do not tell, since as much may have come as went.
+ * The update of the account's row. Each one raises `books_revision`, which tells an audit whether anything has changed while it
+ * read. The counts alone would not tell, because as many files may have come as gone.
  *
- * The condition fails when the account is gone, or a limit would be passed, or what is known of the account is out of date;
- * and for a further file when it is suspended, so that none joins an account that was suspended meanwhile.
+ * The condition fails when the account is gone, when a limit would be passed, and when what the caller knows of the account is
+ * out of date. For another file it also fails when the account is suspended, so that no file joins an account that was
+ * suspended meanwhile.
  */
 export function accountUpdate({ accountId, bytes, listing, fileCountLimit, charge }: BookEntry): TransactWriteUpdate {
   const clauses: Clause[] = [
@@ -57,8 +57,7 @@ export function accountUpdate({ accountId, bytes, listing, fileCountLimit, charg
   ];
   const names = Object.assign({}, ...clauses.map((clause) => clause.names));
   return {
-    TableName: accountsTable,
-    Key: { id: accountId },
+    ...accountAt(accountId),
     UpdateExpression: `SET ${clauses.flatMap(({ set }) => set ?? []).join(', ')}`,
     ConditionExpression: clauses.flatMap(({ when }) => when ?? []).join(' AND '),
     ...(Object.keys(names).length > 0 && { ExpressionAttributeNames: names }),
@@ -79,7 +78,7 @@ function counted({ files, seq }: { files: 1 | -1; seq: number }): Clause {
   };
 }
 
-// Expressions cannot add, so how much may be there before is computed in the two clauses below.
+// A condition cannot add, so the two clauses below compute how much may have been there before.
 
 function withinStorage(bytes: number, { limits, known }: Charge): Clause {
   const own = known.storageLimitBytes;
@@ -92,11 +91,11 @@ function withinStorage(bytes: number, { limits, known }: Charge): Clause {
       };
 }
 
-/** Adds to the day's bytes, or begins the day with them. */
+/** Adds the bytes to those of the day, or begins the day with them. */
 function withinDay(bytes: number, { limits, known, now }: Charge): Clause {
   const today = { ':today': dayOf(now) };
   const room = uploadBytesPerDayOf(known, limits) - bytes;
-  // No day begins with more than a whole day's bytes: then the other condition is the one that fails.
+  // A day never begins with more bytes than it may have: then the other condition is used, and fails.
   const begins = (known.sent === undefined || known.sent.day < dayOf(now)) && room >= 0;
   return begins
     ? {
@@ -111,11 +110,10 @@ function withinDay(bytes: number, { limits, known, now }: Charge): Clause {
       };
 }
 
-/** The counter of the leaf in which a file is. */
+/** The update of the counter of the leaf to which a file belongs. */
 export function leafUpdate(accountId: string, { files, seq }: { files: 1 | -1; seq: number }): TransactWriteUpdate {
   return {
-    TableName: filesTable,
-    Key: fileKey({ accountId, id: leafId(leafOf(seq)) }),
+    ...fileAt({ accountId, id: leafId(leafOf(seq)) }),
     UpdateExpression: 'ADD n :files',
     ExpressionAttributeValues: { ':files': files },
   };

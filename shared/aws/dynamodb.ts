@@ -1,8 +1,18 @@
-import { type AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { type AttributeValue, ConditionalCheckFailedException, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { required } from '../env.ts';
 import { CALL_MS, callSettings } from './call-times.ts';
 import { prepare } from './failures.ts';
+import { TABLES, type TableName } from './tables.ts';
+
+/**
+ * The name under which a table was deployed. To be asked when it is used, not at load: then a file may hold stores for
+ * functions that do not all have the same tables. (`env.ts` sees to it that a function has all of its own when it loads.)
+ */
+export function tableName(table: TableName): string {
+  return required(TABLES[table].variable);
+}
 
 /** What the stores keep in an attribute. A `Set` becomes a string set, to which an update can add; an array becomes a list. */
 type Value = string | number | boolean | ReadonlySet<string> | readonly number[] | { readonly [name: string]: Value };
@@ -61,6 +71,21 @@ export function foundItem(failure: { readonly Item?: Record<string, AttributeVal
 /** A time in the unit of DynamoDB's TTL. The domain counts in epoch milliseconds. */
 export function epochSeconds(epochMs: number): number {
   return Math.floor(epochMs / 1_000);
+}
+
+/**
+ * Waits for a write of one item.
+ * @returns undefined when the item was written. When the condition failed: the item as it was found, empty when there is none
+ *   or when the write did not ask for it.
+ */
+export async function failedCondition(write: Promise<unknown>): Promise<Item | undefined> {
+  try {
+    await write;
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return foundItem(error) ?? {};
+    throw error;
+  }
 }
 
 /** @throws Error when the item has no such text: it was not written by us. */

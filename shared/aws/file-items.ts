@@ -1,36 +1,50 @@
 import type { FileRef, FileRow, IdempotencyClaim, LeftoverRow, ListedFile, StoredFile } from '../files/file.ts';
 import { workShardOf } from '../files/work-store.ts';
-import { type Item, readMap, readNumber, readOptionalNumber, readOptionalText, readSet, readText } from './dynamodb.ts';
+import {
+  type Item,
+  readMap,
+  readNumber,
+  readOptionalNumber,
+  readOptionalText,
+  readSet,
+  readText,
+  tableName,
+} from './dynamodb.ts';
 
 /**
  * Rows of the files table (times are epoch milliseconds):
  *
  * | `id` | attributes besides `account_id` |
  * |---|---|
- * | the file's | `state`, `lane` (`multipart` for a `form`, `direct` for a `ticket`), then what the state needs of: `name`, `mime_type`, `size_bytes`, `object_key`, `created_at`, `seq` (ready rows alone: it puts them into the index `by_seq`), `attempt_keys` (public keys of attempts to complete it), `attempt_key` and `attempt_until` (the attempt that has the lease), `ticket_ends_at`, `checksum_sha256`, `idempotency` (a map); `work_shard` and `work_due_at` put a row into the index `unfinished` |
+ * | the file's | `state`, `lane` (`multipart` for a `form`, `direct` for a `ticket`), then those of the following that its state needs: `name`, `mime_type`, `size_bytes`, `object_key`, `created_at`, `seq` (only ready rows have it: it puts them into the index `by_seq`), `attempt_keys` (public keys of attempts to complete it), `attempt_key` and `attempt_until` (the attempt that holds the lease), `ticket_ends_at`, `checksum_sha256`, `idempotency` (a map); `work_shard` and `work_due_at` put a row into the index `unfinished` |
  * | `#seq` | `next` (the last seq given out), `last_at` |
- * | `#leaf#<leaf>` (see {@link leafId}) | `n`, the ready files of the leaf. As short as can be: 128 of them are read for a page |
+ * | `#leaf#<leaf>` (see {@link leafId}) | `n`, the number of ready files of the leaf. The names are short because 128 of these rows are read for a page |
  *
- * The sweeper's walk is a row of an account that does not exist, `#walk`.
+ * The state of the sweeper's walk is a row of an account that does not exist, `#walk`.
  */
-export function fileKey({ accountId, id }: FileRef): Item {
+export function fileKey({ accountId, id }: FileRef) {
   return { account_id: accountId, id };
+}
+
+/** Where the row of a file is. */
+export function fileAt(ref: FileRef) {
+  return { TableName: tableName('files'), Key: fileKey(ref) };
 }
 
 const LEAF_PREFIX = '#leaf#';
 
-/** Stands before the digits of a long leaf id, and sorts behind every digit. */
+/** It stands before the digits of a long leaf id, and sorts after every digit. */
 const LONG_MARK = 'a';
 
 /**
- * The id of a leaf's counter. Ids sort like the leaves they count, so that the leaves of a group are one range: six digits
- * below leaf 1,000,000, then the letter `a` and eleven digits, which suffice for 6.4 × 10^12 uploads of an account.
+ * The id of the counter of a leaf. The ids sort like the leaves, so that the leaves of a group are one range: six digits below
+ * leaf 1,000,000, from there on the letter `a` and eleven digits, which suffice for 6.4 × 10^12 uploads of an account.
  */
 export function leafId(leaf: number): string {
   return LEAF_PREFIX + (leaf < 1_000_000 ? String(leaf).padStart(6, '0') : LONG_MARK + String(leaf).padStart(11, '0'));
 }
 
-/** The leaf a counter counts; undefined for any other row. */
+/** The leaf that a counter counts; undefined for any other row. */
 export function leafOfId(id: string): number | undefined {
   return id.startsWith(LEAF_PREFIX) ? Number(id.slice(LEAF_PREFIX.length).replace(LONG_MARK, '')) : undefined;
 }
@@ -94,7 +108,7 @@ export function toListedFile(item: Item): ListedFile {
   };
 }
 
-/** What a file is shown by, as attributes; in a row, and in the record of an `Idempotency-Key`. */
+/** What a file shows to its owner, as attributes of its row or of the record of an `Idempotency-Key`. */
 export function fileAttributes(file: StoredFile): Item {
   return {
     name: file.name,

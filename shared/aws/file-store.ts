@@ -1,48 +1,36 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, GetCommand, PutCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
-import { required } from '../env.ts';
 import type { FileRef } from '../files/file.ts';
 import type { FileStore } from '../files/file-store.ts';
-import { dynamoDb, foundItem, type Item, readNumber } from './dynamodb.ts';
-import { fileKey, toFileRow, workAttributes } from './file-items.ts';
+import { dynamoDb, failedCondition, type Item, readNumber } from './dynamodb.ts';
+import { fileAt, toFileRow, workAttributes } from './file-items.ts';
 import { writeItem } from './transactions.ts';
 
-const tableName = required('FILES_TABLE');
-
-const PENDING = { names: { '#state': 'state' }, values: { ':pending': 'pending' } };
+/** `state` is a reserved word. */
+const STATE = { '#state': 'state' };
 
 /** {@link FileStore} in DynamoDB; `file-items.ts` says what the rows hold. */
 export const fileStore: FileStore = {
   async get(ref) {
-    const { Item } = await dynamoDb.send(
-      new GetCommand({ TableName: tableName, Key: fileKey(ref), ConsistentRead: true }),
-    );
+    const { Item } = await dynamoDb.send(new GetCommand({ ...fileAt(ref), ConsistentRead: true }));
     return Item && toFileRow(Item);
   },
 
   async putPending(upload) {
-    const Item: Item = {
-      ...fileKey(upload),
-      state: 'pending',
-      lane: 'multipart',
-      object_key: upload.objectKey,
-      ...workAttributes(upload, upload.dueAt),
-    };
-    try {
-      const command = new PutCommand({
-        TableName: tableName,
-        Item,
-        // An attempt that was given up may arrive when the upload has become a file, which it must not turn back.
-        ConditionExpression: 'attribute_not_exists(id)',
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      });
-      await writeItem(() => dynamoDb.send(command));
-    } catch (error) {
-      // Written by an attempt before, whose answer was lost: the key of the object is this upload's alone.
-      const isOurs =
-        error instanceof ConditionalCheckFailedException && foundItem(error)?.object_key === upload.objectKey;
-      if (!isOurs) throw error;
-    }
+    const { TableName, Key } = fileAt(upload);
+    const pending = { state: 'pending', lane: 'multipart', object_key: upload.objectKey };
+    const Item: Item = { ...Key, ...pending, ...workAttributes(upload, upload.dueAt) };
+    const command = new PutCommand({
+      TableName,
+      Item,
+      // An attempt that was given up may arrive when the upload is a file already, which it must not turn back.
+      ConditionExpression: 'attribute_not_exists(id)',
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    });
+    const found = await failedCondition(writeItem(() => dynamoDb.send(command)));
+    // The same row, written by an earlier attempt whose answer was lost, is fine: no other upload has this object key.
+    if (found && found.object_key !== upload.objectKey)
+      throw new Error(`there is another row with the id ${upload.id}`);
   },
 
   async renew(ref, dueAt) {
@@ -50,8 +38,8 @@ export const fileStore: FileStore = {
       UpdateExpression: 'SET work_due_at = :due',
       // A renewal that arrives late must not take back a later one.
       ConditionExpression: '#state = :pending AND work_due_at < :due',
-      ExpressionAttributeNames: PENDING.names,
-      ExpressionAttributeValues: { ...PENDING.values, ':due': dueAt },
+      ExpressionAttributeNames: STATE,
+      ExpressionAttributeValues: { ':pending': 'pending', ':due': dueAt },
     });
     return found === undefined || found.state === 'pending';
   },
@@ -59,11 +47,11 @@ export const fileStore: FileStore = {
   async renewTicket(ref, ticketEndsAt) {
     const found = await updateIf(ref, {
       UpdateExpression: 'SET work_due_at = :end, ticket_ends_at = :end',
-      // Of a ticket of an earlier version only `work_due_at` is known.
+      // A ticket of an earlier version has only `work_due_at`.
       ConditionExpression: `#state = :pending AND lane = :direct
         AND (attribute_not_exists(ticket_ends_at) OR ticket_ends_at < :end)`,
-      ExpressionAttributeNames: PENDING.names,
-      ExpressionAttributeValues: { ...PENDING.values, ':direct': 'direct', ':end': ticketEndsAt },
+      ExpressionAttributeNames: STATE,
+      ExpressionAttributeValues: { ':pending': 'pending', ':direct': 'direct', ':end': ticketEndsAt },
     });
     return found === undefined || found.state === 'pending';
   },
@@ -72,15 +60,15 @@ export const fileStore: FileStore = {
     const found = await updateIf(ref, {
       UpdateExpression: 'SET #state = :deleting',
       ConditionExpression: '#state = :pending AND lane = :multipart',
-      ExpressionAttributeNames: PENDING.names,
+      ExpressionAttributeNames: STATE,
       ExpressionAttributeValues: {
-        ...PENDING.values,
+        ':pending': 'pending',
         ':deleting': 'deleting',
         ':multipart': 'multipart',
       },
     });
     const state = found?.state;
-    // Given up already: by an attempt of ours whose answer was lost, or by the sweeper.
+    // It may be given up already: by an earlier attempt of ours whose answer was lost, or by the sweeper.
     if (found === undefined || state === 'deleting') return 'given up';
     return state === 'ready' ? 'settled' : 'absent';
   },
@@ -88,13 +76,13 @@ export const fileStore: FileStore = {
   async beginAttempt(ref, { objectKey, until }, now) {
     const found = await updateIf(ref, {
       UpdateExpression: 'SET attempt_key = :key, attempt_until = :until ADD attempt_keys :keys',
-      // A write that is repeated because its answer was lost finds its own lease. One that arrives late, when the attempt has
-      // ended, finds its key alone.
+      // A write that is repeated because its answer was lost finds its own lease. A write that arrives after its attempt has
+      // ended finds only its key, and fails.
       ConditionExpression: `#state = :pending AND lane = :direct AND (attempt_key = :key
         OR ((attribute_not_exists(attempt_until) OR attempt_until <= :now) AND NOT contains(attempt_keys, :key)))`,
-      ExpressionAttributeNames: PENDING.names,
+      ExpressionAttributeNames: STATE,
       ExpressionAttributeValues: {
-        ...PENDING.values,
+        ':pending': 'pending',
         ':direct': 'direct',
         ':key': objectKey,
         ':keys': new Set([objectKey]),
@@ -124,7 +112,7 @@ export const fileStore: FileStore = {
       });
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      // Another server's clock was ahead of ours: time stands still until ours has caught up.
+      // The clock of another server was ahead of ours: `last_at` stays as it is until our clock has caught up.
       return updateSeq(accountId, {
         UpdateExpression: 'ADD #next :one',
         ExpressionAttributeValues: { ':one': 1 },
@@ -136,32 +124,20 @@ export const fileStore: FileStore = {
     await updateIf(ref, {
       UpdateExpression: 'SET work_due_at = :due',
       ConditionExpression: '#state = :deleting',
-      ExpressionAttributeNames: PENDING.names,
+      ExpressionAttributeNames: STATE,
       ExpressionAttributeValues: { ':deleting': 'deleting', ':due': dueAt },
     });
   },
 
   async remove(ref) {
-    try {
-      await writeItem(() =>
-        dynamoDb.send(
-          new DeleteCommand({
-            TableName: tableName,
-            Key: fileKey(ref),
-            ConditionExpression: '#state IN (:deleting, :cancelled, :refused)',
-            ExpressionAttributeNames: PENDING.names,
-            ExpressionAttributeValues: {
-              ':deleting': 'deleting',
-              ':cancelled': 'cancelled',
-              ':refused': 'refused',
-            },
-          }),
-        ),
-      );
-    } catch (error) {
-      // Gone, or no leftover: nothing to do.
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    }
+    const command = new DeleteCommand({
+      ...fileAt(ref),
+      // It fails when the row is gone already or is no leftover: then there is nothing to do.
+      ConditionExpression: '#state IN (:deleting, :cancelled, :refused)',
+      ExpressionAttributeNames: STATE,
+      ExpressionAttributeValues: { ':deleting': 'deleting', ':cancelled': 'cancelled', ':refused': 'refused' },
+    });
+    await failedCondition(writeItem(() => dynamoDb.send(command)));
   },
 };
 
@@ -170,8 +146,7 @@ async function updateSeq(
   input: Omit<UpdateCommandInput, 'TableName' | 'Key'>,
 ): Promise<{ seq: number; createdAt: number }> {
   const command = new UpdateCommand({
-    TableName: tableName,
-    Key: fileKey({ accountId, id: '#seq' }),
+    ...fileAt({ accountId, id: '#seq' }),
     ExpressionAttributeNames: { '#next': 'next' },
     ReturnValues: 'ALL_NEW',
     ...input,
@@ -180,22 +155,8 @@ async function updateSeq(
   return { seq: readNumber(Attributes, 'next'), createdAt: readNumber(Attributes, 'last_at') };
 }
 
-/** @returns the row as it was when the condition failed (empty when there is none); undefined when the update was made. */
-async function updateIf(ref: FileRef, input: Omit<UpdateCommandInput, 'TableName' | 'Key'>): Promise<Item | undefined> {
-  try {
-    await writeItem(() =>
-      dynamoDb.send(
-        new UpdateCommand({
-          TableName: tableName,
-          Key: fileKey(ref),
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-          ...input,
-        }),
-      ),
-    );
-    return undefined;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return foundItem(error) ?? {};
-    throw error;
-  }
+/** @returns undefined when the update was made; else the row as the failed condition found it, empty when there is none. */
+function updateIf(ref: FileRef, input: Omit<UpdateCommandInput, 'TableName' | 'Key'>): Promise<Item | undefined> {
+  const command = new UpdateCommand({ ...fileAt(ref), ReturnValuesOnConditionCheckFailure: 'ALL_OLD', ...input });
+  return failedCondition(writeItem(() => dynamoDb.send(command)));
 }

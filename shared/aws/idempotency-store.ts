@@ -1,21 +1,18 @@
 import { GetCommand, type TransactWritePut } from '@aws-sdk/lib-dynamodb';
-import { required } from '../env.ts';
 import type { FileRef, IdempotencyClaim, StoredFile } from '../files/file.ts';
 import type { IdempotencyStore } from '../files/file-store.ts';
 import { IDEMPOTENCY_TTL_MS } from '../limits.ts';
-import { dynamoDb, epochSeconds, type Item, readMap, readNumber, readText } from './dynamodb.ts';
+import { dynamoDb, epochSeconds, type Item, readMap, readNumber, readText, tableName } from './dynamodb.ts';
 import { fileAttributes } from './file-items.ts';
 
-const tableName = required('IDEMPOTENCY_TABLE');
-
 /**
- * {@link IdempotencyStore} in DynamoDB: rows `<account>#<key>` with `fingerprint`, `file_id`, `expires_at` (epoch seconds,
- * which DynamoDB may honour days late) and, once there is one, `file`: a map of what the file was first answered as.
+ * {@link IdempotencyStore} in DynamoDB. A row `<account>#<key>` has `fingerprint`, `file_id`, `expires_at` (epoch seconds;
+ * DynamoDB may remove the row days later) and, once there is a file, `file`: a map of the file as it was first answered.
  */
 export const idempotencyStore: IdempotencyStore = {
   async get(accountId, key, now) {
     const { Item } = await dynamoDb.send(
-      new GetCommand({ TableName: tableName, Key: { id: rowId(accountId, key) }, ConsistentRead: true }),
+      new GetCommand({ TableName: tableName('idempotency'), Key: { id: rowId(accountId, key) }, ConsistentRead: true }),
     );
     if (!Item || readNumber(Item, 'expires_at') <= epochSeconds(now)) return undefined;
     const fileId = readText(Item, 'file_id');
@@ -28,7 +25,7 @@ export const idempotencyStore: IdempotencyStore = {
   },
 };
 
-/** The record of a key that stands for a file now: nobody else's, but perhaps the one its ticket wrote. */
+/** Writes the record of a key that stands for a file. It may replace the record that the file's own ticket wrote. */
 export function claimForFile(claim: IdempotencyClaim, file: StoredFile): TransactWritePut {
   return {
     ...recordOf(claim, file, { file: fileAttributes(file) }),
@@ -37,7 +34,7 @@ export function claimForFile(claim: IdempotencyClaim, file: StoredFile): Transac
   };
 }
 
-/** The record of a key that stands for a ticket. @param replaces  a ticket of the key that will never be a file. */
+/** Writes the record of a key that stands for a ticket. @param replaces  an earlier ticket of the key that will never be a file. */
 export function claimForTicket(
   claim: IdempotencyClaim,
   ticket: FileRef,
@@ -60,7 +57,7 @@ const freeAt = ({ claimedAt }: IdempotencyClaim): Item => ({ ':now': epochSecond
 
 function recordOf({ key, fingerprint, claimedAt }: IdempotencyClaim, { accountId, id }: FileRef, more: Item) {
   return {
-    TableName: tableName,
+    TableName: tableName('idempotency'),
     Item: {
       id: rowId(accountId, key),
       fingerprint,

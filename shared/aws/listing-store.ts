@@ -1,20 +1,17 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { required } from '../env.ts';
 import type { ListingStore } from '../files/file-store.ts';
 import { leavesOfGroup, type SeqRange } from '../files/listing-counters.ts';
-import { dynamoDb, type Item, readNumber, readText } from './dynamodb.ts';
+import { dynamoDb, type Item, readNumber, readText, tableName } from './dynamodb.ts';
 import { leafId, leafOfId, toListedFile } from './file-items.ts';
 
-const tableName = required('FILES_TABLE');
-
-/** {@link ListingStore} in DynamoDB: leaf counters beside the rows, and the local index `by_seq`. */
+/** {@link ListingStore} in DynamoDB. It reads the leaf counters in the table of the files, and the local index `by_seq`. */
 export const listingStore: ListingStore = {
   async leaves(accountId, group) {
     const { first, last } = leavesOfGroup(group);
-    // 128 items of about 65 bytes: one page, two read units.
+    // These are at most 128 items of about 65 bytes: one page, two read units.
     const { Items = [] } = await dynamoDb.send(
       new QueryCommand({
-        TableName: tableName,
+        TableName: tableName('files'),
         ConsistentRead: true,
         KeyConditionExpression: 'account_id = :account AND id BETWEEN :first AND :last',
         ExpressionAttributeValues: {
@@ -30,7 +27,7 @@ export const listingStore: ListingStore = {
   async files(accountId, range, { end, limit }) {
     const { Items = [], LastEvaluatedKey } = await dynamoDb.send(
       new QueryCommand({
-        TableName: tableName,
+        TableName: tableName('files'),
         IndexName: 'by_seq',
         ConsistentRead: true,
         KeyConditionExpression: 'account_id = :account AND seq BETWEEN :low AND :high',
@@ -49,13 +46,13 @@ export const listingStore: ListingStore = {
   },
 };
 
-/** What remains of a range after the file at `seq` was read; undefined when nothing does. */
+/** What remains of a range after the file at `seq` was read; undefined when nothing remains. */
 function beyond({ low, high }: SeqRange, seq: number, end: 'newest' | 'oldest'): SeqRange | undefined {
   const rest = end === 'newest' ? { low, high: seq - 1 } : { low: seq + 1, high };
   return rest.low <= rest.high ? rest : undefined;
 }
 
-/** Files by leaf, from the counters among these items. */
+/** The numbers of files by leaf, from the counters among these items. */
 export function toLeaves(items: readonly Item[]): Map<number, number> {
   const leaves = new Map<number, number>();
   for (const item of items) {

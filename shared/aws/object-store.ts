@@ -5,9 +5,13 @@ import {
   CopyObjectCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
+  HeadBucketCommand,
   HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
   NoSuchUpload,
   PutObjectCommand,
+  S3Client,
   S3ServiceException,
   UploadPartCommand,
   UploadPartCopyCommand,
@@ -16,21 +20,27 @@ import { eachOf } from '../each-of.ts';
 import { required } from '../env.ts';
 import { ApiError } from '../errors.ts';
 import { ownerTag } from '../files/object-key.ts';
-import { type ObjectDescription, type ObjectStore, PartsLeft } from '../files/object-store.ts';
+import { type ObjectDescription, type ObjectInventory, type ObjectStore, PartsLeft } from '../files/object-store.ts';
 import { COPIES_AT_ONCE, COPY_PART_BYTES } from '../files/parts.ts';
 import { describeError, log } from '../log.ts';
 import { briefly } from '../time-limit.ts';
-import { CALL_MS } from './call-times.ts';
-import { s3 } from './s3.ts';
+import { CALL_MS, callSettings } from './call-times.ts';
+import { prepare } from './failures.ts';
 
-const bucket = required('UPLOADS_BUCKET');
+/**
+ * The one S3 client of a function. It adds a checksum only where an operation requires one: by default it adds the CRC32 of an
+ * empty body to presigned URLs, which then refuse every upload. A call that may take longer than a call for a small object
+ * sets its own time.
+ */
+export const s3 = new S3Client({ ...callSettings(CALL_MS.object), requestChecksumCalculation: 'WHEN_REQUIRED' });
+prepare(s3);
 
-/** For browsers, which may keep a copy this long; the CDN asks again after a minute, whatever stands here. */
+export const bucket = required('UPLOADS_BUCKET');
+
+/** A browser may keep a copy this long. The CDN asks again after a minute, whatever this says. */
 const CACHE_CONTROL = 'public, max-age=3600';
 
-const LONG = { requestTimeout: CALL_MS.part };
-
-/** What S3 answers to `If-None-Match: *` when something is there, or is being stored at this moment. */
+/** What S3 answers to `If-None-Match: *` when an object is there, or is being stored at this moment. */
 const TAKEN: ReadonlySet<number | undefined> = new Set([412, 409]);
 
 /** {@link ObjectStore} in S3. */
@@ -43,8 +53,8 @@ export const objectStore: ObjectStore = {
     try {
       await storeInParts(key, description, (upload) => putParts(upload, parts), CALL_MS.part);
     } catch (error) {
-      // The sweeper aborted it, because its lease had ended, or the operator did. (To a completion that is repeated after a
-      // lost answer S3 says again that it is done.)
+      // The sweeper aborted the upload because its lease had ended, or the operator did. (When a completion is repeated after a
+      // lost answer, S3 answers again that it is done.)
       if (error instanceof NoSuchUpload) throw new ApiError('timeout', { cause: error, detail: 'its parts are gone' });
       throw error;
     }
@@ -91,6 +101,54 @@ export const objectStore: ObjectStore = {
   },
 };
 
+/** {@link ObjectInventory} in S3. */
+export const objectInventory: ObjectInventory = {
+  async page(after) {
+    const { Contents = [], IsTruncated } = await s3.send(
+      new ListObjectsV2Command({ Bucket: bucket, StartAfter: after }),
+    );
+    const objects = Contents.map(({ Key = '', Size = 0, LastModified }) => ({
+      key: Key,
+      sizeBytes: Size,
+      modifiedAt: LastModified?.getTime() ?? Number.NaN,
+    }));
+    const last = objects.at(-1)?.key;
+    return { objects, ...(IsTruncated && last !== undefined && { after: last }) };
+  },
+
+  async ownerTag(key) {
+    try {
+      const { Metadata } = await s3.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
+      return Metadata?.file;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  },
+
+  async unfinishedUploads(key) {
+    const { Uploads = [] } = await s3.send(new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: key }));
+    return Uploads.map(({ Key = '', UploadId = '', Initiated }) => ({
+      key: Key,
+      uploadId: UploadId,
+      startedAt: Initiated?.getTime() ?? Number.NaN,
+    }));
+  },
+
+  async abort({ key, uploadId }) {
+    try {
+      await s3.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key: key, UploadId: uploadId }));
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+  },
+};
+
+/** Asks whether the bucket is there. @throws when the storage does not answer before `signal`. */
+export function probeStorage(signal: AbortSignal): Promise<unknown> {
+  return s3.send(new HeadBucketCommand({ Bucket: bucket }), { abortSignal: signal });
+}
+
 interface UploadInParts {
   readonly Bucket: string;
   readonly Key: string;
@@ -98,8 +156,10 @@ interface UploadInParts {
 }
 
 /**
+ * Stores an object of several parts.
  * @param joinMs  how long S3 may take to make one object of the parts.
- * @throws PartsLeft; NoSuchUpload when the parts are gone; and what else went wrong, when they were thrown away.
+ * @throws PartsLeft when storing failed and the parts could not be removed; NoSuchUpload when the parts are gone; any other
+ *   error of `store` or of S3 after the parts were removed.
  */
 async function storeInParts(
   key: string,
@@ -116,7 +176,7 @@ async function storeInParts(
     const join = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } });
     await s3.send(join, { requestTimeout: joinMs });
   } catch (error) {
-    if (!(error instanceof NoSuchUpload)) await throwPartsAway(upload, error);
+    if (!(error instanceof NoSuchUpload)) await removeParts(upload, error);
     throw error;
   }
 }
@@ -135,8 +195,8 @@ function copyParts(
   });
 }
 
-/** Parts are paid for until they are thrown away. @throws PartsLeft with the reason, when the one short try fails. */
-async function throwPartsAway(upload: UploadInParts, reason: unknown): Promise<void> {
+/** Removes the parts, which cost money until then. @throws PartsLeft with `reason` as its cause when the one short try fails. */
+async function removeParts(upload: UploadInParts, reason: unknown): Promise<void> {
   try {
     await briefly(async () => {
       await s3.send(new AbortMultipartUploadCommand(upload));
@@ -148,24 +208,24 @@ async function throwPartsAway(upload: UploadInParts, reason: unknown): Promise<v
   }
 }
 
-/** One part is on its way while the next is read; when that fails, it is waited for all the same. */
+/** Sends one part while the next is read. When reading fails, it still waits for the part that is being sent. */
 async function putParts(upload: UploadInParts, parts: AsyncIterable<Uint8Array>): Promise<CompletedPart[]> {
   const completed: CompletedPart[] = [];
-  let onItsWay: Promise<CompletedPart> | undefined;
+  let sending: Promise<CompletedPart> | undefined;
   try {
     for await (const Body of parts) {
-      if (onItsWay) completed.push(await onItsWay);
+      if (sending) completed.push(await sending);
       const PartNumber = completed.length + 1;
-      onItsWay = s3
-        .send(new UploadPartCommand({ ...upload, PartNumber, Body }), LONG)
+      sending = s3
+        .send(new UploadPartCommand({ ...upload, PartNumber, Body }), { requestTimeout: CALL_MS.part })
         .then(({ ETag }) => ({ ETag, PartNumber }));
-      // Looked at when the next part is here; until then its failure must not count as unhandled.
-      onItsWay.catch(() => {});
+      // It is awaited when the next part is here; until then its failure must not count as unhandled.
+      sending.catch(() => {});
     }
-    if (onItsWay) completed.push(await onItsWay);
+    if (sending) completed.push(await sending);
     return completed;
   } finally {
-    await onItsWay?.catch(() => {});
+    await sending?.catch(() => {});
   }
 }
 
@@ -179,9 +239,9 @@ function headersOf({ owner, mimeType, contentDisposition }: ObjectDescription) {
 }
 
 /**
- * True when S3 says that there is no such object. It says so only to those who may list the bucket, to all others 403: a
- * function that asks needs that grant.
+ * True when S3 answers that there is no such object. It answers so only to those who may list the bucket, and 403 to all
+ * others, so a function that asks this needs that grant.
  */
-export function isMissing(error: unknown): boolean {
+function isMissing(error: unknown): boolean {
   return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404;
 }

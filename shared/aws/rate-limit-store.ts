@@ -1,24 +1,21 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { PutCommand, type PutCommandInput, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
-import { required } from '../env.ts';
 import { RATE_WINDOW_MS } from '../limits.ts';
 import type { RatePolicy } from '../rate-limit/policy.ts';
 import type { RateLimitStore } from '../rate-limit/rate-limiter.ts';
 import type { Step, Window } from '../rate-limit/window.ts';
-import { dynamoDbOnce, foundItem, type Item, readOptionalNumber } from './dynamodb.ts';
+import { dynamoDbOnce, foundItem, type Item, readOptionalNumber, tableName } from './dynamodb.ts';
 
 type Slotted = Extract<Step, { kind: 'open' | 'use' }>;
 
-/** A row may go once all its stamps are old; a generous while later, as TTL goes by a clock of its own. */
+/** A row may go once all its stamps are old. It stays a good deal longer, because TTL goes by a clock of its own. */
 const KEPT_MS = 10 * RATE_WINDOW_MS;
 
-const tableName = required('RATE_LIMITS_TABLE');
-
 /**
- * {@link RateLimitStore} in DynamoDB: one conditional write a step, never retried by the SDK.
+ * {@link RateLimitStore} in DynamoDB. Each step is one conditional write, which the SDK never retries.
  *
- * A row holds `l`, the stamps of the slots, oldest first; with shared slots also `u`, their sizes in the same order,
- * and `c`, the uses left in the newest. The names are short because a row of 120 stamps must fit in 1 KB, one write
+ * A row holds `l`, the stamps of the slots, oldest first. With shared slots it also holds `u`, their sizes in the same order,
+ * and `c`, the uses that are left in the newest. The names are short because a row of 120 stamps must fit in 1 KB, one write
  * unit.
  */
 export const rateLimitStore: RateLimitStore = {
@@ -31,7 +28,7 @@ export const rateLimitStore: RateLimitStore = {
       const update = step.kind === 'use' ? use(policy, step) : open(policy, step);
       const { Attributes } = await dynamoDbOnce.send(
         new UpdateCommand({
-          TableName: tableName,
+          TableName: tableName('rateLimits'),
           Key: { id: key },
           ReturnValues: 'ALL_NEW',
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
@@ -48,18 +45,18 @@ export const rateLimitStore: RateLimitStore = {
 
 type Update = Pick<UpdateCommandInput, 'ConditionExpression' | 'UpdateExpression' | 'ExpressionAttributeValues'>;
 
-/** Of two first requests at once one creates the row; the other finds it and goes on from there. */
+/** When two first requests come at once, one creates the row; the other finds it and goes on from there. */
 function creation(key: string, { stamps, sizes, left }: Window): PutCommandInput {
   const Item: Item = { id: key, l: stamps, ...(sizes && { u: sizes, c: left }), expires_at: expiry() };
   return {
-    TableName: tableName,
+    TableName: tableName('rateLimits'),
     Item,
     ConditionExpression: 'attribute_not_exists(id)',
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   };
 }
 
-/** The oldest slot leaves the front and comes back at the end, where DynamoDB appends an index past it. */
+/** Moves the oldest slot from the front to the end. (DynamoDB appends what is set at an index past the end.) */
 function open({ limit, slots }: RatePolicy, { stamp, expired }: Slotted): Update {
   const values = { ':stamp': stamp, ':expired': expired, ':expiry': expiry() };
   if (slots === limit) {
@@ -70,14 +67,14 @@ function open({ limit, slots }: RatePolicy, { stamp, expired }: Slotted): Update
     };
   }
   return {
-    // What is left in a newest slot that is still in use must be used first, or it would be lost.
+    // While the newest slot is in use, what is left in it must be used first, or it would be lost.
     ConditionExpression: `l[0] <= :expired AND (c = :zero OR l[${slots - 1}] <= :expired)`,
     UpdateExpression: `SET l[${slots}] = :stamp, u[${slots}] = u[0], c = u[0] - :one, expires_at = :expiry REMOVE l[0], u[0]`,
     ExpressionAttributeValues: { ...values, ':zero': 0, ':one': 1 },
   };
 }
 
-/** The newest slot, if it is still in use, has uses left, and its stamp would not go back. */
+/** Uses the newest slot, if it is still in use and has uses left, and if its stamp would not go back. */
 function use({ slots }: RatePolicy, { stamp, expired }: Slotted): Update {
   const newest = `l[${slots - 1}]`;
   return {

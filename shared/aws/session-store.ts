@@ -1,25 +1,29 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, GetCommand, paginateQuery, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { eachOf } from '../each-of.ts';
-import { required } from '../env.ts';
 import { serviceUnavailable } from '../errors.ts';
+import { SESSION_MAX_MS, SESSIONS_PER_ACCOUNT_MAX } from '../limits.ts';
 import type { Session, SessionStore } from '../sessions/session.ts';
-import { ACCOUNT_IS_OPEN } from './account-conditions.ts';
-import { dynamoDb, epochSeconds, type Item, readNumber, readText } from './dynamodb.ts';
-import { listKey, listWith, readList, type SessionList, unlessChanged } from './session-list.ts';
+import { ACCOUNT_IS_OPEN, accountAt } from './account-store.ts';
+import {
+  dynamoDb,
+  epochSeconds,
+  failedCondition,
+  type Item,
+  readNumber,
+  readNumbers,
+  readText,
+  tableName,
+} from './dynamodb.ts';
 import { failedConditions, transact, writeItem } from './transactions.ts';
 
-const tableName = required('SESSIONS_TABLE');
-/** Read when needed, not at load: of those who know sessions only the login makes them. */
-const accountsTableName = () => required('ACCOUNTS_TABLE');
 /** How long a login waits for uploads to the same account, and for other logins to it. */
 const PATIENCE_MS = 5_000;
-/** Calls at once, where many sessions are looked at or ended. */
+/** So many calls run at once when many sessions are read or ended. */
 const CONCURRENCY = 16;
 
 /**
  * {@link SessionStore} in DynamoDB: one row for each session, under the hash of its token; and one row for each account,
- * which lists its sessions (`session-list.ts`), because the table's index by account is a moment behind.
+ * which lists its sessions ({@link SessionList}), because the table's index by account is a moment behind.
  */
 export const sessionStore: SessionStore = {
   async add(session) {
@@ -32,32 +36,27 @@ export const sessionStore: SessionStore = {
   },
 
   async find(tokenHash) {
-    const Item = await read(tokenHash);
-    // A former version marked the sessions of a suspended account, and such a session must not come back.
-    if (!Item || Item.suspended) return undefined;
+    const row = await read(tokenHash);
+    // An earlier version marked the sessions of a suspended account, and such a session must not come back.
+    if (!row || row.suspended) return undefined;
     return {
       tokenHash,
-      accountId: readText(Item, 'account_id'),
-      createdAt: readTime(Item, 'created_at'),
-      refreshedAt: readTime(Item, 'refreshed_at'),
-      expiresAt: readTime(Item, 'expires_at'),
+      accountId: readText(row, 'account_id'),
+      createdAt: readTime(row, 'created_at'),
+      refreshedAt: readTime(row, 'refreshed_at'),
+      expiresAt: readTime(row, 'expires_at'),
     };
   },
 
   async refresh({ tokenHash, refreshedAt, expiresAt }) {
-    const command = {
-      TableName: tableName,
-      Key: keyOf(tokenHash),
+    const command = new UpdateCommand({
+      ...sessionAt(tokenHash),
       UpdateExpression: 'SET refreshed_at = :refreshed, expires_at = :expires',
-      // Logged out meanwhile, or refreshed by a later request: then this one has nothing to add.
+      // It fails after a logout, or after a refresh by a later request: then there is nothing to add.
       ConditionExpression: 'attribute_exists(token_hash) AND refreshed_at < :refreshed',
       ExpressionAttributeValues: { ':refreshed': epochSeconds(refreshedAt), ':expires': epochSeconds(expiresAt) },
-    };
-    try {
-      await writeItem(() => dynamoDb.send(new UpdateCommand(command)));
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    }
+    });
+    await failedCondition(writeItem(() => dynamoDb.send(command)));
   },
 
   async remove(tokenHash) {
@@ -80,45 +79,37 @@ export const sessionStore: SessionStore = {
   },
 };
 
+function sessionAt(tokenHash: string) {
+  return { TableName: tableName('sessions'), Key: { token_hash: tokenHash } };
+}
+
+async function read(tokenHash: string): Promise<Item | undefined> {
+  const { Item } = await dynamoDb.send(new GetCommand({ ...sessionAt(tokenHash), ConsistentRead: true }));
+  return Item;
+}
+
 /** Times are kept in whole seconds, the unit of DynamoDB's TTL. @returns epoch milliseconds. */
 const readTime = (item: Item, name: string) => readNumber(item, name) * 1_000;
 
-const keyOf = (tokenHash: string) => ({ token_hash: tokenHash });
-
-async function read(tokenHash: string): Promise<Item | undefined> {
-  const command = new GetCommand({ TableName: tableName, Key: keyOf(tokenHash), ConsistentRead: true });
-  return (await dynamoDb.send(command)).Item;
-}
-
-async function listOf(accountId: string): Promise<SessionList | undefined> {
-  const item = await read(listKey(accountId));
-  return item && readList(item);
-}
-
 /**
- * Writes the session together with the list that has it. A later end of all sessions reads it there; an earlier suspension
- * of the account prevents it.
+ * Writes the session together with the list that holds it. A later end of all sessions finds it in that list; an earlier
+ * suspension of the account prevents it.
  */
 async function tryToAdd(session: Session, known: SessionList | undefined, deadlineAt: number) {
-  const { tokenHash, accountId, createdAt, refreshedAt, expiresAt } = session;
-  const Item: Item = {
-    ...keyOf(tokenHash),
-    account_id: accountId,
-    created_at: epochSeconds(createdAt),
-    refreshed_at: epochSeconds(refreshedAt),
-    expires_at: epochSeconds(expiresAt),
+  const { TableName, Key } = sessionAt(session.tokenHash);
+  const row: Item = {
+    ...Key,
+    account_id: session.accountId,
+    created_at: epochSeconds(session.createdAt),
+    refreshed_at: epochSeconds(session.refreshedAt),
+    expires_at: epochSeconds(session.expiresAt),
   };
-  const account = {
-    TableName: accountsTableName(),
-    Key: { id: accountId },
-    ConditionExpression: ACCOUNT_IS_OPEN,
-  };
-  const { item: list, tooMany } = listWith(known, session);
+  const { list, tooMany } = listWith(known, session);
   const items = [
-    { Put: { TableName: tableName, Item } },
-    { ConditionCheck: account },
-    { Put: { TableName: tableName, Item: list, ...unlessChanged(known) } },
-    ...tooMany.map((hash) => ({ Delete: { TableName: tableName, Key: keyOf(hash) } })),
+    { Put: { TableName, Item: row } },
+    { ConditionCheck: { ...accountAt(session.accountId), ConditionExpression: ACCOUNT_IS_OPEN } },
+    { Put: { TableName, Item: list, ...ifUnchanged(known) } },
+    ...tooMany.map((hash) => ({ Delete: sessionAt(hash) })),
   ];
   try {
     await transact(items, { deadlineAt });
@@ -132,14 +123,14 @@ async function tryToAdd(session: Session, known: SessionList | undefined, deadli
 }
 
 /**
- * The hash of every session of an account: those of its list, and by the index those that a version without lists made. (The
- * index may be a moment behind, but no session of that version is as young as that.)
+ * The hashes of all sessions of an account: those of its list, and from the index those that were made by a version without
+ * lists. (The index may be a moment behind, but no session of that version is as young as that.)
  */
 async function allOf(accountId: string, list: SessionList | undefined): Promise<string[]> {
   const pages = paginateQuery(
     { client: dynamoDb },
     {
-      TableName: tableName,
+      TableName: tableName('sessions'),
       IndexName: 'by_account',
       KeyConditionExpression: 'account_id = :account',
       ExpressionAttributeValues: { ':account': accountId },
@@ -152,17 +143,64 @@ async function allOf(accountId: string, list: SessionList | undefined): Promise<
 
 /** @returns false when there was none. */
 async function removeRow(tokenHash: string): Promise<boolean> {
-  const command = { TableName: tableName, Key: keyOf(tokenHash), ReturnValues: 'ALL_OLD' } as const;
-  const { Attributes } = await writeItem(() => dynamoDb.send(new DeleteCommand(command)));
+  const command = new DeleteCommand({ ...sessionAt(tokenHash), ReturnValues: 'ALL_OLD' });
+  const { Attributes } = await writeItem(() => dynamoDb.send(command));
   return Attributes !== undefined;
 }
 
-/** Removes the list, unless a login has written it since. What a death leaves of it names nothing that is there. */
+/**
+ * The row that lists the sessions of one account, so that one strong read finds all of them (decision 0016). Every login
+ * writes it anew, in the transaction that adds the session. A session that ends stays in the list until its 30 days are over,
+ * so the list may name sessions that are gone.
+ */
+interface SessionList {
+  /** When each session ends at the latest, in epoch seconds, by the hash of its token. */
+  readonly ends: ReadonlyMap<string, number>;
+  /** The session that was added last. Every login adds another one, so this tells one state of the list from any other. */
+  readonly newest: string;
+}
+
+/** The key of the list. No token has this hash, because it is not hexadecimal. */
+const listKey = (accountId: string): string => `account#${accountId}`;
+
+async function listOf(accountId: string): Promise<SessionList | undefined> {
+  const row = await read(listKey(accountId));
+  if (!row) return undefined;
+  const ends = Object.entries(readNumbers(row, 'ends') ?? {});
+  return { ends: new Map(ends), newest: readText(row, 'newest') };
+}
+
+/**
+ * The row of the list after a session was added.
+ * @returns also the oldest sessions that are too many now: the same transaction must end them.
+ */
+function listWith(
+  known: SessionList | undefined,
+  { tokenHash, accountId, createdAt }: Session,
+): { readonly list: Item; readonly tooMany: readonly string[] } {
+  const end = epochSeconds(createdAt + SESSION_MAX_MS);
+  const lasting = [...(known?.ends ?? [])].filter(([, until]) => until > epochSeconds(createdAt));
+  const newestFirst = [[tokenHash, end] as const, ...lasting.toSorted(([, one], [, other]) => other - one)];
+  const kept = newestFirst.slice(0, SESSIONS_PER_ACCOUNT_MAX);
+  const list: Item = {
+    token_hash: listKey(accountId),
+    ends: Object.fromEntries(kept),
+    newest: tokenHash,
+    // By then every session in it has ended.
+    expires_at: end,
+  };
+  return { list, tooMany: newestFirst.slice(SESSIONS_PER_ACCOUNT_MAX).map(([hash]) => hash) };
+}
+
+/** The condition that the list is still as it was read. */
+function ifUnchanged(known: SessionList | undefined) {
+  return known
+    ? { ConditionExpression: 'newest = :seen', ExpressionAttributeValues: { ':seen': known.newest } }
+    : { ConditionExpression: 'attribute_not_exists(token_hash)' };
+}
+
+/** Removes the list, unless a login has written it since. If we die before this, the list names sessions that are gone. */
 async function removeList(accountId: string, list: SessionList): Promise<void> {
-  const command = { TableName: tableName, Key: keyOf(listKey(accountId)), ...unlessChanged(list) };
-  try {
-    await writeItem(() => dynamoDb.send(new DeleteCommand(command)));
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-  }
+  const command = new DeleteCommand({ ...sessionAt(listKey(accountId)), ...ifUnchanged(list) });
+  await failedCondition(writeItem(() => dynamoDb.send(command)));
 }

@@ -1,19 +1,16 @@
 import type { TransactWriteUpdate } from '@aws-sdk/lib-dynamodb';
 import { type Refusal, refusalOf } from '../accounts/allowance.ts';
-import { required } from '../env.ts';
-import type { PendingTicket, StoredFile } from '../files/file.ts';
-import type { SettlementStore } from '../files/file-store.ts';
+import type { FileRef, LeftoverRow, PendingTicket, StoredFile } from '../files/file.ts';
+import type { ReleaseStore, SettlementStore } from '../files/file-store.ts';
 import type { Deadline } from '../time-limit.ts';
 import { toAccount } from './account-store.ts';
 import { accountUpdate, type BookEntry, type Charge, leafUpdate } from './book-updates.ts';
 import type { Item } from './dynamodb.ts';
-import { claimAttributes, fileAttributes, fileKey, workAttributes } from './file-items.ts';
+import { claimAttributes, fileAt, fileAttributes, workAttributes, workShard } from './file-items.ts';
 import { claimForFile, claimForTicket } from './idempotency-store.ts';
-import { type FailedItems, type NamedItems, transactNamed } from './named-transaction.ts';
+import { type FailedItems, type NamedItems, transactOnBooks } from './transactions.ts';
 
-const filesTable = required('FILES_TABLE');
-
-/** {@link SettlementStore} in DynamoDB: one `TransactWriteItems` each, of which one item is the account's. */
+/** {@link SettlementStore} in DynamoDB. Each method is one `TransactWriteItems`, and one of its items is the account. */
 export const settlementStore: SettlementStore = {
   async settleUpload({ file, seq, allowance, claim }, deadline) {
     const { accountId, sizeBytes: bytes, createdAt: now } = file;
@@ -30,9 +27,10 @@ export const settlementStore: SettlementStore = {
 
   async reserve({ ticket, allowance, now, claim }, deadline) {
     const { accountId, sizeBytes: bytes } = ticket;
+    const { TableName, Key } = fileAt(ticket);
     const refused = await chargeAccount({ accountId, bytes }, { ...allowance, now }, deadline, (account) => ({
-      // Without a condition: the id is new.
-      row: { Put: { TableName: filesTable, Item: ticketItem(ticket) } },
+      // It needs no condition, because the id is new.
+      row: { Put: { TableName, Item: { ...Key, ...ticketAttributes(ticket) } } },
       account: { Update: account },
       ...(claim && { claim: { Put: claimForTicket(claim, ticket, claim.replacesTicket) } }),
     }));
@@ -43,9 +41,9 @@ export const settlementStore: SettlementStore = {
     const listing = { files: 1, seq } as const;
     const { accountId } = file;
     const claim = ticket.idempotency;
-    // First as if the key were still the ticket's: it nearly always is so.
+    // The first attempt assumes that the key still belongs to the ticket, which is nearly always so.
     for (let isKeyOurs = true; ; ) {
-      const failed = await transactNamed(
+      const failed = await transactOnBooks(
         {
           row: { Update: ticketBecomesFile(file, seq) },
           account: { Update: accountUpdate({ accountId, bytes: 0, listing, fileCountLimit }) },
@@ -57,9 +55,48 @@ export const settlementStore: SettlementStore = {
       if (failed === undefined) return 'settled';
       if (failed.has('row')) return 'not pending';
       if (failed.has('account')) return 'no room';
-      // The key's 24 hours are over and it stands for something else: this file does without.
+      // The key's 24 hours are over and it belongs to something else now, so the file is settled without it.
       isKeyOurs &&= !failed.has('claim');
     }
+  },
+};
+
+/** {@link ReleaseStore} in DynamoDB. Each method is one `TransactWriteItems`, and one of its items is the account. */
+export const releaseStore: ReleaseStore = {
+  async releaseFile(file, { dueAt }, deadline) {
+    const listing = { files: -1, seq: file.seq } as const;
+    const row = changesState(file, { from: 'ready', to: 'deleting' });
+    const failed = await transactOnBooks(
+      {
+        row: {
+          Update: {
+            ...row,
+            // Without its seq the row leaves the index of the listing.
+            UpdateExpression: `${row.UpdateExpression}, work_shard = :shard, work_due_at = :due REMOVE seq`,
+            ExpressionAttributeValues: {
+              ...row.ExpressionAttributeValues,
+              ':shard': workShard(file),
+              ':due': dueAt,
+            },
+          },
+        },
+        account: { Update: accountUpdate({ accountId: file.accountId, bytes: -file.sizeBytes, listing }) },
+        leaf: { Update: leafUpdate(file.accountId, listing) },
+      },
+      deadline,
+    );
+    return failed === undefined ? 'released' : 'changed';
+  },
+
+  async releaseTicket(ticket, state, deadline) {
+    const failed = await transactOnBooks(
+      {
+        row: { Update: ticketEnds(ticket, state) },
+        account: { Update: accountUpdate({ accountId: ticket.accountId, bytes: -ticket.sizeBytes }) },
+      },
+      deadline,
+    );
+    return failed === undefined ? 'released' : 'changed';
   },
 };
 
@@ -71,8 +108,8 @@ function uploadBecomesFile(file: StoredFile, seq: number): TransactWriteUpdate {
 }
 
 /**
- * Only by the attempt that has the lease. The row stays unfinished work until its ticket ends (one of an earlier version ends
- * when it is due): then the sweeper removes what arrived, and the copies of other attempts.
+ * Only the attempt that holds the lease can make this update. The row stays unfinished work until its ticket ends (a ticket of
+ * an earlier version ends when it is due): then the sweeper removes what arrived, and the copies of other attempts.
  */
 function ticketBecomesFile(file: StoredFile, seq: number): TransactWriteUpdate {
   const more = `, work_due_at = if_not_exists(ticket_ends_at, work_due_at)
@@ -87,8 +124,7 @@ function becomesFile(file: StoredFile, seq: number, more: string, values: Item =
   const attributes = { ...fileAttributes(file), state: 'ready', seq };
   const names = Object.keys(attributes);
   return {
-    TableName: filesTable,
-    Key: fileKey(file),
+    ...fileAt(file),
     UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')} ${more}`,
     ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
     ExpressionAttributeValues: {
@@ -100,9 +136,28 @@ function becomesFile(file: StoredFile, seq: number, more: string, values: Item =
   };
 }
 
-function ticketItem(ticket: PendingTicket): Item {
+/** It fails when the ticket was renewed since it was read: then the client holds it again, and the release comes too late. */
+function ticketEnds(ticket: PendingTicket, to: LeftoverRow['state']): TransactWriteUpdate {
+  const update = changesState(ticket, { from: 'pending', to });
   return {
-    ...fileKey(ticket),
+    ...update,
+    ConditionExpression: `${update.ConditionExpression} AND work_due_at = :seen`,
+    ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':seen': ticket.dueAt },
+  };
+}
+
+function changesState(ref: FileRef, { from, to }: { from: string; to: string }): TransactWriteUpdate {
+  return {
+    ...fileAt(ref),
+    UpdateExpression: 'SET #state = :to',
+    ConditionExpression: '#state = :from',
+    ExpressionAttributeNames: { '#state': 'state' },
+    ExpressionAttributeValues: { ':from': from, ':to': to },
+  };
+}
+
+function ticketAttributes(ticket: PendingTicket): Item {
+  return {
     state: 'pending',
     lane: 'direct',
     name: ticket.name,
@@ -117,13 +172,14 @@ function ticketItem(ticket: PendingTicket): Item {
 
 interface Refused {
   readonly failed: FailedItems;
-  /** Present when the account is what refused. */
+  /** Present when the condition on the account failed. */
   readonly refusal?: Refusal;
 }
 
 /**
- * Charges an account within its limits. What has changed since the account was read (its own limit, or another day has begun)
- * is learned from the refused attempt, and it is tried again. @returns undefined when all items were written.
+ * Charges an account within its limits. When the account has changed since it was read (its own limit, or another day has
+ * begun), the failed attempt brings the new row, and the next attempt goes by it.
+ * @returns undefined when all items were written.
  */
 async function chargeAccount(
   entry: Omit<BookEntry, 'fileCountLimit' | 'charge'>,
@@ -139,7 +195,7 @@ async function chargeAccount(
       fileCountLimit: limits.fileCountLimit,
       charge: { limits, known, now },
     });
-    const failed = await transactNamed(items(update), deadline);
+    const failed = await transactOnBooks(items(update), deadline);
     if (failed === undefined) return undefined;
     const row = failed.get('account');
     if (!row) return { failed };

@@ -1,15 +1,15 @@
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { required } from '../env.ts';
 import type { SignUpload } from '../files/object-store.ts';
-import { s3 } from './s3.ts';
-
-const bucket = required('UPLOADS_BUCKET');
+import { bucket, s3 } from './object-store.ts';
 
 /**
- * {@link SignUpload} by S3's presigned URLs. Length, type and `If-None-Match` are signed headers, so S3 refuses any other
- * (the presigner signs the type only when told to). A checksum must stay a header, too: moved into the query, as the
- * presigner does by default, S3 ignores it. The URL ends with the credentials that signed it, if those end earlier.
+ * {@link SignUpload} by presigned URLs of S3. Length, type and `If-None-Match` are signed headers, so S3 refuses any other
+ * values. (The presigner signs the type only when it is told to.) A checksum must stay a header as well: by default the
+ * presigner moves it into the query, where S3 ignores it. The URL ends with the credentials that signed it, if those end
+ * earlier.
+ *
+ * It has a file of its own, so that only the functions that sign carry the presigner.
  */
 export const signUpload: SignUpload = async ({ key, mimeType, sizeBytes, checksumSha256 }, { now, lifetimeMs }) => {
   const command = new PutObjectCommand({

@@ -6,7 +6,7 @@ import {
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb';
 import { TransactWriteCommand, type TransactWriteItem } from '@aws-sdk/lib-dynamodb';
-import { serviceUnavailable } from '../errors.ts';
+import { ApiError, serviceUnavailable } from '../errors.ts';
 import { checkDeadline, DATABASE_CALL_MS, type Deadline, inTime, limited, WRITE_PATIENCE_MS } from '../time-limit.ts';
 import { dynamoDb, foundItem, type Item } from './dynamodb.ts';
 
@@ -17,13 +17,14 @@ const LONGEST_DELAY_MS = 500;
 const PASSING = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
 
 /**
- * Writes all items or none, trying again when DynamoDB cancels because another writer touched one of them. The SDK does
- * not retry that, and under 60 writers of one item its absence loses half of them.
+ * Writes all items or none. It tries again when DynamoDB cancels the transaction because another writer was at work on one of
+ * the items: the SDK does not, and then half of 60 writers of one item would fail.
  *
  * All attempts carry one request token, so that an attempt whose answer was lost is not applied a second time by the next.
- * When the answer of the last one is lost, the caller gets `service_unavailable` although the items may be written: what
- * it wrote must be harmless then, or be found by the sweeper.
- * @param deadlineAt  epoch milliseconds after which no attempt starts; the SDK's own retries of the last one end a call later.
+ * When the answer to the last attempt is lost, the caller gets `service_unavailable` although the items may be written: then
+ * what it wrote must be harmless, or the sweeper must find it.
+ * @param deadlineAt  epoch milliseconds after which no attempt starts. The SDK's own retries of the last attempt end the time
+ *   of one call later.
  * @throws TransactionCanceledException when a condition failed: the caller knows what that means.
  * @throws ApiError `timeout` when the deadline has passed, so that nothing was tried; `service_unavailable` when the conflict
  *   lasted until the deadline, or the answer was lost.
@@ -34,8 +35,8 @@ export async function transact(items: TransactWriteItem[], { deadlineAt }: Deadl
 }
 
 /**
- * A write of one item, which DynamoDB refuses while a transaction is at work on that item; then it is tried again. A
- * repeated attempt must be harmless.
+ * Writes one item, and tries again while DynamoDB refuses the write because a transaction is at work on the item. A repeated
+ * attempt must be harmless.
  * @throws ApiError `service_unavailable` when the conflict lasted for {@link WRITE_PATIENCE_MS}, or no answer came in time.
  */
 export function writeItem<Result>(attempt: () => Promise<Result>): Promise<Result> {
@@ -68,6 +69,36 @@ export function failedConditions(error: unknown): (Item | undefined)[] {
   return cancellationReasons(error).map((reason) =>
     reason.Code === 'ConditionalCheckFailed' ? (foundItem(reason) ?? {}) : undefined,
   );
+}
+
+/** What a transaction on the books may write: the row of the file, the account, the listing leaf, the record of an `Idempotency-Key`. */
+type ItemName = 'row' | 'account' | 'leaf' | 'claim';
+/** The items whose condition failed, as they were found; empty when they are not there. */
+export type FailedItems = ReadonlyMap<ItemName, Item>;
+export type NamedItems = Partial<Record<ItemName, TransactWriteItem>>;
+
+/**
+ * Writes all items or none, as {@link transact} does.
+ * @returns undefined when they were written; else the items whose condition failed.
+ * @throws ApiError `unauthorized` when the account has been suspended or deleted; and what {@link transact} throws.
+ */
+export async function transactOnBooks(items: NamedItems, deadline: Deadline): Promise<FailedItems | undefined> {
+  const names = Object.keys(items) as ItemName[];
+  try {
+    await transact(Object.values(items), deadline);
+    return undefined;
+  } catch (error) {
+    const failed = new Map<ItemName, Item>();
+    failedConditions(error).forEach((found, index) => {
+      if (found) failed.set(names[index] as ItemName, found);
+    });
+    if (failed.size === 0) throw error;
+    const account = failed.get('account');
+    if (account && (!account.id || account.suspended)) {
+      throw new ApiError('unauthorized', { detail: 'the account is suspended or gone', cause: error });
+    }
+    return failed;
+  }
 }
 
 function cancellationReasons(error: unknown): CancellationReason[] {

@@ -1,20 +1,18 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { required } from '../env.ts';
 import type { WorkStore } from '../files/work-store.ts';
-import { dynamoDb, type Item, readNumber, readOptionalText, readText } from './dynamodb.ts';
-import { fileKey, toFileRow } from './file-items.ts';
+import { dynamoDb, failedCondition, type Item, readNumber, readOptionalText, readText, tableName } from './dynamodb.ts';
+import { fileAt, toFileRow } from './file-items.ts';
 import { writeItem } from './transactions.ts';
 
-const tableName = required('FILES_TABLE');
-const WALK = fileKey({ accountId: '#walk', id: '#walk' });
+const WALK = { accountId: '#walk', id: '#walk' };
 
-/** {@link WorkStore} in DynamoDB: the sparse index `unfinished`, which holds keys alone. */
+/** {@link WorkStore} in DynamoDB. The sparse index `unfinished` holds the unfinished rows; it has nothing but their keys. */
 export const workStore: WorkStore = {
   async due(shard, now, limit) {
     const { Items = [] } = await dynamoDb.send(
       new QueryCommand({
-        TableName: tableName,
+        TableName: tableName('files'),
         IndexName: 'unfinished',
         KeyConditionExpression: 'work_shard = :shard AND work_due_at <= :now',
         ExpressionAttributeValues: { ':shard': String(shard), ':now': now },
@@ -29,20 +27,16 @@ export const workStore: WorkStore = {
   },
 
   async claim(item, dueAt) {
+    const command = new UpdateCommand({
+      ...fileAt(item),
+      UpdateExpression: 'SET work_due_at = :lease',
+      // When two sweepers claim a row, it fails for the second; it also fails when the index was behind the row.
+      ConditionExpression: 'work_due_at = :seen',
+      ExpressionAttributeValues: { ':lease': dueAt, ':seen': item.dueAt },
+      ReturnValues: 'ALL_NEW',
+    });
     try {
-      const { Attributes } = await writeItem(() =>
-        dynamoDb.send(
-          new UpdateCommand({
-            TableName: tableName,
-            Key: fileKey(item),
-            UpdateExpression: 'SET work_due_at = :lease',
-            // Of two sweepers one sees it change; so does one whose index is behind the row.
-            ConditionExpression: 'work_due_at = :seen',
-            ExpressionAttributeValues: { ':lease': dueAt, ':seen': item.dueAt },
-            ReturnValues: 'ALL_NEW',
-          }),
-        ),
-      );
+      const { Attributes } = await writeItem(() => dynamoDb.send(command));
       return Attributes && toFileRow(Attributes);
     } catch (error) {
       if (error instanceof ConditionalCheckFailedException) return undefined;
@@ -51,27 +45,19 @@ export const workStore: WorkStore = {
   },
 
   async finishReady(ref) {
-    try {
-      await writeItem(() =>
-        dynamoDb.send(
-          new UpdateCommand({
-            TableName: tableName,
-            Key: fileKey(ref),
-            UpdateExpression: 'REMOVE work_shard, work_due_at, attempt_keys, ticket_ends_at',
-            // Deleted meanwhile: then the row is work of another kind.
-            ConditionExpression: '#state = :ready',
-            ExpressionAttributeNames: { '#state': 'state' },
-            ExpressionAttributeValues: { ':ready': 'ready' },
-          }),
-        ),
-      );
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    }
+    const command = new UpdateCommand({
+      ...fileAt(ref),
+      UpdateExpression: 'REMOVE work_shard, work_due_at, attempt_keys, ticket_ends_at',
+      // It fails when the file was deleted meanwhile: then the row is work of another kind.
+      ConditionExpression: '#state = :ready',
+      ExpressionAttributeNames: { '#state': 'state' },
+      ExpressionAttributeValues: { ':ready': 'ready' },
+    });
+    await failedCondition(writeItem(() => dynamoDb.send(command)));
   },
 
   async walk() {
-    const { Item } = await dynamoDb.send(new GetCommand({ TableName: tableName, Key: WALK, ConsistentRead: true }));
+    const { Item } = await dynamoDb.send(new GetCommand({ ...fileAt(WALK), ConsistentRead: true }));
     if (!Item) return undefined;
     const after = readOptionalText(Item, 'after');
     return {
@@ -85,8 +71,9 @@ export const workStore: WorkStore = {
   },
 
   async saveWalk(state) {
+    const { TableName, Key } = fileAt(WALK);
     const Item: Item = {
-      ...WALK,
+      ...Key,
       started_at: state.startedAt,
       ...(state.after !== undefined && { after: state.after }),
       is_over: state.isOver,
@@ -94,6 +81,6 @@ export const workStore: WorkStore = {
       until: state.until,
       has_failed: state.hasFailed,
     };
-    await dynamoDb.send(new PutCommand({ TableName: tableName, Item }));
+    await dynamoDb.send(new PutCommand({ TableName, Item }));
   },
 };

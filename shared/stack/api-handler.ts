@@ -1,4 +1,4 @@
-import { apiKeyCredentials } from '../aws/api-key-credentials.ts';
+import { apiKeyCredentials } from '../aws/api-key-store.ts';
 import { appUrl } from '../aws/parameters.ts';
 import { sessionStore } from '../aws/session-store.ts';
 import { ApiError } from '../errors.ts';

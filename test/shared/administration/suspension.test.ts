@@ -13,11 +13,11 @@ import { expectBalance, usageOf } from '../files/observe.ts';
 import { startService } from '../files/service.ts';
 
 const service = await startService();
-const { apiKeyStore: keys } = await import('../../../shared/aws/api-key-store.ts');
-const { apiKeyCredentials } = await import('../../../shared/aws/api-key-credentials.ts');
+const { apiKeyStore: keys, apiKeyCredentials } = await import('../../../shared/aws/api-key-store.ts');
 const { sessionStore: sessions } = await import('../../../shared/aws/session-store.ts');
-const { administrationStore: administration } = await import('../../../shared/aws/administration-store.ts');
-const { keyMarkStore: keyMarks } = await import('../../../shared/aws/key-mark-store.ts');
+const { administrationStore: administration, keyMarkStore: keyMarks } = await import(
+  '../../../shared/aws/administration-store.ts'
+);
 const applyFault = await faultsOfProduct();
 const stores = { administration, keyMarks, sessions };
 

@@ -9,8 +9,7 @@ import { createTables, dynamoDbClient } from '../../support/tables.ts';
 const engine = dynamoDbClient();
 const tables = await createTables(engine);
 const proxy = await startDynamoDbProxy();
-const { apiKeyStore: keys } = await import('../../../shared/aws/api-key-store.ts');
-const { apiKeyCredentials: credentials } = await import('../../../shared/aws/api-key-credentials.ts');
+const { apiKeyStore: keys, apiKeyCredentials: credentials } = await import('../../../shared/aws/api-key-store.ts');
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const MINUTE_MS = 60_000;

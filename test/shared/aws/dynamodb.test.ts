@@ -101,6 +101,12 @@ test.each([
   expect(proxy.calls).toEqual([]);
 });
 
+test('a command that is sent again is written as before', async () => {
+  const command = new PutCommand({ TableName, Item: { id: crypto.randomUUID(), value: { set: new Set(['a']) } } });
+  for (const _ of [1, 2]) await dynamoDb.send(command);
+  expect(await get(command.input.Item?.id)).toEqual(command.input.Item);
+});
+
 test('an undefined attribute of the item itself is left out, which the type Item forbids for that reason', async () => {
   const id = crypto.randomUUID();
   await put(id, undefined);

@@ -17,16 +17,17 @@ const tables = await createTables(engine);
 await startDynamoDbProxy();
 process.env.UPLOADS_BUCKET = 'files';
 const { accountStore: accounts } = await import('../../../shared/aws/account-store.ts');
-const { administrationStore: administration } = await import('../../../shared/aws/administration-store.ts');
-const { apiKeyCredentials } = await import('../../../shared/aws/api-key-credentials.ts');
-const { apiKeyStore: keys } = await import('../../../shared/aws/api-key-store.ts');
+const { administrationStore: administration, keyMarkStore: keyMarks } = await import(
+  '../../../shared/aws/administration-store.ts'
+);
+const { apiKeyCredentials, apiKeyStore: keys } = await import('../../../shared/aws/api-key-store.ts');
 const { auditStore: audit } = await import('../../../shared/aws/audit-store.ts');
 const { fileStore: files } = await import('../../../shared/aws/file-store.ts');
-const { keyMarkStore: keyMarks } = await import('../../../shared/aws/key-mark-store.ts');
 const { rateLimitStore: rateLimits } = await import('../../../shared/aws/rate-limit-store.ts');
-const { releaseStore: releases } = await import('../../../shared/aws/release-store.ts');
+const { releaseStore: releases, settlementStore: settlements } = await import(
+  '../../../shared/aws/settlement-store.ts'
+);
 const { sessionStore: sessions } = await import('../../../shared/aws/session-store.ts');
-const { settlementStore: settlements } = await import('../../../shared/aws/settlement-store.ts');
 const { takeStreamSlot } = await import('../../../shared/aws/stream-slot-store.ts');
 const { workStore: work } = await import('../../../shared/aws/work-store.ts');
 

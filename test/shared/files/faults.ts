@@ -48,7 +48,7 @@ export interface Outcome {
 export async function faultsOfProduct() {
   const [{ dynamoDb }, { s3 }] = await Promise.all([
     import('../../../shared/aws/dynamodb.ts'),
-    import('../../../shared/aws/s3.ts'),
+    import('../../../shared/aws/object-store.ts'),
   ]);
   interface Call {
     readonly perform: () => Promise<never>;

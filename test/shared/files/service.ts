@@ -50,29 +50,26 @@ export async function startService() {
 export type Service = Awaited<ReturnType<typeof startService>>;
 
 async function loadStores() {
-  const [accounts, audit, files, idempotency, inventory, listing, objects, releases, settlements, signer, work] =
-    await Promise.all([
-      import('../../../shared/aws/account-store.ts'),
-      import('../../../shared/aws/audit-store.ts'),
-      import('../../../shared/aws/file-store.ts'),
-      import('../../../shared/aws/idempotency-store.ts'),
-      import('../../../shared/aws/object-inventory.ts'),
-      import('../../../shared/aws/listing-store.ts'),
-      import('../../../shared/aws/object-store.ts'),
-      import('../../../shared/aws/release-store.ts'),
-      import('../../../shared/aws/settlement-store.ts'),
-      import('../../../shared/aws/sign-upload.ts'),
-      import('../../../shared/aws/work-store.ts'),
-    ]);
+  const [accounts, audit, files, idempotency, listing, objects, settlements, signer, work] = await Promise.all([
+    import('../../../shared/aws/account-store.ts'),
+    import('../../../shared/aws/audit-store.ts'),
+    import('../../../shared/aws/file-store.ts'),
+    import('../../../shared/aws/idempotency-store.ts'),
+    import('../../../shared/aws/listing-store.ts'),
+    import('../../../shared/aws/object-store.ts'),
+    import('../../../shared/aws/settlement-store.ts'),
+    import('../../../shared/aws/sign-upload.ts'),
+    import('../../../shared/aws/work-store.ts'),
+  ]);
   return {
     accounts: accounts.accountStore,
     audit: audit.auditStore,
     files: files.fileStore,
     idempotency: idempotency.idempotencyStore,
-    inventory: inventory.objectInventory,
+    inventory: objects.objectInventory,
     listing: listing.listingStore,
     objects: objects.objectStore,
-    releases: releases.releaseStore,
+    releases: settlements.releaseStore,
     settlements: settlements.settlementStore,
     signUpload: signer.signUpload,
     work: work.workStore,

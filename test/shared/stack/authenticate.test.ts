@@ -11,8 +11,7 @@ import { createTables, dynamoDbClient } from '../../support/tables.ts';
 const engine = dynamoDbClient();
 const tables = await createTables(engine);
 const proxy = await startDynamoDbProxy();
-const { apiKeyStore } = await import('../../../shared/aws/api-key-store.ts');
-const { apiKeyCredentials: keys } = await import('../../../shared/aws/api-key-credentials.ts');
+const { apiKeyStore, apiKeyCredentials: keys } = await import('../../../shared/aws/api-key-store.ts');
 const { sessionStore: sessions } = await import('../../../shared/aws/session-store.ts');
 
 const keyOwner = crypto.randomUUID();
