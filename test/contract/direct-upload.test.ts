@@ -241,7 +241,7 @@ describe('contract: direct uploads', () => {
   });
 
   test('a ticket of 100 MiB reserves its bytes for more than two hours, and its URL is valid for 15 minutes', async () => {
-    const roomy = await startTestService();
+    const roomy = await borrowTestService();
     const { byKey, id } = await roomy.newAccount();
     const request = { name: 'd', mime_type: 'text/plain', size_bytes: 104_857_600 };
     const { body } = await byKey.postJson<Ticket>('/files', request);

@@ -7,13 +7,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { generateFiles } from '../service/generated-files.ts';
 import { inherited } from '../support/inherited.ts';
 import { operatorOf } from '../support/operator.ts';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let directory: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'export-'));
-  service = await startTestService();
+  service = await borrowTestService();
 });
 afterAll(async () => {
   await service.close();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inherited } from '../support/inherited.ts';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let account: TestAccount;
@@ -13,7 +13,7 @@ let directory: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'first-upload-'));
-  service = await startTestService();
+  service = await borrowTestService();
   account = await service.newAccount();
 });
 afterAll(async () => {

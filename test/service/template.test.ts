@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { askForTicket, complete, put, uploadStreaming } from '../support/lanes.ts';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { removeGrant, removeResource, removeVariable, type Templates } from '../support/template-edits.ts';
 
 /** A resource, variable or grant of the template without which a request fails. The tests remove it to prove that. */
@@ -142,7 +142,7 @@ const REMOVALS: readonly (readonly Removal[])[] = [
 
 let completeService: TestService;
 beforeAll(async () => {
-  completeService = await startTestService();
+  completeService = await borrowTestService();
 });
 afterAll(() => completeService.close());
 
