@@ -13,8 +13,8 @@ const PIECES = ['test/{functions,shared}/**/*.test.ts'];
 export default defineConfig({
   test: {
     globalSetup: ['test/support/engines.ts'],
-    // Two cores: more workers than that only wait for each other and for the engines.
-    maxWorkers: 2,
+    // For two cores: a test often waits for a deadline, a retry or a page, and the third worker uses that time.
+    maxWorkers: 3,
     projects: [
       { test: { ...COMMON, name: 'pieces', include: PIECES, setupFiles: ['test/support/compare-buffers.ts'] } },
       // A service of its own is all that keeps these apart: to load everything anew for each file took a fifth of the time.

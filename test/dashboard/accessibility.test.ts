@@ -3,8 +3,10 @@ import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeUpFiles } from '../service/made-up-files.ts';
 import { HAS_BROWSER, openAs, sharedBrowser, type Visit, visit } from '../support/browser.ts';
 import { uploadThrough } from '../support/lanes.ts';
+import { operatorOf } from '../support/operator.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -203,9 +205,9 @@ describe.runIf(HAS_BROWSER)('every page and dialog', () => {
 
   test('is begun by the keyboard with the way past the navigation, and goes on where it was on another page', async () => {
     const many = await service.newAccount();
-    await Promise.all(
-      Array.from({ length: 51 }, (_, index) => uploadThrough('inline', many, `${index}.txt`, 'content')),
-    );
+    const operator = operatorOf(service);
+    await makeUpFiles(operator.dynamoDb, service.tables, { accountId: many.id, count: 51 });
+    operator.close();
     const here = await visit(browser);
     const { page } = here;
     const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent);
