@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { ApiError, ERRORS, type ErrorCode, isUnavailable, serviceUnavailable } from '../../shared/errors.ts';
+import {
+  ApiError,
+  asApiError,
+  ERRORS,
+  type ErrorCode,
+  isUnavailable,
+  serviceUnavailable,
+} from '../../shared/errors.ts';
 
 test('every error with status 503 has Retry-After, however it is made', () => {
   const codes = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => ERRORS[code].status === 503);
@@ -17,4 +24,12 @@ test('serviceUnavailable keeps cause and detail for the log, and sets Retry-Afte
     false,
     false,
   ]);
+});
+
+test('an error that is told by its code alone keeps what was thrown for the log', () => {
+  const cause = new Error('secret detail');
+  expect(asApiError(cause)).toMatchObject({ name: 'ApiError', code: 'internal_error', status: 500, cause });
+  const known = new ApiError('not_found');
+  expect(asApiError(known)).toBe(known);
+  expect(known.headers).toEqual({});
 });

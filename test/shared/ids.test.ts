@@ -54,9 +54,17 @@ test('a version 5 UUID is the one that RFC 9562 defines for the name', () => {
   expect(uuidv5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'python.org')).toBe('886313e1-3b8a-5372-9b90-0c9aee199e5d');
 });
 
+test('a UUID that was just made is a UUID', () => {
+  expect(isUuid(uuidv7())).toBe(true);
+});
+
 test.each([
-  [uuidv7(), true],
+  ['886313e1-3b8a-5372-9b90-0c9aee199e5d', true],
   ['', false],
+  ['x886313e1-3b8a-5372-9b90-0c9aee199e5d', false],
+  ['886313e1-3b8a-5372-9b90-0c9aee199e5dx', false],
+  ['886313e1-3b8a-5372-9b90-0c9aee199e5', false],
+  ['886313e13b8a53729b900c9aee199e5d', false],
   ['886313E1-3B8A-5372-9B90-0C9AEE199E5D', false],
   ['886313e1-3b8a-5372-9b90-0c9aee199e5d\n', false],
   ['../etc/passwd', false],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { inParts } from '../../../shared/files/parts.ts';
+import { COPIES_AT_ONCE, COPY_PART_BYTES, copyMs, inParts } from '../../../shared/files/parts.ts';
 
 async function* chunksOf(chunks: readonly Uint8Array[]) {
   yield* chunks;
@@ -52,4 +52,23 @@ test('short content takes little memory, and long content two parts at most', as
   expect(await memoryOf([Buffer.from('hello')])).toBeLessThanOrEqual(64 * 1024);
   expect(await memoryOf([Buffer.alloc(300_000)])).toBeLessThanOrEqual(300_000);
   expect(await memoryOf(Array.from({ length: 50 }, () => Buffer.alloc(65_536)))).toBe(2 * 1024 * 1024);
+});
+
+test('a part that comes in many pieces is whole, however often its memory has grown', async () => {
+  const chunks = Array.from({ length: 7 }, (_, index) => Buffer.alloc(50_000, index + 1));
+  const [part] = await partsOf(chunks, 1_000_000);
+  expect(part).toEqual({ bytes: Buffer.concat(chunks), isLast: true });
+});
+
+const MIB = 1024 * 1024;
+
+test.each([
+  [0, 0],
+  [16 * MIB, 1_000],
+  [COPY_PART_BYTES, 2_000],
+  [COPIES_AT_ONCE * COPY_PART_BYTES, 2_000],
+  [COPIES_AT_ONCE * COPY_PART_BYTES + 1, 4_000],
+  [5_000 * MIB, 14_000],
+])('the copy of %i bytes may take %i ms', (sizeBytes, ms) => {
+  expect(copyMs(sizeBytes)).toBe(ms);
 });

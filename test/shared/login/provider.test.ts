@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { accountIdOf } from '../../../shared/login/identity.ts';
-import { issuerSpellings, parseLoginProvider } from '../../../shared/login/provider.ts';
+import { isGoogle, issuerSpellings, parseLoginProvider } from '../../../shared/login/provider.ts';
 
 const CLIENT = { client_id: 'id', client_secret: 'secret' };
 const LOCAL = {
@@ -21,18 +21,27 @@ test('a secret with only a client means Google', () => {
     jwksUri: 'https://www.googleapis.com/oauth2/v3/certs',
   });
   expect(issuerSpellings(provider)).toEqual(['https://accounts.google.com', 'accounts.google.com']);
+  expect(isGoogle(provider)).toBe(true);
 });
 
 test('another provider is described completely, and has one spelling', () => {
   const provider = parseLoginProvider({ ...CLIENT, ...LOCAL });
   expect(provider).toMatchObject({ tokenEndpoint: LOCAL.token_endpoint });
   expect(issuerSpellings(provider)).toEqual([LOCAL.issuer]);
+  expect(isGoogle(provider)).toBe(false);
+});
+
+test('an endpoint without TLS may be on this machine, by its name or its address', () => {
+  for (const jwks_uri of ['http://localhost:9000/jwks', 'http://127.0.0.1:9000/jwks']) {
+    expect(parseLoginProvider({ ...CLIENT, ...LOCAL, jwks_uri })).toMatchObject({ jwksUri: jwks_uri });
+  }
 });
 
 describe('an incomplete secret is refused with the name of the field, without its value:', () => {
   test.each([
     ['when it is empty', {}, 'client_id'],
     ['without the client’s secret', { client_id: 'hunter2' }, 'client_secret'],
+    ['with an empty client’s secret', { client_id: 'hunter2', client_secret: '' }, 'client_secret'],
     ['with a number for text', { ...CLIENT, client_id: 5 }, 'client_id'],
     ...Object.keys(LOCAL).map(
       (name) =>

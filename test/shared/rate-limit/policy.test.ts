@@ -11,6 +11,16 @@ test.each([1, 2, 60, 499, 500, 501, 1_000, 999_983, 1_000_000])('the slots of %i
   expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
 });
 
+test.each([
+  [1, 1],
+  [60, 60],
+  [500, 500],
+  [501, 72],
+  [1_000_000, 72],
+])('a limit of %i has %i slots', (limit, slots) => {
+  expect(ratePolicy(limit)).toEqual({ limit, slots });
+});
+
 test('every class of the routes has a limit that an operator can set', () => {
   for (const route of Object.values(ROUTES)) {
     if ('rateClass' in route) expect(CONFIGURABLE_LIMITS).toHaveProperty(RATE_LIMIT_OF_CLASS[route.rateClass]);

@@ -32,6 +32,7 @@ describe('a file name', () => {
     ['may hold a bare LF', '; filename="a\nb.txt"', 'a\nb.txt'],
     ['may hold a bare CR', '; filename="a\rb.txt"', 'a\rb.txt'],
     ['may go on in the next line, by leading white space', ';\r\n filename="a.txt"', 'a.txt'],
+    ['goes on after any white space at the line’s beginning', '; filename="a\r\n \tb.txt"', 'a b.txt'],
     ['counts the first time it comes', '; filename="a.txt"; filename="b.txt"', 'a.txt'],
   ])('%s', async (_, parameters, filename) => {
     expect(await read([disposition(parameters), 'content'])).toMatchObject({
@@ -75,6 +76,8 @@ describe('a percent-encoded name', () => {
     ['is decoded when the form is aiohttp’s', UUID, `${TYPE}\r\n${NAME}`, 'a b.txt'],
     ['is decoded when the form is needle’s', NEEDLE, `${NAME}\r\n${TYPE}`, 'a b.txt'],
     ['has all decoded that aiohttp encodes', UUID, `${TYPE}\r\n${named('%28%21%29%25%C3%A9')}`, '(!)%é'],
+    ['is decoded behind a header of another kind', UUID, `Content-Length: 7\r\n${TYPE}\r\n${NAME}`, 'a b.txt'],
+    ['has an asterisk decoded as aiohttp encodes it', UUID, `${TYPE}\r\n${named('%2A')}`, '*'],
     ['has all decoded that needle encodes', NEEDLE, named('(!)%25%22%C3%A9'), '(!)%"é'],
     ['stays when Content-Type comes second', UUID, `${NAME}\r\n${TYPE}`, 'a%20b.txt'],
     ['stays when there is no Content-Type', UUID, NAME, 'a%20b.txt'],
@@ -116,7 +119,7 @@ describe('a file part whose content is encoded', () => {
     expect(await read([`${disposition('')}\r\n${unnamed}`, 'Y29udGVudA=='])).toEqual(REFUSED);
   });
 
-  test.each(['binary', '8bit', '7bit', '7Bit', '', 'BASE 64'])(
+  test.each(['binary', '8bit', '7bit', '7Bit', '', 'BASE 64', 'x-base64', 'base64url'])(
     'is taken with Content-Transfer-Encoding: %s, which encodes nothing',
     async (encoding) => {
       const part: Part = [`${FILE[0]}\r\nContent-Transfer-Encoding: ${encoding}`, 'content'];
