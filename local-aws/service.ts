@@ -1,22 +1,24 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AwsFront, startAwsFront } from './aws-front/aws-front.ts';
+import type { Principal } from './aws-front/principals.ts';
 import { deployFiles } from './buckets/deploy-files.ts';
 import { readBuckets } from './buckets/read-buckets.ts';
 import type { AnsweredRequest } from './cloudfront/serve-request.ts';
 import { distributionOfOutput, startEdge } from './cloudfront/start-distribution.ts';
-import { createCompute } from './compute.ts';
+import { type Compute, createCompute } from './compute.ts';
 import { createTables } from './dynamodb/create-tables.ts';
 import type { Engines } from './engines.ts';
 import type { AsyncInvoker } from './events/async-invoker.ts';
 import type { EventBus } from './events/event-bus.ts';
 import { readRestApis } from './gateway/rest-api.ts';
 import { choosePorts } from './host/ports.ts';
+import type { IdentityProvider } from './identity-provider/start-identity-provider.ts';
 import type { InvocationResult, LogListener } from './lambda/invocation.ts';
 import type { LambdaService } from './lambda/lambda-service.ts';
 import { isLoginProviderSecret, startLoginProvider } from './login-provider.ts';
 import { operatorPrincipal, writeOperatorFile } from './operator.ts';
-import { startOrigins } from './origins.ts';
+import { type Origins, startOrigins } from './origins.ts';
 import { readPrincipals } from './principals.ts';
 import { openSecrets, readParameters, secretName } from './secrets-and-parameters.ts';
 import { loadAssembly, type Template } from './template/assembly.ts';
@@ -83,7 +85,7 @@ const ACCOUNT_ID = '000000000000';
  * @throws Error naming a part of the templates that is not implemented here, or a port in use.
  */
 export async function startService(options: ServiceOptions): Promise<LocalService> {
-  const started: { close(): unknown }[] = [];
+  const started: Closable[] = [];
   const close = async () => {
     for (const part of started.splice(0).reverse()) await part.close();
   };
@@ -96,26 +98,12 @@ export async function startService(options: ServiceOptions): Promise<LocalServic
 }
 
 /** @param started  collects what has to be closed, as soon as it exists. */
-async function start(options: ServiceOptions, started: { close(): unknown }[]): Promise<Omit<LocalService, 'close'>> {
-  const { dataDir, engines, onLog = () => {}, onRequest = () => {}, clock } = options;
-  const { deployment, addresses, secrets } = await openDeployment(options);
-  const ports = await choosePorts(options.port, dataDir);
-  const app = distributionOfOutput(deployment, 'DashboardUrl');
-  const cdn = distributionOfOutput(deployment, 'CdnUrl');
-  const buckets = readBuckets(deployment);
-  addresses.set(app.attribute('DomainName'), `localhost:${ports.app}`);
-  addresses.set(cdn.attribute('DomainName'), `127.0.0.1:${ports.cdn}`);
-  for (const { regionalDomainName } of buckets) addresses.set(regionalDomainName, `127.0.0.1:${ports.aws}`);
-
-  const apis = readRestApis(deployment);
-  const appUrl = `http://localhost:${ports.app}`;
-  const identityProvider = await startLoginProvider({
-    deployment,
-    apis,
-    appUrl,
-    port: ports.identityProvider,
-    secrets,
-  });
+async function start(options: ServiceOptions, started: Closable[]): Promise<Omit<LocalService, 'close'>> {
+  const { onLog = () => {} } = options;
+  const opened = await openDeployment(options);
+  const { deployment, ports, buckets, apis, appUrl, secrets } = opened;
+  const provider = { deployment, apis, appUrl, port: ports.identityProvider, secrets };
+  const identityProvider = await startLoginProvider(provider);
   started.push(identityProvider);
   const compute = createCompute({
     deployment,
@@ -128,31 +116,27 @@ async function start(options: ServiceOptions, started: { close(): unknown }[]): 
   });
   started.push(compute);
   const operator = operatorPrincipal();
-  const front = await startAwsFront({
-    ...deployment.account,
-    port: ports.aws,
-    dataDir,
-    principals: [...readPrincipals(deployment, [...compute.functions, ...compute.webFunctions]), operator],
-    buckets,
-    ...engines,
-    secrets,
-    parameters: readParameters(deployment),
-    onObjectCreated: compute.bus.objectCreated,
-    onDenied: ({ principal, action, resource }) =>
-      onLog({ function: principal, line: `AccessDenied: ${action} on ${resource}` }),
-  });
+  const front = await startFront(options, opened, { compute, operator });
   started.push(front);
-  await Promise.all([createTables(deployment, engines), deployFiles(deployment, front.endpoint)]);
-
+  await Promise.all([createTables(deployment, options.engines), deployFiles(deployment, front.endpoint)]);
   const origins = await startOrigins({ deployment, apis, buckets, bucketPort: ports.aws, compute, onLog });
   started.push(origins);
-  for (const { domainName } of apis) addresses.set(domainName, `127.0.0.1:${origins.ports.get(domainName)}`);
-  const edge = { deployment, originPorts: origins.ports, onRequest, clock };
-  started.push(await startEdge({ ...edge, distribution: app, port: ports.app }));
-  started.push(await startEdge({ ...edge, distribution: cdn, port: ports.cdn }));
-  started.push(await writeOperatorFile(dataDir, { operator, endpoint: front.endpoint, region: REGION }));
+  await startEdges(options, opened, origins, started);
+  started.push(await writeOperatorFile(options.dataDir, { operator, endpoint: front.endpoint, region: REGION }));
+  return toLocalService(opened, { identityProvider, compute, front, origins });
+}
 
-  const { lambda, bus, invoker } = compute;
+function toLocalService(
+  { deployment, appUrl }: Opened,
+  parts: {
+    readonly identityProvider: IdentityProvider;
+    readonly compute: Compute;
+    readonly front: AwsFront;
+    readonly origins: Origins;
+  },
+): Omit<LocalService, 'close'> {
+  const { identityProvider, front, origins } = parts;
+  const { lambda, bus, invoker } = parts.compute;
   return {
     urls: {
       root_url: appUrl,
@@ -175,7 +159,16 @@ async function start(options: ServiceOptions, started: { close(): unknown }[]): 
   };
 }
 
-/** Opens the deployment. Its addresses, and the secret of the login provider, are filled in later. */
+interface Closable {
+  close(): unknown;
+}
+
+type Opened = Awaited<ReturnType<typeof openDeployment>>;
+
+/**
+ * Opens the deployment and chooses the ports of its servers. The secret of the login provider and the addresses of the
+ * gateways are filled in later.
+ */
 async function openDeployment(options: ServiceOptions) {
   const { dataDir, accountId = ACCOUNT_ID } = options;
   const assembly = await loadAssembly(options.assembly, options.edit);
@@ -189,7 +182,45 @@ async function openDeployment(options: ServiceOptions) {
     secretValue: (id) => secrets[secretName(id)] ?? noSecret(id),
   });
   const secrets = await openSecrets(deployment, dataDir, isLoginProviderSecret);
-  return { deployment, addresses, secrets };
+  const ports = await choosePorts(options.port, dataDir);
+  const app = distributionOfOutput(deployment, 'DashboardUrl');
+  const cdn = distributionOfOutput(deployment, 'CdnUrl');
+  const buckets = readBuckets(deployment);
+  addresses.set(app.attribute('DomainName'), `localhost:${ports.app}`);
+  addresses.set(cdn.attribute('DomainName'), `127.0.0.1:${ports.cdn}`);
+  for (const { regionalDomainName } of buckets) addresses.set(regionalDomainName, `127.0.0.1:${ports.aws}`);
+  const appUrl = `http://localhost:${ports.app}`;
+  return { deployment, addresses, secrets, ports, app, cdn, buckets, apis: readRestApis(deployment), appUrl };
+}
+
+function startFront(
+  { dataDir, engines, onLog = () => {} }: ServiceOptions,
+  { deployment, buckets, ports, secrets }: Opened,
+  { compute, operator }: { readonly compute: Compute; readonly operator: Principal },
+): Promise<AwsFront> {
+  return startAwsFront({
+    ...deployment.account,
+    port: ports.aws,
+    dataDir,
+    principals: [...readPrincipals(deployment, [...compute.functions, ...compute.webFunctions]), operator],
+    buckets,
+    ...engines,
+    secrets,
+    parameters: readParameters(deployment),
+    onObjectCreated: compute.bus.objectCreated,
+    onDenied: ({ principal, action, resource }) =>
+      onLog({ function: principal, line: `AccessDenied: ${action} on ${resource}` }),
+  });
+}
+
+/** Starts both distributions in front of the origins. */
+async function startEdges(options: ServiceOptions, opened: Opened, origins: Origins, started: Closable[]) {
+  const { deployment, addresses, apis, ports, app, cdn } = opened;
+  for (const { domainName } of apis) addresses.set(domainName, `127.0.0.1:${origins.ports.get(domainName)}`);
+  const { onRequest = () => {}, clock } = options;
+  const edge = { deployment, originPorts: origins.ports, onRequest, clock };
+  started.push(await startEdge({ ...edge, distribution: app, port: ports.app }));
+  started.push(await startEdge({ ...edge, distribution: cdn, port: ports.cdn }));
 }
 
 function noSecret(id: string): never {

@@ -21,7 +21,7 @@ export interface MeteredCall {
   readonly endedAt: number;
 }
 
-export interface MeterReading {
+interface MeterReading {
   readonly calls: readonly MeteredCall[];
   readonly readUnits: number;
   readonly writeUnits: number;

@@ -8,7 +8,7 @@ import type { CreationReason, ObjectCreated, S3Request, S3Response } from '../s3
 import type { S3Server } from '../s3/s3-server.ts';
 import { type Credentials, signRequest, uriEncode } from './signature.ts';
 
-export interface S3EngineOptions {
+interface S3EngineOptions {
   readonly endpoint: string;
   readonly region: string;
   readonly credentials: Credentials;

@@ -2,7 +2,7 @@ import { createContext, Script } from 'node:vm';
 import type { ViewerRequestEvent, ViewerResponseEvent } from 'cloudfront';
 
 /** The outcome of one run of a function. */
-export interface FunctionOutcome {
+interface FunctionOutcome {
   /** What the handler returned. Its shape is not checked yet. */
   readonly result: unknown;
   /** The argument of `selectRequestOriginById`, if it was called. */

@@ -10,7 +10,7 @@ const REASONS = {
   504: 'CloudFront attempted to establish a connection with the origin, but either the attempt failed or the origin closed the connection.',
 } as const;
 
-export interface OwnAnswer {
+interface OwnAnswer {
   readonly status: number;
   readonly headers: HeaderMap;
   readonly body: Buffer;

@@ -26,7 +26,7 @@ export interface GatewayParts {
 }
 
 /** A request to the stage of the API. */
-export interface GatewayRequest {
+interface GatewayRequest {
   readonly message: IncomingMessage;
   /** Without the stage, encoded. */
   readonly path: string;

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 
 /** The ports of the servers. All listen on the loopback interface. */
-export interface Ports {
+interface Ports {
   readonly app: number;
   readonly cdn: number;
   readonly identityProvider: number;

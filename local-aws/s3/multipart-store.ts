@@ -14,7 +14,7 @@ export interface Part {
 }
 
 /** What is known of an upload when it begins. */
-export interface UploadRecord {
+interface UploadRecord {
   readonly key: string;
   readonly initiated: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ interface MutableUpload extends Upload {
 }
 
 /** An upload that has ended. The ETag is that of its object; absent when the upload was aborted. */
-export interface EndedUpload {
+interface EndedUpload {
   readonly key: string;
   readonly etag?: string;
 }
