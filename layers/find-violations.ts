@@ -9,6 +9,7 @@ export function findViolations(graph: ImportGraph, layers: readonly Layer[], bou
       ...files.flatMap((target) => violationOfImport(layers, file, target)),
       ...packages.flatMap((name) => violationOfPackage(layers, file, name)),
     ]),
+    ...layers.flatMap((layer) => unusedEntries(graph, layers, layer)),
     ...findCircles(new Map([...graph].map(([file, { files }]) => [file, files]))).map(
       (circle) => `files import each other in a circle: ${circle.join(', ')}`,
     ),
@@ -46,6 +47,15 @@ function violationOfPackage(layers: readonly Layer[], file: string, name: string
     allowed.endsWith('*') ? name.startsWith(allowed.slice(0, -1)) : isWithin(name, allowed),
   );
   return isAllowed ? [] : [`${file} imports the package ${name}, which the row of ${layer.path} does not allow`];
+}
+
+/** What a row allows and none of its files imports, so that the table says no more than is so. */
+function unusedEntries(graph: ImportGraph, layers: readonly Layer[], layer: Layer): string[] {
+  const own = [...graph].filter(([file]) => layerOf(layers, file) === layer);
+  const targets = own.flatMap(([, { files }]) => files);
+  return layer.imports
+    .filter((path) => !targets.some((target) => isWithin(target, path)))
+    .map((path) => `the row of ${layer.path} allows ${path}, which none of its files imports`);
 }
 
 /** The layer with the longest path that holds the file. */

@@ -30,17 +30,6 @@ export const BOUNDS: readonly Bound[] = [
   },
 ];
 
-const DOMAIN = [
-  'shared/accounts',
-  'shared/administration',
-  'shared/api-keys',
-  'shared/files',
-  'shared/login',
-  'shared/rate-limit',
-  'shared/sessions',
-  'shared/upload-form',
-];
-
 /** What the stacks take from the product: its declarations, and no code that runs. */
 const DECLARATIONS = [
   'shared/aws/tables.ts',
@@ -68,15 +57,63 @@ const REACT = ['@mantine/*', '@tabler/icons-react', '@tanstack/*', 'react', 'rea
  */
 export const LAYERS: readonly Layer[] = [
   {
-    path: 'test',
-    what: 'Tests: what they test, and `test/support`',
-    imports: ['test/support', 'docs', 'bench', 'smoke', 'admin', 'infra', 'layers', 'local-aws', 'functions', 'shared'],
+    path: 'test/contract',
+    what: 'Tests of the public API',
+    imports: ['test/support', 'test/shared/upload-form/captured.ts', 'local-aws', 'functions', 'shared'],
+    packages: ['*'],
+  },
+  {
+    path: 'test/service',
+    what: 'Tests of the whole service: faults, incidents, grants, time limits',
+    imports: ['test/support', 'infra', 'local-aws', 'shared'],
+    packages: ['*'],
+  },
+  {
+    path: 'test/docs',
+    what: 'Tests of what the documents say',
+    imports: ['test/support', 'docs', 'smoke', 'admin', 'infra', 'local-aws', 'shared'],
     packages: ['*'],
   },
   {
     path: 'test/dashboard',
     what: 'Tests of the dashboard, most of them in a browser',
     imports: ['test/support', 'dashboard'],
+    packages: ['*'],
+  },
+  {
+    path: 'test/admin',
+    what: 'Tests of the command of the operator',
+    imports: ['test/support', 'admin', 'local-aws', 'shared'],
+    packages: ['*'],
+  },
+  {
+    path: 'test/smoke',
+    what: 'Tests of the checks of a running service',
+    imports: ['test/support'],
+    packages: ['*'],
+  },
+  {
+    path: 'test/infra',
+    what: 'Tests of stacks and edge functions',
+    imports: ['test/support', 'infra', 'local-aws', 'shared'],
+    packages: ['*'],
+  },
+  {
+    path: 'test/layers',
+    what: 'Tests of the check of this table',
+    imports: ['layers'],
+    packages: ['*'],
+  },
+  {
+    path: 'test/functions',
+    what: 'Tests of parts of the streaming server',
+    imports: ['functions', 'shared'],
+    packages: ['*'],
+  },
+  {
+    path: 'test/shared',
+    what: 'Tests of the domain and the stores',
+    imports: ['test/support', 'docs/architecture', 'local-aws', 'shared'],
     packages: ['*'],
   },
   {
@@ -129,33 +166,70 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'functions/upload-stream',
     what: 'The Web Function for large uploads',
-    // It answers other paths as the function for unknown routes does.
-    imports: ['functions/unknown-route.ts', 'shared'],
+    // The handler of unknown routes also answers other paths here.
+    imports: [
+      'functions/unknown-route.ts',
+      'shared/stack',
+      'shared/aws',
+      'shared/http',
+      'shared/accounts',
+      'shared/rate-limit',
+      'shared/*',
+    ],
     packages: ['aws-lambda', 'node:*'],
   },
   {
     path: 'functions',
     what: 'One file for each Lambda function',
-    imports: ['shared'],
+    imports: [
+      'shared/stack',
+      'shared/aws',
+      'shared/http',
+      'shared/accounts',
+      'shared/api-keys',
+      'shared/files',
+      'shared/login',
+      'shared/*',
+    ],
     packages: ['aws-lambda', 'node:*'],
     isApart: true,
   },
   {
     path: 'shared/stack',
     what: 'The middleware of every route, and the receiving of a form',
-    imports: ['shared/aws', 'shared/http', ...DOMAIN, 'shared/*'],
+    imports: [
+      'shared/aws',
+      'shared/http',
+      'shared/accounts',
+      'shared/api-keys',
+      'shared/files',
+      'shared/login',
+      'shared/rate-limit',
+      'shared/sessions',
+      'shared/upload-form',
+      'shared/*',
+    ],
     packages: ['@middy/core', 'aws-lambda', 'node:*'],
   },
   {
     path: 'shared/aws',
     what: 'The stores: all calls to AWS',
-    imports: [...DOMAIN, 'shared/*'],
+    imports: [
+      'shared/accounts',
+      'shared/administration',
+      'shared/api-keys',
+      'shared/files',
+      'shared/login',
+      'shared/rate-limit',
+      'shared/sessions',
+      'shared/*',
+    ],
     packages: ['@aws-sdk/*', '@smithy/types', 'node:*'],
   },
   {
     path: 'shared/administration',
     what: 'Domain: what an operator does',
-    imports: ['shared/accounts', 'shared/api-keys', 'shared/files', 'shared/sessions', 'shared/*'],
+    imports: ['shared/api-keys', 'shared/files', 'shared/sessions', 'shared/*'],
     packages: [],
   },
   {

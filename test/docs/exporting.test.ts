@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { generateFiles } from '../service/generated-files.ts';
+import { generateFiles } from '../support/generated-files.ts';
 import { inherited } from '../support/inherited.ts';
 import { operatorOf } from '../support/operator.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';

@@ -1,8 +1,8 @@
 import { expect, vi } from 'vitest';
 import type { MeteredRequest, Use } from '../../docs/costs/use.ts';
 import type { MeteredCall } from '../../local-aws/service.ts';
-import { generateFiles } from '../service/generated-files.ts';
 import type { Answer } from '../support/client.ts';
+import { generateFiles } from '../support/generated-files.ts';
 import { askForTicket, complete, put, uploadStreaming } from '../support/lanes.ts';
 import { operatorOf } from '../support/operator.ts';
 import type { TestAccount, TestService } from '../support/service.ts';

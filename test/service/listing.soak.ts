@@ -5,10 +5,10 @@ import { auditAccount } from '../../shared/administration/audit-account.ts';
 import { TABLES } from '../../shared/aws/tables.ts';
 import { eachOf } from '../../shared/each-of.ts';
 import type { ListedFile } from '../../shared/files/file.ts';
+import { GENERATED_FILE_BYTES, generateFiles, removeFiles } from '../support/generated-files.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { dynamoDbClient } from '../support/tables.ts';
 import { withFault } from '../support/with-fault.ts';
-import { GENERATED_FILE_BYTES, generateFiles, removeFiles } from './generated-files.ts';
 
 const COUNT = 20_000;
 /** A third of the files: the newest ones, whose counters become zero, and every fifth of the others. */
