@@ -51,77 +51,58 @@ const WIRE = [
 
 const REACT = ['@mantine/*', '@tabler/icons-react', '@tanstack/*', 'react', 'react-dom'];
 
+/** A folder of tests, which may use any package. */
+const tests = (path: string, what: string, imports: readonly string[]): Layer => ({
+  path,
+  what,
+  imports,
+  packages: ['*'],
+});
+
 /**
  * The layers, from top to bottom. A file imports files of its own row, and of lower rows those that its row names. Nothing
  * imports upwards. Files never import each other in a circle, nor do folders.
  */
 export const LAYERS: readonly Layer[] = [
-  {
-    path: 'test/contract',
-    what: 'Tests of the public API',
-    imports: ['test/support', 'test/shared/upload-form/captured.ts', 'local-aws', 'functions', 'shared'],
-    packages: ['*'],
-  },
-  {
-    path: 'test/service',
-    what: 'Tests of the whole service: faults, incidents, grants, time limits',
-    imports: ['test/support', 'infra', 'local-aws', 'shared'],
-    packages: ['*'],
-  },
-  {
-    path: 'test/docs',
-    what: 'Tests of what the documents say',
-    imports: ['test/support', 'docs', 'smoke', 'admin', 'infra', 'local-aws', 'shared'],
-    packages: ['*'],
-  },
-  {
-    path: 'test/dashboard',
-    what: 'Tests of the dashboard, most of them in a browser',
-    imports: ['test/support', 'dashboard'],
-    packages: ['*'],
-  },
-  {
-    path: 'test/admin',
-    what: 'Tests of the command of the operator',
-    imports: ['test/support', 'admin', 'local-aws', 'shared'],
-    packages: ['*'],
-  },
-  {
-    path: 'test/smoke',
-    what: 'Tests of the checks of a running service',
-    imports: ['test/support'],
-    packages: ['*'],
-  },
-  {
-    path: 'test/infra',
-    what: 'Tests of stacks and edge functions',
-    imports: ['test/support', 'infra', 'local-aws', 'shared'],
-    packages: ['*'],
-  },
-  {
-    path: 'test/layers',
-    what: 'Tests of the check of this table',
-    imports: ['layers'],
-    packages: ['*'],
-  },
-  {
-    path: 'test/functions',
-    what: 'Tests of parts of the streaming server',
-    imports: ['functions', 'shared'],
-    packages: ['*'],
-  },
-  {
-    path: 'test/shared',
-    what: 'Tests of the domain and the stores',
-    imports: ['test/support', 'docs/architecture', 'local-aws', 'shared'],
-    packages: ['*'],
-  },
-  {
-    path: 'test/local-aws',
-    what: 'Tests of the local AWS, which need nothing of the product but its tables',
-    imports: ['test/support', 'local-aws', 'shared/aws/tables.ts'],
-    packages: ['*'],
-  },
+  tests('test/contract', 'Tests of the public API', [
+    'test/support',
+    'test/shared/upload-form/captured.ts',
+    'local-aws',
+    'functions',
+    'shared',
+  ]),
+  tests('test/service', 'Tests of the whole service: faults, incidents, grants, time limits', [
+    'test/support',
+    'infra',
+    'local-aws',
+    'shared',
+  ]),
+  tests('test/docs', 'Tests of what the documents say', [
+    'test/support',
+    'docs',
+    'smoke',
+    'admin',
+    'infra',
+    'local-aws',
+    'shared',
+  ]),
+  tests('test/dashboard', 'Tests of the dashboard, most of them in a browser', ['test/support', 'dashboard']),
+  tests('test/admin', 'Tests of the command of the operator', ['test/support', 'admin', 'local-aws', 'shared']),
+  tests('test/smoke', 'Tests of the checks of a running service', ['test/support']),
+  tests('test/infra', 'Tests of stacks and edge functions', ['test/support', 'infra', 'local-aws', 'shared']),
+  tests('test/layers', 'Tests of the check of this table', ['layers']),
+  tests('test/functions', 'Tests of parts of the streaming server', ['functions', 'shared']),
+  tests('test/shared', 'Tests of the domain and the stores', [
+    'test/support',
+    'docs/architecture',
+    'local-aws',
+    'shared',
+  ]),
+  tests('test/local-aws', 'Tests of the local AWS, which need nothing of the product but its tables', [
+    'test/support',
+    'local-aws',
+    'shared/aws/tables.ts',
+  ]),
   {
     path: 'docs',
     what: 'What makes the tables, figures and pictures of the documents',
@@ -134,12 +115,7 @@ export const LAYERS: readonly Layer[] = [
     imports: ['test/support', 'infra/local', 'local-aws', 'shared'],
     packages: ['node:*'],
   },
-  {
-    path: 'test/support',
-    what: 'What tests share; it imports no test',
-    imports: ['*', 'infra', 'local-aws', 'shared'],
-    packages: ['*'],
-  },
+  tests('test/support', 'What tests share; it imports no test', ['*', 'infra', 'local-aws', 'shared']),
   { path: '*', what: 'Configuration of the tests', imports: [], packages: ['vitest'] },
   {
     path: 'admin',
