@@ -13,7 +13,7 @@ export interface CommandLine {
   readonly isDryRun: boolean;
 }
 
-/** @returns undefined when the help is asked for. @throws UsageError saying what is wrong. */
+/** Parses the command line. @returns undefined for `--help`. @throws UsageError with a sentence about what is wrong. */
 export function parseCommandLine(argv: readonly string[]): CommandLine | undefined {
   const { values, positionals } = parse(argv);
   if (values.help) return undefined;
@@ -49,7 +49,7 @@ function parse(argv: readonly string[]) {
   try {
     return parseArgs({ args: [...argv], options, allowPositionals: true });
   } catch (error) {
-    // The first of its sentences; the others tell programmers how to go on.
+    // Only the first sentence of Node's message: the others are hints for programmers.
     throw new UsageError(`${(error as Error).message.split('. ')[0]}: see --help.`);
   }
 }

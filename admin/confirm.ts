@@ -3,8 +3,8 @@ import type { Readable, Writable } from 'node:stream';
 import { Refusal, UsageError } from './commands/command.ts';
 
 /**
- * Asks a person, and takes nothing but a clear yes.
- * @throws UsageError when nobody can be asked; Refusal when the answer is another, or none.
+ * Asks the operator to type "yes".
+ * @throws UsageError when there is no terminal; Refusal for any other answer, or none.
  */
 export async function confirm(
   question: string,
@@ -17,7 +17,7 @@ export async function confirm(
     lines.once('line', resolve);
     lines.once('close', () => resolve(''));
   });
-  // A terminal that is still read from would keep the process alive.
+  // Without this, reading from the terminal would keep the process alive.
   lines.close();
   if (answer.trim().toLowerCase() !== 'yes') throw new Refusal('Nothing was changed.');
 }

@@ -6,12 +6,12 @@ import { Refusal } from './commands/command.ts';
 /** The stage that `npm start` runs. */
 const LOCAL_STAGE: StageName = 'dev';
 
-/** Which deployment is meant. */
+/** The deployment that a command works on. */
 export type Target = { readonly isLocal: true } | { readonly isLocal: false; readonly stage: StageName };
 
 /**
- * Puts everything into the environment that the stores need. On AWS the credentials are the operator's own; on this machine
- * those that the running service wrote. Where the tables are, both learn from the parameter of the deployment.
+ * Sets the environment variables that the stores need. On AWS the credentials are the operator's own; on this machine those
+ * that the running service has written to a file. The names of tables and bucket come from the deployment's parameter.
  * @throws Refusal when there is no such deployment.
  */
 export async function enterEnvironment(target: Target): Promise<void> {
@@ -20,7 +20,9 @@ export async function enterEnvironment(target: Target): Promise<void> {
   const stage = target.isLocal ? LOCAL_STAGE : target.stage;
   const environment = await readParameter(operatorParameterName(stage));
   if (environment === undefined) {
-    throw new Refusal(`In this AWS account and region the stage "${stage}" is not deployed, or by an older version.`);
+    throw new Refusal(
+      `The stage "${stage}" is not deployed in this AWS account and region, or was deployed by an older version.`,
+    );
   }
   Object.assign(process.env, JSON.parse(environment));
 }
@@ -30,7 +32,7 @@ async function useLocalService(dataDir: string): Promise<void> {
   const environment = await readFile(path, 'utf8').catch(() => {
     throw new Refusal(`The service is not running: ${path} cannot be read. Start it with "npm start".`);
   });
-  // A profile or an endpoint of the operator's own must not lead to AWS what is meant for this machine.
+  // The operator's own AWS profile or endpoint must not send calls for this machine to AWS.
   for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];
   Object.assign(process.env, JSON.parse(environment));
 }

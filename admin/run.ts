@@ -1,15 +1,16 @@
+import { ApiError, isUnavailable } from '../shared/errors.ts';
 import { type CommandLine, parseCommandLine } from './command-line.ts';
-import { type Result, UsageError } from './commands/command.ts';
+import { Refusal, type Result, UsageError } from './commands/command.ts';
 import { help } from './commands.ts';
 import { confirm } from './confirm.ts';
 import { enterEnvironment } from './environment.ts';
-import { sentenceFor } from './sentence.ts';
 
 /** `npm run admin -- <command>`: what an operator does to accounts and files, on AWS or on this machine. */
 
-const PATIENCE_MS = 3_600_000;
+/** How long a command keeps retrying what other writers hold up. */
+const DEADLINE_MS = 3_600_000;
 
-// What the use cases log is no part of the answer, and stdout is for that alone.
+// stdout is only for the result of the command, so what the use cases log goes to stderr.
 console.log = console.error;
 process.exitCode = await main(process.argv.slice(2));
 
@@ -39,10 +40,41 @@ async function run({ command, args, target, isConfirmed, isDryRun }: CommandLine
     cdnUrls,
     defaultStorageLimitBytes,
     isDryRun,
-    deadline: { deadlineAt: Date.now() + PATIENCE_MS },
+    deadline: { deadlineAt: Date.now() + DEADLINE_MS },
     confirm: async (question: string) => {
       if (!isConfirmed) await confirm(question, { input: process.stdin, output: process.stderr });
     },
   };
   return command.run(session, ...args);
+}
+
+/** Explains an error in one sentence for the operator. */
+function sentenceFor(error: unknown, { isLocal }: { isLocal: boolean }): string {
+  if (error instanceof Refusal || error instanceof UsageError) return error.message;
+  if (error instanceof ApiError && error.code === 'not_found') return 'It was deleted by somebody else meanwhile.';
+  const causes = causesOf(error);
+  if (isLocal && causes.some(({ code }) => code === 'ECONNREFUSED')) {
+    return 'The service is not running: start it with "npm start".';
+  }
+  const [{ name, message }] = causes.toReversed() as [Cause];
+  if (name === 'CredentialsProviderError') {
+    return `There are no AWS credentials (${firstLine(message)}): log in with the AWS CLI, or set AWS_PROFILE.`;
+  }
+  if (message === 'Region is missing') return 'There is no AWS region: set AWS_REGION, or a profile that has one.';
+  if (isUnavailable(error)) {
+    return `AWS cannot be reached, or is too busy (${name}: ${firstLine(message)}): try again.`;
+  }
+  return `It failed: ${name}: ${firstLine(message)}`;
+}
+
+type Cause = Error & { readonly code?: string };
+
+/** The error and its chain of causes, outermost first. */
+function causesOf(error: unknown): Cause[] {
+  if (!(error instanceof Error)) return [new Error(String(error))];
+  return error.cause === undefined ? [error] : [error, ...causesOf(error.cause)];
+}
+
+function firstLine(text: string): string | undefined {
+  return text.split('\n', 1)[0];
 }

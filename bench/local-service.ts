@@ -10,21 +10,21 @@ import { type Client, client } from '../test/support/client.ts';
 import { logIn } from '../test/support/login.ts';
 
 export interface BenchedService extends LocalService {
-  /** What `npm start` takes until it says READY, in milliseconds. */
+  /** Milliseconds that `npm start` takes until it prints READY. */
   readonly startedInMs: number;
-  /** A key of an account that has no files. */
+  /** An API key of an account without files. */
   readonly key: string;
   readonly byKey: Client;
 }
 
-/** No benchmark is to measure how requests are refused. */
+/** The highest possible rate limits, so that benchmarks do not measure rejections. */
 const UNLIMITED = Object.fromEntries(
   Object.entries(CONFIGURABLE_LIMITS).flatMap(([name, { max }]) =>
     name.startsWith('RATE_LIMIT') ? [[name, String(max)]] : [],
   ),
 );
 
-/** Runs a benchmark against the service as `npm start` runs it, in a directory of its own. */
+/** Runs a benchmark against a service that is started as by `npm start`, with a temporary data directory. */
 export async function withLocalService<Result>(
   benchmark: (service: BenchedService) => Promise<Result>,
 ): Promise<Result> {
@@ -45,7 +45,7 @@ export async function withLocalService<Result>(
   }
 }
 
-/** A key of a new account. */
+/** Creates an account. @returns an API key of it. */
 export async function newKey({ urls }: LocalService): Promise<string> {
   const email = `${randomUUID()}@example.com`;
   const { cookies: cookie } = await logIn({ startUrl: `${urls.base_url}/auth/google`, email });

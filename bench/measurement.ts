@@ -1,17 +1,17 @@
-/** One line of what `npm run bench` prints. */
+/** One line of the output of `npm run bench`. */
 export interface Measurement {
   readonly metric: string;
   readonly value: number;
   readonly unit: string;
 }
 
-/** Measurements as a table in Markdown. */
+/** Formats measurements as a Markdown table. */
 export function toTable(measurements: readonly Measurement[]): string {
   const rows = measurements.map(({ metric, value, unit }) => `| ${metric} | ${readable(value)} | ${unit} |`);
   return ['| metric | value | unit |', '|---|---:|---|', ...rows].join('\n');
 }
 
-/** Three digits say enough of anything that differs from run to run; whole numbers stay whole. */
+/** Rounds to three significant digits, which suffice for what differs from run to run; integers stay as they are. */
 function readable(value: number): string {
   return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(3)));
 }

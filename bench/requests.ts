@@ -4,12 +4,12 @@ import { type Measurement, median } from './measurement.ts';
 const SMALL_FILE = Buffer.alloc(4 * 1024, 'x');
 const TICKET = { name: 'direct.bin', mime_type: 'application/octet-stream', size_bytes: SMALL_FILE.length };
 const CONCURRENCY = 16;
-/** So many that a second has some of them, so few that a slow machine is done soon. */
+/** Enough requests for a stable rate, and few enough for a slow machine. */
 const REQUESTS = { lists: 1_000, uploads: 300 };
 
 /**
- * What each route of the file API asks of AWS in the usual case (calls, calls one after another, capacity units), how fast
- * this machine answers sixteen clients at once, and how long the service takes to start.
+ * Measures what each route of the file API needs of AWS in the normal case (calls, sequential calls, capacity units), how
+ * fast this machine answers sixteen clients at once, and how long the service takes to start.
  */
 export function benchRequests(): Promise<Measurement[]> {
   return withLocalService(async (service) => [
@@ -24,7 +24,7 @@ async function costs(service: BenchedService): Promise<Measurement[]> {
   const { byKey, bus } = service;
   bus.deliverBy(() => {}); // Nobody else completes the tickets.
   const measured = new Map<string, Measurement[]>();
-  // Twice: the first time a function also reads what it keeps.
+  // Twice, because a new function also reads what it then caches.
   for (let time = 0; time < 2; time++) {
     const measure = async <Answer extends { status: number }>(name: string, request: () => Promise<Answer>) => {
       const mark = service.front.meter.mark();
@@ -33,7 +33,7 @@ async function costs(service: BenchedService): Promise<Measurement[]> {
       const { calls, rounds, readUnits, writeUnits } = service.front.meter.since(mark);
       measured.set(name, [
         { metric: `${name}: AWS calls`, value: calls.length, unit: 'calls' },
-        { metric: `${name}: of them one after another`, value: rounds, unit: 'rounds' },
+        { metric: `${name}: sequential AWS calls`, value: rounds, unit: 'rounds' },
         { metric: `${name}: reads`, value: readUnits, unit: 'read units' },
         { metric: `${name}: writes`, value: writeUnits, unit: 'write units' },
       ]);
@@ -68,7 +68,7 @@ async function throughput(
     }
   };
   const workers = () => Promise.all(Array.from({ length: CONCURRENCY }, work));
-  // Each of the functions that run at once starts with its first request.
+  // First start all environments of the function, outside the measurement.
   left = CONCURRENCY * 2;
   await workers();
   times.length = 0;

@@ -4,8 +4,8 @@ import { benchStreamingMemory } from './streaming-memory.ts';
 import { benchUploadForm } from './upload-form.ts';
 
 /**
- * `npm run bench`, or `node bench/run.ts <name>…` for some of it: what the service costs, in memory, AWS and time. Times
- * are those of this machine, on which clients, service and engines share the processors.
+ * `npm run bench`, or `node bench/run.ts <name>…` for some benchmarks: measures what the service needs of memory, AWS and
+ * time. Times depend on this machine, where clients, service and engines share the processors.
  */
 const BENCHMARKS: Readonly<Record<string, () => Promise<Measurement[]>>> = {
   'upload-form': benchUploadForm,
@@ -17,7 +17,7 @@ const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(BENC
 const measurements: Measurement[] = [];
 for (const name of names) {
   const benchmark = BENCHMARKS[name];
-  if (!benchmark) throw new Error(`there is no benchmark "${name}", but ${Object.keys(BENCHMARKS).join(', ')}`);
+  if (!benchmark) throw new Error(`there is no benchmark "${name}"; there are ${Object.keys(BENCHMARKS).join(', ')}`);
   console.error(`${name} …`);
   measurements.push(...(await benchmark()));
 }

@@ -8,10 +8,10 @@ import { type BenchedService, newKey, withLocalService } from './local-service.t
 import type { Measurement } from './measurement.ts';
 
 const MIB = 1024 * 1024;
-/** What is uploaded at once, and by how many MB the process may grow over idle meanwhile. */
+/** Simultaneous uploads, and by how many MB over idle the process may grow meanwhile. */
 const LOADS = [
   { uploads: 8, fileBytes: 100 * MIB, growthMaxMb: 150 },
-  // All places of an environment, which has 2 GB.
+  // All places of one environment, which has 2 GB of memory.
   { uploads: 48, fileBytes: 25 * MIB, growthMaxMb: 1_000 },
 ];
 const SHORT_BYTES = 64 * 1024;
@@ -19,12 +19,12 @@ const CHUNK_BYTES = 64 * 1024;
 const BOUNDARY = 'bench';
 const HEAD = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="100-mib.bin"\r\n\r\n`;
 const TAIL = `\r\n--${BOUNDARY}--\r\n`;
-/** Until what a request left behind has been collected and the process is idle again. */
+/** The time until the garbage of a request has been collected and the process is idle again. */
 const REST_MS = 2_000;
 
 /**
- * By how much the process of the streaming lane grows over idle (its peak of resident memory) while it takes uploads at
- * once, and how fast they are taken. Linux alone tells it.
+ * Measures by how much the process of the streaming server grows over idle (its peak resident memory) during simultaneous
+ * uploads, and how fast they are. It works only on Linux.
  */
 export function benchStreamingMemory(): Promise<Measurement[]> {
   return withLocalService(async (service) => {
@@ -40,8 +40,8 @@ async function benchLoad(service: BenchedService, load: (typeof LOADS)[number]):
   await delay(REST_MS);
   const pid = webFunctionPid();
   const idleBytes = readMemory(pid, 'VmRSS');
-  forgetPeak(pid);
-  // One account may stream fewer at once than an environment serves.
+  resetPeak(pid);
+  // Several accounts, because one account may stream fewer uploads at once than an environment serves.
   const keys = await Promise.all(Array.from({ length: Math.ceil(uploads / 16) }, () => newKey(service)));
   const start = performance.now();
   await Promise.all(
@@ -64,7 +64,7 @@ async function benchLoad(service: BenchedService, load: (typeof LOADS)[number]):
   ];
 }
 
-/** One form of a known length; without one a short body would not take this lane. */
+/** Uploads one form; a short one without a Content-Length, because otherwise it would go through the inline lane. */
 async function upload({ urls, key }: BenchedService, bytes: number): Promise<void> {
   const isShort = bytes === SHORT_BYTES;
   const { promise: response, resolve, reject } = Promise.withResolvers<import('node:http').IncomingMessage>();
@@ -90,7 +90,7 @@ function* form(bytes: number): Generator<Uint8Array> {
   yield Buffer.from(TAIL);
 }
 
-/** Of our children the one that runs a bundle. */
+/** The id of the only child process that runs a bundle. */
 function webFunctionPid(): number {
   const children = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -106,18 +106,18 @@ function isOurWebFunction(pid: number): boolean {
     const isOurs = new RegExp(`^PPid:\\s+${process.pid}$`, 'm').test(readFileSync(`/proc/${pid}/status`, 'utf8'));
     return isOurs && readFileSync(`/proc/${pid}/cmdline`, 'utf8').endsWith('/index.js\0');
   } catch {
-    return false; // It ended meanwhile.
+    return false; // The process has ended meanwhile.
   }
 }
 
-/** @param field  `VmRSS`: as of now; `VmHWM`: the most since the process began, or since {@link forgetPeak}. */
+/** @param field  `VmRSS`: as of now; `VmHWM`: the most since the process began, or since {@link resetPeak}. */
 function readMemory(pid: number, field: 'VmRSS' | 'VmHWM'): number {
   const [, kibibytes] =
     new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kibibytes) * 1_024;
 }
 
-/** Source: proc_pid_clear_refs(5). */
-function forgetPeak(pid: number): void {
+/** Resets the process's peak of resident memory. Source: proc_pid_clear_refs(5). */
+function resetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }

@@ -1,4 +1,4 @@
 import { synthesizeApp } from './synthesize-app.ts';
 
-/** What the command `cdk` runs (cdk.json), with the context of its command line in `CDK_CONTEXT_JSON`. */
+/** The program that the CDK CLI runs (cdk.json). The CLI passes the context of its command line in `CDK_CONTEXT_JSON`. */
 await synthesizeApp(process.env);

@@ -17,9 +17,9 @@ import { StreamingStack } from './stacks/streaming-stack.ts';
 
 /**
  * Synthesizes the service. Limits come from the environment (shared/limits.ts), the stage from context. `CDK_BUNDLES` names a
- * folder that `npm run build` has filled, instead of building anew.
- * @param context  besides what CDK finds in the environment of the process.
- * @throws Error with what is wrong with one of them, before anything is built.
+ * folder that `npm run build` has filled; then nothing is built.
+ * @param context  in addition to the context in the environment of the process.
+ * @throws Error naming an invalid setting, before anything is built.
  */
 export async function synthesizeApp(
   environment: Environment,
@@ -36,7 +36,7 @@ export async function synthesizeApp(
   const streaming = stage.streamingUploads
     ? new StreamingStack(app, name('Streaming'), { stage, resources: data.resources, bundles, data })
     : undefined;
-  /** Where the CLI puts the stacks that name no Region: it tells us when it runs this, and without it nobody deploys. */
+  /** The Region of the stacks that do not name one. The CLI sets this variable; without the CLI nothing is deployed. */
   const region = environment.CDK_DEFAULT_REGION;
   const limit = stage.firewallRequestsPerFiveMinutes;
   const firewall = limit === undefined ? undefined : new FirewallStack(app, name('Firewall'), { limit, region });
@@ -58,7 +58,7 @@ export async function synthesizeApp(
   app.synth();
 }
 
-/** Everything that a stack takes as an asset. @param built  where it is already. */
+/** Builds everything that the stacks use as assets. @param built  the folder where it has been built already, if it has. */
 async function bundle(
   outdir: string,
   built: string | undefined,

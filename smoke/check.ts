@@ -4,20 +4,20 @@ export interface Settings {
   readonly service: Service;
   /** The deployment's `MAX_UPLOAD_SIZE_BYTES`. */
   readonly maxUploadBytes: number;
-  /** No file larger than this is uploaded. */
+  /** The size of the largest file to upload. */
   readonly largestBytes: number;
   /** False where the deployment has no streaming function. */
   readonly isStreaming: boolean;
-  /** The address of the gateway itself, past CloudFront; undefined when it was not given. */
+  /** The address of the gateway itself, which bypasses CloudFront; undefined when it was not given. */
   readonly gatewayUrl: string | undefined;
 }
 
-/** Something that holds or does not. */
+/** One claim about the service. */
 export interface Check {
   readonly name: string;
-  /** @returns a remark for the line, if there is one. @throws NotTried; Error that says what does not hold. */
+  /** @returns a remark to print, if any. @throws NotTried when it does not apply; Error saying what is wrong. */
   run(settings: Settings): Promise<string | undefined>;
 }
 
-/** The check does not apply to this deployment, or was not asked for; the message says why. */
+/** The check does not apply to this deployment or to the options; the message is the reason. */
 export class NotTried extends Error {}

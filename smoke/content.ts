@@ -1,6 +1,6 @@
 import { createHash, randomFillSync } from 'node:crypto';
 
-/** Bytes to send: random once, and the same each time they are read. */
+/** Bytes to send, which can be read several times. */
 export interface Content {
   readonly length: number;
   pieces(): Iterable<Uint8Array>;
@@ -11,10 +11,10 @@ export interface Content {
 const PIECE_BYTES = 64 * 1024;
 const RANDOM = randomFillSync(Buffer.alloc(1024 * 1024 + 1));
 
-/** So many bytes that no compression makes fewer, without holding them in memory. */
+/** Makes content of incompressible bytes without keeping all of it in memory. */
 export function randomContent(length: number): Content {
   return content(length, function* () {
-    // The pieces do not divide the random ones evenly, so no two MiB are alike.
+    // The random buffer is one byte longer than a MiB, so no two MiB of the content are equal.
     for (let at = 0; at < length; ) {
       const from = at % RANDOM.length;
       const piece = RANDOM.subarray(from, Math.min(from + PIECE_BYTES, RANDOM.length, from + length - at));
@@ -24,7 +24,7 @@ export function randomContent(length: number): Content {
   });
 }
 
-/** Several after one another. */
+/** Concatenates contents. */
 export function joined(...parts: readonly (Content | string)[]): Content {
   const contents = parts.map((part) => (typeof part === 'string' ? textContent(part) : part));
   const length = contents.reduce((sum, { length }) => sum + length, 0);

@@ -3,7 +3,7 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { request as httpsRequest } from 'node:https';
 import type { Content } from './content.ts';
 
-/** How a body travels: with its length, in chunks without one, or with its length once the server says `100 Continue`. */
+/** How a body is sent: with its length, in chunks without one, or with its length after the server's `100 Continue`. */
 export type Framing = 'length' | 'chunked' | 'expect';
 
 export interface Ask {
@@ -25,15 +25,15 @@ export interface Answer {
   readonly sha256: string;
 }
 
-/** Silence in both directions after which an exchange is given up. */
+/** An exchange is given up after this time without any bytes in either direction. */
 const SILENCE_MS = 130_000;
-/** RFC 9110, 10.1.1: who expects a `100 Continue` does not wait for it without end. */
+/** How long to wait for `100 Continue`: a client must not wait indefinitely (RFC 9110, 10.1.1). */
 const CONTINUE_MS = 3_000;
 const TEXT_MAX_BYTES = 64 * 1024;
 
 /**
- * One exchange, as a plain client has it: nothing is retried, and no redirect followed. An answer that comes before the body
- * was sent counts; what is left of the body is then not sent.
+ * Sends one request without retries, and without following redirects. When the answer arrives before the whole body was
+ * sent, the rest of the body is not sent.
  * @throws Error when there is no answer.
  */
 export async function exchange(url: string, ask: Ask = {}): Promise<Answer> {
@@ -68,7 +68,7 @@ async function sendBody(request: ClientRequest, body: Content, framing: Framing)
   request.end();
 }
 
-/** Waits until more can be written, or nothing any more; why, is told by the answer. */
+/** Waits until the request can be written to again, or is closed. */
 function writable(request: ClientRequest): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

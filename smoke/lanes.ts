@@ -5,10 +5,10 @@ import { expectEqual, expectStatus, type FileRecord, framingBytes } from './serv
 
 const MIB = 1024 * 1024;
 const NAME = 'smoke.bin';
-/** What the gateway carries; the edge sends longer bodies to the streaming function. */
+/** The longest body that goes through the gateway; the edge routes longer ones to the streaming function. */
 const INLINE_BODY_MAX_BYTES = 4 * MIB;
 
-/** Sizes of files: the smallest; bodies around the border of the lanes; around S3's parts and the gateway's limits; the largest. */
+/** File sizes: the smallest, bodies around the limit between the lanes, sizes around S3's parts and the gateway's limits, the largest. */
 const SIZES: readonly { readonly label: string; readonly bytes: number }[] = [
   { label: '1 B', bytes: 1 },
   ...[-1, 0, 1].map((more) => ({
@@ -24,31 +24,31 @@ const FRAMINGS: Readonly<Record<Framing, string>> = {
   expect: 'with Expect: 100-continue',
 };
 
-/** Every size arrives by every way in, and is read back through its link byte for byte. */
+/** A file of every size is uploaded in every way, and downloaded through its link byte for byte. */
 export const LANE_CHECKS: readonly Check[] = SIZES.flatMap(({ label, bytes }) => [
   ...(Object.keys(FRAMINGS) as Framing[]).map((framing) => ({
     name: `form of ${label}, ${FRAMINGS[framing]}`,
-    run: (settings: Settings) => tried(settings, bytes, framing, () => byForm(settings, bytes, framing)),
+    run: (settings: Settings) => runIfPossible(settings, bytes, framing, () => uploadByForm(settings, bytes, framing)),
   })),
   {
     name: `direct upload of ${label}`,
-    run: (settings: Settings) => tried(settings, bytes, undefined, () => directly(settings, bytes)),
+    run: (settings: Settings) => runIfPossible(settings, bytes, undefined, () => uploadDirectly(settings, bytes)),
   },
 ]);
 
-async function tried(
+async function runIfPossible(
   { largestBytes, isStreaming }: Settings,
   bytes: number,
   framing: Framing | undefined,
   run: () => Promise<string>,
 ): Promise<string> {
-  if (bytes > largestBytes) throw new NotTried('larger than asked for');
+  if (bytes > largestBytes) throw new NotTried('larger than --largest-mib');
   const needsStreaming = framing === 'chunked' || bytes + framingBytes(NAME) > INLINE_BODY_MAX_BYTES;
   if (framing !== undefined && needsStreaming && !isStreaming) throw new NotTried('no streaming function');
   return run();
 }
 
-async function byForm({ service }: Settings, bytes: number, framing: Framing): Promise<string> {
+async function uploadByForm({ service }: Settings, bytes: number, framing: Framing): Promise<string> {
   const content = randomContent(bytes);
   const startedAt = performance.now();
   const file = await service.upload(NAME, content, framing);
@@ -58,12 +58,12 @@ async function byForm({ service }: Settings, bytes: number, framing: Framing): P
   return rate;
 }
 
-async function directly({ service }: Settings, bytes: number): Promise<string> {
+async function uploadDirectly({ service }: Settings, bytes: number): Promise<string> {
   const content = randomContent(bytes);
   const startedAt = performance.now();
   const { id, upload } = await service.askForTicket(NAME, bytes);
   expectStatus(await exchange(upload.url, { method: upload.method, headers: upload.headers, body: content }), 200);
-  // The arrival of the bytes completes it as well; whoever is second finds the first one's record.
+  // The arrival of the bytes completes the upload as well; the second completion gets the first one's record.
   const answer = expectStatus(await service.ask(`/files/${id}/complete`, { method: 'POST' }), 201);
   const rate = rateOf(bytes, startedAt);
   await expectStored(JSON.parse(answer.text) as FileRecord, content);

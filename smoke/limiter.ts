@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Check, NotTried } from './check.ts';
 import { expectError, expectHeader, expectStatus } from './service.ts';
 
-/** More than this is not tried: the requests would cost more than they tell. */
+/** A higher limit is not tried, because it would take too many requests. */
 const TRIED_MAX = 1_000;
 
-/** Last of all: it spends the account's lists of the minute. */
+/** To be run last, because it uses up the account's limit of lists. */
 export const LIMITER_CHECKS: readonly Check[] = [
   {
-    name: 'limiter: exactly as many lists as the limit says, then 429 until Retry-After',
+    name: 'limiter: as many lists succeed as the limit allows, then 429 until Retry-After',
     async run({ service }) {
       const first = expectStatus(await service.ask('/files?limit=1'), 200);
       expectHeader(first, 'ratelimit-policy', /^"lists";q=\d+;w=60$/);
@@ -18,19 +18,19 @@ export const LIMITER_CHECKS: readonly Check[] = [
       const answers = await Promise.all(Array.from({ length: left + 20 }, () => service.askOnce('/files?limit=1')));
       const refused = answers.filter(({ status }) => status === 429);
       const admitted = answers.filter(({ status }) => status === 200);
-      // Older requests of the minute may leave the window while these are under way.
+      // Meanwhile older requests may leave the window, so more may be admitted.
       if (admitted.length < left || refused.length === 0) {
-        throw new Error(`${admitted.length} of ${answers.length} let through, ${left} were left`);
+        throw new Error(`${admitted.length} of ${answers.length} admitted, but ${left} were left`);
       }
       const [answer] = refused;
-      if (!answer) throw new Error('nothing was refused');
+      if (!answer) throw new Error('no request was rejected');
       expectError(answer, 429, 'rate_limit_exceeded');
       expectHeader(answer, 'ratelimit', /^"lists";r=0;t=\d+$/);
       expectHeader(answer, 'retry-after', /^\d+$/);
       const waitSeconds = Number(answer.headers['retry-after']);
       await sleep(waitSeconds * 1_000);
       expectStatus(await service.askOnce('/files?limit=1'), 200);
-      return `${limit} a minute; let in again after ${waitSeconds} s`;
+      return `${limit} a minute; admitted again after ${waitSeconds} s`;
     },
   },
 ];

@@ -4,14 +4,14 @@ import { textContent } from './content.ts';
 import { exchange } from './http.ts';
 import { expectEqual, expectError, expectHeader, expectStatus } from './service.ts';
 
-/** A minute is promised; the rest is for the way there and back. */
+/** A minute is promised; the rest is for the requests themselves. */
 const DEAD_WITHIN_MS = 75_000;
 const ASK_EVERY_MS = 2_500;
 
-/** The links of stored files, through the CDN. */
+/** Checks of the links of stored files, through the CDN. */
 export const LINK_CHECKS: readonly Check[] = [
   {
-    name: 'link: type, length, name, nosniff and a policy that runs nothing',
+    name: 'link: type, length, name, nosniff, and a policy under which nothing executes',
     async run({ service }) {
       const file = await service.upload('smoke.html', textContent('<script>alert(1)</script>'), 'length', 'text/html');
       const answer = expectStatus(await exchange(file.url), 200);
@@ -23,13 +23,13 @@ export const LINK_CHECKS: readonly Check[] = [
       expectHeader(answer, 'cross-origin-resource-policy', /^cross-origin$/);
       expectHeader(answer, 'strict-transport-security', /max-age=\d{8}/);
       const ofS3 = Object.keys(answer.headers).filter((name) => name.startsWith('x-amz-meta'));
-      expectEqual('metadata that is shown', ofS3.join(), '');
+      expectEqual('the list of metadata headers', ofS3.join(), '');
       expectStatus(await service.remove(file.id), 200);
       return undefined;
     },
   },
   {
-    name: 'link: ranges, also from the end, HEAD, and 304 for who has it',
+    name: 'link: ranges, also from the end, HEAD, and 304 for a matching ETag',
     async run({ service }) {
       const file = await service.upload('smoke.txt', textContent('0123456789'), 'length', 'text/plain');
       const range = (value: string) => exchange(file.url, { headers: { range: value } });
@@ -45,7 +45,7 @@ export const LINK_CHECKS: readonly Check[] = [
     },
   },
   {
-    name: 'link: an unknown one is 404, another method 405',
+    name: 'link: 404 for an unknown one, 405 for another method',
     async run({ service }) {
       const file = await service.upload('smoke.txt', textContent('x'));
       const unknown = file.url.replace(/uploads\/[^/]+/, `uploads/${'A'.repeat(22)}`);

@@ -5,20 +5,20 @@ import { expectError, formOf, framingBytes } from './service.ts';
 
 const MIB = 1024 * 1024;
 const NAME = 'smoke.bin';
-/** Of the right form, so that the edge lets it through. */
-const NOBODY = { authorization: `Bearer svc_live_${'0'.repeat(49)}` };
+/** An invalid key in the right format, so that the edge lets it through. */
+const INVALID_KEY = { authorization: `Bearer svc_live_${'0'.repeat(49)}` };
 
-/** Whoever sends a large body that is refused reads why, instead of a broken connection. */
+/** A client whose large body is rejected receives the error, not a broken connection. */
 export const REFUSAL_CHECKS: readonly Check[] = [
   ...(['length', 'chunked', 'expect'] as const).map(
     (framing) =>
       ({
-        name: `25 MiB with a wrong key are 401 (${framing})`,
+        name: `25 MiB with an invalid key is 401 (${framing})`,
         async run({ service, isStreaming }) {
           if (!isStreaming) throw new NotTried('no streaming function');
           const { headers, ...ask } = formOf(NAME, randomContent(25 * MIB), framing);
           expectError(
-            await exchange(`${service.baseUrl}/files`, { ...ask, headers: { ...headers, ...NOBODY } }),
+            await exchange(`${service.baseUrl}/files`, { ...ask, headers: { ...headers, ...INVALID_KEY } }),
             401,
             'unauthorized',
           );
@@ -27,7 +27,7 @@ export const REFUSAL_CHECKS: readonly Check[] = [
       }) satisfies Check,
   ),
   {
-    name: '25 MiB without any key are 401',
+    name: '25 MiB without a key is 401',
     async run({ service }) {
       expectError(
         await exchange(`${service.baseUrl}/files`, formOf(NAME, randomContent(25 * MIB))),
@@ -38,16 +38,16 @@ export const REFUSAL_CHECKS: readonly Check[] = [
     },
   },
   {
-    name: 'a byte more than MAX_UPLOAD_SIZE_BYTES is 413',
+    name: 'a file one byte over MAX_UPLOAD_SIZE_BYTES is 413',
     async run({ service, maxUploadBytes, largestBytes }) {
-      if (maxUploadBytes > largestBytes) throw new NotTried('larger than asked for');
+      if (maxUploadBytes > largestBytes) throw new NotTried('larger than --largest-mib');
       const ask = formOf(NAME, randomContent(maxUploadBytes + 1));
       expectError(await service.ask('/files', ask), 413, 'file_too_large');
       return undefined;
     },
   },
   {
-    name: 'a body far beyond it is 413 at once',
+    name: 'a body far over MAX_UPLOAD_SIZE_BYTES is 413 at once',
     async run({ service, maxUploadBytes }) {
       const ask = formOf(NAME, randomContent(maxUploadBytes + 2 * MIB - framingBytes(NAME)));
       expectError(await service.ask('/files', ask), 413, 'file_too_large');
@@ -55,7 +55,7 @@ export const REFUSAL_CHECKS: readonly Check[] = [
     },
   },
   {
-    name: 'a large body that is no form is 415',
+    name: 'a large body that is not a form is 415',
     async run({ service }) {
       const ask: Ask = {
         method: 'POST',
@@ -67,7 +67,7 @@ export const REFUSAL_CHECKS: readonly Check[] = [
     },
   },
   {
-    name: 'a form that breaks off is 400',
+    name: 'an incomplete form is 400',
     async run({ service }) {
       const { body, ...ask } = formOf(NAME, randomContent(100));
       const cut = [...(body?.pieces() ?? [])].slice(0, 2);

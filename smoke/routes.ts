@@ -5,10 +5,10 @@ import { expectEqual, expectError, expectHeader, expectStatus, jsonOf } from './
 
 const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
 
-/** Each route answers, and what is none is refused in our words. */
+/** Checks of every route, and of unknown routes. */
 export const ROUTE_CHECKS: readonly Check[] = [
   {
-    name: 'health: database and storage are well',
+    name: 'health: database and storage are ok',
     async run({ service }) {
       const answer = expectStatus(await exchange(`${service.rootUrl}/health`), 200);
       expectEqual('the body', answer.text, '{"status":"ok","db":"ok","storage":"ok"}');
@@ -16,7 +16,7 @@ export const ROUTE_CHECKS: readonly Check[] = [
     },
   },
   {
-    name: 'login: a browser is sent to the identity provider',
+    name: 'login: the start redirects to the identity provider',
     async run({ service }) {
       const answer = expectStatus(await exchange(`${service.baseUrl}/auth/google`), 302);
       expectHeader(answer, 'location', /^https?:.*[?&]client_id=/);
@@ -25,7 +25,7 @@ export const ROUTE_CHECKS: readonly Check[] = [
     },
   },
   {
-    name: 'login: a callback that nobody started leads back to the login page',
+    name: 'login: a callback without a started login redirects to the login page',
     async run({ service }) {
       const answer = expectStatus(await exchange(`${service.baseUrl}/auth/google/callback?state=x&code=x`), 302);
       expectHeader(answer, 'location', /\/dashboard\/login\?error=/);
@@ -48,7 +48,7 @@ export const ROUTE_CHECKS: readonly Check[] = [
     },
   },
   {
-    name: 'answers: a request id, no-store, nosniff, HSTS',
+    name: 'answers: they have a request id, no-store, nosniff and HSTS',
     async run({ service }) {
       const answers = [await service.ask('/files?limit=1'), await exchange(`${service.rootUrl}/nothing`)];
       for (const answer of answers) {
@@ -61,7 +61,7 @@ export const ROUTE_CHECKS: readonly Check[] = [
     },
   },
   {
-    name: 'routes of a session refuse a key',
+    name: 'routes that need a session: 401 with a key',
     async run({ service }) {
       for (const path of ['/auth/me', '/api-keys']) expectError(await service.ask(path), 401, 'unauthorized');
       expectError(await service.ask('/auth/logout', jsonOf({})), 401, 'unauthorized');
@@ -101,7 +101,7 @@ export const ROUTE_CHECKS: readonly Check[] = [
     },
   },
   {
-    name: 'gateway: a request that does not come through CloudFront is refused',
+    name: 'gateway: a request that bypasses CloudFront is 403',
     async run({ service, gatewayUrl }) {
       if (gatewayUrl === undefined) throw new NotTried('no --gateway-url');
       const headers = { ...service.authorization, 'x-api-key': 'svc-smoke-is-not-the-key' };

@@ -8,20 +8,19 @@ import { ROUTE_CHECKS } from './routes.ts';
 import { Service } from './service.ts';
 
 /**
- * `npm run smoke -- --base-url https://…/api/v1 --key svc_…`: asks a running service, local or deployed, for all it
- * promises, within its rate limits, and says line by line what holds. Exit code 1 when anything does not. It deletes what
- * it uploads.
+ * `npm run smoke -- --base-url https://…/api/v1 --key svc_…`: checks a running service, local or deployed, within its rate
+ * limits, and prints one line per check. The exit code is 1 when a check fails. It deletes what it uploads.
  */
 
 const HELP = `npm run smoke -- --base-url <https://…/api/v1> [--key <API key>] [options]
 
   --base-url <url>          address of the service, with /api/v1
-  --key <key>               an API key of an account with 200 MB of room; else from FILE_HOSTING_KEY
+  --key <key>               an API key of an account with 200 MB of free storage; default: FILE_HOSTING_KEY
   --largest-mib <number>    upload no file larger than this (100)
   --max-upload-bytes <n>    MAX_UPLOAD_SIZE_BYTES of the deployment (104857600)
-  --gateway-url <url>       address of the gateway itself (output GatewayUrl), where every request has to be refused
+  --gateway-url <url>       address of the gateway itself (output GatewayUrl), which must reject every request
   --no-streaming            the deployment has no streaming function
-  --only <text>             only the checks whose name holds this text
+  --only <text>             run only the checks whose name contains this text
 `;
 
 const CHECKS: readonly Check[] = [
@@ -87,7 +86,7 @@ function lineOf({ name, verdict, remark }: Outcome): string {
   return `${verdict.padEnd(15)}${name}${remark === undefined ? '' : `: ${remark}`}`;
 }
 
-/** @returns undefined when only help was asked for. @throws Error that says what is wrong with the arguments. */
+/** Reads the options. @returns undefined for `--help`. @throws Error saying which option is missing or invalid. */
 function readSettings(): (Settings & { only: string }) | undefined {
   const { values } = parseArgs({
     options: {

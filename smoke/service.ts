@@ -16,7 +16,7 @@ export interface Ticket {
   readonly upload: { readonly method: string; readonly url: string; readonly headers: Record<string, string> };
 }
 
-/** The service under test, as a program with an API key sees it. */
+/** A client of the service under test, with an API key. */
 export class Service {
   readonly baseUrl: string;
   readonly rootUrl: string;
@@ -34,7 +34,7 @@ export class Service {
     return { authorization: `Bearer ${this.#key}` };
   }
 
-  /** Asks with the key, and once more when the rate limit says when to come back: others may use the account, too. */
+  /** Sends a request with the key, and repeats it after `Retry-After` while it is 429: others may use the account, too. */
   async ask(path: string, ask: Ask = {}): Promise<Answer> {
     for (;;) {
       const answer = await this.askOnce(path, ask);
@@ -43,12 +43,12 @@ export class Service {
     }
   }
 
-  /** Asks with the key, whatever the rate limit says. */
+  /** Sends a request with the key once, also if it is 429. */
   askOnce(path: string, ask: Ask = {}): Promise<Answer> {
     return exchange(this.baseUrl + path, { ...ask, headers: { ...this.authorization, ...ask.headers } });
   }
 
-  /** @returns the record of the stored file. @throws Error when it is not stored. */
+  /** Uploads a file. @returns its record. @throws Error when the answer is not 201. */
   async upload(name: string, content: Content, framing: Framing = 'length', type?: string): Promise<FileRecord> {
     const record = JSON.parse(expectStatus(await this.ask('/files', formOf(name, content, framing, type)), 201).text);
     this.#left.set(record.id, name);
@@ -68,7 +68,7 @@ export class Service {
     return answer;
   }
 
-  /** Deletes what was uploaded and is still there. @returns the names of files that could not be deleted. */
+  /** Deletes all uploaded files that still exist. @returns the names of files that could not be deleted. */
   async tidyUp(): Promise<string[]> {
     const stuck: string[] = [];
     for (const [id, name] of this.#left) {
@@ -85,10 +85,10 @@ const headOf = (name: string, type: string | undefined) =>
   `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n` +
   `${type === undefined ? '' : `Content-Type: ${type}\r\n`}\r\n`;
 
-/** How many bytes a form is longer than its file. */
+/** The number of bytes that a form adds to its file. */
 export const framingBytes = (name: string) => headOf(name, undefined).length + TAIL.length;
 
-/** @param name  plain ASCII. */
+/** Makes the request that uploads a file as a form. @param name  plain ASCII. */
 export function formOf(name: string, content: Content, framing: Framing = 'length', type?: string): Ask {
   return {
     method: 'POST',
@@ -102,13 +102,13 @@ export function jsonOf(body: object): Ask {
   return { method: 'POST', headers: { 'content-type': 'application/json' }, body: joined(JSON.stringify(body)) };
 }
 
-/** @throws Error that says what came instead. */
+/** @throws Error with the actual status and body, when the status differs. */
 export function expectStatus(answer: Answer, status: number): Answer {
   if (answer.status === status) return answer;
   throw new Error(`${answer.status} ${answer.text.slice(0, 200)} instead of ${status}${requestId(answer)}`);
 }
 
-/** An error of the service and nothing else. @throws Error that says what came instead. */
+/** Expects exactly an error of the contract. @throws Error with the actual answer. */
 export function expectError(answer: Answer, status: number, code: string): void {
   expectStatus(answer, status);
   const expected = JSON.stringify({ error: code });

@@ -1,29 +1,29 @@
 import type { Deadline } from '../../shared/time-limit.ts';
 
-/** What a command is given besides its arguments. */
+/** What a command can use besides its arguments. */
 export interface Session {
   readonly stores: typeof import('./stores.ts').stores;
-  /** Every address of links, first the one that the service hands out. */
+  /** The base URLs of links: first the one in the links of the API, then older ones. */
   readonly cdnUrls: readonly [string, ...string[]];
   readonly defaultStorageLimitBytes: number;
   readonly isDryRun: boolean;
-  /** An operator waits; what other writers hold up is tried again until then. */
+  /** Until then a transaction that conflicts with other writers is retried. */
   readonly deadline: Deadline;
-  /** Asks before something that cannot be undone. @throws Refusal unless the answer is yes. */
+  /** Asks for confirmation of what cannot be undone. @throws Refusal unless the answer is yes. */
   confirm(question: string): Promise<void>;
 }
 
 export interface Result {
-  /** What `--json` prints: an object in one line. */
+  /** The output with `--json`, in one line. */
   readonly json: object;
-  /** What a person reads. */
+  /** The output for people. */
   readonly text: string;
-  /** True when something is not as it should be: then the exit code is 1. */
+  /** True when a problem was found and not corrected: then the exit code is 1. */
   readonly isBad?: boolean;
 }
 
 export interface Command {
-  /** As the help shows them; those in brackets may be left out. */
+  /** As in the help text; those in brackets are optional. */
   readonly arguments: readonly string[];
   readonly meaning: string;
   readonly takesDryRun?: true;
@@ -33,5 +33,5 @@ export interface Command {
 /** The command cannot be carried out; the message is a sentence for the operator. */
 export class Refusal extends Error {}
 
-/** The command was not given rightly. */
+/** The command line is invalid; the message is a sentence for the operator. */
 export class UsageError extends Error {}

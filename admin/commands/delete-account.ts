@@ -4,7 +4,7 @@ import type { Command } from './command.ts';
 import { findAccount } from './find-account.ts';
 import { nameOf, several } from './text.ts';
 
-/** For good; a run that was broken off is finished by running it again. */
+/** Deletes an account for good. If it is interrupted, running it again finishes the deletion. */
 export const deleteAccount: Command = {
   arguments: ['<account>'],
   meaning: `Delete the account with its files, keys and sessions. On AWS the bytes of the files are kept for ${DELETED_BYTES_KEPT_DAYS} days, like those of any deleted file. If the command breaks off, run it again`,

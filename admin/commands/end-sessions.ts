@@ -2,7 +2,7 @@ import type { Command } from './command.ts';
 import { findAccount } from './find-account.ts';
 import { nameOf, several } from './text.ts';
 
-/** For a stolen cookie: it logs out the thief and the owner, who logs in again. */
+/** Ends all sessions of an account, for example after a cookie was stolen. The owner has to log in again. */
 export const endSessions: Command = {
   arguments: ['<account>'],
   meaning:

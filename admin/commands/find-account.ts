@@ -3,8 +3,8 @@ import { isUuid } from '../../shared/ids.ts';
 import { Refusal, type Session } from './command.ts';
 
 /**
- * The account that an operator names by its id or its e-mail address.
- * @throws Refusal when there is none, or there are several: an address is no identity, and may have been two people's.
+ * Finds an account by its id or its e-mail address.
+ * @throws Refusal when there is none, or when several accounts have the address: it may have belonged to two people.
  */
 export async function findAccount({ stores }: Session, name: string): Promise<Account> {
   const ids = isUuid(name) ? [name] : await stores.administration.idsOfEmail(name);

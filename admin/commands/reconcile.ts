@@ -4,7 +4,7 @@ import type { Command } from './command.ts';
 import { findAccount } from './find-account.ts';
 import { nameOf, printable, several } from './text.ts';
 
-/** After tables were restored or edited by hand. */
+/** Compares the books with the rows and the bucket, and corrects them, after tables were restored or edited by hand. */
 export const reconcile: Command = {
   arguments: ['[<account>]'],
   meaning:
@@ -59,7 +59,7 @@ function toLine(difference: Difference): string {
     const found = foundBytes === undefined ? 'no object' : `an object of ${foundBytes} bytes`;
     return `file ${file.id} "${printable(file.name)}" of ${file.sizeBytes} bytes has ${found}`;
   }
-  if (difference.what === 'listing') return `file ${difference.fileId} is listed wrongly`;
+  if (difference.what === 'listing') return `file ${difference.fileId} has a wrong entry in the listing`;
   const where = 'index' in difference ? ` ${difference.index}` : '';
   return `${difference.what}${where}: the books say ${difference.recorded}, the files ${difference.computed}`;
 }

@@ -3,7 +3,7 @@ import { type Command, Refusal, UsageError } from './command.ts';
 import { findAccount } from './find-account.ts';
 import { bytes, nameOf } from './text.ts';
 
-/** An exception from everybody's storage limit, for one account. */
+/** Sets the storage limit of one account. */
 export const setLimit: Command = {
   arguments: ['<account>', '<bytes | default>'],
   meaning: 'Set how many bytes the account may store; nothing that it has is deleted',

@@ -5,7 +5,7 @@ import type { Command } from './command.ts';
 import { findAccount } from './find-account.ts';
 import { bytes, printable, several, time } from './text.ts';
 
-/** Everything about an account that an operator may want to know before the next command. */
+/** Shows everything about an account that an operator may need for the next command. */
 export const show: Command = {
   arguments: ['<account>'],
   meaning: 'Show profile, usage, limit, keys and sessions',

@@ -8,7 +8,7 @@ import { sessionStore } from '../../shared/aws/session-store.ts';
 import { releaseStore } from '../../shared/aws/settlement-store.ts';
 import { limit, list, required } from '../../shared/env.ts';
 
-/** What the commands work on. This file reads the environment when it loads, so nothing but run.ts loads it. */
+/** The stores of all commands. This file reads the environment when it loads, so only run.ts may import it. */
 export const stores = {
   accounts: accountStore,
   administration: administrationStore,
@@ -22,6 +22,6 @@ export const stores = {
   sessions: sessionStore,
 };
 
-/** Every address of links, first the one that the service hands out; an older deployment tells no other. */
+/** The base URLs of links: first the one in the links of the API. An older deployment does not provide the second one. */
 export const cdnUrls = [required('CDN_URL'), ...list('CDN_DISTRIBUTION_URL')] as const;
 export const defaultStorageLimitBytes = limit('STORAGE_LIMIT_BYTES');

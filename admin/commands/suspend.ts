@@ -20,7 +20,7 @@ export const suspend: Command = {
   },
 };
 
-/** Opens it again. */
+/** Ends the suspension of an account. */
 export const restore: Command = {
   arguments: ['<account>'],
   meaning: 'End a suspension: the keys of the account work again, and its owner may log in again',

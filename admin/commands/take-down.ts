@@ -4,16 +4,17 @@ import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
 import { type Command, Refusal } from './command.ts';
 import { nameOf, printable } from './text.ts';
 
-/** What an abuse report asks for. */
+/** Deletes the file behind a link, for example after an abuse report. */
 export const takeDown: Command = {
   arguments: ['<link>'],
   meaning: `Delete the file behind a link, and print whose it was. The link stops working within a minute. On AWS the bytes are kept for ${DELETED_BYTES_KEPT_DAYS} days, where only you can restore or erase them`,
   async run(session, link = '') {
     const { stores, cdnUrls } = session;
     const key = objectKeyOfLink(link, cdnUrls);
-    if (key === undefined) throw new Refusal(`This is no link of ours: they begin with ${cdnUrls[0]}/uploads/.`);
+    if (key === undefined)
+      throw new Refusal(`This is not a link of this service: those begin with ${cdnUrls[0]}/uploads/.`);
     const published = await findPublished(stores, key);
-    if (!published) throw new Refusal('Nothing is stored behind this link (any more).');
+    if (!published) throw new Refusal('There is no file behind this link (any more).');
     const { owner, file } = published;
     const account = await stores.accounts.get(owner.accountId);
     const what = file ? printable(file.name) : 'What a deleted file left behind';
@@ -26,7 +27,7 @@ export const takeDown: Command = {
         file: { id: owner.id, name: file?.name ?? null, object_key: key },
         account: { id: owner.accountId, email: account?.email ?? null },
       },
-      text: `"${what}" is deleted. It was of ${whose}. On AWS its bytes are kept for ${DELETED_BYTES_KEPT_DAYS} days, as versions of ${key}.`,
+      text: `"${what}" is deleted. It belonged to ${whose}. On AWS its bytes are kept for ${DELETED_BYTES_KEPT_DAYS} days, as versions of ${key}.`,
     };
   },
 };

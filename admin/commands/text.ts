@@ -1,4 +1,4 @@
-/** What a person typed elsewhere, on one line and without what a terminal would obey. */
+/** Makes text from a user safe to print: replaces line breaks and control characters. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '�');
 }
@@ -10,5 +10,5 @@ export const several = (count: number, one: string) =>
 
 export const time = (epochMs: number) => new Date(epochMs).toISOString();
 
-/** How an account is named in a sentence. */
+/** The text that refers to an account: its e-mail address and id. */
 export const nameOf = ({ id, email }: { id: string; email: string }) => `${printable(email)} (${id})`;

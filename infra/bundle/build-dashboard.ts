@@ -3,18 +3,20 @@ import { join, resolve } from 'node:path';
 
 const DASHBOARD = join(import.meta.dirname, '../../dashboard');
 
-/** Where a build of the dashboard is: its page, and what the page loads, whose names change with its content. */
+/** The folders of a built dashboard. */
 export interface DashboardFiles {
+  /** The HTML page, and files with fixed names. */
   readonly pages: string;
+  /** What the page loads; these names change with the content. */
   readonly assets: string;
 }
 
 /**
  * Builds the dashboard into two folders of `outDir`.
- * @throws Error with Vite's message when it does not build.
+ * @throws Error with Vite's message when the build fails.
  */
 export async function buildDashboard(outDir: string): Promise<DashboardFiles> {
-  // Loading it takes a while, which is in vain where all is built.
+  // Vite takes a while to load, so it is loaded only for a build.
   const { build } = await import('vite');
   const { pages, assets } = dashboardIn(outDir);
   await build({
@@ -27,8 +29,8 @@ export async function buildDashboard(outDir: string): Promise<DashboardFiles> {
   return { pages, assets };
 }
 
-/** What {@link buildDashboard} makes in a folder. */
+/** The folders that {@link buildDashboard} writes in `outDir`. */
 export function dashboardIn(outDir: string): DashboardFiles {
-  // Vite takes a relative path for one from the dashboard.
+  // Absolute, because Vite would resolve a relative path from the dashboard's folder.
   return { pages: resolve(outDir, 'dashboard'), assets: resolve(outDir, 'dashboard-assets') };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { buildDashboard } from './build-dashboard.ts';
 import { bundleFunctions } from './bundle.ts';
 
-/** `npm run build`: puts the dashboard and every function into `dist/`, and prints the size of each function. */
+/** `npm run build`: builds the dashboard and every function into `dist/`, and prints the size of each function. */
 const dist = join(import.meta.dirname, '../../dist');
 await rm(dist, { recursive: true, force: true });
 const [, sizes] = await Promise.all([buildDashboard(dist), bundleFunctions(dist)]);

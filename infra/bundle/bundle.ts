@@ -5,13 +5,13 @@ import { ENTRIES } from './entries.ts';
 const ROOT = join(import.meta.dirname, '../..');
 
 /**
- * Bundles every function, each into `<outDir>/<name>/index.js`, in one esbuild call: one takes a second, one call a
- * function took eleven.
+ * Bundles each function into `<outDir>/<name>/index.js`, all in one call of esbuild: that takes one second, while one call
+ * per function took eleven.
  *
- * CommonJS, because in ESM `import … from 'node:http'` (in @middy/util) loads undici: 36 ms and 13 MB at a cold start.
- * The SDK is bundled: the one in the runtime is of no stated version and loads slower.
- * @returns bytes of each bundle, by name.
- * @throws Error with esbuild's messages when an entry does not bundle.
+ * The format is CommonJS, because in ESM `import … from 'node:http'` (in @middy/util) loads undici, which costs 36 ms and
+ * 13 MB at a cold start. The SDK is bundled, because the runtime's own has no stated version and loads more slowly.
+ * @returns the size of each bundle in bytes, by name.
+ * @throws Error with esbuild's messages when an entry cannot be bundled.
  */
 export async function bundleFunctions(outDir: string): Promise<Record<string, number>> {
   const result = await build({
@@ -22,12 +22,12 @@ export async function bundleFunctions(outDir: string): Promise<Record<string, nu
     platform: 'node',
     target: 'node24',
     format: 'cjs',
-    // The SDK imports `node:http` at its first request, which would load undici, too.
+    // The SDK imports `node:http` dynamically at its first request, which would load undici, too.
     supported: { 'dynamic-import': false },
     minify: true,
-    // Names appear in the errors that reach the log.
+    // The log shows the names of error classes.
     keepNames: true,
-    // Packages publish smaller modules than their CommonJS: 334 kB instead of 526 for DynamoDB.
+    // The packages' ES modules make smaller bundles than their CommonJS: 334 kB instead of 526 kB with DynamoDB.
     mainFields: ['module', 'main'],
     legalComments: 'none',
     logLevel: 'silent',

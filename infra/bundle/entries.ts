@@ -1,17 +1,17 @@
 import { ROUTES } from '../../shared/routes.ts';
 
-/** Functions that no route reaches: events and schedules call them. */
+/** The functions that events and schedules call, not routes. */
 export const BACKGROUND_ENTRIES = {
   settleUpload: 'functions/background/settle-uploaded-object.ts',
   sweep: 'functions/background/sweep.ts',
 } as const;
 
-/** Answers every path and method the table of routes does not have. */
+/** The function that answers every path and method that is not in the table of routes. */
 export const UNKNOWN_ROUTE_ENTRY = 'functions/unknown-route.ts';
 
 export const UPLOAD_STREAM_ENTRY = 'functions/upload-stream/server.ts';
 
-/** Every bundle of the service: its name, and the module it starts from. */
+/** Every bundle of the service: the module it starts from, by name. */
 export const ENTRIES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(ROUTES).map(([name, route]) => [name, route.entry])),
   ...BACKGROUND_ENTRIES,

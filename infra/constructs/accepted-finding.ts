@@ -2,9 +2,9 @@ import { CfnResource, Stack, Validations } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 
 /**
- * Accepts what the AwsSolutions rules find in one resource; in every other it fails the synthesis.
- * @param construct  a resource, or a construct whose main resource is meant; never what else it holds.
- * @param reasons  by the rule without its prefix: `S1`, or with what was found, `IAM5[Action::s3:List*]`.
+ * Accepts findings of the AwsSolutions rules in one resource. A finding in any other resource fails the synthesis.
+ * @param construct  a resource, or a construct whose main resource (only that one) has the findings.
+ * @param reasons  by rule without its prefix: `S1`, or with the finding's detail, `IAM5[Action::s3:List*]`.
  * @throws Error when the construct has no main resource.
  */
 export function acceptFindings(construct: IConstruct, reasons: Readonly<Record<string, string>>): void {
@@ -15,7 +15,7 @@ export function acceptFindings(construct: IConstruct, reasons: Readonly<Record<s
   Validations.of(mainResource(construct)).acknowledge(...accepted);
 }
 
-/** How findings name the ARN of a construct's main resource. */
+/** The text by which findings refer to the ARN of a construct's main resource. */
 export function arnInFindings(construct: IConstruct): string {
   return `<${Stack.of(construct).getLogicalId(mainResource(construct))}.Arn>`;
 }

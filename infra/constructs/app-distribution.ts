@@ -13,16 +13,15 @@ import type { StageConfig } from '../settings/stage.ts';
 import { EdgeFunction } from './edge-function.ts';
 import { GatewayKey } from './gateway-key.ts';
 import { errorBodies, errorResponses, StaticFiles, URL_TOO_LONG } from './static-files.ts';
-import { STRICT_TRANSPORT } from './strict-transport.ts';
-import { acceptViewerSide, viewerSide } from './viewer-side.ts';
+import { acceptViewerSide, STRICT_TRANSPORT, viewerSide } from './viewer-side.ts';
 
 export interface AppDistributionProps {
   readonly api: apigateway.RestApi;
-  /** Absent: multipart bodies over 4 MiB are refused at the edge. */
+  /** Absent when streaming uploads are off: then the edge rejects multipart bodies over 4 MiB. */
   readonly streamingDomain: string | undefined;
   readonly originSecret: secretsmanager.Secret;
   readonly stage: StageConfig;
-  /** The operator's own, or our firewall's. */
+  /** The operator's own web ACL, or our firewall's. */
   readonly webAclArn: string | undefined;
   readonly uploads: s3.Bucket;
   readonly cdnUrl: string;
@@ -30,12 +29,12 @@ export interface AppDistributionProps {
 }
 
 /**
- * Statuses that CloudFront remembers for ten seconds unless told otherwise, even where caching is disabled; the key is the
- * path alone, so one account's 404 would answer another's request. Source: CloudFront, "How CloudFront caches errors".
+ * The statuses that CloudFront caches for ten seconds by default, even where caching is disabled. The cache key is only the
+ * path, so one account's 404 would answer another account's request. Source: CloudFront, "How CloudFront caches errors".
  */
-const REMEMBERED_ERRORS = [400, 403, 404, 405, 416, 500, 501, 503, 504];
+const CACHED_ERRORS = [400, 403, 404, 405, 416, 500, 501, 503, 504];
 
-/** No other site may embed what is answered here; a script that is let in by CORS reads it all the same. */
+/** Other sites must not embed these responses. (It does not affect scripts that CORS allows.) */
 const SAME_ORIGIN_RESOURCES = { header: 'Cross-Origin-Resource-Policy', value: 'same-origin', override: true };
 
 /** The "app" distribution: API and dashboard on one origin, so that the cookie API needs no CORS. */
@@ -64,7 +63,7 @@ export class AppDistribution extends Construct {
       ],
     };
     const apiHeaders = new cloudfront.ResponseHeadersPolicy(this, 'ApiHeaders', {
-      // The functions say it, too; CloudFront's own answers and the pages for errors have nobody else to.
+      // The functions set these headers, too, but CloudFront's own answers and the error pages get them only here.
       securityHeadersBehavior: { contentTypeOptions: { override: true }, strictTransportSecurity: STRICT_TRANSPORT },
       customHeadersBehavior: { customHeaders: [SAME_ORIGIN_RESOURCES] },
     });
@@ -80,15 +79,15 @@ export class AppDistribution extends Construct {
       Deployment: {
         sources: [s3deploy.Source.asset(props.dashboard.pages)],
         prefix: 'dashboard',
-        // Asked for each time, which is a cheap 304: it names the assets of its deployment.
+        // Revalidated each time, usually with a cheap 304: the page names the assets of its deployment.
         cacheControl: s3deploy.CacheControl.noCache(),
       },
       Assets: {
         sources: [s3deploy.Source.asset(props.dashboard.assets)],
         prefix: 'assets',
-        // Another content has another name.
+        // The file names change with the content.
         cacheControl: s3deploy.CacheControl.fromString('public, max-age=31536000, immutable'),
-        // A page that was loaded before an upgrade finds what it names.
+        // A page that was loaded before an upgrade still finds its assets.
         keepsOld: true,
       },
     });
@@ -107,10 +106,10 @@ export class AppDistribution extends Construct {
     this.distribution = new cloudfront.Distribution(this, 'Distribution', {
       comment: 'API and dashboard',
       errorResponses: [
-        ...REMEMBERED_ERRORS.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
-        // CloudFront's own errors are HTML, and a crashed Web Function's answer is empty. A page takes the place of every
-        // answer of its status, the API's with their codes and their `X-Request-Id` too; these are what the API never says.
-        // 400, 403, 503 and 504 it does say (decision 0012).
+        ...CACHED_ERRORS.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
+        // CloudFront's own errors are HTML, and a crashed Web Function's answer is empty. An error page replaces every
+        // response with its status, also the API's with their code and `X-Request-Id`. So only statuses that the API never
+        // answers with have one; 400, 403, 503 and 504 do not (decision 0012).
         ...errorResponses({ 502: 'service_unavailable' }, Duration.seconds(0)),
         URL_TOO_LONG,
       ],
@@ -131,11 +130,11 @@ export class AppDistribution extends Construct {
           cachePolicy: cloudfront.CachePolicy.CACHING_OPTIMIZED,
           responseHeadersPolicy: this.dashboardHeaders(props),
         },
-        // No wildcard: for what is not in the bucket S3 would answer with XML.
+        // No wildcard: for other keys S3 would answer with XML.
         'errors/invalid_request.json': toErrors,
         'errors/service_unavailable.json': toErrors,
-        // The edge function answers this path with 404: it selects the origin by its id, and an origin is only deployed when
-        // a behaviour uses it.
+        // CDK deploys an origin only when a behaviour uses it. The edge function selects this origin by its id, and answers
+        // requests to this path with 404.
         ...(props.streamingDomain !== undefined && {
           'upload-stream-origin': {
             ...toApi,
@@ -148,21 +147,21 @@ export class AppDistribution extends Construct {
         }),
       },
     });
-    // So that a key of another value is there before it is sent.
+    // A new key must exist before the distribution sends it.
     this.distribution.node.addDependency(gatewayKey);
     acceptViewerSide(this.distribution, {
       webAclArn: props.webAclArn,
       domain: props.stage.appDomain,
       unfiltered:
-        'A web ACL is charged by the month, so operators choose it by context; accounts and logins are limited without',
+        'A web ACL is charged by the month, so operators add it by context; accounts and logins are limited without it',
       unlogged:
-        'A line would hold an address, and the code of a login; what reaches the API is in our own logs without them',
+        'A line would contain an address, and the code of a login; our own logs of API requests contain neither',
     });
   }
 
   /**
-   * All the viewer's headers but two. `Host` must be the origin's own; `Expect` makes a Web Function answer 417. It cannot
-   * be a list of those allowed: `Authorization` may not be on one.
+   * Forwards all of the viewer's headers but two. `Host` must be the origin's own; `Expect` makes a Web Function answer 417.
+   * It cannot be an allow list, because CloudFront does not permit `Authorization` on one.
    */
   private allButHost(): cloudfront.OriginRequestPolicy {
     return new cloudfront.OriginRequestPolicy(this, 'AllButHost', {
@@ -201,7 +200,7 @@ export class AppDistribution extends Construct {
             value: 'camera=(), geolocation=(), microphone=(), payment=()',
             override: true,
           },
-          // Who opened the dashboard gets no handle on its window, to lead it elsewhere later.
+          // A site that opens the dashboard gets no reference to its window, and cannot navigate it later.
           { header: 'Cross-Origin-Opener-Policy', value: 'same-origin', override: true },
           SAME_ORIGIN_RESOURCES,
         ],

@@ -3,10 +3,10 @@ import type { IConstruct } from 'constructs';
 import { acceptFindings, arnInFindings } from './accepted-finding.ts';
 
 /**
- * Accepts what the rules find in the role of the function by which CDK copies assets into buckets of a stack: CDK makes it,
- * one a stack, and nothing calls it but CloudFormation, while it deploys.
- * @param actions  what CDK allows it by wildcards.
- * @param prefix  where in the bucket it copies to; empty: anywhere.
+ * Accepts the findings in the role of the function with which CDK copies assets into a stack's buckets. CDK creates one per
+ * stack, and only CloudFormation calls it, during a deployment.
+ * @param actions  the actions with wildcards that CDK grants it.
+ * @param prefix  the prefix of the bucket that it copies to; '' for the whole bucket.
  */
 export function acceptCopierRole(
   role: IConstruct,
@@ -15,19 +15,19 @@ export function acceptCopierRole(
   const managed = 'arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole';
   acceptFindings(role, {
     [`IAM4[Policy::${managed}]`]:
-      'CDK makes this role of a deployment helper; the policy allows it to write its logs, no more',
+      'CDK creates this role for a deployment helper; the policy allows it only to write its logs',
   });
   const { synthesizer } = Stack.of(role);
   const assets = `cdk-${synthesizer.bootstrapQualifier}-assets-<AWS::AccountId>-<AWS::Region>`;
   const byAction = actions.map((action) => [
     `IAM5[Action::${action}]`,
-    'CDK grants reading and writing by such groups; they hold for the buckets it copies from and to, and no others',
+    'CDK grants reading and writing by such groups of actions, only on the buckets that it copies from and to',
   ]);
   acceptFindings(role.node.findChild('DefaultPolicy'), {
     ...Object.fromEntries(byAction),
     [`IAM5[Resource::arn:<AWS::Partition>:s3:::${assets}/*]`]:
-      'An asset has the hash of its content as its key, so deployments read ever others; the bucket holds assets alone',
+      'The key of an asset is the hash of its content, so each deployment reads other keys; the bucket holds only assets',
     [`IAM5[Resource::${arnInFindings(bucket)}/${prefix}*]`]:
-      'It copies our own files there, whose names are those of the build; nothing else is in that place',
+      'It copies our own files there, under the names that the build gives them; nothing else is under this prefix',
   });
 }

@@ -8,18 +8,18 @@ import { Construct } from 'constructs';
 import type { StageConfig } from '../settings/stage.ts';
 import { EdgeFunction } from './edge-function.ts';
 import { errorBodies, errorResponses, StaticFiles, URL_TOO_LONG } from './static-files.ts';
-import { STRICT_TRANSPORT } from './strict-transport.ts';
-import { acceptViewerSide, viewerSide } from './viewer-side.ts';
+import { acceptViewerSide, STRICT_TRANSPORT, viewerSide } from './viewer-side.ts';
 
 /**
- * The edge asks S3 again after this long, so a deleted link is dead within the minute that is promised, without a purge;
- * the rest of the minute is for an answer that was on its way when the file was deleted.
+ * The edge revalidates with S3 after this time, so that a deleted link is dead within the promised minute without a purge.
+ * The rest of the minute is for a response that was under way when the file was deleted.
  */
 const CACHE_SECONDS = 55;
 
 /**
- * The "cdn" distribution: uploaded bytes and nothing else, on a host that shares no cookie with the dashboard. The bucket
- * is private; the distribution may read what links lead to and, so that an unknown link is 404 and not 403, list the bucket.
+ * The "cdn" distribution: serves only uploaded files, on a host that shares no cookie with the dashboard. The bucket is
+ * private; the distribution may read the objects of links, and list the bucket, because otherwise S3 would answer an unknown
+ * link with 403 instead of 404.
  */
 export class CdnDistribution extends Construct {
   readonly distribution: cloudfront.Distribution;
@@ -30,7 +30,7 @@ export class CdnDistribution extends Construct {
       minTtl: Duration.seconds(0),
       defaultTtl: Duration.seconds(CACHE_SECONDS),
       maxTtl: Duration.seconds(CACHE_SECONDS),
-      // Compression on the fly breaks Content-Length and ranges.
+      // Compression would break Content-Length and ranges.
       enableAcceptEncodingGzip: false,
       enableAcceptEncodingBrotli: false,
     });
@@ -40,7 +40,7 @@ export class CdnDistribution extends Construct {
     const errors = new StaticFiles(this, 'Errors', {
       Deployment: {
         sources: errorBodies(['invalid_request', 'not_found', 'method_not_allowed', 'service_unavailable', 'timeout']),
-        // How long the edge remembers an error is said below; browsers are to ask again.
+        // For browsers; how long the edge caches an error is set in `errorResponses`.
         cacheControl: CacheControl.noStore(),
       },
     });
@@ -48,7 +48,7 @@ export class CdnDistribution extends Construct {
       comment: 'Uploaded files',
       ...viewerSide(this, props.stage, props.stage.cdnDomain),
       defaultBehavior: {
-        // Reading is granted below, by prefix. S3 tells whether a key exists only where the whole bucket may be listed.
+        // `grantRead` grants reading, by prefix. S3 reveals that a key does not exist only to those who may list the bucket.
         origin: origins.S3BucketOrigin.withOriginAccessControl(props.uploads, {
           originAccessLevels: [cloudfront.AccessLevel.LIST],
         }),
@@ -71,7 +71,7 @@ export class CdnDistribution extends Construct {
           responseHeadersPolicy,
         },
       },
-      // Not 416: a client that resumes reads the `Content-Range` of S3's own, which a page would not have (decision 0013).
+      // Not 416: a client that resumes needs the `Content-Range` of S3's response, which an error page lacks (decision 0013).
       errorResponses: [
         ...errorResponses({ 400: 'invalid_request', 403: 'not_found', 404: 'not_found' }, Duration.seconds(1)),
         URL_TOO_LONG,
@@ -86,18 +86,16 @@ export class CdnDistribution extends Construct {
       webAclArn: props.stage.webAclArn,
       domain: props.stage.cdnDomain,
       unfiltered:
-        'A web ACL is charged by the month, so operators choose it by context; here are files alone, to read by their links',
-      unlogged:
-        'A line would hold a link, which is all that it takes to read the file, beside the address of who read it',
+        'A web ACL is charged by the month, so operators add it by context; here are only files, read by their links',
+      unlogged: 'A line would contain a link, which is all one needs to read the file, and the address of the reader',
     });
     Validations.of(this.distribution).acknowledge({
       id: 'Annotation::@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk',
-      reason:
-        'The viewer-request function lets nothing through but /uploads/<token>, so no request can list the bucket',
+      reason: 'The viewer-request function lets only /uploads/<token> through, so no request can list the bucket',
     });
   }
 
-  /** Not of the whole bucket: what arrives under `incoming/` is nobody's file yet. */
+  /** Grants reading of `uploads/` only: what arrives under `incoming/` is not a file yet. */
   private grantRead(uploads: s3.Bucket): void {
     uploads.addToResourcePolicy(
       new iam.PolicyStatement({
@@ -119,7 +117,7 @@ export class CdnDistribution extends Construct {
       customHeadersBehavior: {
         customHeaders: [{ header: 'Cross-Origin-Resource-Policy', value: 'cross-origin', override: true }],
       },
-      // Ids of ours and of S3 that no reader of a link has use for.
+      // Internal ids of the service and of S3.
       removeHeaders: ['x-amz-meta-file', 'x-amz-version-id', 'x-amz-server-side-encryption'],
     });
   }

@@ -3,13 +3,13 @@ import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import { Construct } from 'constructs';
 
 /**
- * The API key that every method of the gateway requires. CloudFront alone sends it, so a request that goes past CloudFront is
- * refused before a function runs, and API Gateway does not charge for it. The key is in the stack of the distribution: when
- * its value changes, CloudFormation makes a new key, waits until the distribution sends it everywhere, and then deletes the
+ * The API key that every method of the gateway requires. Only CloudFront sends it, so a request that bypasses CloudFront is
+ * rejected before a function runs, and API Gateway does not charge for it. The key is in the distribution's stack: when its
+ * value changes, CloudFormation creates a new key, waits until the distribution sends it everywhere, and then deletes the
  * old one.
  */
 export class GatewayKey extends Construct {
-  /** Of the header `x-api-key`. */
+  /** The value of the header `x-api-key`. */
   readonly value: string;
 
   /** @param value  20 to 128 letters and digits; the template has a reference to it, not the value. */
@@ -20,7 +20,7 @@ export class GatewayKey extends Construct {
       value: this.value,
       description: 'Sent by CloudFront with every request',
     });
-    // Without limits of its own: the stage has them, and the functions count each account.
+    // The plan has no limits: the gateway's stage has some for all clients, and the functions count each account.
     const plan = new apigateway.UsagePlan(this, 'Plan', { apiStages: [{ stage: api.deploymentStage }] });
     plan.addApiKey(key);
   }

@@ -2,8 +2,8 @@ import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { ERRORS, type ErrorCode } from '../../shared/errors.ts';
 
 /**
- * What the gateway answers when no function does. The status is ours where AWS documents one of its own for the type;
- * on the two defaults it is left alone, because there it would change a whole class.
+ * The gateway's own responses, for when no function answers. Each gets the status of its code, except the two defaults:
+ * those stand for a whole class of statuses, which must stay as they are.
  */
 const RESPONSES: readonly { type: ResponseType; code: ErrorCode; keepStatus?: boolean }[] = [
   { type: ResponseType.ACCESS_DENIED, code: 'forbidden' },
@@ -13,7 +13,7 @@ const RESPONSES: readonly { type: ResponseType; code: ErrorCode; keepStatus?: bo
   { type: ResponseType.BAD_REQUEST_BODY, code: 'invalid_request' },
   { type: ResponseType.BAD_REQUEST_PARAMETERS, code: 'invalid_request' },
   { type: ResponseType.EXPIRED_TOKEN, code: 'not_found' },
-  // Sent when the gateway reads an Authorization header of ours as a signature, which it does on unknown routes only.
+  // The gateway takes our Authorization header for an AWS signature, but only on unknown routes.
   { type: ResponseType.INVALID_SIGNATURE, code: 'not_found' },
   { type: ResponseType.MISSING_AUTHENTICATION_TOKEN, code: 'not_found' },
   { type: ResponseType.RESOURCE_NOT_FOUND, code: 'not_found' },
@@ -30,10 +30,10 @@ const RESPONSES: readonly { type: ResponseType; code: ErrorCode; keepStatus?: bo
   { type: ResponseType.DEFAULT_5XX, code: 'service_unavailable', keepStatus: true },
 ];
 
-/** What a client is told to wait, in seconds, when the gateway itself throttles or cannot reach a function. */
+/** The `Retry-After` in seconds when the gateway itself throttles or cannot reach a function. */
 const RETRY_AFTER_SECONDS = 1;
 
-/** Gives every answer of the gateway itself our body, request id and headers. */
+/** Gives each of the gateway's own responses our body, request id and headers. */
 export function addGatewayResponses(api: RestApi): void {
   for (const { type, code, keepStatus } of RESPONSES) {
     const { status } = ERRORS[code];

@@ -2,22 +2,23 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import type { Access } from '../../shared/routes.ts';
 import { acceptFindings } from './accepted-finding.ts';
 
 /**
- * Requests a second that the gateway lets through, for all clients together; the limits of one client are counted by the
- * functions. An account runs 1,000 functions at once by default, so at this rate they suffice even while every answer
- * takes a second; above it the gateway refuses with our own 429, instead of Lambda with an error that costs an upload.
- * It also stays below what all APIs of an account share (10,000 a second, 2,500 in newer Regions).
+ * Requests per second that the gateway admits, of all clients together; the functions count each account's own. By default
+ * an AWS account runs 1,000 functions at once, so at this rate they suffice even when every answer takes a second. Above it
+ * the gateway rejects with our own 429, which is better than an error of Lambda in the middle of an upload. It is also
+ * below the limit that all APIs of an account share (10,000 per second, 2,500 in newer Regions).
  */
 const RATE_PER_SECOND = 1_000;
-/** Requests at one moment: half of the functions an account runs at once, so that events and the sweeper find room. */
+/** Simultaneous requests: half of the functions that an account runs at once, which leaves room for events and the sweeper. */
 const BURST = 500;
 
 /**
- * One line a request. The route is the template of the path (`/api/v1/files/{id}`), so no id, name or query string is in
- * it, and neither is an address or a header: who asked is in the function's own line of the same request id.
- * `-` stands where there is no value, so numbers are quoted too.
+ * One log line per request. The route is the template of the path (`/api/v1/files/{id}`), so the line contains no id, name
+ * or query string, and no address or header either; the function's own line with the same request id names the account.
+ * A missing value is `-`, so numbers are quoted, too.
  * Source: API Gateway Developer Guide, "Variables for access logging".
  */
 const ACCESS_LOG_FIELDS = {
@@ -29,11 +30,11 @@ const ACCESS_LOG_FIELDS = {
   integration_status: '$context.integration.status',
   integration_latency_ms: '$context.integration.latency',
   response_bytes: '$context.responseLength',
-  // Which of the gateway's own answers it was (`THROTTLED`, `INTEGRATION_TIMEOUT` …), when no function answered.
+  // The type of the gateway's own response (`THROTTLED`, `INTEGRATION_TIMEOUT` …), when no function answered.
   gateway_response: '$context.error.responseType',
 };
 
-/** How the stage admits and records requests. */
+/** The settings of the gateway's stage: throttling and access log. */
 export function gatewayStage(scope: Construct): apigateway.StageOptions {
   const accessLog = new logs.LogGroup(scope, 'AccessLog', {
     retention: logs.RetentionDays.ONE_MONTH,
@@ -48,20 +49,37 @@ export function gatewayStage(scope: Construct): apigateway.StageOptions {
   };
 }
 
-/** Accepts what the rules find in a gateway with this stage. */
+/** Accepts the findings in a gateway with this stage. */
 export function acceptGateway(api: apigateway.RestApi): void {
   acceptFindings(api, {
     APIG2:
-      'The functions check every request, and answer in the words of the contract; a model could not read multipart',
+      'The functions check every request and answer with the errors of the contract; a model cannot validate multipart',
   });
   acceptFindings(api.deploymentStage, {
-    APIG3: 'It would see the addresses of CloudFront, not of clients; an operator’s web ACL is before the distribution',
-    APIG6:
-      'The access log has a line of every request; an execution log would repeat it, and nothing would expire there',
+    APIG3: 'It would see the addresses of CloudFront, not of clients; an operator’s web ACL is on the distribution',
+    APIG6: 'The access log has a line for every request; an execution log would repeat it, and would never expire',
   });
   const managed = 'arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs';
   acceptFindings(api.node.findChild('CloudWatchRole'), {
     [`IAM4[Policy::${managed}]`]:
-      'Serves all gateways of the account, so it has the policy that AWS documents for that role',
+      'It serves all gateways of the account, so it has the policy that AWS documents for that role',
+  });
+}
+
+const BY_FUNCTION = 'rejects a request without one with 401 before it reaches any data';
+
+/** Why the gateway itself does not authorize requests. */
+const REASONS: Readonly<Record<Access | 'unknown', string>> = {
+  public: 'Public on purpose: a health check, or the login, before which no user can be known',
+  session: `The function reads the session from the cookie and ${BY_FUNCTION}`,
+  'key-or-session': `The function reads the API key or the session and ${BY_FUNCTION}`,
+  unknown: 'Answers every request with 404 or 405, by its path alone, and reaches no data',
+};
+
+/** Accepts that the gateway forwards unauthenticated requests to the function of a route, or of unknown routes. */
+export function acceptOwnAuthorization(method: apigateway.Method, access: Access | 'unknown'): void {
+  acceptFindings(method, {
+    APIG4: REASONS[access],
+    COG4: 'There is no Cognito: accounts come from the Google login, sessions and API keys are rows of our own tables',
   });
 }

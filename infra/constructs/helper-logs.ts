@@ -3,11 +3,11 @@ import { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 
 /**
- * Gives the functions that CDK itself adds to a stack a log group that ends with it: Lambda would make them one that is
- * kept for ever. To be called when all else of the stack is made.
+ * Gives the functions that CDK itself adds to a stack a log group that is deleted with the stack. Lambda would create one
+ * that is kept for ever. Call it after everything else of the stack has been added.
  */
-export function endHelperLogs(stack: Stack): void {
-  // CDK makes its own without the class that has the settings of a log group.
+export function addHelperLogs(stack: Stack): void {
+  // CDK creates these functions as plain resources, without the class that has a property for the log group.
   const helpers = stack.node
     .findAll()
     .filter((child): child is CfnResource => CfnResource.isCfnResource(child) && !(child instanceof CfnFunction))

@@ -2,8 +2,8 @@ import { Aws, CfnResource, Fn, type IAspect, Stack } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 
 /**
- * What CloudFront has one name for in a whole account, and where the name stands. CDK puts no Region into these names, so the
- * same stage in a second Region would find them taken.
+ * The CloudFront resources whose names must be unique in an account, and the property with the name. CDK's generated names
+ * do not contain the Region, so the same stage in a second Region would have a name collision.
  */
 const NAMES: Readonly<Record<string, readonly [property: string, attribute: string]>> = {
   'AWS::CloudFront::OriginAccessControl': ['OriginAccessControlConfig', 'originAccessControlConfig'],
@@ -11,10 +11,10 @@ const NAMES: Readonly<Record<string, readonly [property: string, attribute: stri
   'AWS::CloudFront::ResponseHeadersPolicy': ['ResponseHeadersPolicyConfig', 'responseHeadersPolicyConfig'],
 };
 
-/** Of the 64 characters that the shortest of them may have, what the longest name of a Region leaves. */
-const KEPT = 64 - '-ap-southeast-1'.length;
+/** How much of a name is kept: the lowest length limit of these resources is 64, less the longest name of a Region. */
+const KEPT_LENGTH = 64 - '-ap-southeast-1'.length;
 
-/** Puts the Region into names that are unique in an account, keeping their end, by which CDK tells them apart. */
+/** Appends the Region to such names. It keeps the end of the name, which is what makes CDK's names distinct. */
 export class NamesByRegion implements IAspect {
   visit(node: IConstruct): void {
     if (!CfnResource.isCfnResource(node)) return;
@@ -22,6 +22,6 @@ export class NamesByRegion implements IAspect {
     if (!place) return;
     const [property, attribute] = place;
     const { name } = Stack.of(node).resolve((node as unknown as Record<string, unknown>)[attribute]);
-    node.addPropertyOverride(`${property}.Name`, Fn.join('-', [String(name).slice(-KEPT), Aws.REGION]));
+    node.addPropertyOverride(`${property}.Name`, Fn.join('-', [String(name).slice(-KEPT_LENGTH), Aws.REGION]));
   }
 }

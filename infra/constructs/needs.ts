@@ -24,26 +24,25 @@ export type TableAction =
 export interface TableUse {
   readonly table: TableName;
   readonly actions: readonly TableAction[];
-  /** Instead of the table itself: the one of its indexes that the actions are for. */
+  /** The index that the actions are for, instead of the table. */
   readonly index?: string;
 }
 
-/** The places of the bucket, and why a role is granted the whole of one. */
+/** The prefixes of the bucket, and why a role may use all keys of one. */
 const KEY_PATTERNS = {
-  'uploads/*': 'The key of a file is drawn at random when it is uploaded; under this prefix there are files alone',
-  'incoming/*':
-    'The key of a direct upload is made of account and id; under this prefix there are direct uploads alone',
+  'uploads/*': 'The key of a file is generated at random when it is uploaded; under this prefix there are only files',
+  'incoming/*': 'The key of a direct upload is made of account and id; under this prefix there are only direct uploads',
 } as const;
 type KeyPattern = keyof typeof KEY_PATTERNS;
 
 export interface BucketUse {
   /** Without the `s3:` prefix. */
   readonly actions: readonly string[];
-  /** Which keys the actions reach. Absent: actions on the bucket itself. */
+  /** The keys that the actions are for. Absent for actions on the bucket itself. */
   readonly keys?: readonly KeyPattern[];
 }
 
-/** What the functions use, made by the data stack. */
+/** The data stack's resources that functions use. */
 export interface SharedResources {
   readonly tables: Readonly<Record<TableName, dynamodb.ITableV2>>;
   readonly uploads: s3.Bucket;
@@ -53,23 +52,24 @@ export interface SharedResources {
   readonly cdnUrl: string;
 }
 
-/** What one function needs: read once, granted and put into its environment by the same call, so they cannot drift. */
+/** What one function needs. {@link bindNeeds} derives both its grants and its environment from this, so they cannot differ. */
 export interface Needs {
   readonly tables?: readonly TableUse[];
   readonly uploads?: readonly BucketUse[];
   readonly limits?: readonly LimitName[];
   readonly secrets?: readonly ('loginProvider' | 'originSecret')[];
   readonly values?: readonly ('cdnUrl' | 'appUrl')[];
-  /** Passed through from the operator's environment when set there. */
+  /** Variables that are passed on from the operator's environment, if set there. */
   readonly optional?: readonly AllowListName[];
 }
 
 /**
- * Grants a role exactly what `needs` says.
- * @returns the environment in which the function finds it, with the list by which it checks that when it loads.
+ * Grants a role exactly what is in `needs`.
+ * @returns the environment variables with which the function finds it, and the list of them that the function checks when it
+ *   loads.
  */
 export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResources, stage: StageConfig) {
-  // By which its metrics are told from those of another stage.
+  // A dimension of the function's metrics.
   const environment: Record<string, string> = { STAGE: stage.name };
   for (const use of needs.tables ?? []) {
     const table = resources.tables[use.table];

@@ -18,22 +18,22 @@ export interface ServiceFunctionProps {
   /** MB; CPU comes in proportion (1,769 MB is one vCPU). */
   readonly memoryMb: number;
   readonly timeoutSeconds: number;
-  /** How many may run at once, kept free for it in the account; absent: as many as the account has left. */
+  /** Concurrent executions, reserved for it in the AWS account. Absent: it uses what the account has left. */
   readonly reservedConcurrency?: number;
-  /** What becomes of events it fails at; absent for a function that nothing calls asynchronously. */
+  /** How failed events are handled; absent for a function that is not invoked asynchronously. */
   readonly failedEvents?: FailedEvents;
 }
 
 export interface FailedEvents {
-  /** Tries after the first, a minute and then two minutes later; 0 to 2. */
+  /** Retries, one minute and then two minutes later; 0 to 2. */
   readonly retryAttempts: number;
-  /** An event that was not done after this long is given up; 60 to 21,600. */
+  /** Age at which Lambda gives up an event; 60 to 21,600. */
   readonly maxAgeSeconds: number;
-  /** Where an event goes that was given up, with the last error. */
+  /** Receives the events that were given up, with the last error. */
   readonly queue: sqs.IQueue;
 }
 
-/** One Lambda function with a role and a log group of its own, granted exactly what it needs. */
+/** A Lambda function with its own role and log group, granted exactly what it needs. */
 export class ServiceFunction extends Construct {
   readonly function: lambda.Function;
 
@@ -61,7 +61,7 @@ export class ServiceFunction extends Construct {
   }
 }
 
-/** CDK's own destination would also allow the role to ask for the queue's attributes, which nothing does. */
+/** Written by hand, because CDK's destination would also grant reading the queue's attributes, which is not needed. */
 function asyncInvoke(
   { retryAttempts, maxAgeSeconds, queue }: FailedEvents,
   role: iam.Role,

@@ -9,20 +9,20 @@ import { ERRORS, type ErrorCode } from '../../shared/errors.ts';
 import { acceptFindings } from './accepted-finding.ts';
 import { acceptCopierRole } from './cdk-copier.ts';
 
-/** Files that are put into the bucket together. */
+/** Files that are copied into the bucket together. */
 export interface FileSet {
   readonly sources: s3deploy.ISource[];
   readonly prefix?: string;
   readonly cacheControl: s3deploy.CacheControl;
-  /** Files of earlier deployments stay beside the new ones. */
+  /** True to keep the files of earlier deployments. */
   readonly keepsOld?: boolean;
 }
 
-/** A private bucket of files that a distribution serves as they are, filled anew by every deployment. */
+/** A private bucket of files that a distribution serves; every deployment copies them again. */
 export class StaticFiles extends Construct {
   readonly bucket: s3.Bucket;
 
-  /** @param sets  by a name for each; the prefix of none may begin with another's. */
+  /** @param sets  by construct id; no prefix may start with another set's prefix. */
   constructor(scope: Construct, id: string, sets: Readonly<Record<string, FileSet>>) {
     super(scope, id);
     this.bucket = new s3.Bucket(this, 'Bucket', {
@@ -33,13 +33,13 @@ export class StaticFiles extends Construct {
       removalPolicy: RemovalPolicy.DESTROY,
     });
     acceptFindings(this.bucket, {
-      S1: 'Holds files of ours that everybody may read; only the distribution and deployments reach it',
+      S1: 'It holds files of ours that everybody may read; only the distribution and deployments access it',
     });
     for (const [name, { sources, prefix, cacheControl, keepsOld = false }] of Object.entries(sets)) {
       const { handlerRole } = new s3deploy.BucketDeployment(this, name, {
         sources,
         destinationBucket: this.bucket,
-        // Else the bucket could not be deleted with its stack.
+        // Without this the bucket could not be deleted with its stack.
         retainOnDelete: false,
         prune: !keepsOld,
         logGroup: deploymentLogs(Stack.of(this)),
@@ -58,30 +58,30 @@ export class StaticFiles extends Construct {
     });
     const copier = role.node.scope as lambda.Function;
     acceptFindings(copier, {
-      L1: 'CDK has the code of this deployment helper and chooses the Python that runs it; a newer one comes with CDK',
+      L1: 'The code of this deployment helper and its Python version come with CDK, and are upgraded with it',
     });
   }
 }
 
-/** Of the function that fills all static buckets of a stack; CDK's own would be kept for ever, also without its stack. */
+/** The log group of the function that fills all static buckets of a stack. CDK's own would outlive the stack for ever. */
 function deploymentLogs(stack: Stack): logs.ILogGroup {
   const id = 'StaticFilesLogs';
-  const known = stack.node.tryFindChild(id) as logs.LogGroup | undefined;
+  const existing = stack.node.tryFindChild(id) as logs.LogGroup | undefined;
   return (
-    known ??
+    existing ??
     new logs.LogGroup(stack, id, { retention: logs.RetentionDays.ONE_MONTH, removalPolicy: RemovalPolicy.DESTROY })
   );
 }
 
-/** `errors/<code>.json` for each code: the bodies of the errors that a distribution makes itself. */
+/** A file `errors/<code>.json` for each code: the bodies of a distribution's error pages. */
 export function errorBodies(codes: readonly ErrorCode[]): s3deploy.ISource[] {
   return codes.map((code) => s3deploy.Source.jsonData(`errors/${code}.json`, { error: code }));
 }
 
 /**
- * The custom error responses of a distribution: where S3 or CloudFront would answer XML or HTML, our JSON.
- * @param statuses  the status an origin or CloudFront gives → the code it becomes.
- * @param ttl  how long the edge may remember the error.
+ * The custom error responses of a distribution: our JSON instead of the XML of S3 or the HTML of CloudFront.
+ * @param statuses  our error code for each status of an origin or of CloudFront.
+ * @param ttl  how long the edge may cache the error.
  */
 export function errorResponses(statuses: Readonly<Record<number, ErrorCode>>, ttl: Duration) {
   return Object.entries(statuses).map(([status, code]) => ({
@@ -92,7 +92,7 @@ export function errorResponses(statuses: Readonly<Record<number, ErrorCode>>, tt
   }));
 }
 
-/** CloudFront's own error for a URL that is longer than it takes; its status says what is too long, as no code does. */
+/** Our JSON for a URL that is too long for CloudFront. It keeps the status 414, since no code of ours has that meaning. */
 export const URL_TOO_LONG = {
   httpStatus: 414,
   responseHttpStatus: 414,

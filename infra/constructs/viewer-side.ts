@@ -1,3 +1,4 @@
+import { Duration } from 'aws-cdk-lib';
 import * as acm from 'aws-cdk-lib/aws-certificatemanager';
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import type { Construct } from 'constructs';
@@ -10,7 +11,14 @@ const PRICE_CLASSES = {
   100: cloudfront.PriceClass.PRICE_CLASS_100,
 } as const;
 
-/** What both distributions show their viewers alike: protocol versions, a name of the operator's own, web ACL, regions. */
+/** HSTS for two years, on every response of an origin (the edge functions set it on their own responses). */
+export const STRICT_TRANSPORT: cloudfront.ResponseHeadersStrictTransportSecurity = {
+  accessControlMaxAge: Duration.days(730),
+  includeSubdomains: true,
+  override: true,
+};
+
+/** The settings that both distributions have in common: protocol versions, custom domain, web ACL, regions. */
 export function viewerSide(
   scope: Construct,
   { priceClass, webAclArn }: Pick<StageConfig, 'priceClass' | 'webAclArn'>,
@@ -20,7 +28,7 @@ export function viewerSide(
     httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,
     priceClass: PRICE_CLASSES[priceClass],
     ...(webAclArn !== undefined && { webAclId: webAclArn }),
-    // Under its own name CloudFront takes no choice of TLS versions.
+    // CloudFront allows a choice of TLS versions only with a custom domain.
     ...(domain && {
       domainNames: [domain.name],
       certificate: acm.Certificate.fromCertificateArn(scope, 'Certificate', domain.certificateArn),
@@ -32,25 +40,25 @@ export function viewerSide(
 export interface AcceptedViewerSide {
   readonly domain: CustomDomain | undefined;
   readonly webAclArn: string | undefined;
-  /** Why there need not be a web ACL. */
+  /** The reason for having no web ACL. */
   readonly unfiltered: string;
-  /** Why CloudFront writes no log of requests. */
+  /** The reason for having no request log. */
   readonly unlogged: string;
 }
 
-/** Accepts what the rules find in a distribution that shows its viewers this. */
+/** Accepts the findings in a distribution with these settings. */
 export function acceptViewerSide(distribution: cloudfront.Distribution, side: AcceptedViewerSide): void {
   acceptFindings(distribution, {
-    CFR1: 'The service is for whoever has an account or a link, in whatever country they are',
+    CFR1: 'The service is for everyone who has an account or a link, in any country',
     ...(side.webAclArn === undefined && { CFR2: side.unfiltered }),
     CFR3: side.unlogged,
     ...(side.domain === undefined && {
-      CFR4: 'Under its own name CloudFront takes no choice of TLS versions; with a domain it is TLS 1.2 at least',
+      CFR4: 'Without a custom domain CloudFront allows no choice of TLS versions; with one it is at least TLS 1.2',
     }),
   });
 }
 
-/** The address that viewers use. */
+/** The URL that viewers use. */
 export function addressOf(distribution: cloudfront.Distribution, domain: CustomDomain | undefined): string {
   return `https://${domain?.name ?? distribution.distributionDomainName}`;
 }

@@ -1,11 +1,11 @@
 /**
- * The door of the "app" distribution (dashboard and API on one origin). It decides which origin gets a body, refuses
- * what no origin can take, and tells the API who the viewer is. CloudFront Functions runtime 2.0: ES 5.1 and the few
- * newer features it documents, no `?.`, `??`, spread, destructuring or `for...of`.
+ * The viewer-request function of the "app" distribution (dashboard and API on one host). It selects the origin for a body,
+ * rejects what no origin can take, and tells the API the viewer's address. CloudFront Functions runtime 2.0: ES 5.1 and the
+ * few newer features it documents; no `?.`, `??`, spread, destructuring or `for...of`.
  */
 import cf from 'cloudfront';
 
-// Filled in when the stack is synthesized (render.ts); what stands here are the defaults.
+// Filled in when the stack is synthesized (render.ts); these are the defaults.
 const MAX_UPLOAD_SIZE_BYTES = 104857600;
 const MULTIPART_FRAMING_MAX_BYTES = 1048576;
 const INLINE_BODY_MAX_BYTES = 4194304;
@@ -13,18 +13,18 @@ const STREAMING_UPLOADS = true;
 const DASHBOARD_FILES = 'index.html';
 
 /**
- * The gateway takes 10,240 bytes of request line and headers, the streaming origin about as many, and what they answer to
- * more is not ours to word. 1 KiB is for what CloudFront adds. Counted as JSON, whose punctuation is more than HTTP's.
+ * The gateway takes 10,240 bytes of request line and headers, the streaming origin about as many; to more they answer with
+ * errors of their own. 1 KiB is left for what CloudFront adds. The size is counted as JSON, which is longer than HTTP.
  */
 const HEAD_MAX_BYTES = 9216;
 
 /**
- * A path that is longer is no route. The longest route has 59 characters, 177 if each of them is percent-encoded. The
- * runtime ends a function that computes for longer than about a millisecond, so thousands of escapes must not be decoded.
+ * No route has a longer path: the longest has 59 characters, 177 if all are percent-encoded. The runtime ends a function
+ * after about a millisecond of computing, so it must not decode thousands of escapes.
  */
 const PATH_MAX_LENGTH = 512;
 
-/** Status of each error this function answers with; the codes are those of shared/errors.ts. */
+/** The status of each error that this function answers with; the codes are those of shared/errors.ts. */
 const ERRORS = {
   invalid_request: 400,
   unauthorized: 401,
@@ -42,12 +42,12 @@ const ERRORS = {
 function handler(event) {
   const request = event.request;
   if (JSON.stringify(request).length > HEAD_MAX_BYTES) return errorAnswer(event, 'invalid_request');
-  // The API believes `x-viewer-address` only beside `x-origin-secret`, which CloudFront adds, as it adds the key of the
-  // gateway; a viewer may set none of them.
+  // The API trusts `x-viewer-address` only together with `x-origin-secret`. CloudFront adds that secret and the gateway's
+  // key after this function; a viewer must not be able to set any of the three.
   request.headers['x-viewer-address'] = { value: event.viewer.ip };
   delete request.headers['x-origin-secret'];
   delete request.headers['x-api-key'];
-  // API Gateway obeys it: a request would be counted and checked here by another method than it is answered by.
+  // API Gateway obeys this header, so a request would be checked here as one method and handled there as another.
   delete request.headers['x-http-method-override'];
 
   const path = canonicalPath(request.uri);
@@ -56,7 +56,7 @@ function handler(event) {
 
   const reads = request.method === 'GET' || request.method === 'HEAD';
   if (path === '/' && reads) return redirectToDashboard(event);
-  // The cache behavior of the dashboard takes every path that starts so, and its origin answers strangers with XML.
+  // The dashboard's cache behavior matches every path that starts so, and its origin answers unknown paths with XML.
   if (path.indexOf('/dashboard') === 0) {
     if (!/^\/dashboard(\/|$)/.test(path)) return errorAnswer(event, 'not_found');
     if (!reads) return errorAnswer(event, 'method_not_allowed', { allow: 'GET, HEAD' });
@@ -66,17 +66,17 @@ function handler(event) {
     request.uri = file;
     return request;
   }
-  // The path of the cache behavior by which the streaming origin is there; nobody gets there past the checks of an upload.
+  // This path only makes CloudFront deploy the streaming origin; requests to it would bypass the checks of an upload.
   if (path === '/upload-stream-origin') return errorAnswer(event, 'not_found');
   request.querystring = withoutSemicolons(request.querystring);
   return routeBody(event);
 }
 
 /**
- * The one spelling of a path: percent-encoded letters, digits and `-._~` mean themselves (RFC 3986, 6.2.2.2), so they are
- * decoded. Empty and dot segments, which CloudFront, the gateway and S3 each read in their own way, are no route of ours.
+ * Makes the canonical form of a path: percent-encoded letters, digits and `-._~` are decoded (RFC 3986, 6.2.2.2). Paths with
+ * empty or dot segments are rejected, because CloudFront, the gateway and S3 each interpret them differently.
  * @param {string} uri
- * @returns {string} '' when the path has no canonical spelling.
+ * @returns {string} '' when the path has no canonical form.
  */
 function canonicalPath(uri) {
   if (uri.length > PATH_MAX_LENGTH) return '';
@@ -94,7 +94,7 @@ function decodeUnreserved(encoded) {
 }
 
 /**
- * API Gateway splits a query at `;` as well as at `&`, so a `;` goes on percent-encoded and stays part of its name or value.
+ * Percent-encodes each `;` in a query, so that it stays part of its name or value: API Gateway splits a query at `;`, too.
  * Source: API Gateway Developer Guide, "Important notes" (REST APIs).
  * @param {Record<string, import('cloudfront').Value>} query
  * @returns {Record<string, import('cloudfront').Value>}
@@ -104,11 +104,11 @@ function withoutSemicolons(query) {
 }
 
 /**
- * The dashboard is one page: a path whose last segment has no extension is one of its views. A file that does not exist is
- * not asked for: the bucket would answer with XML. Of the assets no list is kept, since a page from before an upgrade asks
- * for those of its own.
+ * Maps a path of the dashboard to a file. The dashboard is one page: a path whose last segment has no extension is one of its
+ * views. Unknown files are rejected here, because the bucket would answer with XML. Assets are not listed, because a page
+ * from before an upgrade asks for older ones.
  * @param {string} path
- * @returns {string} its path in the bucket, '' when there is no such file.
+ * @returns {string} the file's path in the bucket, '' when there is no such file.
  */
 function dashboardFile(path) {
   const lastSegment = path.slice(path.lastIndexOf('/') + 1);
@@ -119,15 +119,15 @@ function dashboardFile(path) {
 }
 
 /**
- * Sends a multipart upload that the gateway cannot carry to the streaming origin, and refuses every other body that the
- * gateway or a Lambda event cannot carry. Smaller ones go on, so that the API checks in its order: route, credential,
- * rate limit, then the body.
+ * Routes a multipart upload that is too large for the gateway to the streaming origin, and rejects every other body that is
+ * too large for the gateway or a Lambda event. Smaller bodies go to the API, which checks in its own order: route,
+ * credential, rate limit, body.
  * @param {import('cloudfront').ViewerRequestEvent} event
  */
 function routeBody(event) {
   const request = event.request;
   const headers = request.headers;
-  // With both headers the length is not to be believed (RFC 9112, 6.3): the body is as long as its chunks.
+  // With both headers the length is ignored (RFC 9112, 6.3): the body is as long as its chunks.
   const chunked = headers['transfer-encoding'] !== undefined;
   const contentLength = chunked ? undefined : headers['content-length'];
   if (contentLength && !/^[0-9]+$/.test(contentLength.value)) return errorAnswer(event, 'invalid_request');
@@ -135,17 +135,17 @@ function routeBody(event) {
 
   if (STREAMING_UPLOADS && isMultipartUpload(request)) {
     const longest = MAX_UPLOAD_SIZE_BYTES + MULTIPART_FRAMING_MAX_BYTES;
-    if (length !== undefined && length > longest) return refuseBody(event, 'file_too_large');
+    if (length !== undefined && length > longest) return rejectBody(event, 'file_too_large');
     if (length !== undefined && length <= INLINE_BODY_MAX_BYTES) return request;
-    // A place of the streaming server is worth more than a function's: nobody gets one without what looks like a credential.
+    // The streaming server has few places: a request without a well-formed credential does not get one.
     if (!hasWellFormedCredential(request)) return errorAnswer(event, 'unauthorized');
     cf.selectRequestOriginById('upload-stream');
     return request;
   }
-  if (chunked) return refuseBody(event, 'length_required');
+  if (chunked) return rejectBody(event, 'length_required');
   if (length === undefined || length <= INLINE_BODY_MAX_BYTES) return request;
-  // Whoever sends a file as the body itself is not over any limit: it has to be a form.
-  return refuseBody(event, isUpload(request) && !isTaken(request) ? 'unsupported_media_type' : 'file_too_large');
+  // A file sent as the body itself is not over a limit; it has to be sent as a form.
+  return rejectBody(event, isUpload(request) && !hasUploadType(request) ? 'unsupported_media_type' : 'file_too_large');
 }
 
 /** @param {import('cloudfront').FunctionRequest} request */
@@ -159,10 +159,10 @@ function isUpload(request) {
 }
 
 /**
- * True for the types an upload may come as: a form, or the JSON that asks for a ticket.
+ * True for the types that an upload may have: a form, or the JSON of a ticket request.
  * @param {import('cloudfront').FunctionRequest} request
  */
-function isTaken(request) {
+function hasUploadType(request) {
   const contentType = request.headers['content-type'];
   return isForm(request) || (contentType !== undefined && /^\s*application\/json\s*(;|$)/i.test(contentType.value));
 }
@@ -174,19 +174,19 @@ function isForm(request) {
 }
 
 /**
- * What must not reach an origin is refused here, in the service's order as far as the edge can tell: a path outside the
- * API is unknown, a request without any credential is unauthorized, and only then is its body too long.
+ * Rejects a body in the API's order of checks, as far as the edge can tell: a path outside the API is not found, a request
+ * without a credential is unauthorized, and only then is there something wrong with its body.
  * @param {import('cloudfront').ViewerRequestEvent} event
  * @param {'length_required' | 'file_too_large' | 'unsupported_media_type'} code
  */
-function refuseBody(event, code) {
+function rejectBody(event, code) {
   const request = event.request;
   if (request.uri.indexOf('/api/v1/') !== 0) return errorAnswer(event, 'not_found');
   return errorAnswer(event, hasCredential(request) ? code : 'unauthorized');
 }
 
 /**
- * True when the request carries a credential, good or bad.
+ * True when the request has a credential, valid or not.
  * @param {import('cloudfront').FunctionRequest} request
  */
 function hasCredential(request) {
@@ -194,8 +194,8 @@ function hasCredential(request) {
 }
 
 /**
- * True when the credential has the form of a key or a session token (shared/api-keys/key-format.ts, shared/sessions); a key
- * goes before a cookie there, too. Of several session cookies one in the right form is enough: the API decides.
+ * True when the credential has the format of a key or a session token (shared/api-keys/key-format.ts, shared/sessions). As in
+ * the API, a key takes precedence over a cookie. Of several session cookies one well-formed is enough: the API decides.
  * @param {import('cloudfront').FunctionRequest} request
  */
 function hasWellFormedCredential(request) {
@@ -205,8 +205,8 @@ function hasWellFormedCredential(request) {
 }
 
 /**
- * Every cookie that may be the session. Which of the two names is ours depends on the app's address, which is not known
- * here; a neighbour in the domain can plant a cookie of the other name, and several of the same.
+ * All cookies that may be the session. Which of the two names is ours depends on the app's address, which is not known here.
+ * Another host of the same domain can set a cookie with the other name, and several with the same name.
  * @param {import('cloudfront').FunctionRequest} request
  * @returns {import('cloudfront').Value[]}
  */
@@ -241,7 +241,7 @@ function redirectToDashboard(event) {
 }
 
 /**
- * Every header of an answer is set here: whether a response headers policy applies to it is not documented.
+ * All headers of an answer are set here, because it is not documented whether a response headers policy applies to it.
  * @param {import('cloudfront').ViewerRequestEvent} event
  * @returns {Record<string, import('cloudfront').Value>}
  */

@@ -1,10 +1,10 @@
 /**
- * The door of the "cdn" distribution. A link is `/uploads/<token>/<name>`, the object is `uploads/<token>`: the name is for
- * people and is dropped here, so a renamed link finds the same object and the same cache entry. CloudFront Functions
- * runtime 2.0, as app-viewer-request.js.
+ * The viewer-request function of the "cdn" distribution. A link is `/uploads/<token>/<name>`, its object is
+ * `uploads/<token>`. The name is only for people and is removed here, so a link with another name finds the same object and
+ * the same cache entry. CloudFront Functions runtime 2.0, like app-viewer-request.js.
  */
 
-/** A token holds 128 random bits or more in base62: 22 characters at least. */
+/** A token has at least 128 random bits in base62, that is at least 22 characters. */
 const LINK = /^(\/uploads\/[0-9A-Za-z]{22,64})(\/[^/]*)?$/;
 
 /**
@@ -22,7 +22,7 @@ function handler(event) {
   }
   request.uri = link[1];
   request.querystring = {};
-  // The viewer-response function decides them: to a false one S3 answers 412 with XML, for which there can be no error page.
+  // The viewer-response function evaluates them. S3 would answer 412 with XML, and CloudFront has no error pages for 412.
   delete request.headers['if-match'];
   delete request.headers['if-unmodified-since'];
   return request;

@@ -1,31 +1,31 @@
 /**
- * Gives each download the Content-Security-Policy of its type, and text its charset; answers 412 when a precondition of the
- * request is false. What every download has in common (nosniff, HSTS,
- * Cross-Origin-Resource-Policy, removed metadata) is in the response headers policy of the stack. CloudFront Functions
- * runtime 2.0, as app-viewer-request.js. CloudFront does not run it for answers of 400 and above.
+ * The viewer-response function of the "cdn" distribution. It gives each download the Content-Security-Policy of its type, and
+ * text its charset, and answers 412 when a precondition of the request is false. The headers that all downloads have in
+ * common (nosniff, HSTS, Cross-Origin-Resource-Policy, removed metadata) are in the response headers policy of the stack.
+ * CloudFront Functions runtime 2.0, like app-viewer-request.js. CloudFront does not run it for statuses of 400 and above.
  */
 
-/** A browser runs nothing of such a response, and the document it makes of it belongs to no site. */
+/** A browser executes nothing of such a response, and gives its document an origin of its own. */
 const INERT = "sandbox; default-src 'none'";
 
 /**
- * A browser shows an image, a sound or a video in a document of its own making, which loads the file from its own address
- * and styles it: under {@link INERT} nothing plays.
+ * A browser shows an image, a sound or a video in a document that it generates, with inline styles, and which loads the file
+ * again from its URL. Under {@link INERT} nothing would play.
  */
 const MEDIA =
   "sandbox allow-same-origin; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
 /**
- * Safari shows no PDF in a sandbox, and styles its viewer within the policy of the file; a script in a PDF cannot leave the
- * viewer (decision 0019).
+ * Safari does not show a PDF in a sandbox, and applies the file's policy to its viewer's styles. A script in a PDF cannot
+ * leave the viewer (decision 0019).
  */
 const PDF = "default-src 'none'; style-src 'unsafe-inline'";
 const PDF_TYPE = /^\s*application\/pdf\s*(;|$)/i;
 
-/** No `+`, so no `image/svg+xml` nor any other XML: that is a document, not a picture. */
+/** Without `+`, so that it does not match `image/svg+xml` or other XML, which is a document that can execute scripts. */
 const MEDIA_TYPE = /^\s*(audio|image|video)\/[a-z0-9!#$&^_.-]+\s*(;|$)/i;
 
-/** Without a charset a browser guesses one by the language of its user; nearly all text is UTF-8 (decision 0006). */
+/** Without a charset a browser guesses one from the user's language. Nearly all text is UTF-8 (decision 0006). */
 const TEXT_WITHOUT_CHARSET = /^\s*text\/(?!.*;\s*charset\s*=)/i;
 
 /**
@@ -35,7 +35,7 @@ const TEXT_WITHOUT_CHARSET = /^\s*text\/(?!.*;\s*charset\s*=)/i;
 function handler(event) {
   const response = event.response;
   if (isPreconditionFalse(event)) return preconditionFailed(event);
-  // A 304 names no type: the browser keeps the policy it stored with the body.
+  // A 304 has no type: the browser keeps the policy that it stored with the body.
   if (response.statusCode === 304) return response;
   const headers = response.headers || {};
   const contentType = headers['content-type'] ? headers['content-type'].value : '';
@@ -54,8 +54,8 @@ function policyFor(contentType) {
 }
 
 /**
- * `If-Match` and `If-Unmodified-Since`, which the viewer-request function keeps from S3. `event.request` is the request as it
- * came from the viewer, so they are still there. Sources: RFC 9110, section 13.2.2; CloudFront Developer Guide, "CloudFront
+ * Evaluates `If-Match` and `If-Unmodified-Since`, which the viewer-request function removes. `event.request` is the request
+ * as the viewer sent it, so it still has them. Sources: RFC 9110, section 13.2.2; CloudFront Developer Guide, "CloudFront
  * Functions event structure".
  * @param {import('cloudfront').ViewerResponseEvent} event
  */
@@ -66,12 +66,12 @@ function isPreconditionFalse(event) {
   if (tags) return !(tags.multiValue || [tags]).some((line) => matches(line.value, current.etag));
   const since = asked['if-unmodified-since'];
   const modified = current['last-modified'];
-  // A date that is none compares as false with any other: then there is no precondition.
+  // An invalid date is NaN, so the comparison is false: then there is no precondition.
   return since !== undefined && modified !== undefined && Date.parse(modified.value) > Date.parse(since.value);
 }
 
 /**
- * The strong comparison: a weak tag matches nothing.
+ * The strong comparison of RFC 9110: a weak tag never matches.
  * @param {string} tags  the value of `If-Match`.
  * @param {import('cloudfront').Value | undefined} etag
  */
@@ -81,7 +81,7 @@ function matches(tags, etag) {
 }
 
 /**
- * In place of the file: nothing of its headers, and the code for what a client should not have asked.
+ * The answer instead of the file, without any of the file's headers.
  * @param {import('cloudfront').ViewerResponseEvent} event
  * @returns {import('cloudfront').FunctionResponse}
  */

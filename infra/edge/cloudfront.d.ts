@@ -1,16 +1,16 @@
 /**
- * The runtime of CloudFront Functions, as far as the service uses it: the event a `handler` gets and the `cloudfront`
+ * The part of the CloudFront Functions runtime that the service uses: the event that a `handler` gets, and the `cloudfront`
  * module. Source: CloudFront Developer Guide, "CloudFront Functions event structure" and "Helper methods for origin
  * modification".
  */
 declare module 'cloudfront' {
-  /** One header, cookie or query parameter; `multiValue` is there only when the name came more than once. */
+  /** One header, cookie or query parameter; it has `multiValue` only when the name occurs more than once. */
   export interface Value {
     value: string;
     multiValue?: { value: string }[];
   }
 
-  /** As {@link Value}; `attributes` is what follows the first `;` of a `Set-Cookie`. */
+  /** Like {@link Value}; `attributes` is what follows the first `;` of a `Set-Cookie`. */
   export interface SetCookie {
     value: string;
     attributes?: string;
@@ -49,7 +49,7 @@ declare module 'cloudfront' {
   }
 
   const cf: {
-    /** Sends the request to another origin of the same distribution; cache behavior and policies stay as they are. */
+    /** Sends the request to another origin of the same distribution, with the same cache behavior and policies. */
     selectRequestOriginById(originId: string): void;
   };
   export default cf;

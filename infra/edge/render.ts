@@ -1,22 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { transformSync } from 'esbuild';
 
-/** CloudFront takes no larger function. Source: CloudFront quotas, "Maximum function size". */
+/** The maximum size of a function. Source: CloudFront quotas, "Maximum function size". */
 export const EDGE_FUNCTION_MAX_BYTES = 10 * 1024;
 
 export type EdgeFunctionFile = 'app-viewer-request.js' | 'cdn-viewer-request.js' | 'cdn-viewer-response.js';
 
-/** What needs no escape in a string. */
+/** Characters that need no escape in a string literal. */
 const PLAIN_TEXT = /^[\w./|-]*$/;
 
-/** The block of constants in a function's file: the comment that opens it, then one `const` a line. */
+/** The block of constants in a function's file: its first line is this comment, then there is one `const` per line. */
 const BLOCK = /^\/\/ Filled in when the stack is synthesized.*\n((?:const \w+ = .*;\n)+)/m;
 const CONSTANT = /^const (\w+) = (.*);$/gm;
 
 /**
- * What runtime 2.0 documents beyond ES 5.1, of what the files use: esbuild writes no newer syntax of its own, such as
- * `{ headers }` for `{ headers: headers }`, and names all that it cannot do without. Source: CloudFront, "JavaScript
- * runtime 2.0 features for CloudFront Functions".
+ * The syntax that the files use of what runtime 2.0 documents beyond ES 5.1. With this, esbuild does not write newer syntax
+ * such as `{ headers }` for `{ headers: headers }`, and rejects newer syntax that it cannot replace. Source: CloudFront,
+ * "JavaScript runtime 2.0 features for CloudFront Functions".
  */
 const SYNTAX = {
   target: 'es5',
@@ -24,11 +24,11 @@ const SYNTAX = {
 } as const;
 
 /**
- * The code of an edge function as it is deployed: without comments and indentation, which would be half of what CloudFront
- * takes, and with its constants filled in; CloudFront Functions have no environment variables.
- * @param constants  exactly those of the file's block.
- * @throws Error naming a constant that is missing, that the file does not have or that needs an escape, or syntax that the
- * runtime does not have, or when the code is too large.
+ * Renders an edge function for deployment: removes comments and indentation, which would take half of the maximum size, and
+ * fills in its constants, because CloudFront Functions have no environment variables.
+ * @param constants  a value for each constant of the file's block.
+ * @throws Error naming a constant that is missing, unknown or needs an escape, or unsupported syntax; or when the code is
+ *   too large.
  */
 export function renderEdgeFunction(
   file: EdgeFunctionFile,
@@ -51,9 +51,9 @@ export function renderEdgeFunction(
 }
 
 function withoutComments(source: string): string {
-  // No name and no expression changes: CloudFront calls `handler`, and what is deployed can still be read.
+  // Only white space is minified: CloudFront calls `handler` by name, and the deployed code stays readable.
   const { code } = transformSync(source, { ...SYNTAX, minifyWhitespace: true });
-  // As CloudFront's pages write it: how the runtime finds its one module is documented nowhere.
+  // Exactly as in CloudFront's documentation, which does not say how the runtime parses the import of its one module.
   return code.replace('import cf from"cloudfront";', "import cf from 'cloudfront';\n");
 }
 

@@ -7,9 +7,9 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { addOutput } from '../settings/outputs.ts';
 
 /**
- * A topic that the alarms of a stack tell when they begin and when they are over; an alarm can tell none of another Region.
- * Not encrypted: CloudWatch cannot use the key that SNS has for it, and an alarm holds no more than its description.
- * @param email  absent: whoever subscribes is told.
+ * Adds an SNS topic to which the alarms of a stack publish when they start and when they end. An alarm can only publish in its
+ * own Region. The topic is not encrypted: CloudWatch cannot use the SNS-managed key, and an alarm contains nothing secret.
+ * @param email  a subscriber; absent: none is added.
  */
 export function addAlarmTopic(
   stack: Stack,
@@ -17,7 +17,7 @@ export function addAlarmTopic(
   { email, output }: { email: string | undefined; output: 'AlarmTopic' | 'EdgeAlarmTopic' },
 ): void {
   const topic = new sns.Topic(stack, 'Topic', { enforceSSL: true });
-  // A policy of its own replaces the one by which the whole account may publish.
+  // This policy replaces the default, by which the whole AWS account may publish.
   topic.addToResourcePolicy(
     new iam.PolicyStatement({
       principals: [new iam.ServicePrincipal('cloudwatch.amazonaws.com')],

@@ -4,29 +4,30 @@ import type { StageConfig } from '../settings/stage.ts';
 
 export interface AlarmSettings {
   readonly metric: cloudwatch.IMetric;
-  /** In alarm from this value on. */
+  /** The threshold: values from this one on are bad. */
   readonly from: number;
-  /** So many of the last so many periods; of one that does not pass by itself, one is enough. */
+  /** The alarm starts when this many of the last periods are bad. */
   readonly periods: readonly [bad: number, of: number];
-  /** What no data means; where nobody uses the service, nothing is wrong. */
-  readonly silence?: 'well' | 'bad';
+  /** Whether missing data is good (the default: without traffic nothing is wrong) or bad. */
+  readonly missingData?: 'good' | 'bad';
 }
 
 interface NamedAlarm {
-  /** What it means, and what to look at first. */
+  /** What the alarm means, and what to look at first. */
   readonly description: string;
-  /** Of the service, where the alarm is in another one beside those of the same stage elsewhere. */
+  /** The Region of the service, as a part of the name, for alarms that are in us-east-1 with those of other Regions. */
   readonly region?: string | undefined;
 }
 
 /**
+ * Adds an alarm to a stack.
  * @param name  the last part of the alarm's name, and its id in the scope.
  */
 export function addAlarm(
   scope: Construct,
   stage: StageConfig,
   name: string,
-  { metric, from, periods, silence = 'well', description, region }: AlarmSettings & NamedAlarm,
+  { metric, from, periods, missingData = 'good', description, region }: AlarmSettings & NamedAlarm,
 ): cloudwatch.Alarm {
   return new cloudwatch.Alarm(scope, name, {
     alarmName: [alarmNameOf(stage, name), ...(region === undefined ? [] : [region])].join('-'),
@@ -36,7 +37,7 @@ export function addAlarm(
     comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
     datapointsToAlarm: periods[0],
     evaluationPeriods: periods[1],
-    treatMissingData: cloudwatch.TreatMissingData[silence === 'bad' ? 'BREACHING' : 'NOT_BREACHING'],
+    treatMissingData: cloudwatch.TreatMissingData[missingData === 'bad' ? 'BREACHING' : 'NOT_BREACHING'],
   });
 }
 

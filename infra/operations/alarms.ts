@@ -8,8 +8,8 @@ import { ALARM_MEANINGS, type AlarmName } from './alarm-meanings.ts';
 import { directUploadRequests, FIVE_MINUTES, serviceMetric, sumOf, throttleMetrics, type Watched } from './watched.ts';
 
 /**
- * System errors are counted by table and operation, of which an alarm adds up ten: the busiest stand for all, since such
- * an error is DynamoDB's own and picks neither.
+ * System errors are counted by table and operation, and an alarm can add only ten metrics. The ten busiest stand for all,
+ * since errors of DynamoDB itself do not depend on the table or the operation.
  */
 const SAMPLED_OPERATIONS: readonly [TableName, string][] = [
   ['apiKeys', 'GetItem'],
@@ -24,15 +24,18 @@ const SAMPLED_OPERATIONS: readonly [TableName, string][] = [
   ['files', 'TransactWriteItems'],
 ];
 
-/** So many accounts may upload as fast as they are allowed to, and nothing is wrong. */
+/** This many accounts may upload at their rate limit without an alarm. */
 const BUSY_ACCOUNTS = 20;
 
-/** Its events wait for a place in Lambda's queue, which counts as throttling and harms nothing; those that wait too long fail. */
+/**
+ * The function whose throttles are not counted: its events wait in Lambda's queue until it has capacity, which counts as
+ * throttling and is harmless. Events that wait too long end in the queue of failed events.
+ */
 const QUEUED = 'settleUpload';
 
-/** Every alarm of the service but those on CloudFront, which are in a Region of their own (edge-alarms-stack.ts). */
+/** All alarms of the service but those on CloudFront, which have to be in us-east-1 (edge-alarms-stack.ts). */
 export class Alarms extends Construct {
-  /** Those that tell somebody. */
+  /** The alarms that publish to the topic. */
   readonly all: cloudwatch.AlarmBase[] = [];
   readonly #watched: Watched;
 
@@ -47,7 +50,7 @@ export class Alarms extends Construct {
     this.watchDatabase();
   }
 
-  /** An alarm a function, to see which it is, and one over all, to be told once. */
+  /** Adds one alarm per function, which shows the one that fails, and one over all of them, which notifies once. */
   private watchFunctions(): void {
     const each = Object.entries(this.#watched.api.functions).map(([name, fn]) => {
       const options = { period: FIVE_MINUTES };
@@ -55,9 +58,9 @@ export class Alarms extends Construct {
       return addAlarm(this, this.#watched.stage, `Function-${name}`, {
         metric: sumOf([fn.metricErrors(options), ...throttles], name),
         from: 1,
-        // One crash is an error for one client; this is one that repeats.
+        // A single crash is an error of one request; an alarm needs repeated ones.
         periods: [2, 3],
-        description: `The function ${name} crashes, runs out of time or memory, or is throttled. Look at its log group for the last "Task timed out", "Runtime exited" or stack; with throttles and no errors, at the account's quota of concurrent executions.`,
+        description: `The function ${name} crashes, runs out of time or memory, or is throttled. Look in its log group for the last "Task timed out", "Runtime exited" or stack trace; with throttles and no errors, look at the account's quota of concurrent executions.`,
       });
     });
     const any = new cloudwatch.CompositeAlarm(this, 'Functions', {
@@ -71,9 +74,9 @@ export class Alarms extends Construct {
   private watchApi(): void {
     const { restApi, failedEvents } = this.#watched.api;
     const options = { period: FIVE_MINUTES, statistic: 'Sum' };
-    this.telling('ApiServerErrors', {
+    this.addNotifying('ApiServerErrors', {
       metric: new cloudwatch.MathExpression({
-        // A single error among few requests is a large part of them.
+        // With few requests a single error would be a large percentage.
         expression: 'IF(errors >= 5, 100 * errors / requests, 0)',
         usingMetrics: { errors: restApi.metricServerError(options), requests: restApi.metricCount(options) },
         label: '5xx answers, %',
@@ -82,17 +85,17 @@ export class Alarms extends Construct {
       from: 1,
       periods: [2, 3],
     });
-    this.telling('ApiLatency', {
+    this.addNotifying('ApiLatency', {
       metric: restApi.metricLatency({ period: FIVE_MINUTES, statistic: 'p99' }),
       from: 5_000,
       periods: [3, 3],
     });
-    this.telling('LoginFailures', {
+    this.addNotifying('LoginFailures', {
       metric: serviceMetric(this.#watched, 'LoginFailures'),
       from: 3,
       periods: [2, 3],
     });
-    this.telling('FailedEvents', {
+    this.addNotifying('FailedEvents', {
       metric: failedEvents.metricApproximateNumberOfMessagesVisible({ period: FIVE_MINUTES, statistic: 'Maximum' }),
       from: 1,
       periods: [1, 1],
@@ -100,16 +103,16 @@ export class Alarms extends Construct {
   }
 
   private watchStreaming({ places }: StreamingStack): void {
-    this.telling('StreamingFailures', {
-      // Our own count, since no gateway sees this lane. A server that dies counts nothing: the dashboard has the 5xx that
-      // Lambda itself counts (`AWS/Lambda/Web`, whose dimensions are documented only in part, so no alarm hangs on them).
+    this.addNotifying('StreamingFailures', {
+      // Our own metric, since this lane has no gateway. A server that crashes writes none: for that the dashboard has the 5xx
+      // that Lambda itself counts (`AWS/Lambda/Web`; its dimensions are documented only in part, so no alarm uses them).
       metric: serviceMetric(this.#watched, 'StreamingFailures'),
       from: 3,
       periods: [2, 3],
     });
-    this.telling('StreamingSaturation', {
-      // Every process that is in use writes one record a minute, so the sum of a minute is that of all processes. Slow bodies
-      // are cut down to three quarters of the places, so an alarm above that would not see them.
+    this.addNotifying('StreamingSaturation', {
+      // Every process in use writes one record per minute, so the sum of a minute is that of all processes. The server cuts
+      // slow uploads from three quarters of the places on, so a threshold above that would never be reached by them.
       metric: serviceMetric(this.#watched, 'StreamingPlaces', { period: Duration.minutes(1) }),
       from: places / 2,
       periods: [3, 5],
@@ -118,7 +121,7 @@ export class Alarms extends Construct {
 
   private watchDirectUploads(): void {
     const { limits } = this.#watched.stage;
-    this.telling('DirectUploadRequests', {
+    this.addNotifying('DirectUploadRequests', {
       metric: directUploadRequests(this.#watched),
       from: BUSY_ACCOUNTS * 5 * limits.RATE_LIMIT_UPLOADS_PER_MINUTE,
       periods: [2, 3],
@@ -126,15 +129,15 @@ export class Alarms extends Construct {
   }
 
   private watchSweeper(): void {
-    this.telling('SweeperLag', {
+    this.addNotifying('SweeperLag', {
       metric: serviceMetric(this.#watched, 'SweepLag', { statistic: 'Maximum' }),
       from: 600,
       periods: [3, 3],
-      // It reports every minute, used or not.
-      silence: 'bad',
+      // The sweeper reports every minute, also without traffic.
+      missingData: 'bad',
     });
-    this.telling('SweeperFailures', {
-      // A row that resists is tried again every five minutes.
+    this.addNotifying('SweeperFailures', {
+      // A row that fails is tried again every five minutes.
       metric: serviceMetric(this.#watched, 'SweepFailures', { period: Duration.minutes(15) }),
       from: 1,
       periods: [2, 2],
@@ -145,9 +148,9 @@ export class Alarms extends Construct {
     const { tables } = this.#watched.resources;
     const options = { period: FIVE_MINUTES, statistic: 'Sum' };
     for (const kind of ['Read', 'Write'] as const) {
-      this.telling(`Database${kind}Throttles`, {
+      this.addNotifying(`Database${kind}Throttles`, {
         metric: sumOf(throttleMetrics(this.#watched, kind), `${kind} throttles`),
-        // DynamoDB throttles for a moment when it splits a partition, and the SDK tries again.
+        // DynamoDB throttles briefly when it splits a partition, and the SDK retries.
         from: 10,
         periods: [2, 3],
       });
@@ -158,14 +161,14 @@ export class Alarms extends Construct {
         dimensionsMap: { TableName: tables[table].tableName, Operation },
       }),
     );
-    this.telling('DatabaseSystemErrors', {
+    this.addNotifying('DatabaseSystemErrors', {
       metric: sumOf(sampled, 'System errors'),
       from: 5,
       periods: [2, 3],
     });
   }
 
-  private telling(name: AlarmName, settings: AlarmSettings): void {
+  private addNotifying(name: AlarmName, settings: AlarmSettings): void {
     this.all.push(addAlarm(this, this.#watched.stage, name, { ...settings, description: ALARM_MEANINGS[name] }));
   }
 }

@@ -5,14 +5,14 @@ import { LANES, METRIC_NAMESPACE, type MetricName } from '../../shared/metrics.t
 import { ROUTES } from '../../shared/routes.ts';
 import { edgeMetric, FIVE_MINUTES, serviceMetric, throttleMetrics, type Watched } from './watched.ts';
 
-/** One page that says whether the service is well, and who is hurting. */
+/** Adds the CloudWatch dashboard: the state of the alarms, and the metrics to look at when one is in alarm. */
 export function addDashboard(
   scope: Construct,
   watched: Watched,
   alarms: readonly cloudwatch.AlarmBase[],
 ): cloudwatch.Dashboard {
   const dashboard = new cloudwatch.Dashboard(scope, 'Dashboard', {
-    // An account has one list of dashboards for all Regions.
+    // Dashboard names are unique in an account over all Regions.
     dashboardName: `FileHosting-${watched.stage.name}-${Aws.REGION}`,
     defaultInterval: Duration.hours(6),
   });
@@ -24,11 +24,11 @@ export function addDashboard(
   dashboard.addWidgets(...uploads(watched));
   dashboard.addWidgets(...refusals(watched));
   dashboard.addWidgets(...background(watched));
-  dashboard.addWidgets(...underneath(watched));
+  dashboard.addWidgets(...resources(watched));
   return dashboard;
 }
 
-/** What viewers see: the API's answers, the dashboard's pages and every download. */
+/** The traffic of both distributions: the API's answers, the dashboard's pages and all downloads. */
 function edge({ distributions }: Watched): cloudwatch.IWidget[] {
   const each = (metricName: Parameters<typeof edgeMetric>[1], label = '') =>
     Object.entries(distributions).map(([name, { distributionId }]) =>
@@ -55,7 +55,7 @@ function requests({ api }: Watched): cloudwatch.IWidget[] {
       restApi.metricLatency({ period: FIVE_MINUTES, statistic: 'p50', label: 'p50' }),
       restApi.metricLatency({ period: FIVE_MINUTES, statistic: 'p99', label: 'p99' }),
     ]),
-    // Every route is a function, whose time costs nothing to know; the gateway's metrics by route would be paid for each.
+    // Each route has its own function, whose duration is a free metric; the gateway's metrics by route are not free.
     graph(
       'Latency by route, p99, ms',
       routes.map(([label, fn]) => fn.metricDuration({ period: FIVE_MINUTES, statistic: 'p99', label })),
@@ -72,7 +72,7 @@ function uploads(watched: Watched): cloudwatch.IWidget[] {
     graph('Streaming lane', [
       serviceMetric(watched, 'StreamingFailures').with({ label: 'failures' }),
       serviceMetric(watched, 'StreamingPlaces', { period: Duration.minutes(1) }).with({ label: 'places taken' }),
-      // What Lambda counts of a Web Function, under whatever dimensions: documented is the namespace, and this name.
+      // Lambda's own metric of a Web Function. Only the namespace and this name are documented, so search all dimensions.
       ...(watched.streaming
         ? [
             search(
@@ -96,7 +96,7 @@ function refusals(watched: Watched): cloudwatch.IWidget[] {
     graph('Refused by the limiter, by class', [
       search(`${METRIC_NAMESPACE},Stage,RateClass`, `MetricName="RateLimited" ${stage}`),
     ]),
-    // Of the functions behind the gateway; Lambda wraps the lines of a Web Function in another record.
+    // Only of the functions behind the gateway: Lambda wraps the log lines of a Web Function in another record.
     new cloudwatch.LogQueryWidget({
       title: 'Who is refused',
       logGroupNames,
@@ -127,7 +127,7 @@ function background(watched: Watched): cloudwatch.IWidget[] {
   ];
 }
 
-function underneath(watched: Watched): cloudwatch.IWidget[] {
+function resources(watched: Watched): cloudwatch.IWidget[] {
   const { api } = watched;
   const functions = Object.entries(api.functions);
   const sum = { period: FIVE_MINUTES, statistic: 'Sum' };
@@ -147,7 +147,7 @@ function graph(title: string, left: cloudwatch.IMetric[]): cloudwatch.GraphWidge
   return new cloudwatch.GraphWidget({ title, left, leftYAxis: { min: 0 }, width: 8, height: 6 });
 }
 
-/** Every metric that there is of a schema, without naming each. */
+/** All metrics of a schema (a namespace, with or without dimensions) that match the terms. */
 function search(schema: string, terms: string, label = ''): cloudwatch.MathExpression {
   const where = schema.includes(',') ? `{${schema}}` : `Namespace="${schema}"`;
   return new cloudwatch.MathExpression({

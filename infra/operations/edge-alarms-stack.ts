@@ -10,15 +10,15 @@ import { edgeMetric, FIVE_MINUTES } from './watched.ts';
 
 export interface EdgeAlarmsStackProps {
   readonly stage: StageConfig;
-  /** Outputs of other stacks, of the same account. */
+  /** Outputs of other stacks of the same account. */
   readonly distributionIds: Readonly<Record<'app' | 'cdn', CfnOutput>>;
-  /** Where those stacks are. Absent: where this one is. */
+  /** The Region of those stacks; absent: this stack's. */
   readonly region: string | undefined;
 }
 
 /**
- * Alarms on what viewers get: CloudFront's metrics, and so the alarms on them and the topic they tell, are in us-east-1
- * alone, wherever the service is (decision 0007). No state, and nothing needs it.
+ * The alarms on CloudFront's metrics. These metrics, and so their alarms and topic, are only in us-east-1, wherever the
+ * service is (decision 0007). The stack has no state, and no other stack refers to it.
  */
 export class EdgeAlarmsStack extends Stack {
   constructor(scope: Construct, id: string, props: EdgeAlarmsStackProps) {
@@ -41,7 +41,7 @@ export class EdgeAlarmsStack extends Stack {
     return addAlarm(this, stage, name, {
       region,
       metric: new cloudwatch.MathExpression({
-        // A single error among few requests is a large part of them.
+        // With few requests a single error would be a large percentage.
         expression: 'IF(rate * requests / 100 >= 5, rate, 0)',
         usingMetrics: {
           rate: edgeMetric(distributionId, '5xxErrorRate'),

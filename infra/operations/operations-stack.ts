@@ -6,7 +6,7 @@ import { Alarms } from './alarms.ts';
 import { addDashboard } from './dashboard.ts';
 import type { Watched } from './watched.ts';
 
-/** Alarms, whom they tell, and the dashboard. No state, and nothing needs it: the service runs as well without. */
+/** The alarms, their topic, and the dashboard. The stack has no state, and the service runs without it. */
 export class OperationsStack extends Stack {
   constructor(scope: Construct, id: string, watched: Watched) {
     super(scope, id);

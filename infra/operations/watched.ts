@@ -10,7 +10,7 @@ import type { ApiStack } from '../stacks/api-stack.ts';
 import { INCOMING_METRICS } from '../stacks/data-stack.ts';
 import type { StreamingStack } from '../stacks/streaming-stack.ts';
 
-/** What alarms and dashboard look at. */
+/** The resources that alarms and dashboard show metrics of. */
 export interface Watched {
   readonly stage: StageConfig;
   readonly resources: SharedResources;
@@ -43,7 +43,7 @@ interface ServiceMetricOptions {
   readonly period?: Duration;
 }
 
-/** Of a distribution, as its viewers see it. Source: CloudFront, "Types of metrics for CloudFront". */
+/** A metric of a distribution. Source: CloudFront, "Types of metrics for CloudFront". */
 export function edgeMetric(
   distributionId: string,
   metricName: 'Requests' | 'BytesDownloaded' | '4xxErrorRate' | '5xxErrorRate',
@@ -58,7 +58,7 @@ export function edgeMetric(
   });
 }
 
-/** PUTs of direct uploads, also those that S3 refused. Source: S3, "Metrics and dimensions". */
+/** The number of PUTs of direct uploads, including those that S3 rejected. Source: S3, "Metrics and dimensions". */
 export function directUploadRequests({ resources }: Watched): cloudwatch.Metric {
   return new cloudwatch.Metric({
     namespace: 'AWS/S3',
@@ -70,8 +70,8 @@ export function directUploadRequests({ resources }: Watched): cloudwatch.Metric 
 }
 
 /**
- * How often DynamoDB refused reads, or writes, of each table, and of each of its global indexes, which counts apart: one
- * that falls behind holds up the writes of its table.
+ * How often DynamoDB throttled reads or writes, for each table and each of its global indexes. A throttled index also delays
+ * the writes of its table.
  */
 export function throttleMetrics({ resources }: Watched, kind: 'Read' | 'Write'): cloudwatch.Metric[] {
   const options = { period: FIVE_MINUTES, statistic: 'Sum' };
@@ -91,7 +91,7 @@ export function throttleMetrics({ resources }: Watched, kind: 'Read' | 'Write'):
   });
 }
 
-/** The sum of metrics: CloudWatch adds at most ten in an alarm. A metric without a value counts as 0. */
+/** The sum of at most ten metrics (CloudWatch's limit for an alarm). A metric without a value counts as 0. */
 export function sumOf(metrics: readonly cloudwatch.IMetric[], label: string): cloudwatch.MathExpression {
   const named = metrics.map((metric, index) => [`m${index}`, metric] as const);
   return new cloudwatch.MathExpression({

@@ -1,6 +1,6 @@
 import { CfnOutput, type Stack } from 'aws-cdk-lib';
 
-/** What a deployment tells its operator, by the name of the output. The table of docs/operate.md is made from this object. */
+/** The outputs of a deployment, by name. The table of docs/operate.md is generated from this object. */
 export const OUTPUTS = {
   BaseUrl: { stack: 'Edge', meaning: 'Address of the API' },
   DashboardUrl: { stack: 'Edge', meaning: 'Address of the dashboard' },
@@ -23,7 +23,7 @@ export const OUTPUTS = {
   OperationsDashboardUrl: { stack: 'Operations', meaning: 'The dashboard of the operator' },
 } as const satisfies Record<string, { stack: string; meaning: string }>;
 
-/** Gives a stack one of the outputs it is to have. */
+/** Adds one of these outputs to a stack. */
 export function addOutput(stack: Stack, name: keyof typeof OUTPUTS, value: string): CfnOutput {
   return new CfnOutput(stack, name, { value, description: OUTPUTS[name].meaning });
 }

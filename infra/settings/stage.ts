@@ -3,32 +3,32 @@ import { TABLES, type TableName } from '../../shared/aws/tables.ts';
 import { STREAMING_PLACES_PER_ENVIRONMENT } from '../../shared/limits.ts';
 import { type Environment, type OperatorVariables, readOperatorVariables } from './operator-variables.ts';
 
-/** `prod` keeps its data when a stack goes; `dev` can be destroyed whole. */
+/** `prod` keeps its data when a stack is deleted; `dev` can be deleted completely. */
 export const STAGES = ['prod', 'dev'] as const;
 export type StageName = (typeof STAGES)[number];
 
 export const DEFAULT_STAGE: StageName = STAGES[0];
 
 /**
- * The SSM parameter of a deployment from which `npm run admin` learns where its tables and its bucket are: the environment
- * of its stores, as JSON.
+ * The name of a deployment's SSM parameter with the environment of the stores as JSON, from which `npm run admin` learns the
+ * names of the tables and the bucket.
  */
 export function operatorParameterName(stage: StageName): string {
   return `/file-hosting/${stage}/operator`;
 }
 
 export interface Context {
-  /** One of these, the first unless told. */
+  /** The possible values; the first is the default. */
   readonly values?: readonly string[];
-  /** Or such a text; nothing unless told. */
+  /** Or the pattern of a text, without a default. */
   readonly pattern?: RegExp;
-  /** Or a whole number of these; the default, or nothing, unless told. */
+  /** Or the range of an integer, with or without a default. */
   readonly range?: { readonly from: number; readonly to: number; readonly default?: number };
   readonly meaning: string;
 }
 
 const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/;
-/** Of ACM in us-east-1, where CloudFront looks for certificates. */
+/** In us-east-1, because CloudFront takes certificates only from there. */
 const CERTIFICATE_ARN = /^arn:aws:acm:us-east-1:\d{12}:certificate\/\S+$/;
 
 /** What the operator may set by context (`-c stage=dev`). The table in docs/operate.md is generated from this object. */
@@ -44,7 +44,7 @@ export const CONTEXTS = {
   streamingEnvironments: {
     // Source: Lambda API reference, "ScalingConfig" of a Web Function's endpoint.
     range: { from: 2, to: 10_000, default: 20 },
-    meaning: `How many environments of the streaming function may run; each has 2 vCPUs and serves ${STREAMING_PLACES_PER_ENVIRONMENT} requests at once`,
+    meaning: `The maximum number of environments of the streaming function; each has 2 vCPUs and serves ${STREAMING_PLACES_PER_ENVIRONMENT} requests at once`,
   },
   reserveConcurrency: {
     values: ['true', 'false'],
@@ -95,28 +95,28 @@ type NumberName = {
 }[ContextName];
 type ChoiceOf<Name extends ChoiceName> = (typeof CONTEXTS)[Name]['values'][number];
 
-/** Context that the command `cdk` keeps for itself; the rest of its own has a colon, a slash or an @ in its name. */
+/** Context of the CDK CLI itself; its other names contain a colon, a slash or an @. */
 const CONTEXT_OF_CDK = ['cli-telemetry', 'acknowledged-issue-numbers'];
 
-/** What the operator chose, by context ({@link CONTEXTS} says what each means) and by the environment. */
+/** The operator's settings, by context (see {@link CONTEXTS}) and by the environment. */
 export interface StageConfig extends OperatorVariables {
   readonly name: StageName;
-  /** False: such a deployment does not hold the whole contract. */
+  /** False: the deployment does not fulfil the whole contract. */
   readonly streamingUploads: boolean;
   readonly streamingEnvironments: number;
-  /** False where the quota of functions at once is so small (10) that Lambda refuses to reserve any of it. */
+  /** False for an AWS account whose concurrency quota is so small (10) that Lambda refuses to reserve any of it. */
   readonly reserveConcurrency: boolean;
   readonly alarmEmail: string | undefined;
   readonly originSecretSlot: ChoiceOf<'originSecretSlot'>;
-  /** Absent: the distributions have CloudFront's names, which are sites of their own (Public Suffix List). */
+  /** Absent: the distributions have names under cloudfront.net, which are separate sites (Public Suffix List). */
   readonly appDomain: CustomDomain | undefined;
-  /** Under another registrable name than the app's, so that no upload shares a site with the dashboard's cookie. */
+  /** Under another registrable domain than the app's, so that no upload shares a site with the dashboard's cookie. */
   readonly cdnDomain: CustomDomain | undefined;
   readonly webAclArn: string | undefined;
-  /** Absent: no firewall, because AWS charges for one by the month, idle or not; our own limiter is there without it. */
+  /** Absent: no firewall, for which AWS charges by the month also without traffic. Our rate limiter does not need it. */
   readonly firewallRequestsPerFiveMinutes: number | undefined;
   readonly priceClass: ChoiceOf<'priceClass'>;
-  /** Tables that are there already and are used instead of those that the stack would make: restored ones. */
+  /** Existing (restored) tables that are used instead of those that the stack would create. */
   readonly existingTables: Readonly<Partial<Record<TableName, string>>>;
 }
 
@@ -125,7 +125,7 @@ export interface CustomDomain {
   readonly certificateArn: string;
 }
 
-/** What names a table that the stack is not to make: `-c filesTable=FileHosting-prod-files-restored`. */
+/** The context that names an existing table: `-c filesTable=FileHosting-prod-files-restored`. */
 export function existingTableKey(table: TableName): string {
   return `${table}Table`;
 }
@@ -134,12 +134,13 @@ const TABLE_NAMES = Object.keys(TABLES) as TableName[];
 const CONTEXT_NAMES = [...Object.keys(CONTEXTS), ...TABLE_NAMES.map(existingTableKey)];
 
 /**
- * @throws Error naming the context that did not get here, that there is none of, or whose value is not one of those it may
- *   be; or such a variable.
+ * Reads the operator's settings.
+ * @throws Error naming a context that npm took for its own option, that is unknown, or whose value is invalid; or an unknown
+ *   or invalid variable.
  */
 export function readStageConfig(app: App, environment: Environment): StageConfig {
-  refuseSwallowed(environment.npm_config_call);
-  refuseUnknown(app);
+  rejectSwallowed(environment.npm_config_call);
+  rejectUnknown(app);
   const webAclArn = given(app, 'webAclArn');
   const firewallRequestsPerFiveMinutes = wholeNumber(app, 'firewallRequestsPerFiveMinutes');
   if (webAclArn !== undefined && firewallRequestsPerFiveMinutes !== undefined) {
@@ -165,14 +166,14 @@ export function readStageConfig(app: App, environment: Environment): StageConfig
   };
 }
 
-/** npm takes a `-c` before `--` for an option of its own: `npm run deploy -c stage=dev` would deploy `prod`. */
-function refuseSwallowed(call: string | undefined): void {
+/** npm takes a `-c` before `--` as its own option: `npm run deploy -c stage=dev` would deploy `prod`. */
+function rejectSwallowed(call: string | undefined): void {
   if (call)
     throw new Error(`npm kept "-c ${call}" for itself: write -- before it, as in "npm run deploy -- -c ${call}"`);
 }
 
-/** A misspelt name would be the default of the right one, without a word. */
-function refuseUnknown(app: App): void {
+/** With a misspelt name the default would be used without a warning. */
+function rejectUnknown(app: App): void {
   const known = [...CONTEXT_NAMES, ...CONTEXT_OF_CDK];
   const names = Object.keys(app.node.getAllContext()).filter((name) => /^[\w-]+$/.test(name));
   const unknown = names.find((name) => !known.includes(name));
@@ -180,7 +181,7 @@ function refuseUnknown(app: App): void {
   throw new Error(`there is no context "${unknown}"; there are ${CONTEXT_NAMES.join(', ')}`);
 }
 
-/** The name begins as those that CloudFormation makes up, so that no stage takes the tables of another one by mistake. */
+/** Requires the prefix of CloudFormation's generated names, so that a stage cannot use another stage's tables by mistake. */
 function existingTables(app: App, stage: StageName): StageConfig['existingTables'] {
   const pattern = new RegExp(`^FileHosting-${stage}-[\\w.-]{1,200}$`);
   return Object.fromEntries(

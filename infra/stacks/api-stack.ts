@@ -9,9 +9,8 @@ import { directTicketMs } from '../../shared/limits.ts';
 import { methodsOf, ROUTES, type RouteName } from '../../shared/routes.ts';
 import { acceptFindings } from '../constructs/accepted-finding.ts';
 import { addGatewayResponses } from '../constructs/gateway-responses.ts';
-import { acceptGateway, gatewayStage } from '../constructs/gateway-stage.ts';
+import { acceptGateway, acceptOwnAuthorization, gatewayStage } from '../constructs/gateway-stage.ts';
 import type { Needs, SharedResources } from '../constructs/needs.ts';
-import { acceptOwnAuthorization } from '../constructs/own-authorization.ts';
 import { ServiceFunction, type ServiceFunctionProps } from '../constructs/service-function.ts';
 import { addOutput } from '../settings/outputs.ts';
 import type { StageConfig } from '../settings/stage.ts';
@@ -23,29 +22,29 @@ export interface ApiStackProps {
   readonly bundles: string;
 }
 
-/** Of the routes that need the half of a processor that comes with it; the rest wait for DynamoDB, for which 512 do. */
+/** The routes that need half a vCPU, which comes with 1,024 MB. The others mostly wait for DynamoDB, and 512 MB suffice. */
 const MEMORY_MB: Readonly<Partial<Record<RouteName, number>>> = {
-  // Parses, hashes and carries up to 4 MiB.
+  // Parses, hashes and stores up to 4 MiB.
   uploadFile: 1_024,
-  // A search folds and compares every name of the account.
+  // A search case-folds and compares every file name of the account.
   listFiles: 1_024,
   // Copies up to 5,000 MiB, many parts at once.
   completeUpload: 1_024,
 };
 
-/** Lambda keeps an event no longer. Source: Lambda API, "PutFunctionEventInvokeConfig". */
+/** Lambda's own maximum age of an event. Source: Lambda API, "PutFunctionEventInvokeConfig". */
 const EVENT_AGE_MAX_SECONDS = 6 * 3_600;
-/** Events that are handled at once. Each takes a second as a rule, or as long as the attempt of the client that it waits for. */
+/** Events handled at once. Each usually takes a second, or as long as the client's own attempt that it waits for. */
 const SETTLING_AT_ONCE = 20;
 
-/** The gateway, a function a route, and the two functions that events and the clock call. No state. */
+/** The gateway, one function per route, and the two functions that events and the schedule call. No state. */
 export class ApiStack extends Stack {
   readonly restApi: apigateway.RestApi;
   /** Every function, by the name of its bundle. */
   readonly functions: Readonly<Record<string, lambda.Function>>;
   /**
-   * Events that a function failed at every time. None is a loss by itself (the sweeper gives an unsettled upload back, and
-   * the next sweep does what one left): what is here says why that was necessary.
+   * Events that failed at every attempt. No data is lost with one (the sweeper gives back the reservation of an unsettled
+   * upload, and the next sweep does what a failed one left); a message contains the cause.
    */
   readonly failedEvents: sqs.Queue;
   readonly #functions: Record<string, lambda.Function> = {};
@@ -61,24 +60,24 @@ export class ApiStack extends Stack {
       retentionPeriod: Duration.days(14),
     });
     acceptFindings(this.failedEvents, {
-      SQS3: 'It is where Lambda puts the events that functions failed at; nothing takes from it, so nothing fails at it',
+      SQS3: 'It is itself the queue for failed events; no consumer reads from it, so it needs no dead-letter queue',
     });
     this.restApi = new apigateway.RestApi(this, 'Api', {
       description: 'File hosting API',
-      // Its metrics go by this name, so two stages must not share it.
+      // A dimension of the gateway's metrics, so each stage has its own.
       restApiName: `FileHosting-${props.stage.name}`,
       endpointTypes: [apigateway.EndpointType.REGIONAL],
       binaryMediaTypes: ['*/*'],
-      // The gateways of an account write their logs by one role for all, whoever set it last. Every stage sets one of its
-      // own, with the same policy, and leaves it behind when it goes: so whichever is set, `dev` and `prod` (and any
-      // other API) go on logging, and neither waits for the other.
+      // All gateways of an AWS account write their logs with one role, the one that was set last. Each stage sets a role with
+      // the same policy, and keeps it when the stack is deleted. So whichever role is set, `dev` and `prod` (and any other
+      // API) go on logging, and the stages do not depend on each other.
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
-      // What does not come through CloudFront is refused before a function runs (gateway-key.ts).
+      // A request that bypasses CloudFront is rejected before a function runs (gateway-key.ts).
       defaultMethodOptions: { apiKeyRequired: true },
       deployOptions: gatewayStage(this),
     });
-    // CDK's own output of the address, under a name that is made up.
+    // Removes CDK's own output of the address, which has a generated name.
     this.restApi.node.tryRemoveChild('Endpoint');
     addOutput(this, 'GatewayUrl', this.restApi.url);
     addOutput(this, 'FailedEventsQueueUrl', this.failedEvents.queueUrl);
@@ -91,7 +90,7 @@ export class ApiStack extends Stack {
 
   private addRoutes(): void {
     for (const [name, route] of Object.entries(ROUTES) as [RouteName, (typeof ROUTES)[RouteName]][]) {
-      // The gateway gives up at 29 s; a function that ends before it can still answer with a body of its own.
+      // The gateway gives up at 29 s; a function that ends before that can still answer with our error.
       const service = this.service(name, ROUTE_NEEDS[name], MEMORY_MB[name] ?? 512, 28);
       const resource = this.restApi.root.resourceForPath(route.path);
       for (const method of methodsOf(route)) {
@@ -102,8 +101,8 @@ export class ApiStack extends Stack {
   }
 
   /**
-   * A catch-all on every resource, because the gateway would answer an unknown method with 403, cannot name the methods
-   * there are, and reads `Authorization: Bearer` on an unmatched route as a broken signature.
+   * Adds a catch-all to every resource, because the gateway would answer an unknown method with 403, cannot set `Allow`, and
+   * takes `Authorization: Bearer` on an unknown route for an invalid AWS signature.
    */
   private addUnknownRoutes(): void {
     const unknown = integration(this.service('unknownRoute', {}, 256, 5));
@@ -124,15 +123,15 @@ export class ApiStack extends Stack {
   private addBackground(): void {
     const queue = this.failedEvents;
     const { limits, reserveConcurrency } = this.#props.stage;
-    // Time to wait for the lease of an attempt that died (29 s), then to copy 5,000 MiB (14 s, or many times that). Once its
-    // ticket has ended, an upload cannot be settled any more.
+    // Enough to wait for the lease of an attempt that died (29 s), and then to copy 5,000 MiB (14 s, or many times that). An
+    // event is useless after its ticket has ended, because the upload cannot be settled any more.
     const settle = this.service('settleUpload', BACKGROUND_NEEDS.settleUpload, 1_024, 120, {
       failedEvents: {
         queue,
         retryAttempts: 2,
         maxAgeSeconds: Math.min(directTicketMs(limits.MAX_UPLOAD_SIZE_BYTES) / 1_000, EVENT_AGE_MAX_SECONDS),
       },
-      // Events beyond these wait in Lambda's queue, so that no flood of uploads to S3 takes the functions of the account.
+      // Further events wait in Lambda's queue, so that many uploads to S3 do not use up the account's concurrency.
       ...(reserveConcurrency && { reservedConcurrency: SETTLING_AT_ONCE }),
     });
     new events.Rule(this, 'UploadArrived', {
@@ -147,12 +146,12 @@ export class ApiStack extends Stack {
       },
       targets: [new targets.LambdaFunction(settle)],
     });
-    // A crowded sweep stops by its own budget well before its time is up; one that fails is not tried again, because the
-    // next one does the same within a minute.
+    // A sweep with much work stops by its own budget well before its time-out. A failed one is not retried, because the next
+    // one does the same within a minute.
     const sweep = this.service('sweep', BACKGROUND_NEEDS.sweep, 512, 55, {
       failedEvents: { queue, retryAttempts: 0, maxAgeSeconds: 60 },
-      // Uploads that take all the account's functions must not keep out what gives their room back. Two: one at work, and
-      // the next, should the first be late; more at once would only take each other's rows.
+      // Uploads must not use up the concurrency that the sweeper needs. Two: one sweep, and the next one if the first takes
+      // longer than a minute; more would only compete for the same rows.
       ...(reserveConcurrency && { reservedConcurrency: 2 }),
     });
     new events.Rule(this, 'EveryMinute', {
@@ -177,7 +176,7 @@ export class ApiStack extends Stack {
   }
 }
 
-/** One permission a function for the whole API, not two a method: a function's policy holds 20 KB. */
+/** With one permission per function for the whole API, not two per method: a function's policy may have 20 KB. */
 function integration(target: lambda.Function): apigateway.LambdaIntegration {
   return new apigateway.LambdaIntegration(target, { scopePermissionToMethod: false });
 }

@@ -9,18 +9,18 @@ import { TABLES, type TableDefinition, type TableName } from '../../shared/aws/t
 import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
 import { acceptFindings } from '../constructs/accepted-finding.ts';
 import { CdnDistribution } from '../constructs/cdn-distribution.ts';
-import { endHelperLogs } from '../constructs/helper-logs.ts';
+import { addHelperLogs } from '../constructs/helper-logs.ts';
 import type { SharedResources } from '../constructs/needs.ts';
 import { addressOf } from '../constructs/viewer-side.ts';
 import { addOutput } from '../settings/outputs.ts';
 import { operatorParameterName, type StageConfig } from '../settings/stage.ts';
 
-/** The requests to the uploads bucket that S3 counts: those to the prefix at which direct uploads arrive. */
+/** The request metrics of the uploads bucket, only for the prefix of direct uploads. */
 export const INCOMING_METRICS = { id: 'incoming', prefix: 'incoming/' };
 
 /**
  * What must outlive every deployment: the tables, the files, the secrets, and the distribution whose address is in every
- * link. Nothing here points at another stack, so a failed deployment of the others cannot touch it.
+ * link. This stack refers to no other stack, so a failed deployment of the others cannot affect it.
  */
 export class DataStack extends Stack {
   readonly resources: SharedResources;
@@ -29,7 +29,7 @@ export class DataStack extends Stack {
 
   constructor(scope: Construct, id: string, stage: StageConfig) {
     const keep = stage.name === 'prod';
-    // With it go the names in every link: whoever means that takes the protection off first.
+    // Deleting this stack would break every link, so an operator has to remove the protection first.
     super(scope, id, { terminationProtection: keep });
     const tables = Object.fromEntries(
       Object.entries(TABLES).map(([name, table]) => [name, this.table(name as TableName, table, stage)]),
@@ -44,8 +44,9 @@ export class DataStack extends Stack {
       cdnUrl: addressOf(this.distribution, stage.cdnDomain),
       loginProvider: this.loginProvider(removalPolicy),
       originSecret: new secretsmanager.Secret(this, 'OriginSecret', {
-        // CloudFormation reads a secret only when its reference in the template changes, so a new value gets a new slot.
-        description: 'What only our edge knows; functions take either slot, `a` or `b`, and the edge sends one of them',
+        // CloudFormation reads a secret again only when the template's reference changes, so a new value uses the other slot.
+        description:
+          'Proves that a request came through CloudFront, which sends slot `a` or `b`; functions accept both',
         generateSecretString: {
           secretStringTemplate: '{}',
           generateStringKey: 'a',
@@ -57,23 +58,23 @@ export class DataStack extends Stack {
       appUrlParameterName: `/file-hosting/${stage.name}/app-url`,
     };
     acceptFindings(this.resources.loginProvider, {
-      SMG4: 'Google makes it, in its console, so nothing here can renew it; the operator puts a new one here',
+      SMG4: 'Google creates it in its console, so it cannot be rotated here; the operator stores a new one',
     });
     acceptFindings(this.resources.originSecret, {
-      SMG4: 'CloudFront gets a new value by a deployment alone, so a rotation is two of them (context originSecretSlot)',
+      SMG4: 'CloudFront gets a new value only by a deployment, so a rotation takes two of them (context originSecretSlot)',
     });
     new ssm.StringParameter(this, 'Operator', {
       parameterName: operatorParameterName(stage.name),
       stringValue: this.toJsonString(this.operatorEnvironment(stage)),
-      description: 'What "npm run admin" finds in its environment',
+      description: 'The environment of "npm run admin"',
     });
     addOutput(this, 'CdnDistributionDomain', this.distribution.distributionDomainName);
     addOutput(this, 'LoginProviderSecretArn', this.resources.loginProvider.secretArn);
     addOutput(this, 'OriginSecretArn', this.resources.originSecret.secretArn);
-    endHelperLogs(this);
+    addHelperLogs(this);
   }
 
-  /** With the operator's own credentials: nothing is granted here. */
+  /** The environment of `npm run admin`. It uses the operator's own credentials, so nothing is granted here. */
   private operatorEnvironment(stage: StageConfig): Record<string, string> {
     const { tables, uploads, cdnUrl } = this.resources;
     return {
@@ -87,7 +88,7 @@ export class DataStack extends Stack {
     };
   }
 
-  /** A table of our own, or the one that took its place. The one it took it from stays: it was never the stack's to delete. */
+  /** Creates a table, or refers to an existing one that replaces it. (Replacing `prod`'s table does not delete it.) */
   private table(name: TableName, table: TableDefinition, stage: StageConfig): dynamodb.ITableV2 {
     const id = `${name[0]?.toUpperCase()}${name.slice(1)}Table`;
     const tableName = stage.existingTables[name];
@@ -124,7 +125,7 @@ export class DataStack extends Stack {
       description: 'OAuth client of the Google login: {"client_id", "client_secret"}; the operator fills it in',
       removalPolicy,
     });
-    // On one machine nobody fills it in: the local environment finds it by this and names its own identity provider.
+    // The local environment finds the secret by this metadata, and fills in its own identity provider.
     (secret.node.defaultChild as CfnResource).addMetadata('local:secret', 'login-provider');
     return secret;
   }
@@ -135,7 +136,7 @@ export class DataStack extends Stack {
       encryption: s3.BucketEncryption.S3_MANAGED,
       enforceSSL: true,
       objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
-      // What is deleted stays behind a marker for some days, so that a table's restored rows can have their objects again.
+      // A deleted object is kept as an old version for some days, so that rows of a restored table find their objects.
       versioned: true,
       lifecycleRules: [
         {
@@ -144,7 +145,7 @@ export class DataStack extends Stack {
           noncurrentVersionExpiration: Duration.days(DELETED_BYTES_KEPT_DAYS),
           expiredObjectDeleteMarker: true,
         },
-        // A file that came directly has been copied: its first object is of no use to anybody. The age also ends markers.
+        // After a direct upload is completed, the object that arrived is not needed. The age also removes delete markers.
         {
           id: 'incoming-expires',
           prefix: 'incoming/',
@@ -154,7 +155,7 @@ export class DataStack extends Stack {
         { id: 'abandoned-parts', abortIncompleteMultipartUploadAfter: Duration.days(1) },
       ],
       metrics: [INCOMING_METRICS],
-      // Direct uploads come from browsers, on the dashboard's origin; the signature is what admits them, not the origin.
+      // Browsers send direct uploads from the dashboard's origin. Any origin is allowed: the signature authorizes the request.
       cors: [
         {
           allowedMethods: [s3.HttpMethods.PUT],
@@ -167,13 +168,13 @@ export class DataStack extends Stack {
       removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
       autoDeleteObjects: !keep,
     });
-    // Events go by EventBridge: a direct notification would make this stack point at the function's. CDK's own option would
-    // set it by one more function, while the bucket has a property for it.
+    // Events go through EventBridge, because a direct notification would make this stack refer to the function's. CDK's own
+    // option would add a function to set this, although the bucket has a property for it.
     (bucket.node.defaultChild as s3.CfnBucket).notificationConfiguration = {
       eventBridgeConfiguration: { eventBridgeEnabled: true },
     };
     acceptFindings(bucket, {
-      S1: 'A line would hold the key of a file, which is its link, and an address; our functions log requests without',
+      S1: 'A line would contain the key of a file, which is its link, and an address; our own logs contain neither',
     });
     return bucket;
   }

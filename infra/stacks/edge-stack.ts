@@ -20,11 +20,11 @@ export interface EdgeStackProps {
   /** Absent when streaming uploads are off. */
   readonly streaming: StreamingStack | undefined;
   readonly dashboard: DashboardFiles;
-  /** Absent unless the operator chose one. */
+  /** Absent unless the operator has configured one. */
   readonly firewall: FirewallStack | undefined;
 }
 
-/** The "app" distribution, in front of API and dashboard. No state. */
+/** The "app" distribution, which serves API and dashboard. No state. */
 export class EdgeStack extends Stack {
   readonly distribution: cloudfront.Distribution;
   readonly distributionId: CfnOutput;
@@ -44,7 +44,7 @@ export class EdgeStack extends Stack {
     }).distribution;
     this.distributionId = addOutput(this, 'AppDistributionId', this.distribution.distributionId);
     const appUrl = addressOf(this.distribution, props.stage.appDomain);
-    // The functions cannot import this address: their stack is deployed before the distribution that points at it.
+    // Functions read this address from a parameter, because their stack is deployed before this distribution.
     new ssm.StringParameter(this, 'AppUrl', {
       parameterName: props.resources.appUrlParameterName,
       stringValue: appUrl,

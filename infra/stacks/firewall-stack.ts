@@ -4,10 +4,10 @@ import type { Construct } from 'constructs';
 import { ERRORS } from '../../shared/errors.ts';
 import { EDGE_REGION, servedFrom } from '../constructs/served-region.ts';
 
-/** How far back WAF counts; a client that keeps away for as long is let through. */
+/** The window over which WAF counts; a client without requests for as long is allowed again. */
 const WINDOW_SECONDS = 300;
 
-/** Of what WAF refuses the edge function sees nothing, so its headers are said here. WAF sets the type by the body's. */
+/** The headers of a rejection: WAF runs before the edge function, which sets them otherwise. WAF sets the Content-Type. */
 const HEADERS = {
   'retry-after': String(WINDOW_SECONDS),
   'cache-control': 'no-store',
@@ -16,19 +16,19 @@ const HEADERS = {
 };
 
 export interface FirewallStackProps {
-  /** Requests of an address in five minutes. */
+  /** Requests of one address in five minutes. */
   readonly limit: number;
-  /** Of the service. */
+  /** The Region of the service. */
   readonly region: string | undefined;
 }
 
 /**
- * A web ACL that refuses an address with too many requests before anything of ours runs, in the words of our own limiter.
- * That one counts accounts, exactly, and only requests with a valid credential; this one counts whatever comes, roughly.
- * CloudFront takes web ACLs from us-east-1 alone (decision 0007).
+ * A web ACL that rejects an address with too many requests before our code runs, with the same error as our rate limiter.
+ * The rate limiter counts each account exactly, and only requests with a valid credential; this one counts all requests of
+ * an address, approximately. CloudFront takes web ACLs only from us-east-1 (decision 0007).
  */
 export class FirewallStack extends Stack {
-  /** Of the web ACL, for a stack of any Region. */
+  /** The ARN of the web ACL, for a stack in any Region. */
   readonly webAclArn: string;
 
   constructor(scope: Construct, id: string, { limit, region }: FirewallStackProps) {
@@ -37,7 +37,7 @@ export class FirewallStack extends Stack {
     const webAcl = new wafv2.CfnWebACL(this, 'WebAcl', {
       scope: 'CLOUDFRONT',
       defaultAction: { allow: {} },
-      // By which the metrics of one stage's firewall are told from another's.
+      // The name of the metrics, distinct for each stage.
       visibilityConfig: visibility(this.stackName),
       customResponseBodies: {
         [code]: { contentType: 'APPLICATION_JSON', content: JSON.stringify({ error: code }) },
@@ -71,7 +71,7 @@ export class FirewallStack extends Stack {
   }
 }
 
-/** Counted, and not sampled: a sample shows whole requests to whoever may look at the firewall, credentials included. */
+/** With metrics but without samples: a sample shows whole requests, with their credentials, to all who can see the firewall. */
 function visibility(metricName: string): wafv2.CfnWebACL.VisibilityConfigProperty {
   return { cloudWatchMetricsEnabled: true, metricName, sampledRequestsEnabled: false };
 }

@@ -2,7 +2,7 @@ import type { RouteName } from '../../shared/routes.ts';
 import type { BACKGROUND_ENTRIES } from '../bundle/entries.ts';
 import type { Needs, TableUse } from '../constructs/needs.ts';
 
-/** Who asks, and may they now: one read of the credential, one write of the window. */
+/** Authentication and rate limiting: one read of the credential, one write of the window. */
 const BY_SESSION: readonly TableUse[] = [
   { table: 'sessions', actions: ['GetItem', 'UpdateItem'] },
   { table: 'rateLimits', actions: ['PutItem', 'UpdateItem'] },
@@ -12,16 +12,16 @@ const BY_KEY_OR_SESSION: readonly TableUse[] = [
   ...BY_SESSION,
 ];
 
-/** Every function that authenticates knows the app's own origin, for the cross-site check. */
+/** Every function that authenticates needs the app's own origin, for the cross-site check. */
 const AUTHENTICATED: Needs = { values: ['appUrl'], limits: ['RATE_LIMIT_REQUESTS_PER_MINUTE'] };
 
-/** Storing bytes and settling them, shared by the inline and the streaming lane. */
+/** Storing and settling an upload, in the inline and the streaming lane. */
 const STORING: readonly TableUse[] = [
   { table: 'files', actions: ['PutItem', 'UpdateItem', 'DeleteItem'] },
   { table: 'accounts', actions: ['GetItem', 'UpdateItem'] },
   { table: 'idempotency', actions: ['GetItem', 'PutItem'] },
 ];
-/** Settling what came directly; the row is there since its ticket. */
+/** Settling a direct upload, whose row exists since its ticket. */
 const SETTLING: readonly TableUse[] = [
   { table: 'files', actions: ['GetItem', 'UpdateItem'] },
   { table: 'accounts', actions: ['GetItem', 'UpdateItem'] },
@@ -50,7 +50,7 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
     tables: [
       { table: 'rateLimits', actions: ['PutItem', 'UpdateItem'] },
       { table: 'accounts', actions: ['UpdateItem', 'ConditionCheckItem'] },
-      // It reads and writes the account's list of sessions, and ends the one that the browser had before.
+      // It reads and writes the account's list of sessions, and ends the browser's previous session.
       { table: 'sessions', actions: ['GetItem', 'PutItem', 'DeleteItem'] },
     ],
     secrets: ['loginProvider', 'originSecret'],
@@ -89,7 +89,7 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
     tables: [...BY_KEY_OR_SESSION, ...STORING, { table: 'files', actions: ['GetItem'] }],
     uploads: [
       { actions: ['PutObject', 'DeleteObject'], keys: ['uploads/*'] },
-      // The URLs it signs are good for as much as it may do itself.
+      // A URL that it signs permits only what its own role permits.
       { actions: ['PutObject'], keys: ['incoming/*'] },
     ],
     values: ['appUrl', 'cdnUrl'],
@@ -109,7 +109,7 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
     ],
     uploads: [
       { actions: ['DeleteObject'], keys: ['uploads/*', 'incoming/*'] },
-      // The empty object that keeps bytes out which come after a cancel.
+      // The empty object that blocks a PUT after the ticket was cancelled.
       { actions: ['PutObject'], keys: ['incoming/*'] },
     ],
   },
@@ -165,7 +165,7 @@ export const BACKGROUND_NEEDS: Readonly<Record<keyof typeof BACKGROUND_ENTRIES, 
   },
 };
 
-/** The streaming server takes `POST /files` alone, with the same checks as the function of that route. */
+/** The streaming server handles only `POST /files`, with the same checks as the function of that route. */
 export const UPLOAD_STREAM_NEEDS: Needs = {
   tables: [...BY_KEY_OR_SESSION, ...STORING],
   uploads: [{ actions: ['PutObject', 'DeleteObject', 'AbortMultipartUpload'], keys: ['uploads/*'] }],

@@ -8,7 +8,7 @@ import { confirm } from '../../admin/confirm.ts';
 import { freePort } from '../../local-aws/host/ports.ts';
 import { startAdmin } from '../support/admin.ts';
 
-/** What the operator is told when nothing can be done. */
+/** The messages for an invalid command line, and when a command cannot run at all. */
 
 const run = (args: string[], environment: Record<string, string> = {}) => startAdmin(args, environment).outcome;
 
@@ -37,11 +37,11 @@ test.each([
   [['show', 'a', '--force'], "Unknown option '--force': see --help."],
   [['show', 'a', '--stage', 'test'], 'A stage is prod or dev, not "test".'],
   [['show', 'a', '--stage', 'dev', '--local'], 'Either --local or --stage: on this machine there is one stage.'],
-])('%j is not understood', async (args, sentence) => {
+])('the arguments %j are rejected with exit code 2 and one sentence', async (args, sentence) => {
   expect(await run(args)).toEqual({ code: 2, stdout: '', stderr: `${sentence}\n` });
 });
 
-describe('one sentence says why nothing can be done', () => {
+describe('a command ends with one sentence on stderr', () => {
   test('without a region', async () => {
     const stderr = 'There is no AWS region: set AWS_REGION, or a profile that has one.\n';
     expect(await run(['show', 'a@example.com'])).toEqual({ code: 1, stdout: '', stderr });
@@ -65,13 +65,13 @@ describe('one sentence says why nothing can be done', () => {
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^AWS cannot be reached, [^\n]*ECONNREFUSED[^\n]*\n$/)]);
   });
 
-  test('when no service was started here', async () => {
+  test('when no local service has been started', async () => {
     const { code, stderr } = await run(['show', 'a@example.com', '--local'], { DATA_DIR: dataDir });
     const sentence = `The service is not running: ${dataDir}/operator.json cannot be read. Start it with "npm start".\n`;
     expect([code, stderr]).toEqual([1, sentence]);
   });
 
-  test('when the service was killed, whatever endpoint the operator has for AWS', async () => {
+  test('when the local service was killed, whatever AWS endpoint the operator has set', async () => {
     const gone = {
       AWS_ENDPOINT_URL: `http://127.0.0.1:${await freePort()}`,
       AWS_REGION: 'us-east-1',
@@ -85,29 +85,29 @@ describe('one sentence says why nothing can be done', () => {
   });
 });
 
-describe('a question at a terminal', () => {
+describe('a confirmation', () => {
   const ask = (answer: string, isTTY = true) => {
     const [input, output] = [Object.assign(new PassThrough(), { isTTY }), new PassThrough()];
     input.end(answer);
     return confirm('Really?', { input, output }).then(() => String(output.read()));
   };
 
-  test('is over once it is answered, so that the command can end', async () => {
+  test('stops reading the terminal once it is answered, so that the command can end', async () => {
     const input = Object.assign(new PassThrough(), { isTTY: true });
     input.write('yes\n');
     await confirm('Really?', { input, output: new PassThrough() });
     expect(input.isPaused()).toBe(true);
   });
 
-  test.each(['yes\n', 'YES\n', ' yes \n', 'yes'])('is answered by %j', async (answer) => {
+  test.each(['yes\n', 'YES\n', ' yes \n', 'yes'])('is given by %j', async (answer) => {
     expect(await ask(answer)).toBe('Really? Type "yes": ');
   });
 
-  test.each(['no\n', 'y\n', '\n', '', 'yes please\n', 'no\nyes\n'])('is not answered by %j', async (answer) => {
+  test.each(['no\n', 'y\n', '\n', '', 'yes please\n', 'no\nyes\n'])('is refused by %j', async (answer) => {
     await expect(ask(answer)).rejects.toThrow('Nothing was changed.');
   });
 
-  test('is not asked where there is none', async () => {
+  test('needs --yes without a terminal', async () => {
     await expect(ask('yes\n', false)).rejects.toThrow('add --yes');
   });
 });

@@ -10,7 +10,7 @@ import { logIn } from '../support/login.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
-/** The operator's commands as processes, their effects by HTTP. */
+/** Runs the operator's commands as processes, and checks their effects over HTTP. */
 
 let service: TestService;
 let operator: Operator;
@@ -27,7 +27,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** What each credential of an account is answered with. */
+/** The status of a request with the account's key, and of one with its session. */
 async function statuses({ byKey, bySession }: TestAccount): Promise<number[]> {
   const answers = await Promise.all([byKey.request('GET', '/files'), bySession.request('GET', '/auth/me')]);
   return answers.map(({ status }) => status);
@@ -41,7 +41,7 @@ async function expectOtherUntouched(): Promise<void> {
 }
 
 describe('show', () => {
-  test('tells all about an account, by its address in any case or its id', async () => {
+  test('prints everything about an account, which is named by its address in upper or lower case, or its id', async () => {
     const account = await service.newAccount();
     await account.byKey.upload('a.txt', 'hello');
     const { items } = (await account.bySession.request('GET', '/api-keys')).body;
@@ -66,7 +66,7 @@ describe('show', () => {
     expect(stdout).not.toContain(account.key);
   });
 
-  test('prints nothing that a terminal would obey', async () => {
+  test('replaces control characters in what it prints', async () => {
     const id = crypto.randomUUID();
     const [zero, words] = [{ N: '0' }, { S: '\u001b[2J\nstate open\u202e' }];
     const books = { created_at: zero, storage_used_bytes: zero, file_count: zero, groups: { M: {} } };
@@ -84,7 +84,7 @@ describe('show', () => {
     },
   );
 
-  test('wants an id where two accounts have one address', async () => {
+  test('requires an id when two accounts have the same address', async () => {
     const email = 'shared@example.com';
     for (const id of ['a', 'b']) {
       const Item = { id: { S: id }, email: { S: email } };
@@ -95,7 +95,7 @@ describe('show', () => {
   });
 });
 
-test('a suspended account is refused at the next request; restored, it has its keys again, but not its sessions', async () => {
+test('suspend rejects the account from the next request on, and restore makes its keys valid again, but not its sessions', async () => {
   const account = await service.newAccount();
   const { body } = await account.byKey.upload('a.txt', 'hello');
   expect(await adminJson(service, 'suspend', account.email)).toEqual({
@@ -118,7 +118,7 @@ test('a suspended account is refused at the next request; restored, it has its k
   expect((await logIn(login)).location).toMatch(/\/dashboard$/);
 });
 
-test('end-sessions logs every browser out at the next request, and leaves the keys', async () => {
+test('end-sessions logs out every browser from the next request on, and keeps the keys', async () => {
   const account = await service.newAccount();
   const { cookie } = await service.newAccount(account.email);
   const second = client(service.urls.base_url, { cookie });
@@ -132,7 +132,7 @@ test('end-sessions logs every browser out at the next request, and leaves the ke
 });
 
 describe('set-limit', () => {
-  test('holds in every lane and in the profile, until it is the default again', async () => {
+  test('applies in every lane and in the profile, until it is reset to the default', async () => {
     const account = await service.newAccount();
     const { body: before } = await account.bySession.request('GET', '/auth/me');
     await adminJson(service, 'set-limit', account.email, '15');
@@ -153,7 +153,7 @@ describe('set-limit', () => {
     await expectOtherUntouched();
   });
 
-  test.each(['-1', '1.5', '5GB', '', '9007199254740992', 'none'])('does not take %j', async (value) => {
+  test.each(['-1', '1.5', '5GB', '', '9007199254740992', 'none'])('rejects the value %j', async (value) => {
     const { code, stderr } = await admin(service, 'set-limit', '--', other.email, value);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^A limit is a whole number of bytes from 0 to /)]);
     expect(await me(other)).toMatchObject({ storage_limit_bytes: 2_147_483_648 });
@@ -161,32 +161,35 @@ describe('set-limit', () => {
 });
 
 describe('take-down', () => {
-  test.each(LANES)('deletes the file behind a link that came by the lane %s, and says whose it was', async (lane) => {
-    const account = await service.newAccount();
-    const { body: file } = await uploadThrough(lane, account, 'a b.txt', 'hello');
-    await account.byKey.upload('kept.txt', 'kept');
-    const [, , token] = new URL(String(file.url)).pathname.split('/');
-    expect(await adminJson(service, 'take-down', String(file.url), '--yes')).toEqual({
-      deleted: true,
-      file: { id: file.id, name: 'a b.txt', object_key: `uploads/${token}` },
-      account: { id: account.id, email: account.email },
-    });
-    expect((await fetch(String(file.url))).status).toBe(404);
-    expect((await account.byKey.request('GET', `/files/${file.id}`)).status).toBe(404);
-    expect(await me(account)).toMatchObject({ storage_used_bytes: 4, file_count: 1 });
-    const again = await admin(service, 'take-down', String(file.url), '--yes');
-    expect(again).toEqual({ code: 1, stdout: '', stderr: 'Nothing is stored behind this link (any more).\n' });
-    await expectOtherUntouched();
-  });
+  test.each(LANES)(
+    'deletes the file behind a link, uploaded through the %s lane, and prints its owner',
+    async (lane) => {
+      const account = await service.newAccount();
+      const { body: file } = await uploadThrough(lane, account, 'a b.txt', 'hello');
+      await account.byKey.upload('kept.txt', 'kept');
+      const [, , token] = new URL(String(file.url)).pathname.split('/');
+      expect(await adminJson(service, 'take-down', String(file.url), '--yes')).toEqual({
+        deleted: true,
+        file: { id: file.id, name: 'a b.txt', object_key: `uploads/${token}` },
+        account: { id: account.id, email: account.email },
+      });
+      expect((await fetch(String(file.url))).status).toBe(404);
+      expect((await account.byKey.request('GET', `/files/${file.id}`)).status).toBe(404);
+      expect(await me(account)).toMatchObject({ storage_used_bytes: 4, file_count: 1 });
+      const again = await admin(service, 'take-down', String(file.url), '--yes');
+      expect(again).toEqual({ code: 1, stdout: '', stderr: 'There is no file behind this link (any more).\n' });
+      await expectOtherUntouched();
+    },
+  );
 
-  test('says how long the bytes are kept, and as what', async () => {
+  test('prints how long the bytes are kept, and under which key', async () => {
     const { body: file } = await (await service.newAccount()).byKey.upload('a.txt', 'hello');
     const { stdout } = await admin(service, 'take-down', String(file.url), '--yes');
     const [, key] = /(uploads\/\w+)\//.exec(String(file.url)) ?? [];
     expect(stdout).toContain(`On AWS its bytes are kept for ${DELETED_BYTES_KEPT_DAYS} days, as versions of ${key}.\n`);
   });
 
-  test('without --yes, where nobody can be asked, leaves the file', async () => {
+  test('does not delete the file without --yes and a terminal', async () => {
     const { body: file } = await (await service.newAccount()).byKey.upload('a.txt', 'hello');
     const { code, stderr } = await admin(service, 'take-down', String(file.url));
     expect([code, stderr]).toEqual([2, expect.stringMatching(/add --yes\.\n$/)]);
@@ -198,16 +201,16 @@ describe('take-down', () => {
     ['the API', () => `${service.urls.root_url}/uploads/abc/a.txt`],
     ['another path', () => `${service.urls.cdn_url}/incoming/abc/a.txt`],
     ['no address', () => 'a.txt'],
-  ])('knows a link of ours from one to %s', async (_, link) => {
+  ])('rejects a link to %s', async (_, link) => {
     const { code, stderr } = await admin(service, 'take-down', link(), '--yes');
-    const sentence = `This is no link of ours: they begin with ${service.urls.cdn_url}/uploads/.\n`;
+    const sentence = `This is not a link of this service: those begin with ${service.urls.cdn_url}/uploads/.\n`;
     expect([code, stderr]).toEqual([1, sentence]);
   });
 });
 
 describe('delete-account', () => {
-  /** Somebody with a file by each lane, and a ticket. */
-  async function somebody(): Promise<TestAccount> {
+  /** Creates an account with a file from each lane, and a pending ticket. */
+  async function accountWithFiles(): Promise<TestAccount> {
     const account = await service.newAccount();
     for (const lane of LANES) await uploadThrough(lane, account, lane, lane);
     await account.byKey.postJson('/files', { name: 'a', mime_type: 'text/plain', size_bytes: 5 });
@@ -225,8 +228,8 @@ describe('delete-account', () => {
     await expectOtherUntouched();
   }
 
-  test('takes all it owns, and who logs in again begins anew', async () => {
-    const account = await somebody();
+  test('deletes everything the account owns, and a later login creates a new, empty account', async () => {
+    const account = await accountWithFiles();
     const { items } = (await account.byKey.request<{ items: { url: string }[] }>('GET', '/files')).body;
     const outcome = await adminJson(service, 'delete-account', account.email, '--yes');
     expect(outcome).toEqual({ id: account.id, deleted: true, files: 3, left_to_sweeper: 2 });
@@ -237,35 +240,35 @@ describe('delete-account', () => {
     expect((await again.byKey.upload('a', 'a')).status).toBe(201);
   });
 
-  test('without --yes, where nobody can be asked, leaves the account', async () => {
+  test('does not delete the account without --yes and a terminal', async () => {
     const account = await service.newAccount();
     const { code, stderr } = await admin(service, 'delete-account', account.email);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/add --yes\.\n$/)]);
     expect(await statuses(account)).toEqual([200, 200]);
   });
 
-  // Every call, and other ends than a kill, in test/shared/administration/delete-account.test.ts.
-  test('killed in the middle and run again, ends the same', async () => {
-    const account = await somebody();
-    await killedAt(12, ['delete-account', account.email, '--yes']);
+  // test/shared/administration/delete-account.test.ts tries every call, and other failures than a kill.
+  test('finishes when it is run again after it was killed', async () => {
+    const account = await accountWithFiles();
+    await killAtCall(12, ['delete-account', account.email, '--yes']);
     const restored = await admin(service, 'restore', account.email);
     expect(restored.stderr).toBe('The deletion of this account has begun, and cannot be taken back.\n');
     expect((await admin(service, 'delete-account', account.email, '--yes')).code).toBe(0);
     await expectGone(account);
   });
 
-  /** Runs a command until its nth call of AWS, which never gets an answer, and kills it there. */
-  async function killedAt(nth: number, args: string[]): Promise<void> {
-    const { promise: whenAsked, resolve: tell } = Promise.withResolvers<void>();
+  /** Runs a command until its nth call to AWS, which gets no answer, and kills it there. */
+  async function killAtCall(nth: number, args: string[]): Promise<void> {
+    const { promise: nthCall, resolve: onNthCall } = Promise.withResolvers<void>();
     let calls = 0;
     const predicate = () => {
       calls++;
-      if (calls === nth) tell();
+      if (calls === nth) onNthCall();
       return calls >= nth;
     };
     const fault = service.front.faults.add({ match: { principal: 'operator', predicate }, effect: 'timeout' });
     const { child, outcome } = startAdmin(['--local', ...args], { DATA_DIR: service.dataDir });
-    await Promise.race([whenAsked, outcome.then(({ stderr }) => Promise.reject(new Error(`it ended: ${stderr}`)))]);
+    await Promise.race([nthCall, outcome.then(({ stderr }) => Promise.reject(new Error(`it ended: ${stderr}`)))]);
     child.kill('SIGKILL');
     expect((await outcome).code).toBeNull();
     fault.remove();
@@ -273,7 +276,7 @@ describe('delete-account', () => {
 });
 
 describe('reconcile', () => {
-  const spoil = (account: TestAccount) =>
+  const writeWrongUsage = (account: TestAccount) =>
     operator.dynamoDb.send(
       new UpdateItemCommand({
         TableName: service.tables.accounts,
@@ -283,10 +286,10 @@ describe('reconcile', () => {
       }),
     );
 
-  test('finds and corrects wrong books; with --dry-run it only finds them', async () => {
+  test('finds and corrects wrong usage; with --dry-run it only finds it', async () => {
     const account = await service.newAccount();
     await account.byKey.upload('a.txt', 'hello');
-    await spoil(account);
+    await writeWrongUsage(account);
     const dry = await admin(service, 'reconcile', account.email, '--dry-run');
     expect(dry).toMatchObject({
       code: 1,
@@ -309,16 +312,16 @@ describe('reconcile', () => {
     expect([code, stdout]).toEqual([0, '1 account compared, 0 with differences.\n']);
   });
 
-  test('without --yes, where nobody can be asked, corrects nothing', async () => {
+  test('corrects nothing without --yes and a terminal', async () => {
     const account = await service.newAccount();
-    await spoil(account);
+    await writeWrongUsage(account);
     expect((await admin(service, 'reconcile', account.email)).code).toBe(2);
     expect(await me(account)).toMatchObject({ storage_used_bytes: 99 });
     expect((await admin(service, 'reconcile', account.email, '--yes')).code).toBe(0);
   });
 });
 
-test('the books of everybody balance after all of this', async () => {
+test('the books of all accounts balance after these commands', async () => {
   await operator.expireDeadlines();
   await operator.sweep();
   const { problems, unfinished } = await readBooks(operator);

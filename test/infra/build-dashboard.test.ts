@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { buildDashboard, dashboardIn } from '../../infra/bundle/build-dashboard.ts';
 
-test('a build goes where the caller says from where it is, as cdk.json does, and takes the place of the one before', async () => {
+test('a build into a path relative to the current directory, as in cdk.json, replaces the previous build there', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'dashboard-'));
   const before = dashboardIn(directory);
   try {

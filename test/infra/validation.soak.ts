@@ -15,6 +15,6 @@ test.each<Record<string, string>>([
     webAclArn: 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/files/1',
     alarmEmail: 'ops@example.com',
   },
-])('nothing is found that is not accepted, and nothing is accepted idly, with %j', async (context) => {
+])('every finding is accepted, and every acceptance has a finding, with %j', async (context) => {
   await expectAccepted(context);
 });

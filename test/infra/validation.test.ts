@@ -20,9 +20,9 @@ afterEach(async () => {
 });
 
 describe('synthesis', () => {
-  /** @returns who complains of what, and how gravely. */
-  async function complaints(build: (stack: Stack) => void): Promise<string[]> {
-    // The CLI says so, and then goes on in spite of warnings.
+  /** @returns the findings, as `<severity> <plugin>: <rule>`. */
+  async function findings(build: (stack: Stack) => void): Promise<string[]> {
+    // As the CLI does, which by default continues in spite of warnings.
     vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify({ '@aws-cdk/core:failSynthOnValidationErrors': false }));
     const app = await newApp({ CDK_OUTDIR: directory });
     const stack = new Stack(app, 'Small');
@@ -35,7 +35,7 @@ describe('synthesis', () => {
   const logGroup = (properties: Record<string, unknown>) => (stack: Stack) =>
     new CfnResource(stack, 'Group', { type: 'AWS::Logs::LogGroup', properties });
 
-  test.each<[what: string, complaint: string, build: (stack: Stack) => unknown]>([
+  test.each<[what: string, finding: string, build: (stack: Stack) => unknown]>([
     ['an unknown property', 'error CloudFormation Validate: F3002', logGroup({ Nonsense: 31 })],
     [
       'a value that CloudFormation does not take',
@@ -58,14 +58,14 @@ describe('synthesis', () => {
       'warning Construct Annotations: Annotation::test:hm',
       (stack) => Annotations.of(logGroup({})(stack)).addWarningV2('test:hm', 'Hm'),
     ],
-  ])('fails at %s', async (_what, complaint, build) => {
-    expect(await complaints(build)).toEqual([complaint]);
+  ])('fails at %s', async (_what, finding, build) => {
+    expect(await findings(build)).toEqual([finding]);
   });
 
-  test('fails at a finding that is accepted on another resource alone', async () => {
+  test('fails at a finding that is accepted only on another resource', async () => {
     const bucket = (stack: Stack, id: string) =>
       new s3.Bucket(stack, id, { enforceSSL: true, removalPolicy: RemovalPolicy.DESTROY });
-    const found = await complaints((stack) => {
+    const found = await findings((stack) => {
       acceptFindings(bucket(stack, 'Accepted'), { S1: 'For the sake of this test' });
       bucket(stack, 'Other');
     });
@@ -82,6 +82,6 @@ test('findings cannot be accepted on a stack, nor on a construct of several reso
   }
 });
 
-test('nothing is found in the service that is not accepted on its resource, for a reason, and nothing idly', async () => {
+test('every finding in the service is accepted with a reason, and every acceptance has a finding', async () => {
   await expectAccepted({});
 });

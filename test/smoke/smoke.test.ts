@@ -8,14 +8,14 @@ import { operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { removeResource } from '../support/template-edits.ts';
 
-/** `npm run smoke` as its user has it: its lines, its exit code, and what it leaves behind. */
+/** Runs `npm run smoke` as a process, and checks its output, its exit code, and that it deletes its files. */
 
 const RUN = join(import.meta.dirname, '../../smoke/run.ts');
 
-/** The edge's time runs fast, so that nobody waits a minute for a link to die; S3 bears a quarter of an hour of it. */
+/** The CDN's clock runs 16 times as fast, so that a deleted link is dead in seconds. S3 tolerates 15 minutes of difference. */
 const beginning = Date.now();
 const fastClock = () => new Date(beginning + (Date.now() - beginning) * 16);
-/** More than the check of the limiter tries. */
+/** Higher than the check of the rate limiter tries, so that it is skipped. */
 const LIMITS = { RATE_LIMIT_LISTS_PER_MINUTE: '5000', RATE_LIMIT_UPLOADS_PER_MINUTE: '5000' };
 
 let service: TestService;
@@ -28,20 +28,20 @@ afterAll(() => service.close());
 
 async function smoke(...options: string[]) {
   const child = spawn(process.execPath, [RUN, ...options], { env: inherited() });
-  const [lines, complaint, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-  return { code, lines: lines.trim().split('\n'), complaint };
+  const [lines, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  return { code, lines: lines.trim().split('\n'), stderr };
 }
 
-const asked = ({ urls }: TestService, { key }: TestAccount) => ['--base-url', urls.base_url, '--key', key];
+const optionsFor = ({ urls }: TestService, { key }: TestAccount) => ['--base-url', urls.base_url, '--key', key];
 
-test('a service that is well passes, and nothing is left of the visit', async () => {
+test('a working service passes all checks, and no uploaded file is left', async () => {
   const options = ['--largest-mib', '5', '--gateway-url', service.gatewayUrl];
-  const { code, lines, complaint } = await smoke(...asked(service, account), ...options);
+  const { code, lines, stderr } = await smoke(...optionsFor(service, account), ...options);
   expect(lines.filter((line) => line.startsWith('DOES NOT HOLD'))).toEqual([]);
-  expect([code, complaint]).toEqual([0, '']);
+  expect([code, stderr]).toEqual([0, '']);
   expect(lines.at(-1)).toMatch(/^(\d+) of \1 hold, 18 were not tried\.$/);
   expect(lines.join('\n')).toMatch(/^holds {10}form of 5 MiB, without a length: [\d.]+ s, /m);
-  expect(lines.join('\n')).toMatch(/^not tried {6}direct upload of 7 MiB: larger than asked for$/m);
+  expect(lines.join('\n')).toMatch(/^not tried {6}direct upload of 7 MiB: larger than --largest-mib$/m);
   expect(lines.join('\n')).toMatch(/^holds {10}link: dead within 75 s of the deletion.*: dead after \d+ s$/m);
   // A direct upload keeps its row and its key until its ticket ends.
   const operator = operatorOf(service);
@@ -51,11 +51,11 @@ test('a service that is well passes, and nothing is left of the visit', async ()
   expect(await service.rowsOf(account.id)).toEqual([]);
 });
 
-test('what does not hold is named, and the exit code says so', async () => {
+test('a failed check is printed, and the exit code is 1', async () => {
   const edit = (templates: Parameters<typeof removeResource>[0]) =>
     removeResource(templates, 'AWS::ApiGateway::Method', 'Apiapiv1filesidDELETE');
   const broken = await startTestService(LIMITS, { edit });
-  const { code, lines } = await smoke(...asked(broken, await broken.newAccount()), '--only', 'delete');
+  const { code, lines } = await smoke(...optionsFor(broken, await broken.newAccount()), '--only', 'delete');
   await broken.close();
   expect(code).toBe(1);
   expect(lines).toContainEqual(
@@ -67,17 +67,17 @@ test('what does not hold is named, and the exit code says so', async () => {
   expect(lines.join('\n')).toMatch(/^0 of 1 hold, 0 were not tried\.$/m);
 });
 
-test('the gateway itself is asked only where its address is given', async () => {
+test('the gateway itself is checked only when its address is given', async () => {
   const only = ['--only', 'gateway:'];
-  const given = await smoke(...asked(service, account), '--gateway-url', service.gatewayUrl, ...only);
+  const given = await smoke(...optionsFor(service, account), '--gateway-url', service.gatewayUrl, ...only);
   expect(given.lines[0]).toMatch(/^holds {10}gateway: /);
-  const without = await smoke(...asked(service, account), ...only);
+  const without = await smoke(...optionsFor(service, account), ...only);
   expect(without.lines[0]).toMatch(/^not tried {6}gateway: .*: no --gateway-url$/);
-  const open = await smoke(...asked(service, account), '--gateway-url', service.urls.root_url, ...only);
+  const open = await smoke(...optionsFor(service, account), '--gateway-url', service.urls.root_url, ...only);
   expect([open.code, open.lines[0]]).toEqual([1, expect.stringMatching(/^DOES NOT HOLD {2}gateway: .*: 200 /)]);
 });
 
-test('a wrong key fails every check that needs one', async () => {
+test('a check that needs a key fails with an invalid one', async () => {
   const { code, lines } = await smoke('--base-url', service.urls.base_url, '--key', 'wrong', '--only', 'delete');
   expect(code).toBe(1);
   expect(lines[0]).toMatch(/^DOES NOT HOLD .*: 401 {"error":"unauthorized"} instead of 201/);
@@ -91,8 +91,8 @@ test.each([
     '--largest-mib must be a positive number, not "all".',
   ],
   [['--base', 'x'], "Unknown option '--base'"],
-])('the arguments %j are refused in a sentence', async (options, sentence) => {
-  const { code, complaint } = await smoke(...options);
+])('the arguments %j are rejected with exit code 2 and a sentence', async (options, sentence) => {
+  const { code, stderr } = await smoke(...options);
   expect(code).toBe(2);
-  expect(complaint.startsWith(sentence)).toBe(true);
+  expect(stderr.startsWith(sentence)).toBe(true);
 });

@@ -13,6 +13,7 @@ const TOKEN = 'T'.repeat(43);
 const FORM = { ...KEY, 'content-type': 'multipart/form-data; boundary=b' };
 const JSON_BODY = { ...KEY, 'content-type': 'application/json' };
 
+/** Runs the function. @returns `<origin>: <uri>`, or `<status> <body>`. */
 function decide(method: string, uri: string, headers: Record<string, string> = {}): string {
   return summary(app.run(viewerRequestEvent(method, uri, headers)));
 }
@@ -21,10 +22,14 @@ describe('POST /api/v1/files', () => {
   test.each([
     ['an empty form', { ...FORM, 'content-length': '0' }, 'default: /api/v1/files'],
     ['the longest inline form', { ...FORM, 'content-length': `${INLINE_BODY_MAX_BYTES}` }, 'default: /api/v1/files'],
-    ['one byte more', { ...FORM, 'content-length': `${INLINE_BODY_MAX_BYTES + 1}` }, 'upload-stream: /api/v1/files'],
+    [
+      'the shortest streaming form',
+      { ...FORM, 'content-length': `${INLINE_BODY_MAX_BYTES + 1}` },
+      'upload-stream: /api/v1/files',
+    ],
     ['the longest form', { ...FORM, 'content-length': `${LONGEST}` }, 'upload-stream: /api/v1/files'],
-    ['one byte more than that', { ...FORM, 'content-length': `${LONGEST + 1}` }, '413 {"error":"file_too_large"}'],
-    ['a length beyond numbers', { ...FORM, 'content-length': '9'.repeat(400) }, '413 {"error":"file_too_large"}'],
+    ['a form one byte too long', { ...FORM, 'content-length': `${LONGEST + 1}` }, '413 {"error":"file_too_large"}'],
+    ['a length of 400 digits', { ...FORM, 'content-length': '9'.repeat(400) }, '413 {"error":"file_too_large"}'],
     ['a form without a length', { ...FORM, 'transfer-encoding': 'chunked' }, 'upload-stream: /api/v1/files'],
     ['a form without any framing header', FORM, 'upload-stream: /api/v1/files'],
     [
@@ -56,19 +61,19 @@ describe('POST /api/v1/files', () => {
     ['JSON without a length', { ...JSON_BODY, 'transfer-encoding': 'chunked' }, '411 {"error":"length_required"}'],
     ['no type, long', { ...KEY, 'content-length': '5000000' }, '415 {"error":"unsupported_media_type"}'],
     ['no type, short', { ...KEY, 'content-length': '5' }, 'default: /api/v1/files'],
-    ['a length that is no number', { ...FORM, 'content-length': '1e3' }, '400 {"error":"invalid_request"}'],
+    ['a length that is not a number', { ...FORM, 'content-length': '1e3' }, '400 {"error":"invalid_request"}'],
     ['a negative length', { ...FORM, 'content-length': '-1' }, '400 {"error":"invalid_request"}'],
-  ])('%s', (_name, headers, expected) => {
+  ])('with %s gets the right origin or error', (_name, headers, expected) => {
     expect(decide('POST', '/api/v1/files', headers)).toBe(expected);
   });
 
   test.each([
-    ['no credential', {}, '401 {"error":"unauthorized"}'],
-    ['another cookie', { cookie: 'theme=dark' }, '401 {"error":"unauthorized"}'],
-    ['a session', { cookie: '__Host-session=x' }, '413 {"error":"file_too_large"}'],
-    ['a local session', { cookie: 'session=x' }, '413 {"error":"file_too_large"}'],
-    ['an authorization', KEY, '413 {"error":"file_too_large"}'],
-  ])('too long, with %s', (_name, headers, expected) => {
+    ['no credential', '401 {"error":"unauthorized"}', {}],
+    ['another cookie', '401 {"error":"unauthorized"}', { cookie: 'theme=dark' }],
+    ['a session', '413 {"error":"file_too_large"}', { cookie: '__Host-session=x' }],
+    ['a local session', '413 {"error":"file_too_large"}', { cookie: 'session=x' }],
+    ['an authorization', '413 {"error":"file_too_large"}', KEY],
+  ])('with a form that is too long and %s is %s', (_name, expected, headers) => {
     const form = { 'content-type': 'multipart/form-data; boundary=b', 'content-length': `${LONGEST + 1}` };
     expect(decide('POST', '/api/v1/files', { ...form, ...headers })).toBe(expected);
   });
@@ -78,12 +83,12 @@ describe('POST /api/v1/files', () => {
     ['a session beside a foreign cookie', `session=foreign; __Host-session=${TOKEN}`, 'upload-stream: /api/v1/files'],
     ['a session between foreign cookies', `session=a; session=${TOKEN}; session=b`, 'upload-stream: /api/v1/files'],
     ['foreign cookies alone', 'session=foreign; __Host-session=foreign', '401 {"error":"unauthorized"}'],
-  ])('a form over 4 MiB with %s', (_name, cookie, expected) => {
+  ])('with a form over 4 MiB and %s is streamed or 401', (_name, cookie, expected) => {
     const form = { 'content-type': 'multipart/form-data; boundary=b', 'content-length': '5000000', cookie };
     expect(decide('POST', '/api/v1/files', form)).toBe(expected);
   });
 
-  test('a form over 4 MiB passes with every cookie in which the API finds a session', () => {
+  test('with a form over 4 MiB is streamed with every cookie in which the API finds a session', () => {
     const cookie = fc
       .tuple(
         fc.constantFrom('session', '__Host-session', 'other'),
@@ -107,7 +112,7 @@ describe('POST /api/v1/files', () => {
     [{ 'content-length': `${INLINE_BODY_MAX_BYTES}` }, 'default: /api/v1/files'],
     [{ 'content-length': `${INLINE_BODY_MAX_BYTES + 1}` }, '413 {"error":"file_too_large"}'],
     [{ 'transfer-encoding': 'chunked' }, '411 {"error":"length_required"}'],
-  ])('without streaming uploads, %o', (headers, expected) => {
+  ])('without streaming uploads and with %o is %s', (headers, expected) => {
     const inlineOnly = edgeFunction('app-viewer-request.js', { ...APP_CONSTANTS, STREAMING_UPLOADS: false });
     expect(summary(inlineOnly.run(viewerRequestEvent('POST', '/api/v1/files', { ...FORM, ...headers })))).toBe(
       expected,
@@ -115,7 +120,7 @@ describe('POST /api/v1/files', () => {
   });
 });
 
-describe('other requests', () => {
+describe('a request to another route', () => {
   const LONG = { ...FORM, 'content-length': `${INLINE_BODY_MAX_BYTES + 1}` };
   test.each([
     ['GET', '/api/v1/files', {}, 'default: /api/v1/files'],
@@ -132,12 +137,12 @@ describe('other requests', () => {
     ['GET', '/upload-stream-origin', {}, '404 {"error":"not_found"}'],
     ['POST', '/upload-stream-origin', { 'content-length': '5' }, '404 {"error":"not_found"}'],
     ['POST', '/upload-stream%2Dorigin', FORM, '404 {"error":"not_found"}'],
-  ])('%s %s %o', (method, uri, headers, expected) => {
+  ])('%s %s with %o is decided as %s', (method, uri, headers, expected) => {
     expect(decide(method, uri, headers)).toBe(expected);
   });
 });
 
-describe('a path in another spelling is the same route or none', () => {
+describe('an unusual form of a path is made canonical or rejected:', () => {
   const STREAMED = { ...FORM, 'content-length': '50000000' };
   test.each([
     ['/api/v1/%66iles', 'upload-stream: /api/v1/files'],
@@ -156,23 +161,23 @@ describe('a path in another spelling is the same route or none', () => {
     ['/api/v1/files%00', '413 {"error":"file_too_large"}'],
     ['/api/v1/%2566iles', '413 {"error":"file_too_large"}'],
     ['api/v1/files', '404 {"error":"not_found"}'],
-  ])('%s', (uri, expected) => {
+  ])('%s is %s', (uri, expected) => {
     expect(decide('POST', uri, STREAMED)).toBe(expected);
   });
 
-  test('a path of up to 512 characters is decoded, and a longer one is no route', () => {
+  test('a path of up to 512 characters is decoded, and a longer one is 404', () => {
     const path = (length: number) => `/api/v1/files/${'%61'.repeat(166)}`.padEnd(length, 'x');
     expect(decide('GET', path(512))).toBe(`default: /api/v1/files/${'a'.repeat(166)}`);
     expect(decide('GET', path(513))).toBe('404 {"error":"not_found"}');
     expect(decide('GET', path(7_000))).toBe('404 {"error":"not_found"}');
   });
 
-  test('an id with an escaped letter reaches the API as the id', () => {
+  test('unreserved characters of an id reach the API decoded', () => {
     expect(decide('GET', '/api/v1/files/%30193-a%7e%20')).toBe('default: /api/v1/files/0193-a~%20');
   });
 });
 
-describe('the dashboard', () => {
+describe('a path of the dashboard', () => {
   test.each([
     ['GET', '/', '302 /dashboard/'],
     ['HEAD', '/', '302 /dashboard/'],
@@ -192,7 +197,7 @@ describe('the dashboard', () => {
     ['GET', '/dashboard//x', '404 {"error":"not_found"}'],
     ['POST', '/dashboard', '405 {"error":"method_not_allowed"}'],
     ['POST', '/dashboard/login', '405 {"error":"method_not_allowed"}'],
-  ])('%s %s', (method, uri, expected) => {
+  ])('%s %s is %s', (method, uri, expected) => {
     expect(decide(method, uri)).toBe(expected);
   });
 });
@@ -201,8 +206,8 @@ test.each([
   ['GET', '/api/v1/files', {}, 'default: /api/v1/files'],
   ['POST', '/api/v1/files', { ...FORM, 'transfer-encoding': 'chunked' }, 'upload-stream: /api/v1/files'],
   ['GET', '/dashboard/', {}, 'default: /dashboard/index.html'],
-] as const)('a head that %s %s has no room for is refused', (method, uri, headers, expected) => {
-  // A KiB is enough for the request without the padding.
+] as const)('%s %s with more than 9 KiB of headers is 400', (method, uri, headers, expected) => {
+  // One KiB is enough for the request without the padding.
   expect(decide(method, uri, { ...headers, 'x-padding': 'x'.repeat(8 * 1_024) })).toBe(expected);
   expect(decide(method, uri, { ...headers, 'x-padding': 'x'.repeat(9 * 1_024) })).toBe(
     '400 {"error":"invalid_request"}',
@@ -212,7 +217,7 @@ test.each([
   );
 });
 
-test('the viewer cannot set what the API trusts', () => {
+test('the headers that the API trusts cannot be set by the viewer', () => {
   const forged = { 'x-viewer-address': '10.0.0.1', 'x-origin-secret': 'guess', 'x-api-key': 'guess' };
   const event = viewerRequestEvent('GET', '/health', forged);
   expect(app.run(event).result).toMatchObject({ headers: { 'x-viewer-address': { value: '198.51.100.7' } } });
@@ -220,7 +225,7 @@ test('the viewer cannot set what the API trusts', () => {
   expect(app.run(event).result).not.toHaveProperty(['headers', 'x-api-key']);
 });
 
-test('a semicolon in a query reaches the API as a part of its name or value', () => {
+test('a semicolon in a query stays a part of its name or value', () => {
   const event = viewerRequestEvent('GET', '/api/v1/files');
   event.request.querystring = {
     search: { value: 'a;b%3Bc', multiValue: [{ value: 'a;b%3Bc' }, { value: '";"' }] },
@@ -232,13 +237,13 @@ test('a semicolon in a query reaches the API as a part of its name or value', ()
   });
 });
 
-test('the method is the one of the request, not one that a header names', () => {
+test('X-HTTP-Method-Override is removed', () => {
   const event = viewerRequestEvent('GET', '/api/v1/files', { 'x-http-method-override': 'DELETE' });
   expect(app.run(event).result).toMatchObject({ method: 'GET' });
   expect(app.run(event).result).not.toHaveProperty(['headers', 'x-http-method-override']);
 });
 
-test('an answer of the edge is marked as every answer of the API is', () => {
+test('an answer of the edge has the same headers as an answer of the API', () => {
   expect(app.run(viewerRequestEvent('DELETE', '/dashboard/x')).result).toEqual({
     statusCode: 405,
     headers: {
@@ -253,7 +258,7 @@ test('an answer of the edge is marked as every answer of the API is', () => {
   });
 });
 
-test('no request makes it throw, and what it lets through keeps its method and body headers', () => {
+test('the function never throws, and keeps the method and the headers of a request that it forwards', () => {
   const headerName = fc.constantFrom('content-length', 'content-type', 'transfer-encoding', 'authorization', 'x-other');
   const piece = fc.constantFrom(
     '/',

@@ -25,30 +25,30 @@ test.each([
   ['POST', '/', NOT_FOUND],
   ['PUT', `/uploads/${TOKEN}/photo.jpg`, '405 {"error":"method_not_allowed"}'],
   ['OPTIONS', `/uploads/${TOKEN}`, '405 {"error":"method_not_allowed"}'],
-])('%s %s', (method, uri, expected) => {
+])('%s %s is %s', (method, uri, expected) => {
   expect(summary(cdn.run(viewerRequestEvent(method, uri)))).toBe(expected);
 });
 
-test('a query is dropped, so it can neither miss the cache nor reach S3', () => {
+test('the query is removed, so that it can neither miss the cache nor reach S3', () => {
   const event = viewerRequestEvent('GET', `/uploads/${TOKEN}/a.html`);
   event.request.querystring = { 'response-content-type': { value: 'text/html' } };
   expect(cdn.run(event).result).toHaveProperty('querystring', {});
 });
 
-test('a precondition that S3 would answer with XML does not reach it', () => {
+test('If-Match and If-Unmodified-Since do not reach S3, which would answer with XML', () => {
   const conditions = { 'if-match': '"1"', 'if-unmodified-since': 'Sun, 22 Nov 2026 08:00:00 GMT' };
   const event = viewerRequestEvent('GET', `/uploads/${TOKEN}/a`, { ...conditions, 'if-none-match': '"2"' });
   expect(cdn.run(event).result).toMatchObject({ headers: { 'if-none-match': { value: '"2"' } } });
   for (const name of Object.keys(conditions)) expect(cdn.run(event).result).not.toHaveProperty(['headers', name]);
 });
 
-test('a wrong method is told the right ones', () => {
+test('a 405 lists the allowed methods', () => {
   expect(cdn.run(viewerRequestEvent('DELETE', `/uploads/${TOKEN}`)).result).toMatchObject({
     headers: { allow: { value: 'GET, HEAD' }, 'content-type': { value: 'application/json' } },
   });
 });
 
-test('no request makes it throw or leave uploads/', () => {
+test('the function never throws, and never forwards a path outside uploads/', () => {
   fc.assert(
     fc.property(
       fc.constantFrom('GET', 'PUT'),

@@ -19,7 +19,7 @@ function policyFor(contentType: string): string | undefined {
   return response.headers?.['content-security-policy']?.value;
 }
 
-describe('the Content-Security-Policy by type', () => {
+describe('the Content-Security-Policy depends on the type:', () => {
   test.each([
     ['image/png', MEDIA],
     ['IMAGE/JPEG', MEDIA],
@@ -55,7 +55,7 @@ test.each([
   ['application/json', 'application/json'],
   ['image/png', 'image/png'],
   ['', ''],
-])('%s is served as %s', (contentType, served) => {
+])('the type "%s" is served as "%s"', (contentType, served) => {
   const response = run({ statusCode: 200, headers: { 'content-type': { value: contentType } } });
   expect(response.headers?.['content-type']).toEqual({ value: served });
 });
@@ -76,7 +76,7 @@ describe('a precondition of the request', () => {
     [{ 'if-unmodified-since': 'Sun, 22 Nov 2026 08:00:00 GMT' }, 200],
     [{ 'if-unmodified-since': 'Sun, 22 Nov 2026 07:59:59 GMT' }, 412],
     [{ 'if-unmodified-since': 'yesterday' }, 200],
-  ])('%o makes the answer %i', (asked, status) => {
+  ])('in %o makes the status %i', (asked, status) => {
     for (const [statusCode, expected] of [
       [200, status],
       [206, status === 200 ? 206 : 412],
@@ -88,7 +88,7 @@ describe('a precondition of the request', () => {
     }
   });
 
-  test('holds when one of its several lines does', () => {
+  test('is true when one of several header lines is', () => {
     const event = viewerRequestEvent('GET', '/uploads/x');
     event.request.headers['if-match'] = { value: '"a"', multiValue: [{ value: '"a"' }, { value: '"b"' }] };
     expect(cdn.run({ ...event, response: { statusCode: 200, headers: HEADERS } }).result).toMatchObject({
@@ -97,23 +97,23 @@ describe('a precondition of the request', () => {
   });
 });
 
-test('a part gets the policy of its type, an answer without a type the strict one', () => {
+test('a range gets the policy of its type, and a response without a type gets the strict one', () => {
   const part = run({ statusCode: 206, headers: { 'content-type': { value: 'video/mp4' } } });
   expect(part.headers?.['content-security-policy']).toEqual({ value: MEDIA });
   expect(run({ statusCode: 200 }).headers).toEqual({ 'content-security-policy': { value: INERT } });
 });
 
-test('a 304 is left alone, so that the browser keeps the policy it has', () => {
+test('a 304 is not changed, so that the browser keeps the policy that it has', () => {
   const notModified = { statusCode: 304, headers: { etag: { value: '"1"' } } };
   expect(run(notModified)).toEqual(notModified);
 });
 
-test('a policy that came with the object is replaced', () => {
+test('a policy of the object itself is replaced', () => {
   const own = { 'content-type': { value: 'text/html' }, 'content-security-policy': { value: 'script-src *' } };
   expect(run({ statusCode: 200, headers: own }).headers?.['content-security-policy']).toEqual({ value: INERT });
 });
 
-test('no type makes it throw or allows a script', () => {
+test('the function never throws, and no type gets a policy that allows a script', () => {
   const type = fc.oneof(
     fc.string(),
     fc.tuple(fc.constantFrom('image', 'text', 'video'), fc.string()).map(([kind, rest]) => `${kind}/${rest}`),

@@ -20,7 +20,7 @@ function source(file: EdgeFunctionFile): string {
 }
 
 describe.each(FILES)('%s', (file, constants) => {
-  test('is the file as it stands with the default limits, but for comments and spaces', async () => {
+  test('is deployed with the default limits exactly as written, except for comments and white space', async () => {
     const printed = async (code: string) => (await transform(code, { minifyWhitespace: true })).code;
     const code = renderEdgeFunction(file, constants);
     expect(await printed(code)).toBe(await printed(source(file)));
@@ -29,12 +29,12 @@ describe.each(FILES)('%s', (file, constants) => {
     expect(code.match(/^import .*/)?.[0]).toBe(source(file).match(/^import .*/m)?.[0]);
   });
 
-  test('fits into a CloudFront function', () => {
+  test('is not larger than a CloudFront function may be', () => {
     expect(Buffer.byteLength(renderEdgeFunction(file, constants))).toBeLessThanOrEqual(EDGE_FUNCTION_MAX_BYTES);
   });
 
-  test('is written in what runtime 2.0 documents: ES 5.1, const, let, arrows, templates, rest parameters', async () => {
-    // What esbuild would have to lower makes a difference. (Without a target it prints object shorthands of its own.)
+  test('uses only syntax of runtime 2.0: ES 5.1, const, let, arrows, templates, rest parameters', async () => {
+    // Newer syntax would make a difference, because esbuild lowers it. (Without a target esbuild prints object shorthands.)
     const newest = await transform(source(file), { supported: { 'object-extensions': false } });
     const lowered = await transform(source(file), DOCUMENTED);
     expect(lowered.code).toBe(newest.code);
@@ -42,14 +42,14 @@ describe.each(FILES)('%s', (file, constants) => {
     expect((await transform(deployed, { ...DOCUMENTED, minifyWhitespace: true })).code).toBe(deployed);
   });
 
-  test('uses no method the runtime lacks', () => {
+  test('uses no function that the runtime lacks', () => {
     expect(source(file)).not.toMatch(
       /\b(setTimeout|eval|Function\(|structuredClone|URL|TextEncoder|Map|Set)\b|\.(at|flatMap|matchAll)\(/,
     );
   });
 });
 
-test('fills in what the stack was synthesized with', () => {
+test('the constants of the stack are filled in', () => {
   const code = renderEdgeFunction('app-viewer-request.js', {
     ...APP_CONSTANTS,
     MAX_UPLOAD_SIZE_BYTES: 7,

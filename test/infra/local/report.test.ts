@@ -20,7 +20,7 @@ test.each([
   ['{"level":"warn","message":"slow"}', true],
   ['{"level":"error","message":"broken"}', true],
   ['not JSON', true],
-])('of a function, the line %s is shown: %s', (line, isShown) => {
+])("whether a function's log line %s is printed: %s", (line, isShown) => {
   const written = vi.spyOn(console, 'error').mockImplementation(() => {});
   reportFunction({ function: 'F', line });
   expect(written.mock.calls).toEqual(isShown ? [[`F: ${line}`]] : []);

@@ -12,7 +12,7 @@ import { inherited } from '../../support/inherited.ts';
 import { logIn } from '../../support/login.ts';
 import { processesOn } from '../../support/start-process.ts';
 
-/** `npm start` as a process, which is what a person has: its lines, its addresses, its end. */
+/** Runs `npm start` as a process, and checks its output, its addresses and how it ends. */
 
 const ROOT = join(import.meta.dirname, '../../..');
 const START = join(ROOT, 'infra/local/start.ts');
@@ -57,16 +57,16 @@ async function ready(environment: Record<string, string>): Promise<Started> {
       lines.push(line);
       if (line.startsWith('READY ')) resolve(JSON.parse(line.slice('READY '.length)));
     });
-    void text(child.stderr as NodeJS.ReadableStream).then((complaint) => reject(new Error(complaint)));
+    void text(child.stderr as NodeJS.ReadableStream).then((stderr) => reject(new Error(stderr)));
   });
   return { child, urls: await urls, lines };
 }
 
-/** How it ends by itself: exit code, and what it says on stderr. */
-async function refusal(environment: Record<string, string>) {
+/** Waits until a start that fails has ended. @returns its exit code and stderr. */
+async function failedStart(environment: Record<string, string>) {
   const child = launch(environment);
-  const [complaint, [code]] = await Promise.all([text(child.stderr as NodeJS.ReadableStream), once(child, 'exit')]);
-  return { code, complaint };
+  const [stderr, [code]] = await Promise.all([text(child.stderr as NodeJS.ReadableStream), once(child, 'exit')]);
+  return { code, stderr };
 }
 
 describe('a start', () => {
@@ -78,14 +78,14 @@ describe('a start', () => {
   beforeAll(async () => {
     dataDir = await directory();
     port = String(await freePort());
-    // It builds everything, as a person's does.
+    // Without CDK_BUNDLES it builds everything, as a normal start does.
     first = await ready({ CDK_BUNDLES: '', PORT: port, DATA_DIR: dataDir, RATE_LIMIT_LISTS_PER_MINUTE: '7' });
     const { cookies } = await logIn({ startUrl: `${first.urls.base_url}/auth/google`, email: 'me@example.com' });
     const made = await client(first.urls.base_url, { cookie: cookies }).postJson('/api-keys', { name: 'test' });
     key = String(made.body.key);
   });
 
-  test('prints its steps, then its addresses: the app on localhost, the rest on 127.0.0.1', () => {
+  test('prints its steps and then its addresses: the app on localhost, the others on 127.0.0.1', () => {
     expect(first.lines.length).toBeGreaterThan(1);
     expect(first.urls).toEqual({
       root_url: `http://localhost:${port}`,
@@ -101,26 +101,26 @@ describe('a start', () => {
     expect(headers.get('ratelimit-policy')).toBe('"lists";q=7;w=60');
   });
 
-  test('writes a line for each request, without its query', async () => {
+  test('prints a line for each request, without its query', async () => {
     const { headers } = await client(first.urls.base_url, { key }).request('GET', '/files?search=secret');
     const line = new RegExp(`^GET /api/v1/files 200 \\d+ ms ${headers.get('x-request-id')}$`);
     await expect.poll(() => first.lines).toContainEqual(expect.stringMatching(line));
     expect(first.lines.join('\n')).not.toContain('secret');
   });
 
-  test('is refused while another instance has the directory or the port', async () => {
-    expect(await refusal({ PORT: '0', DATA_DIR: dataDir })).toEqual({
+  test('fails while another instance uses the directory or the port', async () => {
+    expect(await failedStart({ PORT: '0', DATA_DIR: dataDir })).toEqual({
       code: 1,
-      complaint: `DATA_DIR ${dataDir} is in use by another running instance.\n`,
+      stderr: `DATA_DIR ${dataDir} is in use by another running instance.\n`,
     });
-    expect(await refusal({ PORT: port, DATA_DIR: await directory() })).toEqual({
+    expect(await failedStart({ PORT: port, DATA_DIR: await directory() })).toEqual({
       code: 1,
-      complaint: `Port ${port} is in use: set PORT to a free one.\n`,
+      stderr: `Port ${port} is in use: set PORT to a free one.\n`,
     });
   });
 
-  test('after a kill -9 leaves nothing running, and the next one has all that was acknowledged', async () => {
-    // Starts the Web Function, which is a separate process.
+  test('leaves no process running after a SIGKILL, and the next one has all acknowledged files', async () => {
+    // A large upload, which starts the Web Function as a separate process.
     const large = new Uint8Array(5_000_000);
     const uploads = client(first.urls.base_url, { key });
     const names = ['first.bin', 'second.bin', 'third.bin'];
@@ -145,7 +145,7 @@ describe('a start', () => {
   });
 });
 
-test('SIGINT ends it while it starts, too', async () => {
+test('SIGINT ends npm start also while it is starting', async () => {
   const dataDir = await directory();
   const child = launch({ PORT: '0', DATA_DIR: dataDir });
   await once(child.stdout as NodeJS.ReadableStream, 'data');
@@ -155,32 +155,43 @@ test('SIGINT ends it while it starts, too', async () => {
   await expect.poll(() => processesOn(dataDir)).toEqual([]);
 });
 
-describe('a start is refused in one sentence', () => {
+describe('a start fails with one sentence', () => {
   test.each([
     [{ PORT: 'http' }, 'PORT must be a whole number from 0 to 65535, not "http".'],
     [
       { MAX_UPLOAD_SIZE_BYTES: 'many' },
       'MAX_UPLOAD_SIZE_BYTES must be a whole number from 1 to 5242880000, not "many"',
     ],
-    [{ ALLOWED_EMAIL: 'a@example.org' }, 'the environment has ALLOWED_EMAIL, which is no variable of ours; those are '],
+    [
+      { ALLOWED_EMAIL: 'a@example.org' },
+      'the environment has ALLOWED_EMAIL, which is not a variable of this service; those are ',
+    ],
     [{ DATA_DIR: '/dev/null/data' }, 'DATA_DIR /dev/null/data cannot be written: ENOTDIR'],
   ])('with %j', async (environment, sentence) => {
-    const { code, complaint } = await refusal({ PORT: '0', DATA_DIR: await directory(), ...environment });
+    const { code, stderr } = await failedStart({ PORT: '0', DATA_DIR: await directory(), ...environment });
     expect(code).toBe(1);
-    expect(complaint.trim()).toMatch(new RegExp(`^${sentence.replaceAll(/[.?"()]/g, '\\$&')}[^\n]*$`));
+    expect(stderr.trim()).toMatch(new RegExp(`^${sentence.replaceAll(/[.?"()]/g, '\\$&')}[^\n]*$`));
   });
 
   test.each([
     ['without a Java runtime', undefined, 'No Java runtime was found'],
-    ['on a Mac without one', 'echo "Unable to locate a Java Runtime." >&2; exit 1', 'No Java runtime was found'],
-    ['with an old one', 'echo "java.lang.UnsupportedClassVersionError" >&2; exit 1', 'The Java runtime is too old'],
+    [
+      'on a Mac without a Java runtime',
+      'echo "Unable to locate a Java Runtime." >&2; exit 1',
+      'No Java runtime was found',
+    ],
+    [
+      'with an old Java runtime',
+      'echo "java.lang.UnsupportedClassVersionError" >&2; exit 1',
+      'The Java runtime is too old',
+    ],
   ])('%s', async (_, java, sentence) => {
-    // A path with what a shell script needs, and no more.
+    // A PATH with only what a shell script needs.
     const path = await directory();
     for (const command of ['sh', 'cat']) await symlink(`/bin/${command}`, join(path, command));
     if (java !== undefined) await writeFile(join(path, 'java'), `#!/bin/sh\n${java}\n`, { mode: 0o755 });
-    const { code, complaint } = await refusal({ PORT: '0', DATA_DIR: await directory(), PATH: path });
+    const { code, stderr } = await failedStart({ PORT: '0', DATA_DIR: await directory(), PATH: path });
     expect(code).toBe(1);
-    expect(complaint).toMatch(new RegExp(`^${sentence}: install one, version 17 or newer [^\n]*\n$`));
+    expect(stderr).toMatch(new RegExp(`^${sentence}: install one, version 17 or newer [^\n]*\n$`));
   });
 });

@@ -8,7 +8,7 @@ import { checkResourceType } from '../../../local-aws/template/resource-types.ts
 
 afterEach(() => vi.unstubAllEnvs());
 
-test('the context that an operator sets for AWS does not apply to one machine, which has no firewall', async () => {
+test('npm start ignores the context that an operator sets for AWS, and has no firewall', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'synthesize-'));
   vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify({ stage: 'prod', firewallRequestsPerFiveMinutes: '3000' }));
   vi.stubEnv('CDK_BUNDLES', join(inject('assembly'), 'bundles'));
@@ -20,6 +20,6 @@ test('the context that an operator sets for AWS does not apply to one machine, w
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
-  // A template that has one all the same does not start, rather than let through what it would refuse.
+  // A template with a firewall does not start, instead of running without it.
   expect(() => checkResourceType('AWS::WAFv2::WebACL', 'WebAcl')).toThrow('nothing for AWS::WAFv2::WebACL');
 });

@@ -4,7 +4,7 @@ import { ALARM_MEANINGS } from '../../../infra/operations/alarm-meanings.ts';
 import { loadAssembly } from '../../../local-aws/template/assembly.ts';
 import { onlySynthesized, synthesized } from '../../support/synthesized.ts';
 
-/** Alarms where CloudFront's metrics are. What crosses to there from other Regions is in test/infra/settings/stage.test.ts. */
+/** The alarms on CloudFront's metrics. test/infra/settings/stage.test.ts checks the references between Regions. */
 
 interface AlarmProperties {
   readonly AlarmName: string;
@@ -30,13 +30,13 @@ const alarms = async (stack = 'EdgeAlarms') =>
     ({ Properties }) => Properties as unknown as AlarmProperties,
   );
 
-/** By the name of the stack, the value of the output that names its distribution. */
+/** Each alarm with the stack and the output of its distribution. */
 const DISTRIBUTIONS = [
   ['AppServerErrors', 'Edge', 'AppDistributionId'],
   ['CdnServerErrors', 'Data', 'CdnDistributionId'],
 ] as const;
 
-test.each(DISTRIBUTIONS)('%s looks at the distribution of the stack %s', async (name, stack, output) => {
+test.each(DISTRIBUTIONS)('%s uses the metrics of the distribution of the stack %s', async (name, stack, output) => {
   const alarm = (await alarms()).find(({ AlarmName }) => AlarmName === `FileHosting-dev-${name}`);
   const id = { 'Fn::GetStackOutput': { StackName: `FileHosting-dev-${stack}`, OutputName: output } };
   const stats = (alarm?.Metrics ?? []).flatMap(({ MetricStat }) => MetricStat ?? []);
@@ -55,12 +55,12 @@ test.each(DISTRIBUTIONS)('%s looks at the distribution of the stack %s', async (
 });
 
 test.each([
-  ['one error among three', 100 / 3, 3, false],
-  ['four errors among five', 80, 5, false],
-  ['five errors among five hundred', 1, 500, true],
-  ['five errors among six hundred', 100 * (5 / 600), 600, false],
-  ['no errors among many', 0, 1_000_000, false],
-])('%s (%d %% of %d): in alarm is %s', async (_what, rate, requests, isBad) => {
+  ['one error of three requests', 100 / 3, 3, false],
+  ['four errors of five requests', 80, 5, false],
+  ['five errors of five hundred requests', 1, 500, true],
+  ['five errors of six hundred requests', 100 * (5 / 600), 600, false],
+  ['no errors of many requests', 0, 1_000_000, false],
+])('%s (%d %% of %d) start an alarm: %s', async (_what, rate, requests, isBad) => {
   for (const { Metrics, Threshold } of await alarms()) {
     const { Expression = '' } = Metrics.find(({ Id }) => Id.startsWith('expr')) ?? {};
     const IF = (condition: boolean, then: number, otherwise: number) => (condition ? then : otherwise);
@@ -68,21 +68,21 @@ test.each([
   }
 });
 
-test('silence is well, since nobody may be there, and both tell a topic beside them', async () => {
+test('missing data starts no alarm, and both alarms publish to a topic of the same stack', async () => {
   const topic = { Ref: (await onlySynthesized('EdgeAlarms', 'AWS::SNS::Topic')).logicalId };
   for (const alarm of await alarms()) {
     expect(alarm).toMatchObject({ TreatMissingData: 'notBreaching', AlarmActions: [topic], OKActions: [topic] });
   }
 });
 
-test('every alarm that the guide explains is there, with that explanation', async () => {
+test('the alarms that publish are those of ALARM_MEANINGS, with these descriptions', async () => {
   const composite = await onlySynthesized('Operations', 'AWS::CloudWatch::CompositeAlarm');
   const all = [
     ...(await alarms()),
     ...(await alarms('Operations')),
     composite.Properties as unknown as AlarmProperties,
   ];
-  const telling = all.filter(({ AlarmActions }) => AlarmActions);
-  const meanings = telling.map(({ AlarmName, AlarmDescription }) => [AlarmName.split('-').at(-1), AlarmDescription]);
+  const publishing = all.filter(({ AlarmActions }) => AlarmActions);
+  const meanings = publishing.map(({ AlarmName, AlarmDescription }) => [AlarmName.split('-').at(-1), AlarmDescription]);
   expect(Object.fromEntries(meanings)).toEqual(ALARM_MEANINGS);
 });

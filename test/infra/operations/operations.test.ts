@@ -21,13 +21,13 @@ const propertiesOf = ({ Properties }: Synthesized) => Properties as unknown as A
 const alarms = async () => (await synthesized('Operations', 'AWS::CloudWatch::Alarm')).map(propertiesOf);
 const overFunctions = async () => propertiesOf(await onlySynthesized('Operations', 'AWS::CloudWatch::CompositeAlarm'));
 
-/** Those that tell somebody. */
-async function telling(): Promise<AlarmProperties[]> {
+/** The alarms that publish to the topic. */
+async function publishingAlarms(): Promise<AlarmProperties[]> {
   return [...(await alarms()).filter(({ AlarmActions }) => AlarmActions), await overFunctions()];
 }
 
-test('the alarms that tell somebody are these', async () => {
-  expect((await telling()).map(({ AlarmName }) => AlarmName.replace('FileHosting-dev-', '')).sort()).toEqual([
+test('these alarms publish to the topic', async () => {
+  expect((await publishingAlarms()).map(({ AlarmName }) => AlarmName.replace('FileHosting-dev-', '')).sort()).toEqual([
     'ApiLatency',
     'ApiServerErrors',
     'DatabaseReadThrottles',
@@ -44,16 +44,16 @@ test('the alarms that tell somebody are these', async () => {
   ]);
 });
 
-test('each says what to look at first, and tells the topic when it begins and when it is over', async () => {
+test('each alarm describes what to look at first, and publishes when it starts and when it ends', async () => {
   const { logicalId } = await onlySynthesized('Operations', 'AWS::SNS::Topic');
-  for (const alarm of await telling()) {
+  for (const alarm of await publishingAlarms()) {
     expect(alarm.AlarmDescription).toMatch(/Look first at /);
     expect(alarm.AlarmDescription.length).toBeLessThanOrEqual(1_024);
     expect([alarm.AlarmActions, alarm.OKActions]).toEqual([[{ Ref: logicalId }], [{ Ref: logicalId }]]);
   }
 });
 
-test('every function has an alarm on its errors and throttles, and one alarm is over all of them', async () => {
+test('every function has an alarm on its errors and throttles, and one composite alarm covers all of them', async () => {
   const functions = (await synthesized('Api', 'AWS::Lambda::Function')).map(({ logicalId }) => logicalId);
   const each = (await synthesized('Operations', 'AWS::CloudWatch::Alarm')).filter(({ logicalId }) =>
     /^AlarmsFunction/.test(logicalId),
@@ -64,7 +64,7 @@ test('every function has an alarm on its errors and throttles, and one alarm is 
     const names = ofFunction.flatMap((alarm) =>
       (propertiesOf(alarm).Metrics ?? []).flatMap(({ MetricStat }) => MetricStat?.Metric.MetricName ?? []),
     );
-    // Its throttled events wait in the queue, as they should.
+    // Throttled events of this function wait in Lambda's queue, which is harmless.
     const isQueued = fn.startsWith('SettleUpload');
     expect([fn, names]).toEqual([fn, isQueued ? ['Errors'] : ['Errors', 'Throttles']]);
   }
@@ -72,19 +72,19 @@ test('every function has an alarm on its errors and throttles, and one alarm is 
   expect(each.filter(({ logicalId }) => !rule.includes(logicalId))).toEqual([]);
 });
 
-test('silence is well everywhere but at the sweeper, which reports every minute', async () => {
+test('missing data starts only the alarm on the sweeper, which reports every minute', async () => {
   const bad = (await alarms()).filter(({ TreatMissingData }) => TreatMissingData !== 'notBreaching');
   expect(bad.map(({ AlarmName, TreatMissingData }) => [AlarmName, TreatMissingData])).toEqual([
     ['FileHosting-dev-SweeperLag', 'breaching'],
   ]);
 });
 
-test('no alarm adds more metrics than CloudWatch does', async () => {
+test('no alarm adds more than ten metrics, which is the limit of CloudWatch', async () => {
   const counts = (await alarms()).map(({ Metrics = [] }) => Metrics.filter(({ MetricStat }) => MetricStat).length);
   expect(Math.max(...counts)).toBeLessThanOrEqual(10);
 });
 
-test('throttles are counted of every table, and of every index that counts apart', async () => {
+test('the throttle alarms cover every table and every global index', async () => {
   const tables = await synthesized('Data', 'AWS::DynamoDB::GlobalTable');
   const parts = tables.flatMap(({ logicalId, Properties }) => {
     const indexes = (Properties.GlobalSecondaryIndexes ?? []) as { IndexName: string }[];
@@ -105,7 +105,7 @@ test('throttles are counted of every table, and of every index that counts apart
   }
 });
 
-test('alarms on our own metrics name such as the functions write, of this stage', async () => {
+test('the alarms on our own metrics use metrics that the functions write, with this stage as dimension', async () => {
   const own = (await alarms()).filter(({ Namespace }) => Namespace === METRIC_NAMESPACE);
   expect(own.map(({ MetricName, Dimensions }) => [MetricName, Dimensions])).toEqual(
     ['LoginFailures', 'StreamingFailures', 'StreamingPlaces', 'SweepLag', 'SweepFailures'].map((name) => [
@@ -116,7 +116,7 @@ test('alarms on our own metrics name such as the functions write, of this stage'
   expect(own.filter(({ MetricName }) => !Object.hasOwn(METRICS, String(MetricName)))).toEqual([]);
 });
 
-test('the alarm on saturation begins at half of the places that the environments of the stage have', async () => {
+test('the alarm on saturation starts at half of the places of all environments', async () => {
   const revision = await onlySynthesized('Streaming', 'AWS::Lambda::WebFunctionRevision');
   const endpoint = await onlySynthesized('Streaming', 'AWS::Lambda::WebFunctionEndpoint');
   const { MaxConcurrencyPerEnvironment: each, EnvironmentVariables } = revision.Properties.ServiceConfig as {
@@ -126,11 +126,11 @@ test('the alarm on saturation begins at half of the places that the environments
   const { MaxEnvironments } = endpoint.Properties.ScalingConfig as { MaxEnvironments: number };
   const alarm = (await alarms()).find(({ AlarmName }) => AlarmName.endsWith('StreamingSaturation'));
   expect(alarm).toMatchObject({ Threshold: (each * MaxEnvironments) / 2, Statistic: 'Sum', Period: 60 });
-  // What the server goes by is what Lambda goes by.
+  // The server's own number of places is Lambda's.
   expect(EnvironmentVariables.STREAMING_PLACES).toBe(String(each));
 });
 
-test('the PUTs of direct uploads are counted, and an alarm tells when they are more than accounts may begin', async () => {
+test('an alarm counts the PUTs of direct uploads, and starts when there are more than accounts may send', async () => {
   const buckets = await synthesized('Data', 'AWS::S3::Bucket');
   const [filter] = buckets.flatMap(({ Properties }) => (Properties.MetricsConfigurations ?? []) as { Id: string }[]);
   expect(filter).toEqual({ Id: 'incoming', Prefix: 'incoming/' });
@@ -140,14 +140,14 @@ test('the PUTs of direct uploads are counted, and an alarm tells when they are m
   expect(alarm?.Dimensions?.map(({ Name }) => Name)).toContain('BucketName');
 });
 
-test('alarms on the API go by a name that no other stage has', async () => {
+test('the alarms on the API use a gateway name that no other stage has', async () => {
   const api = await onlySynthesized('Api', 'AWS::ApiGateway::RestApi');
   const [latency] = (await alarms()).filter(({ AlarmName }) => AlarmName.endsWith('ApiLatency'));
   expect(latency?.Dimensions).toEqual([{ Name: 'ApiName', Value: api.Properties.Name }]);
   expect(api.Properties.Name).toBe('FileHosting-dev');
 });
 
-test('only CloudWatch for this account may tell the topic, over TLS, and nobody is subscribed unasked', async () => {
+test('only CloudWatch of this account may publish to the topic, over TLS, and there is no default subscription', async () => {
   const { logicalId } = await onlySynthesized('Operations', 'AWS::SNS::Topic');
   const policy = await onlySynthesized('Operations', 'AWS::SNS::TopicPolicy');
   const of = { Action: 'sns:Publish', Resource: { Ref: logicalId } };
@@ -165,7 +165,7 @@ test('only CloudWatch for this account may tell the topic, over TLS, and nobody 
   expect(await synthesized('Operations', 'AWS::SNS::Subscription')).toEqual([]);
 });
 
-test('the dashboard shows what is well and who is hurting', async () => {
+test('the dashboard has these widgets', async () => {
   const { Properties } = await onlySynthesized('Operations', 'AWS::CloudWatch::Dashboard');
   const titles = [...JSON.stringify(Properties.DashboardBody).matchAll(/\\"title\\":\\"(.*?)\\"/g)].map(
     ([, title]) => title,
@@ -193,7 +193,7 @@ test('the dashboard shows what is well and who is hurting', async () => {
   expect(JSON.stringify(Properties.DashboardName)).toContain('"FileHosting-dev-",{"Ref":"AWS::Region"}');
 });
 
-test('the dashboard takes what it shows of the edge from the Region where CloudFront keeps it', async () => {
+test("the dashboard reads CloudFront's metrics from us-east-1", async () => {
   const { Properties } = await onlySynthesized('Operations', 'AWS::CloudWatch::Dashboard');
   const body = JSON.stringify(Properties.DashboardBody).replaceAll('\\', '');
   const edge = body.match(/\["AWS\/CloudFront".*?\}\]/g) ?? [];

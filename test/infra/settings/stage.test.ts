@@ -7,7 +7,7 @@ import { TABLES, type TableName } from '../../../shared/aws/tables.ts';
 import { DELETED_BYTES_KEPT_DAYS } from '../../../shared/limits.ts';
 import { distributionOf, resourcesOf, synthesizeStage, templatesOf } from '../../support/synthesize-stage.ts';
 
-/** What an operator chooses by context (`-c name=value`), in the templates that come of it. */
+/** The templates that result from an operator's context (`-c name=value`). */
 
 type Statement = Record<'Effect' | 'Action' | 'Resource', unknown>;
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
   production = await templatesOf({ stage: 'prod' });
 });
 
-describe('a stage that has everything', () => {
+describe('a stage with all optional settings', () => {
   const certificate = (id: string) => `arn:aws:acm:us-east-1:123456789012:certificate/${id}`;
   const WEB_ACL = 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/files/1';
   let templates: Record<string, Template>;
@@ -38,7 +38,7 @@ describe('a stage that has everything', () => {
     });
   });
 
-  test('runs as many environments of the streaming function as it may', () => {
+  test('has the given maximum of environments of the streaming function', () => {
     const [endpoint] = resourcesOf(templates.Streaming, 'AWS::Lambda::WebFunctionEndpoint');
     expect(endpoint?.Properties?.ScalingConfig).toEqual({ MaxEnvironments: 200 });
   });
@@ -46,7 +46,7 @@ describe('a stage that has everything', () => {
   test.each([
     ['Edge', 'files.example.com', 'app'],
     ['Data', 'cdn.example.net', 'cdn'],
-  ])('serves %s under its own name, over TLS 1.2 at least', (stack, name, id) => {
+  ])('serves the distribution of the stack %s under its custom domain, with at least TLS 1.2', (stack, name, id) => {
     expect(distributionOf(templates[stack])).toMatchObject({
       Aliases: [name],
       ViewerCertificate: { AcmCertificateArn: certificate(id), MinimumProtocolVersion: 'TLSv1.2_2021' },
@@ -56,12 +56,12 @@ describe('a stage that has everything', () => {
     });
   });
 
-  test('takes no value of another stack by an export, which could never be changed while it is used', () => {
+  test('uses no exports between stacks, which could not be changed while they are in use', () => {
     expect(Object.keys(templates)).toContain('Streaming');
     expect(JSON.stringify(templates)).not.toMatch(/"Export"|Fn::ImportValue/);
   });
 
-  test('gives its own names as addresses', () => {
+  test('uses the custom domains in its outputs and variables', () => {
     const { Outputs } = templates.Edge as Template & { Outputs: Record<string, { Value: unknown }> };
     expect(Outputs.BaseUrl?.Value).toBe('https://files.example.com/api/v1');
     expect(Outputs.CdnUrl?.Value).toBe('https://cdn.example.net');
@@ -70,7 +70,7 @@ describe('a stage that has everything', () => {
     expect(variables).toContain('"CDN_URL":"https://cdn.example.net"');
   });
 
-  test('tells the operator the address of links that were handed out before, too', () => {
+  test("gives the operator's commands also the address of older links", () => {
     const [operator] = resourcesOf(templates.Data, 'AWS::SSM::Parameter').map(({ Properties }) => Properties);
     const [distribution] = Object.entries(templates.Data?.Resources ?? {}).flatMap(([id, { Type }]) =>
       Type === 'AWS::CloudFront::Distribution' ? [id] : [],
@@ -80,25 +80,25 @@ describe('a stage that has everything', () => {
     expect(value).toContain(`\\"CDN_DISTRIBUTION_URL\\":\\"https://",{"Fn::GetAtt":["${distribution}","DomainName"]},`);
   });
 
-  test('sends the origin secret in the slot that was named', () => {
+  test('sends the origin secret of the given slot', () => {
     const origins = JSON.stringify(distributionOf(templates.Edge)?.Origins);
-    // To the gateway as its key, too.
+    // The gateway also gets it as its key.
     expect(origins.match(/SecretString:(\w+)::/g)).toEqual(Array(3).fill('SecretString:b::'));
     const [key] = resourcesOf(templates.Edge, 'AWS::ApiGateway::ApiKey');
     expect(JSON.stringify(key?.Properties?.Value)).toContain('SecretString:b::');
   });
 
-  test.each(['Operations', 'EdgeAlarms'])('tells one person of the alarms of %s', (stack) => {
-    const told = resourcesOf(templates[stack], 'AWS::SNS::Subscription').map(({ Properties }) => Properties);
-    expect(told).toEqual([expect.objectContaining({ Protocol: 'email', Endpoint: 'ops@example.com' })]);
+  test.each(['Operations', 'EdgeAlarms'])('subscribes the given e-mail address to the alarms of %s', (stack) => {
+    const subscriptions = resourcesOf(templates[stack], 'AWS::SNS::Subscription').map(({ Properties }) => Properties);
+    expect(subscriptions).toEqual([expect.objectContaining({ Protocol: 'email', Endpoint: 'ops@example.com' })]);
   });
 
-  test('keeps its data, whatever becomes of the stack', () => {
+  test('keeps its data when the stack is deleted', () => {
     const kept = ['AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket', 'AWS::SecretsManager::Secret'].flatMap((type) =>
       Object.entries(templates.Data?.Resources ?? {}).filter(([, { Type }]) => Type === type),
     );
     const lost = kept.filter(([, { DeletionPolicy }]) => DeletionPolicy !== 'Retain').map(([logicalId]) => logicalId);
-    // It is filled by every deployment.
+    // Every deployment fills this bucket again.
     expect(lost).toEqual([expect.stringMatching(/^CdnErrorsBucket/)]);
     for (const { Properties } of resourcesOf(templates.Data, 'AWS::DynamoDB::GlobalTable')) {
       expect(Properties?.Replicas).toEqual([
@@ -111,7 +111,7 @@ describe('a stage that has everything', () => {
   });
 });
 
-test('deleted bytes are kept for some days, and nobody but an operator can reach them', () => {
+test('deleted bytes are kept for some days, and only an operator can reach them', () => {
   const [uploads, ...others] = resourcesOf(production.Data, 'AWS::S3::Bucket').filter(
     ({ Properties }) => Properties?.VersioningConfiguration,
   );
@@ -136,7 +136,7 @@ test('deleted bytes are kept for some days, and nobody but an operator can reach
       ],
     },
   });
-  // Without a version in the request `s3:GetObject` and `s3:DeleteObject` are enough, and reach the latest one alone.
+  // `s3:GetObject` and `s3:DeleteObject` reach only the latest version; older ones need actions with `Version`.
   const uploadsId = Object.entries(production.Data?.Resources ?? {}).find(([, resource]) => resource === uploads)?.[0];
   const reaching = ['AWS::IAM::Policy', 'AWS::S3::BucketPolicy'].flatMap((type) =>
     Object.values(production)
@@ -150,16 +150,16 @@ test('deleted bytes are kept for some days, and nobody but an operator can reach
   expect(actions.filter((action) => /Version|\*/.test(action))).toEqual([]);
 });
 
-describe('a table that took the place of another', () => {
-  const [STAND_IN, ORIGINAL] = ['FileHosting-prod-restored-files', /^FilesTable/];
+describe('a restored table in place of the original one', () => {
+  const [RESTORED, ORIGINAL] = ['FileHosting-prod-restored-files', /^FilesTable/];
   let [before, after]: Record<string, Template>[] = [{}, {}];
   beforeAll(async () => {
-    [before, after] = [production, await templatesOf({ stage: 'prod', filesTable: STAND_IN })];
+    [before, after] = [production, await templatesOf({ stage: 'prod', filesTable: RESTORED })];
   });
   const textOf = (template: Template | undefined) => JSON.stringify(template);
   const grants = (template: Template | undefined) => resourcesOf(template, 'AWS::IAM::Policy').flatMap(statementsOf);
 
-  test('leaves the stack, which keeps it: it is retained', () => {
+  test('removes the original table from the stack, and its deletion policy is Retain', () => {
     const made = (template: Template | undefined) =>
       Object.keys(template?.Resources ?? {}).filter((id) => /Table[0-9A-F]{8}$/.test(id));
     const [left, ...others] = made(before?.Data).filter((id) => !made(after?.Data).includes(id));
@@ -168,17 +168,17 @@ describe('a table that took the place of another', () => {
     expect(Object.values(after ?? {}).filter((template) => /FilesTable[0-9A-F]{8}/.test(textOf(template)))).toEqual([]);
   });
 
-  test('is named where the other was: variables, alarms, dashboard, and what the operator finds', () => {
+  test("replaces the original one in variables, alarms, dashboard and the operator's parameter", () => {
     const variables = (stack: 'Api' | 'Streaming') =>
-      textOf(after?.[stack]).split(`"FILES_TABLE":"${STAND_IN}"`).length - 1;
+      textOf(after?.[stack]).split(`"FILES_TABLE":"${RESTORED}"`).length - 1;
     const formerly = (stack: 'Api' | 'Streaming') => textOf(before?.[stack]).split('"FILES_TABLE":{').length - 1;
     expect([variables('Api'), variables('Streaming')]).toEqual([formerly('Api'), formerly('Streaming')]);
     expect(variables('Api')).toBeGreaterThan(5);
-    expect(textOf(after?.Data)).toContain(`\\"FILES_TABLE\\":\\"${STAND_IN}\\"`);
+    expect(textOf(after?.Data)).toContain(`\\"FILES_TABLE\\":\\"${RESTORED}\\"`);
     const watched = (template: Template | undefined) => textOf(template).split('"TableName"').length;
     expect(watched(after?.Operations)).toBe(watched(before?.Operations));
-    expect(textOf(after?.Operations)).toContain(`{"Name":"TableName","Value":"${STAND_IN}"}`);
-    expect(textOf(after?.Operations)).toContain(`\\"TableName\\",\\"${STAND_IN}\\"`);
+    expect(textOf(after?.Operations)).toContain(`{"Name":"TableName","Value":"${RESTORED}"}`);
+    expect(textOf(after?.Operations)).toContain(`\\"TableName\\",\\"${RESTORED}\\"`);
   });
 
   test('is granted to the same functions, with its indexes', () => {
@@ -188,25 +188,25 @@ describe('a table that took the place of another', () => {
     }
     const arns = grants(after?.Api).map(({ Resource }) => textOf(Resource as Template));
     for (const end of ['', '/index/by_seq', '/index/unfinished']) {
-      expect(arns).toContainEqual(expect.stringContaining(`:table/${STAND_IN}${end}"`));
+      expect(arns).toContainEqual(expect.stringContaining(`:table/${RESTORED}${end}"`));
     }
   });
 
-  test('can take any place, for no stack holds on to an export of another', () => {
+  test('can replace any table, because stacks use no exports of each other', () => {
     for (const template of [...Object.values(before ?? {}), ...Object.values(after ?? {})]) {
       expect(textOf(template)).not.toContain('Fn::ImportValue');
       expect(Object.values(template.Outputs ?? {}).filter(({ Export }) => Export)).toEqual([]);
     }
   });
 
-  test('makes every stack that named the other one differ, so that none is left as it is', () => {
+  test('changes every stack that refers to the original one, and no other', () => {
     const changed = Object.keys(after ?? {}).filter((stack) => textOf(after?.[stack]) !== textOf(before?.[stack]));
     const named = Object.keys(before ?? {}).filter((stack) => /FilesTable|FILESTABLE/.test(textOf(before?.[stack])));
     expect(changed.sort()).toEqual(named.sort());
     expect(named.sort()).toEqual(['Api', 'Data', 'Operations', 'Streaming']);
   });
 
-  test('can be any of them', async () => {
+  test('can be given for every table', async () => {
     const all = Object.fromEntries(
       (Object.keys(TABLES) as TableName[]).map((name) => [existingTableKey(name), `FileHosting-prod-${name}-2`]),
     );
@@ -216,14 +216,14 @@ describe('a table that took the place of another', () => {
   });
 });
 
-test('a stage for development can be destroyed whole, and one without streaming has no stack for it', async () => {
+test('the stage dev can be deleted completely, and without streaming uploads there is no streaming stack', async () => {
   const templates = await templatesOf({ stage: 'dev', streamingUploads: 'false', reserveConcurrency: 'false' });
   expect(Object.keys(templates).sort()).toEqual(['Api', 'Data', 'Edge', 'EdgeAlarms', 'Operations']);
   expect(JSON.stringify(templates.Operations)).not.toContain('StreamingFailures"');
   expect(JSON.stringify(templates.Api)).not.toContain('ReservedConcurrentExecutions');
   const stateful = Object.values(templates).flatMap(({ Resources }) => Object.entries(Resources));
   const left = stateful.filter(([, { DeletionPolicy }]) => DeletionPolicy === 'Retain').map(([id]) => id);
-  // By which the gateways of other stages may log meanwhile.
+  // Gateways of other stages may use this role for their logs.
   expect(left).toEqual([expect.stringMatching(/^ApiCloudWatchRole/), expect.stringMatching(/^ApiAccount/)]);
   const [viewerRequest] = resourcesOf(templates.Edge, 'AWS::CloudFront::Function');
   expect(viewerRequest?.Properties?.FunctionCode).toContain('const STREAMING_UPLOADS=false;');
@@ -231,25 +231,28 @@ test('a stage for development can be destroyed whole, and one without streaming 
   expect(distributionOf(templates.Data)).toHaveProperty('PriceClass', 'PriceClass_All');
 });
 
-test.each(['eu-central-1', 'us-east-1'])('a service in %s is watched from us-east-1', async (region) => {
-  const { EdgeAlarms, ...others } = await templatesOf({}, region === undefined ? {} : { CDK_DEFAULT_REGION: region });
-  const alarms = JSON.stringify(resourcesOf(EdgeAlarms, 'AWS::CloudWatch::Alarm'));
-  expect(
-    [...alarms.matchAll(/"StackName":"\w+-\w+-(\w+)","Region":"([^"]+)"/g)].map((found) => found.slice(1)),
-  ).toEqual([
-    ['Edge', region],
-    ['Edge', region],
-    ['Data', region],
-    ['Data', region],
-  ]);
-  // All else can be deployed anywhere.
-  for (const [name, { Resources }] of Object.entries(others)) {
-    const text = JSON.stringify(Resources).replaceAll(/"region\\*":\\*"us-east-1/g, '');
-    expect([name, text.includes(region)]).toEqual([name, false]);
-  }
-});
+test.each(['eu-central-1', 'us-east-1'])(
+  'the alarms on CloudFront of a service in %s are in us-east-1',
+  async (region) => {
+    const { EdgeAlarms, ...others } = await templatesOf({}, region === undefined ? {} : { CDK_DEFAULT_REGION: region });
+    const alarms = JSON.stringify(resourcesOf(EdgeAlarms, 'AWS::CloudWatch::Alarm'));
+    expect(
+      [...alarms.matchAll(/"StackName":"\w+-\w+-(\w+)","Region":"([^"]+)"/g)].map((found) => found.slice(1)),
+    ).toEqual([
+      ['Edge', region],
+      ['Edge', region],
+      ['Data', region],
+      ['Data', region],
+    ]);
+    // No other resource depends on a Region.
+    for (const [name, { Resources }] of Object.entries(others)) {
+      const text = JSON.stringify(Resources).replaceAll(/"region\\*":\\*"us-east-1/g, '');
+      expect([name, text.includes(region)]).toEqual([name, false]);
+    }
+  },
+);
 
-describe('a wrong choice is refused by its name', () => {
+describe('an invalid context is an error that names it:', () => {
   test.each([
     [{ streamingUpload: 'false' }, 'there is no context "streamingUpload"; there are stage, streamingUploads, '],
     [{ 'reserve-concurrency': 'false' }, 'there is no context "reserve-concurrency"; there are '],
@@ -283,18 +286,18 @@ describe('a wrong choice is refused by its name', () => {
     expect(() => readStageConfig(new App({ context }), {})).toThrow(sentence);
   });
 
-  test('also one that npm kept for itself, because -- was missing before it', () => {
+  test('a context that npm took for its own option, because -- was missing', () => {
     const read = () => readStageConfig(new App(), { npm_config_call: 'stage=dev' });
     expect(read).toThrow('as in "npm run deploy -- -c stage=dev"');
   });
 
-  test("but for what is the CDK's own", () => {
+  test("the CDK's own context is not an error", () => {
     const ofCdk = { 'cli-telemetry': false, 'acknowledged-issue-numbers': [16603], '@aws-cdk/core:x': true };
     expect(readStageConfig(new App({ context: ofCdk }), {}).name).toBe('prod');
   });
 });
 
-describe('a variable that is nearly one of ours is refused', () => {
+describe('a variable that looks like a misspelt one is an error:', () => {
   test.each([
     'ALLOWED_EMAIL',
     'allowed_emails',
@@ -304,18 +307,18 @@ describe('a variable that is nearly one of ours is refused', () => {
     'FILE_COUNT',
     'UPLOAD_BYTES_A_DAY',
   ])('%s', (name) => {
-    const refusal = () => readOperatorVariables({ PATH: '/bin', ALLOWED_EMAILS: 'a@example.org', [name]: '1' });
-    expect(refusal).toThrow(
-      `the environment has ${name}, which is no variable of ours; those are MAX_UPLOAD_SIZE_BYTES, `,
+    const readVariables = () => readOperatorVariables({ PATH: '/bin', ALLOWED_EMAILS: 'a@example.org', [name]: '1' });
+    expect(readVariables).toThrow(
+      `the environment has ${name}, which is not a variable of this service; those are MAX_UPLOAD_SIZE_BYTES, `,
     );
   });
 
-  test('and those that are ours, or nobody knows, are not', () => {
+  test('correct and unrelated variables are not errors', () => {
     const environment = { ALLOWED_EMAIL_DOMAINS: '', RATE_LIMIT_LISTS_PER_MINUTE: '1', ALLOWED_HOSTS: '*' };
     expect(() => readOperatorVariables(environment)).not.toThrow();
   });
 
-  test('before anything is synthesized', async () => {
+  test('the synthesis fails with it', async () => {
     await expect(synthesizeStage({}, { ALLOWED_EMAIL: 'a@example.org' })).rejects.toThrow(
       'has ALLOWED_EMAIL, which is',
     );
@@ -325,7 +328,7 @@ describe('a variable that is nearly one of ours is refused', () => {
 describe('the bytes that an account may send in a day', () => {
   const limitsOf = (environment: Record<string, string>) => readOperatorVariables(environment).limits;
 
-  test('are 25 times the storage that is in force, unless they are set', () => {
+  test('are 25 times the storage limit, unless they are set', () => {
     expect(limitsOf({}).UPLOAD_BYTES_PER_DAY).toBe(25 * 2_147_483_648);
     expect(limitsOf({ STORAGE_LIMIT_BYTES: '1000' }).UPLOAD_BYTES_PER_DAY).toBe(25_000);
     expect(limitsOf({ STORAGE_LIMIT_BYTES: '0' }).UPLOAD_BYTES_PER_DAY).toBe(0);
@@ -333,7 +336,7 @@ describe('the bytes that an account may send in a day', () => {
     expect(limitsOf(set).UPLOAD_BYTES_PER_DAY).toBe(200_000_000);
   });
 
-  test('stay a number that can be counted, however large the storage is', () => {
+  test('stay a safe integer, however large the storage limit is', () => {
     const largest = String(Number.MAX_SAFE_INTEGER);
     expect(limitsOf({ STORAGE_LIMIT_BYTES: largest }).UPLOAD_BYTES_PER_DAY).toBe(Number.MAX_SAFE_INTEGER);
   });
@@ -341,7 +344,7 @@ describe('the bytes that an account may send in a day', () => {
   test.each([
     ['FILE_COUNT_LIMIT', '0', 'FILE_COUNT_LIMIT must be a whole number from 1 to 100000000, not "0"'],
     ['UPLOAD_BYTES_PER_DAY', '50GB', 'UPLOAD_BYTES_PER_DAY must be a whole number from 0 to '],
-  ])('are, as the file count, a whole number: %s=%s', (name, value, sentence) => {
+  ])('must be a whole number, like the file count: %s=%s is an error', (name, value, sentence) => {
     expect(() => limitsOf({ [name]: value })).toThrow(sentence);
   });
 });

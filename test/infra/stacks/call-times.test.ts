@@ -4,13 +4,13 @@ import { STREAMING_LEASE_MS } from '../../../shared/limits.ts';
 import { deadlineOf } from '../../../shared/time-limit.ts';
 import { synthesized } from '../../support/synthesized.ts';
 
-/** What the SDK waits between the attempts of a call, at the most: twice, up to half a second after a throttle. */
+/** The longest total time that the SDK waits between the attempts of a call. */
 const BACKOFF_MS = 1_500;
 
-/** All attempts of a call, each of which takes as long as it may. */
+/** The longest time in milliseconds that a call with all its attempts can take. */
 const longest = (call: keyof typeof CALL_MS) => ATTEMPTS * CALL_MS[call] + BACKOFF_MS;
 
-/** Of every function that makes calls, how long it may take until its deadline, in milliseconds. */
+/** The time in milliseconds until the deadline, for every function that makes calls. */
 async function workTimes(): Promise<Map<string, number>> {
   const functions = await synthesized('Api', 'AWS::Lambda::Function');
   const streaming = await synthesized('Streaming', 'AWS::Lambda::WebFunctionRevision');
@@ -31,7 +31,7 @@ async function workTimes(): Promise<Map<string, number>> {
   );
 }
 
-test('all attempts of any call fit into the time of every function that may make it', async () => {
+test('all attempts of every call fit into the time of every function that makes it', async () => {
   const times = await workTimes();
   expect(times.size).toBeGreaterThan(10);
   for (const [name, workMs] of times) {
@@ -45,6 +45,6 @@ const fits =
   ([, , ms]: [string, string, number]) =>
     ms < workMs;
 
-test('all attempts of a part fit into what is left of a lease at the worst, a third before its end', () => {
+test('all attempts to upload a part fit into two thirds of a lease, the least that is left of it', () => {
   expect(longest('part')).toBeLessThan((STREAMING_LEASE_MS * 2) / 3);
 });

@@ -13,23 +13,26 @@ async function withId(type: string, start: string) {
 }
 
 test.each([
-  // Six hours, as long as Lambda keeps it, or as long as the longest ticket: here the room of one for 100 MiB.
+  // As long as the longest ticket, here one of 100 MiB, but at most the six hours that Lambda keeps an event.
   ['SettleUpload', { MaximumRetryAttempts: 2, MaximumEventAgeInSeconds: 20 * 60 + 6_400 }],
-  // The next sweep comes in a minute.
+  // The next sweep follows within a minute.
   ['Sweep', { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 }],
-])('an event that %s fails at is tried as long as it is worth it, then goes to the queue', async (name, tries) => {
-  const queue = await onlySynthesized('Api', QUEUE);
-  const fn = await withId('AWS::Lambda::Function', `${name}Function`);
-  const config = await withId('AWS::Lambda::EventInvokeConfig', `${name}Function`);
-  expect(config.Properties).toEqual({
-    ...tries,
-    FunctionName: { Ref: fn.logicalId },
-    Qualifier: '$LATEST',
-    DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': [queue.logicalId, 'Arn'] } } },
-  });
-});
+])(
+  'an event at which %s fails is retried as long as that is useful, and then goes to the queue',
+  async (name, tries) => {
+    const queue = await onlySynthesized('Api', QUEUE);
+    const fn = await withId('AWS::Lambda::Function', `${name}Function`);
+    const config = await withId('AWS::Lambda::EventInvokeConfig', `${name}Function`);
+    expect(config.Properties).toEqual({
+      ...tries,
+      FunctionName: { Ref: fn.logicalId },
+      Qualifier: '$LATEST',
+      DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': [queue.logicalId, 'Arn'] } } },
+    });
+  },
+);
 
-test('the queue of failed events is encrypted, open to TLS alone, and keeps them for 14 days', async () => {
+test('the queue of failed events is encrypted, requires TLS, and keeps events for 14 days', async () => {
   const queue = await onlySynthesized('Api', QUEUE);
   expect(queue.Properties).toEqual({ SqsManagedSseEnabled: true, MessageRetentionPeriod: 14 * 24 * 3600 });
   const policy = await onlySynthesized('Api', 'AWS::SQS::QueuePolicy');
@@ -39,7 +42,7 @@ test('the queue of failed events is encrypted, open to TLS alone, and keeps them
   });
 });
 
-test('only the two event functions reach the queue, and may do nothing but send to it', async () => {
+test('only the two background functions have a grant on the queue, and only to send', async () => {
   const { logicalId } = await onlySynthesized('Api', QUEUE);
   const policies = await synthesized('Api', 'AWS::IAM::Policy');
   const grants = policies.flatMap((policy) => {
@@ -55,7 +58,7 @@ test('only the two event functions reach the queue, and may do nothing but send 
   ]);
 });
 
-test('only the functions of events have places of their own among the functions of the account', async () => {
+test('only the two background functions have reserved concurrency', async () => {
   const functions = await synthesized('Api', 'AWS::Lambda::Function');
   const reserved = functions.flatMap(({ logicalId, Properties: { ReservedConcurrentExecutions: count } }) =>
     count === undefined ? [] : [[logicalId.replace(/Function.*/, ''), count]],
@@ -66,7 +69,7 @@ test('only the functions of events have places of their own among the functions 
   ]);
 });
 
-test('an arrived upload that nothing can settle is tried three times, then given up to the queue', async () => {
+test('the event of a direct upload that cannot be settled is tried three times, and then goes to the queue', async () => {
   const service = await startTestService();
   try {
     const { byKey } = await service.newAccount();

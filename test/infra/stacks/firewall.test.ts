@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Template } from '../../../local-aws/service.ts';
 import { distributionOf, resourcesOf, templatesOf } from '../../support/synthesize-stage.ts';
 
-/** The firewall that an operator may choose by context. */
+/** The firewall that an operator can add by context. */
 
 interface WebAcl {
   readonly Scope: string;
@@ -37,7 +37,7 @@ beforeAll(async () => {
   webAcl = found[0]?.Properties as unknown as WebAcl;
 });
 
-test('stands before the app distribution alone, and the data know nothing of it', () => {
+test('the firewall is only on the app distribution, and the data stack does not refer to it', () => {
   const [logicalId] =
     Object.entries(templates.Firewall?.Resources ?? {}).find(([, { Type }]) => Type === 'AWS::WAFv2::WebACL') ?? [];
   expect(templates.Firewall?.Outputs?.WebAclArn?.Value).toEqual({ 'Fn::GetAtt': [logicalId, 'Arn'] });
@@ -52,14 +52,14 @@ test('stands before the app distribution alone, and the data know nothing of it'
   expect(JSON.stringify(templates.Data)).not.toContain('Firewall');
 });
 
-test('refuses an address that sent too much in five minutes, and lets all others through', () => {
+test('the firewall rejects an address with too many requests in five minutes, and allows all others', () => {
   expect(webAcl).toMatchObject({ Scope: 'CLOUDFRONT', DefaultAction: { Allow: {} } });
   expect(webAcl.Rules.map(({ Statement }) => Statement)).toEqual([
     { RateBasedStatement: { AggregateKeyType: 'IP', EvaluationWindowSec: 300, Limit: 3_000 } },
   ]);
 });
 
-test('answers as the limiter does', () => {
+test('the firewall answers with the same error as the rate limiter', () => {
   for (const { Action } of webAcl.Rules) {
     const { CustomResponseBodyKey, ResponseCode, ResponseHeaders } = Action.Block.CustomResponse;
     expect(ResponseCode).toBe(429);
@@ -72,7 +72,7 @@ test('answers as the limiter does', () => {
   }
 });
 
-test('counts what it does under names of its own, and keeps no request', () => {
+test('the firewall has metrics with unique names, and keeps no samples of requests', () => {
   const configs = [webAcl, ...webAcl.Rules].map(({ VisibilityConfig }) => VisibilityConfig);
   expect(new Set(configs.map(({ MetricName }) => MetricName)).size).toBe(configs.length);
   expect(webAcl.VisibilityConfig.MetricName).toContain('prod');

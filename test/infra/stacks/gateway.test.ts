@@ -3,13 +3,13 @@ import { onlySynthesized, synthesized } from '../../support/synthesized.ts';
 
 const stage = () => onlySynthesized('Api', 'AWS::ApiGateway::Stage');
 
-test('every method of the gateway is throttled below what an account is given', async () => {
+test('every method of the gateway is throttled below the limits of an AWS account', async () => {
   const { MethodSettings } = (await stage()).Properties;
   expect(MethodSettings).toEqual([
     {
       HttpMethod: '*',
       ResourcePath: '/*',
-      // Bodies and headers are nowhere.
+      // Bodies and headers are not logged.
       DataTraceEnabled: false,
       ThrottlingRateLimit: 1_000,
       ThrottlingBurstLimit: 500,
@@ -17,7 +17,7 @@ test('every method of the gateway is throttled below what an account is given', 
   ]);
 });
 
-test('every method, known or not, requires the key that CloudFront alone sends', async () => {
+test('every method, also of unknown routes, requires the key that only CloudFront sends', async () => {
   const methods = await synthesized('Api', 'AWS::ApiGateway::Method');
   expect(methods.length).toBeGreaterThan(30);
   expect(methods.filter(({ Properties }) => Properties.ApiKeyRequired !== true)).toEqual([]);
@@ -28,7 +28,7 @@ test('every method, known or not, requires the key that CloudFront alone sends',
   expect(plan.Properties).toEqual({ ApiStages: [expect.objectContaining({ Throttle: {} })] });
 });
 
-test('a line of the access log is JSON that tells a request by its id and route, and nothing that a client chose', async () => {
+test('a line of the access log is JSON with request id and route, and nothing that a client sends', async () => {
   const { Format } = (await stage()).Properties.AccessLogSetting as { Format: string };
   expect(JSON.parse(Format)).toEqual({
     time: '$context.requestTimeEpoch',
@@ -51,13 +51,13 @@ test('the access log is kept for a month', async () => {
   expect(log?.Properties.RetentionInDays).toBe(30);
 });
 
-test('the role by which an account writes its access logs outlives the stage that set it', async () => {
+test("the role of the AWS account's access logs is kept when the stage that set it is deleted", async () => {
   const account = await onlySynthesized('Api', 'AWS::ApiGateway::Account');
   const { CloudWatchRoleArn } = account.Properties as { CloudWatchRoleArn: { 'Fn::GetAtt': [string, string] } };
   const [logicalId] = CloudWatchRoleArn['Fn::GetAtt'];
   const role = (await synthesized('Api', 'AWS::IAM::Role')).find((candidate) => candidate.logicalId === logicalId);
   expect(account).toMatchObject({ DeletionPolicy: 'Retain' });
   expect(role).toMatchObject({ DeletionPolicy: 'Retain' });
-  // Without the role the stage could not be made.
+  // The stage cannot be created before the role.
   expect(await stage()).toMatchObject({ DependsOn: [account.logicalId] });
 });

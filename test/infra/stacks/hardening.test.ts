@@ -8,7 +8,7 @@ import { methodsOf, ROUTES } from '../../../shared/routes.ts';
 import { startTestService } from '../../support/service.ts';
 import { type SynthesizedStage, synthesizeStage } from '../../support/synthesize-stage.ts';
 
-/** What would hurt, in every template, whatever the operator chose. */
+/** Security properties of every template, with any settings. */
 
 interface Statement {
   readonly Effect: 'Allow' | 'Deny';
@@ -27,19 +27,19 @@ interface Found {
   readonly deletionPolicy: string | undefined;
 }
 
-/** Functions and roles that CDK brings along to fill buckets and to empty them. */
+/** CDK's own functions and roles, which fill and empty buckets. */
 const HELPER = /^Custom|^BucketNotificationsHandler/;
 
 /**
- * The grants with a wildcard, each with its reason. All are of CDK's own helpers, which write them; they run at a deployment
- * alone, and each is on the buckets it fills or empties. Our own functions have none.
+ * The grants with a wildcard, each with its reason. All belong to CDK's own helpers, which run only during a deployment, and
+ * are limited to the buckets that they fill or empty. Our own functions have none.
  */
 const WILDCARDS: readonly [holder: RegExp, actions: RegExp][] = [
   // Fills a static bucket from the bucket of CDK's assets.
   [/^CustomCDKBucketDeployment/, /^s3:(GetBucket|GetObject|List|DeleteObject|Abort)\*$/],
-  // Copies the code of the streaming server into the bucket it is run from.
+  // Copies the code of the streaming server into the bucket that Lambda reads it from.
   [/^CustomS3ObjectCopy/, /^s3:(Abort|DeleteObject)\*$/],
-  // Empties the bucket of that code when its stack goes; and the files, of a stage for development.
+  // Empties the bucket of that code when its stack is deleted, and in the stage dev the bucket of files.
   [/^(AWSCDKWebFunctionAssetBucket|Uploads)Policy/, /^s3:(DeleteObject|GetBucket|List)\*$/],
 ];
 
@@ -72,7 +72,7 @@ async function resourcesOf(assembly: string, ...types: string[]): Promise<Found[
   return found.filter(({ type }) => types.includes(type));
 }
 
-/** Every statement of every policy, with who holds it. */
+/** Every statement of every policy, with the logical id of the policy or role. */
 async function statementsOf(assembly: string): Promise<[holder: string, Statement][]> {
   const policies = await resourcesOf(
     assembly,
@@ -89,8 +89,8 @@ async function statementsOf(assembly: string): Promise<[holder: string, Statemen
   );
 }
 
-describe.each(STAGES)('of a stage %s', (_name, assembly) => {
-  test('every bucket is closed to the public, and open over TLS alone', async () => {
+describe.each(STAGES)('in the stage %s', (_name, assembly) => {
+  test('every bucket is private, and requires TLS', async () => {
     const buckets = await resourcesOf(assembly(), 'AWS::S3::Bucket');
     const policies = await resourcesOf(assembly(), 'AWS::S3::BucketPolicy');
     expect(buckets.length).toBeGreaterThanOrEqual(4);
@@ -115,7 +115,7 @@ describe.each(STAGES)('of a stage %s', (_name, assembly) => {
     }
   });
 
-  test('no grant has a wildcard but those with a written reason, and none is on everything', async () => {
+  test('no grant has a wildcard except those listed with a reason, and none is on all resources', async () => {
     const allowed = (await statementsOf(assembly())).filter(([, { Effect }]) => Effect === 'Allow');
     expect(allowed.length).toBeGreaterThan(40);
     const everywhere = allowed.filter(([, { Resource }]) => [Resource].flat().includes('*'));
@@ -129,7 +129,7 @@ describe.each(STAGES)('of a stage %s', (_name, assembly) => {
     expect(unexplained).toEqual([]);
   });
 
-  test("managed policies write logs, and only CDK's helpers and the gateway have one", async () => {
+  test("only CDK's helpers and the gateway have a managed policy, which is for writing logs", async () => {
     const roles = await resourcesOf(assembly(), 'AWS::IAM::Role');
     const managed = roles.flatMap(({ logicalId, properties }) =>
       (properties.ManagedPolicyArns ?? []).map((arn: unknown) => [logicalId, JSON.stringify(arn)]),
@@ -140,7 +140,7 @@ describe.each(STAGES)('of a stage %s', (_name, assembly) => {
     }
   });
 
-  test('every function writes to a log group that ends', async () => {
+  test('every function writes to a log group that expires and is deleted with its stack', async () => {
     const groups = await resourcesOf(assembly(), 'AWS::Logs::LogGroup');
     for (const { logicalId, properties, deletionPolicy } of groups) {
       expect([logicalId, properties.RetentionInDays, deletionPolicy]).toEqual([logicalId, 30, 'Delete']);
@@ -154,7 +154,7 @@ describe.each(STAGES)('of a stage %s', (_name, assembly) => {
     }
   });
 
-  test('there is one function a route, besides the unknown one and the two in the background', async () => {
+  test('there is one function per route, one for unknown routes, and two in the background', async () => {
     const functions = await resourcesOf(assembly(), 'AWS::Lambda::Function');
     const own = functions.filter(({ logicalId }) => !HELPER.test(logicalId));
     const names = own.map(({ logicalId }) => logicalId.replace(/Function[0-9A-F]{8}$/, ''));
@@ -168,7 +168,7 @@ describe.each(STAGES)('of a stage %s', (_name, assembly) => {
     expect(targets.sort()).toEqual(routes.sort());
   });
 
-  test('no secret is in a variable, and no variable is there that nobody knows', async () => {
+  test('no variable of a function contains a secret or is unknown to the code', async () => {
     const functions = await resourcesOf(assembly(), 'AWS::Lambda::Function', 'AWS::Lambda::WebFunctionRevision');
     const known = [...Object.keys(VARIABLES), ...Object.keys(CONFIGURABLE_LIMITS), 'NODE_OPTIONS'];
     const environments = functions
@@ -181,7 +181,7 @@ describe.each(STAGES)('of a stage %s', (_name, assembly) => {
     }
   });
 
-  test('every table can be brought back to any moment, and in production not deleted by mistake', async () => {
+  test('every table has point-in-time recovery, and in production deletion protection', async () => {
     const tables = await resourcesOf(assembly(), 'AWS::DynamoDB::GlobalTable');
     expect(tables).toHaveLength(6);
     for (const { stack, properties, deletionPolicy } of tables) {
@@ -194,18 +194,18 @@ describe.each(STAGES)('of a stage %s', (_name, assembly) => {
     }
   });
 
-  test('what a check finds is set aside for one resource alone, with a reason', async () => {
+  test('every accepted finding is accepted on a single resource, with a reason', async () => {
     const { templates } = await loadAssembly(assembly());
-    const setAside = await Promise.all(Object.keys(templates).map((stack) => acknowledgements(assembly(), stack)));
-    expect(setAside.flat().length).toBeGreaterThan(0);
-    for (const { path, reason } of setAside.flat()) {
+    const accepted = await Promise.all(Object.keys(templates).map((stack) => acknowledgements(assembly(), stack)));
+    expect(accepted.flat().length).toBeGreaterThan(0);
+    for (const { path, reason } of accepted.flat()) {
       expect(path).toMatch(/^FileHosting-\w+-\w+\//);
       expect(reason).toMatch(/\w+ \w+ \w+ \w+/);
     }
   });
 });
 
-/** Where a function has its log group and its variables, and where a Web Function has them. */
+/** The log group and the variables of a function, or of a Web Function, which has them elsewhere. */
 function settingsOf({ LoggingConfig, Environment, ServiceConfig: web }: Found['properties']) {
   return web
     ? { LoggingConfig: web.TelemetryConfig.LoggingConfig, Variables: web.EnvironmentVariables }
@@ -243,14 +243,14 @@ const UNIQUE_IN_AN_ACCOUNT = [
   'AWS::Lambda::WebFunction',
 ];
 
-test('what has one name in a whole account has the Region in it, so that two stand side by side', async () => {
+test('a name that is unique in an AWS account contains the Region, so that a stage can be in two Regions', async () => {
   const found = await resourcesOf(production.directory, ...UNIQUE_IN_AN_ACCOUNT);
   expect(new Set(found.map(({ type }) => type))).toEqual(new Set(UNIQUE_IN_AN_ACCOUNT));
   const names = found.map(
     ({ properties }) => JSON.stringify(properties).match(/"(?:Dashboard|Function)?Name":\{[^}]*\}/)?.[0],
   );
   expect(names.filter((name) => !name?.includes('{"Ref":"AWS::Region"}'))).toEqual([]);
-  // CloudFront takes 64 characters at the most.
+  // CloudFront's limit is 64 characters.
   const longest = found.flatMap(({ type, properties }) =>
     type === 'AWS::CloudFront::OriginAccessControl'
       ? properties.OriginAccessControlConfig.Name['Fn::Join'][1][0].length + '-ap-southeast-1'.length
@@ -259,7 +259,7 @@ test('what has one name in a whole account has the Region in it, so that two sta
   expect(Math.max(...longest)).toBeLessThanOrEqual(64);
 });
 
-test('the stack with the names of all links is protected from its end, in prod alone', async () => {
+test('the data stack has termination protection, only in prod', async () => {
   const protectedOf = async (directory: string) => {
     const manifest = JSON.parse(await readFile(join(directory, 'manifest.json'), 'utf8'));
     return Object.entries<{ properties?: { terminationProtection?: boolean } }>(manifest.artifacts).flatMap(
@@ -270,13 +270,13 @@ test('the stack with the names of all links is protected from its end, in prod a
   expect(await protectedOf(inlineOnly.directory)).toEqual([]);
 });
 
-test('without streaming, a form of 11 MB is refused at the edge', async () => {
+test('without streaming uploads, a form of 11 MB is rejected at the edge', async () => {
   const service = await startTestService({}, { assembly: inlineOnly.directory });
   try {
     const { byKey } = await service.newAccount();
     const answer = await byKey.upload('large.bin', 'x'.repeat(11_000_000));
     expect([answer.status, answer.body]).toEqual([413, { error: 'file_too_large' }]);
-    // The gateway, which takes 10 MB, would say the same.
+    // The gateway, which takes 10 MB, would answer the same.
     expect(answer.headers.get('x-cache')).toBe('FunctionGeneratedResponse from cloudfront');
     expect((await byKey.upload('small.bin', 'x')).status).toBe(201);
   } finally {

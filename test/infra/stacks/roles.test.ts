@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { synthesized } from '../../support/synthesized.ts';
 
-/** Else an upgrade could run code before the grant it came with, and refuse what that code then asks for. */
+/** Otherwise an upgrade could run new code before its new grants, and its calls would be denied. */
 test.each([
   ['Api', 'AWS::Lambda::Function'],
   ['Streaming', 'AWS::Lambda::WebFunctionRevision'],
