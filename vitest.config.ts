@@ -3,11 +3,11 @@ import { defineConfig } from 'vitest/config';
 export const COMMON = {
   testTimeout: 60_000,
   hookTimeout: 120_000,
-  // What happens by itself happens soon, but not on a busy machine.
+  // Background work is quick, but not on a busy machine.
   expect: { poll: { timeout: 20_000 } },
 };
 
-/** They import what reads its environment as it loads, each file with another one. */
+/** Tests of modules that read their environment when they load: each file needs an environment of its own. */
 const PIECES = ['test/{functions,shared}/**/*.test.ts'];
 
 export default defineConfig({
@@ -17,7 +17,7 @@ export default defineConfig({
     maxWorkers: 3,
     projects: [
       { test: { ...COMMON, name: 'pieces', include: PIECES, setupFiles: ['test/support/compare-buffers.ts'] } },
-      // A service of its own is all that keeps these apart: to load everything anew for each file took a fifth of the time.
+      // Tests over HTTP share one process: loading all modules again for each file took a fifth of the time.
       {
         test: {
           ...COMMON,

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { COMMON } from './vitest.config.ts';
 
-/** A part of what these try is left to us. */
+/** The test files that try all their cases only in this run. */
 export const THOROUGH = [
   'shared/files/faults',
   'shared/administration/delete-account',
@@ -14,7 +14,7 @@ export const THOROUGH = [
   'service/secrets',
 ].map((name) => `test/${name}.test.ts`);
 
-/** What takes too long for every change: the same with many more runs, at each call, or of a size that takes minutes. */
+/** Tests that take too long for every change: with many more runs, at each call to AWS, or with sizes that take minutes. */
 export default defineConfig({
   test: {
     ...COMMON,

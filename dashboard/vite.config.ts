@@ -2,10 +2,10 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { parseLimit } from '../shared/limits.ts';
 
-/** Where `npm start` is, for `npm run dashboard`. */
+/** The address of `npm start`, for `npm run dashboard`. */
 const SERVICE = 'http://localhost:8787';
 
-// Tests set another one, under which React would be built for development.
+// Tests set another NODE_ENV, with which the development version of React would be built.
 process.env.NODE_ENV = 'production';
 
 /** The dashboard is served under a path of the app's origin, so that its cookie API needs no CORS. */
@@ -18,13 +18,13 @@ export default defineConfig({
     target: 'baseline-widely-available',
     // Inlined files would need `data:` in the Content-Security-Policy.
     assetsInlineLimit: 0,
-    // The polyfill is a script of its own, for browsers older than the target.
+    // The polyfill is only for browsers older than the target.
     modulePreload: false,
     reportCompressedSize: false,
   },
   server: {
     proxy: {
-      // As the service sees it, the page comes from its own origin.
+      // Makes the service see its own origin.
       '/api': { target: SERVICE, headers: { origin: SERVICE } },
     },
   },

@@ -61,7 +61,7 @@ export const ROUTE_CHECKS: readonly Check[] = [
     },
   },
   {
-    name: 'routes that need a session: 401 with a key',
+    name: 'routes of sessions: 401 with a key',
     async run({ service }) {
       for (const path of ['/auth/me', '/api-keys']) expectError(await service.ask(path), 401, 'unauthorized');
       expectError(await service.ask('/auth/logout', jsonOf({})), 401, 'unauthorized');

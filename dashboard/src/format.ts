@@ -1,13 +1,13 @@
 import { strings } from './strings.ts';
 
-/** Numbers and dates as the browser writes them by itself: what `navigator.languages` holds may be no valid language tag. */
+/** The browser's default locale: `navigator.languages` may contain invalid language tags. */
 const LOCALE = undefined;
 
-/** What is a word is in the language of all other words here; digits and dates are written as the browser's user does. */
+/** Words are in the language of the dashboard; only digits and dates follow the browser's locale. */
 const units = strings.units;
 const BYTE_UNITS = [units.kilobytes, units.megabytes, units.gigabytes, units.terabytes];
 
-/** Kept: to make one takes far longer than to use it, and a folder has thousands of files. */
+/** Created once: creating a formatter takes far longer than using it, and a folder has thousands of files. */
 const whole = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 0 });
 const precise = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 1 });
 
@@ -21,11 +21,11 @@ export function formatBytes(bytes: number): string {
 
 export const formatNumber = (value: number): string => whole.format(value);
 
-/** Whole percent from 0 to 100, for a bar; of nothing, nothing is done. */
+/** An integer percentage from 0 to 100, for a progress bar; 0 when `whole` is 0. */
 export const percentOf = (part: number, whole: number): number =>
   whole === 0 ? 0 : Math.min(100, Math.round((100 * part) / whole));
 
-/** Beside English words a date that is read from the right would be torn apart. */
+/** Isolates a date, which in a right-to-left script would be reordered beside English words. */
 const isolated = (text: string) => `\u2068${text}\u2069`;
 
 const exact = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' });
@@ -43,7 +43,7 @@ const SPANS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['minute', 60],
 ];
 
-/** "2 minutes ago"; what is under a minute is "now". */
+/** Formats a time as "2 minutes ago", or "now" if it is less than a minute ago. */
 export function formatAgo(iso: string, now = Date.now()): string {
   const seconds = (Date.parse(iso) - now) / 1_000;
   for (const [unit, span] of SPANS) {
@@ -52,7 +52,7 @@ export function formatAgo(iso: string, now = Date.now()): string {
   return relative.format(0, 'second');
 }
 
-/** "3 min", "40 sec": how long it may yet take, in its largest unit. */
+/** Formats a remaining time in its largest unit, rounded up: "3 min", "40 sec". */
 export function formatDuration(seconds: number): string {
   if (seconds >= 5_400) return `${whole.format(Math.ceil(seconds / 3_600))} ${units.hours}`;
   if (seconds >= 90) return `${whole.format(Math.ceil(seconds / 60))} ${units.minutes}`;

@@ -1,4 +1,4 @@
-/** An icon by its own path: the package's index has 6,000, which a build would read each time. */
+/** Icons are imported by their own path, because a build would read all 6,000 of the package's index. */
 declare module '@tabler/icons-react/dist/esm/icons/*.mjs' {
   const icon: import('@tabler/icons-react').Icon;
   export default icon;

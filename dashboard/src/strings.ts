@@ -1,9 +1,9 @@
 import type { LOGIN_ERRORS } from '../../shared/login/login-error.ts';
 import type { FailureCode } from './api/failure.ts';
 
-/** All that the dashboard says, in English: a translation is another file of this shape. */
+/** All texts of the dashboard, in English. A translation is another file of this shape. */
 export const strings = {
-  /** For what the browser can say by itself. */
+  /** The language of texts that the browser generates ("2 minutes ago"). */
   language: 'en',
   units: {
     bytes: (count: string, one: boolean) => `${count} ${one ? 'byte' : 'bytes'}`,
@@ -39,7 +39,7 @@ export const strings = {
     everywhere: {
       item: 'Log out everywhere',
       title: 'Log out everywhere?',
-      warning: 'You will be logged out in every browser, including this one. Programs with an API key go on working.',
+      warning: 'You will be logged out in every browser, including this one. Programs with an API key keep working.',
       confirm: 'Log out everywhere',
     },
     skip: 'Skip to the content',
@@ -47,33 +47,33 @@ export const strings = {
   },
   theme: { label: 'Colour scheme', light: 'Light', dark: 'Dark', auto: 'Same as the system' },
 
-  /** What went wrong, for each code of the API. */
+  /** The message for each error code of the API. */
   failures: {
     invalid_request: 'The service did not understand this request.',
     unauthorized: 'You are logged out. Log in again.',
     storage_limit_exceeded: 'Not enough storage left for this file.',
-    forbidden: 'The service takes this request only from its own pages.',
-    api_key_limit_exceeded: 'You have as many API keys as an account may have. Revoke one first.',
+    forbidden: 'The service accepts this request only from its own pages.',
+    api_key_limit_exceeded: 'You have the maximum number of API keys. Revoke one first.',
     not_found: 'It does not exist any more.',
-    method_not_allowed: 'The service does not take this request here.',
-    upload_incomplete: 'Not all of the file has arrived.',
-    idempotency_conflict: 'This upload was mixed up with another one. Try it again.',
-    length_required: 'The service has to know the length beforehand.',
+    method_not_allowed: 'The service does not accept this request here.',
+    upload_incomplete: 'The file has not arrived completely.',
+    idempotency_conflict: 'This upload was confused with another one. Try it again.',
+    length_required: 'The service needs to know the length in advance.',
     file_too_large: 'The file is too large.',
-    unsupported_media_type: 'The service does not take this kind of request.',
-    rate_limit_exceeded: 'Too many requests in a minute. It goes on by itself.',
+    unsupported_media_type: 'The service does not accept this kind of request.',
+    rate_limit_exceeded: 'Too many requests in a minute. It continues automatically.',
     internal_error: 'Something went wrong in the service.',
     service_unavailable: 'The service is not available at the moment.',
     timeout: 'The service took too long to answer.',
     offline: 'No connection to the service.',
-    day_used_up: 'You have sent as much today as an account may. Try again after midnight (UTC).',
+    day_used_up: 'You have reached the upload limit for today. Try again after midnight (UTC).',
     unreadable: 'This file cannot be read any more: it was changed, moved or deleted. Choose it again.',
   } satisfies Record<FailureCode, string>,
   failed: 'That did not work',
-  crashed: 'Something in this page broke. Reload it to go on.',
+  crashed: 'This page has crashed. Reload it to continue.',
   reload: 'Reload',
   notFound: 'There is no such page.',
-  toFiles: 'To the files',
+  toFiles: 'Go to the files',
 
   login: {
     title: 'Log in',
@@ -82,18 +82,18 @@ export const strings = {
     cookie: 'One cookie keeps you logged in; nothing else is stored about your visit.',
     errors: {
       access_denied: 'The login was cancelled at Google.',
-      expired: 'The login took too long, or was begun in another browser. Please try again.',
+      expired: 'The login took too long, or was started in another browser. Please try again.',
       email_not_verified: 'Google has not verified your e-mail address. Verify it there, then try again.',
-      not_allowed: 'This account may not log in here. Ask whoever runs this service.',
+      not_allowed: 'This account may not log in here. Ask the operator of this service.',
       unavailable: 'Logging in does not work at the moment. Please try again in a minute.',
       rate_limit_exceeded: 'Too many logins were started from your network. Please wait a minute, then try again.',
       login_failed: 'The login did not work. Please try again.',
     } satisfies Record<keyof typeof LOGIN_ERRORS, string>,
-    again: 'Log in to go on where you were.',
+    again: 'Log in to continue where you were.',
     uploadsWait: (count: string, one: boolean) =>
       one
-        ? '1 upload waits for you in this tab. Log in in the new tab that opens; here it goes on then.'
-        : `${count} uploads wait for you in this tab. Log in in the new tab that opens; here they go on then.`,
+        ? '1 upload is waiting in this tab. Log in in the new tab that opens, and it continues here.'
+        : `${count} uploads are waiting in this tab. Log in in the new tab that opens, and they continue here.`,
   },
 
   storage: {
@@ -117,7 +117,7 @@ export const strings = {
     select: (name: string) => `Select ${name}`,
     copyLink: (name: string) => `Copy the link of ${name}`,
     open: (name: string) => `Open ${name}`,
-    /** Before the name, for those who do not see that it can be pressed. */
+    /** For screen readers, before the name of the button that opens the details. */
     detailsOf: 'Details of',
     remove: (name: string) => `Delete ${name}`,
     found: (total: string, one: boolean) => (one ? `${total} file` : `${total} files`),
@@ -129,8 +129,8 @@ export const strings = {
     empty: {
       title: 'Upload your first file',
       lead: 'Drop files anywhere on this page, paste a screenshot, or choose some.',
-      program: 'Or let a program do it: make an API key, then',
-      toKeys: 'Make an API key',
+      program: 'Or let a program do it: create an API key, then run',
+      toKeys: 'Go to the API keys',
     },
   },
 
@@ -177,25 +177,25 @@ export const strings = {
     finishing: 'Finishing…',
     cancel: (name: string) => `Cancel the upload of ${name}`,
     retry: (name: string) => `Upload ${name} again`,
-    dismiss: (name: string) => `Take ${name} off the list`,
+    dismiss: (name: string) => `Remove ${name} from the list`,
     cancelAll: 'Cancel all',
     retryAll: 'Try all again',
     clear: 'Close the list',
     collapse: 'Show less',
     expand: 'Show more',
     more: (count: string) => `and ${count} more`,
-    tooLarge: (limit: string) => `Too large: a file may have ${limit} at most.`,
+    tooLarge: (limit: string) => `Too large: a file may have at most ${limit}.`,
     noSpace: (free: string) => `Not enough storage: ${free} left.`,
-    noPlace: 'You have as many files as an account may have. Delete one first.',
+    noPlace: 'You have the maximum number of files. Delete one first.',
     notRead: (count: string, one: boolean) =>
       one
-        ? 'This cannot be read, and is not uploaded'
-        : `${count} files or folders cannot be read, and are not uploaded`,
+        ? '1 file or folder cannot be read and is not uploaded'
+        : `${count} files or folders cannot be read and are not uploaded`,
   },
 
   apiKeys: {
     title: 'API keys',
-    lead: 'A key lets a program upload, list and delete your files. Give each program its own, so that you can revoke one alone.',
+    lead: 'A key lets a program upload, list and delete your files. Give each program its own key, so that you can revoke it separately.',
     create: 'Create API key',
     columns: { name: 'Name', prefix: 'Key', created: 'Created', lastUsed: 'Last used', actions: 'Actions' },
     neverUsed: 'Never used',
@@ -203,27 +203,27 @@ export const strings = {
     empty: 'No API keys yet. Create one for the first program that uploads.',
     name: 'Name',
     namePlaceholder: 'Laptop, CI, ShareX…',
-    nameHelp: 'What uses it; you see it here only.',
-    nameRefused: 'This name has characters that cannot be seen or that break a line. Choose another one.',
+    nameHelp: 'The program that uses the key. Only you see this name.',
+    nameRefused: 'This name contains invisible characters or line breaks. Choose another one.',
     made: {
       title: 'Your new API key',
-      once: 'Copy it now: it is shown this once, and kept by us only as a fingerprint.',
+      once: 'Copy it now: it is shown only once. The service stores only a fingerprint of it.',
       key: 'API key',
       where:
-        'Whoever has the key can upload, read and delete your files. Keep it in an environment variable or a secret store; never in a repository, a web page, an app you hand out, or a URL.',
+        'Anyone who has the key can upload, read and delete your files. Keep it in an environment variable or a secret store; never in a repository, a web page, an app that you distribute, or a URL.',
       curl: 'curl',
       shell: 'Shell',
       sharex: 'ShareX',
       shellHelp: 'Asks for the key without showing it, keeps it out of the history, and uploads:',
       curlHelp:
-        'Uploads photo.jpg and answers with its link. Your shell remembers this line with the key in it; the one under Shell does not.',
-      sharexHelp: 'Import this file in ShareX (Destinations → Custom uploader settings → Import). It holds the key.',
+        'Uploads photo.jpg and prints its link. The history of your shell keeps this command with the key; the command under Shell avoids that.',
+      sharexHelp: 'Import this file in ShareX (Destinations → Custom uploader settings → Import). It contains the key.',
       download: 'Download .sxcu',
-      done: 'Done, I have kept it',
+      done: 'Done, I have saved it',
     },
     revoking: {
       title: (name: string) => `Revoke “${name}”?`,
-      warning: 'Programs that use it are refused from their next request on. This cannot be undone.',
+      warning: 'Programs that use it are rejected from their next request on. This cannot be undone.',
       confirm: 'Revoke',
       done: 'API key revoked',
     },
@@ -251,6 +251,6 @@ export const strings = {
     upload: 'Upload',
     list: 'List and search',
     remove: 'Delete',
-    direct: 'Upload a large file straight to the storage',
+    direct: 'Upload a large file directly to the storage',
   },
 } as const;

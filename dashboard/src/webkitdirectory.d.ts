@@ -1,7 +1,7 @@
 import 'react';
 
 declare module 'react' {
-  // Every browser has it; it is in no standard, so React does not type it.
+  // All browsers support it, but no standard has it, so React has no type for it.
   interface InputHTMLAttributes<T> {
     webkitdirectory?: T extends HTMLInputElement ? '' : never;
   }

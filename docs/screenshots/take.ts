@@ -70,7 +70,7 @@ async function furnish(browser: Browser, rootUrl: string): Promise<void> {
     await page.getByRole('button', { name: 'Create API key' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill(name);
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Done, I have kept it' }).click();
+    await page.getByRole('button', { name: 'Done, I have saved it' }).click();
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
   }
   await leave();

@@ -11,7 +11,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 const heading = (name: string) => (page: Page) => page.getByRole('heading', { name, exact: true });
 
-/** Each page and each dialog: where it is, what opens it, and how one sees that it is there. */
+/** Every page and dialog: its name, its path, and how to open it and wait until it is there. */
 const PLACES: readonly [name: string, path: string, open: (page: Page) => Promise<void>][] = [
   ['the files', '', (page) => page.getByRole('button', { name: 'Details of photo.jpg' }).waitFor()],
   [
@@ -31,7 +31,7 @@ const PLACES: readonly [name: string, path: string, open: (page: Page) => Promis
     },
   ],
   [
-    'the question before a deletion',
+    'the dialog before a deletion',
     '',
     async (page) => {
       await page.getByRole('button', { name: 'Delete photo.jpg' }).click();
@@ -39,7 +39,7 @@ const PLACES: readonly [name: string, path: string, open: (page: Page) => Promis
     },
   ],
   [
-    'uploads, good and bad',
+    'the list of uploads',
     '',
     async (page) => {
       await page.route('**/api/v1/files', (route) => {
@@ -49,7 +49,7 @@ const PLACES: readonly [name: string, path: string, open: (page: Page) => Promis
       await page
         .getByTestId('files')
         .setInputFiles({ name: 'no.txt', mimeType: 'text/plain', buffer: Buffer.from('no') });
-      await page.getByText('You have as many files as an account may have.').waitFor();
+      await page.getByText('You have the maximum number of files.').waitFor();
       await page.unroute('**/api/v1/files');
     },
   ],
@@ -67,7 +67,7 @@ const PLACES: readonly [name: string, path: string, open: (page: Page) => Promis
     },
   ],
   [
-    'the question before a log out everywhere',
+    'the dialog before a log out everywhere',
     '',
     async (page) => {
       await page.getByRole('button', { name: /^Account of/ }).click();
@@ -100,7 +100,7 @@ const PLACES: readonly [name: string, path: string, open: (page: Page) => Promis
     },
   ],
   [
-    'the question before a revocation',
+    'the dialog before a revocation',
     'api-keys',
     async (page) => {
       await page.getByRole('button', { name: 'Revoke test' }).click();
@@ -113,7 +113,7 @@ const PLACES: readonly [name: string, path: string, open: (page: Page) => Promis
   ['a login that failed', 'login?error=expired', (page) => page.getByRole('alert').waitFor()],
 ];
 
-/** Colours decide nothing but contrast, so all other rules are tried in one colour scheme at each width. */
+/** Colours only affect contrast, so all other rules are checked in one colour scheme at each width. */
 const LOOKS: readonly [colorScheme: 'light' | 'dark', width: number, rules?: readonly string[]][] = [
   ['light', 1280],
   ['light', 360, ['color-contrast']],
@@ -121,14 +121,14 @@ const LOOKS: readonly [colorScheme: 'light' | 'dark', width: number, rules?: rea
   ['dark', 1280, ['color-contrast']],
 ];
 
-/** No page is wider than any of these screens. */
+/** No page may be wider than these screens. */
 const WIDTHS = [360, 768, 1280, 2560];
 
 let service: TestService;
 let browser: Browser;
 let account: TestAccount;
 
-describe.runIf(HAS_BROWSER)('every page and dialog', () => {
+describe.runIf(HAS_BROWSER)('the dashboard', () => {
   beforeAll(async () => {
     [service, browser] = await Promise.all([borrowTestService(), sharedBrowser()]);
     account = await service.newAccount();
@@ -145,7 +145,7 @@ describe.runIf(HAS_BROWSER)('every page and dialog', () => {
     await open(here.page);
   }
 
-  /** What fades in has too little contrast until it is there. */
+  /** Waits for animations to end: while something fades in, its contrast is too low. */
   async function settled(page: Page): Promise<void> {
     await page.waitForFunction(() => document.getAnimations().every(({ playState }) => playState !== 'running'));
   }
@@ -161,7 +161,7 @@ describe.runIf(HAS_BROWSER)('every page and dialog', () => {
   }
 
   test.for(PLACES)(
-    'has nothing that axe finds, light and dark, and is not wider than the screen: %s',
+    'has no findings of axe in light and dark, and is not wider than the screen: %s',
     async ([, path, open]) => {
       const here = await visit(browser, { colorScheme: 'light', reducedMotion: 'reduce' });
       const { page } = here;
@@ -175,7 +175,7 @@ describe.runIf(HAS_BROWSER)('every page and dialog', () => {
       }
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 800 });
-        // What floats over the page follows a moment after the window.
+        // Floating elements are positioned a moment after the window was resized.
         const tooWide = () => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
         await expect.poll(tooWide, { message: `at ${width} pixels` }).toBeLessThanOrEqual(0);
       }
@@ -183,25 +183,25 @@ describe.runIf(HAS_BROWSER)('every page and dialog', () => {
     },
   );
 
-  test('stays where it is on a phone while files come, and when one is selected', async () => {
+  test('does not shift on a phone when files are loaded or one is selected', async () => {
     const here = await visit(browser, { viewport: { width: 360, height: 800 } });
     const { page } = here;
     const heads = async () => (await page.getByRole('checkbox', { name: 'Select all on this page' }).boundingBox())?.y;
-    const { promise: seen, resolve: see } = Promise.withResolvers<void>();
+    const { promise: isMeasured, resolve: onMeasured } = Promise.withResolvers<void>();
     await page.route('**/api/v1/files?*', async (route) => {
-      await seen;
+      await isMeasured;
       await route.fallback();
     });
     await openAs(here, service, account.cookie);
     const before = await heads();
-    see();
+    onMeasured();
     await page.getByRole('checkbox', { name: 'Select photo.jpg' }).click();
     await page.getByText('1 selected').waitFor();
     expect(await heads()).toBe(before);
     await here.leave();
   });
 
-  test('is begun by the keyboard with the way past the navigation, and goes on where it was on another page', async () => {
+  test('starts with a skip link for the keyboard, and moves the focus to the content of another page', async () => {
     const many = await service.newAccount();
     // One after the other: at once they would conflict at the row of the account, and be tried again.
     for (let file = 0; file < 51; file++) await uploadThrough('inline', many, `${file}.txt`, 'content');
@@ -212,14 +212,14 @@ describe.runIf(HAS_BROWSER)('every page and dialog', () => {
     await page.getByRole('button', { name: 'Details of', exact: false }).first().waitFor();
     await page.keyboard.press('Tab');
     expect(await focused()).toBe('Skip to the content');
-    // The link has led to the last page, where it leads no further.
+    // This link leads to the last page, where it is disabled and loses the focus.
     await page.getByRole('link', { name: 'Next page' }).press('Enter');
     await page.waitForURL('**/dashboard/?page=2');
     await expect.poll(focused).toBe('content');
     await here.leave();
   });
 
-  test('can be put into light, dark or what the system has, and stays so', async () => {
+  test('can be switched to light, dark or the colour scheme of the system, and keeps that', async () => {
     const here = await visit(browser, { colorScheme: 'light' });
     const { page } = here;
     const scheme = () => page.evaluate(() => document.documentElement.dataset.mantineColorScheme);

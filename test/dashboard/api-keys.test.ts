@@ -16,7 +16,7 @@ let account: TestAccount;
 let here: Visit;
 let directory: string;
 
-describe.runIf(HAS_BROWSER)('a person makes a key', () => {
+describe.runIf(HAS_BROWSER)('the page of API keys', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'keys-'));
     await writeFile(join(directory, 'photo.jpg'), 'not much of a photo');
@@ -30,7 +30,7 @@ describe.runIf(HAS_BROWSER)('a person makes a key', () => {
     await rm(directory, { recursive: true });
   });
 
-  async function make(page: Page, name: string): Promise<string> {
+  async function createKey(page: Page, name: string): Promise<string> {
     await page.getByRole('button', { name: 'Create API key' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill(name);
     await page.keyboard.press('Enter');
@@ -40,23 +40,23 @@ describe.runIf(HAS_BROWSER)('a person makes a key', () => {
     return key.innerText();
   }
 
-  async function keep(page: Page): Promise<void> {
-    await page.getByRole('button', { name: 'Done, I have kept it' }).click();
+  async function closeDialog(page: Page): Promise<void> {
+    await page.getByRole('button', { name: 'Done, I have saved it' }).click();
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
   }
 
   const rowOf = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });
 
-  /** Runs the lines that the page shows, as they stand there. */
+  /** Runs the shell commands that the page shows. @returns the JSON that they print. */
   async function shell(lines: string, input = ''): Promise<Record<string, unknown>> {
     const running = promisify(execFile)('bash', ['-c', lines], { cwd: directory, env: inherited() });
     running.child.stdin?.end(input);
     return JSON.parse((await running).stdout);
   }
 
-  test('sees it once, and its lines of curl and shell upload', async () => {
+  test('shows a new key once, and its curl and shell commands upload a file', async () => {
     const { page } = here;
-    const key = await make(page, 'Laptop');
+    const key = await createKey(page, 'Laptop');
     const lines = async () => (await page.getByRole('tabpanel').locator('pre').innerText()).trim();
     expect(await shell(await lines())).toMatchObject({ name: 'photo.jpg', mime_type: 'image/jpeg' });
     await page.getByRole('tab', { name: 'Shell' }).click();
@@ -64,11 +64,11 @@ describe.runIf(HAS_BROWSER)('a person makes a key', () => {
     expect(script).not.toContain(key);
     expect(await shell(script, `${key}\n`)).toMatchObject({ name: 'photo.jpg' });
 
-    // Neither a click beside it nor Escape takes it away before it was kept.
+    // Neither a click beside the dialog nor Escape closes it.
     await page.mouse.click(5, 5);
     await page.keyboard.press('Escape');
     expect(await page.getByRole('region', { name: 'API key' }).innerText()).toBe(key);
-    await keep(page);
+    await closeDialog(page);
     await rowOf(page, 'Laptop')
       .getByRole('cell', { name: key.slice(0, 12) })
       .waitFor();
@@ -79,7 +79,7 @@ describe.runIf(HAS_BROWSER)('a person makes a key', () => {
     await page.getByRole('tooltip', { name: String(new Date().getFullYear()) }).waitFor();
   });
 
-  test('sees it in the list, although that was on its way when the key was made', async () => {
+  test('lists a new key also when the list was requested before the key was created', async () => {
     const early = await visit(browser);
     const { page } = early;
     const { promise: made, resolve: isMade } = Promise.withResolvers<void>();
@@ -94,13 +94,13 @@ describe.runIf(HAS_BROWSER)('a person makes a key', () => {
       if (response.request().method() === 'POST' && response.url().endsWith('/api-keys')) setTimeout(isMade, 500);
     });
     await openAs(early, service, account.cookie, '/dashboard/api-keys');
-    await make(page, 'Early');
-    await keep(page);
+    await createKey(page, 'Early');
+    await closeDialog(page);
     await rowOf(page, 'Early').waitFor();
     await early.leave();
   });
 
-  test('sees it, although Escape is pressed while it is made', async () => {
+  test('shows a new key also when Escape is pressed while it is being created', async () => {
     const { page } = here;
     await page.route('**/api/v1/api-keys', async (route) => {
       if (route.request().method() !== 'POST') return route.fallback();
@@ -108,14 +108,14 @@ describe.runIf(HAS_BROWSER)('a person makes a key', () => {
       await page.keyboard.press('Escape');
       await route.fulfill({ response });
     });
-    await make(page, 'In a hurry');
-    await keep(page);
+    await createKey(page, 'In a hurry');
+    await closeDialog(page);
     await page.unroute('**/api/v1/api-keys');
   });
 
-  test('takes it to ShareX as a file', async () => {
+  test('offers a configuration file for ShareX, which uploads with the key', async () => {
     const { page } = here;
-    const key = await make(page, 'ShareX');
+    const key = await createKey(page, 'ShareX');
     await page.getByRole('tab', { name: 'ShareX' }).click();
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download .sxcu' }).click();
@@ -134,7 +134,7 @@ describe.runIf(HAS_BROWSER)('a person makes a key', () => {
       URL: '{json:url}',
       ErrorMessage: '{json:error}',
     });
-    // What ShareX then sends, and what it reads of the answer.
+    // The request that ShareX makes with this configuration.
     const form = new FormData();
     form.append(config.FileFormName, new File(['shot'], 'shot.png', { type: 'image/png' }));
     const answer = await fetch(config.RequestURL, {
@@ -143,10 +143,10 @@ describe.runIf(HAS_BROWSER)('a person makes a key', () => {
       body: form,
     });
     expect(await (await fetch((await answer.json()).url)).text()).toBe('shot');
-    await keep(page);
+    await closeDialog(page);
   });
 
-  test('makes and revokes none without a network, not even later', async () => {
+  test('creates and revokes nothing without a network, also not later', async () => {
     const { page, context } = here;
     const before = await page.getByRole('row').count();
     await context.setOffline(true);
@@ -168,20 +168,20 @@ describe.runIf(HAS_BROWSER)('a person makes a key', () => {
     expect(await page.getByRole('row').count()).toBe(before);
   });
 
-  test('reads why a name is refused', async () => {
+  test('explains why a name is rejected', async () => {
     const { page } = here;
     await page.getByRole('button', { name: 'Create API key' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('\u202eevil');
     await page.keyboard.press('Enter');
-    await page.getByRole('alert').getByText('This name has characters that cannot be seen').waitFor();
+    await page.getByRole('alert').getByText('This name contains invisible characters').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
   });
 
-  test('revokes it, after a question, and it is refused from then on', async () => {
+  test('revokes a key after a confirmation, and the key is rejected from then on', async () => {
     const { page } = here;
-    const key = await make(page, 'To be revoked');
-    await keep(page);
+    const key = await createKey(page, 'To be revoked');
+    await closeDialog(page);
     const byKey = client(service.urls.base_url, { key });
     expect((await byKey.request('GET', '/files')).status).toBe(200);
     await page.getByRole('button', { name: 'Revoke To be revoked' }).click();

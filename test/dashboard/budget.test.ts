@@ -5,10 +5,10 @@ import { HAS_BROWSER, openAs, sharedBrowser, visit } from '../support/browser.ts
 import { uploadThrough } from '../support/lanes.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
-/** Of all scripts that the first load brings, compressed as the edge does it at the least. */
+/** The maximum size of all scripts of the first load, compressed with gzip. */
 const SCRIPT_BYTES_MAX = 250_000;
 
-/** Of the page's main thread until the files are there, on a processor four times as slow as this one. */
+/** The maximum time of the main thread until the files are shown, on a processor four times as slow as this one. */
 const BUSY_SECONDS_MAX = 2;
 const SLOWER = 4;
 
@@ -16,7 +16,7 @@ let service: TestService;
 let browser: Browser;
 let account: TestAccount;
 
-describe.runIf(HAS_BROWSER)('the first load', () => {
+describe.runIf(HAS_BROWSER)('the first load of the dashboard', () => {
   beforeAll(async () => {
     [service, browser] = await Promise.all([borrowTestService(), sharedBrowser()]);
     account = await service.newAccount();
@@ -26,7 +26,7 @@ describe.runIf(HAS_BROWSER)('the first load', () => {
     await service.close();
   });
 
-  test('is small, is kept for ever, and asks no stranger', async () => {
+  test('is small, has immutable assets, and sends no requests to other hosts', async () => {
     const here = await visit(browser, { isFirst: true });
     const responses: Response[] = [];
     here.page.on('response', (response) => responses.push(response));
@@ -51,10 +51,10 @@ describe.runIf(HAS_BROWSER)('the first load', () => {
     await here.leave();
   });
 
-  test('leaves a slow processor time to answer', async () => {
+  test('needs little time of the main thread', async () => {
     const here = await visit(browser, { isFirst: true });
     const devtools = await here.context.newCDPSession(here.page);
-    // The thread's own time, not the clock's: what else this machine does is not the page's.
+    // The time of the thread, not of the clock, so that other load on this machine does not count.
     await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });
     await openAs(here, service, account.cookie);
     await here.page.getByRole('button', { name: 'Details of photo.jpg' }).waitFor();

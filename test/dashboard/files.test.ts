@@ -4,7 +4,7 @@ import { HAS_BROWSER, openAs, sharedBrowser, type Visit, type VisitOptions, visi
 import { uploadThrough } from '../support/lanes.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
-/** One more than fit on a page, and two of another name. */
+/** One more file than a page shows; two of them with other names. */
 const NAMES = [...Array.from({ length: 49 }, (_, index) => `picture-${index}.png`), 'Résumé.pdf', 'invoice 7.pdf'];
 
 let service: TestService;
@@ -12,7 +12,7 @@ let browser: Browser;
 let account: TestAccount;
 let here: Visit;
 
-describe.runIf(HAS_BROWSER)('the files of an account', () => {
+describe.runIf(HAS_BROWSER)('the files page', () => {
   beforeAll(async () => {
     [service, browser] = await Promise.all([borrowTestService(), sharedBrowser()]);
     account = await service.newAccount();
@@ -33,7 +33,7 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
   const focused = (page: Page) => page.evaluate(() => document.activeElement?.id);
   const search = (page: Page) => page.getByRole('searchbox', { name: 'Search by name' });
 
-  test('are shown a page at a time, newest first', async () => {
+  test('shows the files one page at a time, newest first', async () => {
     const page = await open();
     await expect.poll(() => rows(page).count()).toBe(50);
     await page.getByRole('status').getByText('51 files').waitFor();
@@ -48,7 +48,7 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
     await here.leave();
   });
 
-  test('are searched as one types, and the address keeps it', async () => {
+  test('searches while the user types, and has the search in its address', async () => {
     const page = await open();
     await search(page).pressSequentially('RÉSU');
     await page.waitForURL('**/dashboard/?search=R%C3%89SU');
@@ -63,7 +63,7 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
     await here.leave();
   });
 
-  test('are searched further while the answer is on its way', async () => {
+  test('starts another search while the answer to the last one is pending', async () => {
     const page = await open('/dashboard/?search=nothing');
     await page.getByText('No file has “nothing” in its name.').waitFor();
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
@@ -81,7 +81,7 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
     await here.leave();
   });
 
-  test('have a link that is copied with one click, and details', async () => {
+  test("copies a file's link with one click, and shows its details", async () => {
     const page = await open('/dashboard/?search=invoice');
     await page.getByRole('button', { name: 'Copy the link of invoice 7.pdf' }).click();
     const link = await page.evaluate(() => navigator.clipboard.readText());
@@ -101,7 +101,7 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
     await here.leave();
   });
 
-  test('show small pictures as they are, and no more than an icon of the rest', async () => {
+  test('shows small images themselves, and an icon for larger ones', async () => {
     const painter = await service.newAccount();
     const png = Buffer.from(
       'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -125,13 +125,13 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
     await here.leave();
   });
 
-  test('are deleted after a question, one or many, by the keyboard alone', async () => {
+  test('deletes one file or several after a confirmation, also by keyboard', async () => {
     const page = await open('/dashboard/?search=picture-4');
     await expect.poll(() => rows(page).count()).toBe(10);
     await page.getByRole('button', { name: 'Delete picture-48.png' }).focus();
     await page.keyboard.press('Enter');
     const question = page.getByRole('dialog');
-    // What has the focus first harms nobody.
+    // The focus is first on the button that cancels.
     const harmless = question.getByRole('button', { name: 'Cancel' }).and(page.locator(':focus'));
     await question.getByText('This cannot be undone').waitFor();
     await harmless.waitFor();
@@ -143,7 +143,7 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await expect.poll(() => rows(page).count()).toBe(9);
-    // Its button is gone, and the keyboard goes on from the page's content.
+    // The deleted file's button is gone, so the focus is on the page's content.
     await expect.poll(() => focused(page)).toBe('content');
 
     await page.getByRole('checkbox', { name: 'Select picture-47.png' }).press('Space');
@@ -166,7 +166,7 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
     await here.leave();
   });
 
-  test('stay in sight when they cannot be brought up to date, which is said', async () => {
+  test('keeps showing the files when they cannot be refreshed, with a notice', async () => {
     const page = await open('/dashboard/?search=invoice', { isFirst: true });
     await expect.poll(() => rows(page).count()).toBe(1);
     await page.clock.install();
@@ -187,7 +187,7 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
     await here.leave();
   });
 
-  test('are not deleted without a network, nor later, and not those left when one stops', async () => {
+  test('deletes nothing without a network, also not later, and nothing more after Stop', async () => {
     const page = await open('/dashboard/?search=invoice');
     const question = page.getByRole('dialog');
     const askToDelete = async () => {
@@ -212,7 +212,7 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
     await here.leave();
   });
 
-  test('are gone from the list once they are deleted, although it cannot be asked for anew', async () => {
+  test('removes a deleted file from the list also when the list cannot be refetched', async () => {
     const person = await service.newAccount();
     await uploadThrough('inline', person, 'gone.txt', 'gone');
     here = await visit(browser);
@@ -228,7 +228,7 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
     await here.leave();
   });
 
-  test('are there whatever the address asks for', async () => {
+  test('shows files with any parameters in the address', async () => {
     const page = await open();
     const odd = ['search={"toString":1}', 'search=[]', 'search=1e999', 'search=a&search=b'];
     for (const wanted of [...odd, 'page=-1', 'page=1.5', 'page=abc', 'page=99999999999']) {
@@ -239,7 +239,7 @@ describe.runIf(HAS_BROWSER)('the files of an account', () => {
     await here.leave();
   });
 
-  test('lead to the last page from one that is not there any more', async () => {
+  test('goes to the last page when the requested page does not exist any more', async () => {
     const page = await open('/dashboard/?page=3&search=p');
     await page.waitForURL('**/dashboard/?search=p');
     await expect.poll(() => rows(page).count()).toBeGreaterThan(1);

@@ -11,7 +11,7 @@ test.for([
   [3_599, -59, 'minute'],
   [86_399, -23, 'hour'],
   [86_400, -1, 'day'],
-] as const)('%i seconds ago are told in whole units that have passed: %i %s', ([seconds, value, unit]) => {
+] as const)('%i seconds ago are shown in whole units that have passed: %i %s', ([seconds, value, unit]) => {
   expect(formatAgo(new Date(NOW - seconds * 1_000).toISOString(), NOW)).toBe(words.format(value, unit));
 });
 
@@ -26,7 +26,7 @@ test.for([
   [104_857_600, '100 MB'],
   [2_147_483_648, '2 GB'],
   [5_000_000_000_000_000, `${digits.format(4_547)} TB`],
-] as const)('%i bytes are %s', ([bytes, text]) => {
+] as const)('%i bytes are shown as %s', ([bytes, text]) => {
   expect(formatBytes(bytes)).toBe(text);
 });
 
@@ -35,6 +35,6 @@ test.for([
   [89, '89 sec'],
   [90, '2 min'],
   [5_400, '2 hr'],
-] as const)('%f seconds are %s', ([seconds, text]) => {
+] as const)('%f seconds are shown as %s', ([seconds, text]) => {
   expect(formatDuration(seconds)).toBe(text);
 });

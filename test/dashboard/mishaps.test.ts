@@ -23,7 +23,7 @@ let browser: Browser;
 let account: TestAccount;
 let here: Visit;
 
-describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
+describe.runIf(HAS_BROWSER)('an upload in the dashboard', () => {
   beforeAll(async () => {
     [service, browser] = await Promise.all([borrowTestService(), sharedBrowser()]);
   });
@@ -43,7 +43,7 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
     return body.items.map(({ name }) => name);
   }
 
-  test('that is answered 500 is tried again, and at last by hand', async () => {
+  test('is retried after a 500, and can be retried by the user after four attempts', async () => {
     const page = await arrive({ isFirst: true });
     let answers = 0;
     await page.clock.install();
@@ -71,9 +71,9 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
   });
 
   test.for([
-    ['in one request', SMALL, '**/api/v1/files'],
-    ['whose bytes go to the storage', LARGE, '**/complete'],
-  ] as const)('%s is stored once, although the answer was lost', async ([, file, lost]) => {
+    ['a form', SMALL, '**/api/v1/files'],
+    ['a direct upload', LARGE, '**/complete'],
+  ] as const)('by %s is stored once although the answer was lost', async ([, file, lost]) => {
     const page = await arrive();
     let losses = 0;
     await page.route(lost, async (route) => {
@@ -88,12 +88,12 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
     await here.leave();
   });
 
-  test('gets another URL when the first one has ended before its bytes were sent, and is stored once', async () => {
+  test('gets another URL when the first one has expired before its bytes were sent, and is stored once', async () => {
     const page = await arrive();
     const urls: string[] = [];
     await page.route('**/incoming/**', (route) => {
       if (route.request().method() === 'PUT') urls.push(route.request().url());
-      // The URL is good for 15 minutes, and S3 says so when it is not any more.
+      // The answer of S3 when a URL is older than 15 minutes.
       return urls.length > 1 ? route.fallback() : route.fulfill({ status: 403, body: '<Error>AccessDenied</Error>' });
     });
     await files(page).setInputFiles(LARGE);
@@ -104,7 +104,7 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
     await here.leave();
   });
 
-  test('whose bytes never arrive gives its room back when it is given up', async () => {
+  test('releases its reserved bytes when it is removed after its bytes never arrived', async () => {
     const page = await arrive({ isFirst: true });
     const used = async () =>
       (await account.bySession.request<{ storage_used_bytes: number }>('GET', '/auth/me')).body.storage_used_bytes;
@@ -119,12 +119,12 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
       })
       .toBe(true);
     expect(await used()).toBe(LARGE.buffer.length);
-    await page.getByRole('button', { name: 'Take large.bin off the list' }).click();
+    await page.getByRole('button', { name: 'Remove large.bin from the list' }).click();
     await expect.poll(used).toBe(0);
     await here.leave();
   });
 
-  test('waits as long as a 429 says', async () => {
+  test('waits for the Retry-After of a 429', async () => {
     const page = await arrive();
     const sentAt: number[] = [];
     await page.route('**/api/v1/files', (route) => {
@@ -141,7 +141,7 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
     await here.leave();
   });
 
-  test('waits while an answer leaves nothing of the limit', async () => {
+  test('waits when the last answer has used up the rate limit', async () => {
     const page = await arrive();
     const sentAt: number[] = [];
     await page.route('**/api/v1/files', async (route) => {
@@ -154,7 +154,7 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
     await files(page).setInputFiles(SMALL);
     await uploadPanel(page).getByText('1 file uploaded').waitFor();
     await files(page).setInputFiles(SMALL);
-    // What was done before is not counted again.
+    // The first upload is not part of this batch.
     await uploadPanel(page).getByText('Uploading 0 of 1').waitFor();
     await uploadPanel(page).getByText('2 files uploaded').waitFor();
     const [first = 0, second = 0] = sentAt;
@@ -162,7 +162,7 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
     await here.leave();
   });
 
-  test('goes on when the network is back, and leaving the page meanwhile asks first', async () => {
+  test('continues when the network is back, and closing the tab before that asks for confirmation', async () => {
     const page = await arrive();
     await here.context.setOffline(true);
     await files(page).setInputFiles(SMALL);
@@ -175,7 +175,7 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
     await here.leave();
   });
 
-  test('of a file that is changed meanwhile says so', async () => {
+  test('fails with an explanation when the file is changed meanwhile', async () => {
     const page = await arrive();
     const directory = await mkdtemp(join(tmpdir(), 'mishaps-'));
     const path = join(directory, 'draft.bin');
@@ -189,7 +189,7 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
     await here.leave();
   });
 
-  test('that is too large says so at once, without being sent', async () => {
+  test('fails at once when the file is too large, without sending it', async () => {
     const page = await arrive();
     const requests: string[] = [];
     page.on('request', (request) => requests.push(request.method()));
@@ -198,12 +198,12 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
       transfer.items.add(new File([new Uint8Array(100 * 1024 * 1024 + 1)], 'huge.bin'));
       window.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, cancelable: true }));
     });
-    await uploadPanel(page).getByText('Too large: a file may have 100 MB at most.').waitFor();
+    await uploadPanel(page).getByText('Too large: a file may have at most 100 MB.').waitFor();
     expect(requests).not.toContain('POST');
     await here.leave();
   });
 
-  test('is not begun by text that is pasted into a field, although a picture comes along', async () => {
+  test('is not started when text with a picture of it is pasted into a field', async () => {
     const page = await arrive();
     await page.getByRole('link', { name: 'API keys', exact: true }).click();
     await page.getByRole('button', { name: 'Create API key' }).click();
@@ -214,14 +214,14 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
       element.dispatchEvent(new ClipboardEvent('paste', { clipboardData: transfer, bubbles: true }));
     };
     await page.getByRole('textbox', { name: 'Name' }).evaluate(paste, 'cells');
-    // A picture alone is for nobody else.
+    // A picture without text is uploaded, because a field cannot use it.
     await page.getByRole('textbox', { name: 'Name' }).evaluate(paste, '');
     await uploadPanel(page).getByText('1 file uploaded').waitFor();
     expect(await names()).toEqual(['cells.png']);
     await here.leave();
   });
 
-  test('that cannot be read is named, and the rest of what was dropped is taken', async () => {
+  test('leaves out a dropped file that cannot be read, with a message, and uploads the others', async () => {
     const page = await arrive();
     await page.evaluate(() => {
       const transfer = new DataTransfer();
@@ -240,7 +240,7 @@ describe.runIf(HAS_BROWSER)('an upload of the dashboard', () => {
     await here.leave();
   });
 
-  test('that finds the session ended leads to the login', async () => {
+  test('leads to the login when the session has ended', async () => {
     const page = await arrive();
     await here.context.clearCookies();
     await files(page).setInputFiles(SMALL);

@@ -19,14 +19,17 @@ test.for([
   [10, 30, 10, 0],
   [10, 30, 11, 30],
   [10, 30, 71, 90],
-] as const)('with %i left for %i s, %i more uploads take %i s at least', ([left, seconds, uploads, expected]) => {
-  const pace = new Pace();
-  const headers = answer(left, seconds);
-  pace.learn((name) => headers.get(name));
-  expect(pace.secondsFor(uploads)).toBe(expected);
-});
+] as const)(
+  'with %i uploads left for %i s, %i more uploads take at least %i s',
+  ([left, seconds, uploads, expected]) => {
+    const pace = new Pace();
+    const headers = answer(left, seconds);
+    pace.learn((name) => headers.get(name));
+    expect(pace.secondsFor(uploads)).toBe(expected);
+  },
+);
 
-test('without a limit nothing is known, and after a 429 nothing goes before its time', () => {
+test('without rate-limit headers there is no wait, and hold() makes uploads wait', () => {
   const pace = new Pace();
   expect(pace.secondsFor(1_000)).toBe(0);
   pace.hold(20);

@@ -24,13 +24,13 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Runs lines of the page, as they stand there. @returns what they write. */
+/** Runs shell commands of the page. @returns their output. */
 async function run(lines: string, variables: Record<string, string> = {}): Promise<string> {
   const env = { ...inherited(), FILE_HOSTING_KEY: account.key, ...variables };
   return (await promisify(execFile)('bash', ['-c', `set -e\n${lines}`], { cwd: directory, env })).stdout;
 }
 
-test('the lines of the API reference do what they say', async () => {
+test('the example commands of the API reference work', async () => {
   const [upload = '', list = '', remove = '', direct = ''] = examples(service.urls.base_url).map(({ code }) => code);
   const photo = JSON.parse(await run(upload));
   expect(JSON.parse(await run(list)).items).toEqual([photo]);

@@ -25,7 +25,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await service.close();
   });
 
-  test('begins at the login, ends on the page that asked, and log out ends it on the server, too', async () => {
+  test('starts with a login that returns to the requested page, and ends on the server with a logout', async () => {
     const here = await visit(browser);
     const { page, context } = here;
     await page.goto(`${service.urls.root_url}/dashboard/?search=holiday`);
@@ -42,7 +42,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await here.leave();
   });
 
-  test('that has used up its requests says so, and begins when they are back', async () => {
+  test('waits with a message while the rate limit is used up, and then loads the page', async () => {
     const { cookie } = await service.newAccount();
     const here = await visit(browser);
     const { page } = here;
@@ -57,7 +57,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await here.leave();
   });
 
-  test('that is refused by Google says so in words', async () => {
+  test('does not start when the login fails, and the login page explains why', async () => {
     const here = await visit(browser);
     const { page } = here;
     await page.goto(`${service.urls.root_url}/dashboard/login`);
@@ -71,7 +71,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await here.leave();
   });
 
-  test('says in words that it cannot begin because a dependency is down, and begins once it is back', async () => {
+  test('does not start while a dependency is down, with an explanation, and starts once it is back', async () => {
     const here = await visit(browser);
     const { page } = here;
     await page.goto(`${service.urls.root_url}/dashboard/login`);
@@ -84,7 +84,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await here.leave();
   });
 
-  test('that ends anywhere leads to the login, and back to where one was', async () => {
+  test('leads to the login when it has ended, and back to the same page afterwards', async () => {
     const account = await service.newAccount('grace@example.org');
     const here = await visit(browser);
     const { page, context } = here;
@@ -99,7 +99,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await here.leave();
   });
 
-  /** The page of somebody whose uploads were refused because the session has ended. */
+  /** Opens a page with two uploads that were rejected because the session has ended. */
   async function loggedOutWhileUploading(email: string) {
     const account = await service.newAccount(email);
     const here = await visit(browser);
@@ -110,7 +110,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
       { name: 'film.txt', mimeType: 'text/plain', buffer: Buffer.from('small') },
       { name: 'film.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(5_000_000) },
     ]);
-    await here.page.getByRole('status').getByText('2 uploads wait for you in this tab.').waitFor();
+    await here.page.getByRole('status').getByText('2 uploads are waiting in this tab.').waitFor();
     return { account, here };
   }
 
@@ -123,7 +123,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await tab.getByRole('button', { name: `Account of ${email}` }).waitFor();
   }
 
-  test('that ends amid uploads has them wait for the next, which begins in another tab', async () => {
+  test('that ends during uploads makes them wait until the user logs in in another tab', async () => {
     const { account, here } = await loggedOutWhileUploading('ada@films.example');
     await logInInNewTab(here, 'ada@films.example');
     await uploadPanel(here.page).getByText('2 files uploaded').waitFor();
@@ -133,7 +133,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await here.leave();
   });
 
-  test('of somebody else gets nothing of what waits', async () => {
+  test("of another account does not get the previous account's waiting uploads", async () => {
     const { here } = await loggedOutWhileUploading('grace@films.example');
     const other = await service.newAccount('other@films.example');
     await logInInNewTab(here, 'other@films.example');
@@ -143,7 +143,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await here.leave();
   });
 
-  test('is not ended amid uploads without a question', async () => {
+  test('is not ended during uploads without a confirmation', async () => {
     const account = await service.newAccount('linus@films.example');
     const here = await visit(browser);
     const { page } = here;
@@ -172,16 +172,16 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await question.getByRole('button', { name: 'Cancel them and log out' }).click();
     await page.getByRole('link', { name: 'Continue with Google' }).waitFor();
     expect(await used(await service.newAccount('linus@films.example'))).toBe(0);
-    expect(await page.getByText('waits for you').count()).toBe(0);
+    expect(await page.getByText('waiting in this tab').count()).toBe(0);
     await here.leave();
   });
 
-  test('ends everywhere when its owner asks for that: in this tab, in the next, and in another browser', async () => {
+  test('ends in all tabs and other browsers with a log out everywhere', async () => {
     const account = await service.newAccount('frances@example.org');
     const { cookie } = await service.newAccount('frances@example.org');
     const [here, elsewhere] = [await visit(browser), await visit(browser)];
     const toLogIn = (page: Page) => page.getByRole('link', { name: 'Continue with Google' });
-    const backWhereOneWas = (page: Page) => page.getByText('Log in to go on where you were.');
+    const continueMessage = (page: Page) => page.getByText('Log in to continue where you were.');
     await openAs(here, service, account.cookie);
     await openAs(elsewhere, service, cookie);
     const tab = await here.context.newPage();
@@ -192,13 +192,13 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     const question = here.page.getByRole('dialog', { name: 'Log out everywhere?' });
     await question.getByRole('button', { name: 'Log out everywhere' }).click();
     await toLogIn(here.page).waitFor();
-    await backWhereOneWas(tab).waitFor();
+    await continueMessage(tab).waitFor();
     await elsewhere.page.getByRole('link', { name: 'API keys', exact: true }).click();
-    await backWhereOneWas(elsewhere.page).waitFor();
+    await continueMessage(elsewhere.page).waitFor();
     await Promise.all([here.leave(), elsewhere.leave()]);
   });
 
-  test('of somebody else in another tab is that of every tab', async () => {
+  test('of another account that starts in one tab is used in every tab', async () => {
     const account = await service.newAccount('barbara@example.org');
     const here = await visit(browser);
     await openAs(here, service, account.cookie);
@@ -211,7 +211,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
   });
 
   test.for(['//evil.example/', '/%09/evil.example/', 'https://evil.example/'])(
-    'never sends anybody to another site after the login: %s',
+    'never redirects to another site after the login: %s',
     async (target) => {
       const here = await visit(browser);
       const { page } = here;

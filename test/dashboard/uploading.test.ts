@@ -31,7 +31,7 @@ async function arrive(): Promise<Page> {
   return here.page;
 }
 
-/** What the account has, by the API. */
+/** The files of the account, read through the API. */
 async function stored(): Promise<{ name: string; size_bytes: number; mime_type: string }[]> {
   const { body } = await account.byKey.request<{ items: { name: string; size_bytes: number; mime_type: string }[] }>(
     'GET',
@@ -40,7 +40,7 @@ async function stored(): Promise<{ name: string; size_bytes: number; mime_type: 
   return body.items;
 }
 
-/** Drops files and folders of this machine, as a person who drags them from a file manager. */
+/** Drops files and folders of this machine on the page, as from a file manager. */
 async function drop(page: Page, files: string[]): Promise<void> {
   const devtools = await page.context().newCDPSession(page);
   const data = { items: [], files, dragOperationsMask: 1 };
@@ -51,7 +51,7 @@ async function drop(page: Page, files: string[]): Promise<void> {
 
 const rowOf = (page: Page, name: string) => uploadPanel(page).getByRole('listitem').filter({ hasText: name });
 
-describe.runIf(HAS_BROWSER)('a person uploads', () => {
+describe.runIf(HAS_BROWSER)('uploading in the dashboard', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'dashboard-'));
     [service, browser] = await Promise.all([borrowTestService(), sharedBrowser()]);
@@ -61,7 +61,7 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
     await rm(directory, { recursive: true });
   });
 
-  test('what is chosen', async () => {
+  test('stores files that are chosen', async () => {
     const page = await arrive();
     await page.getByTestId('files').setInputFiles([
       { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') },
@@ -74,7 +74,7 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
     await here.leave();
   });
 
-  test('what is dropped, with what is in folders', async () => {
+  test('stores files that are dropped, including those in folders', async () => {
     const page = await arrive();
     const folder = join(directory, 'album');
     await mkdir(join(folder, 'deep/deeper'), { recursive: true });
@@ -88,19 +88,19 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
     await here.leave();
   });
 
-  test('nothing, when what was held over the page is taken elsewhere', async () => {
+  test('does not start when files are dragged over the page and away again', async () => {
     const page = await arrive();
     const devtools = await page.context().newCDPSession(page);
     const data = { items: [], files: [join(directory, 'beside.txt')], dragOperationsMask: 1 };
     for (const type of ['dragEnter', 'dragOver'] as const)
       await devtools.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data });
     await page.getByText('Drop to upload').waitFor();
-    // Nothing says that it has left, as when it is let go of over another window.
+    // No event is fired when the files leave, as when they are dropped on another window.
     await page.getByText('Drop to upload').waitFor({ state: 'detached' });
     await here.leave();
   });
 
-  test('what is pasted', async () => {
+  test('stores an image that is pasted', async () => {
     const page = await arrive();
     await page.evaluate(async () => {
       const canvas = Object.assign(document.createElement('canvas'), { width: 8, height: 8 });
@@ -113,7 +113,7 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
     await here.leave();
   });
 
-  test('a file of 60 MiB, straight to the storage, and sees it move', async () => {
+  test('sends a file of 60 MiB directly to the storage, with a progress bar', async () => {
     const page = await arrive();
     const film = join(directory, 'film.mp4');
     await writeFile(film, Buffer.alloc(60 * MIB, 'film'));
@@ -141,9 +141,9 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
   });
 
   test.for([
-    ['100 KiB/s: a large file alone, and a short one beside it', 100 * KIB, 5 * MIB, 1],
-    ['4 MiB/s: large files at once', 4 * MIB, 40 * MIB, 3],
-  ] as const)('over a line of %s', async ([, bytesPerSecond, size, atOnce]) => {
+    ['100 KiB/s sends one large file at a time, and a short one beside it', 100 * KIB, 5 * MIB, 1],
+    ['4 MiB/s sends several large files at once', 4 * MIB, 40 * MIB, 3],
+  ] as const)('over a connection of %s', async ([, bytesPerSecond, size, atOnce]) => {
     const page = await arrive();
     await slowUploads(page, bytesPerSecond);
     let begun = 0;
@@ -159,7 +159,7 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
     await writeFile(join(directory, 'short.txt'), 'short');
     await page.getByTestId('files').setInputFiles([...large, join(directory, 'short.txt')]);
     await rowOf(page, 'short.txt').getByText('Stored').waitFor();
-    // From then on it knows the line.
+    // From then on the queue knows the speed of the connection.
     await uploadPanel(page)
       .getByText(/[KM]B\/s/)
       .waitFor();
@@ -171,7 +171,7 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
     await here.leave();
   });
 
-  test('a file while the list loads for the first time, and sees it there', async () => {
+  test('shows a file in the list also when it is stored while the list loads for the first time', async () => {
     ({ account, here } = await openNewAccount(service, browser));
     const { page } = here;
     const { promise: isStored, resolve: tellStored } = Promise.withResolvers<void>();
@@ -187,13 +187,13 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
       .getByTestId('files')
       .setInputFiles([{ name: 'early.txt', mimeType: 'text/plain', buffer: Buffer.from('early') }]);
     await uploadPanel(page).getByText('1 file uploaded').waitFor();
-    // The list that was asked for before is answered only after the dashboard wanted it anew.
+    // The first list is answered only after the dashboard has refreshed it.
     setTimeout(tellStored, 1_000);
     await page.getByRole('button', { name: 'Details of early.txt' }).waitFor();
     await here.leave();
   });
 
-  test('and calls it off: nothing of it stays charged', async () => {
+  test('charges nothing for an upload that is cancelled', async () => {
     const page = await arrive();
     const film = join(directory, 'long.mp4');
     await writeFile(film, Buffer.alloc(20 * MIB));
@@ -209,7 +209,7 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
     await here.leave();
   });
 
-  test(`a folder of ${FOLDER_FILES} files, which all arrive although the service says "too many" now and then`, {
+  test(`stores all of a folder of ${FOLDER_FILES} files although some requests are 429`, {
     timeout: 180_000,
   }, async () => {
     const page = await arrive();
@@ -230,7 +230,7 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
     await here.leave();
   });
 
-  test('more than fits, and reads why and what is free', async () => {
+  test('explains that a file does not fit, and how much storage is free', async () => {
     const page = await arrive();
     await adminJson(service, 'set-limit', account.email, '1000');
     await page.reload();
@@ -243,7 +243,7 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
       .getByTestId('files')
       .setInputFiles([{ name: 'over.txt', mimeType: 'text/plain', buffer: Buffer.alloc(51) }]);
     await rowOf(page, 'over.txt').getByText('Not enough storage: 50 bytes left.').waitFor();
-    // What a program stored in the meantime is counted, too.
+    // A program stores another file meanwhile.
     await uploadThrough('inline', account, 'elsewhere.txt', 'x'.repeat(40));
     await page.getByRole('button', { name: 'Upload over.txt again' }).click();
     await rowOf(page, 'over.txt').getByText('Not enough storage: 10 bytes left.').waitFor();
@@ -252,16 +252,16 @@ describe.runIf(HAS_BROWSER)('a person uploads', () => {
 
   test.each([
     [
-      'than a day allows',
+      'the bytes of a day are used up',
       { status: 429, headers: { 'Retry-After': '40000' }, json: { error: 'rate_limit_exceeded' } },
-      'You have sent as much today as an account may. Try again after midnight (UTC).',
+      'You have reached the upload limit for today. Try again after midnight (UTC).',
     ],
     [
-      'files than an account may have',
+      'the account has the maximum number of files',
       { status: 403, json: { error: 'storage_limit_exceeded' } },
-      'You have as many files as an account may have. Delete one first.',
+      'You have the maximum number of files. Delete one first.',
     ],
-  ])('more %s, and reads so at once instead of waiting', async (_, answer, sentence) => {
+  ])('explains at once, instead of waiting, that %s', async (_, answer, sentence) => {
     const page = await arrive();
     await page.route('**/api/v1/files', (route) =>
       route.request().method() === 'POST' ? route.fulfill(answer) : route.fallback(),

@@ -2,15 +2,15 @@ import { expect, test } from 'vitest';
 import { failureOf } from '../../dashboard/src/api/failure.ts';
 import { nextEvent, pause } from '../../dashboard/src/api/pause.ts';
 
-const reason = new Error('called off');
+const reason = new Error('aborted');
 
-test('what was called off before it waits does not wait', async () => {
+test('pause and nextEvent reject at once with an aborted signal', async () => {
   const signal = AbortSignal.abort(reason);
   await expect(pause(60, signal)).rejects.toBe(reason);
   await expect(nextEvent(new EventTarget(), 'online', signal)).rejects.toBe(reason);
 });
 
-test('what waits for an event ends with it, or when it is called off', async () => {
+test('nextEvent ends with its event, or when it is aborted', async () => {
   const [target, controller] = [new EventTarget(), new AbortController()];
   const waits = [nextEvent(target, 'online', controller.signal), nextEvent(target, 'other', controller.signal)];
   target.dispatchEvent(new Event('online'));
@@ -21,9 +21,9 @@ test('what waits for an event ends with it, or when it is called off', async () 
 
 test.each([
   ['a minute', '60', 'rate_limit_exceeded'],
-  ['five minutes, as a firewall says', '300', 'rate_limit_exceeded'],
+  ['five minutes, as from the firewall', '300', 'rate_limit_exceeded'],
   ['hours', '40000', 'day_used_up'],
-] as const)('a 429 of %s is %s s of %s', (_, retryAfter, code) => {
+] as const)('a 429 with a Retry-After of %s (%s s) is the failure %s', (_, retryAfter, code) => {
   const failure = failureOf({ error: 'rate_limit_exceeded' }, retryAfter);
   expect([failure.code, failure.retryAfterSeconds]).toEqual([code, Number(retryAfter)]);
 });

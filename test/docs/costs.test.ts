@@ -8,28 +8,28 @@ import { meterUse } from './metered-use.ts';
 
 const RECORD = join(import.meta.dirname, '../../docs/costs/metered.json');
 
-/** Where it fails because the service has changed: `npx vitest run test/docs/costs.test.ts --update`. */
-test('the record of what requests use is of this service', async () => {
+/** When it fails because the service has changed: `npx vitest run test/docs/costs.test.ts --update`. */
+test('docs/costs/metered.json is what requests to the service use', async () => {
   const service = await startTestService();
   const metered = { requests: await meterUse(service), stock: await countStock() };
   await service.close();
   await expect(`${JSON.stringify(metered, null, 2)}\n`).toMatchFileSnapshot(RECORD);
 });
 
-test('a price is asked for as many units as it names', () => {
+test('a cost is computed per unit of its price', () => {
   expect(costOf('objectRead', 1_000_000)).toBeCloseTo(0.4);
   expect(costOf('gatewayRequest', 2_000_000)).toBeCloseTo(7);
   expect(costOf('secret', 3)).toBeCloseTo(1.2);
 });
 
-test('the gateway is paid for what goes through it: not streaming uploads, nor downloads', () => {
+test('the gateway costs something only for requests through it, not for streaming uploads and downloads', () => {
   const throughGateway = Object.keys(METERED_REQUESTS).filter(
     (name) => costOfRequests(name as MeteredRequest, 1).gateway > 0,
   );
   expect(throughGateway).toEqual(['inline', 'direct', 'list', 'search']);
 });
 
-test('what a function without a known price takes part in has no price of Lambda, and a sum without it', () => {
+test('a request to a function without a known price has no cost of Lambda, and a total without it', () => {
   const cost = costOfRequests('streaming', 1);
   expect(cost.lambda).toBeUndefined();
   expect(totalOf(cost)).toBeCloseTo(cost.dynamoDb + cost.s3 + cost.cloudFront + cost.logs);

@@ -20,7 +20,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Runs the script that docs/operate.md gives an account's owner, in the directory. */
+/** Runs docs/operate.md's script for an account's owner in the directory. */
 async function exportAccount({ key }: Pick<TestAccount, 'key'>): Promise<void> {
   const page = await readFile(join(import.meta.dirname, '../../docs/operate.md'), 'utf8');
   const script = /<!-- script: export-account -->\n```sh\n([\s\S]*?)```/.exec(page)?.[1] ?? 'exit 1';
@@ -28,7 +28,7 @@ async function exportAccount({ key }: Pick<TestAccount, 'key'>): Promise<void> {
   await promisify(execFile)('sh', ['-c', script], { cwd: directory, env });
 }
 
-test("the page's script saves every file of an account, whatever it is called", async () => {
+test('the export script of the guide saves every file of an account, with any name', async () => {
   const account = await service.newAccount();
   const names = ['a.txt', '-rf', 'two words "quoted".txt', '100 % $HOME `x`; naïve 日本.txt', '...', ' # '];
   const uploads = await Promise.all(names.map((name) => account.byKey.upload(name, `content of ${name}`)));
@@ -44,10 +44,10 @@ test("the page's script saves every file of an account, whatever it is called", 
   expect(saved).toMatchObject({ total: names.length });
 });
 
-test('it fails, and does not say nothing, when a file cannot be fetched or the key is not taken', async () => {
+test('the export script of the guide fails with a message when a file or the key is invalid', async () => {
   const account = await service.newAccount();
   const operator = operatorOf(service);
-  // Rows without objects.
+  // A row without an object.
   await generateFiles(operator.dynamoDb, service.tables, { accountId: account.id, count: 1 });
   operator.close();
   await expect(exportAccount(account)).rejects.toThrow('404');

@@ -1,7 +1,7 @@
 import type { Stock } from '../../docs/costs/use.ts';
 import { onlySynthesized, type Synthesized, synthesized } from '../support/synthesized.ts';
 
-/** What the template makes that costs something by the month, and the memory of functions. */
+/** Counts the resources of the templates that cost something per month, and reads the memory of the functions. */
 export async function countStock(): Promise<Stock> {
   const count = async (stack: string, type: string) => (await synthesized(stack, type)).length;
   const functions = await synthesized('Api', 'AWS::Lambda::Function');
@@ -21,7 +21,7 @@ export async function countStock(): Promise<Stock> {
   };
 }
 
-/** CloudWatch charges an alarm by the metrics it reads. */
+/** The number of metrics of an alarm, by which CloudWatch charges it. */
 function metricsOf({ Properties: { Metrics = [{ MetricStat: true }] } }: Synthesized): number {
   return (Metrics as { MetricStat?: unknown }[]).filter(({ MetricStat }) => MetricStat !== undefined).length;
 }

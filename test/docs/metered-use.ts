@@ -10,20 +10,20 @@ import type { TestAccount, TestService } from '../support/service.ts';
 const KIB = 1_024;
 const [SMALL_FILE, LARGE_FILE] = [Buffer.alloc(100 * KIB, 'x'), Buffer.alloc(25 * KIB * KIB, 'x')];
 const FILES_IN_LIST = 1_000;
-/** The first time a function also reads what it keeps, and once a minute it writes when a key was used. */
+/** Several runs, because a new function also reads what it caches, and writes once a minute when a key was used. */
 const TIMES = 3;
 const LOG_WAIT = { timeout: 20_000, interval: 10 };
 
-/** S3's operations by what they cost. Source: S3 pricing, "Requests & data retrievals". */
+/** S3's operations by price. Source: S3 pricing, "Requests & data retrievals". */
 const S3_PRICES = {
   write: /^(Put|Copy|List|CreateMultipart|CompleteMultipart|UploadPart)/,
   read: /^(Get|Head)/,
   free: /^(Delete|Abort)/,
 };
-/** With EventBridge turned on, a bucket tells of every object that comes or goes. */
+/** The operations for which a bucket sends an event to EventBridge: objects that are created or deleted. */
 const S3_EVENTS = /^(PutObject|CopyObject|CompleteMultipartUpload|DeleteObject)$/;
 
-/** What each of the usual requests uses of AWS, when nothing is refused, tried again or cold. */
+/** Measures what each common request uses of AWS, without errors, retries and cold starts. */
 export async function meterUse(service: TestService): Promise<Record<MeteredRequest, Use>> {
   const [uploader, lister, links] = await prepare(service);
   const [seen] = links;
@@ -40,7 +40,7 @@ export async function meterUse(service: TestService): Promise<Record<MeteredRequ
   };
 }
 
-/** Somebody who uploads, somebody who has many files, and links that nobody has used. */
+/** Makes an account that uploads, an account with many files, and links that have not been used. */
 async function prepare(service: TestService): Promise<[TestAccount, TestAccount, string[]]> {
   const [uploader, lister] = [await service.newAccount(), await service.newAccount()];
   const operator = operatorOf(service);
@@ -50,7 +50,7 @@ async function prepare(service: TestService): Promise<[TestAccount, TestAccount,
   for (let file = 0; file <= TIMES; file++) {
     links.push(String((await done(uploader.byKey.upload('a', SMALL_FILE))).body.url));
   }
-  // No line of theirs may come later. A new account is three requests.
+  // Wait for all log lines of these requests, so that none arrives later. A new account is three requests.
   const requests = Array.from({ length: 2 * 3 + links.length }, () => 'request');
   const metrics = links.map(() => 'metrics');
   await linesOf(() => service.logs, [...requests, ...metrics]);
@@ -60,9 +60,9 @@ async function prepare(service: TestService): Promise<[TestAccount, TestAccount,
 async function uploadDirectly(service: TestService, { byKey }: TestAccount): Promise<void> {
   service.holdEvents();
   const ticket = await done(askForTicket(byKey, 'a.bin', LARGE_FILE.length));
-  if ((await put(ticket.body, LARGE_FILE)) !== 200) throw new Error('the PUT was refused');
+  if ((await put(ticket.body, LARGE_FILE)) !== 200) throw new Error('the PUT failed');
   await done(complete(byKey, ticket.body));
-  // On AWS it takes a second or so, and a client that completes at once is first.
+  // On AWS the event takes about a second, so a client that completes at once is first.
   await service.deliverEvents();
 }
 
@@ -81,11 +81,11 @@ async function done<Body>(request: Promise<Answer<Body>>): Promise<Answer<Body>>
 interface Metering {
   readonly service: TestService;
   readonly act: () => Promise<unknown>;
-  /** Messages of the lines that functions write. */
+  /** The messages of the log lines that functions write. */
   readonly logged: readonly string[];
 }
 
-/** Of several times the one that used least. */
+/** Runs it several times. @returns the lowest use. */
 async function leastUse(metering: Metering): Promise<Use> {
   const uses: Use[] = [];
   for (let time = 0; time < TIMES; time++) uses.push(await useOf(metering));
@@ -116,8 +116,8 @@ async function useOf({ service, act, logged }: Metering): Promise<Use> {
 }
 
 /**
- * Every invocation calls AWS, under a trace of its own. The streaming server has none; and neither has who uses a URL that a
- * function signed.
+ * Counts invocations by their trace ids, since every invocation calls AWS. The streaming server and clients with a signed URL
+ * have no trace id.
  */
 function countInvocations(calls: readonly MeteredCall[]): Record<string, number> {
   const traces = new Map<string, Set<string>>();
@@ -130,8 +130,8 @@ function countInvocations(calls: readonly MeteredCall[]): Record<string, number>
 }
 
 /**
- * The lines that functions wrote (the edge's stand among them, without a source), whose digits do not depend on how fast they were. They come through a pipe, so these are
- * waited for; another one, now or when the next use is metered, is an error.
+ * Waits for the functions' log lines with these messages, and replaces durations by a constant, so that the size does not
+ * depend on speed. (Lines of the edge have no source and are ignored.) Any other line is an error, now or in the next run.
  */
 function linesOf(logs: () => readonly string[], messages: readonly string[]): Promise<string[]> {
   return vi.waitFor(() => {

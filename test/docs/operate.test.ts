@@ -31,22 +31,22 @@ const ROOT = join(import.meta.dirname, '../..');
 const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
 const commands = pageCommands(page);
 
-test('the page shows every table, as the code has it now', () => {
+test("the guide's generated tables are up to date", () => {
   expect(fillTables(page)).toBe(page);
   for (const name of Object.keys(TABLES_OF_OPERATION)) expect(page).toContain(`<!-- table: ${name} -->`);
 });
 
-test('every command of the page is understood, and every command there is has its example', () => {
+test("the guide's admin commands are valid, and it has an example of every command", () => {
   const lines = [...page.matchAll(/^ *npm run (?:--silent )?admin -- (.+)$/gm)].map(([, line = '']) => line.split(' '));
-  const understood = lines.map((args) => parseCommandLine(args)?.command);
-  expect(new Set(understood)).toEqual(new Set(Object.values(COMMANDS)));
+  const parsed = lines.map((args) => parseCommandLine(args)?.command);
+  expect(new Set(parsed)).toEqual(new Set(Object.values(COMMANDS)));
 });
 
-test('the parameter has the name the page says', () => {
+test("the operator's parameter has the name in the guide", () => {
   expect(page).toContain(`\`${operatorParameterName('<stage>' as 'prod')}\``);
 });
 
-test('every script, context and variable of its commands is there', () => {
+test("every script, context and variable in the guide's commands exists", () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const known = [...Object.keys(CONFIGURABLE_LIMITS), ...Object.keys(VARIABLES)];
   expect(commands.length).toBeGreaterThan(15);
@@ -60,7 +60,7 @@ test('every script, context and variable of its commands is there', () => {
   expect(Object.keys(CONTEXTS)).toEqual(expect.arrayContaining(inText));
 });
 
-test('the commands of the CDK have every option they are given, and do not pass over one', async () => {
+test("every option of the guide's CDK commands exists", async () => {
   const given = new Map<string, string[]>();
   for (const { line } of commands) {
     const [, command = '', text = ''] = /npx cdk (\w+)(.*)/.exec(line) ?? [];
@@ -74,13 +74,13 @@ test('the commands of the CDK have every option they are given, and do not pass 
   }
 });
 
-test('a wrong limit is refused with the sentence of the page', () => {
+test('an invalid limit is rejected with the message in the guide', () => {
   const sentence = 'MAX_UPLOAD_SIZE_BYTES must be a whole number from 1 to 5242880000, not "100MB"';
   expect(page).toContain(sentence);
   expect(() => parseLimit('MAX_UPLOAD_SIZE_BYTES', '100MB')).toThrow(sentence);
 });
 
-test('it asks for outputs that there are, each of its stack, and says what every one is for', () => {
+test('the guide reads outputs that exist, from the right stack, and uses every output', () => {
   const asked = [...page.matchAll(/\boutput ([A-Z]\w+)(?:-\$AWS_REGION)? (\w+)/g)].map(([, stack, name]) => [
     name,
     stack,
@@ -88,17 +88,17 @@ test('it asks for outputs that there are, each of its stack, and says what every
   expect(asked.length).toBeGreaterThan(10);
   for (const [name, stack] of asked) expect(OUTPUTS).toHaveProperty([String(name), 'stack'], stack);
   const unused = Object.keys(OUTPUTS).filter((name) => !asked.some(([other]) => other === name));
-  // The one is in every link, by the others stacks know each other: nothing has to be done with them.
+  // The operator has no use for these: the first is in every link, the others are for references between stacks.
   expect(unused).toEqual(['CdnUrl', 'AppDistributionId', 'CdnDistributionId']);
 });
 
-test('the codes of a failed login are such as there are', () => {
+test("the guide's codes of a failed login exist", () => {
   const codes = [...page.matchAll(/`error=(\w+)`/g)].map(([, code]) => code);
   expect(codes.length).toBeGreaterThan(2);
   expect(Object.keys(LOGIN_ERRORS)).toEqual(expect.arrayContaining(codes));
 });
 
-test('the functions and contexts it names in its text are there', () => {
+test('the functions, tables and contexts that the guide names exist', () => {
   const named = [...page.matchAll(/`([a-z]+[A-Z][A-Za-z]*)`/g)].map(([, name]) => name);
   expect(named.length).toBeGreaterThan(10);
   const tables = Object.keys(TABLES) as TableName[];
@@ -106,7 +106,7 @@ test('the functions and contexts it names in its text are there', () => {
   expect(known).toEqual(expect.arrayContaining(named));
 });
 
-test('every check of the smoke run has a line that says where to look', () => {
+test('the guide says where to look for every check of the smoke run', () => {
   const [, table = ''] = /\| Check \| Where to look \|\n.*\n((?:\|.*\n)+)/.exec(page) ?? [];
   const beginnings = [...table.matchAll(/^\| (.*?) \|/gm)].flatMap(([, cell = '']) =>
     [...cell.matchAll(/`(.+?)`/g)].map(([, beginning = '']) => beginning),
@@ -117,7 +117,7 @@ test('every check of the smoke run has a line that says where to look', () => {
   expect(beginnings.filter((beginning) => !names.some((name) => name.startsWith(beginning)))).toEqual([]);
 });
 
-test('the policy that stops direct uploads refuses the PUT of a URL that was signed before, and nothing else', async () => {
+test("the guide's policy that stops direct uploads denies the PUT of older URLs, and nothing else", async () => {
   const [, policy = ''] = /put-role-policy .* --policy-document '(.*)'/.exec(page) ?? [];
   const service = await startTestService({}, { mayLackGrants: true });
   try {
@@ -137,15 +137,17 @@ test('the policy that stops direct uploads refuses the PUT of a URL that was sig
   }
 });
 
-/** What the commands choose, put together as far as they do not contradict each other. */
+/** The contexts and variables of all commands, merged into as few sets as possible without contradictions. */
 function choices(): Pick<PageCommand, 'contexts' | 'variables'>[] {
   const merged: Pick<PageCommand, 'contexts' | 'variables'>[] = [];
-  const isAlike = (some: Record<string, string>, others: Record<string, string>) =>
+  const isCompatible = (some: Record<string, string>, others: Record<string, string>) =>
     Object.entries(some).every(([name, value]) => (others[name] ?? value) === value);
   for (const command of commands) {
     const contexts = { stage: DEFAULT_STAGE, ...command.contexts };
     const { variables } = command;
-    const index = merged.findIndex((one) => isAlike(contexts, one.contexts) && isAlike(variables, one.variables));
+    const index = merged.findIndex(
+      (one) => isCompatible(contexts, one.contexts) && isCompatible(variables, one.variables),
+    );
     const into = merged[index] ?? { contexts: {}, variables: {} };
     merged[index < 0 ? merged.length : index] = {
       contexts: { ...into.contexts, ...contexts },
@@ -155,14 +157,14 @@ function choices(): Pick<PageCommand, 'contexts' | 'variables'>[] {
   return merged;
 }
 
-describe('followed as far as it goes without AWS', () => {
+describe('the guide, followed as far as possible without AWS:', () => {
   let bySynth: Assembly;
   let directory: string;
   const chosen: SynthesizedStage[] = [];
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'operate-'));
-    // As the page says it, but for where to (by a path from here, as cdk.json has it), and without what other tests try: the
-    // builds (test/infra/bundle.test.ts) and the checks (test/infra/validation.test.ts).
+    // As in the guide, but into another directory (a relative path, as in cdk.json), and without what other tests check:
+    // the builds (test/infra/bundle.test.ts) and the validation (test/infra/validation.test.ts).
     const settings = { CI: 'true', CDK_BUNDLES: join(inject('assembly'), 'bundles'), CDK_VALIDATION: 'false' };
     const options = { cwd: ROOT, env: { ...inherited(), ...settings } };
     await promisify(execFile)('npm', ['run', 'synth', '--', '--output', relative(ROOT, directory)], options);
@@ -171,21 +173,21 @@ describe('followed as far as it goes without AWS', () => {
   });
   afterAll(() => Promise.all([rm(directory, { recursive: true }), ...chosen.map(({ remove }) => remove())]));
 
-  test('`npm run synth` writes the stacks of the page, in its order, of the stage prod', () => {
+  test('npm run synth writes the stacks of the guide for the stage prod, in its order', () => {
     expect(shellLines(page)).toContain('npm run synth');
     expect(JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8'))).toHaveProperty('output', 'cdk.out');
     const [, table = ''] = /\| Stack \| What is in it \|\n.*\n((?:\|.*\n)+)/.exec(page) ?? [];
     const stacks = [...table.matchAll(/^\| `(\S+)` \|/gm)].map(([, name]) => name);
-    // The CLI tells the Region that it would deploy to, and without any it is this one.
+    // The CLI sets the Region that it would deploy to; by default it is this one.
     const made = Object.keys(bySynth.templates).map((name) => name.replace(/-us-east-1$/, '-<Region>'));
     expect(made).toEqual(stacks);
     const named = [...page.matchAll(/\bFileHosting-prod-([A-Z][a-z]+)\b/g)].map(([name]) => name);
-    // It is there by context alone.
+    // This stack exists only with a context.
     const known = [...stacks, 'FileHosting-prod-Firewall'].map((name) => String(name).replace('-<Region>', ''));
     expect(known).toEqual(expect.arrayContaining(named));
   });
 
-  test('every variable and context of its commands makes templates', () => {
+  test('every variable and context of its commands can be synthesized', () => {
     const stages = chosen.map(({ templates }) => Object.keys(templates)[0]);
     expect(new Set(stages)).toEqual(new Set(['FileHosting-prod-Data', 'FileHosting-dev-Data']));
     const all = JSON.stringify(chosen.map(({ templates }) => templates));
@@ -194,7 +196,7 @@ describe('followed as far as it goes without AWS', () => {
     }
   });
 
-  test('the outputs are those of the page, and no others but those by which stacks know each other', () => {
+  test('the stacks have the outputs of the guide, and no others except for references between stacks', () => {
     const outputs = Object.entries(bySynth.templates).flatMap(([stack, { Outputs = {} }]) =>
       Object.keys(Outputs).map((name) => ({ name, stack: stack.split('-')[2] })),
     );
@@ -205,7 +207,7 @@ describe('followed as far as it goes without AWS', () => {
     );
   });
 
-  test('log groups, tables, buckets and roles have no name of their own, so theirs begin as the page says', () => {
+  test('generated names of log groups, tables, buckets and roles begin as in the guide', () => {
     const named = [...page.matchAll(/\bFileHosting-prod-(\w+)-(\w+)…/g)];
     expect(named.length).toBeGreaterThan(5);
     for (const [, stack, beginning = ''] of named) {
@@ -221,7 +223,7 @@ describe('followed as far as it goes without AWS', () => {
     for (const name of ['LogGroupName', 'TableName', 'BucketName', 'RoleName']) expect(properties).not.toContain(name);
   });
 
-  test('the alarms have the names of the page', () => {
+  test('the alarms have the names in the guide', () => {
     const { Resources } = bySynth.templates['FileHosting-prod-Operations'] as Template;
     const names = Object.values(Resources).map(({ Properties = {} }) => Properties.AlarmName);
     expect(page).toContain('the alarm `FailedEvents`');
@@ -229,7 +231,7 @@ describe('followed as far as it goes without AWS', () => {
     expect(names).toEqual(expect.arrayContaining(['FileHosting-prod-FailedEvents']));
   });
 
-  test('what stays behind of prod is exactly what the page lists', () => {
+  test('the resources that prod keeps after its deletion are exactly those in the guide', () => {
     const kept = Object.values(bySynth.templates).flatMap(({ Resources }) =>
       Object.entries(Resources).flatMap(([id, { DeletionPolicy }]) => (DeletionPolicy === 'Retain' ? [id] : [])),
     );
@@ -237,7 +239,7 @@ describe('followed as far as it goes without AWS', () => {
     const listed = [...table.matchAll(/^ *\| (.*?) \|/gm)].flatMap(([, cell = '']) =>
       [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name),
     );
-    // A logical id ends in eight digits of a hash.
+    // A logical id ends in a hash of eight digits.
     expect(kept.map((id) => id.slice(0, -8)).sort()).toEqual(listed.sort());
   });
 });

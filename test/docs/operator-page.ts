@@ -1,4 +1,4 @@
-/** The commands that docs/operate.md asks its reader to run. */
+/** The commands of docs/operate.md. */
 
 export interface PageCommand {
   readonly line: string;
@@ -8,13 +8,13 @@ export interface PageCommand {
   readonly contexts: Readonly<Record<string, string>>;
 }
 
-/** Every line of its shell blocks, with the lines joined that end in a backslash. */
+/** Every line of the page's shell blocks; lines that end in a backslash are joined with the next one. */
 export function shellLines(page: string): string[] {
   const blocks = [...page.matchAll(/^( *)```sh\n([\s\S]*?)^\1```$/gm)].map(([, , block = '']) => block);
   return blocks.flatMap((block) => block.replaceAll(/\\\n\s*/g, '').split('\n')).flatMap((line) => line.trim() || []);
 }
 
-/** The commands of npm and of the CDK, by what they choose. */
+/** The page's commands of npm and the CDK, with their variables and contexts. */
 export function pageCommands(page: string): PageCommand[] {
   const commands = shellLines(page).filter((line) => /^([A-Z_]+=\S+ )*(npm|npx) /.test(line));
   return commands.map((line) => ({

@@ -5,12 +5,12 @@ import { fillTables, TABLES_OF_README } from '../../docs/tables.ts';
 
 const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
 
-test('the README shows every table, as the code has it now', () => {
+test("the README's generated tables are up to date", () => {
   expect(fillTables(readme)).toBe(readme);
   for (const name of Object.keys(TABLES_OF_README)) expect(readme).toContain(`<!-- table: ${name} -->`);
 });
 
-test('the README shows every picture there is, and no other', () => {
+test('the README shows every screenshot, and no other', () => {
   const shown = [...readme.matchAll(/src="docs\/screenshots\/([^"]+)"/g)].map(([, file]) => file);
   const taken = readdirSync(join(import.meta.dirname, '../../docs/screenshots')).filter((name) =>
     name.endsWith('.png'),

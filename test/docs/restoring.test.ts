@@ -12,7 +12,7 @@ import { operatorOf } from '../support/operator.ts';
 import { startTestService } from '../support/service.ts';
 import { synthesized } from '../support/synthesized.ts';
 
-/** What the commands of docs/operate.md name is what the stack makes. */
+/** The sections of docs/operate.md about restoring and exporting agree with the stacks and the code. */
 
 const ROOT = join(import.meta.dirname, '../..');
 const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
@@ -21,7 +21,7 @@ const [restoring, exporting] = [section('Restoring a table'), section('Exporting
 const commands = [...`${restoring}${exporting}`.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, code]) => code).join('\n');
 const all = (pattern: RegExp) => new Set([...commands.matchAll(pattern)].map(([, found = '']) => found));
 
-test('the parameter is that of the stage, and what is read from it is in it', async () => {
+test("the guide reads the stage's parameter, and only values that are in it", async () => {
   expect(all(/ssm get-parameter --name (\S+)/g)).toEqual(new Set([operatorParameterName(DEFAULT_STAGE)]));
   const parameters = await synthesized('Data', 'AWS::SSM::Parameter');
   const operator = parameters.find(({ Properties }) => Properties.Name === operatorParameterName('dev'));
@@ -34,7 +34,7 @@ test('the parameter is that of the stage, and what is read from it is in it', as
   for (const variable of read) expect(text).toContain(`\\"${variable}\\":`);
 });
 
-test('the restored table may be called so, and the example of cdk.json is the one there is with its name', () => {
+test("the guide's name of a restored table is valid, and its example is cdk.json with that name", () => {
   const example = JSON.parse(/```json\n([\s\S]*?)```/.exec(restoring)?.[1] ?? '');
   const { context, ...others } = example;
   expect(others).toEqual(JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')));
@@ -42,21 +42,21 @@ test('the restored table may be called so, and the example of cdk.json is the on
   expect(readStageConfig(new App({ context }), {}).existingTables).toEqual({ files: name });
 });
 
-test('expiry is turned on by the attribute that the tables have', () => {
+test("the guide turns on expiry with the tables' attributes", () => {
   const attributes = new Set(Object.values<TableDefinition>(TABLES).flatMap(({ ttl }) => ttl ?? []));
   expect(all(/AttributeName=(\w+)/g)).toEqual(attributes);
 });
 
-test('objects are looked for where the files are, and as long as they are kept', () => {
+test('the guide uses the right prefix of objects, and the days that they are kept', () => {
   for (const prefix of [...all(/--prefix (uploads\/)/g), ...all(/^KEY=(\S+)$/gm)]) {
     expect([prefix, isPublicKey(prefix)]).toEqual([prefix, true]);
   }
   const days = new Set([...restoring.matchAll(/\b(\d+) days/g)].map(([, count]) => Number(count)));
-  // 35 is what DynamoDB keeps.
+  // DynamoDB keeps backups for 35 days.
   expect(days).toEqual(new Set([35, DELETED_BYTES_KEPT_DAYS]));
 });
 
-test('every place of the page that a link names is there', () => {
+test("the guide's links to its own headings work", () => {
   const headings = [...page.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title);
   const anchors = headings.map((title) =>
     title
@@ -69,7 +69,7 @@ test('every place of the page that a link names is there', () => {
   expect(links.length).toBeGreaterThan(0);
 });
 
-test('files as they were at an earlier moment are reconciled with accounts and bucket as they are now', async () => {
+test('reconcile corrects a files table of an earlier time with the current accounts and bucket', async () => {
   const service = await startTestService();
   const { dynamoDb, close } = operatorOf(service);
   const { id, byKey } = await service.newAccount();

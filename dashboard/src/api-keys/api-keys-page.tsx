@@ -11,7 +11,7 @@ import { strings } from '../strings.ts';
 import { EmptyBox } from '../ui/empty-box.tsx';
 import { LoadFailure } from '../ui/error-pages.tsx';
 import { Loading } from '../ui/loading.tsx';
-import { wordsFor } from '../ui/notify.ts';
+import { messageFor } from '../ui/notify.ts';
 import { usePageTitle } from '../ui/use-page-title.ts';
 import styles from './api-keys-page.module.css';
 import { CreateKey } from './create-key.tsx';
@@ -35,7 +35,7 @@ export function ApiKeysPage() {
       <Text c="dimmed" mb="lg">
         {words.lead}
       </Text>
-      {error && <LoadFailure words={wordsFor(error)} isStale={keys !== undefined} onAction={() => void refetch()} />}
+      {error && <LoadFailure words={messageFor(error)} isStale={keys !== undefined} onAction={() => void refetch()} />}
       {!error && !keys && (
         <>
           <Skeleton height={180} radius="md" />
@@ -105,7 +105,7 @@ function LastUsed({ at }: { at: string | null }) {
       </Text>
     );
   return (
-    // By a finger or the keyboard it is asked for, too.
+    // The tooltip opens by touch and by keyboard focus, too.
     <Tooltip label={formatTime(at)} events={{ hover: true, focus: true, touch: true }}>
       <UnstyledButton className={styles.ago}>
         <time dateTime={at}>{formatAgo(at)}</time>

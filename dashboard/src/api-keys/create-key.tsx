@@ -4,30 +4,30 @@ import { useState } from 'react';
 import type { NewApiKey } from '../../../shared/answers.ts';
 import { API_KEY_NAME_MAX_CODE_POINTS } from '../../../shared/limits.ts';
 import { Failure } from '../api/failure.ts';
-import { apiKeysQuery, askAnew } from '../api/queries.ts';
+import { apiKeysQuery, refreshQueries } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import { strings } from '../strings.ts';
 import { Dialog } from '../ui/dialog.tsx';
-import { wordsFor } from '../ui/notify.ts';
+import { messageFor } from '../ui/notify.ts';
 import { MadeKey } from './made-key.tsx';
 
 const words = strings.apiKeys;
 
-/** Asks for a name, then shows the key, once: it is in no cache, and goes with the dialog. */
+/** Asks for a name and then shows the key once: the key is kept in no cache, and is gone when the dialog closes. */
 export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const queryClient = useQueryClient();
   const [name, setName] = useState('');
   const creation = useMutation({
     mutationFn: (wanted: string) => request<NewApiKey>('POST', '/api-keys', { json: { name: wanted } }),
-    // Also after a failure: where the answer was lost, there may be a key.
-    onSettled: () => void askAnew(queryClient, apiKeysQuery),
+    // Also after a failure: if only the answer was lost, the key exists.
+    onSettled: () => void refreshQueries(queryClient, apiKeysQuery),
     gcTime: 0,
   });
   const close = () => {
-    // What is under way cannot be called off, and its answer is the only one that shows the key.
+    // A running request cannot be cancelled, and only its answer contains the key.
     if (!creation.isPending) onClose();
   };
-  const forget = () => {
+  const reset = () => {
     setName('');
     creation.reset();
   };
@@ -36,11 +36,11 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
     <Dialog
       opened={isOpen}
       onClose={close}
-      // Not before it is out of sight: it would show the form again.
-      onExitTransitionEnd={forget}
+      // Only when the dialog is hidden: otherwise it would show the form again while it closes.
+      onExitTransitionEnd={reset}
       title={made ? words.made.title : words.create}
       size={made ? 'lg' : 'md'}
-      // Nothing but the button that says so must lose the key.
+      // A dialog with a key is closed only by its own button, so that the key is not lost by mistake.
       withCloseButton={!made}
       closeOnClickOutside={!made}
       closeOnEscape={!made}
@@ -70,7 +70,7 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
               <Alert color="red" variant="outline" role="alert">
                 {creation.error instanceof Failure && creation.error.code === 'invalid_request'
                   ? words.nameRefused
-                  : wordsFor(creation.error)}
+                  : messageFor(creation.error)}
               </Alert>
             )}
             <Group justify="end">

@@ -10,14 +10,14 @@ import { shareXConfig, shareXFileName } from './share-x.ts';
 
 const words = strings.apiKeys.made;
 
-/** The key, and how the first programs are told of it. */
+/** Shows the new key, and how to use it with curl, a shell and ShareX. */
 export function MadeKey({ made, onDone }: { made: NewApiKey; onDone: () => void }) {
   const shown = useRef<HTMLElement>(null);
-  // The form had the focus, and is gone. The button that closes must not get it: Enter pressed twice would lose the key.
+  // The form with the focus is gone. The closing button must not get it: pressing Enter twice would lose the key.
   useEffect(() => shown.current?.focus(), []);
   const uploadUrl = `${location.origin}${API}/files`;
   const curl = `curl -F file=@photo.jpg -H "Authorization: Bearer ${made.key}" ${uploadUrl}`;
-  // One command: where a shell does not take what is pasted as a whole, `read` would read the next line of it.
+  // A single command: if a shell runs pasted lines one by one, `read` would take the next line as its input.
   const shell = [
     'read -rs FILE_HOSTING_KEY && export FILE_HOSTING_KEY &&',
     `  curl -F file=@photo.jpg -H "Authorization: Bearer $FILE_HOSTING_KEY" ${uploadUrl}`,
@@ -63,7 +63,7 @@ export function MadeKey({ made, onDone }: { made: NewApiKey; onDone: () => void 
   );
 }
 
-/** Lines to copy, and what they do. */
+/** Commands to copy, with an explanation. */
 function Snippet({ help, code }: { help: string; code: string }) {
   return (
     <>

@@ -2,7 +2,7 @@ import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ApiKey } from '../../../shared/answers.ts';
 import { Failure } from '../api/failure.ts';
-import { apiKeysQuery, askAnew } from '../api/queries.ts';
+import { apiKeysQuery, refreshQueries } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import { strings } from '../strings.ts';
 import { announce } from '../ui/announce.ts';
@@ -12,20 +12,20 @@ import { useLast } from '../ui/use-last.ts';
 
 const words = strings.apiKeys.revoking;
 
-/** @param apiKey  undefined: closed. */
+/** Asks for confirmation and revokes a key. @param apiKey  the key; undefined when the dialog is closed. */
 export function RevokeKey({ apiKey, onClose }: { apiKey: ApiKey | undefined; onClose: () => void }) {
   const shown = useLast(apiKey);
   const queryClient = useQueryClient();
   const revocation = useMutation({
     mutationFn: async ({ id }: ApiKey) => {
       await request('DELETE', `/api-keys/${id}`).catch((error: unknown) => {
-        // Revoked already, on another page or by an attempt whose answer was lost.
+        // The key is already revoked, in another tab or by an attempt whose answer was lost.
         if (!(error instanceof Failure) || error.code !== 'not_found') throw error;
       });
     },
     onSuccess: (_, { id }) => {
       queryClient.setQueryData(apiKeysQuery.queryKey, (keys) => keys?.filter((key) => key.id !== id));
-      void askAnew(queryClient, apiKeysQuery);
+      void refreshQueries(queryClient, apiKeysQuery);
       announce(words.done);
       onClose();
     },

@@ -1,8 +1,8 @@
 /**
- * A custom uploader of ShareX that puts the link on the clipboard, and shows the error's code when there is none. It has a
- * name by the key, since ShareX shows one of two that are called alike.
- * @param uploadUrl  of `POST /files`.
- * @returns the text of a `.sxcu` file; it holds the key.
+ * Makes a custom uploader for ShareX, which copies the link to the clipboard, or shows the error's code. Its name contains
+ * the start of the key, since ShareX shows only one of two uploaders with the same name.
+ * @param uploadUrl  the URL of `POST /files`.
+ * @returns the text of a `.sxcu` file, which contains the key.
  * Source: ShareX, "Custom uploader" (`{json:…}` reads the answer, since version 15).
  */
 export function shareXConfig(uploadUrl: string, key: string): string {

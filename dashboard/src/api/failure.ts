@@ -1,20 +1,18 @@
 import { ERRORS, type ErrorCode } from '../../../shared/errors.ts';
 
-/**
- * A rate limit never lasts longer: the service's own is a minute, that of a firewall before it five minutes.
- */
+/** Longer than any rate limit: the service's own lasts a minute, that of its firewall five minutes. */
 const LONGEST_RATE_WAIT_SECONDS = 600;
 
 /**
- * `offline`: no answer came at all. `unreadable`: the file to send is not what it was when it was chosen. `day_used_up`: the
- * account has sent as many bytes today as it may, which a person is told rather than made to wait for hours.
+ * `offline`: there was no answer. `unreadable`: the file was changed, moved or deleted since it was chosen. `day_used_up`: the
+ * account has sent as many bytes as it may today; the user is told so at once, because waiting would take hours.
  */
 export type FailureCode = ErrorCode | 'offline' | 'unreadable' | 'day_used_up';
 
-/** Why a request did not do what it was for. */
+/** The reason why a request failed. */
 export class Failure extends Error {
   readonly code: FailureCode;
-  /** How long the service asks us to wait, in seconds. */
+  /** The answer's `Retry-After` in seconds. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: FailureCode, retryAfterSeconds?: number) {
@@ -24,15 +22,16 @@ export class Failure extends Error {
     this.retryAfterSeconds = retryAfterSeconds;
   }
 
-  /** True when the same request may succeed a little later. */
-  get isPassing(): boolean {
+  /** True when the same request may succeed soon. */
+  get isTemporary(): boolean {
     if (this.code === 'unreadable' || this.code === 'day_used_up') return false;
     return this.code === 'offline' || this.code === 'rate_limit_exceeded' || ERRORS[this.code].status >= 500;
   }
 }
 
 /**
- * @param body  of an answer; what is not `{"error": …}` came from no layer of ours.
+ * Makes a Failure of an error's answer.
+ * @param body  the parsed body; one that is not `{"error": …}` is not an answer of the service.
  * @param retryAfter  the `Retry-After` header.
  */
 export function failureOf(body: unknown, retryAfter: string | null): Failure {

@@ -1,4 +1,4 @@
-/** Returns after so many seconds. @throws what `signal` is aborted with. */
+/** Resolves after `seconds`. @throws the reason of `signal` when it is aborted. */
 export function pause(seconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
@@ -14,7 +14,7 @@ export function pause(seconds: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Returns when `target` has had its next event. @throws what `signal` is aborted with, also when it was before. */
+/** Resolves at the next `event` of `target`. @throws the reason of `signal` when it is or was aborted. */
 export function nextEvent(target: EventTarget, event: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();

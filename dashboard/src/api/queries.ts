@@ -9,7 +9,7 @@ export const profileQuery = queryOptions({
   queryFn: ({ signal }) => request<Profile>('GET', '/auth/me', { signal }),
 });
 
-/** Every list of files, whatever its page and search. */
+/** The query key of every list of files, with any page and search. */
 export const FILES = ['files'];
 
 export function filesQuery({ page, search }: { page: number; search: string }) {
@@ -17,7 +17,7 @@ export function filesQuery({ page, search }: { page: number; search: string }) {
   return queryOptions({
     queryKey: [...FILES, { page, search }],
     queryFn: ({ signal }) => request<FilesPage>('GET', `/files?${parameters}`, { signal }),
-    // Turning a page or typing leaves what is there until the next is here.
+    // Another page or search leaves the current list visible until the new one is loaded.
     placeholderData: keepPreviousData,
   });
 }
@@ -28,10 +28,10 @@ export const apiKeysQuery = queryOptions({
 });
 
 /**
- * Brings all that matches up to date with what has just changed. What loads for the first time was asked for before the change
- * and is not asked for anew while it is on its way: so it is asked for again when it has come.
+ * Refetches all matching queries after a change. A query that is loading for the first time was sent before the change, and
+ * invalidating it now does not refetch it. So it is invalidated again when it has loaded.
  */
-export async function askAnew(client: QueryClient, filters: QueryFilters): Promise<void> {
+export async function refreshQueries(client: QueryClient, filters: QueryFilters): Promise<void> {
   const loading = client.getQueryCache().findAll({ ...filters, fetchStatus: 'fetching' });
   const first = loading.filter(({ state }) => state.data === undefined);
   const others = client.invalidateQueries(filters);

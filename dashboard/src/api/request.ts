@@ -10,9 +10,9 @@ export interface RequestOptions {
 }
 
 /**
- * Sends one request of the API, with the session's cookie.
- * @returns the answer's object.
- * @throws Failure for every answer that is none, and an `AbortError` when it is called off.
+ * Sends one request to the API, with the session's cookie.
+ * @returns the JSON object of the answer.
+ * @throws Failure for an error or without an answer, and an `AbortError` when it is aborted.
  */
 export async function request<Answer>(
   method: 'GET' | 'POST' | 'DELETE',
@@ -34,9 +34,9 @@ export async function request<Answer>(
 }
 
 /**
- * {@link request}, and again when the rate limit is used up, as often as it takes: for work that has many requests.
- * @param options.onHeld  is told when it waits, and when it goes on.
- * @throws Failure of any other kind.
+ * Sends a request like {@link request}, and repeats it as long as the rate limit is used up: for work with many requests.
+ * @param options.onHeld  called with true when it starts to wait, and with false when it continues.
+ * @throws Failure for any other error.
  */
 export async function pacedRequest<Answer>(
   method: 'GET' | 'POST' | 'DELETE',

@@ -6,7 +6,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { profileQuery } from '../api/queries.ts';
 import { request } from '../api/request.ts';
-import { tellOfSession } from '../login/session-news.ts';
+import { broadcastSession } from '../login/session-channel.ts';
 import { strings } from '../strings.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { notifyFailure } from '../ui/notify.ts';
@@ -16,10 +16,10 @@ import styles from './shell.module.css';
 
 const words = strings.navigation;
 
-/** Which sessions a logout ends: that of this browser, or all of the account. */
+/** The sessions that a logout ends: that of this browser, or all of the account. */
 type Logout = 'here' | 'everywhere';
 
-/** Who is logged in, and how to log out. */
+/** The menu that shows who is logged in, and logs out. */
 export function AccountMenu() {
   const { data: profile } = useSuspenseQuery(profileQuery);
   const uploads = useUploadQueue();
@@ -30,7 +30,7 @@ export function AccountMenu() {
       <Menu.Target>
         <UnstyledButton className={styles.account}>
           <VisuallyHidden>{words.account(profile.email)}</VisuallyHidden>
-          {/* Initials, not Google's picture: no other host is told who is here. */}
+          {/* Initials instead of Google's picture, so that no other host gets a request. */}
           <Avatar
             name={profile.name || profile.email}
             color="indigo"
@@ -66,7 +66,7 @@ export function AccountMenu() {
   );
 }
 
-/** @param asking  undefined: closed. */
+/** Asks for confirmation of a logout. @param asking  which logout; undefined when the dialog is closed. */
 function LogoutQuestion({
   asking,
   logOut,
@@ -103,13 +103,13 @@ function useLogout() {
   const uploads = useUploadQueue();
   return useMutation({
     mutationFn: async (logout: Logout) => {
-      // While there is a session that may: room that is held counts as used until the tickets end.
+      // Before the session ends, because cancelling needs it: otherwise the tickets' bytes stay reserved until they expire.
       await uploads.cancelAll();
       return logout === 'here' ? request('POST', '/auth/logout') : request('DELETE', '/auth/sessions');
     },
     onSuccess: async () => {
       await navigate({ to: '/login' });
-      tellOfSession(null);
+      broadcastSession(null);
       queryClient.clear();
     },
     onError: notifyFailure,

@@ -2,23 +2,23 @@ import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { createRouter, parseSearchWith, stringifySearchWith } from '@tanstack/react-router';
 import type { Profile } from '../../../shared/answers.ts';
 import { Failure } from '../api/failure.ts';
-import { askAnew, FILES, profileQuery } from '../api/queries.ts';
-import { onSession, tellOfSession } from '../login/session-news.ts';
+import { FILES, profileQuery, refreshQueries } from '../api/queries.ts';
+import { broadcastSession, onSessionChange } from '../login/session-channel.ts';
 import { UploadQueue } from '../uploads/upload-queue.ts';
 import { routeTree } from './routes.tsx';
 
-/** Wherever the session is found to have ended: to the login, and afterwards back here. */
+/** Goes to the login page when a request shows that the session has ended; after the login the user returns here. */
 function onError(error: unknown): void {
   if (!(error instanceof Failure)) return;
   if (error.code === 'unauthorized') toLogin();
-  // Something else filled it meanwhile, and what is free would be told wrongly.
-  if (error.code === 'storage_limit_exceeded') void askAnew(queryClient, profileQuery);
+  // Something else has used storage meanwhile, so the free space that is shown is out of date.
+  if (error.code === 'storage_limit_exceeded') void refreshQueries(queryClient, profileQuery);
 }
 
-/** Each answer to "who is logged in?" is told to all who must know. */
+/** Passes the logged-in account on to the upload queue and to the other tabs. */
 function onProfile({ id }: Profile): void {
   uploads.setAccount(id);
-  tellOfSession(id);
+  broadcastSession(id);
 }
 
 export const queryClient = new QueryClient({
@@ -32,11 +32,11 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      // Without a network they fail, and say so, rather than wait for it unseen; what somebody has given up by then must not
-      // happen after all.
+      // Without a network requests fail and show an error, instead of waiting invisibly: what a user has given up by then
+      // must not happen later.
       networkMode: 'always',
       refetchOnReconnect: true,
-      retry: (failures, error) => error instanceof Failure && error.isPassing && failures < 3,
+      retry: (failures, error) => error instanceof Failure && error.isTemporary && failures < 3,
       retryDelay: (failures, error) =>
         1_000 * ((error instanceof Failure && error.retryAfterSeconds) || 2 ** (failures - 1)),
     },
@@ -44,7 +44,7 @@ export const queryClient = new QueryClient({
   },
 });
 
-/** While many files are stored one after the other, lists are asked for anew this often: each costs one of the limit's. */
+/** How often lists are refetched while many files are being stored: each refetch counts for the rate limit. */
 const REFRESH_MS = 2_000;
 let isRefreshing = false;
 
@@ -54,8 +54,8 @@ function refreshSoon(): void {
   setTimeout(
     () => {
       isRefreshing = false;
-      void askAnew(queryClient, { queryKey: FILES });
-      void askAnew(queryClient, profileQuery);
+      void refreshQueries(queryClient, { queryKey: FILES });
+      void refreshQueries(queryClient, profileQuery);
     },
     uploads.isBusy ? REFRESH_MS : 0,
   );
@@ -70,17 +70,17 @@ export const router = createRouter({
   defaultPreload: 'intent',
   defaultPreloadStaleTime: 0,
   scrollRestoration: true,
-  // What is in an address is text; the router would take `007` or `{}` for JSON.
+  // Search parameters are plain text; by default the router would parse `007` or `{}` as JSON.
   parseSearch: parseSearchWith((value) => value),
   stringifySearch: stringifySearchWith(String),
 });
 
-/** In another tab somebody has logged in or out: this one shows nothing more of somebody else. */
-onSession((accountId) => {
+/** When another tab logs in or out, this one stops showing the previous account. */
+onSessionChange((accountId) => {
   const known = queryClient.getQueryData(profileQuery.queryKey);
   if (known === undefined || known.id === accountId) return;
   if (accountId === null) return toLogin();
-  // Before the reload, which would ask whether to give up uploads that are nobody's here any more.
+  // Cancels the previous account's uploads before the reload, which would otherwise ask for confirmation because of them.
   uploads.setAccount(accountId);
   window.location.reload();
 });

@@ -12,9 +12,9 @@ const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
 createRoot(root).render(
   <StrictMode>
-    {/* Style elements are not in the Content-Security-Policy: the variables come from the style sheets. */}
+    {/* The Content-Security-Policy forbids style elements: the variables come from the style sheets. */}
     <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
-      {/* At the top: at the bottom they would lie over the uploads. */}
+      {/* At the top: at the bottom they would cover the uploads. */}
       <Notifications position="top-center" />
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />

@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 import { ANNOUNCEMENTS } from '../ui/announce.ts';
 import { useUploadQueue } from '../uploads/use-uploads.ts';
 
-/** What is around every page, also that of the login, where uploads may wait. */
+/** The frame of every page, including the login page, where uploads may be waiting. It asks before such a tab is closed. */
 export function Root() {
   const queue = useUploadQueue();
   useEffect(() => {

@@ -27,7 +27,7 @@ const root = createRootRouteWithContext<RouterContext>()({
 
 export interface LoginSearch {
   readonly error?: string;
-  /** The page that asked, within the dashboard. */
+  /** The page of the dashboard to return to. */
   readonly return?: string;
 }
 
@@ -43,7 +43,7 @@ const login = createRoute({
   },
 });
 
-/** All pages that need a session. */
+/** The parent route of all pages that need a session. */
 const session = createRoute({
   getParentRoute: () => root,
   id: 'session',
@@ -61,7 +61,7 @@ const session = createRoute({
   },
 });
 
-/** The last page that the API can be asked for. */
+/** The largest page number that the API accepts. */
 const PAGE_MAX = 2 ** 31 - 1;
 
 const files = createRoute({
@@ -71,7 +71,7 @@ const files = createRoute({
   validateSearch: (search: Record<string, unknown>): FilesSearch => {
     const page = Number(search.page);
     const wanted = text(search.search);
-    // What is undefined here takes the place of what the address says.
+    // An undefined value overrides the one in the address.
     return { page: page > 1 && page <= PAGE_MAX && Number.isInteger(page) ? page : undefined, search: wanted };
   },
   loaderDeps: ({ search }) => search,

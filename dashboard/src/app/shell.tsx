@@ -17,7 +17,7 @@ const PAGES = [
   ['/docs', IconFileText, words.reference],
 ] as const;
 
-/** What every page of a session has around it. */
+/** The frame of every page that needs a session: header, content, uploads. */
 export function Shell() {
   return (
     <>

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, createTheme, Menu, Modal, TextInput, Tooltip } from '@mantine/core';
 
-/** `styles/variables.css` gives the colours; what stands here is how components behave. */
+/** The behaviour of components; their colours are in `styles/variables.css`. */
 export const theme = createTheme({
   primaryColor: 'indigo',
   primaryShade: { light: 7, dark: 8 },
@@ -10,17 +10,17 @@ export const theme = createTheme({
   components: {
     ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle', color: 'gray', size: 'lg' } }),
     Button: Button.extend({ defaultProps: { variant: 'filled' } }),
-    // In its place on the page a menu is part of a landmark; and a menu holds nothing but its items (axe).
+    // Outside a portal a menu is part of a landmark, and without the placeholder it contains only its items (rules of axe).
     Menu: Menu.extend({ defaultProps: { withinPortal: false, withInitialFocusPlaceholder: false } }),
-    // The library would lock the page's scrolling with a style element, which the policy forbids.
+    // The library would lock scrolling with a style element, which the Content-Security-Policy forbids.
     Modal: Modal.extend({
       defaultProps: {
         lockScroll: false,
         centered: true,
         transitionProps: { duration: 120 },
-        // A name without a place to break at is part of some questions.
+        // Some titles contain a file name without spaces.
         styles: { title: { overflowWrap: 'anywhere' } },
-        // The page has one banner, and a dialog's head is not it.
+        // A page has only one banner, so a dialog's header must not have that role.
         attributes: { header: { role: 'presentation' } },
       },
     }),

@@ -5,23 +5,23 @@ import { pacedRequest } from '../api/request.ts';
 const AT_ONCE = 4;
 
 export interface Deletion {
-  /** Ids of the files that are gone; one that was gone already counts. */
+  /** Ids of the files that do not exist any more, including those that were already deleted. */
   readonly deleted: ReadonlySet<string>;
-  /** Why others are not. */
+  /** The failures of the others. */
   readonly failures: readonly Failure[];
 }
 
 export interface DeletionOptions {
-  /** Called off, it begins with no further file. */
+  /** When it is aborted, no further deletion starts. */
   readonly signal: AbortSignal;
-  /** With how many are deleted. */
+  /** Called with the number of deleted files. */
   readonly onProgress: (done: number) => void;
-  /** With whether the rate limit makes it wait. */
+  /** Called with whether the rate limit makes it wait. */
   readonly onHeld: (isHeld: boolean) => void;
 }
 
 /**
- * Deletes files, a few at a time and as fast as the rate limit lets it.
+ * Deletes files, a few at a time and as fast as the rate limit allows.
  * @throws Failure `unauthorized` when the session ends meanwhile.
  */
 export async function deleteAll(

@@ -2,27 +2,27 @@ import { Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import type { FileRecord, FilesPage } from '../../../shared/answers.ts';
-import { askAnew, FILES, profileQuery } from '../api/queries.ts';
+import { FILES, profileQuery, refreshQueries } from '../api/queries.ts';
 import { formatNumber, percentOf } from '../format.ts';
 import { strings } from '../strings.ts';
 import { announce } from '../ui/announce.ts';
 import { Dialog } from '../ui/dialog.tsx';
-import { notifyError, notifyFailure, wordsFor } from '../ui/notify.ts';
+import { messageFor, notifyError, notifyFailure } from '../ui/notify.ts';
 import { useLast } from '../ui/use-last.ts';
 import { deleteAll } from './delete-all.ts';
 
 const words = strings.remove;
 
-/** How many names the question shows. */
+/** How many file names the dialog shows. */
 const NAMES = 5;
 
 interface DeleteFilesProps {
-  /** Undefined: closed. */
+  /** Undefined when the dialog is closed. */
   readonly files: readonly FileRecord[] | undefined;
   readonly onClose: () => void;
 }
 
-/** Asks, deletes, and shows how far it is. */
+/** Asks for confirmation, deletes the files, and shows the progress. */
 export function DeleteFiles({ files, onClose }: DeleteFilesProps) {
   const shown = useLast(files) ?? [];
   const queryClient = useQueryClient();
@@ -36,23 +36,23 @@ export function DeleteFiles({ files, onClose }: DeleteFilesProps) {
       return deleteAll(chosen, { signal, onProgress: setDone, onHeld: setIsHeld });
     },
     onSuccess: ({ deleted, failures }) => {
-      // They are gone from the list at once, whatever becomes of asking for it anew.
+      // Remove the files from the list at once, also if refetching it fails.
       queryClient.setQueriesData<FilesPage>({ queryKey: FILES }, (page) => page && without(page, deleted));
       const [first] = failures;
       if (first === undefined) return announce(words.done(formatNumber(deleted.size), deleted.size === 1));
-      notifyError(words.failed(formatNumber(failures.length), failures.length === 1), wordsFor(first));
+      notifyError(words.failed(formatNumber(failures.length), failures.length === 1), messageFor(first));
     },
     onError: notifyFailure,
     onSettled: () => {
-      void askAnew(queryClient, { queryKey: FILES });
-      void askAnew(queryClient, profileQuery);
+      void refreshQueries(queryClient, { queryKey: FILES });
+      void refreshQueries(queryClient, profileQuery);
       onClose();
       setDone(0);
       setIsHeld(false);
     },
   });
   const isOne = shown.length === 1;
-  /** What is on its way cannot be called back; nothing more is begun. */
+  /** Running deletions cannot be cancelled, but no more are started. */
   const close = () => (removal.isPending ? controller.current.abort() : onClose());
   return (
     <Dialog opened={files !== undefined} onClose={close} title={words.title(formatNumber(shown.length), isOne)}>

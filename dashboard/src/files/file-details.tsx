@@ -12,15 +12,15 @@ import styles from './file-details.module.css';
 const words = strings.details;
 
 interface FileDetailsProps {
-  /** Undefined: closed. */
+  /** Undefined when the dialog is closed. */
   readonly file: FileRecord | undefined;
   readonly onClose: () => void;
   readonly onRemove: (file: FileRecord) => void;
 }
 
-/** All there is to know of a file. */
+/** The dialog with all details of a file. */
 export function FileDetails({ file, onClose, onRemove }: FileDetailsProps) {
-  // It stays to be seen while the dialog closes.
+  // The file stays visible while the dialog closes.
   const shown = useLast(file);
   const { isCopied, copy } = useCopy(shown?.url ?? '');
   return (

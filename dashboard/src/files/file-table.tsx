@@ -11,20 +11,20 @@ import type { Selection } from './use-selection.ts';
 
 const words = strings.files;
 
-/** As many as fill a screen, so that nothing jumps when the files come. */
+/** Placeholder rows that fill a screen, so that nothing moves when the files are loaded. */
 const EMPTY_ROWS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 
 interface FileTableProps {
-  /** Undefined until they are there. */
+  /** Undefined while they are loading. */
   readonly files: readonly FileRecord[] | undefined;
-  /** These are still those of the page or search before. */
+  /** True while the files of the previous page or search are shown. */
   readonly isStale: boolean;
   readonly selection: Selection;
   readonly onShow: (file: FileRecord) => void;
   readonly onRemove: (file: FileRecord) => void;
 }
 
-/** One page of files. On a narrow screen type and date stand under the name. */
+/** One page of files. On a narrow screen, size and date are below the name. */
 export function FileTable({ files, isStale, selection, onShow, onRemove }: FileTableProps) {
   if (files?.length === 0) return null;
   const { chosen } = selection;
@@ -55,7 +55,7 @@ export function FileTable({ files, isStale, selection, onShow, onRemove }: FileT
             ))
           : EMPTY_ROWS.map((key) => (
               <Table.Tr key={key} className={styles.row}>
-                {/* As many cells as the heads: one over all would give the hidden columns their width back. */}
+                {/* One cell per column: a single wide cell would give the hidden columns their width back. */}
                 <Table.Td className={styles.select} />
                 <Table.Td>
                   <Skeleton height={20} radius="sm" />

@@ -9,7 +9,7 @@ import { strings } from '../strings.ts';
 import { LoadFailure } from '../ui/error-pages.tsx';
 import { keepFocus } from '../ui/keep-focus.ts';
 import { Loading } from '../ui/loading.tsx';
-import { wordsFor } from '../ui/notify.ts';
+import { messageFor } from '../ui/notify.ts';
 import { usePageTitle } from '../ui/use-page-title.ts';
 import { ChooseFiles } from '../uploads/choose-files.tsx';
 import { DeleteFiles } from './delete-files.tsx';
@@ -26,7 +26,7 @@ import { useSelection } from './use-selection.ts';
 const words = strings.files;
 const route = getRouteApi('/session/');
 
-/** The files of the account, a page at a time; page and search are in the address. */
+/** The files of the account, one page at a time. Page and search are in the address. */
 export function FilesPage() {
   const { page = 1, search = '' } = route.useSearch();
   const { data, error, failureReason, isPlaceholderData, refetch } = useQuery(filesQuery({ page, search }));
@@ -39,13 +39,13 @@ export function FilesPage() {
   );
   const before = useRef(page);
   useEffect(() => {
-    // The link that led here had the focus, and may be one no more.
+    // The link to this page had the focus, and may not be a link any more.
     if (before.current !== page) keepFocus();
     before.current = page;
   }, [page]);
 
   const pages = Math.max(1, Math.ceil((data?.total ?? 0) / PAGE_SIZE));
-  // What a search found, which stays until all files are here, says nothing of whether there are any.
+  // The result of a search, which stays visible while the full list loads, does not tell whether there are files.
   const isNew = data !== undefined && !isPlaceholderData && data.total === 0 && search === '';
   return (
     <>
@@ -68,7 +68,7 @@ export function FilesPage() {
           )}
         </div>
       )}
-      {error && <LoadFailure words={wordsFor(error)} isStale={data !== undefined} onAction={() => void refetch()} />}
+      {error && <LoadFailure words={messageFor(error)} isStale={data !== undefined} onAction={() => void refetch()} />}
       {isNew && <EmptyState />}
       {!isNew && (!error || data) && (
         <>
@@ -85,7 +85,7 @@ export function FilesPage() {
             </Text>
           )}
           {data && <Pages page={page} count={pages} />}
-          {/* The last file of the last page was deleted, or the address is an old one. */}
+          {/* The page does not exist any more: its last file was deleted, or the address is old. */}
           {data && !isPlaceholderData && page > pages && <Navigate from="/" to="/" search={toPage(pages)} replace />}
         </>
       )}

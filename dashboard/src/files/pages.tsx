@@ -8,16 +8,16 @@ import styles from './pages.module.css';
 
 const words = strings.files;
 
-/** The parameters in the address of the page of files. */
+/** The search parameters of the files page. */
 export interface FilesSearch {
   readonly page?: number | undefined;
   readonly search?: string | undefined;
 }
 
-/** How many pages on either side of the one that is shown can be gone to at once. */
+/** How many pages before and after the current one have a link. */
 const AROUND = 2;
 
-/** The pages of a list, as links. */
+/** Links to the pages of the list. */
 export function Pages({ page, count }: { page: number; count: number }) {
   if (count <= 1) return null;
   const shown = [...new Set([1, ...around(page, count), count])];
@@ -41,7 +41,7 @@ export function Pages({ page, count }: { page: number; count: number }) {
   );
 }
 
-/** @returns what makes of an address's parameters those of a page: the first goes without saying. */
+/** @returns a function that sets the page in search parameters; the first page has no parameter. */
 export function toPage(page: number): (search: FilesSearch) => FilesSearch {
   return ({ page: _, ...others }) => (page === 1 ? others : { ...others, page });
 }

@@ -9,22 +9,22 @@ import styles from './search-field.module.css';
 const words = strings.files;
 const route = getRouteApi('/session/');
 
-/** Milliseconds without a key pressed, after which what was typed is searched for. */
-const PAUSE = 300;
+/** The search starts after this time without a key press. */
+const DEBOUNCE_MS = 300;
 
-/** Searches as one types. The address holds the search, so that it can be kept, sent and gone back to. */
+/** Searches while the user types. The search is in the address, so that it can be saved, shared and gone back to. */
 export function SearchField() {
   const { search = '' } = route.useSearch();
   const navigate = route.useNavigate();
   const [typed, setTyped] = useState(search);
-  // What was typed stays as it is, with the space before its next word.
+  // Keeps the typed text with its trailing space, which is not part of the search.
   useEffect(() => setTyped((now) => (now.trim() === search ? now : search)), [search]);
   const apply = (wanted: string) => {
     const text = wanted.trim();
-    // One step of the history for a search, not one for each letter.
+    // One entry in the browser's history per search, not per letter.
     void navigate({ search: text === '' ? {} : { search: text }, replace: search !== '' });
   };
-  const applySoon = useDebouncedCallback(apply, PAUSE);
+  const applySoon = useDebouncedCallback(apply, DEBOUNCE_MS);
   return (
     <TextInput
       className={styles.field}

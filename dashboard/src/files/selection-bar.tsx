@@ -7,8 +7,8 @@ import { keepFocus } from '../ui/keep-focus.ts';
 import type { Selection } from './use-selection.ts';
 
 /**
- * What can be done with all that is selected; it stands where the search does otherwise, in one line also on a phone, so
- * that no row moves from under the finger.
+ * The actions for the selected files. It replaces the search field, and is one line high also on a phone, so that no row
+ * moves while the user selects.
  */
 export function SelectionBar({ selection, onRemove }: { selection: Selection; onRemove: () => void }) {
   const unselect = () => {

@@ -7,10 +7,10 @@ import styles from './storage-meter.module.css';
 
 const words = strings.storage;
 
-/** From this part of the limit on it warns. */
+/** The part of the limit from which on it warns. */
 const ALMOST = 0.9;
 
-/** How much of the account's storage is used. */
+/** Shows how much of the account's storage is used. */
 export function StorageMeter() {
   const { data: profile } = useSuspenseQuery(profileQuery);
   const [used, limit] = [profile.storage_used_bytes, profile.storage_limit_bytes];

@@ -9,7 +9,7 @@ import { useState } from 'react';
 import type { FileRecord } from '../../../shared/answers.ts';
 import styles from './thumbnail.module.css';
 
-/** A longer image is shown as an icon: there are only originals, and a page of them would be gigabytes of traffic. */
+/** A larger image is shown as an icon: there are no smaller versions, and a page of originals could be gigabytes. */
 const MAX_BYTES = 1024 * 1024;
 
 const IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/bmp']);
@@ -23,7 +23,7 @@ const ICONS = [
   [/^text\/|json|xml/, IconFileText],
 ] as const;
 
-/** The image itself when it is small, else what kind of file it is. It is for the eye only: the name says the same. */
+/** Shows the image itself when it is small, otherwise an icon of the type. Hidden from screen readers, which get the name. */
 export function Thumbnail({ file: { url, mime_type, size_bytes } }: { file: FileRecord }) {
   const [isBroken, setIsBroken] = useState(false);
   const Icon = ICONS.find(([pattern]) => pattern.test(mime_type))?.[1] ?? IconFile;

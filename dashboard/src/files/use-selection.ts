@@ -2,10 +2,10 @@ import { useState } from 'react';
 import type { FileRecord } from '../../../shared/answers.ts';
 
 export interface Selection {
-  /** Of the files on this page, those that are selected, in their order. */
+  /** The selected files of this page, in their order. */
   readonly chosen: readonly FileRecord[];
   has(id: string): boolean;
-  /** @param extend  also all between the last one that was switched and this. */
+  /** Selects or unselects a file. @param extend  true to include all files between the last one that was toggled and this. */
   toggle(id: string, extend: boolean): void;
   all(): void;
   clear(): void;
@@ -14,8 +14,8 @@ export interface Selection {
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * Which files of a page are selected; one that is deleted is so no more, and on another page none is.
- * @param page  tells the pages apart, and the searches.
+ * The selection of files on one page. Deleted files are removed from it, and another page starts with an empty one.
+ * @param page  identifies the page and the search.
  */
 export function useSelection(items: readonly FileRecord[], page: string): Selection {
   const [selected, setSelected] = useState({ page, ids: NONE });

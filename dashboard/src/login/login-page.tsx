@@ -13,7 +13,7 @@ import { isUnfinished } from '../uploads/upload-queue.ts';
 import { useUploads } from '../uploads/use-uploads.ts';
 import styles from './login-page.module.css';
 import { rememberReturnTo } from './return-to.ts';
-import { onSession } from './session-news.ts';
+import { onSessionChange } from './session-channel.ts';
 
 const words = strings.login;
 const route = getRouteApi('/login');
@@ -25,7 +25,7 @@ export function LoginPage() {
   usePageTitle(words.title);
   useEffect(
     () =>
-      onSession((accountId) => {
+      onSessionChange((accountId) => {
         if (accountId !== null) void router.navigate({ href: back ?? '/', replace: true });
       }),
     [router, back],
@@ -62,7 +62,7 @@ export function LoginPage() {
             href={`${API}/auth/google`}
             size="md"
             leftSection={<IconBrandGoogleFilled size={18} aria-hidden />}
-            // The files that wait are in the memory of this tab, which must not be left.
+            // The waiting files are in the memory of this tab, so the login opens in another one.
             target={waiting > 0 ? '_blank' : undefined}
             onClick={() => back !== undefined && waiting === 0 && rememberReturnTo(back)}
           >

@@ -1,19 +1,19 @@
-/** Where to go on after the login, which leaves the dashboard for the identity provider and comes back to its first page. */
+/** The page to return to after the login, which leaves the dashboard and always comes back to its first page. */
 const KEY = 'return-to';
 
-/** @param href  within the dashboard, as the router has it. */
+/** Saves the page to return to. @param href  relative to the dashboard, as in the router. */
 export function rememberReturnTo(href: string): void {
   sessionStorage.setItem(KEY, href);
 }
 
-/** @returns undefined unless a page of the dashboard waits; it is asked for once. */
+/** Reads and removes the saved page. @returns undefined when there is none. */
 export function takeReturnTo(): string | undefined {
   const href = sessionStorage.getItem(KEY) ?? '';
   sessionStorage.removeItem(KEY);
   return isReturnTo(href) ? href : undefined;
 }
 
-/** Nothing but a path: `//host` would be another site, also with a tab or a line break in it, which browsers take out. */
+/** True for a path of this site: `//host` would be another site, also with tabs or line breaks, which browsers remove. */
 export function isReturnTo(href: string): boolean {
   return (
     href.startsWith('/') &&

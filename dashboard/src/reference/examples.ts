@@ -3,7 +3,7 @@ import { strings } from '../strings.ts';
 const words = strings.reference;
 const AUTHORIZATION = '-H "Authorization: Bearer $FILE_HOSTING_KEY"';
 
-/** What most programs do, as lines of a shell. */
+/** Examples of the most common requests, as shell commands. */
 export function examples(baseUrl: string): readonly { readonly title: string; readonly code: string }[] {
   return [
     { title: words.upload, code: `curl -F file=@photo.jpg ${AUTHORIZATION} ${baseUrl}/files` },

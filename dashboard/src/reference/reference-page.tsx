@@ -11,7 +11,7 @@ import styles from './reference-page.module.css';
 const words = strings.reference;
 const routes: readonly Route[] = Object.values(ROUTES);
 
-/** The API in short, from the tables that the service itself is made of. */
+/** A short reference of the API, generated from the tables that the service itself uses. */
 export function ReferencePage() {
   const baseUrl = location.origin + API;
   usePageTitle(words.title);
@@ -69,7 +69,7 @@ interface ReferenceProps {
   readonly children: React.ReactNode;
 }
 
-/** A wide table, which scrolls by itself on a narrow screen. */
+/** A wide table, which scrolls horizontally on a narrow screen. */
 function Reference({ label, heads, children }: ReferenceProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard.

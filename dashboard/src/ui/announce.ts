@@ -1,11 +1,11 @@
-/** The region around all pages that screen readers listen to. */
+/** The id of the live region for screen readers, which every page has. */
 export const ANNOUNCEMENTS = 'announcements';
 
-/** Says something aloud to whoever cannot see it. */
+/** Announces a text to screen readers. */
 export function announce(text: string): void {
   const region = document.getElementById(ANNOUNCEMENTS);
   if (!region) return;
-  // The same words a second time would change nothing.
+  // Cleared first, because setting the same text again would not be announced.
   region.textContent = '';
   requestAnimationFrame(() => {
     region.textContent = text;

@@ -5,7 +5,7 @@ import { strings } from '../strings.ts';
 import styles from './code-block.module.css';
 import { useCopy } from './use-copy.ts';
 
-/** Lines to take into a terminal. */
+/** Text to copy, such as a shell command. */
 export function CodeBlock({ code }: { code: string }) {
   const { isCopied, copy } = useCopy(code);
   return (

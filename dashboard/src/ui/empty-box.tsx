@@ -1,6 +1,6 @@
 import styles from './empty-box.module.css';
 
-/** In place of a list that has nothing yet: what could be there, and how it gets there. */
+/** Shown instead of an empty list. */
 export function EmptyBox({ label, children }: { label: string; children: React.ReactNode }) {
   return (
     <section className={styles.box} aria-label={label}>

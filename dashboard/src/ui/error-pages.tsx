@@ -4,9 +4,9 @@ import { Link } from '@tanstack/react-router';
 import { Failure } from '../api/failure.ts';
 import { strings } from '../strings.ts';
 import styles from './error-pages.module.css';
-import { wordsFor } from './notify.ts';
+import { messageFor } from './notify.ts';
 
-/** In place of a page that could not be shown at all. */
+/** Shown instead of a page that cannot be displayed at all. */
 export function CrashPage({ error }: { error: unknown }) {
   return (
     <main className={styles.page}>
@@ -14,7 +14,7 @@ export function CrashPage({ error }: { error: unknown }) {
         <h1>{strings.product}</h1>
       </VisuallyHidden>
       <LoadFailure
-        words={error instanceof Failure ? wordsFor(error) : strings.crashed}
+        words={error instanceof Failure ? messageFor(error) : strings.crashed}
         action={strings.reload}
         onAction={() => window.location.reload()}
       />
@@ -36,8 +36,8 @@ export function NotFoundPage() {
 }
 
 /**
- * In place of what could not be loaded.
- * @param isStale  true when something is there, which could not be brought up to date: then it says so.
+ * Shown instead of, or above, data that could not be loaded.
+ * @param isStale  true when older data is shown, which could not be refreshed: then it says so.
  */
 export function LoadFailure({
   words,

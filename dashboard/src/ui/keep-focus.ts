@@ -1,12 +1,12 @@
-/** Until a dialog that closes has tried to give the focus back, in milliseconds. */
-const GIVEN_BACK = 50;
+/** The time in which a closing dialog tries to give the focus back. */
+const FOCUS_RETURN_MS = 50;
 
 /**
- * Gives the focus to the page's content when what had it is gone, such as the button of a file that was deleted: else whoever
- * uses the keyboard would begin anew at the top.
+ * Moves the focus to the page's content when the focused element is gone, such as the button of a deleted file. Otherwise
+ * keyboard users would start again at the top of the page.
  */
 export function keepFocus(): void {
   setTimeout(() => {
     if (document.activeElement === document.body) document.getElementById('content')?.focus({ preventScroll: true });
-  }, GIVEN_BACK);
+  }, FOCUS_RETURN_MS);
 }

@@ -2,12 +2,12 @@ import { notifications } from '@mantine/notifications';
 import { Failure } from '../api/failure.ts';
 import { strings } from '../strings.ts';
 
-/** What went wrong, in words. */
-export function wordsFor(error: unknown): string {
+/** The message for an error. */
+export function messageFor(error: unknown): string {
   return strings.failures[error instanceof Failure ? error.code : 'internal_error'];
 }
 
-/** An error stays until it is closed: whoever looked elsewhere has to know of it, too. */
+/** Shows an error until the user closes it, so that it is not missed. */
 export function notifyError(title: string, message: string): void {
   notifications.show({
     color: 'red',
@@ -19,8 +19,8 @@ export function notifyError(title: string, message: string): void {
   });
 }
 
-/** Tells of a request that failed; of a session that ended, the login page tells. */
+/** Shows that a request failed; except when the session has ended, for which the login page is shown. */
 export function notifyFailure(error: unknown): void {
   if (error instanceof Failure && error.code === 'unauthorized') return;
-  notifyError(strings.failed, wordsFor(error));
+  notifyError(strings.failed, messageFor(error));
 }

@@ -11,10 +11,10 @@ const SCHEMES = [
   ['auto', IconDeviceDesktop],
 ] as const;
 
-/** Light, dark or as the system has it; kept in this browser. */
+/** Switches between light, dark and the system's colour scheme; the choice is kept in this browser. */
 export function ThemeSwitch() {
   const { colorScheme, setColorScheme } = useMantineColorScheme({
-    // The library would switch them off with a style element.
+    // The library would disable them with a style element, which the Content-Security-Policy forbids.
     keepTransitions: true,
   });
   const Current = SCHEMES.find(([scheme]) => scheme === colorScheme)?.[1] ?? IconDeviceDesktop;

@@ -4,7 +4,7 @@ import { strings } from '../strings.ts';
 import { announce } from './announce.ts';
 import { notifyError } from './notify.ts';
 
-/** Copies a text, knows for two seconds that it did, and says so when the browser refuses. */
+/** Copies a text; `isCopied` is true for two seconds afterwards. Shows an error when the browser refuses. */
 export function useCopy(text: string): { readonly isCopied: boolean; readonly copy: () => void } {
   const { copied, copy, error } = useClipboard({ timeout: 2_000 });
   useEffect(() => {

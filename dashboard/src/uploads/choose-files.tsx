@@ -9,14 +9,14 @@ import { useUploadQueue } from './use-uploads.ts';
 
 const words = strings.files;
 
-/** The button that asks for files, and beside it the one for a folder. */
+/** The button to choose files, with a menu to choose a folder. */
 export function ChooseFiles() {
   const queue = useUploadQueue();
   const files = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);
   const take = ({ currentTarget }: React.ChangeEvent<HTMLInputElement>) => {
     queue.add([...(currentTarget.files ?? [])], MAX_UPLOAD_BYTES);
-    // Else choosing the same file again would change nothing.
+    // Without this, choosing the same file again would fire no event.
     currentTarget.value = '';
   };
   return (

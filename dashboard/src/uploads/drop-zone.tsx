@@ -9,15 +9,15 @@ import { MAX_UPLOAD_BYTES } from './max-upload.ts';
 import { useUploadQueue } from './use-uploads.ts';
 
 /**
- * While something is held over the window, browsers say so at least every 350 ms. They do not always say that it has left,
- * so what was not heard of for longer has.
+ * While something is dragged over the window, browsers fire an event at least every 350 ms. They do not always fire one when
+ * it leaves, so after this time without an event it has left.
  */
 const STILL_OVER_MS = 600;
 
-/** How many names the message shows. */
+/** How many file names the message shows. */
 const NAMES = 5;
 
-/** Takes files that are dropped anywhere in the window, or pasted; shows that it would while they are dragged over it. */
+/** Uploads files that are dropped anywhere in the window, or pasted. It is visible while files are dragged over the window. */
 export function DropZone() {
   const queue = useUploadQueue();
   const [isOver, setIsOver] = useState(false);
@@ -48,7 +48,7 @@ export function DropZone() {
       void take(event.dataTransfer);
     });
     on('paste', ({ clipboardData, target }) => {
-      // Programs copy text with a picture of it; into a field goes the text.
+      // Some programs copy text together with a picture of it; when it is pasted into a field, only the text counts.
       if (target instanceof HTMLInputElement && clipboardData?.types.includes('text/plain')) return;
       if (clipboardData && hasFiles(clipboardData)) void take(clipboardData);
     });

@@ -1,23 +1,23 @@
 export interface Dropped {
   readonly files: readonly File[];
-  /** Names of what the browser could not read: a link to nowhere, or a folder that may not be opened. */
+  /** The names of what the browser could not read, such as a broken link or a folder without permission. */
   readonly unreadable: readonly string[];
 }
 
 /**
- * The files that were dropped or pasted, those inside folders included, as deep as they lie.
- * To be called before the event's handler returns: afterwards the browser empties `transfer`.
+ * Reads the files that were dropped or pasted, including those in folders at any depth.
+ * Call it before the event's handler returns, because the browser empties `transfer` afterwards.
  */
 export async function droppedFiles(transfer: DataTransfer): Promise<Dropped> {
   const entries = [...transfer.items].flatMap((item) => (item.kind === 'file' ? (item.webkitGetAsEntry() ?? []) : []));
-  // What is pasted from the clipboard, such as a screenshot, lies in no file system.
+  // Content pasted from the clipboard, such as a screenshot, has no file system entry.
   if (entries.length === 0) return { files: [...transfer.files], unreadable: [] };
   const unreadable: string[] = [];
   const files = await Promise.all(entries.map((entry) => filesOf(entry, unreadable)));
   return { files: files.flat(), unreadable };
 }
 
-/** @param unreadable  is given the names of what cannot be read; the rest is taken all the same. */
+/** Reads the files of an entry. @param unreadable  receives the names of what cannot be read. */
 async function filesOf(entry: FileSystemEntry, unreadable: string[]): Promise<File[]> {
   try {
     if (entry.isFile) return [await new Promise<File>((...settle) => (entry as FileSystemFileEntry).file(...settle))];
@@ -33,7 +33,7 @@ async function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEn
   const reader = folder.createReader();
   const entries: FileSystemEntry[] = [];
   for (;;) {
-    // A browser gives at most a hundred at a time, and none at the end.
+    // A browser returns at most 100 entries at a time, and none at the end.
     const some = await new Promise<FileSystemEntry[]>((...settle) => reader.readEntries(...settle));
     if (some.length === 0) return entries;
     entries.push(...some);

@@ -1,9 +1,9 @@
 import { pause } from '../api/pause.ts';
 
-/** Keeps a folder of files within the rate limit: the answers say how many more may come, and when. */
+/** Keeps uploads within the rate limit, by the headers of the answers. */
 export class Pace {
   #notBefore = 0;
-  /** How many may come in each window, how long one is, and what is left of this one, as the last answer said. */
+  /** The limit as of the last answer: requests per window, length of a window, and what is left of the current one. */
   #limit: { quota: number; windowSeconds: number; left: number; resetAt: number } | undefined;
 
   /** True while nothing may be sent. */
@@ -11,12 +11,12 @@ export class Pace {
     return Date.now() < this.#notBefore;
   }
 
-  /** Milliseconds since 1970, from when on something may be sent. */
+  /** The time (epoch milliseconds) from which on something may be sent. */
   get notBefore(): number {
     return this.#notBefore;
   }
 
-  /** How long the limit makes so many more uploads take at least, in seconds. */
+  /** The least time in seconds that the limit allows for this many more uploads. */
   secondsFor(uploads: number): number {
     const limit = this.#limit;
     const now = Date.now();
@@ -26,7 +26,7 @@ export class Pace {
     return untilReset + Math.floor((uploads - limit.left - 1) / limit.quota) * limit.windowSeconds;
   }
 
-  /** Returns when the next upload may start. */
+  /** Resolves when the next upload may start. @throws the reason of `signal` when it is aborted. */
   async turn(signal: AbortSignal): Promise<void> {
     for (;;) {
       const milliseconds = this.#notBefore - Date.now();
@@ -36,8 +36,8 @@ export class Pace {
   }
 
   /**
-   * Reads the limit's headers (draft-ietf-httpapi-ratelimit-headers-11): with none left (`r=0`) nothing is sent for `t`
-   * seconds, and after a 429 for `Retry-After`.
+   * Reads the rate-limit headers of an answer (draft-ietf-httpapi-ratelimit-headers-11). With none left (`r=0`) nothing is
+   * sent for `t` seconds.
    */
   learn(header: (name: string) => string | null): void {
     const [, left, seconds] = /;r=(\d+);t=(\d+)/.exec(header('RateLimit') ?? '') ?? [];
@@ -49,6 +49,7 @@ export class Pace {
     }
   }
 
+  /** Sends nothing for this many seconds, for example after a 429. */
   hold(seconds: number): void {
     this.#notBefore = Math.max(this.#notBefore, Date.now() + seconds * 1_000);
   }

@@ -6,20 +6,20 @@ export interface BodyRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Blob | FormData;
   readonly signal: AbortSignal;
-  /** @param sentBytes  of the body so far. */
+  /** @param sentBytes  the bytes of the body that were sent so far. */
   readonly onProgress: (sentBytes: number) => void;
 }
 
 export interface BodyAnswer {
   readonly status: number;
   readonly text: string;
-  /** @returns null when the answer has no such header, or does not show it to scripts. */
+  /** @returns null when the answer has no such header, or CORS hides it. */
   header(name: string): string | null;
 }
 
 /**
- * Sends a body and tells how much has left; `fetch` cannot tell.
- * @throws Failure `offline` when no answer came, and what `signal` is aborted with.
+ * Sends a body and reports its progress, which `fetch` cannot.
+ * @throws Failure `offline` when there was no answer, and the reason of `signal` when it is aborted.
  */
 export function sendBody({ method, url, headers, body, signal, onProgress }: BodyRequest): Promise<BodyAnswer> {
   return new Promise((resolve, reject) => {

@@ -5,28 +5,28 @@ import { API, request } from '../api/request.ts';
 import type { Pace } from './pace.ts';
 import { type BodyAnswer, sendBody } from './send-body.ts';
 
-/** What a form around one file takes at most: its delimiters, and a name of 255 bytes, escaped. */
+/** The most that a form adds to one file: its delimiters, and an escaped name of 255 bytes. */
 const FORM_FRAMING_BYTES = 4_096;
 
-/** A longer file is sent to the bucket directly, where neither the gateway's limits nor its time apply. */
+/** A larger file is uploaded directly to the bucket, where the gateway's limits of size and time do not apply. */
 const FORM_FILE_MAX_BYTES = INLINE_BODY_MAX_BYTES - FORM_FRAMING_BYTES;
 
 export const isSentDirectly = (sizeBytes: number): boolean => sizeBytes > FORM_FILE_MAX_BYTES;
 
 export interface Sending {
   readonly file: File;
-  /** The same for every attempt at this file, so that none makes a duplicate. */
+  /** The same for every attempt to upload this file, so that no attempt makes a duplicate. */
   readonly idempotencyKey: string;
   readonly pace: Pace;
   readonly signal: AbortSignal;
   readonly onProgress: (sentBytes: number) => void;
-  /** @param id  of the ticket that the file now has: whoever gives the file up gives it back. */
+  /** @param id  the id of the file's ticket, which must be cancelled if the upload is given up. */
   readonly onTicket: (id: string) => void;
 }
 
 /**
- * One attempt to store a file.
- * @throws Failure, and what `signal` is aborted with.
+ * Makes one attempt to store a file.
+ * @throws Failure, and the reason of `signal` when it is aborted.
  */
 export function sendFile(sending: Sending): Promise<FileRecord> {
   return isSentDirectly(sending.file.size) ? sendDirectly(sending) : sendForm(sending);
@@ -47,7 +47,7 @@ async function sendForm({ file, idempotencyKey, pace, signal, onProgress }: Send
   return recordOf(answer);
 }
 
-/** A ticket, the bytes, and the word that they are there. An attempt that broke off anywhere is taken up where it was. */
+/** Gets a ticket, sends the bytes, and completes the upload. A retry continues where the last attempt failed. */
 async function sendDirectly({
   file,
   idempotencyKey,
@@ -71,7 +71,7 @@ async function sendDirectly({
     onProgress: () => {},
   });
   pace.learn((name) => ticket.header(name));
-  // An earlier attempt succeeded, and its answer was lost on the way.
+  // An earlier attempt succeeded, but its answer was lost.
   if (ticket.status === 201) return recordOf(ticket);
   if (ticket.status !== 202) throw answerFailure(ticket);
   const { id, upload } = JSON.parse(ticket.text) as UploadTicket;
@@ -81,12 +81,12 @@ async function sendDirectly({
   return await request<FileRecord>('POST', `/files/${id}/complete`, { signal });
 }
 
-/** Gives back the room that a ticket holds. One that cannot be reached, or is not known yet, ends when its upload could. */
+/** Cancels a ticket, which releases its reserved bytes. If that fails, the ticket ends by itself when its upload could. */
 export async function cancelTicket(id: string): Promise<void> {
   await request('DELETE', `/files/${id}`).catch(() => {});
 }
 
-/** The bucket takes the bytes once (`If-None-Match: *`): 412 says that an earlier attempt brought them. */
+/** The bucket accepts the bytes only once (`If-None-Match: *`): 412 means that an earlier attempt has stored them. */
 function isStored({ status }: BodyAnswer): boolean {
   return (status >= 200 && status < 300) || status === 412;
 }
@@ -101,7 +101,7 @@ function answerFailure(answer: BodyAnswer): Failure {
   try {
     body = JSON.parse(answer.text);
   } catch {
-    // Not an answer of ours: `failureOf` says what that means.
+    // Not an answer of the service; `failureOf` handles it.
   }
   return failureOf(body, answer.header('Retry-After'));
 }

@@ -1,16 +1,16 @@
-/** How far back the speed looks, in milliseconds. */
+/** The time over which the speed is averaged. */
 const SPAN_MS = 10_000;
-/** Until so much time has passed, what a socket takes at once would be told for speed. */
+/** No speed is shown before this time, because sockets buffer the first bytes at once. */
 const FIRST_AFTER_MS = 2_000;
-/** What is sent within this time is one sample. */
+/** The time that one sample covers. */
 const SAMPLE_MS = 250;
 
-/** How fast all uploads together leave this machine. */
+/** Measures the speed of all uploads together. */
 export class Speed {
   #since = 0;
   #samples: { readonly at: number; bytes: number }[] = [];
 
-  /** Nothing was being sent, and something is from now on. */
+  /** Starts a measurement, when an upload starts and none was running. */
   begin(): void {
     this.#since = Date.now();
     this.#samples = [];
@@ -23,7 +23,7 @@ export class Speed {
     else this.#samples = [...this.#samples.filter(({ at }) => now - at < SPAN_MS), { at: now, bytes }];
   }
 
-  /** Bytes a second over the last ten seconds; undefined until there is something to tell it by. */
+  /** Bytes per second over the last ten seconds; undefined until it can be measured. */
   get perSecond(): number | undefined {
     const now = Date.now();
     if (now - this.#since < FIRST_AFTER_MS) return undefined;

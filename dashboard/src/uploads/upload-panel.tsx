@@ -14,21 +14,21 @@ import { useUploadQueue, useUploads } from './use-uploads.ts';
 
 const words = strings.uploads;
 
-/** A folder may have thousands; what is under way and what failed comes first, and of the rest nobody reads more. */
+/** The maximum number of rows, since a folder may have thousands of files. Failed and running uploads come first. */
 const ROWS = 100;
 
 const ORDER: Readonly<Record<Upload['state'], number>> = { failed: 0, sending: 1, held: 2, waiting: 3, done: 4 };
 
-/** What is being uploaded, over every page; absent when there is nothing. */
+/** The panel with all uploads, over every page; hidden when there are none. */
 export function UploadPanel() {
   const queue = useUploadQueue();
   const uploads = useUploads();
-  // On a phone it would cover the page.
+  // Closed on a phone, where it would cover the page.
   const [isOpen, setIsOpen] = useState(() => window.matchMedia('(min-width: 48rem)').matches);
   const unfinished = uploads.filter(({ state }) => isUnfinished(state));
   const failed = uploads.filter(({ state }) => state === 'failed');
   const isBusy = unfinished.length > 0;
-  // What was done before does not make the bar begin near its end.
+  // Only the uploads of this batch count, so that the progress bar starts at zero.
   const batch = unfinished[0]?.batch;
   const counted = uploads.filter(
     (upload) => upload.state !== 'failed' && (batch === undefined || upload.batch === batch),
@@ -56,7 +56,11 @@ export function UploadPanel() {
             )}
           </Text>
           {isBusy && (
-            <HowLong sent={sent} total={total} waiting={unfinished.filter(({ state }) => state !== 'sending').length} />
+            <OverallProgress
+              sent={sent}
+              total={total}
+              waiting={unfinished.filter(({ state }) => state !== 'sending').length}
+            />
           )}
         </div>
         <ActionIcon
@@ -96,8 +100,8 @@ export function UploadPanel() {
   );
 }
 
-/** How far all is and how long it may yet take, as the connection and the rate limit have it. */
-function HowLong({ sent, total, waiting }: { sent: number; total: number; waiting: number }) {
+/** Shows the overall progress, and the remaining time by the connection's speed and the rate limit. */
+function OverallProgress({ sent, total, waiting }: { sent: number; total: number; waiting: number }) {
   const { pace, bytesPerSecond: speed = 0 } = useUploadQueue();
   const now = useNow();
   const held = (pace.notBefore - now) / 1_000;
@@ -114,7 +118,7 @@ function HowLong({ sent, total, waiting }: { sent: number; total: number; waitin
   );
 }
 
-/** The time, each second. */
+/** The current time, updated every second. */
 function useNow(): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
@@ -124,11 +128,11 @@ function useNow(): number {
   return now;
 }
 
-/** Says aloud when uploads begin and how they ended; each file of a folder would be too much. */
+/** Announces when uploads start and how they ended, but not each file of a folder. */
 function useAnnouncement(isBusy: boolean, text: string): void {
   const latest = useRef(text);
   latest.current = text;
-  // It is the change that is told, not each count on the way.
+  // Only a change of `isBusy` is announced, not each count.
   useEffect(() => {
     if (latest.current !== '') announce(latest.current);
   }, [isBusy]);

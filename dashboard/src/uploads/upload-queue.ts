@@ -6,22 +6,22 @@ import { cancelTicket, isSentDirectly, sendFile } from './send-file.ts';
 import { Speed } from './speed.ts';
 
 /**
- * `held`: an attempt failed for a passing reason, the rate limit is used up, or the session has ended; the next comes by
- * itself.
+ * The state of an upload. `held`: an attempt failed for a temporary reason, the rate limit is used up, or the session has
+ * ended; the next attempt starts automatically.
  */
 export type UploadState = 'waiting' | 'sending' | 'held' | 'done' | 'failed';
 
 export interface Upload {
   readonly id: string;
-  /** The same for all that were added while others were under way: what is counted together. */
+  /** The same number for all uploads that were added while others were running: they are counted together. */
   readonly batch: number;
   readonly name: string;
   readonly sizeBytes: number;
   readonly sentBytes: number;
   readonly state: UploadState;
-  /** Of one that failed or is held: the last attempt's. */
+  /** The failure of the last attempt, when the upload has failed or is held. */
   readonly failure?: FailureCode;
-  /** Of one that is done. */
+  /** The stored file, when the upload is done. */
   readonly record?: FileRecord;
 }
 
@@ -29,34 +29,34 @@ interface Job {
   readonly file: File;
   idempotencyKey: string;
   readonly controller: AbortController;
-  /** Of a direct upload that has begun. */
+  /** The ticket of a direct upload that has started. */
   ticketId?: string;
 }
 
 interface QueueEvents {
-  /** After each file that is stored. */
+  /** Called after each file that is stored. */
   onStored(): void;
-  /** For each that failed for good, and when one finds that the session has ended. */
+  /** Called for each upload that has failed for good, and when the session has ended. */
   onError(error: unknown): void;
 }
 
 const AT_ONCE = 4;
 
 /**
- * A file that takes longer than this is sent beside no other such file. On a slow line that would bring none of them there
- * sooner: it would only divide the line, until none is as fast as the service expects, and each has the more to lose.
+ * Only one file that takes longer than this is sent at a time. On a slow connection several would not finish sooner: they
+ * would share it until none is as fast as the service requires, and a failure would lose more.
  */
 const LONG_SECONDS = 30;
 
-/** Attempts at one file before a person is asked; those that the rate limit refused are not counted. */
+/** Attempts to upload a file before the user has to retry; attempts rejected by the rate limit do not count. */
 const ATTEMPTS = 4;
 
-/** Views are told of changes this often at most. */
+/** The least time between two notifications of the views. */
 const NOTICE_MS = 200;
 
 /**
- * The files that were given to upload, in their order, and what became of them. It outlives the pages, so uploads go on
- * while one browses; it lives in the tab, so they end with it.
+ * The queue of uploads, in their order and with their state. It is independent of pages, so uploads continue while the user
+ * browses; it belongs to the tab, so they end with it.
  */
 export class UploadQueue {
   #uploads: readonly Upload[] = [];
@@ -65,9 +65,9 @@ export class UploadQueue {
   readonly #speed = new Speed();
   readonly #listeners = new Set<() => void>();
   readonly #events: QueueEvents;
-  /** Whose files they are; undefined until somebody is known to be logged in. */
+  /** The account of the uploads; undefined until it is known who is logged in. */
   #accountId: string | undefined;
-  /** Told when there is a session again. */
+  /** Fires `session` when there is a session again. */
   readonly #sessions = new EventTarget();
   #running = 0;
   #batch = 0;
@@ -77,37 +77,37 @@ export class UploadQueue {
     this.#events = events;
   }
 
-  /** What the rate limit lets through, and when. */
+  /** What the rate limit allows, and when. */
   get pace(): Pick<Pace, 'notBefore' | 'secondsFor'> {
     return this.#pace;
   }
 
-  /** Bytes a second that are sent; undefined until there is something to tell it by. */
+  /** The speed of all uploads in bytes per second; undefined until it can be measured. */
   get bytesPerSecond(): number | undefined {
     return this.#speed.perSecond;
   }
 
-  /** For `useSyncExternalStore`. */
+  /** Subscribes a listener, for `useSyncExternalStore`. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
 
-  /** The same array until something changed. */
+  /** The uploads; the same array until something changes. */
   readonly snapshot = (): readonly Upload[] => this.#uploads;
 
   get isBusy(): boolean {
     return this.#uploads.some(({ state }) => isUnfinished(state));
   }
 
-  /** Says who is logged in: what waited for a session goes on, unless somebody else had given it. */
+  /** Sets who is logged in. Uploads that waited for a session continue; those of another account are cancelled. */
   setAccount(accountId: string): void {
     if (this.#accountId !== undefined && this.#accountId !== accountId) void this.#cancelWhere(() => true);
     this.#accountId = accountId;
     this.#sessions.dispatchEvent(new Event('session'));
   }
 
-  /** @param maxBytes  a longer file fails at once: the service would refuse it after it was sent. */
+  /** Adds files to upload. @param maxBytes  a larger file fails at once, because the service would reject it after it was sent. */
   add(files: readonly File[], maxBytes: number): void {
     const batch = this.#openBatch();
     const uploads = files.toSorted(byName).map((file): Upload => {
@@ -121,17 +121,17 @@ export class UploadQueue {
     this.#startNext();
   }
 
-  /** Takes one out; what was sent of it is not kept. A multipart upload that has just arrived whole may still be stored. */
+  /** Cancels an upload and removes it. A form that has just arrived completely may still be stored. */
   cancel(id: string): void {
     void this.#cancelWhere((upload) => upload.id === id);
   }
 
-  /** Resolves once the room that they held was given back, or could not be. */
+  /** Cancels all unfinished uploads. Resolves once their tickets are cancelled, or could not be. */
   cancelAll(): Promise<void> {
     return this.#cancelWhere(({ state }) => isUnfinished(state));
   }
 
-  /** Tries one that failed again, as the same attempt to the service. */
+  /** Retries a failed upload, with the same Idempotency-Key. */
   retry(id: string): void {
     if (!this.#jobs.has(id)) return;
     this.#change(id, { state: 'waiting', sentBytes: 0, batch: this.#openBatch() });
@@ -146,20 +146,20 @@ export class UploadQueue {
     for (const { id, state } of this.#uploads) if (state === 'failed') this.retry(id);
   }
 
-  /** Forgets all that are done or failed. */
+  /** Removes all uploads that are done or failed. */
   clear(): void {
     void this.#cancelWhere(({ state }) => !isUnfinished(state));
   }
 
-  async #cancelWhere(isMeant: (upload: Upload) => boolean): Promise<void> {
+  async #cancelWhere(matches: (upload: Upload) => boolean): Promise<void> {
     const tickets: Promise<void>[] = [];
-    for (const { id } of this.#uploads.filter(isMeant)) {
+    for (const { id } of this.#uploads.filter(matches)) {
       const job = this.#jobs.get(id);
       job?.controller.abort();
       if (job?.ticketId !== undefined) tickets.push(cancelTicket(job.ticketId));
       this.#jobs.delete(id);
     }
-    this.#set(this.#uploads.filter((upload) => !isMeant(upload)));
+    this.#set(this.#uploads.filter((upload) => !matches(upload)));
     await Promise.all(tickets);
   }
 
@@ -168,7 +168,7 @@ export class UploadQueue {
     return this.#batch;
   }
 
-  /** Starts those that wait, in their order; where the next one is long and has to wait, shorter ones go first. */
+  /** Starts waiting uploads in their order. When the next one is long and must wait, shorter ones start before it. */
   #startNext(): void {
     let hasLong = this.#uploads.some((upload) => isUnderWay(upload) && this.#isLong(upload));
     for (const upload of this.#uploads) {
@@ -189,7 +189,7 @@ export class UploadQueue {
     }
   }
 
-  /** True for what is left of a large file, unless it is known that the line takes it in a short time. */
+  /** True when the rest of a large file takes long at the measured speed, or when the speed is not known. */
   #isLong({ sizeBytes, sentBytes }: Upload): boolean {
     const left = sizeBytes - sentBytes;
     return isSentDirectly(left) && !(left / (this.#speed.perSecond ?? 0) <= LONG_SECONDS);
@@ -204,14 +204,14 @@ export class UploadQueue {
     } catch (error) {
       if (job.controller.signal.aborted) return;
       const failure = error instanceof Failure ? error.code : 'internal_error';
-      // Under its old key a conflicting file would be refused for a day.
+      // With its old key the upload would be rejected for a day.
       if (failure === 'idempotency_conflict' || failure === 'not_found') job.idempotencyKey = crypto.randomUUID();
       this.#change(id, { state: 'failed', failure });
       this.#events.onError(error);
     }
   }
 
-  /** @throws Failure of the last attempt, and what the job is aborted with. */
+  /** Makes attempts until the file is stored. @throws Failure of the last attempt, and the reason when the job is aborted. */
   async #untilStored(id: string, job: Job): Promise<FileRecord> {
     const { file, idempotencyKey } = job;
     const { signal } = job.controller;
@@ -231,9 +231,9 @@ export class UploadQueue {
         this.#change(id, { state: 'sending' });
         return await sendFile({ file, idempotencyKey, pace: this.#pace, signal, onProgress, onTicket });
       } catch (error) {
-        if (!(error instanceof Failure) || !(error.isPassing || error.code === 'unauthorized')) throw error;
+        if (!(error instanceof Failure) || !(error.isTemporary || error.code === 'unauthorized')) throw error;
         const { code, retryAfterSeconds } = error;
-        // A browser says of a file that it cannot read what it says of a broken connection.
+        // A browser reports an unreadable file in the same way as a broken connection.
         if (code === 'offline' && !(await isReadable(file))) throw new Failure('unreadable');
         if (isCounted(code) && attempts++ >= ATTEMPTS) throw error;
         this.#change(id, { state: 'held', failure: code, sentBytes: 0 });
@@ -256,7 +256,7 @@ export class UploadQueue {
     this.#notice ??= setTimeout(() => {
       this.#notice = undefined;
       for (const listener of this.#listeners) listener();
-      // What is known of the line since may let another one start.
+      // The speed measured meanwhile may allow another upload to start.
       this.#startNext();
     }, NOTICE_MS);
   }
@@ -264,7 +264,7 @@ export class UploadQueue {
 
 const collator = new Intl.Collator(undefined, { numeric: true });
 
-/** As a file manager sorts them, whatever order the browser found them in. */
+/** Sorts files as a file manager does. */
 function byName(one: File, other: File): number {
   return collator.compare(one.webkitRelativePath || one.name, other.webkitRelativePath || other.name);
 }
@@ -277,7 +277,7 @@ export function isUnfinished(state: UploadState): boolean {
   return state === 'waiting' || state === 'sending' || state === 'held';
 }
 
-/** Neither the rate limit, an ended session nor a browser that has no network says anything of the attempt. */
+/** False for failures that do not count as an attempt: the rate limit, an ended session, a browser without a network. */
 function isCounted(code: FailureCode): boolean {
   if (code === 'rate_limit_exceeded' || code === 'unauthorized') return false;
   return code !== 'offline' || navigator.onLine;

@@ -16,7 +16,7 @@ import { useUploadQueue } from './use-uploads.ts';
 
 const words = strings.uploads;
 
-/** One file of the panel. It is drawn anew when its upload changed, not each time that another one did. */
+/** One row of the panel. Memoized, so that it renders again only when its own upload has changed. */
 export const UploadRow = memo(function UploadRow({ upload }: { upload: Upload }) {
   const queue = useUploadQueue();
   const { id, name, sizeBytes, sentBytes, state, record } = upload;
@@ -27,7 +27,7 @@ export const UploadRow = memo(function UploadRow({ upload }: { upload: Upload })
           {name}
         </Text>
         <Text size="xs" c={state === 'failed' ? 'var(--mantine-color-error)' : 'dimmed'} className="numbers">
-          <Standing upload={upload} />
+          <UploadStatus upload={upload} />
         </Text>
         {state === 'sending' && <Progress value={percentOf(sentBytes, sizeBytes)} size={4} mt={4} aria-label={name} />}
       </div>
@@ -55,7 +55,7 @@ export const UploadRow = memo(function UploadRow({ upload }: { upload: Upload })
   );
 });
 
-function Standing({ upload: { state, failure, sentBytes, sizeBytes } }: { upload: Upload }) {
+function UploadStatus({ upload: { state, failure, sentBytes, sizeBytes } }: { upload: Upload }) {
   const { data: profile } = useQuery(profileQuery);
   if (state === 'done') return `${formatBytes(sizeBytes)} · ${words.stored}`;
   if (state === 'waiting') return `${formatBytes(sizeBytes)} · ${words.waiting}`;
@@ -68,7 +68,7 @@ function Standing({ upload: { state, failure, sentBytes, sizeBytes } }: { upload
   if (failure === 'file_too_large') return words.tooLarge(formatBytes(MAX_UPLOAD_BYTES));
   if (failure === 'storage_limit_exceeded' && profile) {
     const free = Math.max(0, profile.storage_limit_bytes - profile.storage_used_bytes);
-    // The same code says that the account has as many files as it may.
+    // The API uses the same code when the account has the maximum number of files.
     return sizeBytes > free ? words.noSpace(formatBytes(free)) : words.noPlace;
   }
   return why;
