@@ -10,7 +10,7 @@ const INERT = "sandbox; default-src 'none'";
 
 /**
  * A browser shows an image, a sound or a video in a document that it generates, with inline styles, and which loads the file
- * again from its URL. Under {@link INERT} nothing would play.
+ * again from its address. Under {@link INERT} nothing would play.
  */
 const MEDIA =
   "sandbox allow-same-origin; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
