@@ -8,7 +8,7 @@ export const COMMON = {
 };
 
 /** Tests of modules that read their environment when they load: each file needs an environment of its own. */
-const PIECES = ['test/{functions,shared}/**/*.test.ts'];
+const MODULE_TESTS = ['test/{functions,shared}/**/*.test.ts'];
 
 export default defineConfig({
   test: {
@@ -16,14 +16,14 @@ export default defineConfig({
     // For two cores: a test often waits for a deadline, a retry or a page, and the third worker uses that time.
     maxWorkers: 3,
     projects: [
-      { test: { ...COMMON, name: 'pieces', include: PIECES, setupFiles: ['test/support/compare-buffers.ts'] } },
+      { test: { ...COMMON, name: 'modules', include: MODULE_TESTS, setupFiles: ['test/support/compare-buffers.ts'] } },
       // Tests over HTTP share one process: loading all modules again for each file took a fifth of the time.
       {
         test: {
           ...COMMON,
-          name: 'doors',
+          name: 'service',
           include: ['test/**/*.test.ts'],
-          exclude: PIECES,
+          exclude: MODULE_TESTS,
           isolate: false,
           setupFiles: ['test/support/same-environment.ts'],
         },

@@ -22,7 +22,7 @@ export function benchRequests(): Promise<Measurement[]> {
 
 async function costs(service: BenchedService): Promise<Measurement[]> {
   const { byKey, bus } = service;
-  bus.deliverBy(() => {}); // Nobody else completes the tickets.
+  bus.deliverBy(() => {}); // The event function must not complete the tickets.
   const measured = new Map<string, Measurement[]>();
   // Twice, because a new function also reads what it then caches.
   for (let time = 0; time < 2; time++) {

@@ -21,7 +21,7 @@ export interface Answer {
   /** At most the first 64 KiB of the body. */
   readonly text: string;
   readonly bytes: number;
-  /** Of the whole body, hexadecimal. */
+  /** The hash of the whole body, hexadecimal. */
   readonly sha256: string;
 }
 

@@ -11,7 +11,7 @@ export const suspend: Command = {
   async run(session, name) {
     const account = await findAccount(session, name ?? '');
     const suspended = await suspendAccount(session.stores, account.id, session.deadline);
-    if (!suspended) throw new Refusal('Somebody restored the account at the same time.');
+    if (!suspended) throw new Refusal('The account was restored by somebody else at the same time.');
     const { keys, sessions } = suspended;
     return {
       json: { id: account.id, suspended: true, keys, sessions },
@@ -29,7 +29,7 @@ export const restore: Command = {
     const keys = await restoreAccount(session.stores, account.id, session.deadline);
     if (keys === 'being deleted')
       throw new Refusal('The deletion of this account has begun, and cannot be taken back.');
-    if (keys === undefined) throw new Refusal('Somebody suspended the account at the same time.');
+    if (keys === undefined) throw new Refusal('The account was suspended by somebody else at the same time.');
     return {
       json: { id: account.id, suspended: false, keys },
       text: `${nameOf(account)} is restored: ${several(keys, 'key')} accepted again. Sessions stay ended: log in anew.`,

@@ -6,7 +6,7 @@ import { LOOKS, PAGES, screenshotFile } from './pages.ts';
 
 /** `npm run screenshots`: makes the pictures of the dashboard that the README shows, on a service of its own. */
 
-/** Sizes and types of what somebody might have; the contents are nothing. */
+/** Typical files; their content does not matter. */
 const FILES = [
   ['notes.txt', 'text/plain', 2_140],
   ['song.mp3', 'audio/mpeg', 3_910_000],
@@ -54,7 +54,7 @@ await withLocalService(async ({ urls: { root_url } }) => {
   }
 });
 
-/** Files and a key, made as a person makes them. */
+/** Uploads files and creates a key through the dashboard. */
 async function furnish(browser: Browser, rootUrl: string): Promise<void> {
   const { page, leave } = await visit(browser);
   await logIn(page, rootUrl);

@@ -36,7 +36,7 @@ const KEY_PATTERNS = {
 type KeyPattern = keyof typeof KEY_PATTERNS;
 
 export interface BucketUse {
-  /** Without the `s3:` prefix. */
+  /** Actions without the prefix `s3:`. */
   readonly actions: readonly string[];
   /** The keys that the actions are for. Absent for actions on the bucket itself. */
   readonly keys?: readonly KeyPattern[];

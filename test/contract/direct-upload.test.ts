@@ -181,7 +181,7 @@ describe('contract: direct uploads', () => {
     await service.deliverEvents();
   });
 
-  test('a file of 100 MiB is copied in time by a storage that copies 16 MiB a second', async () => {
+  test('a direct upload of 100 MiB is completed in time although the storage copies only 16 MiB per second', async () => {
     const roomy = await borrowTestService();
     onTestFinished(roomy.close);
     roomy.holdEvents();
@@ -193,7 +193,7 @@ describe('contract: direct uploads', () => {
       size_bytes: content.length,
     });
     expect((await put(ticket, content)).status).toBe(200);
-    // By one call, or by parts of 32 MiB; of these there may be several at once.
+    // Either one call copies the file, or several copy parts of 32 MiB at the same time.
     const slow = [
       ['CopyObject', 100],
       ['UploadPartCopy', 32],

@@ -69,10 +69,10 @@ describe('contract: login', () => {
 
     test('when the limit of login starts is exceeded, with the rate-limit headers', async () => {
       const limited = await startTestService({ RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: '1' });
-      const anybody = client(limited.urls.base_url);
+      const byProgram = client(limited.urls.base_url);
       for (const path of ['/auth/google', '/auth/google/callback']) {
-        await anybody.request('GET', path);
-        const program = await anybody.request('GET', path);
+        await byProgram.request('GET', path);
+        const program = await byProgram.request('GET', path);
         expect([program.status, program.body]).toEqual([429, { error: 'rate_limit_exceeded' }]);
         const browser = await open(limited, path);
         expect([browser.status, browser.headers.get('location')]).toEqual([302, pageOf('rate_limit_exceeded')]);
@@ -84,11 +84,11 @@ describe('contract: login', () => {
 
     test('when the start of a login cannot look up the address of the app', async () => {
       const fresh = await startTestService();
-      const anybody = client(fresh.urls.base_url);
+      const byProgram = client(fresh.urls.base_url);
       await withFault(fresh, broken({ service: 'ssm' }), async () => {
         const browser = await open(fresh, '/auth/google');
         expect([browser.status, browser.headers.get('location')]).toEqual([302, pageOf('unavailable')]);
-        const program = await anybody.request('GET', '/auth/google');
+        const program = await byProgram.request('GET', '/auth/google');
         expect([program.status, program.body]).toEqual([503, { error: 'service_unavailable' }]);
       });
       await fresh.close();

@@ -21,7 +21,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** The curl commands of the README's section, as they stand there. */
+/** The curl commands in the README's section "First upload". */
 async function commands(): Promise<string[]> {
   const readme = await readFile(join(import.meta.dirname, '../../README.md'), 'utf8');
   const section = /## First upload\n([\s\S]*?)\n## /.exec(readme)?.[1] ?? '';

@@ -6,7 +6,7 @@ import { SCENARIOS, startMatrix } from './fault-scenarios.ts';
 /** Applies every fault to every call of every route, lane and background function (see fault-matrix.ts). */
 
 let matrix: Awaited<ReturnType<typeof startMatrix>>;
-/** Of all scenarios. */
+/** The counts of all scenarios. */
 const tally: Tally = { tried: 0, survived: 0, failures: [] };
 
 beforeAll(async () => {
