@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   HAS_BROWSER,
-  openNewAccount,
+  openAccount,
   sharedBrowser,
   slowUploads,
   uploadPanel,
@@ -32,7 +32,7 @@ describe.runIf(HAS_BROWSER)('an upload in the dashboard', () => {
   });
 
   async function arrive(options?: VisitOptions): Promise<Page> {
-    ({ account, here } = await openNewAccount(service, browser, options));
+    ({ account, here } = await openAccount(service, browser, options));
     return here.page;
   }
 

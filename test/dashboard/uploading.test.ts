@@ -4,14 +4,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminJson } from '../support/admin.ts';
-import {
-  HAS_BROWSER,
-  openNewAccount,
-  sharedBrowser,
-  slowUploads,
-  uploadPanel,
-  type Visit,
-} from '../support/browser.ts';
+import { HAS_BROWSER, openAccount, sharedBrowser, slowUploads, uploadPanel, type Visit } from '../support/browser.ts';
 import { uploadThrough } from '../support/lanes.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
@@ -27,7 +20,7 @@ let account: TestAccount;
 let here: Visit;
 
 async function arrive(): Promise<Page> {
-  ({ account, here } = await openNewAccount(service, browser));
+  ({ account, here } = await openAccount(service, browser));
   return here.page;
 }
 
@@ -172,7 +165,7 @@ describe.runIf(HAS_BROWSER)('uploading in the dashboard', () => {
   });
 
   test('shows a file in the list also when it is stored while the list loads for the first time', async () => {
-    ({ account, here } = await openNewAccount(service, browser));
+    ({ account, here } = await openAccount(service, browser));
     const { page } = here;
     const { promise: isStored, resolve: tellStored } = Promise.withResolvers<void>();
     let lists = 0;

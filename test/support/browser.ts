@@ -127,7 +127,7 @@ export async function openAs(
 }
 
 /** Creates an account and opens its files page, which has no files yet. */
-export async function openNewAccount(
+export async function openAccount(
   service: TestService,
   browser: Browser,
   options?: VisitOptions,
