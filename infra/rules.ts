@@ -1,7 +1,7 @@
 import type { IPolicyValidationContext, PolicyValidationPluginReport } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 
-/** A reference to another stack's resource in a finding of cdk-nag, with a generated name. */
+/** Matches an attribute of another stack's resource as cdk-nag reports it, with CDK's generated names. */
 const FROM_ANOTHER_STACK =
   /\{"Fn::GetStackOutput":\{[^{}]*(?:\{[^{}]*\}[^{}]*)?"PublishOutputFnGetAtt(\w+)Arn[0-9A-F]{8}"\}\}/g;
 

@@ -18,7 +18,7 @@ import { StreamingStack } from './stacks/streaming-stack.ts';
 /**
  * Synthesizes the service. Limits come from the environment (shared/limits.ts), the stage from context. `CDK_BUNDLES` names a
  * folder that `npm run build` has filled; then nothing is built.
- * @param context  in addition to the context in the environment of the process.
+ * @param context  is added to the context in the environment of the process.
  * @throws Error naming an invalid setting, before anything is built.
  */
 export async function synthesizeApp(

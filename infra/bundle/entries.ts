@@ -1,6 +1,6 @@
 import { ROUTES } from '../../shared/routes.ts';
 
-/** The functions that events and schedules call, not routes. */
+/** The functions that events and schedules call, instead of routes. */
 export const BACKGROUND_ENTRIES = {
   settleUpload: 'functions/background/settle-uploaded-object.ts',
   sweep: 'functions/background/sweep.ts',

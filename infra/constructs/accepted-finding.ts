@@ -4,7 +4,8 @@ import type { IConstruct } from 'constructs';
 /**
  * Accepts findings of the AwsSolutions rules in one resource. A finding in any other resource fails the synthesis.
  * @param construct  a resource, or a construct whose main resource (only that one) has the findings.
- * @param reasons  by rule without its prefix: `S1`, or with the finding's detail, `IAM5[Action::s3:List*]`.
+ * @param reasons  the reason for each rule, by its id without the prefix: `S1`, or with the finding's detail,
+ *   `IAM5[Action::s3:List*]`.
  * @throws Error when the construct has no main resource.
  */
 export function acceptFindings(construct: IConstruct, reasons: Readonly<Record<string, string>>): void {

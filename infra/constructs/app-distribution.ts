@@ -34,7 +34,7 @@ export interface AppDistributionProps {
  */
 const CACHED_ERRORS = [400, 403, 404, 405, 416, 500, 501, 503, 504];
 
-/** Other sites must not embed these responses. (It does not affect scripts that CORS allows.) */
+/** Other sites must not embed these responses. (The header does not affect scripts that CORS allows.) */
 const SAME_ORIGIN_RESOURCES = { header: 'Cross-Origin-Resource-Policy', value: 'same-origin', override: true };
 
 /** The "app" distribution: API and dashboard on one origin, so that the cookie API needs no CORS. */
@@ -79,7 +79,7 @@ export class AppDistribution extends Construct {
       Deployment: {
         sources: [s3deploy.Source.asset(props.dashboard.pages)],
         prefix: 'dashboard',
-        // Revalidated each time, usually with a cheap 304: the page names the assets of its deployment.
+        // Browsers revalidate the page each time (usually a cheap 304), because it names the assets of its deployment.
         cacheControl: s3deploy.CacheControl.noCache(),
       },
       Assets: {
@@ -88,7 +88,7 @@ export class AppDistribution extends Construct {
         // The file names change with the content.
         cacheControl: s3deploy.CacheControl.fromString('public, max-age=31536000, immutable'),
         // A page that was loaded before an upgrade still finds its assets.
-        keepsOld: true,
+        keepsEarlierFiles: true,
       },
     });
     const errors = new StaticFiles(this, 'Errors', {
@@ -108,8 +108,8 @@ export class AppDistribution extends Construct {
       errorResponses: [
         ...CACHED_ERRORS.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
         // CloudFront's own errors are HTML, and a crashed Web Function's answer is empty. An error page replaces every
-        // response with its status, also the API's with their code and `X-Request-Id`. So only statuses that the API never
-        // answers with have one; 400, 403, 503 and 504 do not (decision 0012).
+        // response with its status, including the API's with their code and `X-Request-Id`. So only statuses that the API
+        // never uses get one; 400, 403, 503 and 504 do not (decision 0012).
         ...errorResponses({ 502: 'service_unavailable' }, Duration.seconds(0)),
         URL_TOO_LONG,
       ],
@@ -130,7 +130,7 @@ export class AppDistribution extends Construct {
           cachePolicy: cloudfront.CachePolicy.CACHING_OPTIMIZED,
           responseHeadersPolicy: this.dashboardHeaders(props),
         },
-        // No wildcard: for other keys S3 would answer with XML.
+        // There is no wildcard, because S3 would answer with XML for other keys.
         'errors/invalid_request.json': toErrors,
         'errors/service_unavailable.json': toErrors,
         // CDK deploys an origin only when a behaviour uses it. The edge function selects this origin by its id, and answers
@@ -155,13 +155,13 @@ export class AppDistribution extends Construct {
       unfiltered:
         'A web ACL is charged by the month, so operators add it by context; accounts and logins are limited without it',
       unlogged:
-        'A line would contain an address, and the code of a login; our own logs of API requests contain neither',
+        'A log line would contain an address, and the code of a login; our own logs of API requests contain neither',
     });
   }
 
   /**
    * Forwards all of the viewer's headers but two. `Host` must be the origin's own; `Expect` makes a Web Function answer 417.
-   * It cannot be an allow list, because CloudFront does not permit `Authorization` on one.
+   * The policy cannot be an allow list, because CloudFront does not permit `Authorization` on one.
    */
   private allButHost(): cloudfront.OriginRequestPolicy {
     return new cloudfront.OriginRequestPolicy(this, 'AllButHost', {

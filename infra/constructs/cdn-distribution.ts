@@ -40,7 +40,7 @@ export class CdnDistribution extends Construct {
     const errors = new StaticFiles(this, 'Errors', {
       Deployment: {
         sources: errorBodies(['invalid_request', 'not_found', 'method_not_allowed', 'service_unavailable', 'timeout']),
-        // For browsers; how long the edge caches an error is set in `errorResponses`.
+        // This is for browsers; `errorResponses` says how long the edge caches an error.
         cacheControl: CacheControl.noStore(),
       },
     });
@@ -86,8 +86,9 @@ export class CdnDistribution extends Construct {
       webAclArn: props.stage.webAclArn,
       domain: props.stage.cdnDomain,
       unfiltered:
-        'A web ACL is charged by the month, so operators add it by context; here are only files, read by their links',
-      unlogged: 'A line would contain a link, which is all one needs to read the file, and the address of the reader',
+        'A web ACL is charged by the month, so operators add it by context; this distribution serves only files, by their links',
+      unlogged:
+        'A log line would contain a link, which is all that anyone needs to read the file, and the address of the reader',
     });
     Validations.of(this.distribution).acknowledge({
       id: 'Annotation::@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk',
@@ -95,7 +96,7 @@ export class CdnDistribution extends Construct {
     });
   }
 
-  /** Grants reading of `uploads/` only: what arrives under `incoming/` is not a file yet. */
+  /** Grants reading of `uploads/` only, because an object under `incoming/` is not a file yet. */
   private grantRead(uploads: s3.Bucket): void {
     uploads.addToResourcePolicy(
       new iam.PolicyStatement({
@@ -117,7 +118,7 @@ export class CdnDistribution extends Construct {
       customHeadersBehavior: {
         customHeaders: [{ header: 'Cross-Origin-Resource-Policy', value: 'cross-origin', override: true }],
       },
-      // Internal ids of the service and of S3.
+      // These headers show internals of the service and of S3.
       removeHeaders: ['x-amz-meta-file', 'x-amz-version-id', 'x-amz-server-side-encryption'],
     });
   }

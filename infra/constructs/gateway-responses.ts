@@ -2,8 +2,8 @@ import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { ERRORS, type ErrorCode } from '../../shared/errors.ts';
 
 /**
- * The gateway's own responses, for when no function answers. Each gets the status of its code, except the two defaults:
- * those stand for a whole class of statuses, which must stay as they are.
+ * The responses of the gateway itself, which it sends when no function answers. Each gets the status of its code, except the
+ * two defaults: those stand for a whole class of statuses, which must stay as they are.
  */
 const RESPONSES: readonly { type: ResponseType; code: ErrorCode; keepStatus?: boolean }[] = [
   { type: ResponseType.ACCESS_DENIED, code: 'forbidden' },

@@ -6,13 +6,13 @@ import type { Access } from '../../shared/routes.ts';
 import { acceptFindings } from './accepted-finding.ts';
 
 /**
- * Requests per second that the gateway admits, of all clients together; the functions count each account's own. By default
+ * The gateway admits this many requests per second from all clients together; the functions count each account. By default
  * an AWS account runs 1,000 functions at once, so at this rate they suffice even when every answer takes a second. Above it
  * the gateway rejects with our own 429, which is better than an error of Lambda in the middle of an upload. It is also
  * below the limit that all APIs of an account share (10,000 per second, 2,500 in newer Regions).
  */
 const RATE_PER_SECOND = 1_000;
-/** Simultaneous requests: half of the functions that an account runs at once, which leaves room for events and the sweeper. */
+/** It admits this many requests at once: half of an account's concurrency. The rest is room for events and the sweeper. */
 const BURST = 500;
 
 /**
@@ -56,7 +56,8 @@ export function acceptGateway(api: apigateway.RestApi): void {
       'The functions check every request and answer with the errors of the contract; a model cannot validate multipart',
   });
   acceptFindings(api.deploymentStage, {
-    APIG3: 'It would see the addresses of CloudFront, not of clients; an operator’s web ACL is on the distribution',
+    APIG3:
+      'A web ACL here would see the addresses of CloudFront, not of clients; an operator’s web ACL is on the distribution',
     APIG6: 'The access log has a line for every request; an execution log would repeat it, and would never expire',
   });
   const managed = 'arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs';
@@ -70,10 +71,10 @@ const BY_FUNCTION = 'rejects a request without one with 401 before it reaches an
 
 /** Why the gateway itself does not authorize requests. */
 const REASONS: Readonly<Record<Access | 'unknown', string>> = {
-  public: 'Public on purpose: a health check, or the login, before which no user can be known',
+  public: 'The route is public on purpose: a health check, or the login, before which no user can be known',
   session: `The function reads the session from the cookie and ${BY_FUNCTION}`,
   'key-or-session': `The function reads the API key or the session and ${BY_FUNCTION}`,
-  unknown: 'Answers every request with 404 or 405, by its path alone, and reaches no data',
+  unknown: 'The function answers every request with 404 or 405, by its path alone, and reaches no data',
 };
 
 /** Accepts that the gateway forwards unauthenticated requests to the function of a route, or of unknown routes. */

@@ -2,8 +2,8 @@ import { Aws, CfnResource, Fn, type IAspect, Stack } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 
 /**
- * The CloudFront resources whose names must be unique in an account, and the property with the name. CDK's generated names
- * do not contain the Region, so the same stage in a second Region would have a name collision.
+ * The types of CloudFront resources whose names must be unique in an account, and the property that holds the name. CDK's
+ * generated names do not contain the Region, so the same stage in a second Region would have a name collision.
  */
 const NAMES: Readonly<Record<string, readonly [property: string, attribute: string]>> = {
   'AWS::CloudFront::OriginAccessControl': ['OriginAccessControlConfig', 'originAccessControlConfig'],
@@ -11,7 +11,7 @@ const NAMES: Readonly<Record<string, readonly [property: string, attribute: stri
   'AWS::CloudFront::ResponseHeadersPolicy': ['ResponseHeadersPolicyConfig', 'responseHeadersPolicyConfig'],
 };
 
-/** How much of a name is kept: the lowest length limit of these resources is 64, less the longest name of a Region. */
+/** This many characters of a name are kept: the lowest limit of these resources (64) less the longest name of a Region. */
 const KEPT_LENGTH = 64 - '-ap-southeast-1'.length;
 
 /** Appends the Region to such names. It keeps the end of the name, which is what makes CDK's names distinct. */

@@ -65,11 +65,11 @@ export interface Needs {
 
 /**
  * Grants a role exactly what is in `needs`.
- * @returns the environment variables with which the function finds it, and the list of them that the function checks when it
- *   loads.
+ * @returns the environment variables by which the function finds it, and `NEEDED_VARIABLES`, the list of their names, which
+ *   the function checks when it loads.
  */
 export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResources, stage: StageConfig) {
-  // A dimension of the function's metrics.
+  // The stage distinguishes the function's metrics from those of other stages.
   const environment: Record<string, string> = { STAGE: stage.name };
   for (const use of needs.tables ?? []) {
     const table = resources.tables[use.table];

@@ -4,8 +4,8 @@ import type { StackProps } from 'aws-cdk-lib';
 export const EDGE_REGION = 'us-east-1';
 
 /**
- * The properties of a stack that must be in us-east-1 for CloudFront, wherever the service is. Its name contains the Region of
- * the service, so that the same stage can be deployed in several Regions.
+ * Returns the properties of a stack that must be in us-east-1 for CloudFront, wherever the service is. The stack's name
+ * contains the Region of the service, so that the same stage can be deployed in several Regions.
  * @param region  the Region of the service; absent without the CLI, that is when nothing is deployed.
  */
 export function servedFrom(id: string, region: string | undefined): StackProps {

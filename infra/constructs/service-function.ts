@@ -15,21 +15,21 @@ export interface ServiceFunctionProps {
   readonly bundles: string;
   readonly bundle: string;
   readonly needs: Needs;
-  /** MB; CPU comes in proportion (1,769 MB is one vCPU). */
+  /** In MB. Lambda gives CPU in proportion (1,769 MB is one vCPU). */
   readonly memoryMb: number;
   readonly timeoutSeconds: number;
-  /** Concurrent executions, reserved for it in the AWS account. Absent: it uses what the account has left. */
+  /** The concurrency that is reserved for this function. Absent: it uses the unreserved concurrency of the AWS account. */
   readonly reservedConcurrency?: number;
-  /** How failed events are handled; absent for a function that is not invoked asynchronously. */
+  /** What happens to events that it failed to handle; absent for a function that is not invoked asynchronously. */
   readonly failedEvents?: FailedEvents;
 }
 
 export interface FailedEvents {
-  /** Retries, one minute and then two minutes later; 0 to 2. */
+  /** The number of retries, 0 to 2. The first comes after one minute, the second two minutes later. */
   readonly retryAttempts: number;
-  /** Age at which Lambda gives up an event; 60 to 21,600. */
+  /** The age at which Lambda gives up an event, 60 to 21,600. */
   readonly maxAgeSeconds: number;
-  /** Receives the events that were given up, with the last error. */
+  /** The queue receives the events that were given up, with the last error. */
   readonly queue: sqs.IQueue;
 }
 
@@ -61,7 +61,7 @@ export class ServiceFunction extends Construct {
   }
 }
 
-/** Written by hand, because CDK's destination would also grant reading the queue's attributes, which is not needed. */
+/** This does not use CDK's destination, which would also grant reading the queue's attributes. */
 function asyncInvoke(
   { retryAttempts, maxAgeSeconds, queue }: FailedEvents,
   role: iam.Role,

@@ -14,8 +14,7 @@ export interface FileSet {
   readonly sources: s3deploy.ISource[];
   readonly prefix?: string;
   readonly cacheControl: s3deploy.CacheControl;
-  /** True to keep the files of earlier deployments. */
-  readonly keepsOld?: boolean;
+  readonly keepsEarlierFiles?: boolean;
 }
 
 /** A private bucket of files that a distribution serves; every deployment copies them again. */
@@ -33,15 +32,15 @@ export class StaticFiles extends Construct {
       removalPolicy: RemovalPolicy.DESTROY,
     });
     acceptFindings(this.bucket, {
-      S1: 'It holds files of ours that everybody may read; only the distribution and deployments access it',
+      S1: 'It holds only files that anyone may read; only the distribution and deployments access it',
     });
-    for (const [name, { sources, prefix, cacheControl, keepsOld = false }] of Object.entries(sets)) {
+    for (const [name, { sources, prefix, cacheControl, keepsEarlierFiles = false }] of Object.entries(sets)) {
       const { handlerRole } = new s3deploy.BucketDeployment(this, name, {
         sources,
         destinationBucket: this.bucket,
         // Without this the bucket could not be deleted with its stack.
         retainOnDelete: false,
-        prune: !keepsOld,
+        prune: !keepsEarlierFiles,
         logGroup: deploymentLogs(Stack.of(this)),
         ...(prefix !== undefined && { destinationKeyPrefix: prefix }),
         cacheControl: [cacheControl],

@@ -18,7 +18,7 @@ export const STRICT_TRANSPORT: cloudfront.ResponseHeadersStrictTransportSecurity
   override: true,
 };
 
-/** The settings that both distributions have in common: protocol versions, custom domain, web ACL, regions. */
+/** The settings that both distributions share: protocol versions, custom domain, web ACL, price class. */
 export function viewerSide(
   scope: Construct,
   { priceClass, webAclArn }: Pick<StageConfig, 'priceClass' | 'webAclArn'>,

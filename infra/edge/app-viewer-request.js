@@ -127,7 +127,7 @@ function dashboardFile(path) {
 function routeBody(event) {
   const request = event.request;
   const headers = request.headers;
-  // With both headers the length is ignored (RFC 9112, 6.3): the body is as long as its chunks.
+  // In a request with both headers the length is ignored (RFC 9112, 6.3): the body is as long as its chunks.
   const chunked = headers['transfer-encoding'] !== undefined;
   const contentLength = chunked ? undefined : headers['content-length'];
   if (contentLength && !/^[0-9]+$/.test(contentLength.value)) return errorAnswer(event, 'invalid_request');

@@ -22,7 +22,7 @@ const MEDIA =
 const PDF = "default-src 'none'; style-src 'unsafe-inline'";
 const PDF_TYPE = /^\s*application\/pdf\s*(;|$)/i;
 
-/** Without `+`, so that it does not match `image/svg+xml` or other XML, which is a document that can execute scripts. */
+/** The pattern has no `+`, so that it does not match `image/svg+xml` or other XML, a document that can execute scripts. */
 const MEDIA_TYPE = /^\s*(audio|image|video)\/[a-z0-9!#$&^_.-]+\s*(;|$)/i;
 
 /** Without a charset a browser guesses one from the user's language. Nearly all text is UTF-8 (decision 0006). */
@@ -81,7 +81,7 @@ function matches(tags, etag) {
 }
 
 /**
- * The answer instead of the file, without any of the file's headers.
+ * Makes the answer that replaces the file. It has none of the file's headers.
  * @param {import('cloudfront').ViewerResponseEvent} event
  * @returns {import('cloudfront').FunctionResponse}
  */

@@ -23,7 +23,7 @@ declare module 'cloudfront' {
     /** The path as the viewer sent it: still percent-encoded, without the query. */
     uri: string;
     querystring: Record<string, Value>;
-    /** By lower-case name, without `Cookie`. */
+    /** The headers by lower-case name; `Cookie` is in `cookies` instead. */
     headers: Record<string, Value>;
     cookies: Record<string, Value>;
   }
@@ -31,7 +31,7 @@ declare module 'cloudfront' {
   export interface FunctionResponse {
     statusCode: number;
     statusDescription?: string;
-    /** By lower-case name, without `Set-Cookie`. */
+    /** The headers by lower-case name; `Set-Cookie` is in `cookies` instead. */
     headers?: Record<string, Value>;
     cookies?: Record<string, SetCookie>;
     body?: string | { encoding: 'text' | 'base64'; data: string };

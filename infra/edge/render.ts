@@ -6,7 +6,7 @@ export const EDGE_FUNCTION_MAX_BYTES = 10 * 1024;
 
 export type EdgeFunctionFile = 'app-viewer-request.js' | 'cdn-viewer-request.js' | 'cdn-viewer-response.js';
 
-/** Characters that need no escape in a string literal. */
+/** Matches text that needs no escape in a string literal. */
 const PLAIN_TEXT = /^[\w./|-]*$/;
 
 /** The block of constants in a function's file: its first line is this comment, then there is one `const` per line. */
@@ -14,7 +14,7 @@ const BLOCK = /^\/\/ Filled in when the stack is synthesized.*\n((?:const \w+ = 
 const CONSTANT = /^const (\w+) = (.*);$/gm;
 
 /**
- * The syntax that the files use of what runtime 2.0 documents beyond ES 5.1. With this, esbuild does not write newer syntax
+ * The syntax beyond ES 5.1 that runtime 2.0 documents and the files use. With this, esbuild does not write newer syntax
  * such as `{ headers }` for `{ headers: headers }`, and rejects newer syntax that it cannot replace. Source: CloudFront,
  * "JavaScript runtime 2.0 features for CloudFront Functions".
  */
@@ -53,7 +53,7 @@ export function renderEdgeFunction(
 function withoutComments(source: string): string {
   // Only white space is minified: CloudFront calls `handler` by name, and the deployed code stays readable.
   const { code } = transformSync(source, { ...SYNTAX, minifyWhitespace: true });
-  // Exactly as in CloudFront's documentation, which does not say how the runtime parses the import of its one module.
+  // The import is written exactly as in CloudFront's documentation, which does not say how the runtime parses it.
   return code.replace('import cf from"cloudfront";', "import cf from 'cloudfront';\n");
 }
 

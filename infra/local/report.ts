@@ -1,20 +1,20 @@
 import type { AnsweredRequest } from '../../local-aws/cloudfront/serve-request.ts';
 import type { LogListener } from '../../local-aws/lambda/invocation.ts';
 
-/** The log of `npm start`: one line per request, and of the functions only warnings and errors. */
+/** The log of `npm start`: one line per request, and the warnings and errors of the functions. */
 
 /** The long random part of a path makes a link secret. This many characters of it are enough to tell two links apart. */
 const SHOWN_OF_TOKEN = 4;
 const TOKEN = /[0-9A-Za-z]{22,}/g;
 
-/** Method, path without query, status, milliseconds, request id. */
+/** Formats method, path without query, status, milliseconds and request id. */
 export function requestLine({ method, path, status, milliseconds, requestId, failure }: AnsweredRequest): string {
   const shownPath = path.replace(TOKEN, (token) => `${token.slice(0, SHOWN_OF_TOKEN)}…`);
   const line = `${method} ${shownPath} ${status} ${Math.round(milliseconds)} ms ${requestId ?? '-'}`;
   return failure === undefined ? line : `${line} (${failure})`;
 }
 
-/** Writes the warnings and errors of a function to stderr, and lines that are no record of the product's log. */
+/** Writes the warnings and errors of a function to stderr, and lines that are not records of the product's log. */
 export const reportFunction: LogListener = ({ function: name, line }) => {
   if (levelOf(line) !== 'info') console.error(`${name}: ${line}`);
 };

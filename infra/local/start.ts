@@ -34,7 +34,7 @@ async function start(port: number, dataDir: string): Promise<void> {
   const assembly = join(dataDir, 'cdk.out');
   const [engines, { startService }] = await Promise.all([
     startEngines(dataDir, process.env),
-    // Loading the service takes a second, so it is done after the refusals and beside the others.
+    // Loading the service takes a second, so it starts only after the checks above, together with the other steps.
     import('../../local-aws/service.ts'),
     synthesize(assembly, stopping.signal),
   ]);
@@ -54,7 +54,7 @@ async function start(port: number, dataDir: string): Promise<void> {
   console.log(`Open ${service.urls.dashboard_url}/dashboard and log in with any e-mail address; Ctrl-C ends it all.`);
 }
 
-/** Ends everything in order; the second time, at once. Child processes then end when their pipes close. */
+/** Ends everything in order. A second call ends this process at once; child processes then end when their pipes close. */
 function stop(): void {
   if (stopping.signal.aborted) process.exit(130);
   stopping.abort();

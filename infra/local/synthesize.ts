@@ -6,12 +6,12 @@ import { text } from 'node:stream/consumers';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** The checks of the templates would take half of the start. `npm run synth` and a test do them. */
+/** The checks of the templates would take half of the time of a start. `npm run synth` and a test do them. */
 const SETTINGS = { CDK_CONTEXT_JSON: JSON.stringify({ stage: 'dev' }), CDK_VALIDATION: 'false' };
 
 /**
  * Synthesizes the stacks of the stage `dev` as `npm run synth` does, with the limits in this process's environment variables.
- * @param directory  the output directory; emptied first.
+ * @param directory  the output directory; it is emptied first.
  * @throws Error with the synthesizer's own sentence, such as the name of a limit that is out of bounds.
  */
 export async function synthesize(directory: string, signal?: AbortSignal): Promise<void> {

@@ -6,16 +6,16 @@ export interface AlarmSettings {
   readonly metric: cloudwatch.IMetric;
   /** The threshold: values from this one on are bad. */
   readonly from: number;
-  /** The alarm starts when this many of the last periods are bad. */
+  /** `[bad, of]`: the alarm starts when so many of the last periods are bad. */
   readonly periods: readonly [bad: number, of: number];
-  /** Whether missing data is good (the default: without traffic nothing is wrong) or bad. */
-  readonly missingData?: 'good' | 'bad';
+  /** What missing data counts as. The default is `ok`, because nothing is wrong without traffic. */
+  readonly missingData?: 'ok' | 'alarm';
 }
 
 interface NamedAlarm {
   /** What the alarm means, and what to look at first. */
   readonly description: string;
-  /** The Region of the service, as a part of the name, for alarms that are in us-east-1 with those of other Regions. */
+  /** The Region of the service. It is part of the name of an alarm in us-east-1, beside those of services in other Regions. */
   readonly region?: string | undefined;
 }
 
@@ -27,7 +27,7 @@ export function addAlarm(
   scope: Construct,
   stage: StageConfig,
   name: string,
-  { metric, from, periods, missingData = 'good', description, region }: AlarmSettings & NamedAlarm,
+  { metric, from, periods, missingData = 'ok', description, region }: AlarmSettings & NamedAlarm,
 ): cloudwatch.Alarm {
   return new cloudwatch.Alarm(scope, name, {
     alarmName: [alarmNameOf(stage, name), ...(region === undefined ? [] : [region])].join('-'),
@@ -37,7 +37,7 @@ export function addAlarm(
     comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
     datapointsToAlarm: periods[0],
     evaluationPeriods: periods[1],
-    treatMissingData: cloudwatch.TreatMissingData[missingData === 'bad' ? 'BREACHING' : 'NOT_BREACHING'],
+    treatMissingData: cloudwatch.TreatMissingData[missingData === 'alarm' ? 'BREACHING' : 'NOT_BREACHING'],
   });
 }
 

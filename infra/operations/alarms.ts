@@ -8,8 +8,8 @@ import { ALARM_MEANINGS, type AlarmName } from './alarm-meanings.ts';
 import { directUploadRequests, FIVE_MINUTES, serviceMetric, sumOf, throttleMetrics, type Watched } from './watched.ts';
 
 /**
- * System errors are counted by table and operation, and an alarm can add only ten metrics. The ten busiest stand for all,
- * since errors of DynamoDB itself do not depend on the table or the operation.
+ * DynamoDB reports system errors by table and operation, and an alarm takes at most ten metrics. These ten, the busiest, stand
+ * for all, because errors of DynamoDB itself do not depend on the table or the operation.
  */
 const SAMPLED_OPERATIONS: readonly [TableName, string][] = [
   ['apiKeys', 'GetItem'],
@@ -28,12 +28,12 @@ const SAMPLED_OPERATIONS: readonly [TableName, string][] = [
 const BUSY_ACCOUNTS = 20;
 
 /**
- * The function whose throttles are not counted: its events wait in Lambda's queue until it has capacity, which counts as
- * throttling and is harmless. Events that wait too long end in the queue of failed events.
+ * The throttles of this function are not counted: its events wait in Lambda's queue until it has capacity, which Lambda
+ * counts as throttling and is harmless. Events that wait too long end in the queue of failed events.
  */
 const QUEUED = 'settleUpload';
 
-/** All alarms of the service but those on CloudFront, which have to be in us-east-1 (edge-alarms-stack.ts). */
+/** All alarms of the service except those on CloudFront, which must be in us-east-1 (edge-alarms-stack.ts). */
 export class Alarms extends Construct {
   /** The alarms that publish to the topic. */
   readonly all: cloudwatch.AlarmBase[] = [];
@@ -74,7 +74,7 @@ export class Alarms extends Construct {
   private watchApi(): void {
     const { restApi, failedEvents } = this.#watched.api;
     const options = { period: FIVE_MINUTES, statistic: 'Sum' };
-    this.addNotifying('ApiServerErrors', {
+    this.addNotifyingAlarm('ApiServerErrors', {
       metric: new cloudwatch.MathExpression({
         // With few requests a single error would be a large percentage.
         expression: 'IF(errors >= 5, 100 * errors / requests, 0)',
@@ -85,17 +85,17 @@ export class Alarms extends Construct {
       from: 1,
       periods: [2, 3],
     });
-    this.addNotifying('ApiLatency', {
+    this.addNotifyingAlarm('ApiLatency', {
       metric: restApi.metricLatency({ period: FIVE_MINUTES, statistic: 'p99' }),
       from: 5_000,
       periods: [3, 3],
     });
-    this.addNotifying('LoginFailures', {
+    this.addNotifyingAlarm('LoginFailures', {
       metric: serviceMetric(this.#watched, 'LoginFailures'),
       from: 3,
       periods: [2, 3],
     });
-    this.addNotifying('FailedEvents', {
+    this.addNotifyingAlarm('FailedEvents', {
       metric: failedEvents.metricApproximateNumberOfMessagesVisible({ period: FIVE_MINUTES, statistic: 'Maximum' }),
       from: 1,
       periods: [1, 1],
@@ -103,14 +103,14 @@ export class Alarms extends Construct {
   }
 
   private watchStreaming({ places }: StreamingStack): void {
-    this.addNotifying('StreamingFailures', {
+    this.addNotifyingAlarm('StreamingFailures', {
       // Our own metric, since this lane has no gateway. A server that crashes writes none: for that the dashboard has the 5xx
       // that Lambda itself counts (`AWS/Lambda/Web`; its dimensions are documented only in part, so no alarm uses them).
       metric: serviceMetric(this.#watched, 'StreamingFailures'),
       from: 3,
       periods: [2, 3],
     });
-    this.addNotifying('StreamingSaturation', {
+    this.addNotifyingAlarm('StreamingSaturation', {
       // Every process in use writes one record per minute, so the sum of a minute is that of all processes. The server cuts
       // slow uploads from three quarters of the places on, so a threshold above that would never be reached by them.
       metric: serviceMetric(this.#watched, 'StreamingPlaces', { period: Duration.minutes(1) }),
@@ -121,7 +121,7 @@ export class Alarms extends Construct {
 
   private watchDirectUploads(): void {
     const { limits } = this.#watched.stage;
-    this.addNotifying('DirectUploadRequests', {
+    this.addNotifyingAlarm('DirectUploadRequests', {
       metric: directUploadRequests(this.#watched),
       from: BUSY_ACCOUNTS * 5 * limits.RATE_LIMIT_UPLOADS_PER_MINUTE,
       periods: [2, 3],
@@ -129,14 +129,14 @@ export class Alarms extends Construct {
   }
 
   private watchSweeper(): void {
-    this.addNotifying('SweeperLag', {
+    this.addNotifyingAlarm('SweeperLag', {
       metric: serviceMetric(this.#watched, 'SweepLag', { statistic: 'Maximum' }),
       from: 600,
       periods: [3, 3],
       // The sweeper reports every minute, also without traffic.
-      missingData: 'bad',
+      missingData: 'alarm',
     });
-    this.addNotifying('SweeperFailures', {
+    this.addNotifyingAlarm('SweeperFailures', {
       // A row that fails is tried again every five minutes.
       metric: serviceMetric(this.#watched, 'SweepFailures', { period: Duration.minutes(15) }),
       from: 1,
@@ -148,7 +148,7 @@ export class Alarms extends Construct {
     const { tables } = this.#watched.resources;
     const options = { period: FIVE_MINUTES, statistic: 'Sum' };
     for (const kind of ['Read', 'Write'] as const) {
-      this.addNotifying(`Database${kind}Throttles`, {
+      this.addNotifyingAlarm(`Database${kind}Throttles`, {
         metric: sumOf(throttleMetrics(this.#watched, kind), `${kind} throttles`),
         // DynamoDB throttles briefly when it splits a partition, and the SDK retries.
         from: 10,
@@ -161,14 +161,14 @@ export class Alarms extends Construct {
         dimensionsMap: { TableName: tables[table].tableName, Operation },
       }),
     );
-    this.addNotifying('DatabaseSystemErrors', {
+    this.addNotifyingAlarm('DatabaseSystemErrors', {
       metric: sumOf(sampled, 'System errors'),
       from: 5,
       periods: [2, 3],
     });
   }
 
-  private addNotifying(name: AlarmName, settings: AlarmSettings): void {
+  private addNotifyingAlarm(name: AlarmName, settings: AlarmSettings): void {
     this.all.push(addAlarm(this, this.#watched.stage, name, { ...settings, description: ALARM_MEANINGS[name] }));
   }
 }

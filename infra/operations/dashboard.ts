@@ -96,7 +96,7 @@ function refusals(watched: Watched): cloudwatch.IWidget[] {
     graph('Refused by the limiter, by class', [
       search(`${METRIC_NAMESPACE},Stage,RateClass`, `MetricName="RateLimited" ${stage}`),
     ]),
-    // Only of the functions behind the gateway: Lambda wraps the log lines of a Web Function in another record.
+    // This covers only the functions behind the gateway: Lambda wraps the log lines of a Web Function in another record.
     new cloudwatch.LogQueryWidget({
       title: 'Who is refused',
       logGroupNames,
@@ -147,7 +147,7 @@ function graph(title: string, left: cloudwatch.IMetric[]): cloudwatch.GraphWidge
   return new cloudwatch.GraphWidget({ title, left, leftYAxis: { min: 0 }, width: 8, height: 6 });
 }
 
-/** All metrics of a schema (a namespace, with or without dimensions) that match the terms. */
+/** Searches all metrics of a schema (a namespace, with or without dimensions) that match the terms. */
 function search(schema: string, terms: string, label = ''): cloudwatch.MathExpression {
   const where = schema.includes(',') ? `{${schema}}` : `Namespace="${schema}"`;
   return new cloudwatch.MathExpression({

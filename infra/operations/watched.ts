@@ -10,7 +10,7 @@ import type { ApiStack } from '../stacks/api-stack.ts';
 import { INCOMING_METRICS } from '../stacks/data-stack.ts';
 import type { StreamingStack } from '../stacks/streaming-stack.ts';
 
-/** The resources that alarms and dashboard show metrics of. */
+/** The resources whose metrics the alarms and the dashboard use. */
 export interface Watched {
   readonly stage: StageConfig;
   readonly resources: SharedResources;

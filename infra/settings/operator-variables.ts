@@ -1,7 +1,7 @@
 import type { VariableName } from '../../shared/env.ts';
 import { CONFIGURABLE_LIMITS, type LimitName, readLimits } from '../../shared/limits.ts';
 
-/** The variables that restrict who may log in. Together with the limits they are all that an operator sets by environment. */
+/** The variables that restrict who may log in. Together with the limits they are all that an operator sets in the environment. */
 const ALLOW_LISTS = ['ALLOWED_EMAIL_DOMAINS', 'ALLOWED_EMAILS'] as const satisfies readonly VariableName[];
 export type AllowListName = (typeof ALLOW_LISTS)[number];
 
@@ -14,9 +14,9 @@ export interface OperatorVariables {
 }
 
 /**
- * Reads the operator's settings. It also rejects variables that look like a misspelt one, because `ALLOWED_EMAIL=…` would
+ * Reads the operator's settings. It also rejects variables that look like a misspelling of ours: `ALLOWED_EMAIL=…` would
  * otherwise silently let everybody in.
- * @throws Error naming an unknown variable, with the known ones; or a limit that is out of bounds or contradicts another one.
+ * @throws Error naming an unknown variable (with the known ones), or a limit that is out of bounds or contradicts another.
  */
 export function readOperatorVariables(environment: Environment): OperatorVariables {
   rejectMisspelt(environment);

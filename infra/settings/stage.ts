@@ -10,28 +10,28 @@ export type StageName = (typeof STAGES)[number];
 export const DEFAULT_STAGE: StageName = STAGES[0];
 
 /**
- * The name of a deployment's SSM parameter with the environment of the stores as JSON, from which `npm run admin` learns the
- * names of the tables and the bucket.
+ * Returns the name of the SSM parameter that holds the environment of a deployment's stores as JSON. `npm run admin` reads the
+ * names of the tables and the bucket there.
  */
 export function operatorParameterName(stage: StageName): string {
   return `/file-hosting/${stage}/operator`;
 }
 
 export interface Context {
-  /** The possible values; the first is the default. */
+  /** The allowed values; the first is the default. */
   readonly values?: readonly string[];
-  /** Or the pattern of a text, without a default. */
+  /** Or the pattern that a text must match; it has no default. */
   readonly pattern?: RegExp;
-  /** Or the range of an integer, with or without a default. */
+  /** Or the range that a whole number must be in; it may have a default. */
   readonly range?: { readonly from: number; readonly to: number; readonly default?: number };
   readonly meaning: string;
 }
 
 const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/;
-/** In us-east-1, because CloudFront takes certificates only from there. */
+/** CloudFront takes certificates only from us-east-1. */
 const CERTIFICATE_ARN = /^arn:aws:acm:us-east-1:\d{12}:certificate\/\S+$/;
 
-/** What the operator may set by context (`-c stage=dev`). The table in docs/operate.md is generated from this object. */
+/** The operator's settings by context (`-c stage=dev`). The table in docs/operate.md is generated from this object. */
 export const CONTEXTS = {
   stage: {
     values: STAGES,
@@ -61,25 +61,25 @@ export const CONTEXTS = {
     pattern: DOMAIN,
     meaning: 'Your own domain name for API and dashboard, instead of one under cloudfront.net',
   },
-  appCertificateArn: { pattern: CERTIFICATE_ARN, meaning: 'Its certificate, of ACM in us-east-1' },
+  appCertificateArn: { pattern: CERTIFICATE_ARN, meaning: 'The ARN of its ACM certificate in us-east-1' },
   cdnDomain: {
     pattern: DOMAIN,
-    meaning: 'Your own domain name for the links, under another registrable name than that of the app',
+    meaning: 'Your own domain name for the links, under another registrable domain than that of the app',
   },
-  cdnCertificateArn: { pattern: CERTIFICATE_ARN, meaning: 'Its certificate, of ACM in us-east-1' },
+  cdnCertificateArn: { pattern: CERTIFICATE_ARN, meaning: 'The ARN of its ACM certificate in us-east-1' },
   webAclArn: {
     pattern: /^arn:aws:wafv2:us-east-1:\d{12}:global\/webacl\/\S+$/,
-    meaning: 'A web ACL of scope CLOUDFRONT, for both distributions',
+    meaning: 'The ARN of a web ACL of scope CLOUDFRONT, for both distributions',
   },
   firewallRequestsPerFiveMinutes: {
     // Source: AWS WAF API reference, "RateBasedStatement".
     range: { from: 10, to: 2_000_000_000 },
     meaning:
-      'Makes a firewall in front of the app distribution, which refuses an address above this number of requests in five minutes',
+      'Adds a firewall in front of the app distribution, which refuses an address that sends more than this number of requests in five minutes',
   },
   priceClass: {
     values: ['all', '200', '100'],
-    meaning: 'Which regions of CloudFront serve: all, or only the cheaper ones',
+    meaning: 'The regions of CloudFront that serve: all, or only the cheaper ones',
   },
 } as const satisfies Record<string, Context>;
 
@@ -110,10 +110,10 @@ export interface StageConfig extends OperatorVariables {
   readonly originSecretSlot: ChoiceOf<'originSecretSlot'>;
   /** Absent: the distributions have names under cloudfront.net, which are separate sites (Public Suffix List). */
   readonly appDomain: CustomDomain | undefined;
-  /** Under another registrable domain than the app's, so that no upload shares a site with the dashboard's cookie. */
+  /** It is under another registrable domain than the app's, so that no upload shares a site with the dashboard's cookie. */
   readonly cdnDomain: CustomDomain | undefined;
   readonly webAclArn: string | undefined;
-  /** Absent: no firewall, for which AWS charges by the month also without traffic. Our rate limiter does not need it. */
+  /** Absent: there is no firewall. AWS charges for it by the month, even without traffic; our rate limiter does not need it. */
   readonly firewallRequestsPerFiveMinutes: number | undefined;
   readonly priceClass: ChoiceOf<'priceClass'>;
   /** Existing (restored) tables that are used instead of those that the stack would create. */
@@ -172,7 +172,7 @@ function rejectSwallowed(call: string | undefined): void {
     throw new Error(`npm kept "-c ${call}" for itself: write -- before it, as in "npm run deploy -- -c ${call}"`);
 }
 
-/** With a misspelt name the default would be used without a warning. */
+/** Otherwise a misspelt name would silently leave the default in force. */
 function rejectUnknown(app: App): void {
   const known = [...CONTEXT_NAMES, ...CONTEXT_OF_CDK];
   const names = Object.keys(app.node.getAllContext()).filter((name) => /^[\w-]+$/.test(name));

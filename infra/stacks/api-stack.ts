@@ -22,29 +22,32 @@ export interface ApiStackProps {
   readonly bundles: string;
 }
 
-/** The routes that need half a vCPU, which comes with 1,024 MB. The others mostly wait for DynamoDB, and 512 MB suffice. */
+/**
+ * The memory of the routes that need more CPU, which Lambda gives in proportion: 1,024 MB come with half a vCPU. The others
+ * mostly wait for DynamoDB, for which 512 MB suffice.
+ */
 const MEMORY_MB: Readonly<Partial<Record<RouteName, number>>> = {
-  // Parses, hashes and stores up to 4 MiB.
+  // It parses, hashes and stores up to 4 MiB.
   uploadFile: 1_024,
   // A search case-folds and compares every file name of the account.
   listFiles: 1_024,
-  // Copies up to 5,000 MiB, many parts at once.
+  // It copies up to 5,000 MiB, many parts at once.
   completeUpload: 1_024,
 };
 
 /** Lambda's own maximum age of an event. Source: Lambda API, "PutFunctionEventInvokeConfig". */
 const EVENT_AGE_MAX_SECONDS = 6 * 3_600;
-/** Events handled at once. Each usually takes a second, or as long as the client's own attempt that it waits for. */
+/** Events that are handled at once. Each usually takes a second, or as long as the client's own attempt that it waits for. */
 const SETTLING_AT_ONCE = 20;
 
-/** The gateway, one function per route, and the two functions that events and the schedule call. No state. */
+/** The gateway, one function per route, and the two functions that events and the schedule call. The stack has no state. */
 export class ApiStack extends Stack {
   readonly restApi: apigateway.RestApi;
-  /** Every function, by the name of its bundle. */
+  /** All functions by the names of their bundles. */
   readonly functions: Readonly<Record<string, lambda.Function>>;
   /**
-   * Events that failed at every attempt. No data is lost with one (the sweeper gives back the reservation of an unsettled
-   * upload, and the next sweep does what a failed one left); a message contains the cause.
+   * The events whose function failed at every attempt. No data is lost: the sweeper releases the reserved bytes of an
+   * unsettled upload, and the next sweep does the work of a failed one. The message contains the cause.
    */
   readonly failedEvents: sqs.Queue;
   readonly #functions: Record<string, lambda.Function> = {};
@@ -60,11 +63,11 @@ export class ApiStack extends Stack {
       retentionPeriod: Duration.days(14),
     });
     acceptFindings(this.failedEvents, {
-      SQS3: 'It is itself the queue for failed events; no consumer reads from it, so it needs no dead-letter queue',
+      SQS3: 'This is the dead-letter queue itself; nothing consumes it',
     });
     this.restApi = new apigateway.RestApi(this, 'Api', {
       description: 'File hosting API',
-      // A dimension of the gateway's metrics, so each stage has its own.
+      // The name is a dimension of the gateway's metrics, so each stage has its own.
       restApiName: `FileHosting-${props.stage.name}`,
       endpointTypes: [apigateway.EndpointType.REGIONAL],
       binaryMediaTypes: ['*/*'],
@@ -123,8 +126,8 @@ export class ApiStack extends Stack {
   private addBackground(): void {
     const queue = this.failedEvents;
     const { limits, reserveConcurrency } = this.#props.stage;
-    // Enough to wait for the lease of an attempt that died (29 s), and then to copy 5,000 MiB (14 s, or many times that). An
-    // event is useless after its ticket has ended, because the upload cannot be settled any more.
+    // Two minutes suffice to wait for the lease of an attempt that died (29 s), and then to copy 5,000 MiB (14 s, or several
+    // times that). An event is useless after its ticket has ended, because the upload cannot be settled any more.
     const settle = this.service('settleUpload', BACKGROUND_NEEDS.settleUpload, 1_024, 120, {
       failedEvents: {
         queue,
@@ -146,12 +149,12 @@ export class ApiStack extends Stack {
       },
       targets: [new targets.LambdaFunction(settle)],
     });
-    // A sweep with much work stops by its own budget well before its time-out. A failed one is not retried, because the next
+    // A sweep with much work stops by its own budget well before its time-out. A failed sweep is not retried, because the next
     // one does the same within a minute.
     const sweep = this.service('sweep', BACKGROUND_NEEDS.sweep, 512, 55, {
       failedEvents: { queue, retryAttempts: 0, maxAgeSeconds: 60 },
-      // Uploads must not use up the concurrency that the sweeper needs. Two: one sweep, and the next one if the first takes
-      // longer than a minute; more would only compete for the same rows.
+      // Uploads that use up the account's concurrency must not block the sweeper, which frees their space. One execution is
+      // for a sweep, one for the next if the first takes longer than a minute. More would only compete for the same rows.
       ...(reserveConcurrency && { reservedConcurrency: 2 }),
     });
     new events.Rule(this, 'EveryMinute', {
@@ -176,7 +179,7 @@ export class ApiStack extends Stack {
   }
 }
 
-/** With one permission per function for the whole API, not two per method: a function's policy may have 20 KB. */
+/** It has one permission per function for the whole API, not two per method, because a function's policy has at most 20 KB. */
 function integration(target: lambda.Function): apigateway.LambdaIntegration {
   return new apigateway.LambdaIntegration(target, { scopePermissionToMethod: false });
 }

@@ -15,12 +15,12 @@ import { addressOf } from '../constructs/viewer-side.ts';
 import { addOutput } from '../settings/outputs.ts';
 import { operatorParameterName, type StageConfig } from '../settings/stage.ts';
 
-/** The request metrics of the uploads bucket, only for the prefix of direct uploads. */
+/** The request metrics of the uploads bucket. They count only requests under the prefix of direct uploads. */
 export const INCOMING_METRICS = { id: 'incoming', prefix: 'incoming/' };
 
 /**
- * What must outlive every deployment: the tables, the files, the secrets, and the distribution whose address is in every
- * link. This stack refers to no other stack, so a failed deployment of the others cannot affect it.
+ * The resources that must outlive every deployment: the tables, the files, the secrets, and the distribution whose address
+ * is in every link. This stack refers to no other stack, so a failed deployment of the others cannot affect it.
  */
 export class DataStack extends Stack {
   readonly resources: SharedResources;
@@ -29,7 +29,7 @@ export class DataStack extends Stack {
 
   constructor(scope: Construct, id: string, stage: StageConfig) {
     const keep = stage.name === 'prod';
-    // Deleting this stack would break every link, so an operator has to remove the protection first.
+    // Deleting this stack breaks every link. An operator who wants that turns the protection off first.
     super(scope, id, { terminationProtection: keep });
     const tables = Object.fromEntries(
       Object.entries(TABLES).map(([name, table]) => [name, this.table(name as TableName, table, stage)]),
@@ -58,10 +58,10 @@ export class DataStack extends Stack {
       appUrlParameterName: `/file-hosting/${stage.name}/app-url`,
     };
     acceptFindings(this.resources.loginProvider, {
-      SMG4: 'Google creates it in its console, so it cannot be rotated here; the operator stores a new one',
+      SMG4: 'Google creates it, so nothing here can rotate it; the operator enters a new one',
     });
     acceptFindings(this.resources.originSecret, {
-      SMG4: 'CloudFront gets a new value only by a deployment, so a rotation takes two of them (context originSecretSlot)',
+      SMG4: 'CloudFront gets a new value only by a deployment, so the operator rotates it, in two (context originSecretSlot)',
     });
     new ssm.StringParameter(this, 'Operator', {
       parameterName: operatorParameterName(stage.name),
@@ -88,7 +88,10 @@ export class DataStack extends Stack {
     };
   }
 
-  /** Creates a table, or refers to an existing one that replaces it. (Replacing `prod`'s table does not delete it.) */
+  /**
+   * Creates a table, or refers to an existing (restored) one, which the stack does not manage. When `prod` changes to an
+   * existing table, its own is not deleted.
+   */
   private table(name: TableName, table: TableDefinition, stage: StageConfig): dynamodb.ITableV2 {
     const id = `${name[0]?.toUpperCase()}${name.slice(1)}Table`;
     const tableName = stage.existingTables[name];
@@ -125,7 +128,7 @@ export class DataStack extends Stack {
       description: 'OAuth client of the Google login: {"client_id", "client_secret"}; the operator fills it in',
       removalPolicy,
     });
-    // The local environment finds the secret by this metadata, and fills in its own identity provider.
+    // Locally no operator fills it in: the local AWS finds the secret by this metadata and enters its identity provider.
     (secret.node.defaultChild as CfnResource).addMetadata('local:secret', 'login-provider');
     return secret;
   }
@@ -145,7 +148,7 @@ export class DataStack extends Stack {
           noncurrentVersionExpiration: Duration.days(DELETED_BYTES_KEPT_DAYS),
           expiredObjectDeleteMarker: true,
         },
-        // After a direct upload is completed, the object that arrived is not needed. The age also removes delete markers.
+        // After a direct upload is completed, the object that arrived is not needed. The expiration also removes delete markers.
         {
           id: 'incoming-expires',
           prefix: 'incoming/',
@@ -168,13 +171,13 @@ export class DataStack extends Stack {
       removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
       autoDeleteObjects: !keep,
     });
-    // Events go through EventBridge, because a direct notification would make this stack refer to the function's. CDK's own
-    // option would add a function to set this, although the bucket has a property for it.
+    // Events go through EventBridge, because a direct notification would make this stack refer to the function's stack. CDK's
+    // own option would add a function that sets this, although the bucket has a property for it.
     (bucket.node.defaultChild as s3.CfnBucket).notificationConfiguration = {
       eventBridgeConfiguration: { eventBridgeEnabled: true },
     };
     acceptFindings(bucket, {
-      S1: 'A line would contain the key of a file, which is its link, and an address; our own logs contain neither',
+      S1: 'An access log line would contain the key of a file, which is its link, and an address; our logs contain neither',
     });
     return bucket;
   }

@@ -24,7 +24,7 @@ export interface EdgeStackProps {
   readonly firewall: FirewallStack | undefined;
 }
 
-/** The "app" distribution, which serves API and dashboard. No state. */
+/** The stack of the "app" distribution, which serves API and dashboard. It has no state. */
 export class EdgeStack extends Stack {
   readonly distribution: cloudfront.Distribution;
   readonly distributionId: CfnOutput;

@@ -4,10 +4,10 @@ import type { Construct } from 'constructs';
 import { ERRORS } from '../../shared/errors.ts';
 import { EDGE_REGION, servedFrom } from '../constructs/served-region.ts';
 
-/** The window over which WAF counts; a client without requests for as long is allowed again. */
+/** The period over which WAF counts. An address that sends nothing for this long is allowed again. */
 const WINDOW_SECONDS = 300;
 
-/** The headers of a rejection: WAF runs before the edge function, which sets them otherwise. WAF sets the Content-Type. */
+/** The headers of a rejection. The edge function does not see it, so they are set here. WAF itself sets the Content-Type. */
 const HEADERS = {
   'retry-after': String(WINDOW_SECONDS),
   'cache-control': 'no-store',
@@ -16,7 +16,7 @@ const HEADERS = {
 };
 
 export interface FirewallStackProps {
-  /** Requests of one address in five minutes. */
+  /** The number of requests that one address may send in five minutes. */
   readonly limit: number;
   /** The Region of the service. */
   readonly region: string | undefined;
@@ -37,7 +37,7 @@ export class FirewallStack extends Stack {
     const webAcl = new wafv2.CfnWebACL(this, 'WebAcl', {
       scope: 'CLOUDFRONT',
       defaultAction: { allow: {} },
-      // The name of the metrics, distinct for each stage.
+      // The metrics of each stage have their own name.
       visibilityConfig: visibility(this.stackName),
       customResponseBodies: {
         [code]: { contentType: 'APPLICATION_JSON', content: JSON.stringify({ error: code }) },
@@ -71,7 +71,7 @@ export class FirewallStack extends Stack {
   }
 }
 
-/** With metrics but without samples: a sample shows whole requests, with their credentials, to all who can see the firewall. */
+/** Turns metrics on and samples off: a sample shows requests with their credentials to everyone who can see the firewall. */
 function visibility(metricName: string): wafv2.CfnWebACL.VisibilityConfigProperty {
   return { cloudWatchMetricsEnabled: true, metricName, sampledRequestsEnabled: false };
 }

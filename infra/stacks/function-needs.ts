@@ -2,7 +2,7 @@ import type { RouteName } from '../../shared/routes.ts';
 import type { BACKGROUND_ENTRIES } from '../bundle/entries.ts';
 import type { Needs, TableUse } from '../constructs/needs.ts';
 
-/** Authentication and rate limiting: one read of the credential, one write of the window. */
+/** Authentication reads the credential once, and at times records its use. Rate limiting writes the window once. */
 const BY_SESSION: readonly TableUse[] = [
   { table: 'sessions', actions: ['GetItem', 'UpdateItem'] },
   { table: 'rateLimits', actions: ['PutItem', 'UpdateItem'] },
@@ -15,13 +15,13 @@ const BY_KEY_OR_SESSION: readonly TableUse[] = [
 /** Every function that authenticates needs the app's own origin, for the cross-site check. */
 const AUTHENTICATED: Needs = { values: ['appUrl'], limits: ['RATE_LIMIT_REQUESTS_PER_MINUTE'] };
 
-/** Storing and settling an upload, in the inline and the streaming lane. */
+/** The access that storing and settling an upload needs in the inline and the streaming lane. */
 const STORING: readonly TableUse[] = [
   { table: 'files', actions: ['PutItem', 'UpdateItem', 'DeleteItem'] },
   { table: 'accounts', actions: ['GetItem', 'UpdateItem'] },
   { table: 'idempotency', actions: ['GetItem', 'PutItem'] },
 ];
-/** Settling a direct upload, whose row exists since its ticket. */
+/** The access that settling a direct upload needs; its row exists since its ticket was issued. */
 const SETTLING: readonly TableUse[] = [
   { table: 'files', actions: ['GetItem', 'UpdateItem'] },
   { table: 'accounts', actions: ['GetItem', 'UpdateItem'] },
@@ -89,7 +89,7 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
     tables: [...BY_KEY_OR_SESSION, ...STORING, { table: 'files', actions: ['GetItem'] }],
     uploads: [
       { actions: ['PutObject', 'DeleteObject'], keys: ['uploads/*'] },
-      // A URL that it signs permits only what its own role permits.
+      // A URL that this function signs permits only what its role permits.
       { actions: ['PutObject'], keys: ['incoming/*'] },
     ],
     values: ['appUrl', 'cdnUrl'],
@@ -109,7 +109,7 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
     ],
     uploads: [
       { actions: ['DeleteObject'], keys: ['uploads/*', 'incoming/*'] },
-      // The empty object that blocks a PUT after the ticket was cancelled.
+      // After a ticket is cancelled, an empty object blocks the PUT that it allowed.
       { actions: ['PutObject'], keys: ['incoming/*'] },
     ],
   },

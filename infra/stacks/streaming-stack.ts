@@ -13,7 +13,7 @@ import type { ApiStackProps } from './api-stack.ts';
 import type { DataStack } from './data-stack.ts';
 import { UPLOAD_STREAM_NEEDS } from './function-needs.ts';
 
-/** The streaming upload server: a Lambda Web Function, for bodies that are too large for a Lambda event. No state. */
+/** The streaming upload server: a Lambda Web Function, for bodies that are too large for a Lambda event. It has no state. */
 export class StreamingStack extends Stack {
   readonly webFunction: lambda.WebFunction;
   /** The number of requests that all environments together serve at once. */
@@ -27,7 +27,7 @@ export class StreamingStack extends Stack {
       retention: logs.RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    // The log group of CDK's function that copies the code. CDK's own would be kept for two years, also without the stack.
+    // The logs of CDK's function that copies the code. CDK's default would keep them for two years, even without the stack.
     const copyLogs = new logs.LogGroup(this, 'CodeCopyLogs', {
       retention: logs.RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -81,10 +81,9 @@ export class StreamingStack extends Stack {
 }
 
 /**
- * Replaces references to another stack's resources by references to outputs of that stack. The construct copies its
- * revision's configuration into a custom resource after CDK has resolved references between stacks, so a plain reference
- * would remain unresolved. (Outputs, not exports: CloudFormation does not change an export in use, so no domain could be
- * changed, and no table be replaced by a restored one.)
+ * Passes values on through outputs of the data stack. A plain reference would stay unresolved, because the construct copies
+ * its configuration into a custom resource after CDK has resolved references between stacks. These are not exports, because
+ * CloudFormation does not change an export in use: no domain could be changed, and no table replaced by a restored one.
  */
 function throughOutputs(environment: Record<string, string>, from: Stack): Record<string, string> {
   return Object.fromEntries(

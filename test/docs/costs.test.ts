@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { costOf, costOfRequests, totalOf } from '../../docs/costs/costs.ts';
 import { METERED_REQUESTS, type MeteredRequest } from '../../docs/costs/use.ts';
 import { startTestService } from '../support/service.ts';
-import { countStock } from './metered-stock.ts';
 import { meterUse } from './metered-use.ts';
+import { countStock } from './monthly-resources.ts';
 
 const RECORD = join(import.meta.dirname, '../../docs/costs/metered.json');
 

@@ -8,7 +8,7 @@ import { logIn } from '../support/login.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { withFault } from '../support/with-fault.ts';
-import { forgetRecentUse, nextSeqStartsGroup, walkEverything } from './long-time.ts';
+import { forgetRecentUse, nextSeqStartsGroup, walkEverything } from './fast-forward.ts';
 
 /**
  * Makes the service do everything it can, and then expects that every granted action was used. (That no grant is missing is
