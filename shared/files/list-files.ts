@@ -18,20 +18,57 @@ export interface PageRequest {
   readonly search?: string | undefined;
 }
 
+/** The first reads of a listing, which need no other read before them. */
+export interface ListingStart {
+  readonly account: Account;
+  /** The newest files; absent unless the request is for the first page. */
+  readonly newest?: ListedFile[];
+}
+
 /**
- * A page of an account's files, newest first. Every page takes three reads in a row (account, leaves, files) and a few
- * read units, however many files there are; a search reads every name.
+ * Makes the first reads of a listing, at the same time: the account, and for page 1 its files.
+ * @throws ApiError `unauthorized` when the account is gone.
+ */
+export async function beginListing(stores: ListingStores, request: PageRequest): Promise<ListingStart> {
+  const { accountId, page, limit, search } = request;
+  const isFirstPage = page === 1 && !search;
+  const [account, newest] = await Promise.all([
+    getAccount(stores.accounts, accountId),
+    isFirstPage ? downFrom(stores.listing, accountId, Number.MAX_SAFE_INTEGER, limit) : undefined,
+  ]);
+  return { account, ...(newest && { newest }) };
+}
+
+/**
+ * A page of an account's files, newest first. Page 1 takes two reads at once (account, files), every other page three in a row
+ * (account, leaves, files) and a few read units, however many files there are; a search reads every name.
  *
  * Pages are offsets: between two requests, uploads and deletions may move a file from one page to the next.
+ * @param start  what {@link beginListing} found for the same request, if it was called already.
  */
-export async function listFiles(stores: ListingStores, request: PageRequest): Promise<FilePage> {
-  const account = await getAccount(stores.accounts, request.accountId);
-  const offset = (request.page - 1) * request.limit;
-  if (request.search)
-    return searchFiles(stores.listing, account, { search: request.search, offset, limit: request.limit });
-  const files = await filesAt(stores.listing, account, offset, request.limit);
+export async function listFiles(
+  stores: ListingStores,
+  request: PageRequest,
+  start = beginListing(stores, request),
+): Promise<FilePage> {
+  const { account, newest } = await start;
+  const { limit, search } = request;
+  const offset = (request.page - 1) * limit;
+  if (search) return searchFiles(stores.listing, account, { search, offset, limit });
+  if (newest) return firstPage(account, newest, limit);
+  const files = await filesAt(stores.listing, account, offset, limit);
   // A file that arrived between the first read and the last may be on the page; then the total includes it.
   return { files, total: Math.max(account.fileCount, files.length > 0 ? offset + files.length : 0) };
+}
+
+/**
+ * Account and files were read at the same time, so a file that came or went meanwhile may be in one of them alone. A page that
+ * is not full has all files, so it is counted itself: then the total always fits the page. For a full page the account has the
+ * total, of which the page is a part.
+ */
+function firstPage(account: Account, files: ListedFile[], limit: number): FilePage {
+  const isAll = files.length < limit;
+  return { files, total: isAll ? files.length : Math.max(account.fileCount, files.length) };
 }
 
 async function filesAt(listing: ListingStore, account: Account, offset: number, limit: number): Promise<ListedFile[]> {

@@ -2,17 +2,27 @@ import { apiKeyCredentials } from '../aws/api-key-store.ts';
 import { appUrl } from '../aws/parameters.ts';
 import { sessionStore } from '../aws/session-store.ts';
 import { ApiError } from '../errors.ts';
-import type { Caller } from '../http/request.ts';
+import type { ApiEvent, Caller } from '../http/request.ts';
 import type { ApiResult } from '../http/response.ts';
 import { ROUTES, type RouteName } from '../routes.ts';
 import { authenticate } from './authenticate.ts';
 import { crossSite } from './cross-site.ts';
 import { rateLimit } from './rate-limit.ts';
-import { type ApiFunction, type RouteRequest, routeStack } from './route-stack.ts';
+import { type ApiFunction, paramOf, type RouteRequest, routeStack } from './route-stack.ts';
 
-export interface ApiRequest extends RouteRequest {
+/** What a handler gets of a request whose caller is known. `Early` is what the route's early reads find. */
+export interface ApiRequest<Early = unknown> extends RouteRequest {
   readonly caller: Caller;
+  /** Rejects when the early reads failed. A handler that does not need them may leave it alone. */
+  readonly early: Promise<Early>;
 }
+
+/**
+ * The reads that a route begins as soon as the caller is known, while the rate limiter decides. They change nothing and are
+ * few, because the limiter may refuse the request, whose only effect is then its count. Their errors reach the handler alone,
+ * so the limiter's 429 and 503 come before them. Reads that are still under way when the request is answered are aborted.
+ */
+type EarlyReads<Early> = (request: Pick<ApiRequest, 'event' | 'caller' | 'param'>) => Promise<Early>;
 
 /** The routes that need a credential. */
 type GuardedRouteName = {
@@ -22,16 +32,36 @@ type GuardedRouteName = {
 const stores = { keys: apiKeyCredentials, sessions: sessionStore, appUrl };
 
 /** Builds the function of a route that needs a credential. Its checks come in the order of the contract. */
-export function apiHandler(name: GuardedRouteName, handle: (request: ApiRequest) => Promise<ApiResult>): ApiFunction {
+export function apiHandler<Early = unknown>(
+  name: GuardedRouteName,
+  handle: (request: ApiRequest<Early>) => Promise<ApiResult>,
+  readEarly?: EarlyReads<Early>,
+): ApiFunction {
   const { access, rateClass } = ROUTES[name];
+  const reads = new WeakMap<ApiEvent, Promise<Early | undefined>>();
+  const beginReads = (event: ApiEvent) => {
+    const early = read(event, readEarly);
+    // The handler may never come to see the error.
+    early.catch(() => {});
+    reads.set(event, early);
+  };
   const checks = [
     authenticate(stores, access), // 401
     crossSite(), // 403, only for a cookie
-    rateLimit(rateClass), // 429
+    rateLimit(rateClass, beginReads), // 429
   ];
   return routeStack(name, checks, (request) => {
-    const { caller } = request.event;
-    if (!caller) throw new ApiError('unauthorized');
-    return handle({ ...request, caller });
+    const { event } = request;
+    return handle({ ...request, caller: callerOf(event), early: reads.get(event) as Promise<Early> });
   });
+}
+
+/** It is asynchronous so that it also rejects for what `readEarly` throws at once. */
+async function read<Early>(event: ApiEvent, readEarly?: EarlyReads<Early>): Promise<Early | undefined> {
+  return readEarly?.({ event, caller: callerOf(event), param: (name) => paramOf(event, name) });
+}
+
+function callerOf({ caller }: ApiEvent): Caller {
+  if (!caller) throw new ApiError('unauthorized');
+  return caller;
 }

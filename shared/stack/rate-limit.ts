@@ -17,16 +17,20 @@ type Request = middy.Request<ApiEvent, ApiResult, Error, Context, { rateLimitHea
 /**
  * Counts the request against its account or, for the routes of the login, against the client's address, and adds `RateLimit`
  * and `RateLimit-Policy` to every answer.
+ * @param begin  starts what a route does while the limiter's table decides. It is not called for a request that is known to
+ *   be refused, so that a client that does not wait costs no read. It must not throw.
  * @throws ApiError `rate_limit_exceeded`; `service_unavailable` when the request cannot be counted.
  */
-export function rateLimit(rateClass: RateClass): Middleware {
+export function rateLimit(rateClass: RateClass, begin?: (event: ApiEvent) => void): Middleware {
   const policy = ratePolicy(limit(RATE_LIMIT_OF_CLASS[rateClass]));
   const rejections = new Rejections();
 
   async function rateLimitBefore({ event, internal }: Request): Promise<void> {
     const subject = event.caller?.accountId ?? clientSubject(await viewerAddress(event));
     const key = rateKey(rateClass, policy.limit, subject);
-    const decision = await admit({ store: rateLimitStore, rejections }, { key, policy, now: Date.now() });
+    const now = Date.now();
+    if (rejections.lasting(key, now) === undefined) begin?.(event);
+    const decision = await admit({ store: rateLimitStore, rejections }, { key, policy, now });
     internal.rateLimitHeaders = rateLimitHeaders(decision, rateClass);
     if (!decision.admitted) throw new ApiError('rate_limit_exceeded');
   }

@@ -18,6 +18,11 @@ export interface RouteRequest extends Deadline {
   param(name: string): string;
 }
 
+/** A path parameter; empty when the route has none of that name. */
+export function paramOf(event: ApiEvent, name: string): string {
+  return event.pathParameters?.[name] ?? '';
+}
+
 /**
  * Builds the function of a route: the stack that every route has, around the route's own checks and `handle`. `before` hooks
  * run in the order of `.use`, so that is the order of the checks. `after` and `onError` hooks run in the reverse order, so the
@@ -41,7 +46,7 @@ export function routeStack(
     inTime(
       handle({
         event,
-        param: (parameter) => event.pathParameters?.[parameter] ?? '',
+        param: (parameter) => paramOf(event, parameter),
         ...deadlineOf(context),
       }),
     ),

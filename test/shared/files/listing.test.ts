@@ -125,23 +125,52 @@ describe('a listing', () => {
 
   test('counts a file that arrived between its first read and its last', async () => {
     const accountId = await newAccount(service);
-    await place(accountId, 1);
+    // The late one took its place in the older leaf early.
+    for (const seq of [0, 1, 2, 64, 65]) await place(accountId, seq);
     const late = {
       ...stores.listing,
       leaves: async (id: string, group: number) => {
         const leaves = await stores.listing.leaves(id, group);
-        await place(accountId, 2);
+        await place(accountId, 3);
         return leaves;
       },
     };
-    const { files, total } = await listFiles({ ...stores, listing: late }, { accountId, page: 1, limit: 50 });
-    expect([files.length, total]).toEqual([2, 2]);
+    const { files, total } = await listFiles({ ...stores, listing: late }, { accountId, page: 2, limit: 3 });
+    expect([files.map(({ name }) => name), total]).toEqual([['2', '1', '0'], 6]);
+  });
+
+  test.each([
+    ['arrives', 'after the index', 'files', [['2', '1'], 2]],
+    ['arrives', 'after the account', 'account', [['3', '2', '1'], 3]],
+    ['is deleted', 'after the index', 'files', [['2', '1'], 2]],
+    ['is deleted', 'after the account', 'account', [['1'], 1]],
+  ] as const)('has a total that fits the first page when a file %s %s was read', async (what, _, first, expected) => {
+    const accountId = await newAccount(service);
+    const [, newest] = [await place(accountId, 1), await place(accountId, 2)];
+    const change = async () => {
+      if (what === 'arrives') await place(accountId, 3);
+      else await deleteFile(stores, newest, inTime());
+    };
+    // One of the two reads is over before the file comes or goes, and the other begins after that.
+    const changed = Promise.withResolvers<void>();
+    const order = async <Found>(which: 'account' | 'files', read: () => Promise<Found>) => {
+      if (which !== first) await changed.promise;
+      const found = await read();
+      if (which === first) await change().then(changed.resolve, changed.reject);
+      return found;
+    };
+    const accounts = { ...stores.accounts, get: (id: string) => order('account', () => stores.accounts.get(id)) };
+    const files: typeof stores.listing.files = (...args) => order('files', () => stores.listing.files(...args));
+    const racing = { ...stores, accounts, listing: { ...stores.listing, files } };
+    const page = await listFiles(racing, { accountId, page: 1, limit: 50 });
+    expect([page.files.map(({ name }) => name), page.total]).toEqual(expected);
   });
 
   test('continues below a group whose files are deleted between its reads', async () => {
     const accountId = await newAccount(service);
     await place(accountId, 5);
     const gone = await place(accountId, 9_000);
+    await place(accountId, 20_000);
     const late = {
       ...stores.listing,
       leaves: async (id: string, group: number) => {
@@ -149,7 +178,7 @@ describe('a listing', () => {
         return stores.listing.leaves(id, group);
       },
     };
-    const { files } = await listFiles({ ...stores, listing: late }, { accountId, page: 1, limit: 50 });
+    const { files } = await listFiles({ ...stores, listing: late }, { accountId, page: 2, limit: 1 });
     expect(files.map(({ name }) => name)).toEqual(['5']);
   });
 });

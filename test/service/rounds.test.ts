@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { client } from '../support/client.ts';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { withFault } from '../support/with-fault.ts';
+
+/**
+ * How many calls to AWS a request makes, and how many of them wait for each other (rounds): what its time consists of, and
+ * what does not depend on the machine. And that reads which begin before the rate limiter has decided change no answer.
+ */
+
+const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
+const LISTS_PER_MINUTE = 6;
+
+let service: TestService;
+let account: TestAccount;
+
+beforeAll(async () => {
+  service = await startTestService({
+    RATE_LIMIT_LISTS_PER_MINUTE: String(LISTS_PER_MINUTE),
+    RATE_LIMIT_REQUESTS_PER_MINUTE: '100',
+  });
+  service.holdEvents();
+});
+afterAll(() => service.close());
+
+/** Calls that were sent together overlap reliably with this delay, so that the meter counts them as one round. */
+const SLOW = { match: {}, effect: { delayMs: 40 } } as const;
+
+/** Sends a request. @returns its answer, and what it cost. */
+async function metered<Answer>(request: () => Promise<Answer>) {
+  const mark = service.front.meter.mark();
+  const answer = await withFault(service, SLOW, request);
+  const { calls, rounds, writeUnits } = service.front.meter.since(mark);
+  return { answer, calls: calls.length, rounds, writeUnits };
+}
+
+/** What a request asked of AWS, each call as its operation and the name of its table. */
+async function callsOf(request: () => Promise<unknown>): Promise<string[]> {
+  const names = new Map(Object.entries(service.tables).map(([name, physical]) => [physical, name]));
+  const mark = service.front.meter.mark();
+  await request();
+  const { calls } = service.front.meter.since(mark);
+  return calls.map(({ operation, tables: [table = ''] }) => `${operation} ${names.get(table)}`).sort();
+}
+
+describe('by key, in a warm function,', () => {
+  let id: unknown;
+  beforeAll(async () => {
+    account = await service.newAccount();
+    for (const name of ['a', 'b', 'c']) ({ id } = (await account.byKey.upload(name, name)).body);
+  });
+
+  const get = (path: string) => () => account.byKey.request('GET', path);
+
+  test.each([
+    ['the first page of the list', () => get('/files'), { calls: 4, rounds: 2, writeUnits: 1 }],
+    ['any other page of the list', () => get('/files?limit=1&page=2'), { calls: 5, rounds: 4, writeUnits: 1 }],
+    ['the details of a file', () => get(`/files/${id}`), { calls: 3, rounds: 2, writeUnits: 1 }],
+  ])('%s makes no more calls and rounds than it needs', async (_, requestOf, floor) => {
+    const request = requestOf();
+    // The first request of a function or an account also reads what is kept, and creates a row.
+    expect((await request()).status).toBe(200);
+    const { answer, ...cost } = await metered(request);
+    expect(answer.status).toBe(200);
+    expect(cost).toEqual(floor);
+  });
+});
+
+describe('reads that begin before the rate limiter has decided', () => {
+  const list = (query = '') => account.byKey.request('GET', `/files${query}`);
+  const usedUp = async () => {
+    account = await service.newAccount();
+    for (let time = 0; time < LISTS_PER_MINUTE; time++) expect((await list()).status).toBe(200);
+  };
+  const limiter = () => ({ match: { table: service.tables.rateLimits } });
+  const firstRead = () => ({ match: { table: service.tables.accounts, operation: 'GetItem' } });
+
+  test('do not change the answer of a refused request when they fail first', async () => {
+    await usedUp();
+    const lateRefusal = { ...limiter(), effect: { delayMs: 1_000 } };
+    const failure = { ...firstRead(), effect: 'error-before' } as const;
+    const { status, headers } = await withFault(service, lateRefusal, () => withFault(service, failure, () => list()));
+    expect(status).toBe(429);
+    expect(headers.get('ratelimit')).toMatch(/r=0/);
+    expect((await account.byKey.request('GET', `/files/${UNKNOWN_ID}`)).status).toBe(404);
+  });
+
+  test('do not hold up a refusal', async () => {
+    await usedUp();
+    const startedAt = Date.now();
+    const { status } = await withFault(service, { ...firstRead(), effect: { delayMs: 5_000 } }, () => list());
+    expect(status).toBe(429);
+    expect(Date.now() - startedAt).toBeLessThan(2_500);
+  });
+
+  test('are not made for a client that the function has just refused', async () => {
+    await usedUp();
+    expect((await list()).status).toBe(429);
+    expect(await callsOf(list)).toEqual(['GetItem apiKeys']);
+  });
+
+  test('do not change the answer of a request that cannot be counted', async () => {
+    account = await service.newAccount();
+    const answers = [];
+    for (const query of ['', '?page=0']) {
+      answers.push(await withFault(service, { ...limiter(), effect: 'throttle' }, () => list(query)));
+    }
+    expect(answers.map(({ status }) => status)).toEqual([503, 503]);
+    expect(answers.map(({ headers }) => headers.get('ratelimit'))).toEqual([null, null]);
+  });
+
+  test('fail an admitted request with 503, and it is counted', async () => {
+    account = await service.newAccount();
+    const { status, headers } = await withFault(service, { ...firstRead(), effect: 'error-before' }, () => list());
+    expect(status).toBe(503);
+    expect(headers.get('ratelimit')).toMatch(`r=${LISTS_PER_MINUTE - 1};`);
+    expect((await list()).status).toBe(200);
+  });
+
+  test('are not made for parameters that are refused, and a refusal by the limiter comes first', async () => {
+    account = await service.newAccount();
+    const bad = () => list('?page=0');
+    expect((await bad()).status).toBe(400);
+    expect(await callsOf(bad)).toEqual(['GetItem apiKeys', 'UpdateItem rateLimits']);
+    for (let time = 2; time < LISTS_PER_MINUTE; time++) await bad();
+    expect((await bad()).status).toBe(429);
+    const noId = () => account.byKey.request('GET', '/files/no-id');
+    expect((await noId()).status).toBe(404);
+    expect(await callsOf(noId)).toEqual(['GetItem apiKeys', 'UpdateItem rateLimits']);
+  });
+
+  test('are not made without a valid credential', async () => {
+    account = await service.newAccount();
+    const { id } =
+      (await account.bySession.request<{ items: { id: string }[] }>('GET', '/api-keys')).body.items[0] ?? {};
+    expect((await account.bySession.request('DELETE', `/api-keys/${id}`)).status).toBe(200);
+    expect((await list()).status).toBe(401);
+    expect(await callsOf(list)).toEqual(['GetItem apiKeys']);
+  });
+
+  test('are not made for a request that another site may have sent', async () => {
+    account = await service.newAccount();
+    const { cookie } = account;
+    const remove = () =>
+      client(service.urls.base_url).request('DELETE', `/files/${UNKNOWN_ID}`, {
+        headers: { cookie, origin: 'https://elsewhere.example' },
+      });
+    expect((await remove()).status).toBe(403);
+    expect(await callsOf(remove)).toEqual(['GetItem sessions']);
+  });
+});
