@@ -49,28 +49,46 @@ export interface ApiKeyCredentials {
 /** The use of a key is noted at most this often. */
 const USE_NOTED_EVERY_MS = 60_000;
 
+/** The holder of a valid key. */
+interface KeyHolder {
+  readonly accountId: string;
+  /**
+   * Resolves when the use of the key has been noted, or could not be; never rejects. Wait for it before the answer: a function
+   * that is frozen with the write under way would go on with it in a later request.
+   */
+  readonly noted: Promise<void>;
+}
+
 /**
  * Finds the account that a key belongs to; undefined when the key is not valid. It costs one read (none for a text that cannot
- * be a key), and once a minute a write.
+ * be a key). Once a minute it also begins a write that notes the use, and does not wait for it.
+ *
+ * The use is noted whatever the request is answered, also with 429: it says when somebody last had the key, and the owner of a
+ * key that was stolen must see that.
  */
 export async function authenticateKey(
   keys: ApiKeyCredentials,
   text: string,
   clock: () => number = Date.now,
-): Promise<{ accountId: string } | undefined> {
+): Promise<KeyHolder | undefined> {
   if (!isWellFormedKey(text)) return undefined;
   const keyHash = hashKey(text);
   const key = await keys.find(keyHash);
   if (!key || key.isSuspended) return undefined;
-  const now = clock();
+  return { accountId: key.accountId, noted: noteUse(keys, { ...key, keyHash }, clock()) };
+}
+
+/** When this fails, or we die before it, the key is valid all the same. */
+async function noteUse(
+  keys: ApiKeyCredentials,
+  { keyHash, lastUsedAt }: Pick<StoredApiKey, 'lastUsedAt'> & { readonly keyHash: string },
+  now: number,
+): Promise<void> {
   const unlessSince = now - USE_NOTED_EVERY_MS;
-  if (key.lastUsedAt === undefined || key.lastUsedAt <= unlessSince) {
-    // When this fails, the key is valid all the same.
-    await briefly(() => keys.noteUse(keyHash, now, unlessSince)).catch((error) => {
-      log('warn', 'use of a key not noted; the next request does it', describeError(error));
-    });
-  }
-  return { accountId: key.accountId };
+  if (lastUsedAt !== undefined && lastUsedAt > unlessSince) return;
+  await briefly(() => keys.noteUse(keyHash, now, unlessSince)).catch((error) => {
+    log('warn', 'use of a key not noted; the next request does it', describeError(error));
+  });
 }
 
 interface KeyRequest {

@@ -1,4 +1,5 @@
 import type middy from '@middy/core';
+import type { Context } from 'aws-lambda';
 import { type ApiKeyCredentials, authenticateKey } from '../api-keys/api-key.ts';
 import { ApiError } from '../errors.ts';
 import { parseCookies, sessionTokenIn } from '../http/cookies.ts';
@@ -15,12 +16,29 @@ export interface CredentialStores {
   readonly appUrl: () => Promise<string>;
 }
 
-/** Sets `event.caller`. @throws ApiError `unauthorized` without a credential that the route takes. */
+/** What is known of a request's credential. */
+interface Credential {
+  readonly caller: Caller;
+  /** Resolves when the use of the key has been noted, or could not be. */
+  readonly noted?: Promise<void>;
+}
+
+type Request = middy.Request<ApiEvent, ApiResult, Error, Context, { noted?: Promise<void> | undefined }>;
+
+/**
+ * Sets `event.caller`. The use of a key is noted while the request goes on, and before it is answered.
+ * @throws ApiError `unauthorized` without a credential that the route takes.
+ */
 export function authenticate(stores: CredentialStores, access: Exclude<Access, 'public'>): Middleware {
-  async function authenticateBefore({ event }: middy.Request<ApiEvent, ApiResult>): Promise<void> {
-    event.caller = await findCaller(stores, event, access);
+  async function authenticateBefore({ event, internal }: Request): Promise<void> {
+    const { caller, noted } = await findCaller(stores, event, access);
+    event.caller = caller;
+    internal.noted = noted;
   }
-  return { before: authenticateBefore };
+  async function waitUntilNoted({ internal }: Request): Promise<void> {
+    await internal.noted;
+  }
+  return { before: authenticateBefore, after: waitUntilNoted, onError: waitUntilNoted };
 }
 
 /** RFC 6750, section 2.1; the scheme in upper or lower case (RFC 9110, section 11.1). */
@@ -36,34 +54,35 @@ async function findCaller(
   event: ApiEvent,
   access: Exclude<Access, 'public'>,
   clock: () => number = Date.now,
-): Promise<Caller> {
+): Promise<Credential> {
   const authorization = headerValues(event, 'authorization');
-  const caller =
+  const found =
     authorization.length > 0
       ? access === 'key-or-session' && (await callerByKey(stores, authorization, clock))
       : await callerBySession(stores, headerValues(event, 'cookie'), clock);
-  if (!caller) throw new ApiError('unauthorized');
-  return caller;
+  if (!found) throw new ApiError('unauthorized');
+  return found;
 }
 
 async function callerByKey(
   { keys }: CredentialStores,
   authorization: readonly string[],
   clock: () => number,
-): Promise<Caller | undefined> {
+): Promise<Credential | undefined> {
   // With two headers it is unclear which one is meant.
   const [, text] = (authorization.length === 1 && BEARER.exec(authorization[0] ?? '')) || [];
   const key = text && (await authenticateKey(keys, text, clock));
-  return key ? { accountId: key.accountId, by: 'key' } : undefined;
+  return key ? { caller: { accountId: key.accountId, by: 'key' }, noted: key.noted } : undefined;
 }
 
 async function callerBySession(
   { sessions, appUrl }: CredentialStores,
   cookie: readonly string[],
   clock: () => number,
-): Promise<Caller | undefined> {
+): Promise<Credential | undefined> {
   if (cookie.length === 0) return undefined;
   const token = sessionTokenIn(parseCookies(cookie), await appUrl());
   const session = token && (await findSession(sessions, token, clock));
-  return session ? { accountId: session.accountId, by: 'session', sessionHash: session.tokenHash } : undefined;
+  if (!session) return undefined;
+  return { caller: { accountId: session.accountId, by: 'session', sessionHash: session.tokenHash } };
 }

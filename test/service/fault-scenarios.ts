@@ -304,6 +304,15 @@ function fileScenarios(): Scenario[] {
       prepare: async ({ byKey }) => reading(() => byKey.request('GET', '/files?limit=5')),
     },
     {
+      name: 'a later page of the list of files',
+      route: 'listFiles',
+      success: [200],
+      prepare: async ({ byKey }, fileName) => {
+        for (const name of [fileName, 'newer']) expectStatus(await byKey.upload(name, 'hello'), 201);
+        return { ...reading(() => byKey.request('GET', '/files?limit=1&page=2')), isFileMade: () => true };
+      },
+    },
+    {
       name: 'a search',
       route: 'listFiles',
       success: [200],

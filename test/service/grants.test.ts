@@ -98,7 +98,7 @@ async function useFiles(): Promise<void> {
   const { body } = await byKey.upload('a', 'a', { headers: retried });
   for (const _ of [1, 2]) await uploadStreaming(account, 'b', 'b', { 'idempotency-key': 'streaming' });
   await uploadStreaming(account, 'large', LARGE);
-  await byKey.request('GET', '/files');
+  for (const query of ['', '?limit=1&page=2']) await byKey.request('GET', `/files${query}`);
   await byKey.request('GET', `/files/${body.id}`);
   await byKey.request('DELETE', `/files/${body.id}`);
   // The first upload of a group, one of 8,192, makes additional calls.

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { client } from '../support/client.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { withFault } from '../support/with-fault.ts';
@@ -63,6 +63,41 @@ describe('by key, in a warm function,', () => {
     const { answer, ...cost } = await metered(request);
     expect(answer.status).toBe(200);
     expect(cost).toEqual(floor);
+  });
+});
+
+describe('the use of a key', () => {
+  const list = () => account.byKey.request('GET', '/files');
+  const lastUse = async () =>
+    (await account.bySession.request<{ items: { last_used_at: string | null }[] }>('GET', '/api-keys')).body.items[0]
+      ?.last_used_at;
+  const note = () => ({ match: { table: service.tables.apiKeys, operation: 'UpdateItem' } });
+  beforeEach(async () => {
+    account = await service.newAccount();
+    await account.bySession.request('GET', '/files');
+    expect(await lastUse()).toBeNull();
+  });
+
+  test('is noted beside the rest of the request, and before it is answered', async () => {
+    const { answer, ...cost } = await metered(list);
+    expect(answer.status).toBe(200);
+    expect(cost).toEqual({ calls: 5, rounds: 2, writeUnits: 2 });
+    expect(Date.now() - Date.parse((await lastUse()) ?? '')).toBeLessThan(10_000);
+  });
+
+  test('is waited for before the answer, which is the same when it cannot be noted', async () => {
+    const startedAt = Date.now();
+    expect((await withFault(service, { ...note(), effect: { delayMs: 1_000 } }, list)).status).toBe(200);
+    expect(Date.now() - startedAt).toBeGreaterThan(1_000);
+    account = await service.newAccount();
+    expect((await withFault(service, { ...note(), effect: 'error-before' }, list)).status).toBe(200);
+    expect(await lastUse()).toBeNull();
+  });
+
+  test('is noted also when the request is refused by the rate limiter', async () => {
+    for (let time = 1; time < LISTS_PER_MINUTE; time++) await account.bySession.request('GET', '/files');
+    expect((await withFault(service, { ...note(), effect: { delayMs: 500 } }, list)).status).toBe(429);
+    expect(await lastUse()).not.toBeNull();
   });
 });
 

@@ -35,7 +35,11 @@ const createNamed = (accountId: string, name: unknown, now = NOW) =>
   createApiKey(keys, { accountId, name, kind: 'test', deadlineAt: inTime() }, () => now);
 const create = (accountId: string) => createNamed(accountId, 'laptop');
 const revoke = (accountId: string, id: string) => revokeApiKey(keys, { accountId, id, deadlineAt: inTime() });
-const authenticate = (key: string, now = NOW) => authenticateKey(credentials, key, () => now);
+const authenticate = async (key: string, now = NOW) => {
+  const holder = await authenticateKey(credentials, key, () => now);
+  await holder?.noted;
+  return holder && { accountId: holder.accountId };
+};
 
 describe('creating a key', () => {
   test('returns the key and what the list shows', async () => {

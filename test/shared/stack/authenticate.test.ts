@@ -41,7 +41,9 @@ async function who(
 ) {
   const stores = { keys, sessions, appUrl: async () => appUrl };
   const event = { multiValueHeaders: { Authorization: authorization, Cookie: cookie } } as unknown as ApiEvent;
-  await authenticate(stores, access).before?.({ event } as Parameters<NonNullable<Middleware['before']>>[0]);
+  await authenticate(stores, access).before?.({ event, internal: {} } as Parameters<
+    NonNullable<Middleware['before']>
+  >[0]);
   return event.caller;
 }
 
