@@ -6,7 +6,7 @@ import * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import * as ssm from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
 import { TABLES, type TableDefinition, type TableName } from '../../shared/aws/tables.ts';
-import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
+import { DELETED_BYTES_KEPT_DAYS, directTicketMs, IDEMPOTENCY_TTL_MS } from '../../shared/limits.ts';
 import { acceptFindings } from '../constructs/accepted-finding.ts';
 import { CdnDistribution } from '../constructs/cdn-distribution.ts';
 import { addHelperLogs } from '../constructs/helper-logs.ts';
@@ -34,7 +34,7 @@ export class DataStack extends Stack {
     const tables = Object.fromEntries(
       Object.entries(TABLES).map(([name, table]) => [name, this.table(name as TableName, table, stage)]),
     ) as Record<TableName, dynamodb.ITableV2>;
-    const uploads = this.uploadsBucket(keep);
+    const uploads = this.uploadsBucket(stage);
     this.distribution = new CdnDistribution(this, 'Cdn', { uploads, stage }).distribution;
     this.distributionId = addOutput(this, 'CdnDistributionId', this.distribution.distributionId);
     const removalPolicy = keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
@@ -133,7 +133,8 @@ export class DataStack extends Stack {
     return secret;
   }
 
-  private uploadsBucket(keep: boolean): s3.Bucket {
+  private uploadsBucket({ name, limits }: StageConfig): s3.Bucket {
+    const keep = name === 'prod';
     const bucket = new s3.Bucket(this, 'Uploads', {
       blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
       encryption: s3.BucketEncryption.S3_MANAGED,
@@ -148,11 +149,11 @@ export class DataStack extends Stack {
           noncurrentVersionExpiration: Duration.days(DELETED_BYTES_KEPT_DAYS),
           expiredObjectDeleteMarker: true,
         },
-        // After a direct upload is completed, the object that arrived is not needed. The expiration also removes delete markers.
+        // The sweeper removes what arrived when its ticket ends. The expiration removes what no row refers to, and delete markers.
         {
           id: 'incoming-expires',
           prefix: 'incoming/',
-          expiration: Duration.days(1),
+          expiration: Duration.days(incomingKeptDays(limits.MAX_UPLOAD_SIZE_BYTES)),
           noncurrentVersionExpiration: Duration.days(1),
         },
         { id: 'abandoned-parts', abortIncompleteMultipartUploadAfter: Duration.days(1) },
@@ -181,6 +182,16 @@ export class DataStack extends Stack {
     });
     return bucket;
   }
+}
+
+/**
+ * So many days after it arrived, no ticket needs an object in `incoming/` any more. A ticket ends {@link directTicketMs} after
+ * its last URL was signed, and requests with the same `Idempotency-Key` sign URLs for a day. If the object went before, its
+ * ticket could not be completed, and a URL could take bytes again (decision 0023).
+ */
+function incomingKeptDays(maxUploadSizeBytes: number): number {
+  const longestMs = directTicketMs(maxUploadSizeBytes) + IDEMPOTENCY_TTL_MS;
+  return Math.ceil(Duration.millis(longestMs).toDays({ integral: false }));
 }
 
 function attribute({ name, type }: { name: string; type: 'S' | 'N' }): dynamodb.Attribute {

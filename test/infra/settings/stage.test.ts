@@ -129,7 +129,7 @@ test('deleted bytes are kept for some days, and only an operator can reach them'
         {
           Status: 'Enabled',
           Prefix: 'incoming/',
-          ExpirationInDays: 1,
+          ExpirationInDays: 2,
           NoncurrentVersionExpiration: { NoncurrentDays: 1 },
         },
         { Status: 'Enabled', AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 } },
@@ -148,6 +148,16 @@ test('deleted bytes are kept for some days, and only an operator can reach them'
   expect(actions).toContain('s3:GetObject');
   expect(actions).toContain('s3:DeleteObject');
   expect(actions.filter((action) => /Version|\*/.test(action))).toEqual([]);
+});
+
+test('bytes that arrived directly are kept for the longest ticket and a day', async () => {
+  const { Data } = await templatesOf({ stage: 'dev' }, { MAX_UPLOAD_SIZE_BYTES: String(5_000 * 2 ** 20) });
+  // A ticket of 5,000 MiB lasts for 89 hours.
+  expect(
+    resourcesOf(Data, 'AWS::S3::Bucket').map(({ Properties }) => Properties?.LifecycleConfiguration),
+  ).toContainEqual({
+    Rules: expect.arrayContaining([expect.objectContaining({ Prefix: 'incoming/', ExpirationInDays: 5 })]),
+  });
 });
 
 describe('a restored table in place of the original one', () => {
