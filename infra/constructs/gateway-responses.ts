@@ -4,6 +4,7 @@ import { ERRORS, type ErrorCode } from '../../shared/errors.ts';
 /**
  * The responses of the gateway itself, which it sends when no function answers. Each gets the status of its code, except the
  * two defaults: those stand for a whole class of statuses, which must stay as they are.
+ * API Gateway does not let a template change `REQUEST_TOO_LARGE`, its 413 for bodies over 10 MiB; the edge rejects those first.
  */
 const RESPONSES: readonly { type: ResponseType; code: ErrorCode; keepStatus?: boolean }[] = [
   { type: ResponseType.ACCESS_DENIED, code: 'forbidden' },
@@ -21,7 +22,6 @@ const RESPONSES: readonly { type: ResponseType; code: ErrorCode; keepStatus?: bo
   { type: ResponseType.INTEGRATION_TIMEOUT, code: 'timeout' },
   { type: ResponseType.INVALID_API_KEY, code: 'forbidden' },
   { type: ResponseType.QUOTA_EXCEEDED, code: 'rate_limit_exceeded' },
-  { type: ResponseType.REQUEST_TOO_LARGE, code: 'file_too_large' },
   { type: ResponseType.THROTTLED, code: 'rate_limit_exceeded' },
   { type: ResponseType.UNAUTHORIZED, code: 'unauthorized' },
   { type: ResponseType.UNSUPPORTED_MEDIA_TYPE, code: 'unsupported_media_type' },

@@ -11,7 +11,7 @@ export interface RestApi {
   readonly root: ApiResource;
   /** Media types whose bodies are binary, such as `image/*`. */
   readonly binaryMediaTypes: readonly string[];
-  readonly responses: ReadonlyMap<ResponseType, ConfiguredResponse>;
+  readonly responses: ReadonlyMap<ConfiguredType, ConfiguredResponse>;
   /** The ids of the API keys that the stage accepts, by value. */
   readonly apiKeys: ReadonlyMap<string, string>;
 }
@@ -37,17 +37,39 @@ export interface Integration {
 }
 
 /** The types of the gateway's own answers that are implemented here. */
-export type ResponseType =
-  | 'API_CONFIGURATION_ERROR'
-  | 'BAD_REQUEST_PARAMETERS'
-  | 'DEFAULT_4XX'
-  | 'DEFAULT_5XX'
-  | 'INTEGRATION_FAILURE'
-  | 'INTEGRATION_TIMEOUT'
-  | 'INVALID_API_KEY'
-  | 'INVALID_SIGNATURE'
-  | 'MISSING_AUTHENTICATION_TOKEN'
-  | 'THROTTLED';
+const RESPONSE_TYPES = [
+  'API_CONFIGURATION_ERROR',
+  'BAD_REQUEST_PARAMETERS',
+  'DEFAULT_4XX',
+  'DEFAULT_5XX',
+  'INTEGRATION_FAILURE',
+  'INTEGRATION_TIMEOUT',
+  'INVALID_API_KEY',
+  'INVALID_SIGNATURE',
+  'MISSING_AUTHENTICATION_TOKEN',
+  'THROTTLED',
+] as const;
+
+export type ResponseType = (typeof RESPONSE_TYPES)[number];
+
+/**
+ * The other types that AWS has, which this gateway never sends. Source: API Gateway Developer Guide, "Gateway response types".
+ */
+const NEVER_SENT = [
+  // The local gateway has no authorizers, request models or quotas, and no firewall.
+  'ACCESS_DENIED',
+  'AUTHORIZER_CONFIGURATION_ERROR',
+  'AUTHORIZER_FAILURE',
+  'BAD_REQUEST_BODY',
+  'EXPIRED_TOKEN',
+  'QUOTA_EXCEEDED',
+  'RESOURCE_NOT_FOUND',
+  'UNAUTHORIZED',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'WAF_FILTERED',
+  // On AWS, too, a template does not change this answer.
+  'REQUEST_TOO_LARGE',
+] as const;
 
 /** An answer of the gateway, as the template configures it. */
 export interface ConfiguredResponse {
@@ -58,9 +80,13 @@ export interface ConfiguredResponse {
   readonly template?: { readonly contentType: string; readonly text: string };
 }
 
-const MEANINGLESS_API = ['Description', 'EndpointConfiguration', 'Name', 'Policy', 'Tags'];
+type ConfiguredType = ResponseType | (typeof NEVER_SENT)[number];
 
-const MEANINGLESS_STAGE = ['AccessLogSetting', 'Description', 'MethodSettings', 'Tags', 'TracingEnabled'];
+/** They describe the API, or say where its endpoint is: the local gateway has one endpoint. */
+const NO_EFFECT_API = ['Description', 'EndpointConfiguration', 'Name', 'Tags'];
+
+/** They describe the stage, or set logs, metrics, traces and the throttling of all clients together: none is emulated. */
+const NO_EFFECT_STAGE = ['AccessLogSetting', 'Description', 'MethodSettings', 'Tags', 'TracingEnabled'];
 
 /** @throws Error naming a part of the template that this gateway does not implement. */
 export function readRestApis(deployment: Deployment): RestApi[] {
@@ -87,7 +113,7 @@ function readRestApi(api: Resource, deployment: Deployment): RestApi {
       api.logicalId,
       api.properties(),
       (take) => take<string[]>('BinaryMediaTypes', []),
-      MEANINGLESS_API,
+      NO_EFFECT_API,
     ),
     responses: new Map(
       ofApi('AWS::ApiGateway::GatewayResponse').map(({ resource, properties }) =>
@@ -110,7 +136,7 @@ function readStage(resource: Resource, properties: Properties) {
         stageVariables: take<Record<string, string>>('Variables', {}),
       };
     },
-    MEANINGLESS_STAGE,
+    NO_EFFECT_STAGE,
   );
 }
 
@@ -126,13 +152,21 @@ function assemble(
   const children = all.resources
     .filter(({ properties }) => properties.ParentId === self.id)
     .map(({ resource, properties }) => {
-      const part = String(properties.PathPart);
+      const part = readPathPart(resource.logicalId, properties);
       return assemble({ id: resource.ref, path: `${self.path === '/' ? '' : self.path}/${part}`, part }, all);
     });
   const methods = all.methods
     .filter(({ properties }) => properties.ResourceId === self.id)
     .map(({ resource, properties }) => readMethod(resource.logicalId, properties));
   return { ...self, children, methods: new Map(methods) };
+}
+
+function readPathPart(logicalId: string, properties: Properties): string {
+  return readProperties(logicalId, properties, (take) => {
+    take('RestApiId');
+    take('ParentId');
+    return take<string>('PathPart');
+  });
 }
 
 function readMethod(logicalId: string, properties: Properties): [method: string, integration: Integration] {
@@ -171,13 +205,16 @@ function readIntegration(logicalId: string, properties: Properties, needsApiKey:
 
 const HEADER = 'gatewayresponse.header.';
 
-/** @throws Error for a parameter that is no header, or more than one template. */
+/** @throws Error for an unknown type, a parameter that is no header, or more than one template. */
 function readGatewayResponse(
   logicalId: string,
   properties: Properties,
-): [type: ResponseType, response: ConfiguredResponse] {
+): [type: ConfiguredType, response: ConfiguredResponse] {
   return readProperties(logicalId, properties, (take) => {
     take('RestApiId');
+    const type = take<ConfiguredType>('ResponseType');
+    if (![...RESPONSE_TYPES, ...NEVER_SENT].includes(type))
+      throw new Error(`${logicalId}: the local gateway does not know ${type}`);
     const status = take<string>('StatusCode', '');
     const [template, ...others] = Object.entries(take<Record<string, string>>('ResponseTemplates', {}));
     if (others.length > 0) throw new Error(`${logicalId}: the local gateway answers in one content type`);
@@ -190,7 +227,7 @@ function readGatewayResponse(
       ...(status !== '' && { status: Number(status) }),
       ...(template && { template: { contentType: template[0], text: template[1] } }),
     };
-    return [take<ResponseType>('ResponseType'), response];
+    return [type, response];
   });
 }
 

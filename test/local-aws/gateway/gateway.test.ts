@@ -447,3 +447,16 @@ test.each([
   const deployment = await deploy({ F: lambdaFunction('code'), ...resources }, { code: { 'index.js': '' } });
   expect(() => readRestApis(deployment)).toThrow(message);
 });
+
+test('a path with a property that is not known is an error at the start', async () => {
+  const resources = restApi({ 'GET /files': 'F' });
+  Object.assign(resources.Path_files?.Properties ?? {}, { Unknown: true });
+  const deployment = await deploy({ F: lambdaFunction('code'), ...resources }, { code: { 'index.js': '' } });
+  expect(() => readRestApis(deployment)).toThrow('Path_files: the local environment does not implement Unknown');
+});
+
+test('a gateway response of a type that is not known is an error at the start', async () => {
+  const resources = { ...restApi({ 'GET /': 'F' }), Misspelt: gatewayResponse('MISSING_AUTHENTICATION', {}) };
+  const deployment = await deploy({ F: lambdaFunction('code'), ...resources }, { code: { 'index.js': '' } });
+  expect(() => readRestApis(deployment)).toThrow('Misspelt: the local gateway does not know MISSING_AUTHENTICATION');
+});
