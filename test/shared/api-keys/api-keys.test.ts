@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { authenticateKey, createApiKey, listApiKeys, revokeApiKey } from '../../../shared/api-keys/api-key.ts';
 import { generateKey, hashKey } from '../../../shared/api-keys/key-format.ts';
 import { uuidv7 } from '../../../shared/ids.ts';
-import { cancelled, dynamoDbError, type Fault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
+import { cancelled, dynamoDbError, type ProxyFault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
 const engine = dynamoDbClient();
@@ -16,7 +16,6 @@ const MINUTE_MS = 60_000;
 
 beforeEach(() => {
   proxy.calls.length = 0;
-  proxy.fault = () => undefined;
 });
 
 async function newAccount(): Promise<string> {
@@ -121,7 +120,7 @@ describe('creating a key', () => {
   test('waits for other writers of the account', async () => {
     const accountId = await newAccount();
     let conflicts = 3;
-    proxy.fault = () => (conflicts-- > 0 ? cancelled('None', 'None', 'TransactionConflict') : undefined);
+    proxy.setFault(() => (conflicts-- > 0 ? cancelled('None', 'None', 'TransactionConflict') : undefined));
     await create(accountId);
     expect(proxy.calls).toHaveLength(4);
     expect(await keyCount(accountId)).toBe(1);
@@ -130,9 +129,9 @@ describe('creating a key', () => {
   test('makes one key when the first answer is lost', async () => {
     const accountId = await newAccount();
     let lost = 1;
-    proxy.fault = () => (lost-- > 0 ? 'cut after' : undefined);
+    proxy.setFault(() => (lost-- > 0 ? 'cut-after' : undefined));
     const { key } = await create(accountId);
-    proxy.fault = () => undefined;
+    proxy.removeFault();
     expect((await listApiKeys(keys, accountId)).items).toHaveLength(1);
     expect(await authenticate(key)).toEqual({ accountId });
   });
@@ -170,7 +169,7 @@ describe('the list', () => {
   test('is service_unavailable, not a shorter list, when part of it is throttled', async () => {
     const accountId = await newAccount();
     await create(accountId);
-    proxy.fault = (operation) =>
+    proxy.setFault((operation) =>
       operation === 'BatchGetItem'
         ? {
             status: 200,
@@ -179,7 +178,8 @@ describe('the list', () => {
               UnprocessedKeys: { [tables.apiKeys]: { Keys: [{ pk: { S: 'a' }, sk: { S: 'b' } }] } },
             },
           }
-        : undefined;
+        : undefined,
+    );
     await expect(listApiKeys(keys, accountId)).rejects.toMatchObject({ code: 'service_unavailable' });
   });
 });
@@ -270,20 +270,20 @@ describe('authenticating by a key', () => {
     expect(await authenticate(key)).toBeUndefined();
   });
 
-  test.each<[string, Fault]>([
+  test.each<[string, ProxyFault]>([
     ['is throttled', dynamoDbError('ThrottlingException')],
     ['meets a revocation', dynamoDbError('TransactionConflictException')],
-    ['is not answered', 'silence'],
+    ['is not answered', 'timeout'],
   ])('succeeds when the note of its use %s', async (_, fault) => {
     const accountId = await newAccount();
     const { key } = await create(accountId);
-    proxy.fault = (operation) => (operation === 'UpdateItem' ? fault : undefined);
+    proxy.setFault((operation) => (operation === 'UpdateItem' ? fault : undefined));
     expect(await authenticate(key)).toEqual({ accountId });
   });
 
   test('is service_unavailable, not unauthorized, when keys cannot be read', async () => {
     const { key } = await create(await newAccount());
-    proxy.fault = () => dynamoDbError('ThrottlingException');
+    proxy.setFault(() => dynamoDbError('ThrottlingException'));
     await expect(authenticate(key)).rejects.toMatchObject({ code: 'service_unavailable' });
   });
 });

@@ -42,7 +42,7 @@ test('the slots of a server that died are free when their leases end, and a rene
 /** The answers of the next claims are lost: DynamoDB made them, and the connection ended. */
 function loseAnswers(count: number): void {
   let left = count;
-  proxy.fault = (operation) => (operation === 'UpdateItem' && left-- > 0 ? 'cut after' : undefined);
+  proxy.setFault((operation) => (operation === 'UpdateItem' && left-- > 0 ? 'cut-after' : undefined));
 }
 
 test('a claim of the last slot whose answer is lost is recognised by its next attempt, and costs one slot', async () => {

@@ -3,7 +3,7 @@ import type { TransactWriteItem } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { failedConditions, transact } from '../../../shared/aws/transactions.ts';
 import { DATABASE_CALL_MS } from '../../../shared/time-limit.ts';
-import { cancelled, dynamoDbError, type Fault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
+import { cancelled, dynamoDbError, type ProxyFault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
 const engine = dynamoDbClient();
@@ -12,7 +12,6 @@ const proxy = await startDynamoDbProxy();
 
 beforeEach(() => {
   proxy.calls.length = 0;
-  proxy.fault = () => undefined;
 });
 
 /** Adds one to a counter: applied twice, it would show. */
@@ -36,9 +35,9 @@ async function count(id: string): Promise<string | undefined> {
 
 const inTime = () => ({ deadlineAt: Date.now() + 20_000 });
 
-function first(times: number, fault: Fault): void {
+function first(times: number, fault: ProxyFault): void {
   let left = times;
-  proxy.fault = () => (left-- > 0 ? fault : undefined);
+  proxy.setFault(() => (left-- > 0 ? fault : undefined));
 }
 
 describe('a transaction', () => {
@@ -55,7 +54,7 @@ describe('a transaction', () => {
 
   test('whose answer is lost is written once', async () => {
     const id = crypto.randomUUID();
-    first(1, 'cut after');
+    first(1, 'cut-after');
     await transact([addOne(id)], inTime());
     expect(proxy.calls).toHaveLength(2);
     expect(await count(id)).toBe('1');
@@ -63,8 +62,8 @@ describe('a transaction', () => {
 
   test('whose answer is lost and whose next attempt meets another writer is written once', async () => {
     const id = crypto.randomUUID();
-    const faults: Fault[] = ['cut after', cancelled('TransactionConflict')];
-    proxy.fault = () => faults.shift();
+    const faults: ProxyFault[] = ['cut-after', cancelled('TransactionConflict')];
+    proxy.setFault(() => faults.shift());
     await transact([addOne(id)], inTime());
     expect(proxy.calls).toHaveLength(3);
     expect(await count(id)).toBe('1');
@@ -72,7 +71,7 @@ describe('a transaction', () => {
 
   test('that meets other writers until its deadline is service_unavailable, and is not written', async () => {
     const id = crypto.randomUUID();
-    proxy.fault = () => cancelled('TransactionConflict');
+    proxy.setFault(() => cancelled('TransactionConflict'));
     await expect(transact([addOne(id)], { deadlineAt: Date.now() + 200 })).rejects.toMatchObject({
       code: 'service_unavailable',
       headers: { 'Retry-After': '1' },
@@ -87,7 +86,7 @@ describe('a transaction', () => {
   });
 
   test('is cut off one call after its deadline when it is not answered, whatever the SDK would still try', async () => {
-    proxy.fault = () => 'silence';
+    proxy.setFault(() => 'timeout');
     const startedAt = Date.now();
     const work = transact([addOne(crypto.randomUUID())], { deadlineAt: startedAt + 500 });
     await expect(work).rejects.toMatchObject({ code: 'service_unavailable', headers: { 'Retry-After': '1' } });
@@ -96,9 +95,9 @@ describe('a transaction', () => {
 
   test.each([
     ['throttled as a whole', dynamoDbError('ThrottlingException')],
-    ['cut off', 'cut before'],
+    ['cut off', 'cut'],
   ] as const)('that is %s at every attempt of the SDK is service_unavailable', async (_, fault) => {
-    proxy.fault = () => fault;
+    proxy.setFault(() => fault);
     await expect(transact([addOne(crypto.randomUUID())], inTime())).rejects.toMatchObject({
       code: 'service_unavailable',
     });
@@ -115,7 +114,7 @@ describe('a transaction', () => {
   });
 
   test('with a failed condition beside a conflict is not tried again', async () => {
-    proxy.fault = () => cancelled('TransactionConflict', 'ConditionalCheckFailed');
+    proxy.setFault(() => cancelled('TransactionConflict', 'ConditionalCheckFailed'));
     await expect(transact([addOne('a'), addOne('b')], inTime())).rejects.toBeInstanceOf(TransactionCanceledException);
     expect(proxy.calls).toHaveLength(1);
   });

@@ -24,7 +24,6 @@ export const NOW = SECONDS * 1_000;
 const EVERYBODY: AllowList = { domains: [], emails: [] };
 
 beforeEach(() => {
-  proxy.fault = () => undefined;
   forging.exchanges.length = 0;
   forging.keys = { status: 200, body: { keys: publicKeys } };
 });

@@ -83,7 +83,7 @@ describe('only a person whom the operator allows can log in', () => {
 
   test('an account that is suspended after we read it is refused', async () => {
     const isSession = (operation: string) => operation === 'TransactWriteItems';
-    proxy.fault = (operation) => (isSession(operation) ? cancelled('None', 'ConditionalCheckFailed') : undefined);
+    proxy.setFault((operation) => (isSession(operation) ? cancelled('None', 'ConditionalCheckFailed') : undefined));
     await expectRefused(await logIn(), 'not_allowed');
   });
 });
@@ -120,7 +120,7 @@ describe('a provider that fails and one that refuses have different codes:', () 
   });
 
   test('our own database is', async () => {
-    proxy.fault = () => dynamoDbError('ThrottlingException');
+    proxy.setFault(() => dynamoDbError('ThrottlingException'));
     await expectRefused(await logIn(), 'unavailable');
   });
 });

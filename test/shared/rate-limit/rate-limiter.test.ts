@@ -31,7 +31,6 @@ const CROWD = IS_THOROUGH ? 200 : 80;
 
 beforeEach(() => {
   proxy.calls.length = 0;
-  proxy.fault = () => undefined;
 });
 
 /** Requests of one fresh subject, each asked of a process that remembers nothing. */
@@ -218,13 +217,13 @@ describe('when the store fails', () => {
   test.each([
     ['is throttled', dynamoDbError('ThrottlingException')],
     ['is broken', { status: 500, body: { __type: 'InternalServerError' } }],
-    ['cannot be reached', 'cut before'],
-    ['answers and the answer is lost', 'cut after'],
+    ['cannot be reached', 'cut'],
+    ['answers and the answer is lost', 'cut-after'],
   ] as const)('because it %s, the request is refused and the write is not repeated', async (_, fault) => {
     const request = subject(OWN_SLOTS);
     await request(START);
     proxy.calls.length = 0;
-    proxy.fault = () => fault;
+    proxy.setFault(() => fault);
     await expect(request(START + 1)).rejects.toMatchObject({ code: 'service_unavailable' });
     expect(proxy.calls).toHaveLength(1);
   });

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { randomToken } from '../../../shared/ids.ts';
 import { SESSIONS_PER_ACCOUNT_MAX } from '../../../shared/limits.ts';
 import { endSession, findSession, SESSION_TOKEN_BITS, startSession } from '../../../shared/sessions/session.ts';
-import { dynamoDbError, type Fault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
+import { dynamoDbError, type ProxyFault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
 const engine = dynamoDbClient();
@@ -18,7 +18,6 @@ const DAY_MS = 24 * HOUR_MS;
 
 beforeEach(() => {
   proxy.calls.length = 0;
-  proxy.fault = () => undefined;
 });
 
 async function newAccount(): Promise<string> {
@@ -148,7 +147,7 @@ describe('ending every session of an account', () => {
   test('ends one that the index by account does not know yet', async () => {
     const accountId = await newAccount();
     const token = await start(accountId);
-    proxy.fault = blindIndex;
+    proxy.setFault(blindIndex);
     expect(await sessions.removeAll(accountId)).toBe(1);
     expect(await areThere([token])).toEqual([false]);
   });
@@ -166,10 +165,10 @@ describe('ending every session of an account', () => {
   test('can be repeated with the session that asked, when it fails on the way', async () => {
     const accountId = await newAccount();
     const [own, other] = [await start(accountId), await start(accountId)];
-    proxy.fault = (operation) => (operation === 'DeleteItem' ? dynamoDbError('ThrottlingException') : undefined);
+    proxy.setFault((operation) => (operation === 'DeleteItem' ? dynamoDbError('ThrottlingException') : undefined));
     const removal = sessions.removeAll(accountId, { last: sha256(own) });
     await expect(removal).rejects.toMatchObject({ code: 'service_unavailable' });
-    proxy.fault = () => undefined;
+    proxy.removeFault();
     expect(await areThere([own, other])).toEqual([true, true]);
     expect(await sessions.removeAll(accountId, { last: sha256(own) })).toBe(2);
   });
@@ -180,7 +179,7 @@ describe('ending every session of an account', () => {
       sessions.removeAll(accountId),
       ...Array.from({ length: 5 }, () => start(accountId)),
     ]);
-    proxy.fault = blindIndex;
+    proxy.setFault(blindIndex);
     await sessions.removeAll(accountId);
     expect(await areThere(tokens)).toEqual([false, false, false, false, false]);
   });
@@ -189,7 +188,7 @@ describe('ending every session of an account', () => {
 test('ten logins at once are ten sessions, and all of them are found', async () => {
   const accountId = await newAccount();
   await Promise.all(Array.from({ length: 10 }, () => start(accountId)));
-  proxy.fault = blindIndex;
+  proxy.setFault(blindIndex);
   expect(await sessions.countLive(accountId, LOGIN)).toBe(10);
 });
 
@@ -224,28 +223,29 @@ test('an unknown token finds no session', async () => {
   expect(await find('a'.repeat(43))).toBeUndefined();
 });
 
-test.each<[string, Fault]>([
+test.each<[string, ProxyFault]>([
   ['is throttled', dynamoDbError('ThrottlingException')],
   ['meets a transaction', dynamoDbError('TransactionConflictException')],
   ['fails in a way that was not foreseen', dynamoDbError('ValidationException')],
-  ['is not answered', 'silence'],
+  ['is not answered', 'timeout'],
 ])('a session stays valid when its refresh %s', async (_, fault) => {
   const token = await start();
-  proxy.fault = (operation) => (operation === 'UpdateItem' ? fault : undefined);
+  proxy.setFault((operation) => (operation === 'UpdateItem' ? fault : undefined));
   expect(await find(token, LOGIN + DAY_MS)).toBeDefined();
 });
 
 test('a logout that meets a transaction waits for it', async () => {
   const token = await start();
   let conflicts = 2;
-  proxy.fault = (operation) =>
-    operation === 'DeleteItem' && conflicts-- > 0 ? dynamoDbError('TransactionConflictException') : undefined;
+  proxy.setFault((operation) =>
+    operation === 'DeleteItem' && conflicts-- > 0 ? dynamoDbError('TransactionConflictException') : undefined,
+  );
   await endSession(sessions, token);
   expect(await find(token)).toBeUndefined();
 });
 
 test('sessions that cannot be read are service_unavailable, not logged out', async () => {
   const token = await start();
-  proxy.fault = () => dynamoDbError('ThrottlingException');
+  proxy.setFault(() => dynamoDbError('ThrottlingException'));
   await expect(find(token)).rejects.toMatchObject({ code: 'service_unavailable' });
 });
