@@ -100,7 +100,7 @@ export const TABLES_OF_OPERATION: Readonly<Record<string, () => string>> = {
   exits: () => table(['Exit code', 'Meaning'], Object.entries(EXIT_CODES)),
   restorable: () =>
     table(
-      ['Table', 'Context', 'Attribute of expiry'],
+      ['Table', 'Context', 'TTL attribute'],
       (Object.entries(TABLES) as [TableName, TableDefinition][]).map(([name, { ttl }]) => [
         code(name),
         code(existingTableKey(name)),

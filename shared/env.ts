@@ -1,7 +1,7 @@
 import { type LimitName, parseLimit } from './limits.ts';
 
 /**
- * Every variable that a function may find in its environment, besides the limits (see `limits.ts`). The stack gives each
+ * Every variable that a function or `npm run admin` may find in its environment, besides the limits (see `limits.ts`). The stack gives each
  * function those that go with its grants. Only `shared/aws/`, the middleware and the files of `functions/` read them, through
  * this file; domain code takes values.
  */

@@ -85,7 +85,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'file count',
     decision:
-      'An account has at most `FILE_COUNT_LIMIT` files; one more is 403 `storage_limit_exceeded`. A direct upload that finds no place left when it is completed is cancelled.',
+      'An account has at most `FILE_COUNT_LIMIT` files; one more is 403 `storage_limit_exceeded`. A direct upload that finds no place left when it is completed becomes `refused`.',
     pieces: ['test/shared/accounts/allowance.test.ts'],
   },
   {

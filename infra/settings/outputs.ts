@@ -3,7 +3,7 @@ import { CfnOutput, type Stack } from 'aws-cdk-lib';
 /** The outputs of a deployment, by name. The table of docs/operate.md is generated from this object. */
 export const OUTPUTS = {
   BaseUrl: { stack: 'Edge', meaning: 'Address of the API' },
-  DashboardUrl: { stack: 'Edge', meaning: 'Address of the dashboard' },
+  DashboardUrl: { stack: 'Edge', meaning: 'Address of the app; the dashboard is at `/dashboard`' },
   CdnUrl: { stack: 'Edge', meaning: 'The beginning of every link' },
   LoginRedirectUri: { stack: 'Edge', meaning: 'The authorised redirect URI of the Google OAuth client' },
   AppDistributionDomain: { stack: 'Edge', meaning: 'Where the DNS record of `appDomain` points' },

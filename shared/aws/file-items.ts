@@ -11,17 +11,7 @@ import {
   tableName,
 } from './dynamodb.ts';
 
-/**
- * Rows of the files table (times are epoch milliseconds):
- *
- * | `id` | attributes besides `account_id` |
- * |---|---|
- * | the file's | `state`, `lane` (`multipart` for a `form`, `direct` for a `ticket`), then those of the following that its state needs: `name`, `mime_type`, `size_bytes`, `object_key`, `created_at`, `seq` (only ready rows have it: it puts them into the index `by_seq`), `attempt_keys` (public keys of attempts to complete it), `attempt_key` and `attempt_until` (the attempt that holds the lease), `ticket_ends_at`, `checksum_sha256`, `idempotency` (a map); `work_shard` and `work_due_at` put a row into the index `unfinished` |
- * | `#seq` | `next` (the last seq given out), `last_at` |
- * | `#leaf#<leaf>` (see {@link leafId}) | `n`, the number of ready files of the leaf. The names are short because 128 of these rows are read for a page |
- *
- * The state of the sweeper's walk is a row of an account that does not exist, `#walk`.
- */
+/** The key of a row of the files table; `docs/architecture/row-shapes.ts` says what each row holds. */
 export function fileKey({ accountId, id }: FileRef) {
   return { account_id: accountId, id };
 }
@@ -38,7 +28,8 @@ const LONG_MARK = 'a';
 
 /**
  * The id of the counter of a leaf. The ids sort like the leaves, so that the leaves of a group are one range: six digits below
- * leaf 1,000,000, from there on the letter `a` and eleven digits, which suffice for 6.4 × 10^12 uploads of an account.
+ * leaf 1,000,000, from there on the letter `a` and eleven digits, which suffice for 6.4 × 10^12 uploads of an account. The names
+ * of these rows are short because 128 of them are read for a page.
  */
 export function leafId(leaf: number): string {
   return LEAF_PREFIX + (leaf < 1_000_000 ? String(leaf).padStart(6, '0') : LONG_MARK + String(leaf).padStart(11, '0'));

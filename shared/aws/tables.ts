@@ -1,6 +1,6 @@
 /**
  * The keys, indexes and expiry of every table. The stores and the stack read them here, so that code and deployed tables cannot
- * disagree. The store that writes a row says what the row holds.
+ * disagree. `docs/architecture/row-shapes.ts` says what each row holds.
  */
 
 interface Key {

@@ -6,7 +6,8 @@
  *                 └──────give up───────────────────────▲
  * via ticket:  pending ──settle──▶ ready ──delete──▶ deleting ──▶ (gone)
  *                 ├──────expire────────────────────────▲
- *                 └──────cancel──▶ cancelled, refused ──end of the ticket──▶ (gone)
+ *                 ├──────cancel──▶ cancelled ──end of the ticket──▶ (gone)
+ *                 └──no room for the file──▶ refused ──end of the ticket──▶ (gone)
  * ```
  * A row with work left to do has a deadline (`dueAt`); after it the sweeper takes the row and finishes the work. All times
  * are epoch milliseconds.

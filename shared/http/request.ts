@@ -19,7 +19,7 @@ export interface ApiEvent
   > {
   readonly requestContext: {
     readonly requestId: string;
-    /** The gateway's own client: a node of our edge, or a client that called the gateway directly. */
+    /** The gateway's own client: a node of our edge, because other clients lack the gateway's key. */
     readonly identity: { readonly sourceIp: string };
   };
   readonly stream?: ArrivingBody;

@@ -17,8 +17,9 @@ export async function isFromOurEdge(event: ApiEvent): Promise<boolean> {
 }
 
 /**
- * The address of the client. Our edge sends it in `x-viewer-address`, which we believe only beside the origin secret. For a
- * client that calls the gateway directly, the gateway knows the address. `X-Forwarded-For` is never read: clients write it.
+ * The address of the client. Our edge sends it in `x-viewer-address`, which we believe only beside the origin secret.
+ * The gateway refuses requests that lack its key (decision 0018); for one without the secret, its own client is the address.
+ * `X-Forwarded-For` is never read: clients write it.
  */
 export async function viewerAddress(event: ApiEvent): Promise<string> {
   const stated = header(event, 'x-viewer-address');

@@ -29,6 +29,7 @@ import { type PageCommand, pageCommands, shellLines } from './operator-page.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
+const pageOfProd = page.replaceAll('$STAGE', 'prod');
 const commands = pageCommands(page);
 
 test("the guide's generated tables are up to date", () => {
@@ -181,7 +182,7 @@ describe('the guide, followed as far as possible without AWS:', () => {
     // The CLI sets the Region that it would deploy to; by default it is this one.
     const made = Object.keys(bySynth.templates).map((name) => name.replace(/-us-east-1$/, '-<Region>'));
     expect(made).toEqual(stacks);
-    const named = [...page.matchAll(/\bFileHosting-prod-([A-Z][a-z]+)\b/g)].map(([name]) => name);
+    const named = [...pageOfProd.matchAll(/\bFileHosting-prod-([A-Z][a-z]+)\b/g)].map(([name]) => name);
     // This stack exists only with a context.
     const known = [...stacks, 'FileHosting-prod-Firewall'].map((name) => String(name).replace('-<Region>', ''));
     expect(known).toEqual(expect.arrayContaining(named));
@@ -208,7 +209,7 @@ describe('the guide, followed as far as possible without AWS:', () => {
   });
 
   test('generated names of log groups, tables, buckets and roles begin as in the guide', () => {
-    const named = [...page.matchAll(/\bFileHosting-prod-(\w+)-(\w+)…/g)];
+    const named = [...pageOfProd.matchAll(/\bFileHosting-prod-(\w+)-(\w+)…/g)];
     expect(named.length).toBeGreaterThan(5);
     for (const [, stack, beginning = ''] of named) {
       const { Resources } = bySynth.templates[`FileHosting-prod-${stack}`] as Template;

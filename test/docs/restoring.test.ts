@@ -18,7 +18,10 @@ const ROOT = join(import.meta.dirname, '../..');
 const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
 const section = (title: string) => new RegExp(`\\n## ${title}\\n([\\s\\S]*?)\\n## `).exec(page)?.[1] ?? '';
 const [restoring, exporting] = [section('Restoring a table'), section('Exporting everything')];
-const commands = [...`${restoring}${exporting}`.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, code]) => code).join('\n');
+const commands = [...`${restoring}${exporting}`.matchAll(/```sh\n([\s\S]*?)```/g)]
+  .map(([, code]) => code)
+  .join('\n')
+  .replaceAll('$STAGE', DEFAULT_STAGE);
 const all = (pattern: RegExp) => new Set([...commands.matchAll(pattern)].map(([, found = '']) => found));
 
 test("the guide reads the stage's parameter, and only values that are in it", async () => {
