@@ -2,7 +2,7 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { parseLimit } from '../shared/limits.ts';
 
-/** The address of `npm start`, for `npm run dashboard`. */
+/** The address of `npm start`, to which `npm run dashboard` sends API requests. */
 const SERVICE = 'http://localhost:8787';
 
 // Tests set another NODE_ENV, with which the development version of React would be built.
@@ -24,7 +24,7 @@ export default defineConfig({
   },
   server: {
     proxy: {
-      // Makes the service see its own origin.
+      // The service rejects a write with a cookie from another origin, so the proxy replaces the origin.
       '/api': { target: SERVICE, headers: { origin: SERVICE } },
     },
   },

@@ -1,17 +1,17 @@
 import { strings } from './strings.ts';
 
-/** The browser's default locale: `navigator.languages` may contain invalid language tags. */
+/** This selects the browser's default locale, because `navigator.languages` may contain invalid language tags. */
 const LOCALE = undefined;
 
 /** Words are in the language of the dashboard; only digits and dates follow the browser's locale. */
 const units = strings.units;
 const BYTE_UNITS = [units.kilobytes, units.megabytes, units.gigabytes, units.terabytes];
 
-/** Created once: creating a formatter takes far longer than using it, and a folder has thousands of files. */
+/** Formatters are created once: creating one takes far longer than using it, and a folder may have thousands of files. */
 const whole = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 0 });
 const precise = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 1 });
 
-/** Binary units under the names that file managers use: 1 MB is 1,048,576 bytes. */
+/** Formats bytes in binary units under the names that file managers use: 1 MB is 1,048,576 bytes. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return units.bytes(whole.format(bytes), Math.round(bytes) === 1);
   const power = Math.min(BYTE_UNITS.length, Math.floor(Math.log2(bytes) / 10));
@@ -21,7 +21,7 @@ export function formatBytes(bytes: number): string {
 
 export const formatNumber = (value: number): string => whole.format(value);
 
-/** An integer percentage from 0 to 100, for a progress bar; 0 when `whole` is 0. */
+/** Returns an integer percentage from 0 to 100, for a progress bar; 0 when `whole` is 0. */
 export const percentOf = (part: number, whole: number): number =>
   whole === 0 ? 0 : Math.min(100, Math.round((100 * part) / whole));
 

@@ -54,26 +54,26 @@ export const strings = {
     storage_limit_exceeded: 'Not enough storage left for this file.',
     forbidden: 'The service accepts this request only from its own pages.',
     api_key_limit_exceeded: 'You have the maximum number of API keys. Revoke one first.',
-    not_found: 'It does not exist any more.',
+    not_found: 'It no longer exists.',
     method_not_allowed: 'The service does not accept this request here.',
     upload_incomplete: 'The file has not arrived completely.',
     idempotency_conflict: 'This upload was confused with another one. Try it again.',
     length_required: 'The service needs to know the length in advance.',
     file_too_large: 'The file is too large.',
     unsupported_media_type: 'The service does not accept this kind of request.',
-    rate_limit_exceeded: 'Too many requests in a minute. It continues automatically.',
-    internal_error: 'Something went wrong in the service.',
+    rate_limit_exceeded: 'Too many requests in a minute. This continues by itself.',
+    internal_error: 'The service had an unexpected error.',
     service_unavailable: 'The service is not available at the moment.',
     timeout: 'The service took too long to answer.',
     offline: 'No connection to the service.',
     day_used_up: 'You have reached the upload limit for today. Try again after midnight (UTC).',
     unreadable: 'This file cannot be read any more: it was changed, moved or deleted. Choose it again.',
   } satisfies Record<FailureCode, string>,
-  failed: 'That did not work',
+  failed: 'Something went wrong',
   crashed: 'This page has crashed. Reload it to continue.',
   reload: 'Reload',
   notFound: 'There is no such page.',
-  toFiles: 'Go to the files',
+  toFiles: 'Back to the files',
 
   login: {
     title: 'Log in',
@@ -92,8 +92,8 @@ export const strings = {
     again: 'Log in to continue where you were.',
     uploadsWait: (count: string, one: boolean) =>
       one
-        ? '1 upload is waiting in this tab. Log in in the new tab that opens, and it continues here.'
-        : `${count} uploads are waiting in this tab. Log in in the new tab that opens, and they continue here.`,
+        ? '1 upload is waiting in this tab. Log in in the new tab that opens; the upload then continues here.'
+        : `${count} uploads are waiting in this tab. Log in in the new tab that opens; the uploads then continue here.`,
   },
 
   storage: {
@@ -142,7 +142,7 @@ export const strings = {
     size: 'Size',
     bytes: (bytes: string) => `${bytes} bytes`,
     created: 'Uploaded',
-    id: 'Id, for the API',
+    id: 'ID (for the API)',
     open: 'Open',
     remove: 'Delete',
   },
@@ -184,13 +184,11 @@ export const strings = {
     collapse: 'Show less',
     expand: 'Show more',
     more: (count: string) => `and ${count} more`,
-    tooLarge: (limit: string) => `Too large: a file may have at most ${limit}.`,
+    tooLarge: (limit: string) => `Too large: a file may be at most ${limit}.`,
     noSpace: (free: string) => `Not enough storage: ${free} left.`,
     noPlace: 'You have the maximum number of files. Delete one first.',
     notRead: (count: string, one: boolean) =>
-      one
-        ? '1 file or folder cannot be read and is not uploaded'
-        : `${count} files or folders cannot be read and are not uploaded`,
+      one ? '1 item cannot be read and is not uploaded' : `${count} items cannot be read and are not uploaded`,
   },
 
   apiKeys: {
@@ -204,19 +202,19 @@ export const strings = {
     name: 'Name',
     namePlaceholder: 'Laptop, CI, ShareX…',
     nameHelp: 'The program that uses the key. Only you see this name.',
-    nameRefused: 'This name contains invisible characters or line breaks. Choose another one.',
+    nameRefused: 'This name contains characters that are invisible or break the line. Choose another one.',
     made: {
       title: 'Your new API key',
-      once: 'Copy it now: it is shown only once. The service stores only a fingerprint of it.',
+      once: 'Copy it now. It is shown only once; we store only a hash.',
       key: 'API key',
       where:
         'Anyone who has the key can upload, read and delete your files. Keep it in an environment variable or a secret store; never in a repository, a web page, an app that you distribute, or a URL.',
       curl: 'curl',
       shell: 'Shell',
       sharex: 'ShareX',
-      shellHelp: 'Asks for the key without showing it, keeps it out of the history, and uploads:',
+      shellHelp: 'This asks for the key without showing it, keeps it out of the history of your shell, and uploads:',
       curlHelp:
-        'Uploads photo.jpg and prints its link. The history of your shell keeps this command with the key; the command under Shell avoids that.',
+        'This uploads photo.jpg and prints its link. The history of your shell keeps this command with the key; the command under Shell avoids that.',
       sharexHelp: 'Import this file in ShareX (Destinations → Custom uploader settings → Import). It contains the key.',
       download: 'Download .sxcu',
       done: 'Done, I have saved it',

@@ -159,7 +159,7 @@ describe.runIf(HAS_BROWSER)('the page of API keys', () => {
     await dialog.waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Revoke Laptop' }).click();
     await page.getByRole('button', { name: 'Revoke', exact: true }).click();
-    const notice = page.getByRole('alert').filter({ hasText: 'That did not work' });
+    const notice = page.getByRole('alert').filter({ hasText: 'Something went wrong' });
     await notice.getByRole('button', { name: 'Close' }).click();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await context.setOffline(false);
@@ -173,7 +173,7 @@ describe.runIf(HAS_BROWSER)('the page of API keys', () => {
     await page.getByRole('button', { name: 'Create API key' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('\u202eevil');
     await page.keyboard.press('Enter');
-    await page.getByRole('alert').getByText('This name contains invisible characters').waitFor();
+    await page.getByRole('alert').getByText('This name contains characters that are invisible').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
   });

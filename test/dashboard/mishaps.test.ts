@@ -55,7 +55,7 @@ describe.runIf(HAS_BROWSER)('an upload in the dashboard', () => {
     await expect
       .poll(async () => {
         await page.clock.runFor(1_000);
-        return uploadPanel(page).getByText('Something went wrong in the service.', { exact: true }).isVisible();
+        return uploadPanel(page).getByText('The service had an unexpected error.', { exact: true }).isVisible();
       })
       .toBe(true);
     expect(answers).toBe(4);
@@ -198,7 +198,7 @@ describe.runIf(HAS_BROWSER)('an upload in the dashboard', () => {
       transfer.items.add(new File([new Uint8Array(100 * 1024 * 1024 + 1)], 'huge.bin'));
       window.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, cancelable: true }));
     });
-    await uploadPanel(page).getByText('Too large: a file may have at most 100 MB.').waitFor();
+    await uploadPanel(page).getByText('Too large: a file may be at most 100 MB.').waitFor();
     expect(requests).not.toContain('POST');
     await here.leave();
   });

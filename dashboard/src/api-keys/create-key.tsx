@@ -19,7 +19,7 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
   const [name, setName] = useState('');
   const creation = useMutation({
     mutationFn: (wanted: string) => request<NewApiKey>('POST', '/api-keys', { json: { name: wanted } }),
-    // Also after a failure: if only the answer was lost, the key exists.
+    // The list is refreshed even after a failure: if only the answer was lost, the key exists.
     onSettled: () => void refreshQueries(queryClient, apiKeysQuery),
     gcTime: 0,
   });
@@ -36,7 +36,7 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
     <Dialog
       opened={isOpen}
       onClose={close}
-      // Only when the dialog is hidden: otherwise it would show the form again while it closes.
+      // The form is reset only when the dialog is hidden. Otherwise it would be visible again while the dialog closes.
       onExitTransitionEnd={reset}
       title={made ? words.made.title : words.create}
       size={made ? 'lg' : 'md'}

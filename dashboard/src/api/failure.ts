@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from '../../../shared/errors.ts';
 
-/** Longer than any rate limit: the service's own lasts a minute, that of its firewall five minutes. */
+/** No rate limit lasts longer than this: the service's own lasts a minute, that of its firewall five minutes. */
 const LONGEST_RATE_WAIT_SECONDS = 600;
 
 /**
@@ -30,7 +30,7 @@ export class Failure extends Error {
 }
 
 /**
- * Makes a Failure of an error's answer.
+ * Makes a Failure from an error answer.
  * @param body  the parsed body; one that is not `{"error": …}` is not an answer of the service.
  * @param retryAfter  the `Retry-After` header.
  */

@@ -17,7 +17,7 @@ export function filesQuery({ page, search }: { page: number; search: string }) {
   return queryOptions({
     queryKey: [...FILES, { page, search }],
     queryFn: ({ signal }) => request<FilesPage>('GET', `/files?${parameters}`, { signal }),
-    // Another page or search leaves the current list visible until the new one is loaded.
+    // While another page or search loads, the current list stays visible.
     placeholderData: keepPreviousData,
   });
 }
@@ -28,8 +28,8 @@ export const apiKeysQuery = queryOptions({
 });
 
 /**
- * Refetches all matching queries after a change. A query that is loading for the first time was sent before the change, and
- * invalidating it now does not refetch it. So it is invalidated again when it has loaded.
+ * Refetches all matching queries after a change. A first load that is already in flight may predate the change, and
+ * invalidating it does not refetch it, so it is fetched again afterwards.
  */
 export async function refreshQueries(client: QueryClient, filters: QueryFilters): Promise<void> {
   const loading = client.getQueryCache().findAll({ ...filters, fetchStatus: 'fetching' });

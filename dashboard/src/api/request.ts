@@ -12,7 +12,7 @@ export interface RequestOptions {
 /**
  * Sends one request to the API, with the session's cookie.
  * @returns the JSON object of the answer.
- * @throws Failure for an error or without an answer, and an `AbortError` when it is aborted.
+ * @throws Failure for an error answer or when there is no answer, and an `AbortError` when it is aborted.
  */
 export async function request<Answer>(
   method: 'GET' | 'POST' | 'DELETE',
@@ -34,7 +34,7 @@ export async function request<Answer>(
 }
 
 /**
- * Sends a request like {@link request}, and repeats it as long as the rate limit is used up: for work with many requests.
+ * Sends a request like {@link request}, and repeats it as long as the rate limit is used up. Work with many requests uses it.
  * @param options.onHeld  called with true when it starts to wait, and with false when it continues.
  * @throws Failure for any other error.
  */

@@ -19,7 +19,7 @@ const words = strings.navigation;
 /** The sessions that a logout ends: that of this browser, or all of the account. */
 type Logout = 'here' | 'everywhere';
 
-/** The menu that shows who is logged in, and logs out. */
+/** The menu that shows who is logged in, and lets them log out. */
 export function AccountMenu() {
   const { data: profile } = useSuspenseQuery(profileQuery);
   const uploads = useUploadQueue();
@@ -30,7 +30,7 @@ export function AccountMenu() {
       <Menu.Target>
         <UnstyledButton className={styles.account}>
           <VisuallyHidden>{words.account(profile.email)}</VisuallyHidden>
-          {/* Initials instead of Google's picture, so that no other host gets a request. */}
+          {/* The menu shows initials instead of Google's picture, so that no other host gets a request. */}
           <Avatar
             name={profile.name || profile.email}
             color="indigo"
@@ -103,7 +103,7 @@ function useLogout() {
   const uploads = useUploadQueue();
   return useMutation({
     mutationFn: async (logout: Logout) => {
-      // Before the session ends, because cancelling needs it: otherwise the tickets' bytes stay reserved until they expire.
+      // Cancelling needs the session. Otherwise the reserved storage would count as used until its tickets expire.
       await uploads.cancelAll();
       return logout === 'here' ? request('POST', '/auth/logout') : request('DELETE', '/auth/sessions');
     },

@@ -11,7 +11,7 @@ import { routeTree } from './routes.tsx';
 function onError(error: unknown): void {
   if (!(error instanceof Failure)) return;
   if (error.code === 'unauthorized') toLogin();
-  // Something else has used storage meanwhile, so the free space that is shown is out of date.
+  // Something else has used the storage, so the free space that is shown is out of date.
   if (error.code === 'storage_limit_exceeded') void refreshQueries(queryClient, profileQuery);
 }
 
@@ -32,8 +32,8 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      // Without a network requests fail and show an error, instead of waiting invisibly: what a user has given up by then
-      // must not happen later.
+      // Without a network, requests fail visibly instead of pausing, so that a mutation that the user has given up does not
+      // run later.
       networkMode: 'always',
       refetchOnReconnect: true,
       retry: (failures, error) => error instanceof Failure && error.isTemporary && failures < 3,

@@ -14,7 +14,7 @@ createRoot(root).render(
   <StrictMode>
     {/* The Content-Security-Policy forbids style elements: the variables come from the style sheets. */}
     <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
-      {/* At the top: at the bottom they would cover the uploads. */}
+      {/* Notifications are at the top, because at the bottom they would cover the uploads. */}
       <Notifications position="top-center" />
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />

@@ -4,7 +4,10 @@ import { useEffect } from 'react';
 import { ANNOUNCEMENTS } from '../ui/announce.ts';
 import { useUploadQueue } from '../uploads/use-uploads.ts';
 
-/** The frame of every page, including the login page, where uploads may be waiting. It asks before such a tab is closed. */
+/**
+ * The frame of every page, including the login page, where uploads may be waiting. It asks before a tab with unfinished uploads
+ * is closed.
+ */
 export function Root() {
   const queue = useUploadQueue();
   useEffect(() => {

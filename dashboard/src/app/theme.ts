@@ -10,7 +10,7 @@ export const theme = createTheme({
   components: {
     ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle', color: 'gray', size: 'lg' } }),
     Button: Button.extend({ defaultProps: { variant: 'filled' } }),
-    // Outside a portal a menu is part of a landmark, and without the placeholder it contains only its items (rules of axe).
+    // Rendered in place, a menu stays inside a landmark; without the placeholder it contains only menu items (axe).
     Menu: Menu.extend({ defaultProps: { withinPortal: false, withInitialFocusPlaceholder: false } }),
     // The library would lock scrolling with a style element, which the Content-Security-Policy forbids.
     Modal: Modal.extend({
@@ -18,9 +18,9 @@ export const theme = createTheme({
         lockScroll: false,
         centered: true,
         transitionProps: { duration: 120 },
-        // Some titles contain a file name without spaces.
+        // Some titles contain a long unbreakable file name.
         styles: { title: { overflowWrap: 'anywhere' } },
-        // A page has only one banner, so a dialog's header must not have that role.
+        // A dialog's header must not count as the page banner.
         attributes: { header: { role: 'presentation' } },
       },
     }),

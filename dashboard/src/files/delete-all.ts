@@ -5,18 +5,18 @@ import { pacedRequest } from '../api/request.ts';
 const AT_ONCE = 4;
 
 export interface Deletion {
-  /** Ids of the files that do not exist any more, including those that were already deleted. */
+  /** The ids of the files that no longer exist, including those that were already deleted. */
   readonly deleted: ReadonlySet<string>;
   /** The failures of the others. */
   readonly failures: readonly Failure[];
 }
 
 export interface DeletionOptions {
-  /** When it is aborted, no further deletion starts. */
+  /** Aborting it stops further deletions from starting. */
   readonly signal: AbortSignal;
   /** Called with the number of deleted files. */
   readonly onProgress: (done: number) => void;
-  /** Called with whether the rate limit makes it wait. */
+  /** Called with true when the rate limit makes it wait, and with false when it continues. */
   readonly onHeld: (isHeld: boolean) => void;
 }
 

@@ -36,7 +36,7 @@ export function DeleteFiles({ files, onClose }: DeleteFilesProps) {
       return deleteAll(chosen, { signal, onProgress: setDone, onHeld: setIsHeld });
     },
     onSuccess: ({ deleted, failures }) => {
-      // Remove the files from the list at once, also if refetching it fails.
+      // Remove the files from the list at once, even if refetching it fails.
       queryClient.setQueriesData<FilesPage>({ queryKey: FILES }, (page) => page && without(page, deleted));
       const [first] = failures;
       if (first === undefined) return announce(words.done(formatNumber(deleted.size), deleted.size === 1));

@@ -8,7 +8,7 @@ import { EmptyBox } from '../ui/empty-box.tsx';
 
 const words = strings.files.empty;
 
-/** Shown instead of the list while the account has no files: how to upload the first one. */
+/** Replaces the list while the account has no files, and explains how to upload the first one. */
 export function EmptyState() {
   return (
     <EmptyBox label={words.title}>

@@ -39,13 +39,13 @@ export function FilesPage() {
   );
   const before = useRef(page);
   useEffect(() => {
-    // The link to this page had the focus, and may not be a link any more.
+    // The link that had the focus may no longer exist.
     if (before.current !== page) keepFocus();
     before.current = page;
   }, [page]);
 
   const pages = Math.max(1, Math.ceil((data?.total ?? 0) / PAGE_SIZE));
-  // The result of a search, which stays visible while the full list loads, does not tell whether there are files.
+  // The placeholder data of a search does not tell whether the account has files.
   const isNew = data !== undefined && !isPlaceholderData && data.total === 0 && search === '';
   return (
     <>
@@ -85,7 +85,7 @@ export function FilesPage() {
             </Text>
           )}
           {data && <Pages page={page} count={pages} />}
-          {/* The page does not exist any more: its last file was deleted, or the address is old. */}
+          {/* The page no longer exists: its last file was deleted, or the address is old. */}
           {data && !isPlaceholderData && page > pages && <Navigate from="/" to="/" search={toPage(pages)} replace />}
         </>
       )}

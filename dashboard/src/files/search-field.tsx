@@ -12,16 +12,16 @@ const route = getRouteApi('/session/');
 /** The search starts after this time without a key press. */
 const DEBOUNCE_MS = 300;
 
-/** Searches while the user types. The search is in the address, so that it can be saved, shared and gone back to. */
+/** Searches while the user types. The search is in the address, so that users can save it, share it and go back to it. */
 export function SearchField() {
   const { search = '' } = route.useSearch();
   const navigate = route.useNavigate();
   const [typed, setTyped] = useState(search);
-  // Keeps the typed text with its trailing space, which is not part of the search.
+  // This keeps the typed text with its trailing space, which is not part of the search.
   useEffect(() => setTyped((now) => (now.trim() === search ? now : search)), [search]);
   const apply = (wanted: string) => {
     const text = wanted.trim();
-    // One entry in the browser's history per search, not per letter.
+    // The browser's history gets one entry per search, not per letter.
     void navigate({ search: text === '' ? {} : { search: text }, replace: search !== '' });
   };
   const applySoon = useDebouncedCallback(apply, DEBOUNCE_MS);

@@ -7,7 +7,7 @@ import styles from './storage-meter.module.css';
 
 const words = strings.storage;
 
-/** The part of the limit from which on it warns. */
+/** The meter warns when this part of the limit is used. */
 const ALMOST = 0.9;
 
 /** Shows how much of the account's storage is used. */

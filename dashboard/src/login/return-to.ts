@@ -1,4 +1,4 @@
-/** The page to return to after the login, which leaves the dashboard and always comes back to its first page. */
+/** The key of the page to return to. A login leaves the dashboard, and always comes back to its first page. */
 const KEY = 'return-to';
 
 /** Saves the page to return to. @param href  relative to the dashboard, as in the router. */

@@ -1,4 +1,4 @@
-// Only the styles of components that are used, in the order in which they build on each other.
+// These are the styles of the components that are used, in the order in which they build on each other.
 import '@mantine/core/styles/baseline.css';
 import '@mantine/core/styles/default-css-variables.css';
 import '@mantine/core/styles/global.css';

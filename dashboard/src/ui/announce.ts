@@ -5,7 +5,7 @@ export const ANNOUNCEMENTS = 'announcements';
 export function announce(text: string): void {
   const region = document.getElementById(ANNOUNCEMENTS);
   if (!region) return;
-  // Cleared first, because setting the same text again would not be announced.
+  // The region is cleared first, because setting the same text again would not be announced.
   region.textContent = '';
   requestAnimationFrame(() => {
     region.textContent = text;

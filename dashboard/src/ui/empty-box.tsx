@@ -1,6 +1,6 @@
 import styles from './empty-box.module.css';
 
-/** Shown instead of an empty list. */
+/** The box that replaces an empty list. */
 export function EmptyBox({ label, children }: { label: string; children: React.ReactNode }) {
   return (
     <section className={styles.box} aria-label={label}>

@@ -6,7 +6,7 @@ import { strings } from '../strings.ts';
 import styles from './error-pages.module.css';
 import { messageFor } from './notify.ts';
 
-/** Shown instead of a page that cannot be displayed at all. */
+/** The page that replaces one that cannot be displayed at all. */
 export function CrashPage({ error }: { error: unknown }) {
   return (
     <main className={styles.page}>
@@ -36,8 +36,8 @@ export function NotFoundPage() {
 }
 
 /**
- * Shown instead of, or above, data that could not be loaded.
- * @param isStale  true when older data is shown, which could not be refreshed: then it says so.
+ * The error message that replaces data that could not be loaded.
+ * @param isStale  true when older data, which could not be refreshed, is shown below the message; the message then says so.
  */
 export function LoadFailure({
   words,

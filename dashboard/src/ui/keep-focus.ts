@@ -1,4 +1,4 @@
-/** The time in which a closing dialog tries to give the focus back. */
+/** A closing dialog may take this long to restore the focus. */
 const FOCUS_RETURN_MS = 50;
 
 /**

@@ -18,7 +18,7 @@ export function Loading({ reason }: { reason: Error | null }) {
   );
 }
 
-/** Shown instead of a page until it is known who is logged in. */
+/** The page that is shown until it is known who is logged in. */
 export function LoadingPage() {
   const { failureReason } = useQuery({ ...profileQuery, enabled: false });
   return (

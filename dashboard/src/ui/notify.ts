@@ -19,7 +19,7 @@ export function notifyError(title: string, message: string): void {
   });
 }
 
-/** Shows that a request failed; except when the session has ended, for which the login page is shown. */
+/** Shows that a request failed, except when the session has ended, because then the login page appears. */
 export function notifyFailure(error: unknown): void {
   if (error instanceof Failure && error.code === 'unauthorized') return;
   notifyError(strings.failed, messageFor(error));

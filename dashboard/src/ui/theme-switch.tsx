@@ -14,7 +14,7 @@ const SCHEMES = [
 /** Switches between light, dark and the system's colour scheme; the choice is kept in this browser. */
 export function ThemeSwitch() {
   const { colorScheme, setColorScheme } = useMantineColorScheme({
-    // The library would disable them with a style element, which the Content-Security-Policy forbids.
+    // The library would disable transitions with a style element, which the Content-Security-Policy forbids.
     keepTransitions: true,
   });
   const Current = SCHEMES.find(([scheme]) => scheme === colorScheme)?.[1] ?? IconDeviceDesktop;

@@ -10,7 +10,7 @@ import { useUploadQueue } from './use-uploads.ts';
 
 /**
  * While something is dragged over the window, browsers fire an event at least every 350 ms. They do not always fire one when
- * it leaves, so after this time without an event it has left.
+ * it leaves the window, so after this time without an event it counts as gone.
  */
 const STILL_OVER_MS = 600;
 

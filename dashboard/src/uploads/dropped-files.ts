@@ -1,6 +1,6 @@
 export interface Dropped {
   readonly files: readonly File[];
-  /** The names of what the browser could not read, such as a broken link or a folder without permission. */
+  /** The names of the items that the browser could not read, such as a broken link or a folder without permission. */
   readonly unreadable: readonly string[];
 }
 
@@ -17,7 +17,7 @@ export async function droppedFiles(transfer: DataTransfer): Promise<Dropped> {
   return { files: files.flat(), unreadable };
 }
 
-/** Reads the files of an entry. @param unreadable  receives the names of what cannot be read. */
+/** Reads the files of an entry. @param unreadable  receives the names of the items that cannot be read. */
 async function filesOf(entry: FileSystemEntry, unreadable: string[]): Promise<File[]> {
   try {
     if (entry.isFile) return [await new Promise<File>((...settle) => (entry as FileSystemFileEntry).file(...settle))];

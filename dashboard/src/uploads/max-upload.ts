@@ -1,4 +1,4 @@
-/** The largest file in bytes, as the service was deployed with (`vite.config.ts`). */
+/** The maximum size of a file in bytes, which the build takes from the environment (`vite.config.ts`). */
 export const MAX_UPLOAD_BYTES: number = __MAX_UPLOAD_SIZE_BYTES__;
 
 declare const __MAX_UPLOAD_SIZE_BYTES__: number;

@@ -1,6 +1,6 @@
 import { pause } from '../api/pause.ts';
 
-/** Keeps uploads within the rate limit, by the headers of the answers. */
+/** Keeps uploads within the rate limit, which it learns from the headers of the answers. */
 export class Pace {
   #notBefore = 0;
   /** The limit as of the last answer: requests per window, length of a window, and what is left of the current one. */
@@ -11,12 +11,12 @@ export class Pace {
     return Date.now() < this.#notBefore;
   }
 
-  /** The time (epoch milliseconds) from which on something may be sent. */
+  /** Nothing may be sent before this time (epoch milliseconds). */
   get notBefore(): number {
     return this.#notBefore;
   }
 
-  /** The least time in seconds that the limit allows for this many more uploads. */
+  /** Returns the shortest time in seconds in which the limit allows this many more uploads. */
   secondsFor(uploads: number): number {
     const limit = this.#limit;
     const now = Date.now();

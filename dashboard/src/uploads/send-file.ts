@@ -15,7 +15,7 @@ export const isSentDirectly = (sizeBytes: number): boolean => sizeBytes > FORM_F
 
 export interface Sending {
   readonly file: File;
-  /** The same for every attempt to upload this file, so that no attempt makes a duplicate. */
+  /** Every attempt to upload this file sends the same key, so that none makes a duplicate. */
   readonly idempotencyKey: string;
   readonly pace: Pace;
   readonly signal: AbortSignal;
@@ -47,7 +47,7 @@ async function sendForm({ file, idempotencyKey, pace, signal, onProgress }: Send
   return recordOf(answer);
 }
 
-/** Gets a ticket, sends the bytes, and completes the upload. A retry continues where the last attempt failed. */
+/** Gets a ticket, sends the bytes, and completes the upload. A retry resumes at the step where the last attempt failed. */
 async function sendDirectly({
   file,
   idempotencyKey,
@@ -81,7 +81,7 @@ async function sendDirectly({
   return await request<FileRecord>('POST', `/files/${id}/complete`, { signal });
 }
 
-/** Cancels a ticket, which releases its reserved bytes. If that fails, the ticket ends by itself when its upload could. */
+/** Cancels a ticket, which releases its reserved storage. If the call fails, the ticket expires by itself. */
 export async function cancelTicket(id: string): Promise<void> {
   await request('DELETE', `/files/${id}`).catch(() => {});
 }
@@ -101,7 +101,7 @@ function answerFailure(answer: BodyAnswer): Failure {
   try {
     body = JSON.parse(answer.text);
   } catch {
-    // Not an answer of the service; `failureOf` handles it.
+    // This is not an answer of the service; `failureOf` handles it.
   }
   return failureOf(body, answer.header('Retry-After'));
 }

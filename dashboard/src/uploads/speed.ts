@@ -1,6 +1,6 @@
 /** The time over which the speed is averaged. */
 const SPAN_MS = 10_000;
-/** No speed is shown before this time, because sockets buffer the first bytes at once. */
+/** No speed is shown before this time, because bytes that the socket merely buffers would count as speed. */
 const FIRST_AFTER_MS = 2_000;
 /** The time that one sample covers. */
 const SAMPLE_MS = 250;

@@ -23,12 +23,12 @@ const ORDER: Readonly<Record<Upload['state'], number>> = { failed: 0, sending: 1
 export function UploadPanel() {
   const queue = useUploadQueue();
   const uploads = useUploads();
-  // Closed on a phone, where it would cover the page.
+  // The panel starts closed on a phone, where it would cover the page.
   const [isOpen, setIsOpen] = useState(() => window.matchMedia('(min-width: 48rem)').matches);
   const unfinished = uploads.filter(({ state }) => isUnfinished(state));
   const failed = uploads.filter(({ state }) => state === 'failed');
   const isBusy = unfinished.length > 0;
-  // Only the uploads of this batch count, so that the progress bar starts at zero.
+  // Only the current batch counts, so that the bar does not start nearly full.
   const batch = unfinished[0]?.batch;
   const counted = uploads.filter(
     (upload) => upload.state !== 'failed' && (batch === undefined || upload.batch === batch),
@@ -100,7 +100,7 @@ export function UploadPanel() {
   );
 }
 
-/** Shows the overall progress, and the remaining time by the connection's speed and the rate limit. */
+/** Shows the overall progress, and the remaining time that the connection's speed and the rate limit allow. */
 function OverallProgress({ sent, total, waiting }: { sent: number; total: number; waiting: number }) {
   const { pace, bytesPerSecond: speed = 0 } = useUploadQueue();
   const now = useNow();

@@ -6,14 +6,14 @@ import { cancelTicket, isSentDirectly, sendFile } from './send-file.ts';
 import { Speed } from './speed.ts';
 
 /**
- * The state of an upload. `held`: an attempt failed for a temporary reason, the rate limit is used up, or the session has
- * ended; the next attempt starts automatically.
+ * The state of an upload. `held`: it waits to retry after a temporary failure, for the rate limit, or for a new session, and
+ * continues by itself.
  */
 export type UploadState = 'waiting' | 'sending' | 'held' | 'done' | 'failed';
 
 export interface Upload {
   readonly id: string;
-  /** The same number for all uploads that were added while others were running: they are counted together. */
+  /** The number of its batch. An upload that is added while others run joins their batch, and is counted with them. */
   readonly batch: number;
   readonly name: string;
   readonly sizeBytes: number;
@@ -43,20 +43,20 @@ interface QueueEvents {
 const AT_ONCE = 4;
 
 /**
- * Only one file that takes longer than this is sent at a time. On a slow connection several would not finish sooner: they
- * would share it until none is as fast as the service requires, and a failure would lose more.
+ * A file that takes longer than this is never sent beside another such file: on a slow connection both would be slower, could
+ * fall under the service's minimum rate, and would lose more if they were cut off.
  */
 const LONG_SECONDS = 30;
 
 /** Attempts to upload a file before the user has to retry; attempts rejected by the rate limit do not count. */
 const ATTEMPTS = 4;
 
-/** The least time between two notifications of the views. */
+/** Listeners are notified at most this often. */
 const NOTICE_MS = 200;
 
 /**
- * The queue of uploads, in their order and with their state. It is independent of pages, so uploads continue while the user
- * browses; it belongs to the tab, so they end with it.
+ * The upload queue, which holds the uploads in their order and with their state. It outlives pages, so uploads continue while
+ * the user browses, but not the tab.
  */
 export class UploadQueue {
   #uploads: readonly Upload[] = [];
@@ -107,7 +107,7 @@ export class UploadQueue {
     this.#sessions.dispatchEvent(new Event('session'));
   }
 
-  /** Adds files to upload. @param maxBytes  a larger file fails at once, because the service would reject it after it was sent. */
+  /** Adds files to upload. @param maxBytes  a larger file fails at once; the service would reject it only after it was sent. */
   add(files: readonly File[], maxBytes: number): void {
     const batch = this.#openBatch();
     const uploads = files.toSorted(byName).map((file): Upload => {
@@ -126,7 +126,7 @@ export class UploadQueue {
     void this.#cancelWhere((upload) => upload.id === id);
   }
 
-  /** Cancels all unfinished uploads. Resolves once their tickets are cancelled, or could not be. */
+  /** Cancels all unfinished uploads. Resolves when their tickets are cancelled, or the attempt to cancel them has failed. */
   cancelAll(): Promise<void> {
     return this.#cancelWhere(({ state }) => isUnfinished(state));
   }
@@ -233,7 +233,7 @@ export class UploadQueue {
       } catch (error) {
         if (!(error instanceof Failure) || !(error.isTemporary || error.code === 'unauthorized')) throw error;
         const { code, retryAfterSeconds } = error;
-        // A browser reports an unreadable file in the same way as a broken connection.
+        // Browsers report an unreadable file like a broken connection.
         if (code === 'offline' && !(await isReadable(file))) throw new Failure('unreadable');
         if (isCounted(code) && attempts++ >= ATTEMPTS) throw error;
         this.#change(id, { state: 'held', failure: code, sentBytes: 0 });
@@ -277,7 +277,7 @@ export function isUnfinished(state: UploadState): boolean {
   return state === 'waiting' || state === 'sending' || state === 'held';
 }
 
-/** False for failures that do not count as an attempt: the rate limit, an ended session, a browser without a network. */
+/** False for failures that say nothing about the attempt: the rate limit, an ended session, no network. */
 function isCounted(code: FailureCode): boolean {
   if (code === 'rate_limit_exceeded' || code === 'unauthorized') return false;
   return code !== 'offline' || navigator.onLine;
