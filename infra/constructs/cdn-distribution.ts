@@ -71,7 +71,7 @@ export class CdnDistribution extends Construct {
           responseHeadersPolicy,
         },
       },
-      // Not 416: a client that resumes needs the `Content-Range` of S3's response, which an error page lacks (decision 0013).
+      // 416 has no error page: a client that resumes needs the `Content-Range` of S3's response, which the page lacks (decision 0013).
       errorResponses: [
         ...errorResponses({ 400: 'invalid_request', 403: 'not_found', 404: 'not_found' }, Duration.seconds(1)),
         URL_TOO_LONG,

@@ -17,7 +17,7 @@ export function addAlarmTopic(
   { email, output }: { email: string | undefined; output: 'AlarmTopic' | 'EdgeAlarmTopic' },
 ): void {
   const topic = new sns.Topic(stack, 'Topic', { enforceSSL: true });
-  // This policy replaces the default, by which the whole AWS account may publish.
+  // This policy replaces the default, which lets the whole AWS account publish.
   topic.addToResourcePolicy(
     new iam.PolicyStatement({
       principals: [new iam.ServicePrincipal('cloudwatch.amazonaws.com')],

@@ -185,9 +185,9 @@ export class DataStack extends Stack {
 }
 
 /**
- * So many days after it arrived, no ticket needs an object in `incoming/` any more. A ticket ends {@link directTicketMs} after
- * its last URL was signed, and requests with the same `Idempotency-Key` sign URLs for a day. If the object went before, its
- * ticket could not be completed, and a URL could take bytes again (decision 0023).
+ * Returns for how many days an object in `incoming/` is kept: until no ticket needs it any more. A ticket ends
+ * {@link directTicketMs} after its last URL was signed, and requests with the same `Idempotency-Key` sign URLs for a day. If
+ * the object expired earlier, its ticket could not be completed, and a URL could take bytes again (decision 0023).
  */
 function incomingKeptDays(maxUploadSizeBytes: number): number {
   const longestMs = directTicketMs(maxUploadSizeBytes) + IDEMPOTENCY_TTL_MS;
