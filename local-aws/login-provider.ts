@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ApiResource, RestApi } from './gateway/rest-api.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider/start-identity-provider.ts';
-import { type Secrets, secretName } from './secrets-and-parameters.ts';
+import { type Secrets, secretName } from './read-secrets.ts';
 import type { Deployment, Resource } from './template/deployment.ts';
 
 /** The secret with the settings of the login provider. The stack marks it. On AWS an operator fills it in; here this file does. */
@@ -22,7 +22,7 @@ export async function startLoginProvider(options: {
 }): Promise<IdentityProvider> {
   const { deployment, apis, appUrl, port, secrets } = options;
   const paths = apis.flatMap(({ root }) => pathsOf(root)).filter((path) => path.endsWith('/callback'));
-  const clientId = 'file-hosting';
+  const clientId = 'local-client';
   const clientSecret = randomBytes(32).toString('base64url');
   const redirectUris = paths.map((path) => appUrl + path);
   const provider = await startIdentityProvider({ port, clientId, clientSecret, redirectUris });

@@ -19,8 +19,8 @@ import type { LambdaService } from './lambda/lambda-service.ts';
 import { isLoginProviderSecret, startLoginProvider } from './login-provider.ts';
 import { operatorPrincipal, writeOperatorFile } from './operator.ts';
 import { type Origins, startOrigins } from './origins.ts';
-import { readPrincipals } from './principals.ts';
-import { openSecrets, readParameters, secretName } from './secrets-and-parameters.ts';
+import { readPrincipals } from './read-principals.ts';
+import { openSecrets, readParameters, secretName } from './read-secrets.ts';
 import { loadAssembly, type Template } from './template/assembly.ts';
 import { resolveDeployment } from './template/deployment.ts';
 

@@ -24,7 +24,7 @@ const VERDICTS_MAX = 20_000;
 
 /**
  * Evaluates policies as IAM does: an explicit deny wins, then an allow of the caller's policies or the bucket's. Everything
- * here is plain HTTP on one machine, which stands for TLS, so `aws:SecureTransport` is true.
+ * of the local AWS is plain HTTP, which stands for TLS, so `aws:SecureTransport` is true.
  * @throws Error for a policy that is malformed or has condition keys that the front does not know.
  */
 export function createPolicyEvaluator(

@@ -56,7 +56,7 @@ function readFilesDeployment(resource: Resource, deployment: Deployment): FilesD
       const keys = take<string[]>('SourceObjectKeys');
       const markers = take<object[]>('SourceMarkers', []);
       if (markers.some((marker) => Object.keys(marker).length > 0)) {
-        throw new Error(`${resource.logicalId}: the local environment fills in no values in files`);
+        throw new Error(`${resource.logicalId}: the local AWS fills in no values in files`);
       }
       const metadata = take<Record<string, string>>('SystemMetadata', {});
       const cacheControl = metadata['cache-control'];

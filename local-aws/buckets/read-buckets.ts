@@ -16,7 +16,7 @@ export interface BucketConfig extends BucketOptions {
  * for the operator of a deployment; here deleted objects are gone. Lifecycle rules act after days. `MetricsConfigurations` is
  * for CloudWatch.
  */
-const MEANINGLESS = [
+const NO_EFFECT = [
   'BucketEncryption',
   'BucketName',
   'LifecycleConfiguration',
@@ -56,7 +56,7 @@ function readBucket(resource: Resource): { cors: readonly CorsRule[]; hasEvents:
       cors: take<{ CorsRules: CorsRule[] }>('CorsConfiguration', { CorsRules: [] }).CorsRules,
       hasEvents: tellsEventBridge(resource.logicalId, take('NotificationConfiguration', {})),
     }),
-    MEANINGLESS,
+    NO_EFFECT,
   );
 }
 

@@ -70,8 +70,8 @@ function find<T>(kind: string, id: string, all: Readonly<Record<string, T>>): T 
   return found;
 }
 
-/** Names, certificates, prices, log delivery and protocols towards viewers have no effect on one machine. */
-const MEANINGLESS_IN_DISTRIBUTION = [
+/** Names, certificates, prices, log delivery and protocols towards viewers have no effect in the local AWS. */
+const NO_EFFECT_IN_DISTRIBUTION = [
   'Aliases',
   'Comment',
   'HttpVersion',
@@ -111,7 +111,7 @@ export function readDistribution(config: Properties, resources: DistributionReso
         defaultRootObject: take<string>('DefaultRootObject', ''),
       };
     },
-    MEANINGLESS_IN_DISTRIBUTION,
+    NO_EFFECT_IN_DISTRIBUTION,
   );
 }
 
@@ -132,7 +132,7 @@ function readErrorRule(properties: Properties): [status: number, rule: ErrorRule
 }
 
 /** Viewers use HTTP here, and there are no real-time logs. */
-const MEANINGLESS_IN_BEHAVIOR = ['ViewerProtocolPolicy', 'RealtimeLogConfigArn'];
+const NO_EFFECT_IN_BEHAVIOR = ['ViewerProtocolPolicy', 'RealtimeLogConfigArn'];
 
 /** @param properties  resolved, of one of `CacheBehaviors`, or of the default one with the path pattern `*`. */
 function readBehavior(
@@ -169,7 +169,7 @@ function readBehavior(
         compress: asBoolean(take('Compress', false)),
       };
     },
-    MEANINGLESS_IN_BEHAVIOR,
+    NO_EFFECT_IN_BEHAVIOR,
   );
 }
 
@@ -197,9 +197,9 @@ function readFunctions(
 }
 
 /** Connections go to the local server that stands in for the domain name. */
-const MEANINGLESS_IN_ORIGIN = ['ConnectionAttempts', 'ConnectionTimeout', 'OriginShield'];
+const NO_EFFECT_IN_ORIGIN = ['ConnectionAttempts', 'ConnectionTimeout', 'OriginShield'];
 
-const MEANINGLESS_IN_CUSTOM_ORIGIN = [
+const NO_EFFECT_IN_CUSTOM_ORIGIN = [
   'HTTPPort',
   'HTTPSPort',
   'OriginProtocolPolicy',
@@ -227,7 +227,7 @@ function readOrigin(properties: Properties, resources: DistributionResources): O
         ...(signing && { signing }),
       };
     },
-    MEANINGLESS_IN_ORIGIN,
+    NO_EFFECT_IN_ORIGIN,
   );
 }
 
@@ -237,7 +237,7 @@ function readTimeout(custom: Properties, s3: Properties): number {
     take('OriginReadTimeout', 30);
   });
   const read = (take: <V>(name: string, fallback?: V) => V) => asNumber(take('OriginReadTimeout', 30));
-  return readProperties('CustomOriginConfig', custom, read, MEANINGLESS_IN_CUSTOM_ORIGIN);
+  return readProperties('CustomOriginConfig', custom, read, NO_EFFECT_IN_CUSTOM_ORIGIN);
 }
 
 function readSigning(id: string, resources: DistributionResources): 'always' | 'no-override' | undefined {

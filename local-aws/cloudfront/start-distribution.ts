@@ -73,7 +73,8 @@ function readCode(resource: Resource): string {
     resource.properties(),
     (take) => {
       const { Runtime } = take<{ Runtime: string }>('FunctionConfig');
-      if (Runtime !== 'cloudfront-js-2.0') throw new Error(`${resource.logicalId}: no ${Runtime} on one machine`);
+      if (Runtime !== 'cloudfront-js-2.0')
+        throw new Error(`${resource.logicalId}: the local AWS does not support ${Runtime}`);
       return take<string>('FunctionCode');
     },
     ['AutoPublish', 'Name', 'Tags'],

@@ -25,8 +25,8 @@ interface TableConfig {
   readonly ttl?: string;
 }
 
-/** Billing, backups, replicas and protection have no effect on one machine. */
-const MEANINGLESS = [
+/** Billing, backups, replicas and protection have no effect in the local AWS. */
+const NO_EFFECT = [
   'BillingMode',
   'DeletionProtectionEnabled',
   'PointInTimeRecoverySpecification',
@@ -92,7 +92,7 @@ function readTable(resource: Resource): TableConfig {
         ...(ttl.Enabled && ttl.AttributeName && { ttl: ttl.AttributeName }),
       };
     },
-    MEANINGLESS,
+    NO_EFFECT,
   );
 }
 

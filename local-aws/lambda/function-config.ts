@@ -39,8 +39,8 @@ export interface WebFunctionConfig {
   readonly environmentsMax: number;
 }
 
-/** Processor, names, disk, logs and traces have no effect on one machine. */
-const MEANINGLESS = [
+/** Processor, names, disk, logs and traces have no effect in the local AWS. */
+const NO_EFFECT = [
   'Architectures',
   'Description',
   'EphemeralStorage',
@@ -65,7 +65,8 @@ function readFunction(resource: Resource, deployment: Deployment): FunctionConfi
     resource.properties(),
     (take) => {
       const runtime = take<string>('Runtime');
-      if (!runtime.startsWith('nodejs')) throw new Error(`${resource.logicalId}: no ${runtime} on one machine`);
+      if (!runtime.startsWith('nodejs'))
+        throw new Error(`${resource.logicalId}: the local AWS does not support ${runtime}`);
       const { S3Bucket = '', S3Key = '' } = take<{ S3Bucket?: string; S3Key?: string }>('Code');
       const reserved = take<number | ''>('ReservedConcurrentExecutions', '');
       return {
@@ -82,7 +83,7 @@ function readFunction(resource: Resource, deployment: Deployment): FunctionConfi
         ...(reserved !== '' && { reservedConcurrency: Number(reserved) }),
       };
     },
-    MEANINGLESS,
+    NO_EFFECT,
   );
 }
 
@@ -97,7 +98,7 @@ function labelOf({ logicalId }: Resource): string {
 
 const CUSTOM_RESOURCES = ['Custom::CDKBucketDeployment', 'Custom::S3AutoDeleteObjects', 'Custom::S3ObjectCopy'];
 
-/** The functions behind custom resources. The local environment itself does what they do. */
+/** The functions behind custom resources. The local AWS itself does what they do. */
 export function deploymentHelpers(deployment: Deployment): Resource[] {
   const custom = deployment.resources(...CUSTOM_RESOURCES);
   const arns = new Set(custom.map((resource) => resource.properties().ServiceToken));
@@ -141,7 +142,8 @@ function readEndpointProperties(endpoint: Resource) {
     endpoint.properties(),
     (take) => {
       const auth = take<string>('AuthType');
-      if (auth !== 'ApplicationManaged') throw new Error(`${endpoint.logicalId}: no ${auth} on one machine`);
+      if (auth !== 'ApplicationManaged')
+        throw new Error(`${endpoint.logicalId}: the local AWS does not support ${auth}`);
       const [weighted, ...others] = take<{ RevisionId: string }[]>('RevisionWeights');
       if (!weighted || others.length > 0) throw new Error(`${endpoint.logicalId} must have exactly one revision`);
       return {
@@ -162,7 +164,8 @@ function readRevision(revision: Resource, deployment: Deployment) {
     ServiceConfig: Properties;
   };
   const { Runtime } = BuildConfig.RuntimeConfig;
-  if (!Runtime.startsWith('nodejs')) throw new Error(`${revision.logicalId}: no ${Runtime} on one machine`);
+  if (!Runtime.startsWith('nodejs'))
+    throw new Error(`${revision.logicalId}: the local AWS does not support ${Runtime}`);
   const { Bucket, Key } = BuildConfig.CodeConfig.S3Object;
   return readProperties(
     revision.logicalId,

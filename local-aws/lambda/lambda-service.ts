@@ -33,7 +33,7 @@ export interface LambdaService {
   close(): Promise<void>;
 }
 
-/** Lambda on one machine. An environment starts with the first event. */
+/** The local Lambda. An environment starts with the first event. */
 export function createLambdaService(options: {
   readonly functions: readonly FunctionConfig[];
   readonly mayInvoke: MayInvoke;
@@ -101,7 +101,7 @@ class FunctionPool {
       throw new InvocationRefused('TooManyRequests', 'Rate Exceeded.');
     }
     while (this.#busy.size >= ENVIRONMENTS_MAX) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    if (this.#isClosed) throw new InvocationRefused('TooManyRequests', 'The local environment is closing.');
+    if (this.#isClosed) throw new InvocationRefused('TooManyRequests', 'The local AWS is closing.');
     const environment = this.#take();
     this.#busy.add(environment);
     try {
@@ -171,7 +171,7 @@ function readPermission(logicalId: string, properties: Properties): InvokePermis
     properties,
     (take) => {
       const action = take<string>('Action');
-      if (action !== 'lambda:InvokeFunction') throw new Error(`${logicalId}: no ${action} on one machine`);
+      if (action !== 'lambda:InvokeFunction') throw new Error(`${logicalId}: the local AWS does not support ${action}`);
       const sourceArn = take<string>('SourceArn', '');
       return {
         functionArn: take<string>('FunctionName'),

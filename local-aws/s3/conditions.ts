@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ByteRange, StoredObject } from './object-store.ts';
+import type { ByteRange, StoredObject } from './bucket-files.ts';
 import { S3Error } from './s3-error.ts';
 
 /** Whether one of the entity tags in the header is that of the object. Quotes are optional, as on S3. */

@@ -1,9 +1,9 @@
+import type { ByteRange, StoredObject } from './bucket-files.ts';
 import { type Checksum, requestedAlgorithm } from './checksums.ts';
 import { checkRead, checkWrite } from './conditions.ts';
 import { findUpload, partNumberOf } from './multipart-operations.ts';
 import { checksumElements, keptHeaders, quoted } from './object-headers.ts';
 import { missing } from './object-operations.ts';
-import type { ByteRange, StoredObject } from './object-store.ts';
 import { decodeKey } from './operation.ts';
 import { S3Error } from './s3-error.ts';
 import type { Bucket, Handler, S3Request } from './s3-request.ts';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { StoredObject } from './bucket-files.ts';
 import type { Checksum } from './checksums.ts';
-import type { StoredObject } from './object-store.ts';
 import { S3Error } from './s3-error.ts';
 
 const KEPT = [

@@ -1,7 +1,7 @@
+import type { ByteRange, StoredObject } from './bucket-files.ts';
 import { checkRead, checkWrite, requestedRange } from './conditions.ts';
 import { receiveContent } from './content.ts';
 import { checksumHeaders, describingHeaders, keptHeaders, quoted, writtenHeaders } from './object-headers.ts';
-import type { ByteRange, StoredObject } from './object-store.ts';
 import { S3Error } from './s3-error.ts';
 import type { Handler, S3Request, S3Response } from './s3-request.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
+import type { ObjectStore, StoredObject } from './bucket-files.ts';
 import type { MultipartStore } from './multipart-store.ts';
-import type { ObjectStore, StoredObject } from './object-store.ts';
 import type { S3Target } from './operation.ts';
 
 /** A request whose sender is known and allowed to make it. */

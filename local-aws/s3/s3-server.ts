@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { ObjectStore } from './bucket-files.ts';
 import { copyObject, copyPart } from './copy-object.ts';
 import { listMultipartUploads, listObjects } from './listing.ts';
 import {
@@ -9,7 +10,6 @@ import {
 } from './multipart-operations.ts';
 import { MultipartStore } from './multipart-store.ts';
 import { deleteObject, getObject, headObject, putObject } from './object-operations.ts';
-import { ObjectStore } from './object-store.ts';
 import type { S3Operation } from './operation.ts';
 import { S3Error } from './s3-error.ts';
 import type { Bucket, Handler, ObjectCreated, S3Request, S3Response } from './s3-request.ts';

@@ -137,7 +137,7 @@ class Stack {
     options: DeploymentOptions,
   ) {
     checkResourceType(Type, logicalId);
-    if (Condition !== undefined) throw new Error(`${logicalId}: the local environment does not implement Condition`);
+    if (Condition !== undefined) throw new Error(`${logicalId}: the local AWS does not implement Condition`);
     const stack = this;
     return {
       stack: this.#name,
@@ -192,7 +192,7 @@ const REFERENCE =
 function resolveDynamicReferences(text: string, secretValue: SecretValue): string {
   return text.replace(REFERENCE, (reference, id?: string, key?: string) => {
     if (id === undefined || key === undefined) {
-      throw new Error(`the local environment does not know the dynamic reference ${reference}`);
+      throw new Error(`the local AWS does not know the dynamic reference ${reference}`);
     }
     const secret = secretValue(id);
     if (key === '') return secret;
@@ -207,7 +207,7 @@ type LocalAddresses = ReadonlyMap<string, string>;
 
 /**
  * Replaces `https://` and a domain name by `http://` and the address of the local server that stands in for it, because there
- * is no TLS on one machine. A domain name alone, such as that of an origin, stays.
+ * is no TLS in the local AWS. A domain name alone, such as that of an origin, stays.
  */
 function useLocalAddresses(text: string, addresses: LocalAddresses): string {
   return text.replace(/https:\/\/([a-z0-9.-]+)/g, (url, domain: string) => {

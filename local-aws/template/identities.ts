@@ -100,7 +100,10 @@ const IDENTITIES: Readonly<Record<string, Identify>> = {
 /** @throws Error when nothing can refer to the type here. */
 export function identify(type: string, resource: Unidentified): Identity {
   const identity = IDENTITIES[type];
-  if (!identity) throw new Error(`nothing on one machine can refer to a ${type} (${resource.logicalId})`);
+  if (!identity)
+    throw new Error(
+      `the local AWS has no identity for ${type} (${resource.logicalId}): add it to template/identities.ts`,
+    );
   return identity(resource);
 }
 

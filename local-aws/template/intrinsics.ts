@@ -68,7 +68,7 @@ function evaluate(name: string, argument: unknown, scope: Scope): unknown {
       return scope.output(StackName, OutputName);
     }
     default:
-      throw new Error(`the local environment does not know the intrinsic function ${name}`);
+      throw new Error(`the local AWS does not know the intrinsic function ${name}`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** The types that the local environment implements. For the others that may be in a template see {@link MEANINGLESS_TYPES}. */
+/** The types that the local AWS implements. For the others that may be in a template see {@link NO_EFFECT_TYPES}. */
 export const IMPLEMENTED_TYPES: ReadonlySet<string> = new Set([
   'AWS::ApiGateway::ApiKey',
   'AWS::ApiGateway::GatewayResponse',
@@ -33,8 +33,8 @@ export const IMPLEMENTED_TYPES: ReadonlySet<string> = new Set([
   'Custom::S3ObjectCopy',
 ]);
 
-/** The types that may be in a template but have no effect on one machine, each with the reason. */
-const MEANINGLESS_TYPES: Readonly<Record<string, string>> = {
+/** The types that may be in a template but have no effect in the local AWS, each with the reason. */
+const NO_EFFECT_TYPES: Readonly<Record<string, string>> = {
   'AWS::ApiGateway::Account': 'names the role by which the gateways of an account write their logs',
   'AWS::ApiGateway::Deployment': 'the methods in the template are what is deployed',
   'AWS::CDK::Metadata': 'tells AWS which constructs are used',
@@ -53,8 +53,8 @@ const MEANINGLESS_TYPES: Readonly<Record<string, string>> = {
 
 /** @throws Error naming a type that is neither implemented nor known to have no effect. */
 export function checkResourceType(type: string, logicalId: string): void {
-  if (IMPLEMENTED_TYPES.has(type) || Object.hasOwn(MEANINGLESS_TYPES, type)) return;
+  if (IMPLEMENTED_TYPES.has(type) || Object.hasOwn(NO_EFFECT_TYPES, type)) return;
   throw new Error(
-    `the local environment has nothing for ${type} (${logicalId}): implement it, or list it in resource-types.ts with the reason why it has no effect on one machine`,
+    `the local AWS has nothing for ${type} (${logicalId}): implement it, or list it in resource-types.ts with the reason why it has no effect in the local AWS`,
   );
 }

@@ -6,7 +6,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 import type { Templates } from '../support/template-edits.ts';
 
 /**
- * The local environment on the synthesized templates, where it could be kinder than AWS. (What a forgotten grant, variable or
+ * The local AWS on the synthesized templates, where it could be kinder than AWS. (What a forgotten grant, variable or
  * route does to the service is in test/service/template.test.ts.)
  */
 

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, inject, test } from 'vitest';
 import { type AwsFront, type AwsFrontOptions, startAwsFront } from '../../../local-aws/aws-front/aws-front.ts';
 import { deployFiles } from '../../../local-aws/buckets/deploy-files.ts';
 import { readBuckets } from '../../../local-aws/buckets/read-buckets.ts';
-import { readPrincipals } from '../../../local-aws/principals.ts';
+import { readPrincipals } from '../../../local-aws/read-principals.ts';
 import { ACCOUNT, deploy, lambdaFunction } from '../assembly-fixture.ts';
 
 const fronts: AwsFront[] = [];

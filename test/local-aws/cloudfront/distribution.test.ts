@@ -16,7 +16,7 @@ function read(config: Properties, resources: Partial<typeof RESOURCES> = {}) {
   return () => readDistribution({ ...CONFIG, ...config }, { ...RESOURCES, ...resources });
 }
 
-test('properties without effect on one machine may have any value', () => {
+test('properties without effect in the local AWS may have any value', () => {
   const config = {
     Aliases: ['files.example.com'],
     Comment: 'x',

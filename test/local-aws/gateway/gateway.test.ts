@@ -452,7 +452,7 @@ test('a path with a property that is not known is an error at the start', async 
   const resources = restApi({ 'GET /files': 'F' });
   Object.assign(resources.Path_files?.Properties ?? {}, { Unknown: true });
   const deployment = await deploy({ F: lambdaFunction('code'), ...resources }, { code: { 'index.js': '' } });
-  expect(() => readRestApis(deployment)).toThrow('Path_files: the local environment does not implement Unknown');
+  expect(() => readRestApis(deployment)).toThrow('Path_files: the local AWS does not implement Unknown');
 });
 
 test('a gateway response of a type that is not known is an error at the start', async () => {

@@ -325,7 +325,7 @@ test('functions that only CloudFormation calls are not among the functions', asy
 });
 
 test.each([
-  [{ Runtime: 'python3.13' }, 'no python3.13 on one machine'],
+  [{ Runtime: 'python3.13' }, 'the local AWS does not support python3.13'],
   [{ Layers: ['arn'] }, 'does not implement Layers'],
 ])('a function with %j is an error', async (properties, message) => {
   const deployment = await deploy({ F: lambdaFunction('code', properties) }, { code: { 'index.js': '' } });

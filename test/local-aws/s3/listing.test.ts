@@ -1,8 +1,8 @@
 import { ListObjectsV2Command, type ListObjectsV2CommandInput, PutObjectCommand } from '@aws-sdk/client-s3';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { sortByBytes } from '../../../local-aws/s3/bucket-files.ts';
 import { listPage } from '../../../local-aws/s3/listing.ts';
-import { sortByBytes } from '../../../local-aws/s3/object-store.ts';
 import { BUCKET, failureOf, frontOfFile, s3Client } from '../aws-front/front.ts';
 
 const front = await frontOfFile();

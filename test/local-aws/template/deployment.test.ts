@@ -127,9 +127,7 @@ describe('resources', () => {
 
   test('with a condition are an error', async () => {
     const Resources = { Data: { Type: 'AWS::S3::Bucket', Condition: 'Never' } };
-    await expect(deploy({ Stack: { Resources } })).rejects.toThrow(
-      'Data: the local environment does not implement Condition',
-    );
+    await expect(deploy({ Stack: { Resources } })).rejects.toThrow('Data: the local AWS does not implement Condition');
   });
 
   test('that refer to each other in a circle are an error', async () => {

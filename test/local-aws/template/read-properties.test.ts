@@ -14,5 +14,5 @@ test('a missing property is an error', () => {
 });
 
 test('an unknown property is an error', () => {
-  expect(() => read({ A: 1, C: 1, D: 1 })).toThrow('Thing: the local environment does not implement C, D');
+  expect(() => read({ A: 1, C: 1, D: 1 })).toThrow('Thing: the local AWS does not implement C, D');
 });

@@ -2,8 +2,8 @@ import { mkdtemp, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { generateSecret, openSecrets, secretName } from '../../../local-aws/secrets-and-parameters.ts';
-import { deploy } from '../assembly-fixture.ts';
+import { generateSecret, openSecrets, secretName } from '../../local-aws/read-secrets.ts';
+import { deploy } from './assembly-fixture.ts';
 
 const dataDir = () => mkdtemp(join(tmpdir(), 'secrets-'));
 const secret = (Properties: Record<string, unknown>, Metadata = {}) => ({

@@ -84,7 +84,8 @@ export function readParameters(deployment: Deployment): Record<string, string> {
         resource.properties(),
         (take) => {
           const type = take<string>('Type');
-          if (type !== 'String') throw new Error(`${resource.logicalId}: no ${type} parameter on one machine`);
+          if (type !== 'String')
+            throw new Error(`${resource.logicalId}: the local AWS does not support parameters of type ${type}`);
           return take<string>('Value');
         },
         ['Description', 'Name', 'Tags'],
