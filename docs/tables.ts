@@ -140,7 +140,7 @@ export const TABLES_OF_ARCHITECTURE: Readonly<Record<string, () => string>> = {
         ...Object.values<Route>(ROUTES).map(({ method, path, entry }) => [`${method} ${code(path)}`, code(entry)]),
         ['every other path and method', code(UNKNOWN_ROUTE_ENTRY)],
         [`POST ${code(ROUTES.uploadFile.path)} with a form over 4 MiB or without a length`, code(UPLOAD_STREAM_ENTRY)],
-        ['S3 "Object Created" under `incoming/`', code(BACKGROUND_ENTRIES.settleUpload)],
+        ['S3 "Object Created" under `incoming/`', code(BACKGROUND_ENTRIES.completeArrivedUpload)],
         ['the clock, every minute', code(BACKGROUND_ENTRIES.sweep)],
       ],
     ),

@@ -2,7 +2,7 @@ import { ROUTES } from '../../shared/routes.ts';
 
 /** The functions that events and schedules call, instead of routes. */
 export const BACKGROUND_ENTRIES = {
-  settleUpload: 'functions/background/settle-uploaded-object.ts',
+  completeArrivedUpload: 'functions/background/complete-arrived-upload.ts',
   sweep: 'functions/background/sweep.ts',
 } as const;
 

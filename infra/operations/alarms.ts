@@ -31,7 +31,7 @@ const BUSY_ACCOUNTS = 20;
  * The throttles of this function are not counted: its events wait in Lambda's queue until it has capacity, which Lambda
  * counts as throttling and is harmless. Events that wait too long end in the queue of failed events.
  */
-const QUEUED = 'settleUpload';
+const QUEUED = 'completeArrivedUpload';
 
 /** All alarms of the service except those on CloudFront, which must be in us-east-1 (edge-alarms-stack.ts). */
 export class Alarms extends Construct {

@@ -128,7 +128,7 @@ export class ApiStack extends Stack {
     const { limits, reserveConcurrency } = this.#props.stage;
     // Two minutes suffice to wait for the lease of an attempt that died (29 s), and then to copy 5,000 MiB (14 s, or several
     // times that). An event is useless after its ticket has ended, because the upload cannot be settled any more.
-    const settle = this.service('settleUpload', BACKGROUND_NEEDS.settleUpload, 1_024, 120, {
+    const completeArrived = this.service('completeArrivedUpload', BACKGROUND_NEEDS.completeArrivedUpload, 1_024, 120, {
       failedEvents: {
         queue,
         retryAttempts: 2,
@@ -147,7 +147,7 @@ export class ApiStack extends Stack {
           object: { key: [{ prefix: 'incoming/' }] },
         },
       },
-      targets: [new targets.LambdaFunction(settle)],
+      targets: [new targets.LambdaFunction(completeArrived)],
     });
     // A sweep with much work stops by its own budget well before its time-out. A failed sweep is not retried, because the next
     // one does the same within a minute.

@@ -142,7 +142,7 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
 };
 
 export const BACKGROUND_NEEDS: Readonly<Record<keyof typeof BACKGROUND_ENTRIES, Needs>> = {
-  settleUpload: {
+  completeArrivedUpload: {
     tables: SETTLING,
     uploads: [
       { actions: ['GetObject', 'DeleteObject'], keys: ['incoming/*'] },

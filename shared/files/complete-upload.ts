@@ -156,7 +156,7 @@ async function endAttempt(stores: CompletingStores, ref: FileRef, objectKey: str
  * When the client's own attempt is at work, as is usual, this waits for it; if it died, to the end of its lease.
  * @throws ApiError `service_unavailable`: then the event must be delivered again.
  */
-export async function settleUploadedObject(
+export async function completeArrivedUpload(
   stores: CompletingStores,
   key: string,
   completing: Completing,

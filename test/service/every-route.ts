@@ -2,7 +2,7 @@ import { randomToken } from '../../shared/ids.ts';
 import { ROUTES, type Route } from '../../shared/routes.ts';
 
 /** A client's request; `path` starts at the root of the service. */
-export interface RouteRequest {
+export interface SentRequest {
   readonly method: string;
   readonly path: string;
   readonly headers?: Record<string, string>;
@@ -22,7 +22,7 @@ const streamed = (text: string) => new Blob([text]).stream();
 export function everyRoute(
   credential: Record<string, string>,
   { id, text }: { id: string; text: string },
-): RouteRequest[] {
+): SentRequest[] {
   const query = `?key=${encodeURIComponent(text)}&search=${encodeURIComponent(text)}`;
   const printable = text.replace(/[^ -~]/g, '');
   const common = { 'x-api-key': printable, 'user-agent': printable, ...credential };

@@ -21,7 +21,7 @@ export interface Outcome {
 export interface Scenario {
   readonly name: string;
   /** The route, or the background function, whose calls have the fault. */
-  readonly route: RouteName | 'settle-upload' | 'sweep';
+  readonly route: RouteName | 'complete-arrived-upload' | 'sweep';
   /** True when the request runs in the streaming server, not in the function of its route. */
   readonly isStreaming?: true;
   /** True to run each request in a new process, which makes calls that later requests save by caches. */

@@ -432,7 +432,7 @@ function backgroundScenarios(): Scenario[] {
   return [
     {
       name: 'the event of a direct upload',
-      route: 'settle-upload',
+      route: 'complete-arrived-upload',
       success: [200],
       prepare: async (account, fileName, operator) => {
         const { service } = operator;

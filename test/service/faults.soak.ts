@@ -24,7 +24,7 @@ async function expectSurvived(run: () => Promise<void>): Promise<void> {
 
 test('the scenarios cover every route and every background function', () => {
   const parts = new Set<string>(SCENARIOS.map(({ route }) => route));
-  expect([...parts].sort()).toEqual([...Object.keys(ROUTES), 'settle-upload', 'sweep'].sort());
+  expect([...parts].sort()).toEqual([...Object.keys(ROUTES), 'complete-arrived-upload', 'sweep'].sort());
 });
 
 test.each(SCENARIOS)('the service survives every fault at every call of $name', async (scenario) => {

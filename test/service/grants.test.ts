@@ -145,7 +145,7 @@ async function failUploads(): Promise<void> {
 async function loseRaces(): Promise<void> {
   const ways: [label: string, settle: (ticket: Ticket) => Promise<unknown>][] = [
     ['CompleteUploadFunction', (ticket) => complete(account.byKey, ticket)],
-    ['SettleUploadFunction', () => service.deliverEvents()],
+    ['CompleteArrivedUploadFunction', () => service.deliverEvents()],
   ];
   for (const [label, settle] of ways) {
     const ticket = await arrived('lost');

@@ -10,7 +10,7 @@ import { inChunks, rawRequest, sendAndDisconnect } from '../support/raw-http.ts'
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
 import { withFault } from '../support/with-fault.ts';
-import { everyRoute, FORM, form, type RouteRequest } from './every-route.ts';
+import { everyRoute, FORM, form, type SentRequest } from './every-route.ts';
 import { leaksIn, recordingFetch, recordSecret } from './recorded-secrets.ts';
 
 /**
@@ -82,7 +82,7 @@ async function recordOwnSecrets(): Promise<void> {
 }
 
 /** Sends a request, and records the body of an error. */
-async function ask({ method, path, headers = {}, body }: RouteRequest): Promise<Response> {
+async function ask({ method, path, headers = {}, body }: SentRequest): Promise<Response> {
   const url = `${service.urls.root_url}${path}`;
   const init = { redirect: 'manual', method, headers, ...(body !== undefined && { body, duplex: 'half' }) };
   const response = await fetch(url, init as RequestInit);
@@ -97,7 +97,7 @@ const byKeyAndSession = (what: { id: string; text: string }) => [
   ...everyRoute(byKey(), what),
   ...everyRoute(bySession(), what).filter(({ path }) => !/logout|auth\/sessions/.test(path)),
 ];
-const askAll = (requests: readonly RouteRequest[]) => eachOf(requests, 8, ask);
+const askAll = (requests: readonly SentRequest[]) => eachOf(requests, 8, ask);
 
 async function fileOf({ byKey: client }: TestAccount): Promise<string> {
   return String((await client.upload('a.txt', 'content')).body.id);

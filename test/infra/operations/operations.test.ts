@@ -65,7 +65,7 @@ test('every function has an alarm on its errors and throttles, and one composite
       (propertiesOf(alarm).Metrics ?? []).flatMap(({ MetricStat }) => MetricStat?.Metric.MetricName ?? []),
     );
     // Throttled events of this function wait in Lambda's queue, which is harmless.
-    const isQueued = fn.startsWith('SettleUpload');
+    const isQueued = fn.startsWith('CompleteArrivedUpload');
     expect([fn, names]).toEqual([fn, isQueued ? ['Errors'] : ['Errors', 'Throttles']]);
   }
   const rule = JSON.stringify(await onlySynthesized('Operations', 'AWS::CloudWatch::CompositeAlarm'));

@@ -14,7 +14,7 @@ async function withId(type: string, start: string) {
 
 test.each([
   // As long as the longest ticket, here one of 100 MiB, but at most the six hours that Lambda keeps an event.
-  ['SettleUpload', { MaximumRetryAttempts: 2, MaximumEventAgeInSeconds: 20 * 60 + 6_400 }],
+  ['CompleteArrivedUpload', { MaximumRetryAttempts: 2, MaximumEventAgeInSeconds: 20 * 60 + 6_400 }],
   // The next sweep follows within a minute.
   ['Sweep', { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 }],
 ])(
@@ -53,7 +53,7 @@ test('only the two background functions have a grant on the queue, and only to s
   });
   const Resource = { 'Fn::GetAtt': [logicalId, 'Arn'] };
   expect(grants).toEqual([
-    ['SettleUpload', 'sqs:SendMessage', Resource],
+    ['CompleteArrivedUpload', 'sqs:SendMessage', Resource],
     ['Sweep', 'sqs:SendMessage', Resource],
   ]);
 });
@@ -64,7 +64,7 @@ test('only the two background functions have reserved concurrency', async () => 
     count === undefined ? [] : [[logicalId.replace(/Function.*/, ''), count]],
   );
   expect(reserved).toEqual([
-    ['SettleUpload', 20],
+    ['CompleteArrivedUpload', 20],
     ['Sweep', 2],
   ]);
 });
@@ -74,7 +74,7 @@ test('the event of a direct upload that cannot be settled is tried three times, 
   try {
     const { byKey } = await service.newAccount();
     const { body: ticket } = await askForTicket(byKey, 'a.txt', 5);
-    const principal = service.lambda.find('SettleUploadFunction').roleArn.replace(/.*\//, '');
+    const principal = service.lambda.find('CompleteArrivedUploadFunction').roleArn.replace(/.*\//, '');
     await withFault(service, { match: { principal }, effect: 'error-before' }, async () => {
       await put(ticket, 'hello');
       await expect.poll(() => service.invoker.failed.length).toBe(1);

@@ -4,7 +4,7 @@ import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../../local-aws/service.ts';
-import { completeUpload, settleUploadedObject } from '../../../shared/files/complete-upload.ts';
+import { completeArrivedUpload, completeUpload } from '../../../shared/files/complete-upload.ts';
 import type { Ticket } from '../../../shared/files/create-ticket.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { getFile } from '../../../shared/files/file-record.ts';
@@ -30,7 +30,8 @@ const service = await startService();
 const { stores } = service;
 
 const complete = (accountId: string, id: string) => completeUpload(stores, { accountId, id }, inTime());
-const event = (accountId: string, id: string) => settleUploadedObject(stores, incomingKey({ accountId, id }), inTime());
+const event = (accountId: string, id: string) =>
+  completeArrivedUpload(stores, incomingKey({ accountId, id }), inTime());
 const cancel = (accountId: string, id: string) => deleteFile(stores, { accountId, id }, inTime());
 
 /** A PUT that sends its first bytes, and the rest when it is told to. */
@@ -522,7 +523,7 @@ describe('the event', () => {
   test.each(['uploads/x', 'incoming/', 'incoming/a/b', `incoming/${randomUUID()}/#seq`])(
     'for a key that we did not sign (%s) does nothing',
     async (key) => {
-      expect(await settleUploadedObject(stores, key, inTime())).toBe('nothing waits');
+      expect(await completeArrivedUpload(stores, key, inTime())).toBe('nothing waits');
     },
   );
 

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { auditAccount } from '../../../shared/administration/audit-account.ts';
 import { eachOf } from '../../../shared/each-of.ts';
-import { completeUpload, settleUploadedObject } from '../../../shared/files/complete-upload.ts';
+import { completeArrivedUpload, completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { incomingKey } from '../../../shared/files/object-key.ts';
 import { PART_BYTES } from '../../../shared/files/parts.ts';
@@ -113,7 +113,7 @@ const SCENARIOS: Record<string, Scenario> = {
   'the event of a direct upload': {
     begin: async (accountId) => {
       const ref = await arrived(accountId);
-      return () => settleUploadedObject(stores, incomingKey(ref), inTime());
+      return () => completeArrivedUpload(stores, incomingKey(ref), inTime());
     },
     files: 1,
     afterError: [0, 1],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { auditAccount } from '../../../shared/administration/audit-account.ts';
-import { completeUpload, settleUploadedObject } from '../../../shared/files/complete-upload.ts';
+import { completeArrivedUpload, completeUpload } from '../../../shared/files/complete-upload.ts';
 import type { Ticket } from '../../../shared/files/create-ticket.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { incomingKey } from '../../../shared/files/object-key.ts';
@@ -64,7 +64,7 @@ class Client {
     const ref = { accountId: this.#accountId, id: ticket.id };
     if (how === 'put') await put(ticket, 'x'.repeat(size));
     if (how === 'complete') await completeUpload(stores, ref, inTime());
-    if (how === 'event') await settleUploadedObject(stores, incomingKey(ref), inTime());
+    if (how === 'event') await completeArrivedUpload(stores, incomingKey(ref), inTime());
     if (how === 'delete ticket') await deleteFile(stores, ref, inTime());
   }
 }

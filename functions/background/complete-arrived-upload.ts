@@ -4,7 +4,7 @@ import { fileStore } from '../../shared/aws/file-store.ts';
 import { objectStore } from '../../shared/aws/object-store.ts';
 import { releaseStore, settlementStore } from '../../shared/aws/settlement-store.ts';
 import { limit } from '../../shared/env.ts';
-import { settleUploadedObject } from '../../shared/files/complete-upload.ts';
+import { completeArrivedUpload } from '../../shared/files/complete-upload.ts';
 import { countedSettlements } from '../../shared/files/settle-upload.ts';
 import { describeError, log } from '../../shared/log.ts';
 import { deadlineOf, withinInvocation } from '../../shared/time-limit.ts';
@@ -22,12 +22,12 @@ type ObjectCreated = EventBridgeEvent<'Object Created', { readonly object: { rea
 
 /** Handles the bucket's event that an object has arrived under `incoming/`. When it throws, the event is delivered again. */
 export async function handler({ detail }: ObjectCreated, context: Context): Promise<void> {
-  const settle = () => settleUploadedObject(stores, detail.object.key, { ...deadlineOf(context), fileCountLimit });
+  const complete = () => completeArrivedUpload(stores, detail.object.key, { ...deadlineOf(context), fileCountLimit });
   try {
-    const outcome = await withinInvocation(context, settle);
+    const outcome = await withinInvocation(context, complete);
     log('info', 'upload arrived', { request_id: context.awsRequestId, outcome });
   } catch (error) {
-    log('error', 'upload arrived, not settled', { request_id: context.awsRequestId, ...describeError(error) });
+    log('error', 'upload arrived, not completed', { request_id: context.awsRequestId, ...describeError(error) });
     throw error;
   }
 }
