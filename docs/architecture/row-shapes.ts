@@ -106,7 +106,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
   },
   {
     table: 'apiKeys',
-    kind: 'lead of an account to its key',
+    kind: 'pointer from an account to its key',
     key: { pk: key('`account#<account id>`', /^account#/), sk: key('UUIDv7 of the key', /^[0-9a-f-]{36}$/) },
     attributes: { key_hash: ['S', 'SHA-256 of the key, by which its row is found'] },
   },

@@ -25,7 +25,7 @@ function section(row: ContractRow, tests: readonly ListedTest[]): string[] {
   const ofParts = (row.pieces ?? []).map((place) => {
     const count = tests.filter(({ file }) => file.startsWith(place)).length;
     if (count === 0) throw new Error(`row "${row.name}" names ${place}, which has no test`);
-    return `- tests of single parts in \`${place}\``;
+    return `- unit tests in \`${place}\``;
   });
   return [...['', `## ${row.name}`, '', row.decision, ''], ...['Tests:', '', ...new Set(ofApi), ...ofParts]];
 }

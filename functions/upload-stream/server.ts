@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Context } from 'aws-lambda';
-import { countInVain } from '../../shared/accounts/allowance.ts';
+import { countDiscardedBytes } from '../../shared/accounts/allowance.ts';
 import { accountStore } from '../../shared/aws/account-store.ts';
 import { takeStreamSlot } from '../../shared/aws/stream-slot-store.ts';
 import { limit, required } from '../../shared/env.ts';
@@ -98,7 +98,8 @@ async function drainRefused(sender: Sender, { statusCode }: ApiResult): Promise<
   const { drainMs, ...bounds } = owner.isStranger ? REFUSED.ofStranger : REFUSED.ofAccount;
   const bytesBefore = body.bytes;
   const isWhole = await body.drain({ ...bounds, deadlineAt: Date.now() + drainMs });
-  if (!owner.isStranger && statusCode < 500) await countInVain(accountStore, owner.id, body.bytes - bytesBefore);
+  if (!owner.isStranger && statusCode < 500)
+    await countDiscardedBytes(accountStore, owner.id, body.bytes - bytesBefore);
   return isWhole;
 }
 
@@ -106,14 +107,14 @@ async function drainRefused(sender: Sender, { statusCode }: ApiResult): Promise<
 async function uploadInSlot(request: ApiRequest): Promise<ApiResult> {
   const slot = await takeStreamSlot(request.caller.accountId);
   if (!slot) throw new ApiError('rate_limit_exceeded', { headers: { 'Retry-After': '5' }, detail: 'too many streams' });
-  const unkept = (error: unknown) => log('warn', 'stream slot not kept', describeError(error));
-  const renewal = setInterval(() => slot.renew().catch(unkept), STREAMING_LEASE_MS / 3);
+  const logSlotFailure = (error: unknown) => log('warn', 'stream slot not kept', describeError(error));
+  const renewal = setInterval(() => slot.renew().catch(logSlotFailure), STREAMING_LEASE_MS / 3);
   try {
     // A body that is refused while it arrives keeps its slot until it is drained.
     return await receiveUpload(request);
   } finally {
     clearInterval(renewal);
-    await slot.release().catch(unkept);
+    await slot.release().catch(logSlotFailure);
   }
 }
 

@@ -24,7 +24,7 @@ export interface Account {
 }
 
 /** A person as the identity provider describes them at login. */
-interface Profile {
+interface IdentityProfile {
   readonly id: string;
   readonly email: string;
   readonly name: string;
@@ -41,7 +41,7 @@ export interface AccountStore {
   /** Reads strongly; undefined when there is no such account. */
   get(id: string): Promise<Account | undefined>;
   /** Creates the account, or updates its profile; never changes its books. @param now  epoch milliseconds. */
-  upsert(profile: Profile, now: number): Promise<Account>;
+  upsert(profile: IdentityProfile, now: number): Promise<Account>;
   /**
    * Counts bytes as sent on the day of `now` (epoch milliseconds). It is tried once, so that they are never counted twice:
    * after a lost answer they may be counted or not. Does nothing when the account is gone.
@@ -68,7 +68,7 @@ export async function getAccount(accounts: AccountStore, id: string): Promise<Ac
  */
 export function upsertAccountAtLogin(
   accounts: AccountStore,
-  profile: Profile,
+  profile: IdentityProfile,
   clock: () => number = Date.now,
 ): Promise<Account> {
   return accounts.upsert(profile, clock());

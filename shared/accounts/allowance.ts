@@ -87,7 +87,7 @@ const LEAST_BYTES = 64 * 1024;
  * fails and never counts twice: when the write fails or its answer is lost, that is logged, and the bytes may be missing from
  * the count.
  */
-export async function countInVain(
+export async function countDiscardedBytes(
   accounts: AccountStore,
   accountId: string,
   bytes: number,
@@ -95,6 +95,6 @@ export async function countInVain(
 ): Promise<void> {
   if (bytes < LEAST_BYTES) return;
   await briefly(() => accounts.countSent(accountId, bytes, clock())).catch((error) => {
-    log('warn', 'bytes sent in vain not counted', { bytes, ...describeError(error) });
+    log('warn', 'discarded bytes not counted', { bytes, ...describeError(error) });
   });
 }

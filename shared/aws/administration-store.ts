@@ -9,7 +9,7 @@ import { failedConditions, transact, writeItem } from './transactions.ts';
 const DELETIONS_PER_TRANSACTION = 99;
 /** How long a command waits for other writers of an account. */
 const PATIENCE_MS = 30_000;
-const YES = { ':yes': true };
+const TRUE_VALUE = { ':yes': true };
 
 /** {@link AdministrationStore} in DynamoDB; `account-store.ts` says what the attributes mean to other writers. */
 export const administrationStore: AdministrationStore = {
@@ -30,7 +30,7 @@ export const administrationStore: AdministrationStore = {
     const found = await updateIf(id, {
       UpdateExpression: 'SET suspended = :yes',
       ConditionExpression: 'attribute_exists(id)',
-      ExpressionAttributeValues: YES,
+      ExpressionAttributeValues: TRUE_VALUE,
     });
     return found === undefined;
   },
@@ -57,7 +57,7 @@ export const administrationStore: AdministrationStore = {
     const found = await updateIf(id, {
       UpdateExpression: 'SET suspended = :yes, deleting = :yes',
       ConditionExpression: 'attribute_exists(id)',
-      ExpressionAttributeValues: YES,
+      ExpressionAttributeValues: TRUE_VALUE,
     });
     return found === undefined;
   },
@@ -111,7 +111,7 @@ export const keyMarkStore: KeyMarkStore = {
     // Without its condition a mark could bring back, in part, a key that was revoked since it was found.
     const key = { ...keyAt(hash), ConditionExpression: 'attribute_exists(pk)' };
     const change = isSuspended
-      ? { UpdateExpression: 'SET suspended = :yes', ExpressionAttributeValues: YES }
+      ? { UpdateExpression: 'SET suspended = :yes', ExpressionAttributeValues: TRUE_VALUE }
       : { UpdateExpression: 'REMOVE suspended' };
     try {
       await transact([{ ConditionCheck: account }, { Update: { ...key, ...change } }], deadline);
@@ -134,7 +134,7 @@ async function removeAll(accountId: string, table: string, keys: readonly Item[]
   for (let from = 0; from < keys.length; from += DELETIONS_PER_TRANSACTION) {
     const some = keys.slice(from, from + DELETIONS_PER_TRANSACTION);
     const deletions = some.map((Key) => ({ Delete: { TableName: table, Key } }));
-    await transact([{ ConditionCheck: isBeingDeleted }, ...deletions], patiently());
+    await transact([{ ConditionCheck: isBeingDeleted }, ...deletions], commandDeadline());
   }
 }
 
@@ -147,7 +147,7 @@ async function removeAll(accountId: string, table: string, keys: readonly Item[]
 async function updateIf(id: string, update: Omit<TransactWriteUpdate, 'TableName' | 'Key'>): Promise<Item | undefined> {
   const row = { ...accountAt(id), ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
   try {
-    await transact([{ Update: { ...row, ...update } }], patiently());
+    await transact([{ Update: { ...row, ...update } }], commandDeadline());
     return undefined;
   } catch (error) {
     const [found] = failedConditions(error);
@@ -156,4 +156,4 @@ async function updateIf(id: string, update: Omit<TransactWriteUpdate, 'TableName
   }
 }
 
-const patiently = () => ({ deadlineAt: Date.now() + PATIENCE_MS });
+const commandDeadline = () => ({ deadlineAt: Date.now() + PATIENCE_MS });

@@ -17,7 +17,7 @@ import { failedConditions, transact } from './transactions.ts';
 /**
  * The API keys table has two rows for each key:
  * - `hash#<sha256>` / `key` is the key itself: it authenticates, and only this row changes when a use is noted;
- * - `account#<account>` / `<id>` leads to the key by `key_hash`, for the list and for the revocation.
+ * - `account#<account>` / `<id>` points to the key by `key_hash`, for the list and for the revocation.
  */
 const HASH = 'hash#';
 
@@ -26,12 +26,12 @@ export function keyAt(hash: string) {
   return { TableName: tableName('apiKeys'), Key: { pk: HASH + hash, sk: 'key' } };
 }
 
-/** Where the row is that leads to a key. */
-function leadAt(accountId: string, id: string) {
+/** Where the row is that points to a key. */
+function pointerAt(accountId: string, id: string) {
   return { TableName: tableName('apiKeys'), Key: { pk: partitionOf(accountId), sk: id } };
 }
 
-/** The query for all rows that lead to the keys of an account, by strong reads. */
+/** The query for all rows that point to the keys of an account, by strong reads. */
 export function keysOf(accountId: string) {
   return {
     TableName: tableName('apiKeys'),
@@ -78,7 +78,7 @@ export const apiKeyStore: ApiKeyStore = {
       ExpressionAttributeValues: { ':one': 1, ':limit': limit },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     } as const;
-    const rows = [keyRow(key), leadRow(key)].map((Item) => ({ Put: { Item, ...isNew } }));
+    const rows = [keyRow(key), pointerRow(key)].map((Item) => ({ Put: { Item, ...isNew } }));
     try {
       await transact([...rows, { Update: count }], { deadlineAt });
       return 'added';
@@ -92,17 +92,17 @@ export const apiKeyStore: ApiKeyStore = {
   async list(accountId) {
     // An account has at most 100 keys, so this is one page and one batch.
     const { Items = [] } = await dynamoDb.send(new QueryCommand({ ...keysOf(accountId), ScanIndexForward: false }));
-    const hashes = Items.map((lead) => readText(lead, 'key_hash'));
+    const hashes = Items.map((pointer) => readText(pointer, 'key_hash'));
     const byHash = await findAll(hashes);
     // A key that is not found was revoked between the two reads.
     return hashes.flatMap((hash) => byHash.get(hash) ?? []);
   },
 
   async remove(accountId, id, { deadlineAt }) {
-    const lead = leadAt(accountId, id);
-    const { Item } = await dynamoDb.send(new GetCommand({ ...lead, ConsistentRead: true }));
+    const pointer = pointerAt(accountId, id);
+    const { Item } = await dynamoDb.send(new GetCommand({ ...pointer, ConsistentRead: true }));
     if (!Item) return false;
-    const rows = [keyAt(readText(Item, 'key_hash')), lead].map((row) => ({
+    const rows = [keyAt(readText(Item, 'key_hash')), pointer].map((row) => ({
       Delete: { ...row, ConditionExpression: 'attribute_exists(pk)' },
     }));
     // It has no condition, because a wrong count must not keep anybody from revoking a key.
@@ -142,8 +142,8 @@ function keyRow({ keyHash, accountId, id, name, keyPrefix, createdAt }: NewKey):
   return { ...keyAt(keyHash).Key, ...key };
 }
 
-function leadRow({ keyHash, accountId, id }: NewKey): Item {
-  return { ...leadAt(accountId, id).Key, key_hash: keyHash };
+function pointerRow({ keyHash, accountId, id }: NewKey): Item {
+  return { ...pointerAt(accountId, id).Key, key_hash: keyHash };
 }
 
 function toStoredKey(row: Item): StoredApiKey {

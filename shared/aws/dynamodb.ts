@@ -3,11 +3,11 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { required } from '../env.ts';
 import { CALL_MS, callSettings } from './call-times.ts';
-import { prepare } from './failures.ts';
+import { limitAndTranslate } from './failures.ts';
 import { TABLES, type TableName } from './tables.ts';
 
 /**
- * The name under which a table was deployed. To be asked when it is used, not at load: then a file may hold stores for
+ * The name under which a table was deployed. Call it at use, not at load: then a file may hold stores for
  * functions that do not all have the same tables. (`env.ts` sees to it that a function has all of its own when it loads.)
  */
 export function tableName(table: TableName): string {
@@ -18,8 +18,8 @@ export function tableName(table: TableName): string {
 type Value = string | number | boolean | ReadonlySet<string> | readonly number[] | { readonly [name: string]: Value };
 
 /**
- * An item of a table, or a part of one. No attribute is `undefined`, because the document client would leave it out without
- * a word.
+ * An item of a table, or a part of one. No attribute is `undefined`, because the document client would leave it out
+ * silently.
  */
 export type Item = Readonly<Record<string, Value>>;
 
@@ -43,7 +43,7 @@ function documentClient(settings: ReturnType<typeof callSettings>): DynamoDBDocu
     },
     unmarshallOptions: { wrapNumbers: toSafeInteger },
   });
-  prepare(client);
+  limitAndTranslate(client);
   return client;
 }
 

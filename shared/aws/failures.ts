@@ -54,7 +54,7 @@ interface AwsClient<Input extends object, Output extends object> {
  * `service_unavailable`. Refusals (a failed condition, a missing key, a missing grant) pass unchanged: the stores translate
  * those that they expect.
  */
-export function prepare<Input extends object, Output extends object>(client: AwsClient<Input, Output>): void {
+export function limitAndTranslate<Input extends object, Output extends object>(client: AwsClient<Input, Output>): void {
   abortInTime(client);
   client.middlewareStack.add(
     (next) => async (args) => {
@@ -68,7 +68,7 @@ export function prepare<Input extends object, Output extends object>(client: Aws
         throw isTransient(error) ? serviceUnavailable({ cause: error }) : error;
       }
     },
-    { step: 'initialize', priority: 'high', name: 'prepare' },
+    { step: 'initialize', priority: 'high', name: 'limitAndTranslate' },
   );
 }
 

@@ -1,4 +1,4 @@
-import type { FileRef, FileRow, IdempotencyClaim, LeftoverRow, ListedFile, StoredFile } from '../files/file.ts';
+import type { FileRef, FileRow, IdempotencyClaim, LeftoverRow, ListedFile, StoredFile, Via } from '../files/file.ts';
 import { workShardOf } from '../files/work-store.ts';
 import {
   type Item,
@@ -20,6 +20,9 @@ export function fileKey({ accountId, id }: FileRef) {
 export function fileAt(ref: FileRef) {
   return { TableName: tableName('files'), Key: fileKey(ref) };
 }
+
+/** The values of a row's attribute `lane`. */
+export const STORED_VIA = { form: 'multipart', ticket: 'direct' } as const satisfies Record<Via, string>;
 
 const LEAF_PREFIX = '#leaf#';
 
@@ -54,7 +57,7 @@ export function toFileRow(item: Item): FileRow | undefined {
   const state = readOptionalText(item, 'state');
   if (state === undefined) return undefined;
   const ref = { accountId: readText(item, 'account_id'), id: readText(item, 'id') };
-  const via = readText(item, 'lane') === 'direct' ? 'ticket' : 'form';
+  const via = readText(item, 'lane') === STORED_VIA.ticket ? 'ticket' : 'form';
   const attemptKeys = readSet(item, 'attempt_keys');
   const objectKey = readOptionalText(item, 'object_key');
   const ticketEndsAt = readOptionalNumber(item, 'ticket_ends_at');
@@ -76,8 +79,7 @@ export function toFileRow(item: Item): FileRow | undefined {
     mimeType: readText(item, 'mime_type'),
     sizeBytes: readNumber(item, 'size_bytes'),
     attemptKeys,
-    // A ticket of an earlier version says only when it is due, which is the same.
-    ticketEndsAt: ticketEndsAt ?? dueAt,
+    ticketEndsAt: readNumber(item, 'ticket_ends_at'),
     dueAt,
     ...(attemptUntil !== undefined && { attemptUntil }),
     ...(checksumSha256 !== undefined && { checksumSha256 }),

@@ -3,13 +3,13 @@ import { DeleteCommand, GetCommand, PutCommand, UpdateCommand, type UpdateComman
 import type { FileRef } from '../files/file.ts';
 import type { FileStore } from '../files/file-store.ts';
 import { dynamoDb, failedCondition, type Item, readNumber } from './dynamodb.ts';
-import { fileAt, toFileRow, workAttributes } from './file-items.ts';
+import { fileAt, STORED_VIA, toFileRow, workAttributes } from './file-items.ts';
 import { writeItem } from './transactions.ts';
 
 /** `state` is a reserved word. */
 const STATE = { '#state': 'state' };
 
-/** {@link FileStore} in DynamoDB; `file-items.ts` says what the rows hold. */
+/** {@link FileStore} in DynamoDB; `docs/architecture/row-shapes.ts` says what the rows hold. */
 export const fileStore: FileStore = {
   async get(ref) {
     const { Item } = await dynamoDb.send(new GetCommand({ ...fileAt(ref), ConsistentRead: true }));
@@ -18,7 +18,7 @@ export const fileStore: FileStore = {
 
   async putPending(upload) {
     const { TableName, Key } = fileAt(upload);
-    const pending = { state: 'pending', lane: 'multipart', object_key: upload.objectKey };
+    const pending = { state: 'pending', lane: STORED_VIA.form, object_key: upload.objectKey };
     const Item: Item = { ...Key, ...pending, ...workAttributes(upload, upload.dueAt) };
     const command = new PutCommand({
       TableName,
@@ -47,11 +47,10 @@ export const fileStore: FileStore = {
   async renewTicket(ref, ticketEndsAt) {
     const found = await updateIf(ref, {
       UpdateExpression: 'SET work_due_at = :end, ticket_ends_at = :end',
-      // A ticket of an earlier version has only `work_due_at`.
-      ConditionExpression: `#state = :pending AND lane = :direct
-        AND (attribute_not_exists(ticket_ends_at) OR ticket_ends_at < :end)`,
+      // A renewal that arrives late must not take back a later one.
+      ConditionExpression: '#state = :pending AND lane = :ticket AND ticket_ends_at < :end',
       ExpressionAttributeNames: STATE,
-      ExpressionAttributeValues: { ':pending': 'pending', ':direct': 'direct', ':end': ticketEndsAt },
+      ExpressionAttributeValues: { ':pending': 'pending', ':ticket': STORED_VIA.ticket, ':end': ticketEndsAt },
     });
     return found === undefined || found.state === 'pending';
   },
@@ -59,12 +58,12 @@ export const fileStore: FileStore = {
   async giveUp(ref) {
     const found = await updateIf(ref, {
       UpdateExpression: 'SET #state = :deleting',
-      ConditionExpression: '#state = :pending AND lane = :multipart',
+      ConditionExpression: '#state = :pending AND lane = :form',
       ExpressionAttributeNames: STATE,
       ExpressionAttributeValues: {
         ':pending': 'pending',
         ':deleting': 'deleting',
-        ':multipart': 'multipart',
+        ':form': STORED_VIA.form,
       },
     });
     const state = found?.state;
@@ -78,12 +77,12 @@ export const fileStore: FileStore = {
       UpdateExpression: 'SET attempt_key = :key, attempt_until = :until ADD attempt_keys :keys',
       // A write that is repeated because its answer was lost finds its own lease. A write that arrives after its attempt has
       // ended finds only its key, and fails.
-      ConditionExpression: `#state = :pending AND lane = :direct AND (attempt_key = :key
+      ConditionExpression: `#state = :pending AND lane = :ticket AND (attempt_key = :key
         OR ((attribute_not_exists(attempt_until) OR attempt_until <= :now) AND NOT contains(attempt_keys, :key)))`,
       ExpressionAttributeNames: STATE,
       ExpressionAttributeValues: {
         ':pending': 'pending',
-        ':direct': 'direct',
+        ':ticket': STORED_VIA.ticket,
         ':key': objectKey,
         ':keys': new Set([objectKey]),
         ':until': until,

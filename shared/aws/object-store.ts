@@ -25,7 +25,7 @@ import { COPIES_AT_ONCE, COPY_PART_BYTES } from '../files/parts.ts';
 import { describeError, log } from '../log.ts';
 import { briefly } from '../time-limit.ts';
 import { CALL_MS, callSettings } from './call-times.ts';
-import { prepare } from './failures.ts';
+import { limitAndTranslate } from './failures.ts';
 
 /**
  * The one S3 client of a function. It adds a checksum only where an operation requires one: by default it adds the CRC32 of an
@@ -33,7 +33,7 @@ import { prepare } from './failures.ts';
  * sets its own time.
  */
 export const s3 = new S3Client({ ...callSettings(CALL_MS.object), requestChecksumCalculation: 'WHEN_REQUIRED' });
-prepare(s3);
+limitAndTranslate(s3);
 
 export const bucket = required('UPLOADS_BUCKET');
 

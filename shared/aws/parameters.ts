@@ -2,10 +2,10 @@ import { GetParameterCommand, ParameterNotFound, SSMClient } from '@aws-sdk/clie
 import { required } from '../env.ts';
 import { cached } from './cached.ts';
 import { CALL_MS, callSettings } from './call-times.ts';
-import { prepare } from './failures.ts';
+import { limitAndTranslate } from './failures.ts';
 
 const ssm = new SSMClient(callSettings(CALL_MS.database));
-prepare(ssm);
+limitAndTranslate(ssm);
 
 /** A domain that the operator changed is noticed at most this late. */
 const KEPT_MS = 5 * 60_000;

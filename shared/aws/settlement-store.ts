@@ -6,7 +6,7 @@ import type { Deadline } from '../time-limit.ts';
 import { toAccount } from './account-store.ts';
 import { accountUpdate, type BookEntry, type Charge, leafUpdate } from './book-updates.ts';
 import type { Item } from './dynamodb.ts';
-import { claimAttributes, fileAt, fileAttributes, workAttributes, workShard } from './file-items.ts';
+import { claimAttributes, fileAt, fileAttributes, STORED_VIA, workAttributes, workShard } from './file-items.ts';
 import { claimForFile, claimForTicket } from './idempotency-store.ts';
 import { type FailedItems, type NamedItems, transactOnBooks } from './transactions.ts';
 
@@ -108,11 +108,11 @@ function uploadBecomesFile(file: StoredFile, seq: number): TransactWriteUpdate {
 }
 
 /**
- * Only the attempt that holds the lease can make this update. The row stays unfinished work until its ticket ends (a ticket of
- * an earlier version ends when it is due): then the sweeper removes what arrived, and the copies of other attempts.
+ * Only the attempt that holds the lease can make this update. The row stays unfinished work until its ticket ends: then the
+ * sweeper removes what arrived, and the copies of other attempts.
  */
 function ticketBecomesFile(file: StoredFile, seq: number): TransactWriteUpdate {
-  const more = `, work_due_at = if_not_exists(ticket_ends_at, work_due_at)
+  const more = `, work_due_at = ticket_ends_at
     REMOVE idempotency, attempt_key, attempt_until DELETE attempt_keys :attempt`;
   return {
     ...becomesFile(file, seq, more, { ':attempt': new Set([file.objectKey]) }),
@@ -159,7 +159,7 @@ function changesState(ref: FileRef, { from, to }: { from: string; to: string }):
 function ticketAttributes(ticket: PendingTicket): Item {
   return {
     state: 'pending',
-    lane: 'direct',
+    lane: STORED_VIA.ticket,
     name: ticket.name,
     mime_type: ticket.mimeType,
     size_bytes: ticket.sizeBytes,

@@ -31,7 +31,7 @@ const PASSING = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedT
  */
 export async function transact(items: TransactWriteItem[], { deadlineAt }: Deadline): Promise<void> {
   const command = { TransactItems: items, ClientRequestToken: randomUUID() };
-  await outwait(() => dynamoDb.send(new TransactWriteCommand(command)), { deadlineAt });
+  await retryConflicts(() => dynamoDb.send(new TransactWriteCommand(command)), { deadlineAt });
 }
 
 /**
@@ -40,10 +40,10 @@ export async function transact(items: TransactWriteItem[], { deadlineAt }: Deadl
  * @throws ApiError `service_unavailable` when the conflict lasted for {@link WRITE_PATIENCE_MS}, or no answer came in time.
  */
 export function writeItem<Result>(attempt: () => Promise<Result>): Promise<Result> {
-  return outwait(attempt, { deadlineAt: Date.now() + WRITE_PATIENCE_MS });
+  return retryConflicts(attempt, { deadlineAt: Date.now() + WRITE_PATIENCE_MS });
 }
 
-async function outwait<Result>(attempt: () => Promise<Result>, { deadlineAt }: Deadline): Promise<Result> {
+async function retryConflicts<Result>(attempt: () => Promise<Result>, { deadlineAt }: Deadline): Promise<Result> {
   checkDeadline({ deadlineAt });
   for (let failures = 0; ; failures++) {
     try {

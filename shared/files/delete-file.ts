@@ -14,7 +14,7 @@ export interface DeletingStores {
 }
 
 /** The row is due for the sweeper after this long. By then the function that deletes has ended in any case. */
-const OURS_MS = 30_000;
+const SWEEPER_WAITS_MS = 30_000;
 /** A row can change while we look: from pending to ready, then from ready to gone. */
 const TURNS = 3;
 
@@ -39,7 +39,7 @@ export async function deleteFile(
     checkDeadline(deadline);
     const row = await stores.files.get(ref);
     if (row?.state === 'ready') {
-      const work = { dueAt: clock() + OURS_MS };
+      const work = { dueAt: clock() + SWEEPER_WAITS_MS };
       if ((await stores.releases.releaseFile(row, work, deadline)) === 'released') {
         return tryNow(row, () => removeLeftover(stores, row, clock()));
       }

@@ -15,10 +15,9 @@ interface Fingerprinted {
 
 /** @returns SHA-256 in hex. */
 export function fingerprint({ via, name, mimeType, sizeBytes, checksum }: Fingerprinted): string {
-  // Kept records hold fingerprints with these two words. JSON, so that no two lists of values give the same text.
-  const word = via === 'form' ? 'multipart' : 'direct';
+  // JSON, so that no two lists of values give the same text.
   return createHash('sha256')
-    .update(JSON.stringify([word, name, mimeType, sizeBytes, checksum ?? null]))
+    .update(JSON.stringify([via, name, mimeType, sizeBytes, checksum ?? null]))
     .digest('hex');
 }
 

@@ -13,7 +13,7 @@ import type { ObjectStore } from './object-store.ts';
 export async function discardUpload(
   stores: { readonly files: FileStore; readonly objects: ObjectStore },
   upload: PendingUpload,
-): Promise<'discarded' | 'settled'> {
+): Promise<'discarded' | 'left to the sweeper' | 'settled'> {
   try {
     if ((await stores.files.giveUp(upload)) === 'settled') return 'settled';
     await briefly(async () => {
@@ -22,6 +22,7 @@ export async function discardUpload(
     });
   } catch (error) {
     log('warn', 'upload not discarded; the sweeper will', { fileId: upload.id, ...describeError(error) });
+    return 'left to the sweeper';
   }
   return 'discarded';
 }

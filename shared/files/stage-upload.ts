@@ -38,7 +38,7 @@ export interface UploadRequest {
   readonly leastBytes: number;
   readonly maxBytes: number;
   readonly limits: AccountLimits;
-  /** The upload is given up when this long no byte has arrived. */
+  /** The upload is given up when no byte has arrived for this long. */
   readonly leaseMs: number;
   readonly idempotencyKey?: string | undefined;
 }

@@ -1,4 +1,4 @@
-import { type AccountLimits, countInVain } from '../accounts/allowance.ts';
+import { type AccountLimits, countDiscardedBytes } from '../accounts/allowance.ts';
 import { accountStore } from '../aws/account-store.ts';
 import { fileStore } from '../aws/file-store.ts';
 import { idempotencyStore } from '../aws/idempotency-store.ts';
@@ -22,7 +22,7 @@ const stores = {
   idempotency: idempotencyStore,
   objects: objectStore,
 };
-/** What the two lanes that a form can come on do differently. */
+/** How the inline and the streaming lane differ. */
 const FORM_LANES = {
   inline: { leaseMs: INLINE_LEASE_MS, settlements: countedSettlements(settlementStore, 'inline') },
   streaming: { leaseMs: STREAMING_LEASE_MS, settlements: countedSettlements(settlementStore, 'streaming') },
@@ -47,14 +47,14 @@ export async function receiveUpload(request: ApiRequest): Promise<ApiResult> {
     const { file, isReplay } = await storeUpload(request);
     // The content of a new file is counted already. What the form holds besides it is usually next to nothing.
     const inVain = bytesSoFar(event) - (isReplay ? 0 : file.sizeBytes);
-    await countInVain(accountStore, caller.accountId, inVain);
+    await countDiscardedBytes(accountStore, caller.accountId, inVain);
     return created(toFileRecord(file, cdnUrl), `/api/v1/files/${file.id}`, replayedHeader(isReplay));
   } catch (error) {
     const isCounted = isFaultOfClient(error, event);
     // A client that still sends its body cannot read the answer, so we discard the rest first; not so for an account that
     // may send no more today.
     if (!isDayUsedUp(error)) await event.stream?.drain();
-    if (isCounted) await countInVain(accountStore, caller.accountId, bytesSoFar(event));
+    if (isCounted) await countDiscardedBytes(accountStore, caller.accountId, bytesSoFar(event));
     throw error;
   }
 }

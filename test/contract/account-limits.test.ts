@@ -267,7 +267,7 @@ describe('contract: bytes a day', () => {
       const answer = await uploadStreaming(account, 'big', bytes(MAX_BYTES + 100_000));
       fault.remove();
       expect([answer.status, fault.hits]).toEqual([413, 1]);
-      expect(service.logs.some((line) => line.includes('bytes sent in vain not counted'))).toBe(true);
+      expect(service.logs.some((line) => line.includes('discarded bytes not counted'))).toBe(true);
     });
   });
 });

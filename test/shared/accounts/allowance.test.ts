@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { upsertAccountAtLogin } from '../../../shared/accounts/account.ts';
-import { countInVain } from '../../../shared/accounts/allowance.ts';
+import { countDiscardedBytes } from '../../../shared/accounts/allowance.ts';
 import { auditAccount } from '../../../shared/administration/audit-account.ts';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
@@ -149,17 +149,17 @@ describe('a body that cannot fit is refused before its content is read', () => {
 describe('bytes that were sent but became no file', () => {
   test('are added to the day, begin it, or are added to a day that a clock ahead has begun', async () => {
     const accountId = await newAccount(service);
-    await countInVain(stores.accounts, accountId, MIB, () => noon);
-    await countInVain(stores.accounts, accountId, MIB, () => lastSecond);
+    await countDiscardedBytes(stores.accounts, accountId, MIB, () => noon);
+    await countDiscardedBytes(stores.accounts, accountId, MIB, () => lastSecond);
     expect(await sentOf(accountId)).toEqual({ day: TODAY, bytes: 2 * MIB });
-    await countInVain(stores.accounts, accountId, MIB, () => tomorrow);
-    await countInVain(stores.accounts, accountId, MIB, () => noon);
+    await countDiscardedBytes(stores.accounts, accountId, MIB, () => tomorrow);
+    await countDiscardedBytes(stores.accounts, accountId, MIB, () => noon);
     expect(await sentOf(accountId)).toEqual({ day: TODAY + 1, bytes: 2 * MIB });
   });
 
   test('are all counted when requests begin a day at once', async () => {
     const accountId = await newAccount(service);
-    await Promise.all([1, 2, 3, 4].map(() => countInVain(stores.accounts, accountId, MIB, () => noon)));
+    await Promise.all([1, 2, 3, 4].map(() => countDiscardedBytes(stores.accounts, accountId, MIB, () => noon)));
     expect(await sentOf(accountId)).toEqual({ day: TODAY, bytes: 4 * MIB });
   });
 
@@ -170,9 +170,9 @@ describe('bytes that were sent but became no file', () => {
     ['timeout', 0],
   ] as const)('are counted at most once when the answer is lost: %s', async (effect, times) => {
     const accountId = await newAccount(service);
-    await countInVain(stores.accounts, accountId, MIB, () => noon);
+    await countDiscardedBytes(stores.accounts, accountId, MIB, () => noon);
     const fault = service.front.faults.add({ match: { operation: 'UpdateItem' }, effect });
-    await countInVain(stores.accounts, accountId, MIB, () => noon);
+    await countDiscardedBytes(stores.accounts, accountId, MIB, () => noon);
     fault.remove();
     expect(fault.hits).toBe(1);
     expect(await sentOf(accountId)).toEqual({ day: TODAY, bytes: (1 + times) * MIB });
@@ -180,9 +180,9 @@ describe('bytes that were sent but became no file', () => {
 
   test('wait for the transaction of an upload', async () => {
     const accountId = await newAccount(service);
-    await countInVain(stores.accounts, accountId, MIB, () => noon);
+    await countDiscardedBytes(stores.accounts, accountId, MIB, () => noon);
     service.front.faults.add({ match: { operation: 'UpdateItem' }, effect: 'transaction-conflict', times: 2 });
-    await countInVain(stores.accounts, accountId, MIB, () => noon);
+    await countDiscardedBytes(stores.accounts, accountId, MIB, () => noon);
     expect(await sentOf(accountId)).toEqual({ day: TODAY, bytes: 2 * MIB });
   });
 

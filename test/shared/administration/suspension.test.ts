@@ -1,4 +1,4 @@
-import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from 'vitest';
 import { restoreAccount, suspendAccount } from '../../../shared/administration/suspend-account.ts';
 import { authenticateKey, createApiKey } from '../../../shared/api-keys/api-key.ts';
@@ -72,28 +72,6 @@ describe('a suspension', () => {
     for (const ended of [2, 0]) expect(await suspend(person.id)).toEqual({ keys: 2, sessions: ended });
     for (const _ of [1, 2]) expect(await restore(person.id)).toBe(2);
     expect(await areLetIn(person)).toEqual(KEYS_ALONE);
-  });
-
-  test('does not bring back, at a restoration, sessions that an earlier version only marked', async () => {
-    const person = await somebody();
-    await suspend(person.id);
-    const [token = ''] = person.tokens;
-    const [now, later] = [String(Math.floor(Date.now() / 1_000)), String(Math.floor(Date.now() / 1_000) + 60)];
-    await service.engine.send(
-      new PutItemCommand({
-        TableName: service.tables.sessions,
-        Item: {
-          token_hash: { S: hashToken(token) ?? '' },
-          account_id: { S: person.id },
-          created_at: { N: now },
-          refreshed_at: { N: now },
-          expires_at: { N: later },
-          suspended: { BOOL: true },
-        },
-      }),
-    );
-    await restore(person.id);
-    expect(await areLetIn({ keys: [], tokens: [token] })).toEqual([false]);
   });
 
   test('of an unknown account is not_found and creates no account', async () => {

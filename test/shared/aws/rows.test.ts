@@ -286,7 +286,7 @@ describe('the row of a direct upload', () => {
   });
 });
 
-test('the rows of an API key are the key with its account and the lead to it', async () => {
+test('the rows of an API key are the key with its account and the pointer to it', async () => {
   const accountId = await newAccount();
   const keyHash = crypto.randomUUID();
   const key = { keyHash, accountId, id: OTHER, name: 'my key', keyPrefix: 'svc_test_ab', createdAt: NOW };
