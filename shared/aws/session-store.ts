@@ -123,7 +123,8 @@ async function tryToAdd(session: Session, known: SessionList | undefined, deadli
 
 /**
  * The hashes of all sessions of an account: those of its list, and from the index those that were made by a version without
- * lists. (The index may be a moment behind, but no session of that version is as young as that.)
+ * lists. (The index may be a moment behind, but no session of that version is as young as that.) The
+ * query and the index may go when no session of such a version can live any more: see decision 0016.
  */
 async function allOf(accountId: string, list: SessionList | undefined): Promise<string[]> {
   const pages = paginateQuery(
