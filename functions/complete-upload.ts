@@ -4,7 +4,8 @@ import { objectStore } from '../shared/aws/object-store.ts';
 import { releaseStore, settlementStore } from '../shared/aws/settlement-store.ts';
 import { limit, required } from '../shared/env.ts';
 import { completeUpload } from '../shared/files/complete-upload.ts';
-import { toFileRecord } from '../shared/files/file-record.ts';
+import type { FileRow } from '../shared/files/file.ts';
+import { findRow, toFileRecord } from '../shared/files/file-record.ts';
 import { countedSettlements } from '../shared/files/settle-upload.ts';
 import { created } from '../shared/http/response.ts';
 import { apiHandler } from '../shared/stack/api-handler.ts';
@@ -23,7 +24,12 @@ const cdnUrl = required('CDN_URL');
  * POST /files/{id}/complete: 201 and the file's record, also when repeated; 403 `storage_limit_exceeded`; 404; 409
  * `upload_incomplete`.
  */
-export const handler = apiHandler('completeUpload', async ({ caller: { accountId }, param, deadlineAt }) => {
-  const file = await completeUpload(stores, { accountId, id: param('id') }, { deadlineAt, fileCountLimit });
-  return created(toFileRecord(file, cdnUrl), `/api/v1/files/${file.id}`);
-});
+export const handler = apiHandler<FileRow | undefined>(
+  'completeUpload',
+  async ({ caller: { accountId }, param, deadlineAt, early }) => {
+    const ref = { accountId, id: param('id') };
+    const file = await completeUpload(stores, ref, { deadlineAt, fileCountLimit, row: early });
+    return created(toFileRecord(file, cdnUrl), `/api/v1/files/${file.id}`);
+  },
+  ({ caller: { accountId }, param }) => findRow(stores, { accountId, id: param('id') }),
+);

@@ -2,14 +2,20 @@ import { fileStore } from '../shared/aws/file-store.ts';
 import { objectStore } from '../shared/aws/object-store.ts';
 import { releaseStore } from '../shared/aws/settlement-store.ts';
 import { deleteFile } from '../shared/files/delete-file.ts';
+import type { FileRow } from '../shared/files/file.ts';
+import { findRow } from '../shared/files/file-record.ts';
 import { ok } from '../shared/http/response.ts';
 import { apiHandler } from '../shared/stack/api-handler.ts';
 
 const stores = { files: fileStore, objects: objectStore, releases: releaseStore };
 
 /** DELETE /files/{id}: 200 `{id, deleted}` for a file or a pending ticket; 404 when it is absent or not the caller's. */
-export const handler = apiHandler('deleteFile', async ({ caller: { accountId }, param, deadlineAt }) => {
-  const id = param('id');
-  await deleteFile(stores, { accountId, id }, { deadlineAt });
-  return ok({ id, deleted: true });
-});
+export const handler = apiHandler<FileRow | undefined>(
+  'deleteFile',
+  async ({ caller: { accountId }, param, deadlineAt, early }) => {
+    const id = param('id');
+    await deleteFile(stores, { accountId, id }, { deadlineAt, row: early });
+    return ok({ id, deleted: true });
+  },
+  ({ caller: { accountId }, param }) => findRow(stores, { accountId, id: param('id') }),
+);

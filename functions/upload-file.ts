@@ -7,10 +7,16 @@ import { signUpload } from '../shared/aws/sign-upload.ts';
 import { limit, required } from '../shared/env.ts';
 import { createTicket, parseTicketRequest } from '../shared/files/create-ticket.ts';
 import { toFileRecord } from '../shared/files/file-record.ts';
+import { readStanding } from '../shared/files/stage-upload.ts';
 import { idempotencyKey, isJson, jsonBody } from '../shared/http/request.ts';
 import { type ApiResult, accepted, created, replayedHeader } from '../shared/http/response.ts';
-import { type ApiRequest, apiHandler } from '../shared/stack/api-handler.ts';
-import { accountLimits, receiveUpload } from '../shared/stack/receive-upload.ts';
+import { apiHandler } from '../shared/stack/api-handler.ts';
+import {
+  accountLimits,
+  readStandingOfForm,
+  receiveUpload,
+  type UploadFileRequest,
+} from '../shared/stack/receive-upload.ts';
 
 const stores = {
   accounts: accountStore,
@@ -27,16 +33,19 @@ const cdnUrl = required('CDN_URL');
  * POST /files: with a form, 201 and the file's record; with JSON, 202 and the ticket of a direct upload. 400, 403
  * `storage_limit_exceeded`, 409 `idempotency_conflict`, 413, 415, 429 for the bytes of the day.
  */
-export const handler = apiHandler('uploadFile', (request) =>
-  isJson(request.event) ? issueTicket(request) : receiveUpload(request),
+export const handler = apiHandler(
+  'uploadFile',
+  (request: UploadFileRequest) => (isJson(request.event) ? issueTicket(request) : receiveUpload(request)),
+  (request) => (isJson(request.event) ? readStanding(stores, request.caller) : readStandingOfForm(request)),
 );
 
-async function issueTicket({ event, caller, deadlineAt }: ApiRequest): Promise<ApiResult> {
+async function issueTicket({ event, caller, deadlineAt, early }: UploadFileRequest): Promise<ApiResult> {
   const answer = await createTicket(stores, {
     accountId: caller.accountId,
     request: parseTicketRequest(jsonBody(event), maxBytes),
     limits: accountLimits,
     idempotencyKey: idempotencyKey(event),
+    standing: early,
     deadlineAt,
   });
   if (answer.kind === 'file') {

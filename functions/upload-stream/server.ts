@@ -17,8 +17,8 @@ import {
 import { describeError, log } from '../../shared/log.ts';
 import { measure } from '../../shared/metrics.ts';
 import { clientSubject } from '../../shared/rate-limit/client-subject.ts';
-import { type ApiRequest, apiHandler } from '../../shared/stack/api-handler.ts';
-import { receiveUpload } from '../../shared/stack/receive-upload.ts';
+import { apiHandler } from '../../shared/stack/api-handler.ts';
+import { readStandingOfForm, receiveUpload, type UploadFileRequest } from '../../shared/stack/receive-upload.ts';
 import { isFromOurEdge } from '../../shared/stack/viewer.ts';
 import { handler as unknownRoute } from '../unknown-route.ts';
 import { PacedBody } from './paced-body.ts';
@@ -50,7 +50,7 @@ const places = new Places(Number(required('STREAMING_PLACES')), (mostTaken) =>
   measure({}, { StreamingPlaces: mostTaken }),
 );
 
-const uploadFile = apiHandler('uploadFile', uploadInSlot);
+const uploadFile = apiHandler('uploadFile', uploadInSlot, readStandingOfForm);
 
 const server = createServer(
   { requestTimeout: 0, headersTimeout: 20_000, keepAliveTimeout: 65_000 },
@@ -104,7 +104,7 @@ async function drainRefused(sender: Sender, { statusCode }: ApiResult): Promise<
 }
 
 /** Receives an upload in a slot of its account. @throws ApiError `rate_limit_exceeded` when the account has no free slot. */
-async function uploadInSlot(request: ApiRequest): Promise<ApiResult> {
+async function uploadInSlot(request: UploadFileRequest): Promise<ApiResult> {
   const slot = await takeStreamSlot(request.caller.accountId);
   if (!slot) throw new ApiError('rate_limit_exceeded', { headers: { 'Retry-After': '5' }, detail: 'too many streams' });
   const logSlotFailure = (error: unknown) => log('warn', 'stream slot not kept', describeError(error));

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccountStore } from '../accounts/account.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
-import { isUuid } from '../ids.ts';
 import { describeError, log } from '../log.ts';
 import { briefly, checkDeadline, type Deadline, inTime, WORK_AFTER_DEADLINE_MS } from '../time-limit.ts';
 import { contentDisposition } from './content-disposition.ts';
-import { type FileRef, hasLiveTicket, type PendingTicket, type StoredFile } from './file.ts';
+import { type FileRef, type FileRow, hasLiveTicket, type PendingTicket, type StoredFile } from './file.ts';
+import { findRow } from './file-record.ts';
 import type { FileStore, ReleaseStore, SettlementStore } from './file-store.ts';
 import { tidyGroups } from './listing-counters.ts';
 import { fileOfIncomingKey, incomingKey, newPublicKey } from './object-key.ts';
@@ -33,6 +33,8 @@ interface Completing extends Deadline {
   readonly fileCountLimit: number;
   /** How long to wait for another attempt, in milliseconds. Default: as long as an attempt may take. */
   readonly patienceMs?: number;
+  /** The row, if a read of it has begun already. What is out of date in it is found by the conditions of the writes. */
+  readonly row?: Promise<FileRow | undefined>;
 }
 
 /**
@@ -55,12 +57,13 @@ export async function completeUpload(
   completing: Completing,
   clock: () => number = Date.now,
 ): Promise<StoredFile> {
-  if (!isUuid(ref.id)) throw new ApiError('not_found');
   const { deadlineAt, patienceMs } = completing;
+  let reading = completing.row;
   let waitedMs = 0;
   for (let turn = 0; turn < TURNS; ) {
     checkDeadline(completing);
-    const row = await stores.files.get(ref);
+    const row = await (reading ?? findRow(stores, ref));
+    reading = undefined;
     if (row?.state === 'ready') return row;
     // An earlier attempt found no room: the client's, or one for the event of the bucket.
     if (row?.state === 'refused') throw new ApiError('storage_limit_exceeded');

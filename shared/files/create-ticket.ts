@@ -12,6 +12,7 @@ import { checkFingerprint, fingerprint } from './idempotency.ts';
 import { mediaType } from './media-type.ts';
 import { incomingKey } from './object-key.ts';
 import type { SignedPut, SignUpload } from './object-store.ts';
+import type { Standing } from './stage-upload.ts';
 
 interface TicketStores {
   readonly accounts: AccountStore;
@@ -36,6 +37,8 @@ export interface TicketInput extends Deadline {
   readonly request: TicketRequest;
   readonly limits: AccountLimits;
   readonly idempotencyKey?: string | undefined;
+  /** The account, if a read of it has begun already. */
+  readonly standing?: Promise<Pick<Standing, 'account'>>;
 }
 
 /** Permission to put one file into the bucket. */
@@ -96,7 +99,8 @@ export async function createTicket(
   for (let turn = 0; turn < TURNS; turn++) {
     checkDeadline(input);
     // In this order: when the usage we read already includes the first attempt with this key, we find its record as well.
-    const account = await getAccount(stores.accounts, input.accountId);
+    const known = turn === 0 ? await input.standing : undefined;
+    const account = known?.account ?? (await getAccount(stores.accounts, input.accountId));
     const { answer, claim } = await useKey(stores, input, clock());
     if (answer) return answer;
     const { limits } = input;

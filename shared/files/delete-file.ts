@@ -1,8 +1,8 @@
 import { ApiError, serviceUnavailable } from '../errors.ts';
-import { isUuid } from '../ids.ts';
 import { describeError, log } from '../log.ts';
 import { briefly, checkDeadline, type Deadline } from '../time-limit.ts';
 import { type FileRef, type FileRow, hasLiveTicket } from './file.ts';
+import { findRow } from './file-record.ts';
 import type { FileStore, ReleaseStore } from './file-store.ts';
 import { incomingKey, publicKeysOf } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -15,6 +15,12 @@ export interface DeletingStores {
 
 /** The row is due for the sweeper after this long. By then the function that deletes has ended in any case. */
 const SWEEPER_WAITS_MS = 30_000;
+
+interface Deleting extends Deadline {
+  /** The row, if a read of it has begun already. What is out of date in it is found by the conditions of the writes. */
+  readonly row?: Promise<FileRow | undefined>;
+}
+
 /** A row can change while we look: from pending to ready, then from ready to gone. */
 const TURNS = 3;
 
@@ -31,20 +37,19 @@ const TURNS = 3;
 export async function deleteFile(
   stores: DeletingStores,
   ref: FileRef,
-  deadline: Deadline,
+  deleting: Deleting,
   clock: () => number = Date.now,
 ): Promise<void> {
-  if (!isUuid(ref.id)) throw new ApiError('not_found');
   for (let turn = 0; turn < TURNS; turn++) {
-    checkDeadline(deadline);
-    const row = await stores.files.get(ref);
+    checkDeadline(deleting);
+    const row = await (turn === 0 && deleting.row ? deleting.row : findRow(stores, ref));
     if (row?.state === 'ready') {
       const work = { dueAt: clock() + SWEEPER_WAITS_MS };
-      if ((await stores.releases.releaseFile(row, work, deadline)) === 'released') {
+      if ((await stores.releases.releaseFile(row, work, deleting)) === 'released') {
         return tryNow(row, () => removeLeftover(stores, row, clock()));
       }
     } else if (row?.state === 'pending' && row.via === 'ticket') {
-      const outcome = await stores.releases.releaseTicket(row, 'cancelled', deadline);
+      const outcome = await stores.releases.releaseTicket(row, 'cancelled', deleting);
       if (outcome === 'released') return tryNow(row, () => stores.objects.occupy(incomingKey(row)));
     } else {
       throw new ApiError('not_found');

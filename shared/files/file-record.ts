@@ -1,7 +1,7 @@
 import type { FileRecord } from '../answers.ts';
 import { ApiError } from '../errors.ts';
 import { isUuid } from '../ids.ts';
-import type { FileRef, StoredFile } from './file.ts';
+import type { FileRef, FileRow, StoredFile } from './file.ts';
 import type { FileStore } from './file-store.ts';
 
 /** A file as the API shows it. @param cdnUrl  the address that files are served from, without a trailing slash. */
@@ -29,12 +29,19 @@ function percent(character: string): string {
 }
 
 /**
+ * Reads the row of an id that a client gives; undefined when there is none. The account's other rows, such as the listing
+ * counters, have ids that are no UUIDs: they are not found, without a read.
+ */
+export async function findRow(stores: { readonly files: FileStore }, ref: FileRef): Promise<FileRow | undefined> {
+  return isUuid(ref.id) ? stores.files.get(ref) : undefined;
+}
+
+/**
  * Reads one file.
  * @throws ApiError `not_found` for an unknown id, an id of another account, and a file that is not ready or is being deleted.
  */
 export async function getFile(stores: { readonly files: FileStore }, ref: FileRef): Promise<StoredFile> {
-  // The account's other rows, such as the listing counters, have ids that are no UUIDs.
-  const row = isUuid(ref.id) ? await stores.files.get(ref) : undefined;
+  const row = await findRow(stores, ref);
   if (row?.state !== 'ready') throw new ApiError('not_found');
   return row;
 }

@@ -1,4 +1,4 @@
-import { type AccountStore, getAccount } from '../accounts/account.ts';
+import { type Account, type AccountStore, getAccount } from '../accounts/account.ts';
 import {
   type AccountLimits,
   type Allowance,
@@ -41,6 +41,15 @@ export interface UploadRequest {
   /** The upload is given up when no byte has arrived for this long. */
   readonly leaseMs: number;
   readonly idempotencyKey?: string | undefined;
+  /** What {@link readStanding} finds for the same account and key, if it was called already. */
+  readonly standing?: Promise<Standing>;
+}
+
+/** What an upload finds before it begins. */
+export interface Standing {
+  readonly account: Account;
+  /** What the `Idempotency-Key` was used for. */
+  readonly earlier?: IdempotencyRecord | undefined;
 }
 
 /** An upload whose bytes are stored but not charged yet; or the file that an earlier request with its key made. */
@@ -53,6 +62,23 @@ export type StagedUpload =
       readonly claim?: IdempotencyClaim;
     }
   | { readonly kind: 'replay'; readonly file: StoredFile };
+
+/**
+ * Reads the account and the record of the `Idempotency-Key` at the same time. So the usage may include a file of an earlier
+ * request with the same key, whose record is not found: before an upload with a key is refused, the record is read again.
+ * @throws ApiError `unauthorized` when the account is gone.
+ */
+export async function readStanding(
+  stores: Pick<StagingStores, 'accounts' | 'idempotency'>,
+  { accountId, idempotencyKey }: Pick<UploadRequest, 'accountId' | 'idempotencyKey'>,
+  clock: () => number = Date.now,
+): Promise<Standing> {
+  const [account, earlier] = await Promise.all([
+    getAccount(stores.accounts, accountId),
+    idempotencyKey === undefined ? undefined : stores.idempotency.get(accountId, idempotencyKey, clock()),
+  ]);
+  return { account, earlier };
+}
 
 /**
  * Reads the content of one file to its end and stores it. After that {@link settleUpload} makes it a file; or
@@ -70,27 +96,20 @@ export async function stageUpload(
   request: UploadRequest,
   clock: () => number = Date.now,
 ): Promise<StagedUpload> {
-  const { accountId, idempotencyKey, limits } = request;
-  // In this order: when the usage we read already includes the first attempt with this key, we find its record as well.
-  const account = await getAccount(stores.accounts, accountId);
-  const earlier =
-    idempotencyKey === undefined ? undefined : await stores.idempotency.get(accountId, idempotencyKey, clock());
+  const { idempotencyKey, limits } = request;
+  const { account, earlier } = await (request.standing ?? readStanding(stores, request, clock));
   const content = new MeasuredContent(request.content, {
     maxBytes: request.maxBytes,
     isHashed: idempotencyKey !== undefined,
   });
-  if (earlier) {
-    if (isRepeatingTooMuch(account, limits, clock())) throw refusalError('day used up', clock());
-    return replayOf(earlier, request, content, clock);
-  }
-  const expectRoom = (bytes: number) => {
-    const refusal = refusalOf(account, limits, { bytes, now: clock() });
-    if (refusal) throw refusalError(refusal, clock());
-  };
-  expectRoom(request.leastBytes);
   const parts = inParts(content, PART_BYTES);
+  const arriving: Arriving = { request, account, content, parts, clock };
+  if (earlier) return replayOf(earlier, arriving);
+  const replayedAtOnce = await expectRoom(stores, arriving, request.leastBytes);
+  if (replayedAtOnce) return replayedAtOnce;
   const first = (await parts.next()).value as Part;
-  expectRoom(content.bytes);
+  const replayed = await expectRoom(stores, arriving, content.bytes);
+  if (replayed) return replayed;
   const file = describe(request, clock());
   const upload = await store(stores, { file, first, parts, content, leaseMs: request.leaseMs, clock });
   return {
@@ -104,14 +123,40 @@ export async function stageUpload(
   };
 }
 
+interface Arriving {
+  readonly request: UploadRequest;
+  readonly account: Account;
+  readonly content: MeasuredContent;
+  readonly parts: AsyncIterable<Part>;
+  readonly clock: () => number;
+}
+
+/**
+ * Checks that so many bytes can fit.
+ * @returns undefined when they can. When they cannot because an earlier request with the same key has made the file: that file.
+ * @throws ApiError `storage_limit_exceeded`, or `rate_limit_exceeded` for the bytes of the day.
+ */
+async function expectRoom(
+  { idempotency }: Pick<StagingStores, 'idempotency'>,
+  arriving: Arriving,
+  bytes: number,
+): Promise<StagedUpload | undefined> {
+  const { request, account, clock } = arriving;
+  const refusal = refusalOf(account, request.limits, { bytes, now: clock() });
+  if (!refusal) return undefined;
+  const { accountId, idempotencyKey } = request;
+  const earlier = idempotencyKey === undefined ? undefined : await idempotency.get(accountId, idempotencyKey, clock());
+  if (earlier) return replayOf(earlier, arriving);
+  throw refusalError(refusal, clock());
+}
+
 /** Reads the whole content, because only then it is known whether it is the one that the key stands for. */
 async function replayOf(
   earlier: IdempotencyRecord,
-  request: UploadRequest,
-  content: MeasuredContent,
-  clock: () => number,
+  { request, account, content, parts, clock }: Arriving,
 ): Promise<StagedUpload> {
-  for await (const _ of content);
+  if (isRepeatingTooMuch(account, request.limits, clock())) throw refusalError('day used up', clock());
+  for await (const _ of parts);
   return { kind: 'replay', file: replay(earlier, fingerprintOf(describe(request, clock()), content)) };
 }
 

@@ -9,7 +9,7 @@ import { ApiError } from '../errors.ts';
 import { toFileRecord } from '../files/file-record.ts';
 import { discardUpload } from '../files/pending-upload.ts';
 import { countedSettlements, type SettledUpload, settleUpload } from '../files/settle-upload.ts';
-import { type StagedUpload, stageUpload } from '../files/stage-upload.ts';
+import { readStanding, type StagedUpload, type Standing, stageUpload } from '../files/stage-upload.ts';
 import { type ApiEvent, bodyStream, header, idempotencyKey } from '../http/request.ts';
 import { type ApiResult, created, replayedHeader } from '../http/response.ts';
 import { INLINE_LEASE_MS, MULTIPART_FRAMING_MAX_BYTES, STREAMING_LEASE_MS } from '../limits.ts';
@@ -36,12 +36,20 @@ export const accountLimits: AccountLimits = {
   uploadBytesPerDay: limit('UPLOAD_BYTES_PER_DAY'),
 };
 
+/** A request for an upload, and what its early reads find. */
+export type UploadFileRequest = ApiRequest<Standing>;
+
+/** The early reads of {@link receiveUpload}. */
+export async function readStandingOfForm({ event, caller }: Pick<ApiRequest, 'event' | 'caller'>): Promise<Standing> {
+  return readStanding(stores, { accountId: caller.accountId, idempotencyKey: idempotencyKey(event) });
+}
+
 /**
  * Answers the multipart form of `POST /files`, buffered by the gateway (inline) or still arriving (streaming): 201 with the
  * file's record. The bytes are stored while the form is read, but become a file only when the whole form was good. Bytes that
  * become no file are counted for the day as well.
  */
-export async function receiveUpload(request: ApiRequest): Promise<ApiResult> {
+export async function receiveUpload(request: UploadFileRequest): Promise<ApiResult> {
   const { event, caller } = request;
   try {
     const { file, isReplay } = await storeUpload(request);
@@ -59,7 +67,7 @@ export async function receiveUpload(request: ApiRequest): Promise<ApiResult> {
   }
 }
 
-async function storeUpload({ event, caller, deadlineAt }: ApiRequest): Promise<SettledUpload> {
+async function storeUpload({ event, caller, deadlineAt, early }: UploadFileRequest): Promise<SettledUpload> {
   const key = idempotencyKey(event);
   const { leaseMs, settlements } = event.stream ? FORM_LANES.streaming : FORM_LANES.inline;
   const staged = await readUploadForm<StagedUpload>(bodyStream(event), header(event, 'content-type'), {
@@ -74,6 +82,7 @@ async function storeUpload({ event, caller, deadlineAt }: ApiRequest): Promise<S
         limits: accountLimits,
         leaseMs,
         idempotencyKey: key,
+        standing: early,
       }),
     discard: async (upload) => {
       if (upload.kind === 'stored') await discardUpload(stores, upload.upload);

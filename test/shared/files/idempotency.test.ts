@@ -52,6 +52,26 @@ describe('an upload with a used key', () => {
     expect(await usageOf(service, accountId)).toEqual(usage);
   });
 
+  test.each([
+    ['before its content is read', 5],
+    ['when its content is known', 0],
+  ])(
+    'is answered with a file that was made between the reads of record and account, and has used the room: %s',
+    async (_, leastBytes) => {
+      const owner = await newAccount(service);
+      const [key, full] = [newKey(), { storageLimitBytes: 5 }];
+      const { file } = await upload(service, owner, 'hello', { ...key, ...full });
+      const account = await stores.accounts.get(owner);
+      if (!account) throw new Error('the account is gone');
+      const late = { ...full, leastBytes, standing: Promise.resolve({ account }) };
+      expect(await upload(service, owner, 'hello', { ...key, ...late })).toEqual({ file, isReplay: true });
+      await expect(upload(service, owner, 'other', { ...key, ...late })).rejects.toMatchObject(conflict);
+      const noRoom = { code: 'storage_limit_exceeded' };
+      await expect(upload(service, owner, 'hello', { ...newKey(), ...late })).rejects.toMatchObject(noRoom);
+      expect(await usageOf(service, owner)).toMatchObject({ bytes: 5 });
+    },
+  );
+
   test('counts as the first one after exactly 24 hours, however late the row is removed', async () => {
     const key = newKey();
     const { file } = await upload(service, accountId, 'hello', { ...key, clock: () => NOW });
