@@ -1,6 +1,13 @@
 import { expect } from 'vitest';
 
 /** Compares buffers at once: byte after byte, as vitest does it, takes a second for each megabyte. */
-expect.addEqualityTesters([
-  (one: unknown, other: unknown) => (Buffer.isBuffer(one) && Buffer.isBuffer(other) ? one.equals(other) : undefined),
-]);
+function areEqualBuffers(one: unknown, other: unknown): boolean | undefined {
+  return Buffer.isBuffer(one) && Buffer.isBuffer(other) ? one.equals(other) : undefined;
+}
+
+/** Set once it is in use: the files of one process share what `expect` was given. */
+const IN_USE = Symbol.for('file-hosting: compare-buffers');
+if (!Object.hasOwn(globalThis, IN_USE)) {
+  Object.defineProperty(globalThis, IN_USE, { value: true });
+  expect.addEqualityTesters([areEqualBuffers]);
+}

@@ -1,0 +1,4 @@
+import { vi } from 'vitest';
+
+/** Before each file of a process: the file loads our modules anew. Packages stay loaded. */
+vi.resetModules();
