@@ -226,7 +226,7 @@ test.each([
 });
 
 test.each([
-  [{}, { AuthType: 'IamAuth' }, 'no IamAuth'],
+  [{}, { AuthType: 'IamAuth' }, 'does not support IamAuth'],
   [{}, { RevisionWeights: [] }, 'exactly one revision'],
   [{ Color: 'red' }, {}, 'does not implement Color'],
 ])('a template with %j %j is an error', async (service, endpoint, message) => {
