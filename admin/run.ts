@@ -51,7 +51,8 @@ async function run({ command, args, target, isConfirmed, isDryRun }: CommandLine
 /** Explains an error in one sentence for the operator. */
 function sentenceFor(error: unknown, { isLocal }: { isLocal: boolean }): string {
   if (error instanceof Refusal || error instanceof UsageError) return error.message;
-  if (error instanceof ApiError && error.code === 'not_found') return 'It was deleted by somebody else meanwhile.';
+  if (error instanceof ApiError && error.code === 'not_found')
+    return 'The account or file was deleted by somebody else meanwhile.';
   const causes = causesOf(error);
   if (isLocal && causes.some(({ code }) => code === 'ECONNREFUSED')) {
     return 'The service is not running: start it with "npm start".';

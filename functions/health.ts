@@ -15,7 +15,7 @@ const PROBED_EVERY_MS = 3_000;
 const database = cached(() => state('db', probeDatabase), { keepMs: PROBED_EVERY_MS });
 const storage = cached(() => state('storage', probeStorage), { keepMs: PROBED_EVERY_MS });
 
-/** GET /health: 200 when the database and the storage answer, else 503. It is the only error with its own body. */
+/** GET /health: 200 when the database and the storage answer, else 503. This 503 is the only error with a body of its own. */
 export const handler = routeStack('health', [], async () => {
   const [db, files] = await Promise.all([database(), storage()]);
   const isWell = db === 'ok' && files === 'ok';

@@ -15,12 +15,14 @@ export const VARIABLES = {
   IDEMPOTENCY_TABLE: 'name of the idempotency table',
   UPLOADS_BUCKET: 'name of the bucket that holds the files',
   CDN_URL: 'address files are served from, without a trailing slash',
-  CDN_DISTRIBUTION_URL: 'the same under the name of CloudFront, which goes on working beside a name of the operator',
+  CDN_DISTRIBUTION_URL:
+    'the same address under cloudfront.net, which goes on working when the operator has a domain of their own',
   APP_URL_PARAMETER: 'name of the SSM parameter with the address of API and dashboard, without a trailing slash',
-  LOGIN_PROVIDER_SECRET: 'name of the secret with the OAuth client (see shared/login/provider.ts)',
-  ORIGIN_SECRET: 'name of the secret that only our edge knows',
+  LOGIN_PROVIDER_SECRET: 'ARN of the secret with the OAuth client (see shared/login/provider.ts)',
+  ORIGIN_SECRET: 'ARN of the secret by which functions recognise a request from our edge',
   STREAMING_PLACES: 'how many requests one process of the streaming lane serves at once',
-  NEEDED_VARIABLES: 'comma-separated names of all the variables and limits that the stack has given to this function',
+  NEEDED_VARIABLES:
+    'comma-separated names of the variables and limits that this function has by its needs (infra/constructs/needs.ts)',
   ALLOWED_EMAIL_DOMAINS: 'comma-separated; when one of the two lists is set, only who is on either may log in',
   ALLOWED_EMAILS: 'comma-separated; the same for single addresses',
 } as const;

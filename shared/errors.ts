@@ -1,5 +1,5 @@
 /**
- * Every error that the service answers with. The body is exactly `{"error": "<code>"}`; codes are never renamed. The README's
+ * Every error that the service answers with. The body is exactly `{"error": "<code>"}` (only the 503 of `/health` has its own); codes are never renamed. The README's
  * table of errors is generated from this object.
  */
 export const ERRORS = {

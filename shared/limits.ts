@@ -42,7 +42,7 @@ export const CONFIGURABLE_LIMITS = {
     default: 20,
     min: 1,
     max: 1_000_000,
-    meaning: '`GET /auth/google`, per client address; and its callback, on its own',
+    meaning: '`GET /auth/google`, per client address; its callback has the same limit, counted separately',
   },
 } as const satisfies Record<string, { default: number; min: number; max: number; meaning: string }>;
 
@@ -107,7 +107,7 @@ export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 /** How long the record of an `Idempotency-Key` is kept. */
 export const IDEMPOTENCY_TTL_MS = DAY_MS;
 
-/** The lease of an inline upload: longer than a function behind the gateway may run (29 s). */
+/** The lease of an inline upload: longer than a function behind the gateway may run (28 s). */
 export const INLINE_LEASE_MS = MINUTE_MS;
 /**
  * The slowest that the bytes of an upload may arrive, in bytes a second, averaged over its time. Even a phone with a weak

@@ -16,7 +16,7 @@ export const deleteAccount: Command = {
     const { files, leftToSweeper } = await deleteWhole(session.stores, account.id, session.deadline);
     const left =
       leftToSweeper > 0
-        ? ` ${several(leftToSweeper, 'unfinished upload')} will be swept when the time of each is over.`
+        ? ` ${several(leftToSweeper, 'unfinished upload')} will be removed by the sweeper, each at its own deadline.`
         : '';
     return {
       json: { id: account.id, deleted: true, files, left_to_sweeper: leftToSweeper },

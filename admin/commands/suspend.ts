@@ -32,7 +32,7 @@ export const restore: Command = {
     if (keys === undefined) throw new Refusal('The account was suspended by somebody else at the same time.');
     return {
       json: { id: account.id, suspended: false, keys },
-      text: `${nameOf(account)} is restored: ${several(keys, 'key')} accepted again. Sessions stay ended: log in anew.`,
+      text: `${nameOf(account)} is restored: ${several(keys, 'key')} accepted again. Its sessions stay ended: the owner has to log in again.`,
     };
   },
 };

@@ -17,7 +17,7 @@ export const takeDown: Command = {
     if (!published) throw new Refusal('There is no file behind this link (any more).');
     const { owner, file } = published;
     const account = await stores.accounts.get(owner.accountId);
-    const what = file ? printable(file.name) : 'What a deleted file left behind';
+    const what = file ? printable(file.name) : 'remains of a deleted file';
     const whose = account ? nameOf(account) : `an account that is gone (${owner.accountId})`;
     await session.confirm(`Delete "${what}" of ${whose}?`);
     await takeDownObject(stores, published, session.deadline);

@@ -66,7 +66,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'Unfinished work ends: what is past its deadline is finished by the sweeper, and an object or part that no row knows is removed by the walk of the bucket within two days.',
+      'Unfinished work ends: what is past its deadline is finished by the sweeper, and an object or part that no row knows is removed by the walk of the bucket in about two days.',
     enforcedIn: ['shared/files/sweep.ts', 'shared/files/walk-bucket.ts'],
     tests: [
       ['test/shared/files/sweep.test.ts', 'finishes every kind of work, and reports what it did and how late it was'],

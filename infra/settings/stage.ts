@@ -54,7 +54,7 @@ export const CONTEXTS = {
   alarmEmail: {
     pattern: /^[^\s@]+@[^\s@]+$/,
     meaning:
-      'The e-mail address that gets alarms, after it has confirmed a mail of AWS; without it, only subscribers of `AlarmTopic` get them',
+      'The e-mail address that gets alarms, after its owner has confirmed a mail from AWS; without it, only subscribers of `AlarmTopic` get them',
   },
   originSecretSlot: { values: ['a', 'b'], meaning: 'The slot of the origin secret that the edge sends' },
   appDomain: {

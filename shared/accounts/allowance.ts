@@ -78,7 +78,7 @@ export function refusalError(refusal: Refusal, now: number): ApiError {
 
 /**
  * A refused body under this length is not counted, so that the usual mistakes of clients cost no write. With the default rate
- * limit such bodies come to at most 5 GiB a day.
+ * limit such bodies come to at most 5.3 GiB a day.
  */
 const LEAST_BYTES = 64 * 1024;
 

@@ -17,7 +17,7 @@ export interface BookEntry {
   readonly bytes: number;
   /** A file that joins the listing (1) or leaves it (-1), at this seq. */
   readonly listing?: { readonly files: 1 | -1; readonly seq: number };
-  /** Present when the entry is, or may become, another file: the account must have fewer files than this. */
+  /** Present when the entry adds a file, or a ticket that may become one: the account must have fewer files than this. */
   readonly fileCountLimit?: number;
   /** Present when bytes were sent: they must fit into the account's limits, and count for the day. */
   readonly charge?: Charge;

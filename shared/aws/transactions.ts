@@ -23,8 +23,8 @@ const PASSING = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedT
  * All attempts carry one request token, so that an attempt whose answer was lost is not applied a second time by the next.
  * When the answer to the last attempt is lost, the caller gets `service_unavailable` although the items may be written: then
  * what it wrote must be harmless, or the sweeper must find it.
- * @param deadlineAt  epoch milliseconds after which no attempt starts. The SDK's own retries of the last attempt end the time
- *   of one call later.
+ * @param deadlineAt  epoch milliseconds after which no attempt starts. The last attempt, with
+ *   the SDK's own retries, ends at most the time of one call later.
  * @throws TransactionCanceledException when a condition failed: the caller knows what that means.
  * @throws ApiError `timeout` when the deadline has passed, so that nothing was tried; `service_unavailable` when the conflict
  *   lasted until the deadline, or the answer was lost.

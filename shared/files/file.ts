@@ -67,7 +67,7 @@ export interface PendingTicket extends FileRef {
   readonly attemptUntil?: number;
   /** The ticket's `Idempotency-Key`: settling writes the file into its record. */
   readonly idempotency?: IdempotencyClaim;
-  /** When the slowest PUT we wait for has ended, by whichever of the ticket's URLs it came. */
+  /** Until then a PUT by any of the ticket's URLs may arrive: the slowest that we wait for, begun at the last moment, has ended. */
   readonly ticketEndsAt: number;
   /** Equal to `ticketEndsAt`, unless a sweeper has taken the row. */
   readonly dueAt: number;

@@ -6,8 +6,8 @@ import { briefly } from '../time-limit.ts';
  * How a page is found by its offset without reading the files before it. Every file has a `seq`, its place in the account's
  * listing. 64 consecutive seqs are a leaf, 128 leaves are a group. The files of a leaf are counted in a row of their own, the
  * files of a group in the account's row; the transactions that make and delete files keep these counts. So a page takes
- * three reads: the account, the (at most 128) leaves of one group, the files; the first page needs no leaves. The seqs of deleted files stay unused; nothing
- * is ever split or moved.
+ * three reads: the account, the (at most 128) leaves of one group, the files; the first page needs no
+ * leaves. The seqs of deleted files stay unused; nothing is ever split or moved.
  */
 
 const LEAF_SEQS = 64;

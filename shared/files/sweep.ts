@@ -7,7 +7,7 @@ import { walkBucket } from './walk-bucket.ts';
 import { type SweepingStores, WORK_SHARDS, type WorkItem, type WorkStore } from './work-store.ts';
 
 /**
- * What a sweep finished: an upload or a ticket past its deadline, a cancelled ticket, a deletion, or what the ticket of a
+ * What a sweep finished: an upload or a ticket past its deadline, a cancelled or refused ticket, a deletion, or what the ticket of a
  * ready file left behind (its object in `incoming/`, and copies of attempts that lost).
  */
 type SweptKind = 'upload' | 'ticket' | 'cancelled' | 'deleted' | 'leftovers';

@@ -7,7 +7,7 @@ import type { SweepingStores, WalkState } from './work-store.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /**
- * An object as old as this no longer waits for its row: an upload's lease is a minute, and a copy ends with its function.
+ * No work is still under way on an object as old as this: a stream ends within 15 minutes, and a copy with its function.
  * (Bytes that arrive for a ticket have a row from the beginning, however long the ticket lives.)
  */
 const MIN_AGE_MS = DAY_MS + 3_600_000;
@@ -18,8 +18,8 @@ const CONCURRENCY = 16;
  * where no row was left for the sweeper, or whose write arrived after the row was removed. A walk begins once a day.
  *
  * Each object is compared once in its life. An object that had its row when it was a day old loses it only by a deletion,
- * which removes the object before the row. So a walk compares what is new since the last one; each other object costs a
- * thousandth of a listing request.
+ * which removes the object before the row. So a walk compares what is new since the last one; every older object is only
+ * listed, 1,000 by one request.
  */
 export async function walkBucket(stores: SweepingStores, now: number): Promise<{ removed: number; failed: number }> {
   const state = nextWalk(await stores.work.walk(), now);

@@ -112,7 +112,7 @@ test('suspend rejects the account from the next request on, and restore makes it
   await expectOtherUntouched();
   const { stdout } = await admin(service, 'restore', account.email);
   expect(stdout).toBe(
-    `${account.email} (${account.id}) is restored: 1 key accepted again. Sessions stay ended: log in anew.\n`,
+    `${account.email} (${account.id}) is restored: 1 key accepted again. Its sessions stay ended: the owner has to log in again.\n`,
   );
   expect(await statuses(account)).toEqual([200, 401]);
   expect((await logIn(login)).location).toMatch(/\/dashboard$/);

@@ -98,7 +98,7 @@ describe('a listing of 20,000 files', () => {
     expect(all.queries).toBeLessThanOrEqual(few.queries + 2);
   });
 
-  describe('after a third of them was deleted', () => {
+  describe('after a third of them were deleted', () => {
     beforeAll(async () => {
       const { files } = large;
       large.files = await removeFiles(engine, service.tables, { files, isRemoved: isInDeletedThird });

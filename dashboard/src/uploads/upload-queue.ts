@@ -56,7 +56,7 @@ const NOTICE_MS = 200;
 
 /**
  * The upload queue, which holds the uploads in their order and with their state. It outlives pages, so uploads continue while
- * the user browses, but not the tab.
+ * the user browses; it ends with the tab.
  */
 export class UploadQueue {
   #uploads: readonly Upload[] = [];
