@@ -172,7 +172,7 @@ const ROOT = join(import.meta.dirname, '../..');
 
 /**
  * The rows of the table in docs/architecture.md.
- * @throws Error naming a test that is not in its file: whoever renames a test that proves an invariant renames it here.
+ * @throws Error naming a test that is not in its file: a test that proves an invariant is renamed here as well.
  */
 export function invariantRows(): string[][] {
   return INVARIANTS.map(({ statement, enforcedIn, tests }, index) => {

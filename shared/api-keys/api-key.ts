@@ -63,7 +63,7 @@ interface KeyHolder {
  * Finds the account that a key belongs to; undefined when the key is not valid. It costs one read (none for a text that cannot
  * be a key). Once a minute it also begins a write that notes the use, and does not wait for it.
  *
- * The use is noted whatever the request is answered, also with 429: it says when somebody last had the key, and the owner of a
+ * The use is noted whatever the request is answered, also with 429: it says when the key was last shown, and the owner of a
  * key that was stolen must see that.
  */
 export async function authenticateKey(
