@@ -10,6 +10,9 @@ import { NO_ANSWER, type Outcome, type Prepared, type Scenario } from './fault-m
 /** More than fits into one part. */
 const LARGE = new Uint8Array(5 * 1024 * 1024 + 1);
 
+/** Much longer than an attempt without a fault takes. */
+const LEASE_PATIENCE_MS = 3_000;
+
 function expectStatus({ status, body }: Outcome, ...expected: number[]): void {
   if (!expected.includes(status)) {
     throw new Error(`expected ${expected}, got ${status} ${JSON.stringify(body)}`);
@@ -438,7 +441,13 @@ function backgroundScenarios(): Scenario[] {
         const { service } = operator;
         const ticket = await arrived(account, fileName);
         const deliver = async (): Promise<Outcome> => {
-          await service.deliverEvents();
+          // An attempt that cannot give its lease back makes the event's next delivery wait two minutes for the end of it.
+          const expiry = setInterval(() => operator.expireLeases(), LEASE_PATIENCE_MS);
+          try {
+            await service.deliverEvents();
+          } finally {
+            clearInterval(expiry);
+          }
           service.holdEvents();
           return { ...NO_ANSWER, status: 200 };
         };
