@@ -75,7 +75,13 @@ export const ROW_SHAPES: readonly RowShape[] = [
     table: 'files',
     kind: 'leaf',
     key: { account_id: ACCOUNT, id: key('`#leaf#<number>`', /^#leaf#(\d{6}|a\d{11})$/) },
-    attributes: { n: ['N', 'ready files among its 64 seqs (I4)'] },
+    attributes: {
+      n: ['N', 'ready files among its 64 seqs (I4)'],
+      removed: [
+        'N',
+        'bitmap of its deleted files: bit i, of value 2^i, is the file at seq 64 × number + i; absent: none',
+      ],
+    },
   },
   {
     table: 'files',

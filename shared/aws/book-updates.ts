@@ -1,7 +1,7 @@
 import type { TransactWriteUpdate } from '@aws-sdk/lib-dynamodb';
 import { storageLimitOf } from '../accounts/account.ts';
 import { type Allowance, dayOf, uploadBytesPerDayOf } from '../accounts/allowance.ts';
-import { groupOf, leafOf } from '../files/listing-counters.ts';
+import { bitOf, groupOf, leafOf } from '../files/listing-counters.ts';
 import { ACCOUNT_IS_OPEN, accountAt } from './account-store.ts';
 import type { Item } from './dynamodb.ts';
 import { fileAt, leafId } from './file-items.ts';
@@ -110,11 +110,15 @@ function withinDay(bytes: number, { limits, known, now }: Charge): Clause {
       };
 }
 
-/** The update of the counter of the leaf to which a file belongs. */
+/**
+ * The update of the row of the leaf to which a file belongs: its count and, when the file is deleted, its bit in the bitmap of
+ * the removed files. It has no condition of its own. The condition on the row of the file, in the same transaction, makes sure
+ * that a bit is added once: a second time would carry into the next bit.
+ */
 export function leafUpdate(accountId: string, { files, seq }: { files: 1 | -1; seq: number }): TransactWriteUpdate {
   return {
     ...fileAt({ accountId, id: leafId(leafOf(seq)) }),
-    UpdateExpression: 'ADD n :files',
-    ExpressionAttributeValues: { ':files': files },
+    UpdateExpression: files < 0 ? 'ADD n :files, removed :bit' : 'ADD n :files',
+    ExpressionAttributeValues: { ':files': files, ...(files < 0 && { ':bit': bitOf(seq) }) },
   };
 }

@@ -15,7 +15,14 @@ export function tableName(table: TableName): string {
 }
 
 /** What the stores keep in an attribute. A `Set` becomes a string set, to which an update can add; an array becomes a list. */
-type Value = string | number | boolean | ReadonlySet<string> | readonly number[] | { readonly [name: string]: Value };
+type Value =
+  | string
+  | number
+  | bigint
+  | boolean
+  | ReadonlySet<string>
+  | readonly number[]
+  | { readonly [name: string]: Value };
 
 /**
  * An item of a table, or a part of one. No attribute is `undefined`, because the document client would leave it out
@@ -41,21 +48,22 @@ function documentClient(settings: ReturnType<typeof callSettings>): DynamoDBDocu
       convertClassInstanceToMap: false,
       allowImpreciseNumbers: false,
     },
-    unmarshallOptions: { wrapNumbers: toSafeInteger },
+    unmarshallOptions: { wrapNumbers: toWholeNumber },
   });
   limitAndTranslate(client);
   return client;
 }
 
 /**
- * Reads a number of an item: all of ours are whole (bytes, counts, times). Without this the SDK would give a `bigint` for
- * one that a JavaScript number cannot hold.
- * @throws Error for such a number, and for a fraction: it was not written by us.
+ * Reads a number of an item: all of ours are whole (bytes, counts, times, bitmaps).
+ * @returns a `bigint` when a JavaScript number cannot hold it exactly, as with bitmaps.
+ * @throws Error for a fraction, and for more than the 38 digits that DynamoDB keeps: it was not written by us.
  */
-function toSafeInteger(digits: string): number {
+function toWholeNumber(digits: string): number | bigint {
   const value = Number(digits);
-  if (!Number.isSafeInteger(value)) throw new Error(`${digits} is not a whole number that JavaScript can hold`);
-  return value;
+  if (Number.isSafeInteger(value)) return value;
+  if (!/^-?\d{1,38}$/.test(digits)) throw new Error(`${digits} is not a whole number that we can hold`);
+  return BigInt(digits);
 }
 
 /**
@@ -65,7 +73,7 @@ function toSafeInteger(digits: string): number {
  *   (`ReturnValuesOnConditionCheckFailure`).
  */
 export function foundItem(failure: { readonly Item?: Record<string, AttributeValue> | undefined }): Item | undefined {
-  return failure.Item && unmarshall(failure.Item, { wrapNumbers: toSafeInteger });
+  return failure.Item && unmarshall(failure.Item, { wrapNumbers: toWholeNumber });
 }
 
 /** A time in the unit of DynamoDB's TTL. The domain counts in epoch milliseconds. */
@@ -100,6 +108,13 @@ export function readNumber(item: Item, name: string): number {
   const value = item[name];
   if (typeof value !== 'number') throw new Error(`item without the number ${name}`);
   return value;
+}
+
+/** Reads a bitmap: a whole number, of which each binary digit is a bit. @returns 0 when the item has no such attribute. */
+export function readBits(item: Item, name: string): bigint {
+  const value = item[name] ?? 0;
+  if (typeof value !== 'number' && typeof value !== 'bigint') throw new Error(`item without the bitmap ${name}`);
+  return BigInt(value);
 }
 
 /** @returns undefined when the item has no such attribute. @throws Error when it is not a text. */

@@ -32,6 +32,9 @@ export function seqsOfGroup(group: number): SeqRange {
   return { low: group * GROUP_SEQS, high: (group + 1) * GROUP_SEQS - 1 };
 }
 
+/** The bit of a seq in the bitmap of its leaf. */
+export const bitOf = (seq: number): bigint => 1n << BigInt(seq % LEAF_SEQS);
+
 /** First and last leaf of a group. */
 export function leavesOfGroup(group: number): { first: number; last: number } {
   return { first: group * LEAVES_PER_GROUP, last: (group + 1) * LEAVES_PER_GROUP - 1 };

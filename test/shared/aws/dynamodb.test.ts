@@ -53,6 +53,8 @@ describe.each(READERS)('%s', (_, read) => {
       empty: '',
       largest: Number.MAX_SAFE_INTEGER,
       smallest: Number.MIN_SAFE_INTEGER,
+      bitmap: 2n ** 64n - 1n,
+      negative: -(2n ** 53n) - 1n,
       flag: false,
       list: [0, 1],
       map: {},
@@ -62,12 +64,12 @@ describe.each(READERS)('%s', (_, read) => {
     expect(await read(id)).toEqual({ id, value });
   });
 
-  test.each(['9007199254740992', '-9007199254740993', '12345678901234567890', '0.5', '1e-130', '1e125'])(
-    'fails for the number %s, of which digits would be lost',
+  test.each(['0.5', '9007199254740993.5', '1e-130', '1e125'])(
+    'fails for the number %s, which is not whole or too large',
     async (N) => {
       const id = crypto.randomUUID();
       await engine.send(new PutItemCommand({ TableName, Item: { id: { S: id }, value: { M: { deep: { N } } } } }));
-      await expect(read(id)).rejects.toThrow('not a whole number that JavaScript can hold');
+      await expect(read(id)).rejects.toThrow('not a whole number that we can hold');
     },
   );
 });

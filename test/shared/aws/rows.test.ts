@@ -216,6 +216,8 @@ describe('the row of a multipart upload', () => {
       work_due_at: { N: String(NOW + 5) },
     });
     expect(await rowOfAccount(id)).toMatchObject({ groups: { M: { 0: { N: '0' } } }, books_revision: { N: '2' } });
+    const leaf = { ...keyOf(id, '#leaf#000000'), n: { N: '0' }, removed: { N: '2' } };
+    expect(await rowOfFile(id, '#leaf#000000')).toEqual(leaf);
   });
 });
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { auditAccount } from '../../../shared/administration/audit-account.ts';
@@ -101,6 +101,26 @@ describe('a leaf that is full', () => {
     expect(rounds).toBe(3);
     expect(readUnits).toBeLessThan(6);
   });
+});
+
+test('each deletion adds exactly the bit of its file to the bitmap of its leaf', async () => {
+  const accountId = await newAccount(service);
+  const files = await placeAll(64, (seq) => place(accountId, 128 + seq));
+  const removed = async () => {
+    const Key = { account_id: { S: accountId }, id: { S: '#leaf#000002' } };
+    const { Item } = await engine.send(new GetItemCommand({ TableName: tables.files, Key, ConsistentRead: true }));
+    return BigInt(Item?.removed?.N ?? 0);
+  };
+  expect(await removed()).toBe(0n);
+  const deletions = [0, 31, 32, 53, 62, 63];
+  // Each twice at once: one of the two finds no file.
+  const outcomes = await Promise.allSettled(
+    [...deletions, ...deletions].map((seq) => deleteFile(stores, files[seq] as StoredFile, inTime())),
+  );
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(deletions.length);
+  expect(await removed()).toBe(deletions.reduce((sum, bit) => sum + 2n ** BigInt(bit), 0n));
+  await eachOf(files, 4, (file) => deleteFile(stores, file, inTime()).catch(() => {}));
+  expect(await removed()).toBe(2n ** 64n - 1n);
 });
 
 describe('a listing', () => {
