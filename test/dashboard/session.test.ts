@@ -123,7 +123,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await tab.getByRole('button', { name: `Account of ${email}` }).waitFor();
   }
 
-  test('that ends during uploads makes them wait until the user logs in in another tab', async () => {
+  test('uploads wait when the session ends, until the user logs in in another tab', async () => {
     const { account, here } = await loggedOutWhileUploading('ada@films.example');
     await logInInNewTab(here, 'ada@films.example');
     await uploadPanel(here.page).getByText('2 files uploaded').waitFor();
@@ -133,7 +133,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await here.leave();
   });
 
-  test("of another account does not get the previous account's waiting uploads", async () => {
+  test("a login as another account does not get the previous account's waiting uploads", async () => {
     const { here } = await loggedOutWhileUploading('grace@films.example');
     const other = await service.newAccount('other@films.example');
     await logInInNewTab(here, 'other@films.example');
@@ -198,7 +198,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await Promise.all([here.leave(), elsewhere.leave()]);
   });
 
-  test('of another account that starts in one tab is used in every tab', async () => {
+  test('a login as another account in one tab applies in every tab', async () => {
     const account = await service.newAccount('barbara@example.org');
     const here = await visit(browser);
     await openAs(here, service, account.cookie);

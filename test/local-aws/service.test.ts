@@ -34,7 +34,7 @@ function propertiesOf<T>(templates: Templates, type: string, start: string): T {
 }
 
 describe('a template', () => {
-  test('whose bucket gives the distribution no access has links that answer 404', async () => {
+  test('links answer 404 when the bucket of the template gives the distribution no access', async () => {
     const edit = (templates: Templates) => {
       type Policy = { PolicyDocument: { Statement: { Effect: string }[] } };
       const { PolicyDocument } = propertiesOf<Policy>(templates, 'AWS::S3::BucketPolicy', 'UploadsPolicy');
@@ -48,7 +48,7 @@ describe('a template', () => {
     expect(status).toBe(404);
   });
 
-  test('whose distribution forwards every path still gives access to nothing but linked files', async () => {
+  test('a distribution that forwards every path still gives access to nothing but linked files', async () => {
     const edit = (templates: Templates) => {
       type Config = { DistributionConfig: { DefaultCacheBehavior: { FunctionAssociations?: unknown } } };
       const { DistributionConfig } = propertiesOf<Config>(

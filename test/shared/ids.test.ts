@@ -7,7 +7,7 @@ describe('a token', () => {
     [128, 22],
     [256, 43],
     [1, 1],
-  ])('of %i bits has %i letters and digits', (bits, length) => {
+  ])('a token of %i bits has %i letters and digits', (bits, length) => {
     expect(randomToken(bits)).toMatch(new RegExp(`^[0-9A-Za-z]{${length}}$`));
   });
 

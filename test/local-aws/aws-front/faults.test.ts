@@ -72,7 +72,7 @@ describe('a write of DynamoDB', () => {
     await put(id);
   });
 
-  test('that is never answered fails when the client gives up', async () => {
+  test('a write that is never answered fails when the client gives up', async () => {
     inject('timeout', { operation: 'PutItem' });
     const config = { requestHandler: { requestTimeout: 50, throwOnRequestTimeout: true } };
     const id = randomUUID();
@@ -162,7 +162,7 @@ describe('a late call', () => {
     return Number((await engineClient().send(command)).Item?.at?.N);
   };
 
-  test('of DynamoDB gets no answer, and is performed when the test says so', async () => {
+  test('a late DynamoDB call gets no answer, and is performed when the test says so', async () => {
     const id = randomUUID();
     const release = Promise.withResolvers<void>();
     const fault = inject({ lateBy: release.promise }, { operation: 'PutItem' }, { times: 1 });
@@ -276,7 +276,7 @@ describe('at the end, a fault', () => {
     throw new Error('no such property');
   };
 
-  test('that applied to no call is an error with its match, its effect and where it was added', () => {
+  test('a fault that applied to no call is an error with its match, its effect and where it was added', () => {
     const faults = createFaults();
     faults.add({ match, effect: 'throttle' });
     expect(faults.take(subject)).toBeUndefined();
@@ -285,13 +285,13 @@ describe('at the end, a fault', () => {
     );
   });
 
-  test('that applied to no call before it was removed is an error as well', () => {
+  test('a fault that applied to no call before it was removed is an error as well', () => {
     const faults = createFaults();
     faults.add({ match, effect: 'throttle' }).remove();
     expect(() => faults.assertApplied()).toThrow(/applied to no call/);
   });
 
-  test('whose predicate threw is an error, and does not apply', () => {
+  test('a fault with a predicate that threw is an error, and does not apply', () => {
     const faults = createFaults();
     faults.add({ match: { predicate: failing }, effect: 'throttle', mayNotApply: true });
     faults.add({ match: {}, effect: 'cut' });
@@ -299,7 +299,7 @@ describe('at the end, a fault', () => {
     expect(() => faults.assertApplied()).toThrow(/predicate that threw Error: no such property/);
   });
 
-  test('that applied, or that may apply to no call, is no error', () => {
+  test('a fault that applied, or that may apply to no call, is no error', () => {
     const faults = createFaults();
     faults.add({ match, effect: 'throttle', mayNotApply: true });
     faults.add({ match: {}, effect: 'cut' });

@@ -138,7 +138,7 @@ describe('a condition of a policy', () => {
     await put({ IfNoneMatch: '*' });
   });
 
-  test('that the front does not know is refused when the principal is added', () => {
+  test('adding a principal fails when its policy has a condition that the front does not know', () => {
     const Condition = { IpAddress: { 'aws:SourceIp': '10.0.0.0/8' } };
     const user = principal('remote', allow('s3:*', '*', { Condition }));
     expect(() => front.addPrincipal(user)).toThrow(

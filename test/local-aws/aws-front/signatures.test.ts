@@ -75,11 +75,11 @@ describe('a signed request', () => {
     [16, 403, 'RequestTimeTooSkewed'],
     [-14, 200, undefined],
     [-16, 403, 'RequestTimeTooSkewed'],
-  ])('of %i minutes ago is answered %i %s', async (minutes, status, code) => {
+  ])('a request signed %i minutes ago is answered %i %s', async (minutes, status, code) => {
     expect(await send(await signed({ now: minutesAgo(minutes) }))).toEqual([status, code]);
   });
 
-  test('whose body has another hash is refused, and nothing is stored', async () => {
+  test('a request with a body that has another hash is refused, and nothing is stored', async () => {
     const payloadHash = (await signed())['x-amz-content-sha256'] ?? '';
     const headers = await signRequest({ method: 'PUT', url, headers: { host }, payloadHash }, ADMIN, {
       ...ACCOUNT,
@@ -93,7 +93,7 @@ describe('a signed request', () => {
     expect(await send(await signed({ payloadHash: 'whatever' }))).toEqual([400, 'InvalidRequest']);
   });
 
-  test('whose body comes in chunks with signatures of their own is not implemented', async () => {
+  test('a body in signed chunks is not implemented', async () => {
     const payloadHash = 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD';
     expect(await send(await signed({ payloadHash }))).toEqual([501, 'NotImplemented']);
   });
@@ -125,7 +125,7 @@ describe('a presigned URL', () => {
     [880, 200, undefined],
     [910, 403, 'AccessDenied'],
     [-1_000, 403, 'RequestTimeTooSkewed'],
-  ])('of 15 minutes is answered, %i seconds after it was signed, %i %s', async (age, status, code) => {
+  ])('a presigned URL of 15 minutes is answered, %i seconds after it was signed, %i %s', async (age, status, code) => {
     expect(await send(await presign(secondsAgo(age)))).toEqual([status, code]);
   });
 

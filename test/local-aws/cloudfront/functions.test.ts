@@ -118,7 +118,7 @@ describe('a viewer-request function', () => {
     ['gives a path without a slash', 'event.request.uri = "x"; return event.request', 502],
     ['answers with an impossible status', 'return { statusCode: 900 }', 502],
     ['selects an origin that is not there', 'cf.selectRequestOriginById("gone"); return event.request', 502],
-  ])('that %s gives CloudFront’s page and leaves the server alive', async (_name, code, status) => {
+  ])('a function that %s gives CloudFront’s page and leaves the server alive', async (_name, code, status) => {
     const rig = await rigWith('viewer-request', `import cf from 'cloudfront';\nfunction handler(event) { ${code} }`);
     const reply = await ask(rig, '/');
     expectOwnPage(reply, status);
@@ -126,7 +126,7 @@ describe('a viewer-request function', () => {
     expect((await ask(rig, '/')).status).toBe(status);
   });
 
-  test('that sets an invalid header fails with the name of the header', async () => {
+  test('a function that sets an invalid header fails with the name of the header', async () => {
     const code = 'function handler(event) { event.request.headers["x-a"] = { value: "\\n" }; return event.request; }';
     const rig = await rigWith('viewer-request', code);
     await ask(rig, '/');

@@ -92,7 +92,7 @@ const created = (key: string, bucket = 'uploads') => ({
 });
 
 describe('a new object', () => {
-  test("that matches a rule reaches its function as EventBridge's event", async () => {
+  test("an object that matches a rule reaches its function as EventBridge's event", async () => {
     const { bus, received } = await busWith();
     bus.objectCreated(created('incoming/ü b'));
     expect(await received()).toEqual([

@@ -18,7 +18,7 @@ function found(root: ApiResource, request: string): string {
   return route ? `${route.resource.path} ${JSON.stringify(route.pathParameters)}` : 'nothing';
 }
 
-describe('of literal, parameter and greedy parts', async () => {
+describe('a route of literal, parameter and greedy parts', async () => {
   const root = await rootOf(
     'GET /',
     'GET /users/{userId}',

@@ -217,7 +217,7 @@ describe('the answer', () => {
     ['{"statusCode":200,"headers":{"a b":"c"}}'],
     ['{"statusCode":200,"multiValueHeaders":{"X":"a"}}'],
     ['{"statusCode":200,"isBase64Encoded":"true"}'],
-  ])('of a function that returns %s is 502', async (result) => {
+  ])('a function that returns %s is answered 502', async (result) => {
     const { send, failures } = await reply();
     const answer = await send('POST /reply', {}, result);
     expect(answer).toMatchObject({ status: 502, body: '{"message":"Internal server error"}' });
@@ -364,14 +364,14 @@ describe('a body', () => {
     [5 * MIB, 413, '{"message":"Request Too Long"}'],
     [10 * MIB, 413, '{"message":"Request Too Long"}'],
     [10 * MIB + 1, 413, 'HTTP content length exceeded 10485760 bytes.'],
-  ])('of %i bytes is answered %i', async (bytes, status, expected) => {
+  ])('a body of %i bytes is answered %i', async (bytes, status, expected) => {
     const responses = { Large: gatewayResponse('REQUEST_TOO_LARGE', { StatusCode: '418' }) };
     const { send } = await gatewayWith({ ...restApi({ 'POST /': 'F' }, ['*/*']), ...responses }, { F: LENGTH });
     // No template changes the 413: AWS does not support it.
     expect(await send('POST /', {}, Buffer.alloc(bytes))).toMatchObject({ status, body: expected });
   });
 
-  test('that the client does not finish does no harm to the gateway', async () => {
+  test('a body that the client does not finish does no harm to the gateway', async () => {
     const { open, send, failures } = await echo();
     const sent = open('POST /files/1', { 'content-length': '100' });
     sent.on('error', () => {});
@@ -389,7 +389,7 @@ describe('a configured error', () => {
   const withResponses = (responses: Record<string, ReturnType<typeof gatewayResponse>>) =>
     gatewayWith({ ...restApi({ 'GET /throw': 'F' }), ...responses }, { F: 'exports.handler = () => { throw 1 }' });
 
-  test('of its own type has the status, body and headers of the template', async () => {
+  test('an error with a response of its own type has the status, body and headers of the template', async () => {
     const { send } = await withResponses({
       A: gatewayResponse('MISSING_AUTHENTICATION_TOKEN', {
         ...JSON_ERROR,

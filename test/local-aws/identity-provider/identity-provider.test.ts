@@ -114,7 +114,7 @@ describe('a login', () => {
     expect(subjects[0]).not.toBe(subjects[2]);
   });
 
-  test('of an address that starts with "unverified" has an unverified address', async () => {
+  test('an address that starts with "unverified" is unverified in the ID token', async () => {
     expect(await claims('unverified.bob@x.org')).toMatchObject({ email_verified: false });
   });
 

@@ -43,7 +43,7 @@ describe('a function', () => {
     expect(resultOf(await send({ a: [1, 'ü'] }))).toEqual({ a: [1, 'ü'], at: '1970-01-01T00:00:00.000Z' });
   });
 
-  test('that returns nothing has the result null', async () => {
+  test('a function that returns nothing has the result null', async () => {
     const { send } = await lambdaWith('exports.handler = async () => {}');
     expect(resultOf(await send({}))).toBeNull();
   });

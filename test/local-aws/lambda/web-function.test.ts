@@ -175,7 +175,7 @@ describe('environments', () => {
     await expect.poll(async () => (await get('/pid')).status).toBe(200);
   });
 
-  test('that crash answer 502 to their requests, and the next request starts another', async () => {
+  test('an environment that crashes answers its requests 502, and the next request starts another', async () => {
     const { get, log } = await start(PID);
     const first = (await get('/pid')).body;
     expect(await get('/crash')).toMatchObject({ status: 502, headers: { 'lambda-web-error-type': 'Runtime.Crashed' } });
@@ -185,7 +185,7 @@ describe('environments', () => {
     expect(second.body).not.toBe(first);
   });
 
-  test('that do not start answer 502 and say why', async () => {
+  test('an environment that does not start answers 502, and the log says why', async () => {
     const { get, log } = await start('process.exit(3)');
     expect((await get()).status).toBe(502);
     expect(log).toContain('did not start: it ended with code 3');

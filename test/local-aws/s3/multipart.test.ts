@@ -97,7 +97,7 @@ describe('a completion', () => {
     expect((await failureOf(head('refused'))).status).toBe(404);
   });
 
-  test('of one small part succeeds', async () => {
+  test('a completion with one small part succeeds', async () => {
     await complete(refused, [small]);
     expect(await head('refused')).toMatchObject({ ContentLength: LAST.length });
   });
@@ -114,7 +114,7 @@ describe('a completion', () => {
     expect(await head('taken')).toMatchObject({ ContentLength: LAST.length });
   });
 
-  test('that is repeated gets the same answer, and does not restore a deleted object', async () => {
+  test('a repeated completion gets the same answer, and does not restore a deleted object', async () => {
     const upload = await create('repeated');
     const parts = [await send(upload, 1, LAST)];
     const { ETag } = await complete(upload, parts, { IfNoneMatch: '*' });
@@ -123,7 +123,7 @@ describe('a completion', () => {
     expect((await failureOf(head('repeated'))).status).toBe(404);
   });
 
-  test('of several uploads at once to one key with If-None-Match: * succeeds once', async () => {
+  test('one of several completions at once of one key with If-None-Match: * succeeds', async () => {
     const uploads = await Promise.all(Array.from({ length: 5 }, () => create('contested')));
     const outcomes = await Promise.allSettled(
       uploads.map(async (upload, index) =>
@@ -135,7 +135,7 @@ describe('a completion', () => {
 });
 
 describe('a checksum', () => {
-  test('of each part is combined into one of the object', async () => {
+  test('the checksums of the parts are combined into one of the object', async () => {
     const upload = await create('summed', { ChecksumAlgorithm: 'SHA256' });
     const parts = [
       await send(upload, 1, FIRST, { ChecksumAlgorithm: 'SHA256' }),
@@ -148,7 +148,7 @@ describe('a checksum', () => {
     expect(await head('summed')).toMatchObject({ ChecksumSHA256, ChecksumType: 'COMPOSITE' });
   });
 
-  test('that does not match the part refuses it', async () => {
+  test('a part with a checksum that does not match is refused', async () => {
     const upload = await create('mismatched');
     const bad = send(upload, 1, LAST, { ContentMD5: '1B2M2Y8AsgTpgAmY7PhCfg==' });
     expect(await failureOf(bad)).toEqual({ name: 'BadDigest', status: 400 });

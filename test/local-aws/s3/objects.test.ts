@@ -160,7 +160,7 @@ describe('a range of 11 bytes', () => {
     expect([answer.status, await answer.text()]).toEqual([status, status === 206 ? 'hello' : HELLO]);
   });
 
-  test('of an empty object cannot be satisfied', async () => {
+  test('a range of an empty object cannot be satisfied', async () => {
     await put('empty', '');
     expect(await failureOf(get('empty', { Range: 'bytes=0-' }))).toEqual({ name: 'InvalidRange', status: 416 });
   });

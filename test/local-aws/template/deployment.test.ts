@@ -56,7 +56,7 @@ describe('names', () => {
     ['A'.repeat(200), 'AWS::DynamoDB::Table', /^.{209,255}$/],
     ['Cdn', 'AWS::CloudFront::Distribution', /^E[0-9A-Z]{13}$/],
     ['Api', 'AWS::ApiGateway::RestApi', /^[0-9a-z]{10}$/],
-  ])('of %s, a %s, follow the rules of the type', async (logicalId, Type, pattern) => {
+  ])('the name of %s, a %s, follows the rules of the type', async (logicalId, Type, pattern) => {
     const deployment = await deploy({ Stack: { Resources: { [logicalId]: { Type } } } });
     expect(deployment.resources(Type)[0]?.ref).toMatch(pattern);
   });
@@ -119,7 +119,7 @@ describe('addresses', () => {
 });
 
 describe('resources', () => {
-  test('of an unknown type are an error that names it', async () => {
+  test('a resource of an unknown type is an error that names it', async () => {
     await expect(deploy({ Stack: { Resources: { Web: { Type: 'AWS::EC2::VPC' } } } })).rejects.toThrow(
       'nothing for AWS::EC2::VPC (Web)',
     );
@@ -130,7 +130,7 @@ describe('resources', () => {
     await expect(deploy({ Stack: { Resources } })).rejects.toThrow('Data: the local AWS does not implement Condition');
   });
 
-  test('that refer to each other in a circle are an error', async () => {
+  test('resources that refer to each other in a circle are an error', async () => {
     const Resources = {
       A: { Type: 'AWS::SSM::Parameter', Properties: { Name: { Ref: 'B' } } },
       B: { Type: 'AWS::SSM::Parameter', Properties: { Name: { Ref: 'A' } } },

@@ -74,7 +74,7 @@ describe('a suspension', () => {
     expect(await areLetIn(person)).toEqual(KEYS_ALONE);
   });
 
-  test('of an unknown account is not_found and creates no account', async () => {
+  test('suspending an unknown account is not_found and creates no account', async () => {
     const id = crypto.randomUUID();
     await expect(suspend(id)).rejects.toMatchObject({ code: 'not_found' });
     await expect(restore(id)).rejects.toMatchObject({ code: 'not_found' });
@@ -199,7 +199,7 @@ describe('nothing is added to the books of a suspended account:', () => {
   });
 });
 
-describe('of a suspension and a restoration at once, the last one to write the account wins for all keys:', () => {
+describe('when a suspension and a restoration run at once, the last one to write the account wins for all keys:', () => {
   test('a suspension that is overtaken stops', async () => {
     const person = await somebody();
     let isOvertaken = false;

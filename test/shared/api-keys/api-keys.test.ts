@@ -148,7 +148,7 @@ describe('creating a key', () => {
 });
 
 describe('the list', () => {
-  test('of an account without keys is empty', async () => {
+  test('the list of an account without keys is empty', async () => {
     expect(await listApiKeys(keys, await newAccount())).toEqual({ items: [] });
   });
 
@@ -209,7 +209,7 @@ describe('revoking a key', () => {
     expect(await keyCount(accountId)).toBe(1);
   });
 
-  test('of another account leaves that key valid', async () => {
+  test('revoking a key of another account leaves that key valid', async () => {
     const [mine, theirs] = [await newAccount(), await newAccount()];
     const { id, key } = await create(theirs);
     await expect(revoke(mine, id)).rejects.toMatchObject({ code: 'not_found' });

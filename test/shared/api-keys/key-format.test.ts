@@ -5,7 +5,7 @@ describe('a new key', () => {
   test.each([
     ['live', /^svc_live_[0-9A-Za-z]{49}$/],
     ['test', /^svc_test_[0-9A-Za-z]{49}$/],
-  ] as const)('of kind %s shows its kind, and is well formed', (kind, form) => {
+  ] as const)('a new key of kind %s shows its kind, and is well formed', (kind, form) => {
     const key = generateKey(kind);
     expect(key).toMatch(form);
     expect(isWellFormedKey(key)).toBe(true);

@@ -25,7 +25,7 @@ describe('a cached value', () => {
     expect(await Promise.all([value(), value(), value()])).toEqual([1, 1, 1]);
   });
 
-  test('that could not be read is asked for again by the next', async () => {
+  test('a value that could not be read is read again by the next caller', async () => {
     const { state, value } = dependency();
     state.isDown = true;
     await expect(value()).rejects.toThrow('down');
@@ -34,7 +34,7 @@ describe('a cached value', () => {
     expect(await value()).toBe(3);
   });
 
-  test('that cannot be renewed stays in use for another while', async () => {
+  test('a value that cannot be renewed stays in use for another while', async () => {
     const { state, value } = dependency();
     expect(await value()).toBe(1);
     state.now = 5_000;

@@ -95,7 +95,7 @@ describe('a secret', () => {
     ['null', 'it is not a JSON object'],
     ['{"a":hunter2}', 'it is not a JSON object'],
     ['{"client_id":"hunter2"}', 'it has no client_secret'],
-  ])('that is %j is service_unavailable: the log learns its name, and not what it holds', async (stored, what) => {
+  ])('a secret that is %j is service_unavailable: the log has its name, and not its content', async (stored, what) => {
     values.set('login', stored);
     const error = await (await load()).loginProvider().catch((thrown) => thrown);
     expect(error).toMatchObject({ code: 'service_unavailable' });
@@ -103,7 +103,7 @@ describe('a secret', () => {
     expect(error.cause.cause).toBeUndefined();
   });
 
-  test('that was not filled in is read again at once', async () => {
+  test('a secret that was not filled in is read again at once', async () => {
     const { loginProvider } = await load();
     values.set('login', 'made up');
     await expect(loginProvider()).rejects.toMatchObject({ code: 'service_unavailable' });

@@ -44,7 +44,7 @@ describe('a transaction', () => {
   test.each([
     ['meets another writer', cancelled('None', 'TransactionConflict')],
     ['meets a busy partition', cancelled('ThrottlingError', 'TransactionConflict')],
-  ])('that %s three times is written at the fourth attempt', async (_, fault) => {
+  ])('a transaction that %s three times is written at the fourth attempt', async (_, fault) => {
     const id = crypto.randomUUID();
     first(3, fault);
     await transact([addOne(id)], inTime());
@@ -52,7 +52,7 @@ describe('a transaction', () => {
     expect(await count(id)).toBe('1');
   });
 
-  test('whose answer is lost is written once', async () => {
+  test('a transaction is written once although its answer is lost', async () => {
     const id = crypto.randomUUID();
     first(1, 'cut-after');
     await transact([addOne(id)], inTime());
@@ -60,7 +60,7 @@ describe('a transaction', () => {
     expect(await count(id)).toBe('1');
   });
 
-  test('whose answer is lost and whose next attempt meets another writer is written once', async () => {
+  test('a transaction is written once although its answer is lost and the next attempt meets another writer', async () => {
     const id = crypto.randomUUID();
     const faults: ProxyFault[] = ['cut-after', cancelled('TransactionConflict')];
     proxy.setFault(() => faults.shift());
@@ -69,7 +69,7 @@ describe('a transaction', () => {
     expect(await count(id)).toBe('1');
   });
 
-  test('that meets other writers until its deadline is service_unavailable, and is not written', async () => {
+  test('a transaction that meets other writers until its deadline is service_unavailable, and is not written', async () => {
     const id = crypto.randomUUID();
     proxy.setFault(() => cancelled('TransactionConflict'));
     await expect(transact([addOne(id)], { deadlineAt: Date.now() + 200 })).rejects.toMatchObject({
@@ -96,7 +96,7 @@ describe('a transaction', () => {
   test.each([
     ['throttled as a whole', dynamoDbError('ThrottlingException')],
     ['cut off', 'cut'],
-  ] as const)('that is %s at every attempt of the SDK is service_unavailable', async (_, fault) => {
+  ] as const)('a transaction that is %s at every attempt of the SDK is service_unavailable', async (_, fault) => {
     proxy.setFault(() => fault);
     await expect(transact([addOne(crypto.randomUUID())], inTime())).rejects.toMatchObject({
       code: 'service_unavailable',

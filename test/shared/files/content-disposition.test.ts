@@ -27,7 +27,7 @@ describe('Content-Disposition', () => {
     ['text/html', 'attachment'],
     ['image/svg+xml', 'attachment'],
     ['application/x-unknown', 'attachment'],
-  ])('of %s is %s', (mimeType, type) => {
+  ])('the disposition of %s is %s', (mimeType, type) => {
     expect(contentDisposition('a', mimeType)).toMatch(new RegExp(`^${type}; `));
   });
 

@@ -124,7 +124,7 @@ test('each deletion adds exactly the bit of its file to the bitmap of its leaf',
 });
 
 describe('a listing', () => {
-  test('of an account without files is empty, and so is a page beyond the last', async () => {
+  test('the list of an account without files is empty, and so is a page beyond the last', async () => {
     const accountId = await newAccount(service);
     expect(await list(accountId, 1, 50)).toEqual({ names: [], total: 0 });
     expect(await list(accountId, 1, 50, 'x')).toEqual({ names: [], total: 0 });

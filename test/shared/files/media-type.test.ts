@@ -71,7 +71,7 @@ describe('the media type', () => {
     ['a.constructor', 'application/octet-stream'],
     ['a.__proto__', 'application/octet-stream'],
     ['a.txt\n', 'application/octet-stream'],
-  ])('of %j, with none declared, is %s', (name, expected) => {
+  ])('the media type of %j, with none declared, is %s', (name, expected) => {
     expect(mediaType(undefined, name)).toBe(expected);
   });
 });
@@ -85,11 +85,11 @@ describe('the extension', () => {
     ['constructor', ''],
     ['__proto__', ''],
     ['', ''],
-  ])('of %j is %j', (type, extension) => {
+  ])('the extension of %j is %j', (type, extension) => {
     expect(extensionOf(type)).toBe(extension);
   });
 
-  test('of every row of the table leads back to its type', () => {
+  test('the extension of every row of the table leads back to its type', () => {
     for (const [type, extensions] of Object.entries(EXTENSIONS_OF_TYPES)) {
       for (const extension of extensions.split(' ')) expect(mediaType(undefined, `a.${extension}`)).toBe(type);
       expect(mediaType(undefined, `file${extensionOf(type)}`)).toBe(type);

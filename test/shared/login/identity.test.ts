@@ -67,7 +67,7 @@ describe('an ID token is refused', () => {
     await expectRefused(await logIn({ claims }), 'email_not_verified');
   });
 
-  test('of a clock half a minute ahead or behind is accepted', async () => {
+  test('an ID token is accepted with a clock half a minute ahead or behind', async () => {
     expect(sessionOf(await logIn({ claims: { iat: SECONDS + 25 } }))).toBeDefined();
     expect(sessionOf(await logIn({ claims: { exp: SECONDS - 25 } }))).toBeDefined();
   });

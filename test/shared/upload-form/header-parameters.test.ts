@@ -20,7 +20,7 @@ test.each<[what: string, header: string, parameters: Record<string, string>]>([
   expect(Object.fromEntries(headerParameters(header))).toEqual(parameters);
 });
 
-test('of many parameters the first sixteen are read', () => {
+test('only the first sixteen parameters of a header are read', () => {
   const header = `form-data${Array.from({ length: 20 }, (_, index) => `; p${index}=x`).join('')}`;
   expect([...headerParameters(header).keys()]).toEqual(Array.from({ length: 16 }, (_, index) => `p${index}`));
 });

@@ -13,7 +13,7 @@ describe.each(captures)('$name', ({ client, version, contentType, body, expected
     ['at once', body.length],
     ['in single bytes', 1],
     ['in chunks of 7 bytes', 7],
-  ])(`of ${client} ${version} is read %s`, async (_, size) => {
+  ])(`the form of ${client} ${version} is read %s`, async (_, size) => {
     const reading = await readForm(chunksOf(body, size), contentType);
     if ('error' in expected) {
       expect(reading).toEqual({ error: expected.error, stored: 0, discarded: 0 });
