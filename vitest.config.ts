@@ -8,7 +8,7 @@ export const COMMON = {
 };
 
 /** Tests of modules that read their environment when they load: each file needs an environment of its own. */
-const MODULE_TESTS = ['test/{functions,shared}/**/*.test.ts'];
+const MODULE_TESTS = ['test/{admin,functions,shared}/**/*.test.ts'];
 
 export default defineConfig({
   test: {

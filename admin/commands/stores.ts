@@ -8,7 +8,7 @@ import { sessionStore } from '../../shared/aws/session-store.ts';
 import { releaseStore } from '../../shared/aws/settlement-store.ts';
 import { limit, list, required } from '../../shared/env.ts';
 
-/** The stores of all commands. This file reads the environment when it loads, so only run.ts may import it. */
+/** The stores of all commands. This file reads the environment when it loads, so only main.ts may import it, after it has set that. */
 export const stores = {
   accounts: accountStore,
   administration: administrationStore,

@@ -5,6 +5,7 @@ import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS, EXIT_CODES, OPTIONS, usageOf } from '../../admin/commands.ts';
 import { confirm } from '../../admin/confirm.ts';
+import { main } from '../../admin/main.ts';
 import { freePort } from '../../local-aws/host/ports.ts';
 import { startAdmin } from '../support/admin.ts';
 
@@ -38,10 +39,17 @@ test.each([
   [['show', 'a', '--stage', 'test'], 'A stage is prod or dev, not "test".'],
   [['show', 'a', '--stage', 'dev', '--local'], 'Either --local or --stage: on this machine there is one stage.'],
 ])('the arguments %j are rejected with exit code 2 and one sentence', async (args, sentence) => {
-  expect(await run(args)).toEqual({ code: 2, stdout: '', stderr: `${sentence}\n` });
+  const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
+  expect(await main(args, streams)).toBe(2);
+  expect([streams.stdout.read(), String(streams.stderr.read())]).toEqual([null, `${sentence}\n`]);
 });
 
 describe('a command ends with one sentence on stderr', () => {
+  test('and exit code 2 when its arguments are wrong', async () => {
+    const stderr = 'There is no command "frobnicate": see --help.\n';
+    expect(await run(['frobnicate'])).toEqual({ code: 2, stdout: '', stderr });
+  });
+
   test('without a region', async () => {
     const stderr = 'There is no AWS region: set AWS_REGION, or a profile that has one.\n';
     expect(await run(['show', 'a@example.com'])).toEqual({ code: 1, stdout: '', stderr });

@@ -1,8 +1,10 @@
+import { PassThrough } from 'node:stream';
 import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { main } from '../../admin/main.ts';
 import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
 import { LANES } from '../../shared/metrics.ts';
-import { admin, adminJson, startAdmin } from '../support/admin.ts';
+import { type AdminOutcome, adminProcess, adminProcessJson, startAdmin } from '../support/admin.ts';
 import { readBooks } from '../support/books.ts';
 import { client } from '../support/client.ts';
 import { uploadThrough } from '../support/lanes.ts';
@@ -10,7 +12,10 @@ import { logIn } from '../support/login.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
-/** Runs the operator's commands as processes, and checks their effects over HTTP. */
+/**
+ * Runs the operator's commands and checks their effects over HTTP. Most run in this process, since a start of Node takes longer
+ * than a command; those of `reconcile`, whose use case logs, and the one that is killed run as processes.
+ */
 
 let service: TestService;
 let operator: Operator;
@@ -19,6 +24,7 @@ let other: TestAccount;
 beforeAll(async () => {
   service = await startTestService();
   operator = operatorOf(service);
+  process.env.DATA_DIR = service.dataDir;
   other = await service.newAccount();
   await other.byKey.upload('theirs.txt', 'theirs');
 });
@@ -26,6 +32,21 @@ afterAll(async () => {
   operator.close();
   await service.close();
 });
+
+/** Runs `npm run admin -- --local …` in this process, without a terminal. */
+async function admin(...args: string[]): Promise<AdminOutcome> {
+  const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
+  const code = await main(['--local', ...args], streams);
+  const read = (stream: PassThrough) => String(stream.read() ?? '');
+  return { code, stdout: read(streams.stdout), stderr: read(streams.stderr) };
+}
+
+/** Like {@link admin}, with `--json`. @returns the parsed output. */
+async function adminJson(...args: string[]): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await admin('--json', ...args);
+  expect([code, stderr]).toEqual([0, '']);
+  return JSON.parse(stdout);
+}
 
 /** The status of a request with the account's key, and of one with its session. */
 async function statuses({ byKey, bySession }: TestAccount): Promise<number[]> {
@@ -45,7 +66,7 @@ describe('show', () => {
     const account = await service.newAccount();
     await account.byKey.upload('a.txt', 'hello');
     const { items } = (await account.bySession.request('GET', '/api-keys')).body;
-    const shown = await adminJson(service, 'show', account.email.toUpperCase());
+    const shown = await adminJson('show', account.email.toUpperCase());
     expect(shown).toMatchObject({
       id: account.id,
       email: account.email,
@@ -58,7 +79,7 @@ describe('show', () => {
       live_sessions: 1,
       api_keys: items,
     });
-    const { stdout } = await admin(service, 'show', account.id);
+    const { stdout } = await admin('show', account.id);
     expect(stdout).toContain(`account   ${account.id}\n`);
     expect(stdout).toContain('storage   5 bytes of 2,147,483,648 bytes (the default)\n');
     expect(stdout).toContain('sent      5 bytes today (UTC)\n');
@@ -72,7 +93,7 @@ describe('show', () => {
     const books = { created_at: zero, storage_used_bytes: zero, file_count: zero, groups: { M: {} } };
     const Item = { id: { S: id }, email: { S: 'odd@example.com' }, name: words, ...books };
     await operator.dynamoDb.send(new PutItemCommand({ TableName: service.tables.accounts, Item }));
-    const { stdout } = await admin(service, 'show', id);
+    const { stdout } = await admin('show', id);
     expect(stdout).toContain('name      �[2J�state open�\n');
   });
 
@@ -80,7 +101,7 @@ describe('show', () => {
     'says that there is no account %s',
     async (name) => {
       const stderr = `There is no account ${name}.\n`;
-      expect(await admin(service, 'show', name)).toEqual({ code: 1, stdout: '', stderr });
+      expect(await admin('show', name)).toEqual({ code: 1, stdout: '', stderr });
     },
   );
 
@@ -90,7 +111,7 @@ describe('show', () => {
       const Item = { id: { S: id }, email: { S: email } };
       await operator.dynamoDb.send(new PutItemCommand({ TableName: service.tables.accounts, Item }));
     }
-    const { code, stderr } = await admin(service, 'show', email);
+    const { code, stderr } = await admin('show', email);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/name one by its id: (a, b|b, a)\.\n$/)]);
   });
 });
@@ -98,7 +119,7 @@ describe('show', () => {
 test('suspend rejects the account from the next request on, and restore makes its keys valid again, but not its sessions', async () => {
   const account = await service.newAccount();
   const { body } = await account.byKey.upload('a.txt', 'hello');
-  expect(await adminJson(service, 'suspend', account.email)).toEqual({
+  expect(await adminJson('suspend', account.email)).toEqual({
     id: account.id,
     suspended: true,
     keys: 1,
@@ -108,9 +129,9 @@ test('suspend rejects the account from the next request on, and restore makes it
   const login = { startUrl: `${service.urls.base_url}/auth/google`, email: account.email };
   expect((await logIn(login)).location).toMatch(/\/dashboard\/login\?error=not_allowed$/);
   expect((await fetch(String(body.url))).status).toBe(200);
-  expect(await adminJson(service, 'show', account.id)).toMatchObject({ suspended: true });
+  expect(await adminJson('show', account.id)).toMatchObject({ suspended: true });
   await expectOtherUntouched();
-  const { stdout } = await admin(service, 'restore', account.email);
+  const { stdout } = await admin('restore', account.email);
   expect(stdout).toBe(
     `${account.email} (${account.id}) is restored: 1 key accepted again. Its sessions stay ended: the owner has to log in again.\n`,
   );
@@ -122,12 +143,12 @@ test('end-sessions logs out every browser from the next request on, and keeps th
   const account = await service.newAccount();
   const { cookie } = await service.newAccount(account.email);
   const second = client(service.urls.base_url, { cookie });
-  expect(await adminJson(service, 'end-sessions', account.email)).toEqual({ id: account.id, sessions: 2 });
+  expect(await adminJson('end-sessions', account.email)).toEqual({ id: account.id, sessions: 2 });
   expect(await statuses(account)).toEqual([200, 401]);
   expect((await second.request('GET', '/auth/me')).status).toBe(401);
   expect((await service.newAccount(account.email)).id).toBe(account.id);
   await expectOtherUntouched();
-  const { stdout } = await admin(service, 'end-sessions', account.id);
+  const { stdout } = await admin('end-sessions', account.id);
   expect(stdout).toBe(`1 session of ${account.email} (${account.id}) ended.\n`);
 });
 
@@ -135,7 +156,7 @@ describe('set-limit', () => {
   test('applies in every lane and in the profile, until it is reset to the default', async () => {
     const account = await service.newAccount();
     const { body: before } = await account.bySession.request('GET', '/auth/me');
-    await adminJson(service, 'set-limit', account.email, '15');
+    await adminJson('set-limit', account.email, '15');
     for (const lane of LANES) {
       expect((await uploadThrough(lane, account, lane, '12345')).status).toBe(201);
     }
@@ -144,7 +165,7 @@ describe('set-limit', () => {
       expect([lane, status, body]).toEqual([lane, 403, { error: 'storage_limit_exceeded' }]);
     }
     expect(await me(account)).toMatchObject({ storage_limit_bytes: 15, storage_used_bytes: 15 });
-    expect(await adminJson(service, 'set-limit', account.id, 'default')).toMatchObject({
+    expect(await adminJson('set-limit', account.id, 'default')).toMatchObject({
       storage_limit_bytes: before.storage_limit_bytes,
       storage_limit_is_default: true,
     });
@@ -154,7 +175,7 @@ describe('set-limit', () => {
   });
 
   test.each(['-1', '1.5', '5GB', '', '9007199254740992', 'none'])('rejects the value %j', async (value) => {
-    const { code, stderr } = await admin(service, 'set-limit', '--', other.email, value);
+    const { code, stderr } = await admin('set-limit', '--', other.email, value);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^A limit is a whole number of bytes from 0 to /)]);
     expect(await me(other)).toMatchObject({ storage_limit_bytes: 2_147_483_648 });
   });
@@ -168,7 +189,7 @@ describe('take-down', () => {
       const { body: file } = await uploadThrough(lane, account, 'a b.txt', 'hello');
       await account.byKey.upload('kept.txt', 'kept');
       const [, , token] = new URL(String(file.url)).pathname.split('/');
-      expect(await adminJson(service, 'take-down', String(file.url), '--yes')).toEqual({
+      expect(await adminJson('take-down', String(file.url), '--yes')).toEqual({
         deleted: true,
         file: { id: file.id, name: 'a b.txt', object_key: `uploads/${token}` },
         account: { id: account.id, email: account.email },
@@ -176,7 +197,7 @@ describe('take-down', () => {
       expect((await fetch(String(file.url))).status).toBe(404);
       expect((await account.byKey.request('GET', `/files/${file.id}`)).status).toBe(404);
       expect(await me(account)).toMatchObject({ storage_used_bytes: 4, file_count: 1 });
-      const again = await admin(service, 'take-down', String(file.url), '--yes');
+      const again = await admin('take-down', String(file.url), '--yes');
       expect(again).toEqual({ code: 1, stdout: '', stderr: 'There is no file behind this link (any more).\n' });
       await expectOtherUntouched();
     },
@@ -184,14 +205,14 @@ describe('take-down', () => {
 
   test('prints how long the bytes are kept, and under which key', async () => {
     const { body: file } = await (await service.newAccount()).byKey.upload('a.txt', 'hello');
-    const { stdout } = await admin(service, 'take-down', String(file.url), '--yes');
+    const { stdout } = await admin('take-down', String(file.url), '--yes');
     const [, key] = /(uploads\/\w+)\//.exec(String(file.url)) ?? [];
     expect(stdout).toContain(`On AWS its bytes are kept for ${DELETED_BYTES_KEPT_DAYS} days, as versions of ${key}.\n`);
   });
 
   test('does not delete the file without --yes and a terminal', async () => {
     const { body: file } = await (await service.newAccount()).byKey.upload('a.txt', 'hello');
-    const { code, stderr } = await admin(service, 'take-down', String(file.url));
+    const { code, stderr } = await admin('take-down', String(file.url));
     expect([code, stderr]).toEqual([2, expect.stringMatching(/add --yes\.\n$/)]);
     expect((await fetch(String(file.url))).status).toBe(200);
   });
@@ -202,7 +223,7 @@ describe('take-down', () => {
     ['another path', () => `${service.urls.cdn_url}/incoming/abc/a.txt`],
     ['no address', () => 'a.txt'],
   ])('rejects a link to %s', async (_, link) => {
-    const { code, stderr } = await admin(service, 'take-down', link(), '--yes');
+    const { code, stderr } = await admin('take-down', link(), '--yes');
     const sentence = `This is not a link of this service: those begin with ${service.urls.cdn_url}/uploads/.\n`;
     expect([code, stderr]).toEqual([1, sentence]);
   });
@@ -219,7 +240,7 @@ describe('delete-account', () => {
 
   async function expectGone(account: TestAccount): Promise<void> {
     expect(await statuses(account)).toEqual([401, 401]);
-    const { stderr } = await admin(service, 'show', account.id);
+    const { stderr } = await admin('show', account.id);
     expect(stderr).toBe(`There is no account ${account.id}.\n`);
     await operator.expireDeadlines();
     await operator.sweep();
@@ -231,7 +252,7 @@ describe('delete-account', () => {
   test('deletes everything the account owns, and a later login creates a new, empty account', async () => {
     const account = await accountWithFiles();
     const { items } = (await account.byKey.request<{ items: { url: string }[] }>('GET', '/files')).body;
-    const outcome = await adminJson(service, 'delete-account', account.email, '--yes');
+    const outcome = await adminJson('delete-account', account.email, '--yes');
     expect(outcome).toEqual({ id: account.id, deleted: true, files: 3, left_to_sweeper: 2 });
     for (const { url } of items) expect((await fetch(url)).status).toBe(404);
     await expectGone(account);
@@ -242,7 +263,7 @@ describe('delete-account', () => {
 
   test('does not delete the account without --yes and a terminal', async () => {
     const account = await service.newAccount();
-    const { code, stderr } = await admin(service, 'delete-account', account.email);
+    const { code, stderr } = await admin('delete-account', account.email);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/add --yes\.\n$/)]);
     expect(await statuses(account)).toEqual([200, 200]);
   });
@@ -251,9 +272,9 @@ describe('delete-account', () => {
   test('finishes when it is run again after it was killed', async () => {
     const account = await accountWithFiles();
     await killAtCall(12, ['delete-account', account.email, '--yes']);
-    const restored = await admin(service, 'restore', account.email);
+    const restored = await admin('restore', account.email);
     expect(restored.stderr).toBe('The deletion of this account has begun, and cannot be taken back.\n');
-    expect((await admin(service, 'delete-account', account.email, '--yes')).code).toBe(0);
+    expect((await adminProcess(service, 'delete-account', account.email, '--yes')).code).toBe(0);
     await expectGone(account);
   });
 
@@ -290,7 +311,7 @@ describe('reconcile', () => {
     const account = await service.newAccount();
     await account.byKey.upload('a.txt', 'hello');
     await writeWrongUsage(account);
-    const dry = await admin(service, 'reconcile', account.email, '--dry-run');
+    const dry = await adminProcess(service, 'reconcile', account.email, '--dry-run');
     expect(dry).toMatchObject({
       code: 1,
       stdout: [
@@ -301,23 +322,23 @@ describe('reconcile', () => {
       ].join('\n'),
     });
     expect(await me(account)).toMatchObject({ storage_used_bytes: 99 });
-    expect(await adminJson(service, 'reconcile', account.email, '--yes')).toEqual({
+    expect(await adminProcessJson(service, 'reconcile', account.email, '--yes')).toEqual({
       accounts: 1,
       differing: [
         { id: account.id, repaired: true, differences: [{ what: 'storage used', recorded: 99, computed: 5 }] },
       ],
     });
     expect(await me(account)).toMatchObject({ storage_used_bytes: 5 });
-    const { code, stdout } = await admin(service, 'reconcile', account.id, '--dry-run');
+    const { code, stdout } = await adminProcess(service, 'reconcile', account.id, '--dry-run');
     expect([code, stdout]).toEqual([0, '1 account compared, 0 with differences.\n']);
   });
 
   test('corrects nothing without --yes and a terminal', async () => {
     const account = await service.newAccount();
     await writeWrongUsage(account);
-    expect((await admin(service, 'reconcile', account.email)).code).toBe(2);
+    expect((await adminProcess(service, 'reconcile', account.email)).code).toBe(2);
     expect(await me(account)).toMatchObject({ storage_used_bytes: 99 });
-    expect((await admin(service, 'reconcile', account.email, '--yes')).code).toBe(0);
+    expect((await adminProcess(service, 'reconcile', account.email, '--yes')).code).toBe(0);
   });
 });
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { adminJson } from '../support/admin.ts';
+import { adminProcessJson } from '../support/admin.ts';
 import { HAS_BROWSER, openAccount, sharedBrowser, slowUploads, uploadPanel, type Visit } from '../support/browser.ts';
 import { uploadThrough } from '../support/lanes.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -225,7 +225,7 @@ describe.runIf(HAS_BROWSER)('uploading in the dashboard', () => {
 
   test('explains that a file does not fit, and how much storage is free', async () => {
     const page = await arrive();
-    await adminJson(service, 'set-limit', account.email, '1000');
+    await adminProcessJson(service, 'set-limit', account.email, '1000');
     await page.reload();
     await page
       .getByTestId('files')

@@ -7,7 +7,7 @@ import { DEFAULT_STAGE, operatorParameterName, readStageConfig } from '../../inf
 import { TABLES, type TableDefinition } from '../../shared/aws/tables.ts';
 import { isPublicKey } from '../../shared/files/object-key.ts';
 import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
-import { adminJson } from '../support/admin.ts';
+import { adminProcessJson } from '../support/admin.ts';
 import { operatorOf } from '../support/operator.ts';
 import { startTestService } from '../support/service.ts';
 import { synthesized } from '../support/synthesized.ts';
@@ -98,13 +98,13 @@ test('reconcile corrects a files table of an earlier time with the current accou
     dynamoDb.send(new BatchWriteItemCommand({ RequestItems: { [service.tables.files]: requests as never } }));
   await write(gone);
   await write(atThatMoment.map((Item) => ({ PutRequest: { Item } })));
-  await adminJson(service, 'reconcile', '--yes');
+  await adminProcessJson(service, 'reconcile', '--yes');
 
   expect((await byKey.request('GET', '/files')).body).toMatchObject({ items: [kept], total: 1 });
   expect((await byKey.request('GET', `/files/${later.id}`)).status).toBe(404);
   expect((await fetch(String(kept.url))).status).toBe(200);
   expect((await byKey.upload('new.txt', 'new')).status).toBe(201);
-  expect(await adminJson(service, 'reconcile', '--dry-run')).toEqual({ accounts: 1, differing: [] });
+  expect(await adminProcessJson(service, 'reconcile', '--dry-run')).toEqual({ accounts: 1, differing: [] });
   close();
   await service.close();
 });

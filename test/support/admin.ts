@@ -28,13 +28,16 @@ export function startAdmin(args: readonly string[], environment: Record<string, 
 }
 
 /** Runs `npm run admin -- --local …` against a local service, and waits for its end. */
-export function admin({ dataDir }: { dataDir: string }, ...args: string[]): Promise<AdminOutcome> {
+export function adminProcess({ dataDir }: { dataDir: string }, ...args: string[]): Promise<AdminOutcome> {
   return startAdmin(['--local', ...args], { DATA_DIR: dataDir }).outcome;
 }
 
-/** Like {@link admin}, with `--json`. @returns the parsed output. @throws Error when the command fails. */
-export async function adminJson(service: { dataDir: string }, ...args: string[]): Promise<Record<string, unknown>> {
-  const { code, stdout, stderr } = await admin(service, '--json', ...args);
+/** Like {@link adminProcess}, with `--json`. @returns the parsed output. @throws Error when the command fails. */
+export async function adminProcessJson(
+  service: { dataDir: string },
+  ...args: string[]
+): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await adminProcess(service, '--json', ...args);
   if (code !== 0) throw new Error(`admin ${args.join(' ')} ended with ${code}: ${stderr}`);
   return JSON.parse(stdout);
 }

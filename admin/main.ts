@@ -1,0 +1,91 @@
+import type { Readable, Writable } from 'node:stream';
+import { ApiError, isUnavailable } from '../shared/errors.ts';
+import { type CommandLine, parseCommandLine } from './command-line.ts';
+import { Refusal, type Result, UsageError } from './commands/command.ts';
+import { help } from './commands.ts';
+import { confirm } from './confirm.ts';
+import { enterEnvironment } from './environment.ts';
+
+/** How long a command keeps retrying what other writers hold up. */
+const DEADLINE_MS = 3_600_000;
+
+/** Where a command reads the operator's answers, and where it writes. */
+interface Terminal {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+}
+
+/**
+ * Runs the command of a command line and prints its result. It sets the environment variables of the process and loads the
+ * stores with them, so a process can work on one deployment only.
+ * @returns the exit code.
+ */
+export async function main(argv: readonly string[], terminal: Terminal): Promise<number> {
+  let isLocal = false;
+  try {
+    const commandLine = parseCommandLine(argv);
+    if (!commandLine) {
+      terminal.stdout.write(`${help()}\n`);
+      return 0;
+    }
+    isLocal = commandLine.target.isLocal;
+    const { json, text, isBad = false } = await run(commandLine, terminal);
+    terminal.stdout.write(`${commandLine.isJson ? JSON.stringify(json) : text}\n`);
+    return isBad ? 1 : 0;
+  } catch (error) {
+    terminal.stderr.write(`${sentenceFor(error, { isLocal })}\n`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+async function run(
+  { command, args, target, isConfirmed, isDryRun }: CommandLine,
+  { stdin, stderr }: Terminal,
+): Promise<Result> {
+  await enterEnvironment(target);
+  const { stores, cdnUrls, defaultStorageLimitBytes } = await import('./commands/stores.ts');
+  const session = {
+    stores,
+    cdnUrls,
+    defaultStorageLimitBytes,
+    isDryRun,
+    deadline: { deadlineAt: Date.now() + DEADLINE_MS },
+    confirm: async (question: string) => {
+      if (!isConfirmed) await confirm(question, { input: stdin, output: stderr });
+    },
+  };
+  return command.run(session, ...args);
+}
+
+/** Explains an error in one sentence for the operator. */
+function sentenceFor(error: unknown, { isLocal }: { isLocal: boolean }): string {
+  if (error instanceof Refusal || error instanceof UsageError) return error.message;
+  if (error instanceof ApiError && error.code === 'not_found')
+    return 'The account or file was deleted by somebody else meanwhile.';
+  const causes = causesOf(error);
+  if (isLocal && causes.some(({ code }) => code === 'ECONNREFUSED')) {
+    return 'The service is not running: start it with "npm start".';
+  }
+  const [{ name, message }] = causes.toReversed() as [Cause];
+  if (name === 'CredentialsProviderError') {
+    return `There are no AWS credentials (${firstLine(message)}): log in with the AWS CLI, or set AWS_PROFILE.`;
+  }
+  if (message === 'Region is missing') return 'There is no AWS region: set AWS_REGION, or a profile that has one.';
+  if (isUnavailable(error)) {
+    return `AWS cannot be reached, or is too busy (${name}: ${firstLine(message)}): try again.`;
+  }
+  return `It failed: ${name}: ${firstLine(message)}`;
+}
+
+type Cause = Error & { readonly code?: string };
+
+/** The error and its chain of causes, outermost first. */
+function causesOf(error: unknown): Cause[] {
+  if (!(error instanceof Error)) return [new Error(String(error))];
+  return error.cause === undefined ? [error] : [error, ...causesOf(error.cause)];
+}
+
+function firstLine(text: string): string | undefined {
+  return text.split('\n', 1)[0];
+}
