@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '..');
 export const DOCUMENTS = globSync(['*.md', 'docs/**/*.md', 'local-aws/*.md'], { cwd: ROOT });
 
 /**
- * What a document refers to and does not exist: paths in code spans that begin with a folder of the project, and relative
+ * What a document refers to although it does not exist: paths in code spans that begin with a folder of the project, and relative
  * links with their headings.
  * @param page  its path from the root of the project.
  */

@@ -15,7 +15,7 @@ import { ROW_SHAPES } from './architecture/row-shapes.ts';
 import { basis, costsByAmount, costsOfIdleMonth, costsOfRequests, type Table } from './costs/cost-tables.ts';
 import { LOOKS, PAGES, screenshotFile } from './screenshots/pages.ts';
 
-/** The README's tables, each from the object the code itself reads, so that no figure in it is typed by hand. */
+/** The README's tables, each from the object the code itself reads, so that none of their figures is typed by hand. */
 export const TABLES_OF_README: Readonly<Record<string, () => string>> = {
   routes: () =>
     table(
@@ -177,7 +177,7 @@ const TABLES_OF_DOCUMENTS: Readonly<Record<string, () => string>> = {
   ...TABLES_OF_ARCHITECTURE,
 };
 
-/** A bar would end the cell, also in code. */
+/** A bar would end the cell, even in code. */
 const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``;
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -188,8 +188,8 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 const numbers = ({ head, rows }: Table) => table(head, rows);
 
 /**
- * A document with every `<!-- table: name -->` … `<!-- end -->` block filled in anew.
- * @throws Error when it names a table there is none of.
+ * A document with every `<!-- table: name -->` … `<!-- end -->` block filled in again.
+ * @throws Error when it names a table that does not exist.
  */
 export function fillTables(document: string): string {
   return document.replaceAll(/(<!-- table: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g, (_block, open, name, close) => {

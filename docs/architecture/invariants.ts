@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What holds whatever crashes, repeats, arrives late or happens at once, as soon as the sweeper has run. */
+/** What holds whatever crashes, repeats, arrives late or happens at the same time, as soon as the sweeper has run. */
 interface Invariant {
   readonly statement: string;
   readonly enforcedIn: readonly string[];
@@ -89,7 +89,8 @@ export const INVARIANTS: readonly Invariant[] = [
     ],
   },
   {
-    statement: 'A file is charged once and given back once, however many settle, complete, delete or sweep it at once.',
+    statement:
+      'A file is charged once and given back once, however many settle, complete, delete or sweep it at the same time.',
     enforcedIn: ['shared/aws/settlement-store.ts', 'shared/aws/transactions.ts'],
     tests: [
       ['test/shared/files/upload.test.ts', 'the same upload several times at once charges it once'],
@@ -109,7 +110,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'The URL of a ticket takes its bytes once: what lies under its key in `incoming/`, the bytes that arrived or an empty object, stays there until the ticket ends (decision 0023).',
+      'The URL of a ticket takes its bytes once: what is under its key in `incoming/`, the bytes that arrived or an empty object, stays there until the ticket ends (decision 0023).',
     enforcedIn: ['shared/files/delete-file.ts', 'shared/files/complete-upload.ts', 'shared/aws/sign-upload.ts'],
     tests: [
       [
@@ -172,7 +173,7 @@ const ROOT = join(import.meta.dirname, '../..');
 
 /**
  * The rows of the table in docs/architecture.md.
- * @throws Error naming a test that is not in its file: a test that proves an invariant is renamed here as well.
+ * @throws Error naming a test that is not in its file: who renames a test that proves an invariant has to rename it in this file.
  */
 export function invariantRows(): string[][] {
   return INVARIANTS.map(({ statement, enforcedIn, tests }, index) => {

@@ -2,7 +2,7 @@ import type { TableName } from '../../shared/aws/tables.ts';
 
 /**
  * Every kind of row in the tables, for docs/architecture.md. test/shared/aws/rows.test.ts compares it with the rows that
- * the stores really write: an attribute that is missing here, has another type, or is never written fails there.
+ * the stores really write: it fails when an attribute is missing in this file, has another type, or is never written.
  */
 
 /** As DynamoDB names them: text, number, true or false, map, list, set of texts. */
@@ -26,7 +26,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
     kind: 'account',
     key: { id: key('UUIDv5 of issuer and Google `sub`', /^[0-9a-f-]{36}$/) },
     attributes: {
-      email: ['S', 'profile, written anew by every login'],
+      email: ['S', 'profile, rewritten at every login'],
       name: ['S', 'profile'],
       picture_url: ['S', 'profile; absent without a picture'],
       created_at: ['N', 'ms'],
@@ -50,14 +50,14 @@ export const ROW_SHAPES: readonly RowShape[] = [
       state: ['S', '`pending`, `ready`, `deleting`, `cancelled` or `refused`'],
       lane: ['S', 'how the file came: `multipart`, in the code `via: form`; or `direct`, in the code `via: ticket`'],
       name: ['S', 'file name; absent while a form is pending'],
-      mime_type: ['S', 'media type; likewise'],
-      size_bytes: ['N', 'bytes; likewise'],
+      mime_type: ['S', 'media type; absent while a form is pending'],
+      size_bytes: ['N', 'bytes; absent while a form is pending'],
       object_key: ['S', '`uploads/<token>`; absent while a ticket is pending'],
       created_at: ['N', 'ms when it became ready'],
       seq: ['N', 'place in the listing; only ready rows have it, which puts them into the index `by_seq`'],
       work_shard: ['S', '`0` to `15`; with `work_due_at` puts the row into the index `unfinished`'],
-      work_due_at: ['N', 'ms from when the sweeper may take the row'],
-      ticket_ends_at: ['N', 'ms until when a PUT of the ticket may arrive; of a direct upload'],
+      work_due_at: ['N', 'ms from which on the sweeper may take the row'],
+      ticket_ends_at: ['N', 'ms until which a PUT of the ticket may arrive; only of a direct upload'],
       checksum_sha256: ['S', 'base64; as the ticket announced it'],
       attempt_key: ['S', 'public key of the attempt that holds the lease to complete the ticket'],
       attempt_until: ['N', 'ms when that lease ends'],
@@ -123,7 +123,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
     attributes: {
       account_id: ['S', 'account id'],
       created_at: ['N', 's'],
-      refreshed_at: ['N', 's when the idle time last began anew'],
+      refreshed_at: ['N', 's when the idle time last restarted'],
       expires_at: ['N', 's; TTL'],
     },
   },
@@ -144,7 +144,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
     attributes: {
       l: ['L', 'last use of each slot, oldest first, in units of 10 ms since 2026'],
       u: ['L', 'sizes of the slots, in the same order; only of limits over 500'],
-      c: ['N', 'uses left in the newest slot; likewise'],
+      c: ['N', 'uses left in the newest slot; only of limits over 500'],
       expires_at: ['N', 's; TTL'],
     },
   },

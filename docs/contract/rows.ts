@@ -13,7 +13,10 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
     name: 'errors',
     decision: 'Every error of every layer that we control is exactly `{"error": code}` as JSON, with `X-Request-Id`.',
   },
-  { name: 'codes', decision: 'Each code has one status and one meaning (README, "Errors").' },
+  {
+    name: 'codes',
+    decision: 'Each code has one meaning, and one status but for the exceptions that the README names ("Errors").',
+  },
   {
     name: 'order of checks',
     decision: 'First unknown route or method, then credential, cross-site check, rate limit, then the request itself.',
@@ -97,7 +100,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'keys',
     decision:
-      'A key has a checksum, is stored as a hash and shown once. An account has at most 100. The last use is exact to the minute. A revoked key is refused at once.',
+      'A key has a checksum, is stored as a hash and shown once. An account has at most 100. The last use is exact to the minute. A revoked key is refused from the next request on.',
     pieces: ['test/shared/api-keys/'],
   },
   { name: 'key management', decision: 'Only a session can manage keys.' },

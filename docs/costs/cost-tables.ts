@@ -31,7 +31,7 @@ export function costsOfRequests(): Table {
   };
 }
 
-/** On what the first table rests besides the metered units. */
+/** What the first table is based on besides the metered units. */
 export function basis(): string {
   const { billedMs, billedMsOf } = ASSUMPTIONS;
   const others = Object.entries(billedMsOf).map(([name, ms]) => `${name}: ${ms}`);
@@ -55,12 +55,12 @@ export function costsOfIdleMonth(): Table {
   ];
   const sum = parts.reduce((total, [, cost]) => total + cost, 0);
   return {
-    head: ['What stands there', 'A month'],
+    head: ['What', 'A month'],
     rows: [...parts.map(([what, cost]) => [what, dollars(cost)]), ['**Together**', `**${dollars(sum)}**`]],
   };
 }
 
-/** What goes by the amount. */
+/** What is charged by the amount. */
 export function costsByAmount(): Table {
   const rows: [string, number, string][] = [
     ['Files kept (and for a week after they were deleted)', costOf('objectStorage', 1), 'GB and month'],
@@ -75,7 +75,7 @@ export function costsByAmount(): Table {
   return { head: ['What', 'Price', 'For one'], rows: rows.map(([what, usd, unit]) => [what, `$${usd}`, unit]) };
 }
 
-/** Two digits say enough of a reckoning. */
+/** Two significant digits suffice for an estimate. */
 function dollars(amount: number | undefined): string {
   if (amount === undefined) return 'not known';
   if (amount === 0) return '–';

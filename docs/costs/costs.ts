@@ -10,25 +10,25 @@ export interface Cost {
   /** Undefined when a function takes part whose price could not be found: that of Web Functions. */
   readonly lambda: number | undefined;
   readonly dynamoDb: number;
-  /** Its requests, and the events it tells of. */
+  /** Its requests, and the events that it sends. */
   readonly s3: number;
   readonly cloudFront: number;
   readonly logs: number;
 }
 
 const GB = 1e9;
-/** The streaming server: no gateway is before it, and it is billed by the time its processor works. */
+/** The streaming server: it has no gateway in front of it, and is billed by the time that its processor works. */
 const WEB_FUNCTION = 'UploadStream';
 
 export const METERED = JSON.parse(readFileSync(join(import.meta.dirname, 'metered.json'), 'utf8')) as Metered;
 
-/** What so many units cost, in dollars. */
+/** What a number of units costs, in dollars. */
 export function costOf(price: keyof typeof PRICES, units: number): number {
   const { usd, per } = PRICES[price];
   return (units / per) * usd;
 }
 
-/** What so many requests of a kind cost. */
+/** What a number of requests of one kind costs. */
 export function costOfRequests(name: MeteredRequest, count: number): Cost {
   const use = METERED.requests[name];
   return {

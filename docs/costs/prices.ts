@@ -1,14 +1,14 @@
 /** What AWS asks for one unit. */
 export interface Price {
   readonly usd: number;
-  /** So many units for that much. */
+  /** How many units cost that much. */
   readonly per: number;
   readonly unit: string;
   /** Where AWS publishes it. */
   readonly page: string;
   /**
-   * Where it was read. The pages of AWS fill in most of their figures by script, so hardly one could be read there itself:
-   * what is named here is a copy of the price list, or somebody's transcription of the page.
+   * Where it was read. The pages of AWS fill in most of their figures by script, so almost none could be read there. This
+   * names a copy of the price list, or somebody's transcription of the page.
    */
   readonly readIn: string;
 }
@@ -75,7 +75,8 @@ export const PRICES = {
     per: MILLION,
     unit: 'events of a bucket to EventBridge',
     page: page('eventbridge'),
-    readIn: 'cloudburn.io, “Amazon EventBridge Pricing”: that of custom events, for that of S3’s could not be read',
+    readIn:
+      'cloudburn.io, “Amazon EventBridge Pricing”: the price of custom events, because that of S3’s events could not be read',
   },
   edgeRequest: {
     usd: 0.01,

@@ -1,4 +1,4 @@
-/** What one request uses of AWS, with all it sets off. */
+/** What one request uses of AWS, with everything that it triggers. */
 export interface Use {
   /** Requests to the API, all of which come through CloudFront. */
   readonly apiRequests: number;
@@ -10,7 +10,7 @@ export interface Use {
   /** S3 requests by price: PUT, COPY, POST and LIST cost more than GET and the rest; DELETE and abort cost nothing. */
   readonly s3Writes: number;
   readonly s3Reads: number;
-  /** What the bucket tells EventBridge, whether a rule waits for it or not. */
+  /** Events that the bucket sends to EventBridge, whether a rule matches them or not. */
   readonly events: number;
   /** What the functions log; Lambda and the gateway add lines of their own. */
   readonly logLines: number;
@@ -19,7 +19,7 @@ export interface Use {
   readonly metrics: number;
 }
 
-/** What the template makes that costs something by the month, used or not; and what functions cost by the second. */
+/** The resources of the template that cost something each month, used or not; and the memory by which functions are billed. */
 export interface Stock {
   readonly memoryMb: Readonly<Record<string, number>>;
   readonly alarmMetrics: number;
@@ -36,7 +36,7 @@ export interface Metered {
   readonly stock: Stock;
 }
 
-/** What is metered: the words it is shown by, and the distribution it comes through. */
+/** The requests that are metered: how the tables name each, and the distribution that it comes through. */
 export const METERED_REQUESTS = {
   inline: { what: 'Uploads of 100 KiB, by a form', through: 'app' },
   streaming: { what: 'Uploads of 25 MiB, by a form', through: 'app' },
