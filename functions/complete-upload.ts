@@ -21,7 +21,7 @@ const fileCountLimit = limit('FILE_COUNT_LIMIT');
 const cdnUrl = required('CDN_URL');
 
 /**
- * POST /files/{id}/complete: 201 and the file's record, also when repeated; 403 `storage_limit_exceeded`; 404; 409
+ * POST /files/{id}/complete: 201 and the file's record, even when repeated; 403 `storage_limit_exceeded`; 404; 409
  * `upload_incomplete`.
  */
 export const handler = apiHandler<FileRow | undefined>(

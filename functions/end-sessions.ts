@@ -3,7 +3,7 @@ import { sessionStore } from '../shared/aws/session-store.ts';
 import { loggedOut } from '../shared/http/cookies.ts';
 import { apiHandler } from '../shared/stack/api-handler.ts';
 
-/** DELETE /auth/sessions: 200; every session of the account has ended on the server, also that of this request. */
+/** DELETE /auth/sessions: 200; every session of the account has ended on the server, including that of this request. */
 export const handler = apiHandler('endSessions', async ({ caller: { accountId, sessionHash } }) => {
   await sessionStore.removeAll(accountId, { last: sessionHash });
   return loggedOut(await appUrl());

@@ -17,12 +17,12 @@ const storage = cached(() => state('storage', probeStorage), { keepMs: PROBED_EV
 
 /** GET /health: 200 when the database and the storage answer, else 503. This 503 is the only error with a body of its own. */
 export const handler = routeStack('health', [], async () => {
-  const [db, files] = await Promise.all([database(), storage()]);
-  const isWell = db === 'ok' && files === 'ok';
+  const [db, bucket] = await Promise.all([database(), storage()]);
+  const isWell = db === 'ok' && bucket === 'ok';
   return {
     statusCode: isWell ? 200 : 503,
     headers: { 'Content-Type': 'application/json', ...(!isWell && { 'Retry-After': '5' }) },
-    body: JSON.stringify({ status: isWell ? 'ok' : 'degraded', db, storage: files }),
+    body: JSON.stringify({ status: isWell ? 'ok' : 'degraded', db, storage: bucket }),
   };
 });
 

@@ -1,5 +1,5 @@
 /**
- * Runs a task for each item, up to `concurrency` at once, and returns the results in the order of the items.
+ * Runs a task for each item, up to `concurrency` at a time, and returns the results in the order of the items.
  * @throws the error of the first task that fails. No further task starts then, and those that run are awaited first.
  */
 export async function eachOf<Item, Result>(

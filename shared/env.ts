@@ -1,9 +1,9 @@
 import { type LimitName, parseLimit } from './limits.ts';
 
 /**
- * Every variable that a function or `npm run admin` may find in its environment, besides the limits (see `limits.ts`). The stack gives each
- * function those that go with its grants. Only `shared/aws/`, the middleware and the files of `functions/` read them, through
- * this file; domain code takes values.
+ * Every variable that a function or `npm run admin` may find in its environment, besides the limits (see `limits.ts`). The
+ * stack gives each function those that go with its grants. Only `shared/aws/`, the middleware, the files of `functions/` and
+ * `admin/` read them, through this file; domain code takes values.
  */
 export const VARIABLES = {
   STAGE: '`prod` or `dev`; on every metric, and decides the prefix of API keys',
@@ -23,8 +23,8 @@ export const VARIABLES = {
   STREAMING_PLACES: 'how many requests one process of the streaming lane serves at once',
   NEEDED_VARIABLES:
     'comma-separated names of the variables and limits that this function has by its needs (infra/constructs/needs.ts)',
-  ALLOWED_EMAIL_DOMAINS: 'comma-separated; when one of the two lists is set, only who is on either may log in',
-  ALLOWED_EMAILS: 'comma-separated; the same for single addresses',
+  ALLOWED_EMAIL_DOMAINS: 'comma-separated; if either list is set, only people on one of them may log in',
+  ALLOWED_EMAILS: 'comma-separated e-mail addresses; the second of these lists',
 } as const;
 
 export type VariableName = keyof typeof VARIABLES;

@@ -1,6 +1,6 @@
 /**
- * Every error that the service answers with. The body is exactly `{"error": "<code>"}` (only the 503 of `/health` has its own); codes are never renamed. The README's
- * table of errors is generated from this object.
+ * Every error that the service answers with. The body is exactly `{"error": "<code>"}` (only the 503 of `/health` has its own);
+ * codes are never renamed. The README's table of errors is generated from this object.
  */
 export const ERRORS = {
   invalid_request: { status: 400, meaning: 'The request is malformed: body, parameter, header or form.' },
@@ -12,9 +12,9 @@ export const ERRORS = {
   forbidden: {
     status: 403,
     meaning:
-      'A cookie request that changes state came from another site, or a request did not come by the address of the service.',
+      'A cookie request that changes state came from another site, or a request bypassed the address of the service.',
   },
-  api_key_limit_exceeded: { status: 403, meaning: 'The account has as many API keys as it may have.' },
+  api_key_limit_exceeded: { status: 403, meaning: 'The account has the maximum number of API keys.' },
   not_found: { status: 404, meaning: 'Unknown route, unknown id, or an id of another account.' },
   method_not_allowed: {
     status: 405,
@@ -25,7 +25,7 @@ export const ERRORS = {
   length_required: { status: 411, meaning: 'Only a multipart body may come without a `Content-Length`.' },
   file_too_large: {
     status: 413,
-    meaning: 'The file is larger than `MAX_UPLOAD_SIZE_BYTES`, or a JSON body than 64 KiB.',
+    meaning: 'The file is larger than `MAX_UPLOAD_SIZE_BYTES`, or the JSON body is larger than 64 KiB.',
   },
   unsupported_media_type: {
     status: 415,
@@ -35,12 +35,12 @@ export const ERRORS = {
     status: 429,
     meaning: 'Too many requests in a minute, or bytes in a day; `Retry-After` says how long to wait.',
   },
-  internal_error: { status: 500, meaning: 'Our fault; the cause is in the log under `X-Request-Id`.' },
+  internal_error: { status: 500, meaning: 'A fault of the service; the log has the cause, under the `X-Request-Id`.' },
   service_unavailable: {
     status: 503,
     meaning: 'A dependency is down or busy; try again after `Retry-After` seconds.',
   },
-  timeout: { status: 504, meaning: 'The request took longer than it may.' },
+  timeout: { status: 504, meaning: 'The request took longer than the service allows.' },
 } as const satisfies Record<string, { status: number; meaning: string }>;
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -116,13 +116,13 @@ export const INLINE_LEASE_MS = MINUTE_MS;
 export const UPLOAD_SLOWEST_BYTES_PER_SECOND = 16 * KIB;
 /** The lease of a streaming upload, which is renewed while bytes arrive. */
 export const STREAMING_LEASE_MS = MINUTE_MS;
-/** How many uploads one account may stream at once: enough to upload a folder, too few to occupy every server. */
+/** How many uploads one account may stream at the same time: enough to upload a folder, too few to occupy every server. */
 export const STREAMS_PER_ACCOUNT_MAX = 16;
 /**
- * How many requests one environment of the streaming function serves at once (its places). Slow clients use them up, so there
- * are many; but fewer than the 50 connections that the SDK opens to S3, because an upload would wait for one, and not for
- * long. An environment has 2 GB, of which an upload holds less than 20 MB, and 1 Gbit/s, which its uploads share.
- * Decision 0015.
+ * How many requests one environment of the streaming function serves at the same time (its places). Slow clients use them up,
+ * so there are many; but fewer than the 50 connections that the SDK opens to S3, because one upload more would have to wait for
+ * a connection, and a call soon gives up waiting. An environment has 2 GB, of which an upload holds less than 20 MB, and
+ * 1 Gbit/s, which its uploads share. Decision 0015.
  */
 export const STREAMING_PLACES_PER_ENVIRONMENT = 48;
 /** The PUT of a direct upload must begin within this time after its URL was signed. S3 checks the expiry only then. */

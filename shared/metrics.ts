@@ -18,7 +18,7 @@ export const METRICS = {
   RateLimited: 'Count',
   /** Answers 5xx of the streaming lane, which no gateway counts. */
   StreamingFailures: 'Count',
-  /** The most requests that one process of the streaming lane served at once, for each minute in which it served any. */
+  /** The most requests that one process of the streaming lane served simultaneously, for each minute in which it served any. */
   StreamingPlaces: 'Count',
   /** Logins that failed by our fault or the provider's. They are redirects, so no gateway counts them. */
   LoginFailures: 'Count',

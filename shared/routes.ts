@@ -1,6 +1,6 @@
 /**
  * The table of routes. The stack makes a gateway resource, a function and a role for each row; the README's table is generated
- * from it; the tests go through it. (The local environment knows only the synthesized template.)
+ * from it; the tests go through it. (The local AWS knows only the synthesized templates.)
  */
 
 /** `key-or-session`: an API key or a session cookie. `session`: only a cookie, so that a leaked key cannot make keys. */
@@ -44,7 +44,7 @@ export const ROUTES = {
     access: 'public',
     rateClass: 'login-callbacks',
     entry: 'functions/finish-login.ts',
-    purpose: 'Where Google sends the browser back to',
+    purpose: 'Finish the Google login; Google redirects the browser to it',
   },
   getMe: {
     method: 'GET',
@@ -68,7 +68,7 @@ export const ROUTES = {
     access: 'session',
     rateClass: 'requests',
     entry: 'functions/end-sessions.ts',
-    purpose: 'End every session of the account, also the one that asks',
+    purpose: 'End every session of the account, including the one that asks',
   },
   listFiles: {
     method: 'GET',

@@ -17,7 +17,7 @@ import { ApiError } from './errors.ts';
 
 /** How long one attempt of a call to the database may take. A few milliseconds are usual: a call that takes longer is lost. */
 export const DATABASE_CALL_MS = 2_000;
-/** How long the write of one item is tried again while transactions on that item, which take a few milliseconds each, refuse it. */
+/** How long the write of one item is repeated while DynamoDB refuses it because of transactions on the item (a few ms each). */
 export const WRITE_PATIENCE_MS = 2_000;
 /** How long work may go on after its deadline: a last call, and a write that gives up. */
 export const WORK_AFTER_DEADLINE_MS = DATABASE_CALL_MS + (WRITE_PATIENCE_MS + DATABASE_CALL_MS);

@@ -1,9 +1,9 @@
 import { type ApiError, serviceUnavailable } from '../../shared/errors.ts';
 
 /**
- * The places of this process, that is the requests it serves at once, and which of them give way when places are short.
+ * The places of this process, that is the requests it serves at the same time, and which of them give way when places are short.
  *
- * Lambda gives a process only so many requests at once. A request that finds no free place in any process is refused before
+ * Lambda gives a process only a limited number of requests at the same time. A request that finds no free place in any process is refused before
  * our code sees it. So a part of the places is kept free for new requests: as soon as more than the rest are taken, we cut
  * bodies that are refused already, then slow ones, until enough places are free or none of these is left. A fast upload is
  * never cut. Decision 0015.
@@ -16,7 +16,7 @@ export const FAST_BYTES_PER_SECOND = 128 * 1024;
 /** The pace of a client is known when the server has waited for it this long. */
 const PACE_KNOWN_AFTER_MS = 2_000;
 const CHECK_EVERY_MS = 1_000;
-/** The use of places is reported every so many checks, while any is taken. */
+/** The use of places is reported after this many checks, while any is taken. */
 const REPORT_EVERY_CHECKS = 60;
 
 /** The part of all places that the refused bodies of one owner may hold. Beyond it they are cut instead of read. */
@@ -65,7 +65,7 @@ export class Places {
     return () => this.#leave(occupant);
   }
 
-  /** True when an owner has more refused bodies here than it may. */
+  /** True when an owner has more refused bodies in this process than it may. */
   isCrowdedBy(owner: Owner): boolean {
     const refused = this.#of(owner).filter(({ isRefused }) => isRefused);
     return refused.length > this.#total * REFUSED_OF_ONE_OWNER;

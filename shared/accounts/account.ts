@@ -9,7 +9,7 @@ export interface Account {
   readonly pictureUrl?: string;
   /** Epoch milliseconds of the first login. */
   readonly createdAt: number;
-  /** Bytes of ready files and of live reservations. */
+  /** Bytes of ready files and of pending tickets (their reservations). */
   readonly storageUsedBytes: number;
   /** Ready files. */
   readonly fileCount: number;
@@ -63,7 +63,7 @@ export async function getAccount(accounts: AccountStore, id: string): Promise<Ac
 
 /**
  * Creates the account at a person's first login, and updates its profile at every later one. It is one write, so it is
- * harmless twice, and two logins at once make one account.
+ * harmless twice, and two logins at the same time make one account.
  * @returns the account. It may be suspended: then the login must be refused.
  */
 export function upsertAccountAtLogin(

@@ -27,8 +27,8 @@ const CONCURRENCY = 16;
 
 /**
  * Compares an account's books with its rows, and its rows with the bucket (invariants I1 and I3 to I5 of
- * `docs/architecture.md`). For an account in order it finds no differences,
- * even when the sweeper still has work, as long as the owner neither uploads nor deletes meanwhile.
+ * `docs/architecture.md`). For an account in order it finds no differences, even when the sweeper still has work, as long as the
+ * owner neither uploads nor deletes meanwhile.
  *
  * The books, each page of the rows and each object are read at different times. While files come and go, an account in order
  * may therefore show differences, and a wrong one may show none: such a report proves nothing. `recorded.revision` tells

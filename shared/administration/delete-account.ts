@@ -25,7 +25,7 @@ export interface DeletedAccount {
   readonly leftToSweeper: number;
 }
 
-/** Each deletion writes the account's row, so more at once would only conflict there. */
+/** Each deletion writes the account's row, so more at the same time would only conflict there. */
 const CONCURRENCY = 4;
 
 /**
@@ -44,7 +44,7 @@ export async function deleteAccount(
   for await (const key of keyMarks.all(id)) await keys.remove(id, key.id, deadline);
   const rows = await Array.fromAsync(audit.rows(id));
   await eachOf(rows, CONCURRENCY, (row) => endRow(stores, row, deadline));
-  // After the files, because each of them is in a counter. (An upload under way may take a seq after this and so leave that
+  // After the files, because deleting each of them changes a counter. (An upload under way may take a seq after this and so leave that
   // one counter. It is harmless: a new account of this person goes on counting from it.)
   await administration.removeRecords(id);
   const left = await Array.fromAsync(audit.rows(id));

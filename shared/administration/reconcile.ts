@@ -17,7 +17,7 @@ export interface ReconcileOptions {
 export interface AccountReport {
   readonly accountId: string;
   readonly differences: Difference[];
-  /** False also when the account changed meanwhile, or a file could not be deleted; then run it again. */
+  /** Also false when the account changed meanwhile, or a file could not be deleted; then run it again. */
   readonly isRepaired: boolean;
 }
 
@@ -64,12 +64,12 @@ async function repairAccount(
   { differences, recorded, computed }: Audit,
 ): Promise<boolean> {
   const areBooksRight = differences.every(({ what }) => what === 'object');
-  let isRepaired = areBooksRight || (await stores.audit.rewrite(accountId, recorded, computed, inTime()));
+  let isRepaired = areBooksRight || (await stores.audit.rewrite(accountId, recorded, computed, deadline()));
   for (const difference of differences) {
     if (difference.what !== 'object') continue;
     try {
       // The file's owner may have deleted it meanwhile.
-      await deleteFile(stores, difference.file, inTime()).catch(undefinedIfNotFound);
+      await deleteFile(stores, difference.file, deadline()).catch(undefinedIfNotFound);
     } catch (error) {
       isRepaired = false;
       log('error', 'broken file not deleted', { fileId: difference.file.id, ...describeError(error) });
@@ -78,4 +78,4 @@ async function repairAccount(
   return isRepaired;
 }
 
-const inTime = () => ({ deadlineAt: Date.now() + PATIENCE_MS });
+const deadline = () => ({ deadlineAt: Date.now() + PATIENCE_MS });

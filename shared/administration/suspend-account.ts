@@ -56,7 +56,7 @@ export async function restoreAccount(
 
 /**
  * Gives every key of an account the account's state, which must have been written before. Each mark is conditional on that
- * state: of a suspension and a restoration at once the one that wrote the account last wins for all keys.
+ * state: of a suspension and a restoration at the same time, the one that wrote the account last wins for all keys.
  * @returns the number of keys; undefined when the state has changed meanwhile.
  */
 async function markKeys(
@@ -66,7 +66,7 @@ async function markKeys(
   deadline: Deadline,
 ): Promise<number | undefined> {
   let marked = 0;
-  // One after the other: each of these transactions checks the account, so two at once would only conflict.
+  // One after the other: each of these transactions checks the account, so two at a time would only conflict.
   for await (const key of keyMarks.all(accountId)) {
     if (!(await keyMarks.mark(accountId, key, isSuspended, deadline))) return undefined;
     marked++;

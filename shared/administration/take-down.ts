@@ -27,7 +27,7 @@ export async function findPublished(stores: TakingDownStores, key: string): Prom
 
 /**
  * Makes a link dead, whichever account owns it. The file is deleted as its owner would delete it, so that the books stay right;
- * then the object is removed, also when the deletion left that to the sweeper. Harmless twice.
+ * then the object is removed, even if the deletion left that to the sweeper. Harmless twice.
  */
 export async function takeDown(
   stores: TakingDownStores,

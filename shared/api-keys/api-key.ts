@@ -53,8 +53,8 @@ const USE_NOTED_EVERY_MS = 60_000;
 interface KeyHolder {
   readonly accountId: string;
   /**
-   * Resolves when the use of the key has been noted, or could not be; never rejects. Wait for it before the answer: a function
-   * that is frozen with the write under way would go on with it in a later request.
+   * Resolves when the use of the key has been noted, or could not be; never rejects. Wait for it before you answer: a
+   * function that is frozen with the write under way would go on with it in a later request.
    */
   readonly noted: Promise<void>;
 }
@@ -63,8 +63,8 @@ interface KeyHolder {
  * Finds the account that a key belongs to; undefined when the key is not valid. It costs one read (none for a text that cannot
  * be a key). Once a minute it also begins a write that notes the use, and does not wait for it.
  *
- * The use is noted whatever the request is answered, also with 429: it says when the key was last shown, and the owner of a
- * key that was stolen must see that.
+ * The use is noted whatever the answer to the request is, even a 429: it says when the key was last presented, and the owner of
+ * a key that was stolen must see that.
  */
 export async function authenticateKey(
   keys: ApiKeyCredentials,
@@ -146,7 +146,7 @@ export async function listApiKeys(keys: ApiKeyStore, accountId: string): Promise
 
 /**
  * Revokes a key: from the next request on it is refused.
- * @throws ApiError `not_found` when the account has no such key, also when another account has it.
+ * @throws ApiError `not_found` when the account has no such key, even if another account has it.
  */
 export async function revokeApiKey(
   keys: ApiKeyStore,

@@ -39,9 +39,9 @@ export function soleCookie(cookies: readonly Cookie[], name: string): string | u
 
 /**
  * A `Set-Cookie` for this host alone. Scripts cannot read the cookie, and requests that other sites make do not carry it,
- * except when a person follows a link here.
+ * except when a person follows a link to this host.
  * @param maxAgeMs  in whole seconds; 0 removes the cookie.
- * @param isSecure  false only where the site has no TLS, on one's own machine.
+ * @param isSecure  false only where the site has no TLS, as under `npm start`.
  */
 export function setCookie(
   { name, value }: Cookie,
@@ -58,7 +58,7 @@ export function cookieName(name: string, isSecure: boolean): string {
   return isSecure ? `__Host-${name}` : name;
 }
 
-/** True where cookies can be `Secure`: everywhere but on one's own machine. */
+/** True where cookies can be `Secure`: everywhere but under `npm start`. */
 export function isSecureUrl(appUrl: string): boolean {
   return appUrl.startsWith('https:');
 }

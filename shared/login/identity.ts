@@ -79,7 +79,7 @@ function toIdentity({ sub, email, email_verified, name, picture, hd }: JWTPayloa
   };
 }
 
-/** True for a picture that a page may load: over TLS, or (on one machine) from the provider itself. */
+/** True for a picture that a page may load: over TLS, or (under `npm start`) from the provider itself. */
 function isPictureOf({ issuer }: LoginProvider, picture: unknown): picture is string {
   const url = typeof picture === 'string' ? URL.parse(picture) : null;
   return url !== null && (url.protocol === 'https:' || url.origin === new URL(issuer).origin);

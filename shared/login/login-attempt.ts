@@ -42,7 +42,8 @@ export function keepAttempt(attempt: LoginAttempt, cookies: readonly Cookie[], i
 
 /**
  * Finds the attempt that `state` belongs to.
- * @throws LoginError `login_failed` when it is not this browser's, `expired` when it may have been.
+ * @throws LoginError `expired` when the browser has no cookie for this state, or the attempt is too old; `login_failed` when
+ *   there is no state, or the cookie holds another one.
  */
 export function findAttempt(
   state: string | undefined,

@@ -7,7 +7,7 @@ export const LOGIN_ERRORS = {
   email_not_verified: 'The identity provider does not vouch for the e-mail address.',
   not_allowed: 'The operator does not let this person in: the allow-lists, or a suspended account.',
   unavailable: 'The identity provider or our own database could not be reached; trying again may help.',
-  rate_limit_exceeded: 'More logins were started from one network than a minute may have.',
+  rate_limit_exceeded: 'More logins were started from one network in a minute than the limit allows.',
   login_failed: 'Anything else: the answer of the identity provider was not one we can trust.',
 } as const;
 

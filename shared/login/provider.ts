@@ -52,7 +52,7 @@ function text(secret: Readonly<Record<string, unknown>>, name: string): string {
   return value;
 }
 
-/** An address over TLS, or on this machine. */
+/** An address over TLS, or of a server on this machine. */
 function address(secret: Readonly<Record<string, unknown>>, name: string): string {
   const value = text(secret, name);
   const url = URL.parse(value);

@@ -9,7 +9,7 @@ export interface LoginRedirect {
   readonly cookies: readonly string[];
 }
 
-/** Redirects a browser to the identity provider. Each start, also in another tab, is an attempt of its own. */
+/** Redirects a browser to the identity provider. Each start, even in another tab, is an attempt of its own. */
 export function startLogin(
   { provider, appUrl, cookies }: { provider: LoginProvider; appUrl: string; cookies: readonly Cookie[] },
   clock: () => number = Date.now,

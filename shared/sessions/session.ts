@@ -25,7 +25,7 @@ export interface SessionStore {
    * @throws ApiError `service_unavailable` when other logins to the account keep it waiting for five seconds.
    */
   add(session: Session): Promise<'added' | 'refused'>;
-  /** Reads a session, also one that has expired; undefined when there is none. */
+  /** Reads a session, even one that has expired; undefined when there is none. */
   find(tokenHash: string): Promise<Session | undefined>;
   /** Restarts the idle time, if the session still exists: a late refresh does not bring it back. */
   refresh(session: Pick<Session, 'tokenHash' | 'refreshedAt' | 'expiresAt'>): Promise<void>;
@@ -92,7 +92,7 @@ export async function findSession(
   return session;
 }
 
-/** Logs a browser out: from the next request on its token is refused. Harmless for a text that is no token. */
+/** Logs a browser out: from the next request on its token is refused. Harmless for a text that is not a token. */
 export async function endSession(sessions: SessionStore, token: string): Promise<void> {
   const tokenHash = hashToken(token);
   if (tokenHash) await sessions.remove(tokenHash);

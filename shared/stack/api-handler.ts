@@ -20,7 +20,8 @@ export interface ApiRequest<Early = unknown> extends RouteRequest {
 /**
  * The reads that a route begins as soon as the caller is known, while the rate limiter decides. They change nothing and are
  * few, because a request that the limiter then refuses must have no effect but its count. Only the handler sees their errors:
- * when both fail, the limiter's 429 or 503 is the answer. Reads that are still under way when the request is answered are aborted.
+ * when both fail, the limiter's 429 or 503 is the answer. Reads that are still under way when the request is answered are
+ * aborted.
  */
 type EarlyReads<Early> = (request: Pick<ApiRequest, 'event' | 'caller' | 'param'>) => Promise<Early>;
 
@@ -56,7 +57,7 @@ export function apiHandler<Early = unknown>(
   });
 }
 
-/** It is asynchronous so that it also rejects for what `readEarly` throws at once. */
+/** It is asynchronous, so that it rejects even when `readEarly` throws instead of returning a promise. */
 async function read<Early>(event: ApiEvent, readEarly?: EarlyReads<Early>): Promise<Early | undefined> {
   return readEarly?.({ event, caller: callerOf(event), param: (name) => paramOf(event, name) });
 }

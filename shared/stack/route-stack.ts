@@ -29,7 +29,7 @@ export function paramOf(event: ApiEvent, name: string): string {
  * error is shaped first and the log sees the final answer.
  *
  * All of it runs within the time of the invocation (`time-limit.ts`), which ends a moment before Lambda's: then calls to AWS
- * are aborted, also those of the checks, and the client gets `timeout`, whatever `handle` is waiting for.
+ * are aborted, including those of the checks, and the client gets `timeout`, whatever `handle` is waiting for.
  */
 export function routeStack(
   name: RouteName | 'unknownRoute',

@@ -17,9 +17,9 @@ export async function isFromOurEdge(event: ApiEvent): Promise<boolean> {
 }
 
 /**
- * The address of the client. Our edge sends it in `x-viewer-address`, which we believe only beside the origin secret.
- * The gateway refuses requests that lack its key (decision 0018); for a request without the secret, the answer is the address that the gateway itself saw.
- * `X-Forwarded-For` is never read: clients write it.
+ * The address of the client. Our edge sends it in `x-viewer-address`, which we believe only beside the origin secret. (The
+ * gateway refuses requests that lack its key, decision 0018.) For a request without the secret it is the address that the
+ * gateway itself saw. `X-Forwarded-For` is never read: clients write it.
  */
 export async function viewerAddress(event: ApiEvent): Promise<string> {
   const stated = header(event, 'x-viewer-address');

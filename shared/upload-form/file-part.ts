@@ -41,7 +41,7 @@ export function describePart(headers: Map<string, string>, boundary: string): Pa
  *
  * Lines end only in CRLF, so a bare CR or LF in a file name begins no new header. A line that begins with white space
  * continues the line before it (RFC 5322, section 2.2.3).
- * @throws ApiError `invalid_request` for a line that is no header.
+ * @throws ApiError `invalid_request` for a line that is not a header.
  */
 export function partHeaders(block: Buffer): Map<string, string> {
   const headers = new Map<string, string>();
@@ -51,7 +51,7 @@ export function partHeaders(block: Buffer): Map<string, string> {
     .split('\r\n');
   for (const line of lines) {
     const [, name, value] = /^([^\s:]+)[ \t]*:(.*)$/s.exec(line) ?? [];
-    if (name === undefined || value === undefined) throw invalidForm('a part has a line that is no header');
+    if (name === undefined || value === undefined) throw invalidForm('a part has a line that is not a header');
     const key = name.toLowerCase();
     if (!headers.has(key)) headers.set(key, value.trim());
   }
@@ -60,7 +60,7 @@ export function partHeaders(block: Buffer): Map<string, string> {
 
 /**
  * Clients write headers in UTF-8, or in Latin-1 (Apache HttpClient by default), which is decoded as windows-1252. Text in
- * Latin-1 is hardly ever valid UTF-8. A client uses one charset, so the whole block is decoded at once.
+ * Latin-1 is hardly ever valid UTF-8. A client uses one charset, so the whole block is decoded in one go.
  */
 function decoded(block: Buffer): string {
   return isUtf8(block) ? block.toString('utf8') : new TextDecoder('windows-1252').decode(block);

@@ -21,7 +21,7 @@ export function headerParameters(header: string): Map<string, string> {
   for (let read = 0; at >= 0 && at < header.length && read < PARAMETERS_MAX; read++) {
     const equals = header.indexOf('=', at);
     if (equals < 0) break;
-    // In `a; junk; name=x` the text `junk` is no parameter.
+    // In `a; junk; name=x` the text `junk` is not a parameter.
     const name = header.slice(header.lastIndexOf(';', equals) + 1, equals);
     const start = skipBlanks(header, equals + 1);
     const quoted = header[start] === '"';

@@ -37,7 +37,7 @@ export interface FileHandler<T> {
  * This never closes the source, so that the caller decides what becomes of a refused body: an iterable that gives the same
  * iterator each time, as generators do, can be read on from where this stopped.
  * @param contentType  the `Content-Type` of the whole body.
- * @throws the errors of `onFile`. ApiError `unsupported_media_type` when the body is no such form; `invalid_request` when its
+ * @throws the errors of `onFile`. ApiError `unsupported_media_type` when the body is not such a form; `invalid_request` when its
  *   boundary is absent or illegal, it has no file part or two, a file part is encoded or a form of its own, there are too
  *   many parts, a header block is longer than PART_HEADERS_MAX_BYTES, there is more than MULTIPART_FRAMING_MAX_BYTES
  *   besides the file, or the body is cut. When the source throws, the body is cut; but an ApiError of the source passes.
@@ -71,7 +71,7 @@ export async function readUploadForm<T>(
  * A part with a file name is the file, and is passed on as it arrives. A part without one may be the file, or a field with a
  * type (`curl -F 'meta={};type=application/json'`). While it is small enough to be a field, it is held in memory: then a part
  * with a file name makes it a field, or the end of the form makes it the file. When it is larger than a field may be, it is
- * passed on at once. The result does not depend on the order of the parts.
+ * passed on immediately. The result does not depend on the order of the parts.
  */
 class FileOfForm<T> {
   readonly #reader: FormReader;

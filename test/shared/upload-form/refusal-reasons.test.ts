@@ -17,7 +17,7 @@ test.each<[reason: string, form: Buffer]>([
   ['the form holds too much besides the file', formOf([FIELD[0], 'x'.repeat(2_000_000)], FILE)],
   ['the content of the file part is encoded', formOf([`${FILE[0]}\r\nContent-Transfer-Encoding: base64`, 'YQ=='])],
   ['a part is a form of its own', formOf([`${FILE[0]}\r\nContent-Type: multipart/mixed`, ''])],
-  ['a part has a line that is no header', formOf([`${FILE[0]}\r\nno header`, ''])],
+  ['a part has a line that is not a header', formOf([`${FILE[0]}\r\nno header`, ''])],
   ['the headers of a part are too long, or do not end', formOf([`${FILE[0]}\r\nX: ${'x'.repeat(20_000)}`, ''])],
   ['the body ends before its last delimiter', formOf(FILE).subarray(0, -10)],
 ])('the log says that %s', async (reason, form) => {
