@@ -24,7 +24,7 @@ const UNLIMITED = Object.fromEntries(
   ),
 );
 
-/** Runs a benchmark against a service that is started as by `npm start`, with a temporary data directory. */
+/** Runs a benchmark against a service that is started as `npm start` starts it, with a temporary data directory. */
 export async function withLocalService<Result>(
   benchmark: (service: BenchedService) => Promise<Result>,
 ): Promise<Result> {

@@ -9,7 +9,7 @@ const REQUESTS = { lists: 1_000, uploads: 300 };
 
 /**
  * Measures what each route of the file API needs of AWS in the normal case (calls, sequential calls, capacity units), how
- * fast this machine answers sixteen clients at once, and how long the service takes to start.
+ * fast this machine answers sixteen simultaneous clients, and how long the service takes to start.
  */
 export function benchRequests(): Promise<Measurement[]> {
   return withLocalService(async (service) => [

@@ -49,7 +49,7 @@ function violationOfPackage(layers: readonly Layer[], file: string, name: string
   return isAllowed ? [] : [`${file} imports the package ${name}, which the row of ${layer.path} does not allow`];
 }
 
-/** What a row allows and none of its files imports, so that the table says no more than is so. */
+/** What a row allows although none of its files imports it: the table must allow no more than is needed. */
 function unusedEntries(graph: ImportGraph, layers: readonly Layer[], layer: Layer): string[] {
   const own = [...graph].filter(([file]) => layerOf(layers, file) === layer);
   const targets = own.flatMap(([, { files }]) => files);
@@ -64,7 +64,7 @@ function layerOf(layers: readonly Layer[], file: string): Layer | undefined {
   return holding.toSorted((a, b) => b.path.length - a.path.length)[0];
 }
 
-/** `folder/*` stands for the files right in a folder, `folder` for those of its subfolders as well. */
+/** `folder/*` stands for the files directly in a folder, `folder` for those of its subfolders as well. */
 function isWithin(file: string, path: string): boolean {
   return path.endsWith('*') ? dirname(file) === dirname(path) : file === path || file.startsWith(`${path}/`);
 }

@@ -1,14 +1,14 @@
 /** Files of the project, and what they may import besides each other. */
 export interface Layer {
   /**
-   * A file, a folder with all its subfolders, or, as `folder/*`, the files right in a folder. From the root of the project.
+   * A file, a folder with all its subfolders, or, as `folder/*`, the files directly in a folder; as a path from the root of the project.
    * A file that several rows hold belongs to the one with the longest path.
    */
   readonly path: string;
   readonly what: string;
   /** Files and folders of lower rows, written like `path`. */
   readonly imports: readonly string[];
-  /** A package stands for its subpaths as well; a name with `*` at its end for every name that begins like it. */
+  /** A package stands for its subpaths as well; a name that ends in `*` stands for every name that begins so. */
   readonly packages: readonly string[];
   /** The files of this row do not even import each other. */
   readonly isApart?: boolean;
@@ -87,7 +87,7 @@ export const LAYERS: readonly Layer[] = [
     'shared',
   ]),
   tests('test/dashboard', 'Tests of the dashboard, most of them in a browser', ['test/support', 'dashboard']),
-  tests('test/admin', 'Tests of the command of the operator', ['test/support', 'admin', 'local-aws', 'shared']),
+  tests('test/admin', "Tests of the operator's command", ['test/support', 'admin', 'local-aws', 'shared']),
   tests('test/smoke', 'Tests of the checks of a running service', ['test/support']),
   tests('test/infra', 'Tests of stacks and edge functions', ['test/support', 'infra', 'local-aws', 'shared']),
   tests('test/layers', 'Tests of the check of this table', ['layers']),
@@ -119,7 +119,7 @@ export const LAYERS: readonly Layer[] = [
   { path: '*', what: 'Configuration of the tests', imports: [], packages: ['vitest'] },
   {
     path: 'admin',
-    what: 'The command of the operator',
+    what: "The operator's command",
     imports: ['infra/settings', 'shared'],
     packages: ['node:*'],
   },
@@ -142,7 +142,7 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'functions/upload-stream',
     what: 'The Web Function for large uploads',
-    // The handler of unknown routes also answers other paths here.
+    // The handler of unknown routes answers the other paths of this server as well.
     imports: [
       'functions/unknown-route.ts',
       'shared/stack',
