@@ -3,7 +3,7 @@ import { App, Validations } from 'aws-cdk-lib';
 import { FAIL_SYNTH_ON_VALIDATION_ERRORS_CONTEXT, STRICT_CFN_VALIDATE_ERRORS } from 'aws-cdk-lib/cx-api';
 import type { Environment } from './settings/operator-variables.ts';
 
-/** Every finding about a template, even a warning, fails the synthesis, also under a CLI whose options would let it continue. */
+/** Every finding about a template, even a warning, fails the synthesis, whatever the options of the CLI say. */
 const STRICT = { [FAIL_SYNTH_ON_VALIDATION_ERRORS_CONTEXT]: true, [STRICT_CFN_VALIDATE_ERRORS]: true };
 
 /**

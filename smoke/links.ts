@@ -29,7 +29,7 @@ export const LINK_CHECKS: readonly Check[] = [
     },
   },
   {
-    name: 'link: ranges, also from the end, HEAD, and 304 for a matching ETag',
+    name: 'link: ranges, including one from the end, HEAD, and 304 for a matching ETag',
     async run({ service }) {
       const file = await service.upload('smoke.txt', textContent('0123456789'), 'length', 'text/plain');
       const range = (value: string) => exchange(file.url, { headers: { range: value } });

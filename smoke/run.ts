@@ -105,7 +105,7 @@ function readSettings(): (Settings & { only: string }) | undefined {
     return undefined;
   }
   const key = values.key ?? process.env.FILE_HOSTING_KEY;
-  if (values['base-url'] === undefined || !key) throw new Error('--base-url and --key are needed.');
+  if (values['base-url'] === undefined || !key) throw new Error('--base-url and --key are required.');
   return {
     service: new Service({ baseUrl: values['base-url'], key }),
     largestBytes: positive('--largest-mib', values['largest-mib']) * 1024 * 1024,

@@ -43,7 +43,7 @@ export class Service {
     }
   }
 
-  /** Sends a request with the key once, also if it is 429. */
+  /** Sends a request with the key once, even if it is 429. */
   askOnce(path: string, ask: Ask = {}): Promise<Answer> {
     return exchange(this.baseUrl + path, { ...ask, headers: { ...this.authorization, ...ask.headers } });
   }

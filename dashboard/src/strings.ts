@@ -55,7 +55,7 @@ export const strings = {
     forbidden: 'The service accepts this request only from its own pages.',
     api_key_limit_exceeded: 'You have the maximum number of API keys. Revoke one first.',
     not_found: 'It no longer exists.',
-    method_not_allowed: 'The service does not accept this request here.',
+    method_not_allowed: 'The service does not accept this request at this address.',
     upload_incomplete: 'The file has not arrived completely.',
     idempotency_conflict: 'This upload was confused with another one. Try it again.',
     length_required: 'The service needs to know the length in advance.',

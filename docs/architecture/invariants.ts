@@ -83,7 +83,7 @@ export const INVARIANTS: readonly Invariant[] = [
     tests: [
       [
         'test/service/time-limits.test.ts',
-        'an upload that got 504 never becomes a file, also when the next request resumes its function',
+        'an upload that got 504 never becomes a file, even when the next request resumes its function',
       ],
       ['test/shared/files/upload.test.ts', 'that ended between staging and settling leaves no file and no trace'],
     ],

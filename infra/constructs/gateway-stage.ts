@@ -57,7 +57,7 @@ export function acceptGateway(api: apigateway.RestApi): void {
   });
   acceptFindings(api.deploymentStage, {
     APIG3:
-      'A web ACL here would see the addresses of CloudFront, not of clients; an operator’s web ACL is on the distribution',
+      'A web ACL on the gateway would see the addresses of CloudFront, not of clients; an operator’s web ACL is on the distribution',
     APIG6: 'The access log has a line for every request; an execution log would repeat it, and would never expire',
   });
   const managed = 'arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs';

@@ -47,7 +47,8 @@ function handler(event) {
   request.headers['x-viewer-address'] = { value: event.viewer.ip };
   delete request.headers['x-origin-secret'];
   delete request.headers['x-api-key'];
-  // API Gateway obeys this header, so a request would be checked here as one method and handled there as another.
+  // API Gateway obeys this header, so this function would check a request as one method, and the API would handle it as
+  // another.
   delete request.headers['x-http-method-override'];
 
   const path = canonicalPath(request.uri);
@@ -105,8 +106,8 @@ function withoutSemicolons(query) {
 
 /**
  * Maps a path of the dashboard to a file. The dashboard is one page: a path whose last segment has no extension is one of its
- * views. Unknown files are rejected here, because the bucket would answer with XML. Assets are not listed, because a page
- * from before an upgrade asks for older ones.
+ * views. This function rejects unknown files, because the bucket would answer with XML. It has no list of the assets, because
+ * a page that was loaded before an upgrade asks for older ones.
  * @param {string} path
  * @returns {string} the file's path in the bucket, '' when there is no such file.
  */
@@ -174,8 +175,8 @@ function isForm(request) {
 }
 
 /**
- * Rejects a body in the API's order of checks, as far as the edge can tell: a path outside the API is not found, a request
- * without a credential is unauthorized, and only then is there something wrong with its body.
+ * Rejects a body in the API's order of checks, as far as the edge can tell: a path outside the API is not found, then a
+ * request without a credential is unauthorized, and only then is the body at fault.
  * @param {import('cloudfront').ViewerRequestEvent} event
  * @param {'length_required' | 'file_too_large' | 'unsupported_media_type'} code
  */
@@ -194,7 +195,7 @@ function hasCredential(request) {
 }
 
 /**
- * True when the credential has the format of a key or a session token (shared/api-keys/key-format.ts, shared/sessions). As in
+ * True when the credential could be a key or a session token (shared/api-keys/key-format.ts, shared/sessions). As in
  * the API, a key takes precedence over a cookie. Of several session cookies one well-formed is enough: the API decides.
  * @param {import('cloudfront').FunctionRequest} request
  */
@@ -205,8 +206,8 @@ function hasWellFormedCredential(request) {
 }
 
 /**
- * All cookies that may be the session. Which of the two names is ours depends on the app's address, which is not known here.
- * Another host of the same domain can set a cookie with the other name, and several with the same name.
+ * All cookies that may be the session. Which of the two names is ours depends on the app's address, which this function does
+ * not know. Another host of the same domain can set a cookie with the other name, and several with the same name.
  * @param {import('cloudfront').FunctionRequest} request
  * @returns {import('cloudfront').Value[]}
  */
@@ -241,7 +242,7 @@ function redirectToDashboard(event) {
 }
 
 /**
- * All headers of an answer are set here, because it is not documented whether a response headers policy applies to it.
+ * Sets all headers of an answer itself, because it is not documented whether a response headers policy applies to it.
  * @param {import('cloudfront').ViewerRequestEvent} event
  * @returns {Record<string, import('cloudfront').Value>}
  */

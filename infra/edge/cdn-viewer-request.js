@@ -1,7 +1,7 @@
 /**
  * The viewer-request function of the "cdn" distribution. A link is `/uploads/<token>/<name>`, its object is
- * `uploads/<token>`. The name is only for people and is removed here, so a link with another name finds the same object and
- * the same cache entry. CloudFront Functions runtime 2.0, like app-viewer-request.js.
+ * `uploads/<token>`. The name is only for people, so this function removes it: a link with another name finds the same object
+ * and the same cache entry. CloudFront Functions runtime 2.0, like app-viewer-request.js.
  */
 
 /** A token has at least 128 random bits in base62, that is at least 22 characters. */

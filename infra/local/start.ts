@@ -7,8 +7,8 @@ import { reportFunction, requestLine } from './report.ts';
 import { synthesize } from './synthesize.ts';
 
 /**
- * `npm start`: the whole service on this machine. `PORT` (8787) is the port of the app, `DATA_DIR` (.local) the directory of the
- * data. Limits have the names of shared/limits.ts. For other engines see local-aws/README.md.
+ * `npm start`: the whole service on this machine. `PORT` (8787) is the port of the app, `DATA_DIR` (.local) the data
+ * directory. Limits have the names of shared/limits.ts. For other engines see local-aws/README.md.
  */
 
 const DEFAULT_PORT = 8787;
@@ -51,7 +51,9 @@ async function start(port: number, dataDir: string): Promise<void> {
   });
   started.push(service);
   console.log(`READY ${JSON.stringify(service.urls)}`);
-  console.log(`Open ${service.urls.dashboard_url}/dashboard and log in with any e-mail address; Ctrl-C ends it all.`);
+  console.log(
+    `Open ${service.urls.dashboard_url}/dashboard and log in with any e-mail address; Ctrl-C stops the service.`,
+  );
 }
 
 /** Ends everything in order. A second call ends this process at once; child processes then end when their pipes close. */

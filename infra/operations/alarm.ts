@@ -6,7 +6,7 @@ export interface AlarmSettings {
   readonly metric: cloudwatch.IMetric;
   /** The threshold: values from this one on are bad. */
   readonly from: number;
-  /** `[bad, of]`: the alarm starts when so many of the last periods are bad. */
+  /** `[bad, of]`: the alarm starts when `bad` of the last `of` periods are bad. */
   readonly periods: readonly [bad: number, of: number];
   /** What missing data counts as. The default is `ok`, because nothing is wrong without traffic. */
   readonly missingData?: 'ok' | 'alarm';
@@ -15,7 +15,7 @@ export interface AlarmSettings {
 interface NamedAlarm {
   /** What the alarm means, and what to look at first. */
   readonly description: string;
-  /** The Region of the service. It is part of the name of an alarm in us-east-1, beside those of services in other Regions. */
+  /** The Region of the service: part of the name of an alarm in us-east-1, where services of several Regions have alarms. */
   readonly region?: string | undefined;
 }
 

@@ -63,12 +63,12 @@ export class Alarms extends Construct {
         description: `The function ${name} crashes, runs out of time or memory, or is throttled. Look in its log group for the last "Task timed out", "Runtime exited" or stack trace; with throttles and no errors, look at the account's quota of concurrent executions.`,
       });
     });
-    const any = new cloudwatch.CompositeAlarm(this, 'Functions', {
+    const anyFunction = new cloudwatch.CompositeAlarm(this, 'Functions', {
       compositeAlarmName: alarmNameOf(this.#watched.stage, 'Functions'),
       alarmRule: cloudwatch.AlarmRule.anyOf(...each),
       alarmDescription: ALARM_MEANINGS.Functions,
     });
-    this.all.push(any);
+    this.all.push(anyFunction);
   }
 
   private watchApi(): void {
@@ -111,8 +111,8 @@ export class Alarms extends Construct {
       periods: [2, 3],
     });
     this.addNotifyingAlarm('StreamingSaturation', {
-      // Every process in use writes one record per minute, so the sum of a minute is that of all processes. The server cuts
-      // slow uploads from three quarters of the places on, so a threshold above that would never be reached by them.
+      // Every process in use writes one record per minute, so the sum of a minute is that of all processes. From
+      // three quarters of the places on, the server cuts slow uploads, so they would never reach a threshold above that.
       metric: serviceMetric(this.#watched, 'StreamingPlaces', { period: Duration.minutes(1) }),
       from: places / 2,
       periods: [3, 5],
@@ -133,7 +133,7 @@ export class Alarms extends Construct {
       metric: serviceMetric(this.#watched, 'SweepLag', { statistic: 'Maximum' }),
       from: 600,
       periods: [3, 3],
-      // The sweeper reports every minute, also without traffic.
+      // The sweeper reports every minute, even without traffic.
       missingData: 'alarm',
     });
     this.addNotifyingAlarm('SweeperFailures', {

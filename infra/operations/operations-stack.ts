@@ -13,7 +13,7 @@ export class OperationsStack extends Stack {
     const alarms = new Alarms(this, 'Alarms', watched).all;
     addAlarmTopic(this, alarms, { email: watched.stage.alarmEmail, output: 'AlarmTopic' });
     const dashboard = addDashboard(this, watched, alarms);
-    const console = `https://${Aws.REGION}.console.aws.amazon.com/cloudwatch/home?region=${Aws.REGION}`;
-    addOutput(this, 'OperationsDashboardUrl', `${console}#dashboards/dashboard/${dashboard.dashboardName}`);
+    const consoleUrl = `https://${Aws.REGION}.console.aws.amazon.com/cloudwatch/home?region=${Aws.REGION}`;
+    addOutput(this, 'OperationsDashboardUrl', `${consoleUrl}#dashboards/dashboard/${dashboard.dashboardName}`);
   }
 }

@@ -79,7 +79,7 @@ export const CONTEXTS = {
   },
   priceClass: {
     values: ['all', '200', '100'],
-    meaning: 'The regions of CloudFront that serve: all, or only the cheaper ones',
+    meaning: 'The locations of CloudFront that serve: all, or only those in its cheaper price classes',
   },
 } as const satisfies Record<string, Context>;
 

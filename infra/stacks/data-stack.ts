@@ -58,10 +58,10 @@ export class DataStack extends Stack {
       appUrlParameterName: `/file-hosting/${stage.name}/app-url`,
     };
     acceptFindings(this.resources.loginProvider, {
-      SMG4: 'Google creates it, so nothing here can rotate it; the operator enters a new one',
+      SMG4: 'Google creates it, so no function of the service can rotate it; the operator enters a new one',
     });
     acceptFindings(this.resources.originSecret, {
-      SMG4: 'CloudFront gets a new value only by a deployment, so the operator rotates it, in two (context originSecretSlot)',
+      SMG4: 'CloudFront gets a new value only by a deployment, so the operator rotates it (context originSecretSlot)',
     });
     new ssm.StringParameter(this, 'Operator', {
       parameterName: operatorParameterName(stage.name),
@@ -74,7 +74,7 @@ export class DataStack extends Stack {
     addHelperLogs(this);
   }
 
-  /** The environment of `npm run admin`. It uses the operator's own credentials, so nothing is granted here. */
+  /** The environment of `npm run admin`. It uses the operator's own credentials, so the stack grants it nothing. */
   private operatorEnvironment(stage: StageConfig): Record<string, string> {
     const { tables, uploads, cdnUrl } = this.resources;
     return {

@@ -7,7 +7,7 @@ import { EDGE_REGION, servedFrom } from '../constructs/served-region.ts';
 /** The period over which WAF counts. An address that sends nothing for this long is allowed again. */
 const WINDOW_SECONDS = 300;
 
-/** The headers of a rejection. The edge function does not see it, so they are set here. WAF itself sets the Content-Type. */
+/** The headers of a rejection, which the edge function does not see. WAF itself sets the Content-Type. */
 const HEADERS = {
   'retry-after': String(WINDOW_SECONDS),
   'cache-control': 'no-store',

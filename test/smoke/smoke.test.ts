@@ -84,7 +84,7 @@ test('a check that needs a key fails with an invalid one', async () => {
 });
 
 test.each([
-  [[], '--base-url and --key are needed.'],
+  [[], '--base-url and --key are required.'],
   [['--base-url', 'http://127.0.0.1:1', '--key', 'x'], 'http://127.0.0.1:1 does not end in /api/v1.'],
   [
     ['--base-url', 'http://127.0.0.1:1/api/v1', '--key', 'x', '--largest-mib', 'all'],

@@ -7,7 +7,7 @@ import { keepFocus } from '../ui/keep-focus.ts';
 import type { Selection } from './use-selection.ts';
 
 /**
- * The actions for the selected files. It replaces the search field, and is one line high also on a phone, so that no row
+ * The actions for the selected files. It replaces the search field, and is one line high even on a phone, so that no row
  * moves while the user selects.
  */
 export function SelectionBar({ selection, onRemove }: { selection: Selection; onRemove: () => void }) {

@@ -13,7 +13,7 @@ export function takeReturnTo(): string | undefined {
   return isReturnTo(href) ? href : undefined;
 }
 
-/** True for a path of this site: `//host` would be another site, also with tabs or line breaks, which browsers remove. */
+/** True for a path of this site: `//host` would be another site, even with tabs or line breaks, which browsers remove. */
 export function isReturnTo(href: string): boolean {
   return (
     href.startsWith('/') &&
