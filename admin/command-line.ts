@@ -56,7 +56,7 @@ function parse(argv: readonly string[]) {
 
 function targetOf({ local, stage }: { local?: boolean; stage?: string }): Target {
   if (local && stage !== undefined)
-    throw new UsageError('Either --local or --stage: on this machine there is one stage.');
+    throw new UsageError('--local and --stage exclude each other: the local service has one stage.');
   if (local) return { isLocal: true };
   const found = STAGES.find((candidate) => candidate === (stage ?? DEFAULT_STAGE));
   if (!found) throw new UsageError(`A stage is ${STAGES.join(' or ')}, not "${stage}".`);

@@ -20,9 +20,7 @@ export async function enterEnvironment(target: Target): Promise<void> {
   const stage = target.isLocal ? LOCAL_STAGE : target.stage;
   const environment = await readParameter(operatorParameterName(stage));
   if (environment === undefined) {
-    throw new Refusal(
-      `The stage "${stage}" is not deployed in this AWS account and region, or was deployed by an older version.`,
-    );
+    throw new Refusal(`The stage "${stage}" is not deployed in this AWS account and Region.`);
   }
   Object.assign(process.env, JSON.parse(environment));
 }

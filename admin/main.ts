@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { ApiError, isUnavailable } from '../shared/errors.ts';
 import { type CommandLine, parseCommandLine } from './command-line.ts';
-import { Refusal, type Result, UsageError } from './commands/command.ts';
+import { type CommandContext, Refusal, type Result, UsageError } from './commands/command.ts';
 import { help } from './commands.ts';
 import { confirm } from './confirm.ts';
 import { enterEnvironment } from './environment.ts';
@@ -45,7 +45,7 @@ async function run(
 ): Promise<Result> {
   await enterEnvironment(target);
   const { stores, cdnUrls, defaultStorageLimitBytes } = await import('./commands/stores.ts');
-  const session = {
+  const context: CommandContext = {
     stores,
     cdnUrls,
     defaultStorageLimitBytes,
@@ -55,7 +55,7 @@ async function run(
       if (!isConfirmed) await confirm(question, { input: stdin, output: stderr });
     },
   };
-  return command.run(session, ...args);
+  return command.run(context, ...args);
 }
 
 /** Explains an error in one sentence for the operator. */
@@ -71,7 +71,7 @@ function sentenceFor(error: unknown, { isLocal }: { isLocal: boolean }): string 
   if (name === 'CredentialsProviderError') {
     return `There are no AWS credentials (${firstLine(message)}): log in with the AWS CLI, or set AWS_PROFILE.`;
   }
-  if (message === 'Region is missing') return 'There is no AWS region: set AWS_REGION, or a profile that has one.';
+  if (message === 'Region is missing') return 'There is no AWS Region: set AWS_REGION, or a profile that has one.';
   if (isUnavailable(error)) {
     return `AWS cannot be reached, or is too busy (${name}: ${firstLine(message)}): try again.`;
   }

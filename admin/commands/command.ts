@@ -1,9 +1,9 @@
 import type { Deadline } from '../../shared/time-limit.ts';
 
 /** What a command can use besides its arguments. */
-export interface Session {
+export interface CommandContext {
   readonly stores: typeof import('./stores.ts').stores;
-  /** The base URLs of links: first the one in the links of the API, then older ones. */
+  /** The base URLs of links: first the one in the links of the API, then the one under cloudfront.net. */
   readonly cdnUrls: readonly [string, ...string[]];
   readonly defaultStorageLimitBytes: number;
   readonly isDryRun: boolean;
@@ -27,7 +27,7 @@ export interface Command {
   readonly arguments: readonly string[];
   readonly meaning: string;
   readonly takesDryRun?: true;
-  run(session: Session, ...args: string[]): Promise<Result>;
+  run(context: CommandContext, ...args: string[]): Promise<Result>;
 }
 
 /** The command cannot be carried out; the message is a sentence for the operator. */

@@ -8,12 +8,12 @@ import { nameOf, several } from './text.ts';
 export const deleteAccount: Command = {
   arguments: ['<account>'],
   meaning: `Delete the account with its files, keys and sessions. On AWS the bytes of the files are kept for ${DELETED_BYTES_KEPT_DAYS} days, like those of any deleted file. If the command breaks off, run it again`,
-  async run(session, name) {
-    const account = await findAccount(session, name ?? '');
-    await session.confirm(
+  async run(context, name) {
+    const account = await findAccount(context, name ?? '');
+    await context.confirm(
       `Delete the account ${nameOf(account)} with ${several(account.fileCount, 'file')}, for good?`,
     );
-    const { files, leftToSweeper } = await deleteWhole(session.stores, account.id, session.deadline);
+    const { files, leftToSweeper } = await deleteWhole(context.stores, account.id, context.deadline);
     const left =
       leftToSweeper > 0
         ? ` ${several(leftToSweeper, 'unfinished upload')} will be removed by the sweeper, each at its own deadline.`

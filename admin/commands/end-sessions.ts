@@ -7,9 +7,9 @@ export const endSessions: Command = {
   arguments: ['<account>'],
   meaning:
     'Log out every browser of the account, from the next request on. Its keys go on working, and its owner may log in again',
-  async run(session, name) {
-    const account = await findAccount(session, name ?? '');
-    const sessions = await session.stores.sessions.removeAll(account.id);
+  async run(context, name) {
+    const account = await findAccount(context, name ?? '');
+    const sessions = await context.stores.sessions.removeAll(account.id);
     return {
       json: { id: account.id, sessions },
       text: `${several(sessions, 'session')} of ${nameOf(account)} ended.`,

@@ -1,12 +1,12 @@
 import type { Account } from '../../shared/accounts/account.ts';
 import { isUuid } from '../../shared/ids.ts';
-import { Refusal, type Session } from './command.ts';
+import { type CommandContext, Refusal } from './command.ts';
 
 /**
  * Finds an account by its id or its e-mail address.
- * @throws Refusal when there is none, or when several accounts have the address: it may have belonged to two people.
+ * @throws Refusal when there is none, or when several accounts have the address, which may have belonged to two people.
  */
-export async function findAccount({ stores }: Session, name: string): Promise<Account> {
+export async function findAccount({ stores }: CommandContext, name: string): Promise<Account> {
   const ids = isUuid(name) ? [name] : await stores.administration.idsOfEmail(name);
   if (ids.length > 1)
     throw new Refusal(`Several accounts have the address ${name}; name one by its id: ${ids.join(', ')}.`);

@@ -10,15 +10,15 @@ export const reconcile: Command = {
   meaning:
     'Compare usage and counts with the files, and the files with the bucket, for one account or for all. Correct the usage and the counts, and delete files whose object is missing or has another size',
   takesDryRun: true,
-  async run(session, name) {
-    const account = name === undefined ? undefined : await findAccount(session, name);
-    if (!session.isDryRun) {
-      await session.confirm(`Correct the books of ${account ? nameOf(account) : 'all accounts'}?`);
+  async run(context, name) {
+    const account = name === undefined ? undefined : await findAccount(context, name);
+    if (!context.isDryRun) {
+      await context.confirm(`Correct the books of ${account ? nameOf(account) : 'all accounts'}?`);
     }
-    const options = { repair: !session.isDryRun, ...(account && { accountId: account.id }) };
+    const options = { repair: !context.isDryRun, ...(account && { accountId: account.id }) };
     const differing: AccountReport[] = [];
     let accounts = 0;
-    for await (const report of reconcileBooks(session.stores, options)) {
+    for await (const report of reconcileBooks(context.stores, options)) {
       accounts++;
       if (report.differences.length > 0) differing.push(report);
     }

@@ -7,13 +7,13 @@ import { bytes, nameOf } from './text.ts';
 export const setLimit: Command = {
   arguments: ['<account>', '<bytes | default>'],
   meaning: 'Set how many bytes the account may store; nothing that it has is deleted',
-  async run(session, name, value) {
+  async run(context, name, value) {
     const ownBytes = parseBytes(value ?? '');
-    const account = await findAccount(session, name ?? '');
-    if (!(await session.stores.administration.setStorageLimit(account.id, ownBytes))) {
+    const account = await findAccount(context, name ?? '');
+    if (!(await context.stores.administration.setStorageLimit(account.id, ownBytes))) {
       throw new Refusal('The account was deleted at the same time.');
     }
-    const limitBytes = ownBytes ?? session.defaultStorageLimitBytes;
+    const limitBytes = ownBytes ?? context.defaultStorageLimitBytes;
     return {
       json: {
         id: account.id,

@@ -9,9 +9,9 @@ import { bytes, printable, several, time } from './text.ts';
 export const show: Command = {
   arguments: ['<account>'],
   meaning: 'Show profile, usage, limit, keys and sessions',
-  async run(session, name) {
-    const { stores, defaultStorageLimitBytes } = session;
-    const account = await findAccount(session, name ?? '');
+  async run(context, name) {
+    const { stores, defaultStorageLimitBytes } = context;
+    const account = await findAccount(context, name ?? '');
     const [{ items: keys }, liveSessions] = await Promise.all([
       listApiKeys(stores.keys, account.id),
       stores.sessions.countLive(account.id, Date.now()),

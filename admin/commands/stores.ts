@@ -6,9 +6,12 @@ import { fileStore } from '../../shared/aws/file-store.ts';
 import { objectInventory, objectStore } from '../../shared/aws/object-store.ts';
 import { sessionStore } from '../../shared/aws/session-store.ts';
 import { releaseStore } from '../../shared/aws/settlement-store.ts';
-import { limit, list, required } from '../../shared/env.ts';
+import { limit, required } from '../../shared/env.ts';
 
-/** The stores of all commands. This file reads the environment when it loads, so only main.ts may import it, after it has set that. */
+/**
+ * The stores of all commands. This file reads environment variables when it loads, so only main.ts imports it, after it has
+ * set them.
+ */
 export const stores = {
   accounts: accountStore,
   administration: administrationStore,
@@ -22,6 +25,6 @@ export const stores = {
   sessions: sessionStore,
 };
 
-/** The base URLs of links: first the one in the links of the API. An older deployment does not provide the second one. */
-export const cdnUrls = [required('CDN_URL'), ...list('CDN_DISTRIBUTION_URL')] as const;
+/** The base URLs of links: first the one in the links of the API, then the one under cloudfront.net, whose links work, too. */
+export const cdnUrls = [required('CDN_URL'), required('CDN_DISTRIBUTION_URL')] as const;
 export const defaultStorageLimitBytes = limit('STORAGE_LIMIT_BYTES');

@@ -8,9 +8,9 @@ export const suspend: Command = {
   arguments: ['<account>'],
   meaning:
     'Refuse the keys and the login of the account from the next request on, and end its sessions; its files stay',
-  async run(session, name) {
-    const account = await findAccount(session, name ?? '');
-    const suspended = await suspendAccount(session.stores, account.id, session.deadline);
+  async run(context, name) {
+    const account = await findAccount(context, name ?? '');
+    const suspended = await suspendAccount(context.stores, account.id, context.deadline);
     if (!suspended) throw new Refusal('The account was restored by somebody else at the same time.');
     const { keys, sessions } = suspended;
     return {
@@ -24,9 +24,9 @@ export const suspend: Command = {
 export const restore: Command = {
   arguments: ['<account>'],
   meaning: 'End a suspension: the keys of the account work again, and its owner may log in again',
-  async run(session, name) {
-    const account = await findAccount(session, name ?? '');
-    const keys = await restoreAccount(session.stores, account.id, session.deadline);
+  async run(context, name) {
+    const account = await findAccount(context, name ?? '');
+    const keys = await restoreAccount(context.stores, account.id, context.deadline);
     if (keys === 'being deleted')
       throw new Refusal('The deletion of this account has begun, and cannot be taken back.');
     if (keys === undefined) throw new Refusal('The account was suspended by somebody else at the same time.');

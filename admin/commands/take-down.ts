@@ -7,9 +7,9 @@ import { nameOf, printable } from './text.ts';
 /** Deletes the file behind a link, for example after an abuse report. */
 export const takeDown: Command = {
   arguments: ['<link>'],
-  meaning: `Delete the file behind a link, and print whose it was. The link stops working within a minute. On AWS the bytes are kept for ${DELETED_BYTES_KEPT_DAYS} days, where only you can restore or erase them`,
-  async run(session, link = '') {
-    const { stores, cdnUrls } = session;
+  meaning: `Delete the file behind a link, and print whose it was. The link stops working within a minute. On AWS the bytes are kept for ${DELETED_BYTES_KEPT_DAYS} days, and only an operator can restore or erase them`,
+  async run(context, link = '') {
+    const { stores, cdnUrls } = context;
     const key = objectKeyOfLink(link, cdnUrls);
     if (key === undefined)
       throw new Refusal(`This is not a link of this service: those begin with ${cdnUrls[0]}/uploads/.`);
@@ -19,8 +19,8 @@ export const takeDown: Command = {
     const account = await stores.accounts.get(owner.accountId);
     const what = file ? printable(file.name) : 'remains of a deleted file';
     const whose = account ? nameOf(account) : `an account that is gone (${owner.accountId})`;
-    await session.confirm(`Delete "${what}" of ${whose}?`);
-    await takeDownObject(stores, published, session.deadline);
+    await context.confirm(`Delete "${what}" of ${whose}?`);
+    await takeDownObject(stores, published, context.deadline);
     return {
       json: {
         deleted: true,

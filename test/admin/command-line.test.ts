@@ -37,7 +37,10 @@ test.each([
   [['reconcile', 'a', 'b'], 'The command is: reconcile [<account>] [--dry-run]'],
   [['show', 'a', '--force'], "Unknown option '--force': see --help."],
   [['show', 'a', '--stage', 'test'], 'A stage is prod or dev, not "test".'],
-  [['show', 'a', '--stage', 'dev', '--local'], 'Either --local or --stage: on this machine there is one stage.'],
+  [
+    ['show', 'a', '--stage', 'dev', '--local'],
+    '--local and --stage exclude each other: the local service has one stage.',
+  ],
 ])('the arguments %j are rejected with exit code 2 and one sentence', async (args, sentence) => {
   const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
   expect(await main(args, streams)).toBe(2);
@@ -51,7 +54,7 @@ describe('a command ends with one sentence on stderr', () => {
   });
 
   test('without a region', async () => {
-    const stderr = 'There is no AWS region: set AWS_REGION, or a profile that has one.\n';
+    const stderr = 'There is no AWS Region: set AWS_REGION, or a profile that has one.\n';
     expect(await run(['show', 'a@example.com'])).toEqual({ code: 1, stdout: '', stderr });
   });
 
