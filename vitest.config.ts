@@ -16,7 +16,7 @@ export default defineConfig({
     // For two cores: a test often waits for a deadline, a retry or a page, and the third worker uses that time.
     maxWorkers: 3,
     projects: [
-      // Files run one after the other in a few processes: a process and all packages anew for each took a fifth of the time.
+      // Files run one after the other in a few processes: to start one per file and load all packages took a fifth of the time.
       {
         test: {
           ...COMMON,

@@ -7,7 +7,7 @@ import { readProperties } from './template/read-properties.ts';
 /** The values of the template's secrets, by name. */
 export type Secrets = Record<string, string>;
 
-/** Only the user who runs the environment may read them. */
+/** Only the user who runs the local AWS may read them. */
 const PRIVATE = 0o600;
 
 /**

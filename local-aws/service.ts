@@ -82,7 +82,7 @@ const ACCOUNT_ID = '000000000000';
 /**
  * Starts the whole service on this machine, made of its synthesized templates alone. What the templates must have is in
  * local-aws/README.md.
- * @throws Error naming a part of the templates that is not implemented here, or a port in use.
+ * @throws Error naming a part of the templates that the local AWS does not implement, or a port in use.
  */
 export async function startService(options: ServiceOptions): Promise<LocalService> {
   const started: Closable[] = [];

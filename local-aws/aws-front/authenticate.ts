@@ -38,7 +38,7 @@ export async function authenticate(
   if (!authorization) return { caller: ANONYMOUS };
   const caller = options.principals.get(authorization.accessKeyId);
   if (!caller) throw new Problem('unknown-access-key');
-  // No principal here has temporary credentials.
+  // No principal of the local AWS has temporary credentials.
   if (authorization.sessionToken !== undefined) throw new Problem('invalid-token');
   const payloadHash = options.payloadHash(authorization);
   const { scope, timestamp, signedHeaders, place } = authorization;

@@ -10,9 +10,9 @@ import type { Call, ServiceName } from './protocol.ts';
  * - `error-before`: a 500; it is not performed.   - `error-after`: a 500; it is performed.
  * - `timeout`: no answer; it is not performed.
  * - `cut`: the connection ends; it is not performed.   - `cut-after`: the connection ends; it is performed.
- * - `delayMs`: it is performed, and answered so many milliseconds later. Calls that were sent together then overlap for
+ * - `delayMs`: it is performed, and answered this many milliseconds later. Calls that were sent together then overlap for
  *   certain, so that the meter counts them as one round.
- * - `lateBy`: the connection ends once the whole request has arrived, and the call is performed only later: after so many
+ * - `lateBy`: the connection ends once the whole request has arrived, and the call is performed only later: after this many
  *   milliseconds, or when the promise settles. Until then the client may have tried again, succeeded, and gone on.
  */
 export type FaultEffect =

@@ -52,10 +52,11 @@ async function readBody({ body }: Message): Promise<Buffer> {
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
 }
 
-/** @throws Problem `unknown-operation`; JsonError when the body is no JSON object. */
+/** @throws Problem `unknown-operation`; JsonError when the body is not a JSON object. */
 function interpret(service: JsonService, { headers }: Message, body: Buffer): Call {
   const target = String(headers['x-amz-target'] ?? '');
-  if (!target.startsWith(service.targetPrefix)) throw new Problem('unknown-operation', `no operation ${target} here`);
+  if (!target.startsWith(service.targetPrefix))
+    throw new Problem('unknown-operation', `the local ${service.name} has no operation ${target}`);
   const operation = target.slice(service.targetPrefix.length);
   const input = parseObject(body);
   const interpreted = service.interpret(operation, input);
@@ -69,7 +70,7 @@ function parseObject(body: Buffer): object {
     const value: unknown = JSON.parse(body.toString('utf8'));
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // Refused below, like a value that is no object.
+    // Refused below, like a value that is not an object.
   }
   throw new JsonError('com.amazon.coral.service#SerializationException', 'The request is not a JSON object.');
 }
@@ -120,7 +121,7 @@ const PROBLEMS: Record<ProblemKind, readonly [type: string, message: string, sta
     `${CORAL}UnrecognizedClientException`,
     'The security token included in the request is invalid.',
   ],
-  'unknown-operation': [`${CORAL}UnknownOperationException`, 'The operation is not known here.'],
+  'unknown-operation': [`${CORAL}UnknownOperationException`, 'The local AWS does not know the operation.'],
   'unsigned-header': [`${CORAL}InvalidSignatureException`, 'A header that must be signed is not.'],
   'unsupported-signature': [`${CORAL}IncompleteSignatureException`, 'Only AWS4-HMAC-SHA256 is supported.'],
   'wrong-scope': [`${CORAL}InvalidSignatureException`, 'Credential should be scoped to a valid region.'],

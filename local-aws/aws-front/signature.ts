@@ -118,7 +118,7 @@ function encodeAgain(text: string): string {
   try {
     return uriEncode(decodeURIComponent(text));
   } catch {
-    return text; // It is no valid percent-encoding. The operation will be refused for it.
+    return text; // It is not valid percent-encoding; the operation will be refused for it.
   }
 }
 

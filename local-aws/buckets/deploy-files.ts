@@ -71,12 +71,12 @@ function readFilesDeployment(resource: Resource, deployment: Deployment): FilesD
         ...(cacheControl !== undefined && { cacheControl }),
       };
     },
-    // There is no cache to invalidate before the environment is up, and no stack is deleted.
+    // There is no cache to invalidate before the distributions have started, and no stack is deleted.
     ['OutputObjectKeys', 'RetainOnDelete', 'ServiceToken', 'SourceMarkersConfig', 'WaitForDistributionInvalidation'],
   );
 }
 
-/** Puts new files first, so that a start that dies here removes nothing. */
+/** Puts new files first, so that a start that dies in between removes nothing. */
 async function deploy(client: S3Client, files: FilesDeployment): Promise<void> {
   const { bucket: Bucket, prefix, cacheControl } = files;
   const kept = new Set<string>();

@@ -12,9 +12,9 @@ export interface BucketConfig extends BucketOptions {
 }
 
 /**
- * Properties without effect here. Encryption, ownership and public access add nothing to the policy of the bucket. Versions are
- * for the operator of a deployment; here deleted objects are gone. Lifecycle rules act after days. `MetricsConfigurations` is
- * for CloudWatch.
+ * Properties without effect in the local S3. Encryption, ownership and public access add nothing to the policy of the bucket.
+ * Versions are for the operator of a deployment; the local S3 keeps none. Lifecycle rules act after days.
+ * `MetricsConfigurations` is for CloudWatch.
  */
 const NO_EFFECT = [
   'BucketEncryption',

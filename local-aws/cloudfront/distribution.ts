@@ -84,7 +84,7 @@ const NO_EFFECT_IN_DISTRIBUTION = [
 
 /**
  * Reads a resolved `DistributionConfig`.
- * @throws Error naming a property that is not implemented here, or an id of no resource.
+ * @throws Error naming a property that the local CloudFront does not implement, or an id of no resource.
  */
 export function readDistribution(config: Properties, resources: DistributionResources): Distribution {
   return readProperties(
@@ -131,7 +131,7 @@ function readErrorRule(properties: Properties): [status: number, rule: ErrorRule
   });
 }
 
-/** Viewers use HTTP here, and there are no real-time logs. */
+/** Viewers of the local CloudFront use HTTP, and there are no real-time logs. */
 const NO_EFFECT_IN_BEHAVIOR = ['ViewerProtocolPolicy', 'RealtimeLogConfigArn'];
 
 /** @param properties  resolved, of one of `CacheBehaviors`, or of the default one with the path pattern `*`. */
@@ -144,7 +144,7 @@ function readBehavior(
     `cache behavior ${properties.PathPattern}`,
     properties,
     (take) => {
-      // It decides whether answers to OPTIONS are cached, and here none are.
+      // It decides whether answers to OPTIONS are cached; the local CloudFront caches none.
       refuseUnlessEmpty(
         'CachedMethods',
         take<string[]>('CachedMethods', []).filter((method) => method === 'OPTIONS'),

@@ -99,7 +99,7 @@ const HEAD_MAX_BYTES = 32_768;
 
 /**
  * Starts a CloudFront distribution, made from its configuration in the template, as an HTTP/1.1 server.
- * @throws Error naming a part of the configuration that is not implemented here.
+ * @throws Error naming a part of the configuration that the local CloudFront does not implement.
  */
 export async function startDistribution(options: DistributionOptions): Promise<Listening> {
   const now = options.clock ?? (() => new Date());
@@ -117,7 +117,7 @@ export async function startDistribution(options: DistributionOptions): Promise<L
   };
   const server = createServer({
     maxHeaderSize: HEAD_MAX_BYTES,
-    // No limit on large uploads here: the origin decides what is too slow.
+    // No limit on large uploads: the origin decides what is too slow.
     requestTimeout: 0,
     keepAliveTimeout: 75_000,
     // `readViewerRequest` refuses it, with a body, which Node's own refusal lacks.

@@ -62,13 +62,13 @@ export async function createTables(
   }
 }
 
-/** A table that a context names (`-c filesTable=…`) exists only on AWS, and its keys are not known here. */
+/** A table that a context names (`-c filesTable=…`) exists only on AWS, and the local AWS does not know its keys. */
 function requireTables(deployment: Deployment, defined: ReadonlySet<string>): void {
   const policies = JSON.stringify(readRoles(deployment).map(({ policies }) => policies));
   for (const [, name = ''] of policies.matchAll(/"arn:aws:dynamodb:[^"]*?:table\/([\w.-]+)/g)) {
     if (defined.has(name)) continue;
     throw new Error(
-      `The table ${name} is not made by the template: on one machine leave out the context that names it.`,
+      `The template does not create the table ${name}: leave out the context that names it, because the local AWS has only the tables of the template.`,
     );
   }
 }
@@ -106,7 +106,9 @@ async function createTable(client: DynamoDBClient, { name, keys, ttl }: TableCon
   if (!existing) {
     await client.send(new CreateTableCommand({ TableName, BillingMode: 'PAY_PER_REQUEST', ...keys }));
   } else if (!isDeepStrictEqual(comparable(existing.Table ?? {}), comparable(keys))) {
-    throw new Error(`The table ${name} was made with other keys than it has now: remove DATA_DIR to start anew.`);
+    throw new Error(
+      `The table ${name} was created with other keys than the template gives it now: remove DATA_DIR to start with an empty one.`,
+    );
   }
   if (ttl === undefined) return;
   const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName }));

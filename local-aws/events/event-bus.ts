@@ -53,9 +53,9 @@ function readTarget(logicalId: string, target: { Id: string; Arn: string }): str
     { ...target },
     (take) => {
       const arn = take<string>('Arn');
-      if (!arn.includes(':function:')) throw new Error(`${logicalId}: ${arn} is no function`);
+      if (!arn.includes(':function:')) throw new Error(`${logicalId}: ${arn} is not a function`);
       return arn;
-      // RetryPolicy and DeadLetterConfig are for when EventBridge cannot reach Lambda, and here it always can.
+      // RetryPolicy and DeadLetterConfig are for when EventBridge cannot reach Lambda, which the local one always can.
     },
     ['Id', 'RetryPolicy', 'DeadLetterConfig'],
   );

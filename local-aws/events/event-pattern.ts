@@ -9,7 +9,7 @@ type Test = (value: unknown) => boolean;
 /**
  * Reads a pattern.
  * @returns a test for events. Every field must match; for a field, one of its matchers; for a list in the event, one of its items.
- * @throws Error naming a condition other than `prefix`, the only one that is implemented here.
+ * @throws Error naming a condition other than `prefix`, the only one that the local EventBridge implements.
  * Source: EventBridge User Guide, "Comparison operators for use in event patterns".
  */
 export function readEventPattern(pattern: EventPattern): Test {

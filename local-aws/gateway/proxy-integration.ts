@@ -127,7 +127,7 @@ type Header = readonly [name: string, value: string];
 
 /**
  * Makes the answer of a function's result.
- * @returns undefined when the result is no answer ("malformed Lambda proxy response").
+ * @returns undefined when the result is not an answer ("malformed Lambda proxy response").
  * Source: API Gateway Developer Guide, "Output format of a Lambda function for proxy integration".
  * @param accept  the client's `Accept`. The gateway looks only at its first media type.
  */

@@ -36,7 +36,7 @@ export interface Integration {
   readonly timeoutMilliseconds: number;
 }
 
-/** The types of the gateway's own answers that are implemented here. */
+/** The types of the gateway's own answers that the local gateway implements. */
 const RESPONSE_TYPES = [
   'API_CONFIGURATION_ERROR',
   'BAD_REQUEST_PARAMETERS',
@@ -198,14 +198,14 @@ function readIntegration(logicalId: string, properties: Properties, needsApiKey:
       throw new Error(`${logicalId}: the local gateway does not do ${type} integrations by ${method}`);
     }
     const functionArn = /:lambda:path\/2015-03-31\/functions\/(.+)\/invocations$/.exec(take<string>('Uri'))?.[1];
-    if (functionArn === undefined) throw new Error(`${logicalId}: its integration is no Lambda function`);
+    if (functionArn === undefined) throw new Error(`${logicalId}: its integration is not a Lambda function`);
     return { functionArn, needsApiKey, timeoutMilliseconds: Number(take('TimeoutInMillis', TIMEOUT_MILLISECONDS)) };
   });
 }
 
 const HEADER = 'gatewayresponse.header.';
 
-/** @throws Error for an unknown type, a parameter that is no header, or more than one template. */
+/** @throws Error for an unknown type, a parameter that is not a header, or more than one template. */
 function readGatewayResponse(
   logicalId: string,
   properties: Properties,

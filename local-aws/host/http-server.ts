@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 /** A server that listens on the loopback interface, where nothing but this machine reaches it. */
 export interface Listening {
   readonly port: number;
-  /** Ends every connection, also those at work, and resolves once the port is free. */
+  /** Ends every connection, even those at work, and resolves once the port is free. */
   close(): Promise<void>;
 }
 

@@ -49,7 +49,7 @@ function nameOf(email: string): string {
   return words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join(' ');
 }
 
-/** Normalises an address, so that one user has one account. @returns undefined when it is no address. */
+/** Normalises an address, so that one user has one account. @returns undefined when it is not an address. */
 export function emailFrom(input: string | null): string | undefined {
   const email = (input ?? '').trim().toLowerCase();
   return /^[^\s@]+@[^\s@]+$/.test(email) && email.length <= 254 ? email : undefined;

@@ -2,7 +2,7 @@
 export function loginPage(action: string, problem = ''): string {
   return page(`
     <h1>Log in</h1>
-    <p>This is the identity provider of a local environment: any address will do.</p>
+    <p>This is the identity provider of the local AWS, in place of Google: any e-mail address will do.</p>
     ${problem && `<p role="alert">${escapeHtml(problem)}</p>`}
     <form method="post" action="${escapeHtml(action)}">
       <label>E-mail <input type="email" name="email" autocomplete="email" autofocus></label>

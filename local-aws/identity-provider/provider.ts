@@ -13,7 +13,7 @@ import {
 import type { Accounts } from './accounts.ts';
 import { errorPage } from './pages.ts';
 
-/** The only application that may send users here. */
+/** The only application that may send users to this provider. */
 export interface RegisteredClient {
   readonly clientId: string;
   readonly clientSecret: string;

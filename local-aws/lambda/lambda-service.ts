@@ -17,7 +17,7 @@ export interface InvokeRequest {
   readonly functionArn: string;
   /** JSON. */
   readonly payload: string;
-  /** The service that invokes the function. Absent: the operator of the local environment, who may do anything. */
+  /** The service that invokes the function. Absent: the operator of the local AWS, who may do anything. */
   readonly invoker?: Invoker;
   readonly requestId?: string;
   readonly traceId?: string;
@@ -94,7 +94,7 @@ class FunctionPool {
     this.#onLog = onLog;
   }
 
-  /** @throws InvocationRefused when the reserved concurrency is used up, or the environment is closing. */
+  /** @throws InvocationRefused when the reserved concurrency is used up, or the local Lambda is closing. */
   async run(invocation: Invocation): Promise<InvocationResult> {
     const { reservedConcurrency } = this.#fn;
     if (reservedConcurrency !== undefined && this.#busy.size + this.#waiting.length >= reservedConcurrency) {

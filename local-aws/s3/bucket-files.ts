@@ -34,7 +34,7 @@ export interface ByteRange {
  * dies before the rename has changed nothing: it leaves only a draft, which the next start removes. There is no fsync: what
  * was acknowledged survives the death of the process, not that of the machine.
  */
-export class ObjectStore {
+export class BucketFiles {
   readonly #objects: string;
   readonly #drafts: string;
   readonly #index: Map<string, StoredObject>;
@@ -47,11 +47,11 @@ export class ObjectStore {
   }
 
   /** Opens the store in that directory, and creates it when absent. Only one process at a time may have it open. */
-  static async open(directory: string): Promise<ObjectStore> {
+  static async open(directory: string): Promise<BucketFiles> {
     await rm(join(directory, 'drafts'), { recursive: true, force: true });
     await mkdir(join(directory, 'drafts'), { recursive: true });
     await mkdir(join(directory, 'objects'), { recursive: true });
-    return new ObjectStore(directory, await readIndex(join(directory, 'objects')));
+    return new BucketFiles(directory, await readIndex(join(directory, 'objects')));
   }
 
   find(key: string): StoredObject | undefined {

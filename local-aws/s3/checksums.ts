@@ -6,7 +6,7 @@ import { S3Error } from './s3-error.ts';
 /** A hash of content: MD5 makes the ETag, the others are S3's `x-amz-checksum-*`. */
 export type Algorithm = 'MD5' | ChecksumAlgorithm;
 
-/** S3 also knows SHA1, CRC32C and CRC64NVME. Nothing here uses them, so they are answered `NotImplemented`. */
+/** S3 also knows SHA1, CRC32C and CRC64NVME. The service uses none of them, so the local S3 answers `NotImplemented`. */
 export const CHECKSUM_ALGORITHMS = ['CRC32', 'SHA256'] as const;
 type ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number];
 

@@ -34,7 +34,7 @@ const DOCUMENT_MAX_BYTES = 8 * 1024 * 1024;
 
 /**
  * Reads the XML document that is the content of a request, and checks it against the digests that the request announces.
- * @throws S3Error `MalformedXML`, also when the root has another name; `BadDigest` and others.
+ * @throws S3Error `MalformedXML`, among others when the root has another name; `BadDigest` and more.
  */
 export async function readDocument(request: S3Request, root: string): Promise<ReadElement> {
   const { algorithms, verify } = expectedDigests(request);

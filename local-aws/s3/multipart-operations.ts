@@ -10,7 +10,7 @@ import { childrenOf, childText, type ReadElement, renderXml } from './xml.ts';
 /** Source: S3 quotas. */
 const PART_NUMBER_MAX = 10_000;
 
-/** @throws S3Error `NoSuchUpload`, also for an upload of another key. */
+/** @throws S3Error `NoSuchUpload`, even for an upload that exists under another key. */
 export function findUpload(bucket: Bucket, { key, query }: S3Request): Upload {
   const upload = bucket.uploads.find(query.get('uploadId') ?? '', key);
   if (!upload) throw new S3Error('NoSuchUpload');
@@ -20,7 +20,7 @@ export function findUpload(bucket: Bucket, { key, query }: S3Request): Upload {
 export const createMultipartUpload: Handler = async (bucket, { key, headers }) => {
   const checksumAlgorithm = requestedAlgorithm(headers);
   const type = headers['x-amz-checksum-type'];
-  // A SHA-256 of the whole object cannot be computed from those of its parts. S3 offers full-object CRCs; nothing here uses them.
+  // A SHA-256 of the whole object cannot be computed from those of its parts. The service does not use S3's full-object CRCs.
   if (type !== undefined && type !== 'COMPOSITE') {
     throw new S3Error('NotImplemented', { details: { Header: 'x-amz-checksum-type' } });
   }

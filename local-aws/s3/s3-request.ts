@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { ObjectStore, StoredObject } from './bucket-files.ts';
+import type { BucketFiles, StoredObject } from './bucket-files.ts';
 import type { MultipartStore } from './multipart-store.ts';
 import type { S3Target } from './operation.ts';
 
@@ -38,7 +38,7 @@ export interface ObjectCreated {
 
 export interface Bucket {
   readonly name: string;
-  readonly objects: ObjectStore;
+  readonly objects: BucketFiles;
   readonly uploads: MultipartStore;
   /**
    * Tells the listener that an object was created. If the process dies between the change and this call, no event is sent.

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ObjectStore } from './bucket-files.ts';
+import { BucketFiles } from './bucket-files.ts';
 import { copyObject, copyPart } from './copy-object.ts';
 import { listMultipartUploads, listObjects } from './listing.ts';
 import {
@@ -33,7 +33,7 @@ export async function openS3Server(options: {
   const { directory, onObjectCreated } = options;
   const buckets = new Map<string, Bucket>();
   for (const name of options.buckets) {
-    const objects = await ObjectStore.open(join(directory, name));
+    const objects = await BucketFiles.open(join(directory, name));
     const uploads = await MultipartStore.open(join(directory, name));
     const created: Bucket['created'] = ({ key, size, etag }, reason) =>
       onObjectCreated?.({ bucket: name, key, size, etag, reason });

@@ -127,7 +127,8 @@ class Stack {
 
   attribute(logicalId: string, name: string): string {
     const value = this.identity(logicalId).attributes[name];
-    if (value === undefined) throw new Error(`${logicalId} in ${this.#name} has no attribute "${name}" here`);
+    if (value === undefined)
+      throw new Error(`${logicalId} in ${this.#name} has no attribute "${name}" in the local AWS`);
     return value;
   }
 

@@ -97,7 +97,7 @@ const IDENTITIES: Readonly<Record<string, Identify>> = {
   }),
 };
 
-/** @throws Error when nothing can refer to the type here. */
+/** @throws Error for a type that this file does not list. */
 export function identify(type: string, resource: Unidentified): Identity {
   const identity = IDENTITIES[type];
   if (!identity)

@@ -8,7 +8,7 @@ export interface Role {
   readonly policies: readonly PolicyDocument[];
 }
 
-/** Managed policies of AWS that only allow writing logs, which go elsewhere here. */
+/** Managed policies of AWS that only allow writing logs. The logs of the local AWS do not go through IAM. */
 const LOGS_ONLY =
   /^arn:aws:iam::aws:policy\/service-role\/(AWSLambdaBasicExecutionRole|AmazonAPIGatewayPushToCloudWatchLogs)$/;
 
@@ -40,7 +40,7 @@ function readInline(logicalId: string, properties: Properties): PolicyDocument[]
       if (managed) throw new Error(`${logicalId} has the policy ${managed}, which is not in the templates`);
       return take<{ PolicyDocument: PolicyDocument }[]>('Policies', []).map(({ PolicyDocument }) => PolicyDocument);
     },
-    // AssumeRolePolicyDocument: here only the functions that have the role in the template use it.
+    // AssumeRolePolicyDocument: in the local AWS only the functions that have the role in the template use it.
     ['AssumeRolePolicyDocument', 'Description', 'MaxSessionDuration', 'Path', 'RoleName', 'Tags'],
   );
 }

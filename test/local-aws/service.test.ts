@@ -73,8 +73,12 @@ describe('a template', () => {
   });
 
   test.each([
-    ['a type that is not known here', { Type: 'AWS::EC2::VPC' }, 'nothing for AWS::EC2::VPC (Extra)'],
-    ['a property that is not known here', { Type: 'AWS::S3::Bucket', Properties: { Color: 1 } }, 'not implement Color'],
+    ['a type that the local AWS does not know', { Type: 'AWS::EC2::VPC' }, 'nothing for AWS::EC2::VPC (Extra)'],
+    [
+      'a property that the local AWS does not know',
+      { Type: 'AWS::S3::Bucket', Properties: { Color: 1 } },
+      'not implement Color',
+    ],
     ['a reference to what is not there', { Type: 'AWS::S3::Bucket', Properties: { Tags: { Ref: 'None' } } }, '"None"'],
   ])('with %s does not start', async (_what, resource, message) => {
     const edit = (templates: Templates) => {

@@ -33,7 +33,7 @@ export interface TestService extends LocalService {
   readonly dataDir: string;
   /** Physical names. */
   readonly tables: Readonly<Record<TableName, string>>;
-  /** All lines logged so far, by the functions and by the local environment. */
+  /** All lines logged so far, by the functions and by the local AWS. */
   readonly logs: string[];
   /** Logs in (by default with a new e-mail address) and creates an API key. */
   newAccount(email?: string): Promise<TestAccount>;

@@ -58,7 +58,7 @@ describe('a body in chunks with a trailer', () => {
     },
   );
 
-  test('is refused when its trailer is no header', async () => {
+  test('is refused when its trailer is not a header', async () => {
     const decoded = buffer(decodeChunked(framed(['no header'], 1_000), new Map()));
     await expect(decoded).rejects.toMatchObject({ code: 'MalformedTrailerError' });
   });

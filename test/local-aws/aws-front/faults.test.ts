@@ -299,7 +299,7 @@ describe('at the end, a fault', () => {
     expect(() => faults.assertApplied()).toThrow(/predicate that threw Error: no such property/);
   });
 
-  test('a fault that applied, or that may apply to no call, is no error', () => {
+  test('a fault that applied, or that may apply to no call, is not an error', () => {
     const faults = createFaults();
     faults.add({ match, effect: 'throttle', mayNotApply: true });
     faults.add({ match: {}, effect: 'cut' });

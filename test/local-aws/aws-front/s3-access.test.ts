@@ -158,7 +158,7 @@ test('an explicit denial overrides every permission', async () => {
   expect(await failureOf(put('up/x'))).toEqual(DENIED);
 });
 
-test.each(['up/a*', 'up/a?', 'up/*', `up/\${s3:prefix}`])('the key %j is no pattern', async (Key) => {
+test.each(['up/a*', 'up/a?', 'up/*', `up/\${s3:prefix}`])('the key %j is not a pattern', async (Key) => {
   const s3 = clientWith('s3:PutObject', `${BUCKET_ARN}/up/*`);
   await s3.send(new PutObjectCommand({ Bucket: BUCKET, Key, Body: 'x' }));
   const elsewhere = clientWith('s3:PutObject', `${BUCKET_ARN}/up/ab`);

@@ -47,7 +47,7 @@ describe('the cache serves an answer for as long as policy and origin say', () =
     ['max-age below the minimum', { 'cache-control': 'max-age=0' }, { MinTTL: 5 }, 5],
     ['s-maxage before max-age', { 'cache-control': 'max-age=9, s-maxage="3"' }, {}, 3],
     ['Expires', { expires: 'Sat, 21 Nov 2026 12:00:20 GMT' }, {}, 20],
-    ['an Expires that is no date', { expires: '0' }, {}, 0],
+    ['an Expires that is not a date', { expires: '0' }, {}, 0],
     ['no-store', { 'cache-control': 'no-store' }, {}, 0],
     ['private', { 'cache-control': 'private, max-age=9' }, {}, 0],
     ['no-cache', { 'cache-control': 'no-cache' }, {}, 0],

@@ -36,7 +36,7 @@ test.each([
   expect((await signature(one)).get('authorization')).toEqual((await signature(other)).get('authorization'));
 });
 
-test('a path that is no UTF-8 is signed as it stands', async () => {
+test('a path that is not UTF-8 is signed as it stands', async () => {
   expect((await signature('/%ff')).get('authorization')).toHaveLength(1);
 });
 

@@ -133,5 +133,5 @@ test('a table that the template names but does not create is an error', async ()
       },
     },
   });
-  await expect(createTables(granted, engines())).rejects.toThrow('The table restored is not made by the template');
+  await expect(createTables(granted, engines())).rejects.toThrow('The template does not create the table restored');
 });

@@ -258,7 +258,7 @@ test.each([
 
 test.each([
   [{ ScheduleExpression: 'cron(0 1 * * ? *)' }, 'does not know "cron(0 1 * * ? *)"'],
-  [{ Targets: [{ Id: 'T', Arn: 'arn:aws:sqs:eu-west-1:1:queue' }] }, 'is no function'],
+  [{ Targets: [{ Id: 'T', Arn: 'arn:aws:sqs:eu-west-1:1:queue' }] }, 'is not a function'],
   [{ EventBusName: 'mine' }, 'does not implement EventBusName'],
 ])('a rule with %j is an error at the start', async (properties, message) => {
   const deployment = await deploy({ F: lambdaFunction('code'), R: rule(properties) }, { code: {} });

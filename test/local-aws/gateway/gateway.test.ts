@@ -121,7 +121,7 @@ describe('the event', () => {
     expect(headers).not.toHaveProperty(name);
   });
 
-  test('keeps an Authorization header that is no AWS signature', async () => {
+  test('keeps an Authorization header that is not an AWS signature', async () => {
     const { send } = await echo();
     const { headers } = JSON.parse((await send('GET /files/1', { Authorization: 'Bearer x' })).body);
     expect(headers.Authorization).toBe('Bearer x');

@@ -14,7 +14,7 @@ test('only one instance at a time has the directory, which is created when it is
   (await lockDataDir(path)).close();
 });
 
-test('a path that is no directory is an error that says so', async () => {
+test('a path that is not a directory is an error that says so', async () => {
   const path = join(await directory(), 'file');
   await writeFile(path, '');
   await expect(lockDataDir(path)).rejects.toThrow(`DATA_DIR ${path} cannot be written: `);

@@ -116,7 +116,7 @@ describe('an environment', () => {
     expect(resultOf(await send({}))).toBe(2);
   });
 
-  test('never runs two events at once', async () => {
+  test('never runs two events at the same time', async () => {
     const code = `let running = 0; exports.handler = async () => {
       running += 1;
       await new Promise((resolve) => setImmediate(resolve));

@@ -191,7 +191,7 @@ describe('environments', () => {
     expect(log).toContain('did not start: it ended with code 3');
   });
 
-  test('end with the endpoint, also when they ignore SIGTERM', async () => {
+  test('end with the endpoint, even when they ignore SIGTERM', async () => {
     const code = `process.on('SIGTERM', () => {});${application('response.end(String(process.pid))')}`;
     const { get, endpoint } = await start(code);
     const pid = Number((await get()).body);
