@@ -127,7 +127,7 @@ describe('contract: file count', () => {
     expect(outcome(await complete(account.byKey, ticket.body))).toEqual([403, 'storage_limit_exceeded']);
   });
 
-  test('two direct uploads that are completed at once with room for one file make one file', async () => {
+  test('two direct uploads that are completed at the same time with room for one file make one file', async () => {
     const account = await service.newAccount();
     service.holdEvents();
     await fill(account, FILES - 1);
@@ -147,7 +147,7 @@ describe('contract: bytes a day', () => {
     await remove(account, await uploadStreaming(account, 'half', bytes(BYTES_PER_DAY / 2)));
   }
 
-  test('an account can send exactly the bytes of a day, also if it deletes them; one more is 429 until the day ends', async () => {
+  test('an account can send exactly the bytes of a day, even if it deletes them; one more is 429 until the day ends', async () => {
     const account = await service.newAccount();
     await useUpDay(account);
     const untilMidnight = untilMidnightMs() / 1_000;
@@ -174,7 +174,7 @@ describe('contract: bytes a day', () => {
     await expectUsage(account, 2, 2 * size);
   });
 
-  test('the size of a direct upload counts when its ticket is issued, also if the ticket is cancelled', async () => {
+  test('the size of a direct upload counts when its ticket is issued, even if the ticket is cancelled', async () => {
     const account = await service.newAccount();
     const ticket = await askForTicket(account.byKey, 'big', MAX_BYTES);
     await account.byKey.request('DELETE', `/files/${ticket.body.id}`);
@@ -184,7 +184,7 @@ describe('contract: bytes a day', () => {
     expect((await askForTicket(account.byKey, 'rest', BYTES_PER_DAY - MAX_BYTES)).status).toBe(202);
   });
 
-  test('a retry with the same Idempotency-Key gets its file also when the day is used up, and its bytes count', async () => {
+  test('a retry with the same Idempotency-Key gets its file even when the day is used up, and its bytes count', async () => {
     const account = await service.newAccount();
     const key = { headers: { 'Idempotency-Key': 'once' } };
     const first = await account.byKey.upload('once', bytes(1_000_000), key);

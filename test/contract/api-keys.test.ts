@@ -81,7 +81,7 @@ describe('contract: keys', () => {
     expect(service.front.meter.since(mark).calls).toEqual([]);
   });
 
-  test(`an account can create ${API_KEYS_PER_ACCOUNT_MAX} keys and no more, also when requests are simultaneous`, async () => {
+  test(`an account can create ${API_KEYS_PER_ACCOUNT_MAX} keys and no more, even when requests are simultaneous`, async () => {
     const { bySession } = await service.newAccount(); // has one key
     const make = async (count: number) => {
       const made = Array.from({ length: count }, () => bySession.postJson('/api-keys', { name: 'k' }));

@@ -60,7 +60,7 @@ describe('contract: retries', () => {
     expect(await service.storedBytes(id)).toBe(4);
   });
 
-  test('a retry gets the first record also when the file has been deleted since', async () => {
+  test('a retry gets the first record even when the file has been deleted since', async () => {
     const { byKey } = await service.newAccount();
     const { body } = await byKey.upload('a', 'gone', keyed('k'));
     await byKey.request('DELETE', `/files/${body.id}`);

@@ -81,7 +81,7 @@ describe('contract: multipart', () => {
     await forEach(tried, async (upload) => expectStored(upload, await send(account, upload, 'inline')));
   });
 
-  test('a captured upload of each client is stored also without a Content-Length', async () => {
+  test('a captured upload of each client is also stored without a Content-Length', async () => {
     const account = await service.newAccount();
     const byClient = Map.groupBy(capturedUploads(), ({ client }) => client);
     const one = [...byClient.values()].flatMap(

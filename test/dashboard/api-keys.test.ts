@@ -79,7 +79,7 @@ describe.runIf(HAS_BROWSER)('the page of API keys', () => {
     await page.getByRole('tooltip', { name: String(new Date().getFullYear()) }).waitFor();
   });
 
-  test('lists a new key also when the list was requested before the key was created', async () => {
+  test('lists a new key even when the list was requested before the key was created', async () => {
     const early = await visit(browser);
     const { page } = early;
     const { promise: made, resolve: isMade } = Promise.withResolvers<void>();
@@ -100,7 +100,7 @@ describe.runIf(HAS_BROWSER)('the page of API keys', () => {
     await early.leave();
   });
 
-  test('shows a new key also when Escape is pressed while it is being created', async () => {
+  test('shows a new key even when Escape is pressed while it is being created', async () => {
     const { page } = here;
     await page.route('**/api/v1/api-keys', async (route) => {
       if (route.request().method() !== 'POST') return route.fallback();
@@ -146,7 +146,7 @@ describe.runIf(HAS_BROWSER)('the page of API keys', () => {
     await closeDialog(page);
   });
 
-  test('creates and revokes nothing without a network, also not later', async () => {
+  test('creates and revokes nothing without a network, not even later', async () => {
     const { page, context } = here;
     const before = await page.getByRole('row').count();
     await context.setOffline(true);

@@ -125,7 +125,7 @@ describe.runIf(HAS_BROWSER)('the files page', () => {
     await here.leave();
   });
 
-  test('deletes one file or several after a confirmation, also by keyboard', async () => {
+  test('deletes one file or several after a confirmation, by mouse or keyboard', async () => {
     const page = await open('/dashboard/?search=picture-4');
     await expect.poll(() => rows(page).count()).toBe(10);
     await page.getByRole('button', { name: 'Delete picture-48.png' }).focus();
@@ -187,7 +187,7 @@ describe.runIf(HAS_BROWSER)('the files page', () => {
     await here.leave();
   });
 
-  test('deletes nothing without a network, also not later, and nothing more after Stop', async () => {
+  test('deletes nothing without a network, not even later, and nothing more after Stop', async () => {
     const page = await open('/dashboard/?search=invoice');
     const question = page.getByRole('dialog');
     const askToDelete = async () => {
@@ -212,7 +212,7 @@ describe.runIf(HAS_BROWSER)('the files page', () => {
     await here.leave();
   });
 
-  test('removes a deleted file from the list also when the list cannot be refetched', async () => {
+  test('removes a deleted file from the list even when the list cannot be refetched', async () => {
     const person = await service.newAccount();
     await uploadThrough('inline', person, 'gone.txt', 'gone');
     here = await visit(browser);

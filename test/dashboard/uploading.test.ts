@@ -164,7 +164,7 @@ describe.runIf(HAS_BROWSER)('uploading in the dashboard', () => {
     await here.leave();
   });
 
-  test('shows a file in the list also when it is stored while the list loads for the first time', async () => {
+  test('shows a file in the list even when it is stored while the list loads for the first time', async () => {
     ({ account, here } = await openAccount(service, browser));
     const { page } = here;
     const { promise: isStored, resolve: tellStored } = Promise.withResolvers<void>();

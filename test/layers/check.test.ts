@@ -40,7 +40,7 @@ async function projectOf(files: Readonly<Record<string, string>>) {
 }
 
 describe('the check of imports', () => {
-  test('accepts imports of lower layers that the row names, and of the own row', async () => {
+  test('accepts imports of lower layers that the row names, and of its own row', async () => {
     const violations = await violationsIn({
       'app/main.ts': `import './part.ts'; import '../stores/files.ts'; import type { S } from '../domain/shapes.ts';`,
       'app/part.ts': '',
@@ -100,7 +100,7 @@ describe('the check of imports', () => {
     ]);
   });
 
-  test('refuses an import of a test, also by a test', async () => {
+  test('refuses an import of a test, even by a test', async () => {
     expect(await violationsIn({ 'app/a.test.ts': `import './b.test.ts';`, 'app/b.test.ts': '' })).toEqual([
       'app/a.test.ts imports a test, app/b.test.ts',
     ]);
@@ -117,7 +117,7 @@ describe('the check of imports', () => {
     ).toEqual(['files import each other in a circle: app/a.ts, app/b.ts, app/c.ts']);
   });
 
-  test('refuses a circle of folders without a circle of files, also between a folder and its subfolder', async () => {
+  test('refuses a circle of folders without a circle of files, even between a folder and its subfolder', async () => {
     expect(
       await violationsIn({
         'app/main.ts': `import './parts/button.ts';`,

@@ -53,12 +53,15 @@ const MALFORMED: readonly (readonly [what: string, bytes: string])[] = [
   ['a CR in a header', rawRequest('GET /health', ['X: a\rb'])],
   ['a control character in a header', rawRequest('GET /health', ['X: a\x01b'])],
   ['a negative length', rawRequest('POST /api/v1/files', [form, 'Content-Length: -1'])],
-  ['a length that is no number', rawRequest('POST /api/v1/files', [form, 'Content-Length: abc'])],
+  ['a length that is not a number', rawRequest('POST /api/v1/files', [form, 'Content-Length: abc'])],
   ['two lengths', rawRequest('POST /api/v1/files', [form, 'Content-Length: 3', 'Content-Length: 4'], 'abcd')],
   ['a list of lengths', rawRequest('POST /api/v1/files', [form, 'Content-Length: 3, 3'], 'abc')],
   ['a length of 23 digits', rawRequest('POST /api/v1/files', [form, `Content-Length: ${'9'.repeat(23)}`], 'abc')],
   ['an unknown transfer coding', rawRequest('POST /api/v1/files', [form, 'Transfer-Encoding: gzip'], 'abc')],
-  ['a chunk size that is no number', rawRequest('POST /api/v1/files', [form, 'Transfer-Encoding: chunked'], 'zz\r\n')],
+  [
+    'a chunk size that is not a number',
+    rawRequest('POST /api/v1/files', [form, 'Transfer-Encoding: chunked'], 'zz\r\n'),
+  ],
   [
     'a chunk size of 18 digits',
     rawRequest('POST /api/v1/files', [form, 'Transfer-Encoding: chunked'], `${'f'.repeat(18)}\r\n`),

@@ -60,7 +60,7 @@ describe('a file is counted once, with its bytes and its lane:', () => {
     await expectCounted(() => upload(account), { Lane, Uploads: 1, UploadedBytes: 5 });
   });
 
-  test('direct, also when only the event of the bucket settles it', async () => {
+  test('direct, even when only the event of the bucket settles it', async () => {
     const { byKey } = await service.newAccount();
     const arrive = async () => {
       const { body: ticket } = await askForTicket(byKey, 'a.txt', 5);

@@ -48,7 +48,7 @@ async function expectBalance(operator: Operator): Promise<void> {
 const namesOf = async (accountId: string) => (await readBooks(hurriedOperator)).accountOf(accountId).names;
 
 describe('contract: in time', () => {
-  test('an upload that got 504 never becomes a file, also when the next request resumes its function', async () => {
+  test('an upload that got 504 never becomes a file, even when the next request resumes its function', async () => {
     const { id, byKey } = await hurried.newAccount();
     const late = { match: s3('PutObject'), effect: { delayMs: EARLY_ANSWER_MS + 1_000 } } as const;
     const { result, ms } = await withFault(hurried, late, () => timed(() => byKey.upload('first', 'hello')));

@@ -145,7 +145,7 @@ describe('a start', () => {
   });
 });
 
-test('SIGINT ends npm start also while it is starting', async () => {
+test('SIGINT ends npm start even while it is starting', async () => {
   const dataDir = await directory();
   const child = launch({ PORT: '0', DATA_DIR: dataDir });
   await once(child.stdout as NodeJS.ReadableStream, 'data');

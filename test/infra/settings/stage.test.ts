@@ -70,7 +70,7 @@ describe('a stage with all optional settings', () => {
     expect(variables).toContain('"CDN_URL":"https://cdn.example.net"');
   });
 
-  test("gives the operator's commands also the address of older links", () => {
+  test("also gives the operator's commands the address of older links", () => {
     const [operator] = resourcesOf(templates.Data, 'AWS::SSM::Parameter').map(({ Properties }) => Properties);
     const [distribution] = Object.entries(templates.Data?.Resources ?? {}).flatMap(([id, { Type }]) =>
       Type === 'AWS::CloudFront::Distribution' ? [id] : [],

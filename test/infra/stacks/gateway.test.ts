@@ -17,7 +17,7 @@ test('every method of the gateway is throttled below the limits of an AWS accoun
   ]);
 });
 
-test('every method, also of unknown routes, requires the key that only CloudFront sends', async () => {
+test('every method, even of unknown routes, requires the key that only CloudFront sends', async () => {
   const methods = await synthesized('Api', 'AWS::ApiGateway::Method');
   expect(methods.length).toBeGreaterThan(30);
   expect(methods.filter(({ Properties }) => Properties.ApiKeyRequired !== true)).toEqual([]);

@@ -77,7 +77,7 @@ describe('cookies', () => {
     expect((await send(rawRequest('GET /api/v1/auth/me', [odd])))?.status).toBe(200);
   });
 
-  test('CVE-2026-126952 (Zipline): an id in place of a secret is no credential', async () => {
+  test('CVE-2026-126952 (Zipline): an id in place of a secret is not a credential', async () => {
     const [, token = ''] = account.cookie.split('=');
     const hash = createHash('sha256').update(token).digest('hex');
     for (const value of [account.id, hash, account.email, '', 'undefined', 'null', '__proto__']) {

@@ -155,7 +155,7 @@ describe('a form with a wrong length is rejected:', () => {
     }
   });
 
-  test('CVE-2026-44456 (hono): a chunked body that is too large, also on a route without a body', async () => {
+  test('CVE-2026-44456 (hono): a chunked body that is too large, even on a route without a body', async () => {
     const large = inChunks(`${part(FILE, 'y'.repeat(MAX_BYTES + 1))}--B--`, 65_536);
     const chunked = headers('Transfer-Encoding: chunked');
     expectError(await send(rawRequest('POST /api/v1/files', chunked, large)), 'file_too_large');

@@ -146,7 +146,7 @@ describe('a body that cannot fit is refused before its content is read', () => {
   });
 });
 
-describe('bytes that were sent but became no file', () => {
+describe('bytes that were sent but did not become a file', () => {
   test('are added to the day, begin it, or are added to a day that a clock ahead has begun', async () => {
     const accountId = await newAccount(service);
     await countDiscardedBytes(stores.accounts, accountId, MIB, () => noon);
@@ -157,7 +157,7 @@ describe('bytes that were sent but became no file', () => {
     expect(await sentOf(accountId)).toEqual({ day: TODAY + 1, bytes: 2 * MIB });
   });
 
-  test('are all counted when requests begin a day at once', async () => {
+  test('are all counted when several requests begin a day at the same time', async () => {
     const accountId = await newAccount(service);
     await Promise.all([1, 2, 3, 4].map(() => countDiscardedBytes(stores.accounts, accountId, MIB, () => noon)));
     expect(await sentOf(accountId)).toEqual({ day: TODAY, bytes: 4 * MIB });

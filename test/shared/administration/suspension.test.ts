@@ -199,7 +199,7 @@ describe('nothing is added to the books of a suspended account:', () => {
   });
 });
 
-describe('when a suspension and a restoration run at once, the last one to write the account wins for all keys:', () => {
+describe('when a suspension and a restoration run at the same time, the last one to write the account wins for all keys:', () => {
   test('a suspension that is overtaken stops', async () => {
     const person = await somebody();
     let isOvertaken = false;

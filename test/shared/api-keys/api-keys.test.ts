@@ -197,7 +197,7 @@ describe('revoking a key', () => {
   test.each([
     ['of another account', async () => (await create(await newAccount())).id],
     ['that never was', async () => uuidv7()],
-    ['that is no UUID', async () => 'laptop'],
+    ['that is not a UUID', async () => 'laptop'],
     ['that is empty', async () => ''],
     ['that is a path', async () => '../key'],
     ['that is endless', async () => 'a'.repeat(5_000)],

@@ -20,7 +20,7 @@ describe('a cached value', () => {
     expect(seen).toEqual([1, 1, 1, 2, 2, 3]);
   });
 
-  test('is read once for all who ask at one time', async () => {
+  test('is read once for all callers at the same time', async () => {
     const { value } = dependency();
     expect(await Promise.all([value(), value(), value()])).toEqual([1, 1, 1]);
   });
@@ -47,7 +47,7 @@ describe('a cached value', () => {
     expect([await value(), state.reads]).toEqual([3, 3]);
   });
 
-  test('is read again for who doubts it, unless it is young', async () => {
+  test('is read again for a caller that doubts it, unless it is young', async () => {
     const { state, value } = dependency();
     expect(await value()).toBe(1);
     state.now = 99;

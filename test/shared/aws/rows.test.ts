@@ -143,7 +143,7 @@ describe('the row of an account', () => {
     expect((await accounts.get(id))?.storageLimitBytes).toBe(Number.MAX_SAFE_INTEGER);
   });
 
-  test('holds the books that an audit writes anew', async () => {
+  test('holds the books that an audit rewrites', async () => {
     const id = await newAccount();
     const found = { storageUsedBytes: 0, fileCount: 0, groups: new Map(), leaves: new Map(), revision: 0 };
     const computed = { storageUsedBytes: 9, fileCount: 2, groups: new Map([[0, 2]]), leaves: new Map([[3, 2]]) };

@@ -17,7 +17,7 @@ const taken = (slots: unknown[]) => slots.filter((slot) => slot !== undefined).l
 const takeMany = (account: string, count: number, now: number) =>
   Promise.all(Array.from({ length: count }, () => takeStreamSlot(account, () => now)));
 
-test('when many take a slot at once, exactly the limit get one, also on the first use of the row', async () => {
+test('when many take a slot at the same time, exactly the limit get one, even on the first use of the row', async () => {
   expect(taken(await takeMany('a', STREAMS_PER_ACCOUNT_MAX + 10, NOW))).toBe(STREAMS_PER_ACCOUNT_MAX);
   expect(await takeStreamSlot('a', () => NOW)).toBeUndefined();
   expect(await takeStreamSlot('other', () => NOW)).toBeDefined();

@@ -120,6 +120,6 @@ describe('a transaction', () => {
   });
 });
 
-test('an error that is no cancellation names no failed conditions', () => {
+test('an error that is not a cancellation names no failed conditions', () => {
   expect(failedConditions(new Error('x'))).toEqual([]);
 });

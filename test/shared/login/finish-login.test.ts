@@ -54,7 +54,7 @@ describe('a login', () => {
     expect(await findSession(sessions, elsewhere)).toBeDefined();
   });
 
-  test('works over http on one machine', async () => {
+  test('works over http under npm start', async () => {
     const outcome = await logIn({ appUrl: 'http://localhost:8787' });
     expect(outcome.location).toBe('http://localhost:8787/dashboard');
     expect(outcome.cookies[0]).toMatch(/^session=[0-9A-Za-z]{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/);
@@ -92,7 +92,7 @@ describe('a login', () => {
     if ('picture' in claims) expect(account).not.toHaveProperty('pictureUrl');
   });
 
-  test('succeeds when two are open at once', async () => {
+  test('succeeds when two are open at the same time', async () => {
     const one = begin();
     const two = begin({ cookies: one.cookies });
     const first = await logIn({}, { ...one, cookies: two.cookies });

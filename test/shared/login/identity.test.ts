@@ -50,7 +50,7 @@ describe('an ID token is refused', () => {
     ],
     ['whose signature is cut off', async (nonce) => (await sign(honestClaims(nonce))).replace(/[^.]+$/, '')],
     ['that brings its own key', async (nonce) => bringOwnKey(nonce)],
-    ['that is no token', async () => 'hunter2'],
+    ['that is not a token', async () => 'hunter2'],
     ['that is empty', async () => ''],
   ])('%s', async (_, token) => {
     await expectRefused(await logIn({ token }), 'login_failed');

@@ -56,7 +56,7 @@ describe('an incomplete secret is refused with the name of the field, without it
       { ...CLIENT, ...LOCAL, token_endpoint: 'http://hunter2.example/token' },
       'token_endpoint',
     ],
-    ['with an endpoint that is no address', { ...CLIENT, ...LOCAL, jwks_uri: 'hunter2' }, 'jwks_uri'],
+    ['with an endpoint that is not an address', { ...CLIENT, ...LOCAL, jwks_uri: 'hunter2' }, 'jwks_uri'],
   ] as const)('%s', (_, secret, field) => {
     const refusal = () => parseLoginProvider(secret);
     expect(refusal).toThrow(field);

@@ -40,6 +40,6 @@ test.each([
   '2001:db8::1::2',
   'a'.repeat(5_000),
   '203.0.113.7\n',
-])('%j is no address and shares one subject with all such texts', (address) => {
+])('%j is not an address and shares one subject with all such texts', (address) => {
   expect(clientSubject(address)).toBe('unknown');
 });

@@ -137,7 +137,7 @@ describe('when many requests arrive at once', () => {
     expect(await burst(subject(ratePolicy(limit)), limit + 20, START)).toBe(limit);
   });
 
-  test('shared slots admit exactly the limit, also when it is no multiple of them', async () => {
+  test('shared slots admit exactly the limit, even when it is not a multiple of them', async () => {
     expect(await burst(subject({ limit: 47, slots: 5 }), CROWD, START)).toBe(47);
   });
 

@@ -14,7 +14,7 @@ test.each<[string, Record<string, string>, boolean]>([
   ['a program that takes both alike', { Accept: 'text/html, application/json' }, false],
   ['a program that takes HTML if it must', { Accept: 'application/json, text/html;q=0.5' }, false],
   ['a program that takes no HTML', { Accept: 'text/html;q=0, */*' }, false],
-  ['a weight that is no number', { Accept: 'text/html;q=x' }, false],
+  ['a weight that is not a number', { Accept: 'text/html;q=x' }, false],
 ])('%s', (_, headers, isPage) => {
   const multiValueHeaders = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]]));
   expect(isNavigation({ multiValueHeaders } as unknown as ApiEvent)).toBe(isPage);

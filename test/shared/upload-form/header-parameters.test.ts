@@ -6,7 +6,7 @@ test.each<[what: string, header: string, parameters: Record<string, string>]>([
   ['none behind a semicolon', 'form-data;', {}],
   ['none without an equals sign', 'form-data; name', {}],
   ['none from before the first semicolon', 'a=b; name=x', { name: 'x' }],
-  ['one behind what is no parameter', 'form-data; junk; name=x', { name: 'x' }],
+  ['one behind what is not a parameter', 'form-data; junk; name=x', { name: 'x' }],
   ['one of a header that begins with it', ';name=x', { name: 'x' }],
   ['one without a name', 'form-data; =x; name=y', { '': 'x', name: 'y' }],
   ['an empty one at the end', 'form-data; name=', { name: '' }],

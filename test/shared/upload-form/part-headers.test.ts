@@ -17,7 +17,7 @@ describe('a file name', () => {
     ['has its parameter in any letter case', '; FileName="a.txt"', 'a.txt'],
     ['may have spaces around the equals sign', '; filename = "a.txt" ', 'a.txt'],
     ['is UTF-8', utf8('; filename="naïve – 文件.txt"'), 'naïve – 文件.txt'],
-    ['is windows-1252 when it is no UTF-8', '; filename="na\xefve \x96 5 \x80.txt"', 'naïve – 5 €.txt'],
+    ['is windows-1252 when it is not UTF-8', '; filename="na\xefve \x96 5 \x80.txt"', 'naïve – 5 €.txt'],
     ['has every byte of windows-1252', '; filename="\x81\x9d.txt"', '\x81\x9d.txt'],
     ['has browsers’ escapes decoded', '; filename="%22a%0D%0Ab%22.txt"', '"a\r\nb".txt'],
     ['keeps any other percent sign', '; filename="100%25 a%20b %2.txt"', '100%25 a%20b %2.txt'],
@@ -82,7 +82,7 @@ describe('a percent-encoded name', () => {
     ['stays when Content-Type comes second', UUID, `${NAME}\r\n${TYPE}`, 'a%20b.txt'],
     ['stays when there is no Content-Type', UUID, NAME, 'a%20b.txt'],
     [
-      'stays when the boundary is no random UUID',
+      'stays when the boundary is not a random UUID',
       `${UUID.slice(0, 12)}f${UUID.slice(13)}`,
       `${TYPE}\r\n${NAME}`,
       'a%20b.txt',
@@ -94,8 +94,8 @@ describe('a percent-encoded name', () => {
     ['stays beside a space, which needle would encode', NEEDLE, named('a%20b c.txt'), 'a%20b c.txt'],
     ['stays where it encodes what aiohttp does not', UUID, `${TYPE}\r\n${named('%61%20b.txt')}`, '%61%20b.txt'],
     ['stays in lower case, which aiohttp does not write', UUID, `${TYPE}\r\n${named('%c3%a9.txt')}`, '%c3%a9.txt'],
-    ['stays where it is no UTF-8', UUID, `${TYPE}\r\n${named('%E9.txt')}`, '%E9.txt'],
-    ['stays where it is no escape', UUID, `${TYPE}\r\n${named('100%.txt')}`, '100%.txt'],
+    ['stays where it is not UTF-8', UUID, `${TYPE}\r\n${named('%E9.txt')}`, '%E9.txt'],
+    ['stays where it is not an escape', UUID, `${TYPE}\r\n${named('100%.txt')}`, '100%.txt'],
   ])('%s', async (_, boundary, headers, filename) => {
     const body = `--${boundary}\r\n${headers}\r\n\r\ncontent\r\n--${boundary}--\r\n`;
     const reading = await readForm(chunksOf(Buffer.from(body)), `multipart/form-data; boundary=${boundary}`);
