@@ -8,9 +8,11 @@ export const THOROUGH = [
   'shared/administration/suspension',
   'shared/rate-limit/rate-limiter',
   'contract/direct-upload',
+  'contract/multipart',
   'contract/streaming',
   'contract/upload-clients',
   'dashboard/uploading',
+  'service/accounting',
   'service/secrets',
 ].map((name) => `test/${name}.test.ts`);
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectNoTrace } from '../support/expect-no-trace.ts';
 import { FORM, filePart, part } from '../support/forms.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { IS_THOROUGH } from '../support/thorough.ts';
 
 let service: TestService;
 let account: TestAccount;
@@ -24,7 +25,9 @@ describe('contract: multipart', () => {
     const field = part('Content-Disposition: form-data; name="t"', 'x');
     const typed = part('Content-Disposition: form-data; name="t"\r\nContent-Type: application/json', '{}');
     const whole = `${typed}${filePart()}${field}--B--`;
-    for (let length = 0; length < whole.length; length++) {
+    // test/shared/upload-form cuts forms at every byte before the parser gets them. The last bytes are the closing delimiter.
+    const lengths = [...whole].flatMap((_, at) => (IS_THOROUGH || at % 5 === 0 || at > whole.length - 5 ? at : []));
+    for (const length of lengths) {
       const { status, body } = await send(whole.slice(0, length), { by: fresh });
       expect({ length, status, body }).toEqual({ length, status: 400, body: { error: 'invalid_request' } });
     }

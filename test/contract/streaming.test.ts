@@ -3,7 +3,11 @@ import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { FAST_BYTES_PER_SECOND } from '../../functions/upload-stream/places.ts';
 import { generateKey } from '../../shared/api-keys/key-format.ts';
-import { STREAMS_PER_ACCOUNT_MAX, UPLOAD_SLOWEST_BYTES_PER_SECOND } from '../../shared/limits.ts';
+import {
+  INLINE_BODY_MAX_BYTES,
+  STREAMS_PER_ACCOUNT_MAX,
+  UPLOAD_SLOWEST_BYTES_PER_SECOND,
+} from '../../shared/limits.ts';
 import { type Answer, client } from '../support/client.ts';
 import { FORM } from '../support/forms.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
@@ -15,7 +19,8 @@ import { IS_THOROUGH } from '../support/thorough.ts';
 const PLACES = 24;
 /** The limit of uploads per minute; a test uses it up. */
 const UPLOADS_PER_MINUTE = 30;
-const LARGE = Buffer.alloc(6 * 1024 * 1024, 'x');
+/** Too large for the inline lane. */
+const LARGE = Buffer.alloc(INLINE_BODY_MAX_BYTES + 1, 'x');
 const WAIT = { timeout: 20_000, interval: 50 };
 
 let service: TestService;
@@ -114,7 +119,7 @@ describe('contract: streaming when places are short', () => {
     await expect.poll(async () => (await streams()) + ended(all).length, WAIT).toBe(PLACES);
 
     // All places were taken. The server frees a quarter of them by itself.
-    await expect.poll(async () => (await upload(honest)).status, WAIT).toBe(201);
+    await expect.poll(async () => (await upload(honest)).status, { ...WAIT, interval: 250 }).toBe(201);
     await expect.poll(() => ended(uploads).length, WAIT).toBeGreaterThanOrEqual(PLACES / 4);
     // When clients that were cut come back at once, the same number of other uploads is cut.
     const again = greedy.slice(0, PLACES / 4).map(({ key }) => beginUpload(key));

@@ -75,9 +75,13 @@ async function expectStored(upload: CapturedUpload, answer: RawAnswer | undefine
 describe('contract: multipart', () => {
   test('the captured uploads of every client are stored as their user intended', async () => {
     const account = await service.newAccount();
-    // test/shared/upload-form gives all of them to the parser; by default half of them are sent over HTTP here.
-    const tried = capturedUploads().filter((_, index) => IS_THOROUGH || index % 2 === 0);
-    expect(new Set(tried.map(({ client }) => client))).toEqual(new Set(capturedUploads().map(({ client }) => client)));
+    // test/shared/upload-form gives all of them to the parser; by default one in six is sent over HTTP here, and one of each client.
+    const clients = new Set<string>();
+    const tried = capturedUploads().filter(({ client }, index) => {
+      const isFirst = !clients.has(client);
+      clients.add(client);
+      return IS_THOROUGH || isFirst || index % 6 === 0;
+    });
     await forEach(tried, async (upload) => expectStored(upload, await send(account, upload, 'inline')));
   });
 
@@ -106,9 +110,11 @@ describe('contract: multipart', () => {
   );
   const contentType = 'multipart/form-data; boundary=B';
 
-  test('a body without a Content-Length that is cut at any byte is 400 and stores nothing', async () => {
+  test('a body without a Content-Length that is cut anywhere is 400 and stores nothing', async () => {
     const account = await service.newAccount();
-    await forEach([...WHOLE.keys()], async (length) => {
+    // As a body with a Content-Length is (test/contract/multipart.test.ts): by default at some bytes, and in the last delimiter.
+    const lengths = [...WHOLE.keys()].filter((at) => IS_THOROUGH || at % 10 === 0 || at > WHOLE.length - 5);
+    await forEach(lengths, async (length) => {
       expectError(
         await send(account, { contentType, body: WHOLE.subarray(0, length) }, 'streaming'),
         'invalid_request',
@@ -119,7 +125,7 @@ describe('contract: multipart', () => {
     expectNoCrash();
   });
 
-  test('an upload without a Content-Length whose connection is cut at every tenth byte stores nothing', async () => {
+  test('an upload without a Content-Length whose connection is cut anywhere stores nothing', async () => {
     const account = await service.newAccount();
     const headers = [
       `Authorization: Bearer ${account.key}`,
@@ -127,7 +133,7 @@ describe('contract: multipart', () => {
       'Transfer-Encoding: chunked',
     ];
     const whole = rawRequest('POST /api/v1/files', headers, inChunks(WHOLE.toString('latin1'), 50));
-    const offsets = [...whole.slice(0, -1)].flatMap((_, at) => (at % 10 === 0 ? at : []));
+    const offsets = [...whole.slice(0, -1)].flatMap((_, at) => (at % (IS_THOROUGH ? 10 : 25) === 0 ? at : []));
     await forEach(offsets, (length) => sendAndDisconnect(service.urls.root_url, whole.slice(0, length)));
     await expect.poll(() => service.rowsOf(account.id)).toEqual([]);
     await expectNoTrace(service, account);

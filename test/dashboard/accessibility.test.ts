@@ -151,13 +151,14 @@ describe.runIf(HAS_BROWSER)('the dashboard', () => {
   }
 
   async function violations(page: Page, rules: readonly string[] | undefined): Promise<unknown[]> {
-    const results = await page.evaluate((runOnly) => {
+    return page.evaluate(async (runOnly) => {
       const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } };
-      return axe.run(runOnly ? { runOnly } : {});
+      // Most of the results are rules that hold; to collect them and take them out of the page took half of the time.
+      const results = await axe.run({ resultTypes: ['violations'], ...(runOnly && { runOnly }) });
+      return results.violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ html, failureSummary }) => ({ id, html, failureSummary })),
+      );
     }, rules);
-    return results.violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ html, failureSummary }) => ({ id, html, failureSummary })),
-    );
   }
 
   test.for(PLACES)(
@@ -198,24 +199,6 @@ describe.runIf(HAS_BROWSER)('the dashboard', () => {
     await page.getByRole('checkbox', { name: 'Select photo.jpg' }).click();
     await page.getByText('1 selected').waitFor();
     expect(await heads()).toBe(before);
-    await here.leave();
-  });
-
-  test('starts with a skip link for the keyboard, and moves the focus to the content of another page', async () => {
-    const many = await service.newAccount();
-    // One after the other: at once they would conflict at the row of the account, and be tried again.
-    for (let file = 0; file < 51; file++) await uploadThrough('inline', many, `${file}.txt`, 'content');
-    const here = await visit(browser);
-    const { page } = here;
-    const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent);
-    await openAs(here, service, many.cookie);
-    await page.getByRole('button', { name: 'Details of', exact: false }).first().waitFor();
-    await page.keyboard.press('Tab');
-    expect(await focused()).toBe('Skip to the content');
-    // This link leads to the last page, where it is disabled and loses the focus.
-    await page.getByRole('link', { name: 'Next page' }).press('Enter');
-    await page.waitForURL('**/dashboard/?page=2');
-    await expect.poll(focused).toBe('content');
     await here.leave();
   });
 

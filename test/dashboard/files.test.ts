@@ -48,6 +48,18 @@ describe.runIf(HAS_BROWSER)('the files page', () => {
     await here.leave();
   });
 
+  test('starts with a skip link for the keyboard, and moves the focus to the content of another page', async () => {
+    const page = await open();
+    await expect.poll(() => rows(page).count()).toBe(50);
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to the content');
+    // This link leads to the last page, where it is disabled and loses the focus.
+    await page.getByRole('link', { name: 'Next page' }).press('Enter');
+    await page.waitForURL('**/dashboard/?page=2');
+    await expect.poll(() => focused(page)).toBe('content');
+    await here.leave();
+  });
+
   test('searches while the user types, and has the search in its address', async () => {
     const page = await open();
     await search(page).pressSequentially('RÉSU');
@@ -230,9 +242,10 @@ describe.runIf(HAS_BROWSER)('the files page', () => {
 
   test('shows files with any parameters in the address', async () => {
     const page = await open();
-    const odd = ['search={"toString":1}', 'search=[]', 'search=1e999', 'search=a&search=b'];
-    for (const wanted of [...odd, 'page=-1', 'page=1.5', 'page=abc', 'page=99999999999']) {
-      await page.goto(`${service.urls.root_url}/dashboard/?${encodeURI(wanted)}`);
+    const searches = ['{"toString":1}', '[]', '1e999', 'a&search=b'];
+    const pages = ['-1', '1.5', 'abc', '99999999999'];
+    for (const [index, wanted] of searches.entries()) {
+      await page.goto(`${service.urls.root_url}/dashboard/?${encodeURI(`search=${wanted}&page=${pages[index]}`)}`);
       await search(page).waitFor();
       await page.getByText(/^\d+ files?$/).waitFor();
     }

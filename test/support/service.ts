@@ -71,15 +71,22 @@ export async function startTestService(
     ...options,
   });
   const admin = adminOf(service);
+  /** When each account first logged in, in epoch milliseconds, by id. */
+  const createdAt = new Map<string, number>();
   const held: (() => void)[] = [];
   return {
     ...service,
     dataDir,
     tables: admin.tables,
     logs,
-    newAccount: (email = `${randomUUID()}@example.com`) => newAccount(service, email),
+    async newAccount(email = `${randomUUID()}@example.com`) {
+      const startedAt = Date.now();
+      const account = await newAccount(service, email);
+      if (!createdAt.has(account.id)) createdAt.set(account.id, startedAt);
+      return account;
+    },
     rowsOf: admin.rowsOf,
-    storedBytes: admin.storedBytes,
+    storedBytes: (accountId) => admin.storedBytes(accountId, createdAt.get(accountId) ?? 0),
     holdEvents: () => service.bus.deliverBy((deliver) => held.push(deliver)),
     async deliverEvents() {
       service.bus.deliverBy((deliver) => deliver());
@@ -186,11 +193,14 @@ function adminOf(service: LocalService) {
       for await (const { Items = [] } of pages) rows.push(...Items.filter(({ id }) => !id?.S?.startsWith('#')));
       return rows;
     },
-    async storedBytes(accountId: string) {
+    /** @param createdAt  when the account was created: it owns no older object. */
+    async storedBytes(accountId: string, createdAt: number) {
       let bytes = 0;
       const Bucket = all.UPLOADS_BUCKET ?? '';
       for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, { Bucket })) {
-        for (const { Key, Size = 0 } of Contents) {
+        for (const { Key, Size = 0, LastModified } of Contents) {
+          // S3 tells the time in whole seconds.
+          if (LastModified && LastModified.getTime() < createdAt - 1_000) continue;
           const head = await s3.send(new HeadObjectCommand({ Bucket, Key })).catch((error: unknown) => {
             // The object was deleted since it was listed.
             if (error instanceof NotFound) return undefined;
