@@ -99,7 +99,7 @@ test.each([
   await createTables(deployment, engines());
   const changed = await deploymentOf({ ...FILES, ...difference }, deployment.account.accountId);
   await expect(createTables(changed, engines())).rejects.toThrow(
-    /^The table Data-Files-\S+ was made .* remove DATA_DIR/,
+    /^The table Data-Files-\S+ was created .* remove DATA_DIR/,
   );
 });
 
