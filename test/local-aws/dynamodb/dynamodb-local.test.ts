@@ -1,5 +1,10 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { PutItemCommand, paginateListTables } from '@aws-sdk/client-dynamodb';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { startDynamoDbLocal } from '../../../local-aws/dynamodb/dynamodb-local.ts';
 import { TABLES } from '../../../shared/aws/tables.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
@@ -11,4 +16,19 @@ test('DynamoDB Local creates every table that the product declares', async () =>
   expect(listed).toEqual(expect.arrayContaining(Object.values(names)));
   expect(Object.keys(names)).toEqual(Object.keys(TABLES));
   await client.send(new PutItemCommand({ TableName: names.accounts, Item: { id: { S: 'a' } } }));
+});
+
+test('DynamoDB Local appends changes to a log, also to a database that an earlier version made', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'engine-'));
+  onTestFinished(() => rm(dataDir, { recursive: true }));
+  const journalMode = () => {
+    const database = new DatabaseSync(join(dataDir, 'shared-local-instance.db'));
+    const row = database.prepare('PRAGMA journal_mode').get();
+    database.close();
+    return row;
+  };
+  expect(journalMode()).toEqual({ journal_mode: 'delete' });
+  const engine = await startDynamoDbLocal({ dataDir });
+  await engine.close();
+  expect(journalMode()).toEqual({ journal_mode: 'wal' });
 });
