@@ -48,7 +48,7 @@ export interface MeterWriter extends Meter {
 }
 
 /** How many calls are kept for {@link Meter.since}, and how many requests for {@link Meter.take}: the latest ones. */
-const CALLS_MAX = 100_000;
+const CALLS_MAX = 2_000;
 const TRACES_MAX = 1_000;
 
 export function createMeter(): MeterWriter {

@@ -12,7 +12,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { countRounds, type MeteredCall } from '../../../local-aws/aws-front/meter.ts';
+import { countRounds, createMeter, type MeteredCall } from '../../../local-aws/aws-front/meter.ts';
 import { dynamoDbClient as engineClient } from '../../support/tables.ts';
 import { ADMIN, BUCKET, dynamoDbClient, failureOf, frontOfFile, principal, s3Client } from './front.ts';
 
@@ -171,6 +171,24 @@ describe('the calls of one request', () => {
     await Promise.all([read(), read()]);
     expect(front.meter.since(mark)).toMatchObject({ rounds: 3, readUnits: 3 });
   });
+});
+
+test('a meter forgets calls that are long past, and refuses to sum up since then', () => {
+  const meter = createMeter();
+  const call = {
+    service: 's3',
+    operation: 'PutObject',
+    tables: [],
+    principal: 'p',
+    status: 200,
+    consumed: [],
+  } as const;
+  const first = meter.mark();
+  for (let count = 0; count < 5_000; count++) meter.end(meter.begin(), call);
+  expect(() => meter.since(first)).toThrow('the meter keeps 2000 calls, and there were more since');
+  const latest = meter.mark();
+  meter.end(meter.begin(), call);
+  expect(meter.since(latest).calls).toHaveLength(1);
 });
 
 test('a listener is told of every call with its status, including calls of S3 and refused ones', async () => {
