@@ -88,9 +88,9 @@ async function answerAndFreeze(message: WorkerMessage): Promise<void> {
   Atomics.wait(start.freezer, 0, FROZEN);
 }
 
-/** Resolves when the output has reached the parent thread, which logs it. */
-function flushed(stream: NodeJS.WriteStream): Promise<void> {
-  return new Promise((resolve) => stream.write('', () => resolve()));
+/** Resolves when the output, if there is any, has reached the parent thread, which logs it. */
+async function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  if (stream.writableLength > 0) await new Promise<void>((resolve) => stream.write('', () => resolve()));
 }
 
 /** Source: Lambda Developer Guide, "Using the Lambda context object to retrieve Node.js function information". */
