@@ -52,7 +52,7 @@ async function handle(
 ): Promise<Reply | NoReply> {
   if (message.method === 'OPTIONS' && preflight) return preflight(message);
   const { payloadHash, interpret } = await open(message);
-  const identity = await authenticate(message, { principals, account, clockSkewSeconds, payloadHash });
+  const identity = authenticate(message, { principals, account, clockSkewSeconds, payloadHash });
   progress.principal = identity.caller.name;
   const call = interpret(identity);
   progress.call = call;

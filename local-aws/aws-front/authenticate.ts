@@ -24,7 +24,7 @@ export interface Identity {
  * @throws Problem `unknown-access-key`, `invalid-token`, `wrong-scope`, `time-skewed`, `expired-url`, `unsigned-header`,
  *   `signature-mismatch`, and those of {@link readAuthorization}.
  */
-export async function authenticate(
+export function authenticate(
   message: Message,
   options: {
     readonly principals: ReadonlyMap<string, Principal>;
@@ -33,7 +33,7 @@ export async function authenticate(
     readonly clockSkewSeconds: number;
     readonly payloadHash: (authorization: Authorization) => string;
   },
-): Promise<Identity> {
+): Identity {
   const authorization = readAuthorization(message);
   if (!authorization) return { caller: ANONYMOUS };
   const caller = options.principals.get(authorization.accessKeyId);
@@ -47,7 +47,7 @@ export async function authenticate(
   }
   checkTime(authorization, options.clockSkewSeconds);
   checkCoverage(message, signedHeaders);
-  const expected = await expectedSignature(message, caller, { scope, timestamp, signedHeaders, payloadHash });
+  const expected = expectedSignature(message, caller, { scope, timestamp, signedHeaders, payloadHash });
   if (!isSameHex(expected.signature, authorization.signature)) {
     throw new Problem('signature-mismatch', expected.canonicalRequest);
   }

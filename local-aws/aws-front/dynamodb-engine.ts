@@ -14,18 +14,24 @@ export interface DynamoDbEngine {
   close(): void;
 }
 
-/** DynamoDB Local accepts any credentials whose key is alphanumeric. */
-const ANY_CREDENTIALS: Credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+/** DynamoDB Local wants a signature, but does not check it, so it gets the same one with each call. */
+const UNCHECKED_SIGNATURE = {
+  authorization: `AWS4-HMAC-SHA256 Credential=local/20000101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=${'0'.repeat(64)}`,
+};
+
 /** Less than the time after which the engine ends idle connections, so that no request uses one that is just ending. */
 const IDLE_CONNECTION_MS = 5_000;
 
-/** The engine behind the front: DynamoDB Local, or another server with DynamoDB's protocol. */
+/**
+ * The engine behind the front: DynamoDB Local, or another server with DynamoDB's protocol.
+ * @param options  `credentials` are for an engine that checks signatures.
+ */
 export function connectDynamoDb(options: {
   endpoint: string;
   region: string;
   credentials?: Credentials;
 }): DynamoDbEngine {
-  const { endpoint, region, credentials = ANY_CREDENTIALS } = options;
+  const { endpoint, region, credentials } = options;
   const { host, protocol, hostname, port } = new URL(endpoint);
   const agent = protocol === 'https:' ? undefined : new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS });
   const open = protocol === 'https:' ? requestByTls : request;
@@ -33,19 +39,14 @@ export function connectDynamoDb(options: {
   return {
     async send(operation, body) {
       const unsigned = {
-        method: 'POST',
-        url: '/',
-        headers: {
-          host,
-          'content-type': 'application/x-amz-json-1.0',
-          'x-amz-target': `DynamoDB_20120810.${operation}`,
-        },
-        payloadHash: sha256Hex(body),
+        host,
+        'content-type': 'application/x-amz-json-1.0',
+        'x-amz-target': `DynamoDB_20120810.${operation}`,
       };
-      const headers = {
-        ...(await signRequest(unsigned, credentials, { region, service: 'dynamodb' })),
-        'content-length': Buffer.byteLength(body),
-      };
+      const signed = credentials
+        ? await signCall(unsigned, body, { credentials, region })
+        : { ...unsigned, ...UNCHECKED_SIGNATURE };
+      const headers = { ...signed, 'content-length': Buffer.byteLength(body) };
       return new Promise((resolve, reject) => {
         const outgoing = open({ method: 'POST', hostname, port, path: '/', headers, ...(agent && { agent }) });
         outgoing.on('response', async (response) => {
@@ -62,4 +63,13 @@ export function connectDynamoDb(options: {
     },
     close: () => agent?.destroy(),
   };
+}
+
+function signCall(
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  { credentials, region }: { credentials: Credentials; region: string },
+): Promise<Record<string, string>> {
+  const call = { method: 'POST', url: '/', headers, payloadHash: sha256Hex(body) };
+  return signRequest(call, credentials, { region, service: 'dynamodb' });
 }

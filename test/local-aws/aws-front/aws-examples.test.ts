@@ -28,7 +28,7 @@ test.each([
     ...(range !== undefined && { range }),
   };
   const claim = { scope, timestamp, signedHeaders: Object.keys(headers), payloadHash };
-  const { signature } = await expectedSignature({ method: 'GET', url, headers }, credentials, claim);
+  const { signature } = expectedSignature({ method: 'GET', url, headers }, credentials, claim);
   expect(signature).toBe(documented);
 });
 
