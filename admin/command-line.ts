@@ -1,13 +1,12 @@
 import { parseArgs } from 'node:util';
-import { DEFAULT_STAGE, STAGES } from '../infra/settings/stage.ts';
 import { type Command, UsageError } from './commands/command.ts';
 import { COMMANDS, usageOf } from './commands.ts';
-import type { Target } from './environment.ts';
 
 export interface CommandLine {
   readonly command: Command;
   readonly args: readonly string[];
-  readonly target: Target;
+  /** The service that `npm start` runs on this machine, instead of the stage on AWS. */
+  readonly isLocal: boolean;
   readonly isJson: boolean;
   readonly isConfirmed: boolean;
   readonly isDryRun: boolean;
@@ -29,7 +28,7 @@ export function parseCommandLine(argv: readonly string[]): CommandLine | undefin
   return {
     command,
     args,
-    target: targetOf(values),
+    isLocal: values.local ?? false,
     isJson: values.json ?? false,
     isConfirmed: values.yes ?? false,
     isDryRun,
@@ -44,7 +43,6 @@ function parse(argv: readonly string[]) {
     json: flag,
     yes: flag,
     'dry-run': flag,
-    stage: { type: 'string' },
   } as const;
   try {
     return parseArgs({ args: [...argv], options, allowPositionals: true });
@@ -52,13 +50,4 @@ function parse(argv: readonly string[]) {
     // Only the first sentence of Node's message: the others are hints for programmers.
     throw new UsageError(`${(error as Error).message.split('. ')[0]}: see --help.`);
   }
-}
-
-function targetOf({ local, stage }: { local?: boolean; stage?: string }): Target {
-  if (local && stage !== undefined)
-    throw new UsageError('--local and --stage exclude each other: the local service has one stage.');
-  if (local) return { isLocal: true };
-  const found = STAGES.find((candidate) => candidate === (stage ?? DEFAULT_STAGE));
-  if (!found) throw new UsageError(`A stage is ${STAGES.join(' or ')}, not "${stage}".`);
-  return { isLocal: false, stage: found };
 }

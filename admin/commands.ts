@@ -25,8 +25,8 @@ export function usageOf(name: string, { arguments: args, takesDryRun }: Command)
 }
 
 export const OPTIONS: Readonly<Record<string, string>> = {
-  '--local': 'The service that `npm start` runs on this machine (with the same `DATA_DIR`), instead of AWS',
-  '--stage <stage>': 'The stage on AWS; `prod` without this option',
+  '--local':
+    'The service that `npm start` runs on this machine (with the same `DATA_DIR`), instead of the stage on AWS that `STAGE` names',
   '--json': 'One line of JSON instead of text',
   '--yes': 'Do not ask for confirmation; required without a terminal',
   '--dry-run': 'Only compare, and change nothing (`reconcile`)',
@@ -44,7 +44,7 @@ export function help(): string {
     Object.entries(rows).map(([what, meaning]) => `  ${what}\n      ${meaning}`);
   const commands = Object.entries(COMMANDS).map(([name, command]) => [usageOf(name, command), command.meaning]);
   return [
-    'Usage: npm run admin -- <command> [options]',
+    'Usage: STAGE=<stage> npm run admin -- <command> [options]',
     '',
     'An <account> is an e-mail address or an account id.',
     '',

@@ -1,28 +1,48 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { operatorParameterName, type StageName } from '../infra/settings/stage.ts';
-import { Refusal } from './commands/command.ts';
+import { NotDeployed, requireDeployed } from '../infra/deployment/deployed.ts';
+import { operatorParameterName, type StageConfig, type StageName } from '../infra/settings/stage.ts';
+import { stageOf } from '../infra/stages/stages.ts';
+import { Refusal, UsageError } from './commands/command.ts';
 
-/** The stage that `npm start` runs. */
-const LOCAL_STAGE: StageName = 'dev';
-
-/** The deployment that a command works on. */
-export type Target = { readonly isLocal: true } | { readonly isLocal: false; readonly stage: StageName };
+/** The settings that say which deployment it is. Others may be changed and not yet deployed while an operator must act. */
+const IDENTITY = /^(region|account|restoredTables\..*)$/;
 
 /**
- * Sets the environment variables that the stores need. On AWS the credentials are the operator's own; on this machine those
- * that the running service has written to a file. The names of tables and bucket come from the deployment's parameter.
- * @throws Refusal when there is no such deployment.
+ * Sets the environment variables that the stores need. On AWS the credentials are the operator's own, and `STAGE` names the
+ * stage; on this machine they are those that the running service has written to a file. The names of tables and bucket come from
+ * the deployment's parameter.
+ * @throws UsageError when no stage is named; Refusal when it is not deployed, or its file names another deployment.
  */
-export async function enterEnvironment(target: Target): Promise<void> {
-  if (target.isLocal) await useLocalService(resolve(process.env.DATA_DIR || '.local'));
+export async function enterEnvironment({ isLocal }: { isLocal: boolean }): Promise<void> {
+  let stage: StageName = 'local';
+  if (isLocal) await useLocalService(resolve(process.env.DATA_DIR || '.local'));
+  else stage = await useDeployment(readStage());
   const { readParameter } = await import('../shared/aws/parameters.ts');
-  const stage = target.isLocal ? LOCAL_STAGE : target.stage;
   const environment = await readParameter(operatorParameterName(stage));
   if (environment === undefined) {
-    throw new Refusal(`The stage "${stage}" is not deployed in this AWS account and Region.`);
+    throw new Refusal(`The stage "${stage}" was deployed by another version: no parameter says where its tables are.`);
   }
   Object.assign(process.env, JSON.parse(environment));
+}
+
+function readStage(): StageConfig {
+  try {
+    const stage = stageOf(process.env);
+    if (stage.name !== 'local') return stage;
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+  throw new UsageError('For the service that "npm start" runs, add --local.');
+}
+
+async function useDeployment(stage: StageConfig): Promise<StageName> {
+  try {
+    await requireDeployed(stage, (setting) => IDENTITY.test(setting));
+  } catch (error) {
+    throw error instanceof NotDeployed ? new Refusal(error.message) : error;
+  }
+  return stage.name;
 }
 
 async function useLocalService(dataDir: string): Promise<void> {

@@ -29,7 +29,7 @@ export async function main(argv: readonly string[], terminal: Terminal): Promise
       terminal.stdout.write(`${help()}\n`);
       return 0;
     }
-    isLocal = commandLine.target.isLocal;
+    isLocal = commandLine.isLocal;
     const { json, text, isBad = false } = await run(commandLine, terminal);
     terminal.stdout.write(`${commandLine.isJson ? JSON.stringify(json) : text}\n`);
     return isBad ? 1 : 0;
@@ -40,10 +40,10 @@ export async function main(argv: readonly string[], terminal: Terminal): Promise
 }
 
 async function run(
-  { command, args, target, isConfirmed, isDryRun }: CommandLine,
+  { command, args, isLocal, isConfirmed, isDryRun }: CommandLine,
   { stdin, stderr }: Terminal,
 ): Promise<Result> {
-  await enterEnvironment(target);
+  await enterEnvironment({ isLocal });
   const { stores, cdnUrls, defaultStorageLimitBytes } = await import('./commands/stores.ts');
   const context: CommandContext = {
     stores,
@@ -71,7 +71,6 @@ function sentenceFor(error: unknown, { isLocal }: { isLocal: boolean }): string 
   if (name === 'CredentialsProviderError') {
     return `There are no AWS credentials (${firstLine(message)}): log in with the AWS CLI, or set AWS_PROFILE.`;
   }
-  if (message === 'Region is missing') return 'There is no AWS Region: set AWS_REGION, or a profile that has one.';
   if (isUnavailable(error)) {
     return `AWS cannot be reached, or is too busy (${name}: ${firstLine(message)}): try again.`;
   }

@@ -4,7 +4,7 @@ import { COMMANDS, EXIT_CODES, OPTIONS, usageOf } from '../admin/commands.ts';
 import { BACKGROUND_ENTRIES, UNKNOWN_ROUTE_ENTRY, UPLOAD_STREAM_ENTRY } from '../infra/bundle/entries.ts';
 import { ALARM_MEANINGS } from '../infra/operations/alarm-meanings.ts';
 import { OUTPUTS } from '../infra/settings/outputs.ts';
-import { CONTEXTS, type Context, existingTableKey } from '../infra/settings/stage.ts';
+import { SETTINGS } from '../infra/settings/stage.ts';
 import { LAYERS } from '../layers/layers.ts';
 import { TABLES, type TableDefinition, type TableName } from '../shared/aws/tables.ts';
 import { ERRORS } from '../shared/errors.ts';
@@ -72,25 +72,10 @@ export const TABLES_OF_OPERATION: Readonly<Record<string, () => string>> = {
       ['Option', 'Meaning'],
       Object.entries(OPTIONS).map(([option, meaning]) => [code(option), meaning]),
     ),
-  contexts: () =>
+  settings: () =>
     table(
-      ['Context', 'Values', 'Meaning'],
-      [
-        ...Object.entries<Context>(CONTEXTS).map(([name, { values, range, meaning }]) => [
-          code(name),
-          values
-            ? values.map((value, index) => (index === 0 ? `${code(value)} (default)` : code(value))).join(', ')
-            : range
-              ? `${range.from} to ${range.to}${range.default === undefined ? '' : `, ${code(String(range.default))} (default)`}`
-              : 'text',
-          meaning,
-        ]),
-        [
-          (Object.keys(TABLES) as TableName[]).map((name) => code(existingTableKey(name))).join(', '),
-          'text',
-          'A [restored table](#restoring-a-table), in place of the one that the stack would make',
-        ],
-      ],
+      ['Setting', 'Values', 'Meaning'],
+      Object.entries(SETTINGS).map(([name, { values, meaning }]) => [code(name), values, meaning]),
     ),
   outputs: () =>
     table(
@@ -100,10 +85,9 @@ export const TABLES_OF_OPERATION: Readonly<Record<string, () => string>> = {
   exits: () => table(['Exit code', 'Meaning'], Object.entries(EXIT_CODES)),
   restorable: () =>
     table(
-      ['Table', 'Context', 'TTL attribute'],
+      ['Table', 'TTL attribute'],
       (Object.entries(TABLES) as [TableName, TableDefinition][]).map(([name, { ttl }]) => [
         code(name),
-        code(existingTableKey(name)),
         ttl === undefined ? 'none' : code(ttl),
       ]),
     ),

@@ -1,29 +1,53 @@
 import { createRequire } from 'node:module';
 import { App, Validations } from 'aws-cdk-lib';
 import { FAIL_SYNTH_ON_VALIDATION_ERRORS_CONTEXT, STRICT_CFN_VALIDATE_ERRORS } from 'aws-cdk-lib/cx-api';
-import type { Environment } from './settings/operator-variables.ts';
+
+/** How to synthesize, not what: variables of the environment that the CDK CLI, `npm start` and tests set. */
+export interface SynthesisSettings {
+  /** The output directory. */
+  readonly CDK_OUTDIR?: string;
+  /** `false` skips the validation, which takes half of the time. */
+  readonly CDK_VALIDATION?: string;
+  /** A folder with the built functions and dashboard. */
+  readonly CDK_BUNDLES?: string;
+  /** What npm took for its own option. */
+  readonly npm_config_call?: string;
+}
 
 /** Every finding about a template, even a warning, fails the synthesis, whatever the options of the CLI say. */
 const STRICT = { [FAIL_SYNTH_ON_VALIDATION_ERRORS_CONTEXT]: true, [STRICT_CFN_VALIDATE_ERRORS]: true };
 
+/** Context of the CDK CLI itself; its other names contain a colon, a slash or an @. */
+const CONTEXT_OF_CDK = ['cli-telemetry', 'acknowledged-issue-numbers'];
+
 /**
  * Makes an app whose templates are validated when it is synthesized: against CloudFormation's published schemas, and by the
- * AwsSolutions rules. `CDK_VALIDATION=false` in the environment skips both, which take half of the time.
+ * AwsSolutions rules.
+ * @throws Error naming a context of the command line, because only the file of a stage says what is deployed.
  */
-export async function newApp(environment: Environment, context: Readonly<Record<string, string>> = {}): Promise<App> {
+export async function newApp(settings: SynthesisSettings): Promise<App> {
   const recommendedFlags = createRequire(import.meta.url)('aws-cdk-lib/recommended-feature-flags.json');
-  const isChecked = environment.CDK_VALIDATION !== 'false';
+  const isChecked = settings.CDK_VALIDATION !== 'false';
   const app = new App({
-    outdir: environment.CDK_OUTDIR ?? 'cdk.out',
-    context: { ...recommendedFlags, ...context },
+    outdir: settings.CDK_OUTDIR ?? 'cdk.out',
+    context: recommendedFlags,
     postCliContext: STRICT,
     autoSynth: false,
     builtinCloudFormationValidation: isChecked,
   });
+  rejectContext(app, settings.npm_config_call);
   if (isChecked) {
     // Loaded only here, because the rules take a while to load.
     const { AwsSolutionsRules } = await import('./rules.ts');
     Validations.of(app).addPlugins(new AwsSolutionsRules());
   }
   return app;
+}
+
+/** @param call  npm takes a `-c` before `--` as its own option, so `npm run synth -c x=y` has no context. */
+function rejectContext(app: App, call: string | undefined): void {
+  const names = Object.keys(app.node.getAllContext()).filter((name) => /^[\w-]+$/.test(name));
+  const given = call || names.find((name) => !CONTEXT_OF_CDK.includes(name));
+  if (!given) return;
+  throw new Error(`"-c ${given}" has no effect: the settings of a stage are in its file in infra/stages`);
 }

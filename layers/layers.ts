@@ -120,18 +120,29 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'admin',
     what: "The operator's command",
-    imports: ['infra/settings', 'shared'],
+    imports: ['infra/deployment', 'infra/settings', 'infra/stages', 'shared'],
     packages: ['node:*'],
   },
-  { path: 'smoke', what: 'Checks of a running service, through its public API', imports: [], packages: ['node:*'] },
+  {
+    path: 'smoke',
+    what: 'Checks of a running service, through its public API',
+    imports: ['infra/deployment', 'infra/settings', 'infra/stages'],
+    packages: ['node:*'],
+  },
   { path: 'dashboard', what: 'The web app', imports: WIRE, packages: [...REACT, 'vite', '@vitejs/plugin-react'] },
   {
     path: 'infra/local',
     what: '`npm start`: synthesizes the templates and hands them to the local AWS',
-    imports: ['local-aws', 'infra/settings'],
+    imports: ['local-aws', 'infra/stages'],
     packages: ['node:*'],
   },
   { path: 'local-aws', what: 'AWS on one machine', imports: [], packages: ['*'] },
+  {
+    path: 'infra/deployment',
+    what: '`npm run deploy`, and what it compares',
+    imports: ['infra/settings', 'infra/stages', 'shared/aws/parameters.ts'],
+    packages: ['node:*'],
+  },
   {
     path: 'infra',
     what: 'The CDK app: stacks and constructs',

@@ -6,7 +6,7 @@ import { type LimitName, parseLimit } from './limits.ts';
  * `admin/` read them, through this file; domain code takes values.
  */
 export const VARIABLES = {
-  STAGE: '`prod` or `dev`; on every metric, and decides the prefix of API keys',
+  STAGE: '`prod`, `dev` or `local`; on every metric, and decides the prefix of API keys',
   ACCOUNTS_TABLE: 'name of the accounts table',
   FILES_TABLE: 'name of the files table',
   API_KEYS_TABLE: 'name of the API keys table',
@@ -23,9 +23,13 @@ export const VARIABLES = {
   STREAMING_PLACES: 'how many requests one process of the streaming lane serves at once',
   NEEDED_VARIABLES:
     'comma-separated names of the variables and limits that this function has by its needs (infra/constructs/needs.ts)',
-  ALLOWED_EMAIL_DOMAINS: 'comma-separated; if either list is set, only people on one of them may log in',
-  ALLOWED_EMAILS: 'comma-separated e-mail addresses; the second of these lists',
+  ALLOWED_EMAIL_DOMAINS: 'comma-separated; people with an address in these domains may log in',
+  ALLOWED_EMAILS:
+    'comma-separated; people with these addresses may log in; the word `everyone` stands for all addresses',
 } as const;
+
+/** In the list of addresses that may log in, this word stands for all addresses. Without it, empty lists let nobody in. */
+export const EVERYONE = 'everyone';
 
 export type VariableName = keyof typeof VARIABLES;
 

@@ -1,4 +1,7 @@
 import { parseArgs } from 'node:util';
+import { appUrlOf, requireDeployed } from '../infra/deployment/deployed.ts';
+import type { StageConfig } from '../infra/settings/stage.ts';
+import { stageOf } from '../infra/stages/stages.ts';
 import { type Check, NotTried, type Settings } from './check.ts';
 import { LANE_CHECKS } from './lanes.ts';
 import { LIMITER_CHECKS } from './limiter.ts';
@@ -8,19 +11,21 @@ import { ROUTE_CHECKS } from './routes.ts';
 import { Service } from './service.ts';
 
 /**
- * `npm run smoke -- --base-url https://…/api/v1 --key svc_…`: checks a running service, local or deployed, within its rate
- * limits, and prints one line per check. The exit code is 1 when a check fails. It deletes what it uploads.
+ * `STAGE=prod npm run smoke -- --key svc_…`: checks a running service, local or deployed, within its rate limits, and prints one
+ * line per check. The exit code is 1 when a check fails. It deletes what it uploads. On AWS it finds the service by its stage.
  */
 
-const HELP = `npm run smoke -- --base-url <https://…/api/v1> [--key <API key>] [options]
+const HELP = `STAGE=<stage> npm run smoke -- [--key <API key>] [options]
 
-  --base-url <url>          address of the service, with /api/v1
   --key <key>               an API key of an account with 200 MB of free storage; default: FILE_HOSTING_KEY
   --largest-mib <number>    upload no file larger than this (100)
-  --max-upload-bytes <n>    MAX_UPLOAD_SIZE_BYTES of the deployment (104857600)
   --gateway-url <url>       address of the gateway itself (output GatewayUrl), which must reject every request
-  --no-streaming            the deployment has no streaming function
   --only <text>             run only the checks whose name contains this text
+
+Only with STAGE=local, the service that "npm start" runs:
+  --base-url <url>          its address, with /api/v1 (http://localhost:8787/api/v1)
+  --max-upload-bytes <n>    its MAX_UPLOAD_SIZE_BYTES (104857600)
+  --no-streaming            it has no streaming function
 `;
 
 const CHECKS: readonly Check[] = [
@@ -42,7 +47,7 @@ process.exitCode = await main();
 async function main(): Promise<number> {
   let settings: Settings & { only: string };
   try {
-    const read = readSettings();
+    const read = await readSettings();
     if (!read) return 0;
     settings = read;
   } catch (error) {
@@ -87,15 +92,15 @@ function lineOf({ name, verdict, remark }: Outcome): string {
 }
 
 /** Reads the options. @returns undefined for `--help`. @throws Error saying which option is missing or invalid. */
-function readSettings(): (Settings & { only: string }) | undefined {
+async function readSettings(): Promise<(Settings & { only: string }) | undefined> {
   const { values } = parseArgs({
     options: {
       'base-url': { type: 'string' },
       key: { type: 'string' },
       'largest-mib': { type: 'string', default: '100' },
-      'max-upload-bytes': { type: 'string', default: '104857600' },
+      'max-upload-bytes': { type: 'string' },
       'gateway-url': { type: 'string' },
-      'no-streaming': { type: 'boolean', default: false },
+      'no-streaming': { type: 'boolean' },
       only: { type: 'string', default: '' },
       help: { type: 'boolean', default: false },
     },
@@ -105,14 +110,43 @@ function readSettings(): (Settings & { only: string }) | undefined {
     return undefined;
   }
   const key = values.key ?? process.env.FILE_HOSTING_KEY;
-  if (values['base-url'] === undefined || !key) throw new Error('--base-url and --key are required.');
+  if (!key) throw new Error('--key is required.');
+  const stage = stageOf(process.env);
+  const { baseUrl, ...settings } = stage.name === 'local' ? localService(values) : await deployedService(stage, values);
   return {
-    service: new Service({ baseUrl: values['base-url'], key }),
+    ...settings,
+    service: new Service({ baseUrl, key }),
     largestBytes: positive('--largest-mib', values['largest-mib']) * 1024 * 1024,
-    maxUploadBytes: positive('--max-upload-bytes', values['max-upload-bytes']),
-    isStreaming: !values['no-streaming'],
     gatewayUrl: values['gateway-url'],
     only: values.only,
+  };
+}
+
+interface LocalOptions {
+  readonly 'base-url'?: string;
+  readonly 'max-upload-bytes'?: string;
+  readonly 'no-streaming'?: boolean;
+}
+
+type Found = Pick<Settings, 'maxUploadBytes' | 'isStreaming'> & { readonly baseUrl: string };
+
+function localService(options: LocalOptions): Found {
+  return {
+    baseUrl: options['base-url'] ?? 'http://localhost:8787/api/v1',
+    maxUploadBytes: positive('--max-upload-bytes', options['max-upload-bytes'] ?? '104857600'),
+    isStreaming: !options['no-streaming'],
+  };
+}
+
+/** @throws Error when the stage is not deployed, or other settings than those in its file. */
+async function deployedService(stage: StageConfig, options: LocalOptions): Promise<Found> {
+  const given = (['base-url', 'max-upload-bytes', 'no-streaming'] as const).find((name) => options[name] !== undefined);
+  if (given !== undefined) throw new Error(`--${given} is only for STAGE=local.`);
+  await requireDeployed(stage);
+  return {
+    baseUrl: `${await appUrlOf(stage)}/api/v1`,
+    maxUploadBytes: stage.limits.MAX_UPLOAD_SIZE_BYTES,
+    isStreaming: stage.streaming !== undefined,
   };
 }
 

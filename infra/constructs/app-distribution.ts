@@ -113,7 +113,7 @@ export class AppDistribution extends Construct {
         ...errorResponses({ 502: 'service_unavailable' }, Duration.seconds(0)),
         URL_TOO_LONG,
       ],
-      ...viewerSide(this, { ...props.stage, webAclArn: props.webAclArn }, props.stage.appDomain),
+      ...viewerSide(this, props, props.stage.appDomain),
       defaultBehavior: {
         ...toApi,
         origin: new origins.RestApiOrigin(props.api, {

@@ -24,7 +24,11 @@ const CACHE_SECONDS = 55;
 export class CdnDistribution extends Construct {
   readonly distribution: cloudfront.Distribution;
 
-  constructor(scope: Construct, id: string, props: { uploads: s3.Bucket; stage: StageConfig }) {
+  constructor(
+    scope: Construct,
+    id: string,
+    props: { uploads: s3.Bucket; stage: StageConfig; webAclArn: string | undefined },
+  ) {
     super(scope, id);
     const cachePolicy = new cloudfront.CachePolicy(this, 'CachePolicy', {
       minTtl: Duration.seconds(0),
@@ -46,7 +50,7 @@ export class CdnDistribution extends Construct {
     });
     this.distribution = new cloudfront.Distribution(this, 'Distribution', {
       comment: 'Uploaded files',
-      ...viewerSide(this, props.stage, props.stage.cdnDomain),
+      ...viewerSide(this, props, props.stage.cdnDomain),
       defaultBehavior: {
         // `grantRead` grants reading, by prefix. S3 reveals that a key does not exist only to those who may list the bucket.
         origin: origins.S3BucketOrigin.withOriginAccessControl(props.uploads, {
@@ -83,7 +87,7 @@ export class CdnDistribution extends Construct {
     });
     this.grantRead(props.uploads);
     acceptViewerSide(this.distribution, {
-      webAclArn: props.stage.webAclArn,
+      webAclArn: props.webAclArn,
       domain: props.stage.cdnDomain,
       unfiltered:
         'A web ACL is charged by the month, so operators add it by context; this distribution serves only files, by their links',

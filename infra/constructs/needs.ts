@@ -5,8 +5,7 @@ import type * as s3 from 'aws-cdk-lib/aws-s3';
 import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import { TABLES, type TableName } from '../../shared/aws/tables.ts';
 import type { LimitName } from '../../shared/limits.ts';
-import type { AllowListName } from '../settings/operator-variables.ts';
-import type { StageConfig } from '../settings/stage.ts';
+import type { AllowListName, StageConfig } from '../settings/stage.ts';
 import { acceptFindings, arnInFindings } from './accepted-finding.ts';
 
 /** A DynamoDB action without its prefix. A transaction needs the action of each of its items. */
@@ -59,7 +58,7 @@ export interface Needs {
   readonly limits?: readonly LimitName[];
   readonly secrets?: readonly ('loginProvider' | 'originSecret')[];
   readonly values?: readonly ('cdnUrl' | 'appUrl')[];
-  /** Variables that are passed on from the operator's environment, if set there. */
+  /** The lists of who may log in, if they are not empty. */
   readonly optional?: readonly AllowListName[];
 }
 

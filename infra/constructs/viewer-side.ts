@@ -21,7 +21,7 @@ export const STRICT_TRANSPORT: cloudfront.ResponseHeadersStrictTransportSecurity
 /** The settings that both distributions share: protocol versions, custom domain, web ACL, price class. */
 export function viewerSide(
   scope: Construct,
-  { priceClass, webAclArn }: Pick<StageConfig, 'priceClass' | 'webAclArn'>,
+  { stage: { priceClass }, webAclArn }: { readonly stage: StageConfig; readonly webAclArn: string | undefined },
   domain: CustomDomain | undefined,
 ) {
   return {

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { startEngines } from '../../local-aws/engines.ts';
 import { lockDataDir } from '../../local-aws/host/data-dir.ts';
 import { requireFreePort } from '../../local-aws/host/ports.ts';
-import { readOperatorVariables } from '../settings/operator-variables.ts';
+import { localStage } from '../stages/stages.ts';
 import { reportFunction, requestLine } from './report.ts';
 import { synthesize } from './synthesize.ts';
 
@@ -27,7 +27,7 @@ try {
 }
 
 async function start(port: number, dataDir: string): Promise<void> {
-  readOperatorVariables(process.env);
+  localStage(process.env);
   started.push(await lockDataDir(dataDir));
   await requireFreePort(port);
   console.log('Bundling the functions, synthesizing the stacks, starting DynamoDB …');

@@ -7,10 +7,10 @@ import { text } from 'node:stream/consumers';
 const ROOT = join(import.meta.dirname, '../..');
 
 /** The checks of the templates would take half of the time of a start. `npm run synth` and a test do them. */
-const SETTINGS = { CDK_CONTEXT_JSON: JSON.stringify({ stage: 'dev' }), CDK_VALIDATION: 'false' };
+const SETTINGS = { STAGE: 'local', CDK_CONTEXT_JSON: '{}', CDK_VALIDATION: 'false' };
 
 /**
- * Synthesizes the stacks of the stage `dev` as `npm run synth` does, with the limits in this process's environment variables.
+ * Synthesizes the stacks of the stage `local` as `npm run synth` does, with the limits in this process's environment variables.
  * @param directory  the output directory; it is emptied first.
  * @throws Error with the synthesizer's own sentence, such as the name of a limit that is out of bounds.
  */

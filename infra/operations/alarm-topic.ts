@@ -9,12 +9,12 @@ import { addOutput } from '../settings/outputs.ts';
 /**
  * Adds an SNS topic to which the alarms of a stack publish when they start and when they end. An alarm can only publish in its
  * own Region. The topic is not encrypted: CloudWatch cannot use the SNS-managed key, and an alarm contains nothing secret.
- * @param email  a subscriber; absent: none is added.
+ * @param emails  the first subscribers.
  */
 export function addAlarmTopic(
   stack: Stack,
   alarms: readonly AlarmBase[],
-  { email, output }: { email: string | undefined; output: 'AlarmTopic' | 'EdgeAlarmTopic' },
+  { emails, output }: { emails: readonly string[]; output: 'AlarmTopic' | 'EdgeAlarmTopic' },
 ): void {
   const topic = new sns.Topic(stack, 'Topic', { enforceSSL: true });
   // This policy replaces the default, which lets the whole AWS account publish.
@@ -26,7 +26,7 @@ export function addAlarmTopic(
       conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
     }),
   );
-  if (email !== undefined) topic.addSubscription(new EmailSubscription(email));
+  for (const email of emails) topic.addSubscription(new EmailSubscription(email));
   for (const alarm of alarms) {
     alarm.addAlarmAction(new SnsAction(topic));
     alarm.addOkAction(new SnsAction(topic));

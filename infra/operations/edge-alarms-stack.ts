@@ -12,8 +12,6 @@ export interface EdgeAlarmsStackProps {
   readonly stage: StageConfig;
   /** Outputs of other stacks of the same account. */
   readonly distributionIds: Readonly<Record<'app' | 'cdn', CfnOutput>>;
-  /** The Region of those stacks; absent: this stack's. */
-  readonly region: string | undefined;
 }
 
 /**
@@ -22,19 +20,20 @@ export interface EdgeAlarmsStackProps {
  */
 export class EdgeAlarmsStack extends Stack {
   constructor(scope: Construct, id: string, props: EdgeAlarmsStackProps) {
-    super(scope, id, servedFrom(id, props.region));
+    super(scope, id, servedFrom(id, props.stage.place));
     const alarms = [
       this.serverErrors('AppServerErrors', props, props.distributionIds.app),
       this.serverErrors('CdnServerErrors', props, props.distributionIds.cdn),
     ];
-    addAlarmTopic(this, alarms, { email: props.stage.alarmEmail, output: 'EdgeAlarmTopic' });
+    addAlarmTopic(this, alarms, { emails: props.stage.alarmEmails, output: 'EdgeAlarmTopic' });
   }
 
   private serverErrors(
     name: 'AppServerErrors' | 'CdnServerErrors',
-    { stage, region }: EdgeAlarmsStackProps,
+    { stage }: EdgeAlarmsStackProps,
     output: CfnOutput,
   ): cloudwatch.Alarm {
+    const { region } = stage.place;
     const producer = Stack.of(output);
     this.addStackDependency(producer);
     const distributionId = Fn.getStackOutput(producer.stackName, output.logicalId, region);

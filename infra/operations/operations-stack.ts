@@ -9,9 +9,9 @@ import type { Watched } from './watched.ts';
 /** The alarms, their topic, and the dashboard. The stack has no state, and the service runs without it. */
 export class OperationsStack extends Stack {
   constructor(scope: Construct, id: string, watched: Watched) {
-    super(scope, id);
+    super(scope, id, { env: watched.stage.place });
     const alarms = new Alarms(this, 'Alarms', watched).all;
-    addAlarmTopic(this, alarms, { email: watched.stage.alarmEmail, output: 'AlarmTopic' });
+    addAlarmTopic(this, alarms, { emails: watched.stage.alarmEmails, output: 'AlarmTopic' });
     const dashboard = addDashboard(this, watched, alarms);
     const consoleUrl = `https://${Aws.REGION}.console.aws.amazon.com/cloudwatch/home?region=${Aws.REGION}`;
     addOutput(this, 'OperationsDashboardUrl', `${consoleUrl}#dashboards/dashboard/${dashboard.dashboardName}`);

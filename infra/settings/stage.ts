@@ -1,13 +1,135 @@
-import type { App } from 'aws-cdk-lib';
+import { createHash } from 'node:crypto';
 import { TABLES, type TableName } from '../../shared/aws/tables.ts';
-import { STREAMING_PLACES_PER_ENVIRONMENT } from '../../shared/limits.ts';
-import { type Environment, type OperatorVariables, readOperatorVariables } from './operator-variables.ts';
+import { EVERYONE } from '../../shared/env.ts';
+import {
+  CONFIGURABLE_LIMITS,
+  type LimitName,
+  readLimits,
+  STREAMING_PLACES_PER_ENVIRONMENT,
+} from '../../shared/limits.ts';
 
-/** `prod` keeps its data when a stack is deleted; `dev` can be deleted completely. */
-export const STAGES = ['prod', 'dev'] as const;
-export type StageName = (typeof STAGES)[number];
+/** The stages; each has a file of this name in infra/stages. `local` is what `npm start` and the tests run. */
+export type StageName = 'prod' | 'dev' | 'local';
 
-export const DEFAULT_STAGE: StageName = STAGES[0];
+/** The settings of a stage, as its file has them. {@link SETTINGS} says what each means, and what holds without it. */
+export interface StageSettings {
+  readonly region?: string;
+  readonly account?: string;
+  readonly keepsData: boolean;
+  readonly whoMayLogIn: typeof EVERYONE | { readonly domains?: readonly string[]; readonly emails?: readonly string[] };
+  readonly limits?: Readonly<Partial<Record<LimitName, number>>>;
+  readonly alarmEmails?: readonly string[];
+  readonly appDomain?: CustomDomain;
+  readonly cdnDomain?: CustomDomain;
+  readonly priceClass?: 'all' | '200' | '100';
+  readonly firewall: 'off' | FirewallLimits | { readonly webAclArn: string };
+  readonly streaming: 'off' | { readonly environments: number };
+  readonly reservesConcurrency?: boolean;
+  readonly originSecretSlot?: 'a' | 'b';
+  readonly restoredTables?: Readonly<Partial<Record<TableName, string>>>;
+}
+
+/** How many requests one address may send in five minutes. */
+export interface FirewallLimits {
+  /** To API and dashboard. */
+  readonly requests: number;
+  /** To links. */
+  readonly downloads: number;
+}
+
+export interface CustomDomain {
+  readonly name: string;
+  /** The ARN of its ACM certificate in us-east-1: CloudFront takes certificates only from there. */
+  readonly certificateArn: string;
+}
+
+/** What a setting may be, and what it means. The table in docs/operate.md is generated from this object. */
+export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: string; readonly meaning: string }>> = {
+  region: {
+    values: 'a Region',
+    meaning: 'Where everything is but CloudFront, and what belongs to it. Only the stage `local` has none',
+  },
+  account: {
+    values: 'twelve digits; absent: any',
+    meaning: 'The AWS account. With it, a deployment with the credentials of another account is refused',
+  },
+  keepsData: {
+    values: '`true`, `false`',
+    meaning:
+      '`true`: tables, files and secrets stay when their stack is deleted. `false`: the stage can be destroyed completely',
+  },
+  whoMayLogIn: {
+    values: '`{ domains, emails }`, `everyone`',
+    meaning: 'Who may log in, among those whom Google lets through. Empty lists let nobody in',
+  },
+  limits: {
+    values: '`{ <limit>: number }`; absent: the defaults',
+    meaning: 'The [limits](../README.md#limits-and-how-to-change-them) that differ from their defaults',
+  },
+  alarmEmails: {
+    values: 'e-mail addresses; absent: none',
+    meaning:
+      'They get the alarms, after their owners have confirmed a mail from AWS. Others may subscribe to `AlarmTopic`',
+  },
+  appDomain: {
+    values: '`{ name, certificateArn }`; absent: a name under cloudfront.net',
+    meaning: 'Your own domain name for API and dashboard, and the ARN of its ACM certificate in us-east-1',
+  },
+  cdnDomain: {
+    values: '`{ name, certificateArn }`; absent: a name under cloudfront.net',
+    meaning:
+      'Your own domain name for the links, under another registrable domain than that of the app, and its certificate',
+  },
+  priceClass: {
+    values: '`all` (default), `200`, `100`',
+    meaning: 'The locations of CloudFront that serve: all, or only those in its cheaper price classes',
+  },
+  firewall: {
+    values: '`{ requests, downloads }` (each 10 to 2000000000), `{ webAclArn }`, `off`',
+    meaning:
+      'A [firewall](#the-firewall) that refuses an address with more requests to API and dashboard, or more downloads, in five minutes; or a web ACL of your own, of scope CLOUDFRONT; or none',
+  },
+  streaming: {
+    values: '`{ environments }` (2 to 10000), `off`',
+    meaning: `The maximum number of environments of the streaming function; each has 2 vCPUs and serves ${STREAMING_PLACES_PER_ENVIRONMENT} requests at once. \`off\`: it is not deployed, and multipart bodies over 4 MiB are refused with 413`,
+  },
+  reservesConcurrency: {
+    values: '`true` (default), `false`',
+    meaning:
+      '`false`: no concurrency is reserved for the sweeper and the function that settles direct uploads (for a new AWS account)',
+  },
+  originSecretSlot: { values: '`a` (default), `b`', meaning: 'The slot of the origin secret that the edge sends' },
+  restoredTables: {
+    values: '`{ <table>: name }`; absent: none',
+    meaning: '[Restored tables](#restoring-a-table), in place of those that the stack makes',
+  },
+};
+
+/** The settings of a stage with every default filled in, as the stacks use them. */
+export interface StageConfig {
+  readonly name: StageName;
+  /** The environment of the stacks that are in the Region of the service; without a Region they can be in any. */
+  readonly place: { readonly region?: string; readonly account?: string };
+  readonly keepsData: boolean;
+  readonly limits: Readonly<Record<LimitName, number>>;
+  /** Comma-separated values of the variables of the login. Undefined: the variable is not set. */
+  readonly allowLists: Readonly<Record<AllowListName, string | undefined>>;
+  readonly alarmEmails: readonly string[];
+  /** Absent: the distributions have names under cloudfront.net, which are separate sites (Public Suffix List). */
+  readonly appDomain: CustomDomain | undefined;
+  /** It is under another registrable domain than the app's, so that no upload shares a site with the dashboard's cookie. */
+  readonly cdnDomain: CustomDomain | undefined;
+  readonly priceClass: 'all' | '200' | '100';
+  readonly firewall: StageSettings['firewall'];
+  /** Absent: the deployment does not fulfil the whole contract. */
+  readonly streaming: { readonly environments: number } | undefined;
+  /** False for an AWS account whose concurrency quota is so small (10) that Lambda refuses to reserve any of it. */
+  readonly reservesConcurrency: boolean;
+  readonly originSecretSlot: 'a' | 'b';
+  readonly restoredTables: Readonly<Partial<Record<TableName, string>>>;
+}
+
+export type AllowListName = 'ALLOWED_EMAIL_DOMAINS' | 'ALLOWED_EMAILS';
 
 /**
  * Returns the name of the SSM parameter that holds the environment of a deployment's stores as JSON. `npm run admin` reads the
@@ -17,213 +139,189 @@ export function operatorParameterName(stage: StageName): string {
   return `/file-hosting/${stage}/operator`;
 }
 
-export interface Context {
-  /** The allowed values; the first is the default. */
-  readonly values?: readonly string[];
-  /** Or the pattern that a text must match; it has no default. */
-  readonly pattern?: RegExp;
-  /** Or the range that a whole number must be in; it may have a default. */
-  readonly range?: { readonly from: number; readonly to: number; readonly default?: number };
-  readonly meaning: string;
+/** Returns the name of the SSM parameter that holds the address of API and dashboard, without a slash at its end. */
+export function appUrlParameterName(stage: StageName): string {
+  return `/file-hosting/${stage}/app-url`;
 }
 
-const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/;
-/** CloudFront takes certificates only from us-east-1. */
-const CERTIFICATE_ARN = /^arn:aws:acm:us-east-1:\d{12}:certificate\/\S+$/;
-
-/** The operator's settings by context (`-c stage=dev`). The table in docs/operate.md is generated from this object. */
-export const CONTEXTS = {
-  stage: {
-    values: STAGES,
-    meaning: '`prod` keeps its data when its stacks are deleted; `dev` can be destroyed completely',
-  },
-  streamingUploads: {
-    values: ['true', 'false'],
-    meaning: '`false`: the streaming function is not deployed; multipart bodies over 4 MiB are refused with 413',
-  },
-  streamingEnvironments: {
-    // Source: Lambda API reference, "ScalingConfig" of a Web Function's endpoint.
-    range: { from: 2, to: 10_000, default: 20 },
-    meaning: `The maximum number of environments of the streaming function; each has 2 vCPUs and serves ${STREAMING_PLACES_PER_ENVIRONMENT} requests at once`,
-  },
-  reserveConcurrency: {
-    values: ['true', 'false'],
-    meaning:
-      '`false`: no concurrency is reserved for the sweeper and the function that settles direct uploads (for a new AWS account)',
-  },
-  alarmEmail: {
-    pattern: /^[^\s@]+@[^\s@]+$/,
-    meaning:
-      'The e-mail address that gets alarms, after its owner has confirmed a mail from AWS; without it, only subscribers of `AlarmTopic` get them',
-  },
-  originSecretSlot: { values: ['a', 'b'], meaning: 'The slot of the origin secret that the edge sends' },
-  appDomain: {
-    pattern: DOMAIN,
-    meaning: 'Your own domain name for API and dashboard, instead of one under cloudfront.net',
-  },
-  appCertificateArn: { pattern: CERTIFICATE_ARN, meaning: 'The ARN of its ACM certificate in us-east-1' },
-  cdnDomain: {
-    pattern: DOMAIN,
-    meaning: 'Your own domain name for the links, under another registrable domain than that of the app',
-  },
-  cdnCertificateArn: { pattern: CERTIFICATE_ARN, meaning: 'The ARN of its ACM certificate in us-east-1' },
-  webAclArn: {
-    pattern: /^arn:aws:wafv2:us-east-1:\d{12}:global\/webacl\/\S+$/,
-    meaning: 'The ARN of a web ACL of scope CLOUDFRONT, for both distributions',
-  },
-  firewallRequestsPerFiveMinutes: {
-    // Source: AWS WAF API reference, "RateBasedStatement".
-    range: { from: 10, to: 2_000_000_000 },
-    meaning:
-      'Adds a firewall in front of the app distribution, which refuses an address that sends more than this number of requests in five minutes',
-  },
-  priceClass: {
-    values: ['all', '200', '100'],
-    meaning: 'The locations of CloudFront that serve: all, or only those in its cheaper price classes',
-  },
-} as const satisfies Record<string, Context>;
-
-type ContextName = keyof typeof CONTEXTS;
-type ChoiceName = {
-  [Name in ContextName]: (typeof CONTEXTS)[Name] extends { values: unknown } ? Name : never;
-}[ContextName];
-type TextName = {
-  [Name in ContextName]: (typeof CONTEXTS)[Name] extends { pattern: unknown } ? Name : never;
-}[ContextName];
-type NumberName = {
-  [Name in ContextName]: (typeof CONTEXTS)[Name] extends { range: unknown } ? Name : never;
-}[ContextName];
-type ChoiceOf<Name extends ChoiceName> = (typeof CONTEXTS)[Name]['values'][number];
-
-/** Context of the CDK CLI itself; its other names contain a colon, a slash or an @. */
-const CONTEXT_OF_CDK = ['cli-telemetry', 'acknowledged-issue-numbers'];
-
-/** The operator's settings, by context (see {@link CONTEXTS}) and by the environment. */
-export interface StageConfig extends OperatorVariables {
-  readonly name: StageName;
-  /** False: the deployment does not fulfil the whole contract. */
-  readonly streamingUploads: boolean;
-  readonly streamingEnvironments: number;
-  /** False for an AWS account whose concurrency quota is so small (10) that Lambda refuses to reserve any of it. */
-  readonly reserveConcurrency: boolean;
-  readonly alarmEmail: string | undefined;
-  readonly originSecretSlot: ChoiceOf<'originSecretSlot'>;
-  /** Absent: the distributions have names under cloudfront.net, which are separate sites (Public Suffix List). */
-  readonly appDomain: CustomDomain | undefined;
-  /** It is under another registrable domain than the app's, so that no upload shares a site with the dashboard's cookie. */
-  readonly cdnDomain: CustomDomain | undefined;
-  readonly webAclArn: string | undefined;
-  /** Absent: there is no firewall. AWS charges for it by the month, even without traffic; our rate limiter does not need it. */
-  readonly firewallRequestsPerFiveMinutes: number | undefined;
-  readonly priceClass: ChoiceOf<'priceClass'>;
-  /** Existing (restored) tables that are used instead of those that the stack would create. */
-  readonly existingTables: Readonly<Partial<Record<TableName, string>>>;
+/** Returns the name of the SSM parameter that holds the {@link deployedSettings} as JSON. */
+export function settingsParameterName(stage: StageName): string {
+  return `/file-hosting/${stage}/settings`;
 }
 
-export interface CustomDomain {
-  readonly name: string;
-  readonly certificateArn: string;
-}
+/** Settings as they were deployed, by name: `limits.FILE_COUNT_LIMIT`, `restoredTables.files`. */
+export type DeployedSettings = Readonly<Record<string, string>>;
 
-/** The context that names an existing table: `-c filesTable=FileHosting-prod-files-restored`. */
-export function existingTableKey(table: TableName): string {
-  return `${table}Table`;
-}
-
-const TABLE_NAMES = Object.keys(TABLES) as TableName[];
-const CONTEXT_NAMES = [...Object.keys(CONTEXTS), ...TABLE_NAMES.map(existingTableKey)];
-
-/**
- * Reads the operator's settings.
- * @throws Error naming a context that npm took for its own option, that is unknown, or whose value is invalid; or an unknown
- *   or invalid variable.
- */
-export function readStageConfig(app: App, environment: Environment): StageConfig {
-  rejectSwallowed(environment.npm_config_call);
-  rejectUnknown(app);
-  const webAclArn = given(app, 'webAclArn');
-  const firewallRequestsPerFiveMinutes = wholeNumber(app, 'firewallRequestsPerFiveMinutes');
-  if (webAclArn !== undefined && firewallRequestsPerFiveMinutes !== undefined) {
-    throw new Error(
-      'context webAclArn and firewallRequestsPerFiveMinutes exclude each other: a distribution has one web ACL',
-    );
-  }
-  const name = chosen(app, 'stage');
+/** Returns what a deployment notes of its settings. E-mail addresses are left out: only the hash of their list is noted. */
+export function deployedSettings(stage: StageConfig): DeployedSettings {
+  const { name: _, allowLists, alarmEmails, limits, restoredTables, place, ...others } = stage;
+  const [lists, emails] = [allowLists, alarmEmails].map((list) => hashOf(JSON.stringify(list)));
+  const parts = { ...place, ...others, whoMayLogIn: lists, alarmEmails: emails };
   return {
-    name,
-    streamingUploads: chosen(app, 'streamingUploads') === 'true',
-    streamingEnvironments: wholeNumber(app, 'streamingEnvironments') ?? CONTEXTS.streamingEnvironments.range.default,
-    reserveConcurrency: chosen(app, 'reserveConcurrency') === 'true',
-    alarmEmail: given(app, 'alarmEmail'),
-    originSecretSlot: chosen(app, 'originSecretSlot'),
-    appDomain: domain(app, 'app'),
-    cdnDomain: domain(app, 'cdn'),
-    webAclArn,
-    firewallRequestsPerFiveMinutes,
-    priceClass: chosen(app, 'priceClass'),
-    existingTables: existingTables(app, name),
-    ...readOperatorVariables(environment),
+    ...textsOf('', parts),
+    ...textsOf('limits.', limits),
+    ...textsOf('restoredTables.', restoredTables),
   };
 }
 
-/** npm takes a `-c` before `--` as its own option: `npm run deploy -c stage=dev` would deploy `prod`. */
-function rejectSwallowed(call: string | undefined): void {
-  if (call)
-    throw new Error(`npm kept "-c ${call}" for itself: write -- before it, as in "npm run deploy -- -c ${call}"`);
+function textsOf(prefix: string, values: object): Record<string, string> {
+  const texts = Object.entries(values).map(([name, value]) => [
+    prefix + name,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
+  return Object.fromEntries(texts.filter(([, text]) => text !== undefined));
 }
 
-/** Otherwise a misspelt name would silently leave the default in force. */
-function rejectUnknown(app: App): void {
-  const known = [...CONTEXT_NAMES, ...CONTEXT_OF_CDK];
-  const names = Object.keys(app.node.getAllContext()).filter((name) => /^[\w-]+$/.test(name));
-  const unknown = names.find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  throw new Error(`there is no context "${unknown}"; there are ${CONTEXT_NAMES.join(', ')}`);
+function hashOf(text: string): string {
+  return `sha256 ${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
+}
+
+const REGION = /^[a-z]{2}(-[a-z]+)+-\d$/;
+const ACCOUNT = /^\d{12}$/;
+const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/;
+const EMAIL = /^[^\s@,]+@[^\s@,]+$/;
+const CERTIFICATE_ARN = /^arn:aws:acm:us-east-1:\d{12}:certificate\/\S+$/;
+const WEB_ACL_ARN = /^arn:aws:wafv2:us-east-1:\d{12}:global\/webacl\/\S+$/;
+/** Lambda holds 4 KB of variables for a function. The others of the login need less than half of it. */
+const ALLOW_LIST_MAX_BYTES = 2_000;
+
+/**
+ * Checks the settings of a stage and fills in the defaults.
+ * @throws Error naming the file and the setting that is missing, unknown or invalid.
+ */
+export function readStage(name: StageName, settings: StageSettings): StageConfig {
+  const check = new Check(`infra/stages/${name}.ts`);
+  check.names('', settings, Object.keys(SETTINGS));
+  if (name !== 'local' || settings.region !== undefined) check.text('region', settings.region, REGION);
+  if (settings.account !== undefined) check.text('account', settings.account, ACCOUNT);
+  const { streaming } = settings;
+  if (streaming !== 'off') {
+    check.names('streaming', streaming, ['environments']);
+    // Source: Lambda API reference, "ScalingConfig" of a Web Function's endpoint.
+    check.number('streaming.environments', streaming.environments, 2, 10_000);
+  }
+  for (const [index, email] of (settings.alarmEmails ?? []).entries())
+    check.text(`alarmEmails[${index}]`, email, EMAIL);
+  return {
+    name,
+    place: {
+      ...(settings.region !== undefined && { region: settings.region }),
+      ...(settings.account !== undefined && { account: settings.account }),
+    },
+    keepsData: check.choice('keepsData', settings.keepsData, [true, false]),
+    limits: limitsOf(check, settings.limits ?? {}),
+    allowLists: allowListsOf(check, settings.whoMayLogIn),
+    alarmEmails: settings.alarmEmails ?? [],
+    appDomain: domainOf(check, 'appDomain', settings.appDomain),
+    cdnDomain: domainOf(check, 'cdnDomain', settings.cdnDomain),
+    priceClass: check.choice('priceClass', settings.priceClass ?? 'all', ['all', '200', '100']),
+    firewall: firewallOf(check, settings.firewall),
+    streaming: streaming === 'off' ? undefined : streaming,
+    reservesConcurrency: check.choice('reservesConcurrency', settings.reservesConcurrency ?? true, [true, false]),
+    originSecretSlot: check.choice('originSecretSlot', settings.originSecretSlot ?? 'a', ['a', 'b']),
+    restoredTables: restoredTablesOf(check, name, settings.restoredTables ?? {}),
+  };
+}
+
+function limitsOf(check: Check, limits: NonNullable<StageSettings['limits']>): StageConfig['limits'] {
+  check.names('limits', limits, Object.keys(CONFIGURABLE_LIMITS));
+  const texts = Object.entries(limits).map(([limit, value]) => [limit, String(value)]);
+  return check.within('limits', () => readLimits(Object.fromEntries(texts)));
+}
+
+function allowListsOf(check: Check, who: StageSettings['whoMayLogIn']): StageConfig['allowLists'] {
+  if (who === EVERYONE) return { ALLOWED_EMAIL_DOMAINS: undefined, ALLOWED_EMAILS: EVERYONE };
+  check.names('whoMayLogIn', who, ['domains', 'emails']);
+  const { domains = [], emails = [] } = who;
+  for (const [index, domain] of domains.entries()) check.text(`whoMayLogIn.domains[${index}]`, domain, DOMAIN);
+  for (const [index, email] of emails.entries()) check.text(`whoMayLogIn.emails[${index}]`, email, EMAIL);
+  const [joinedDomains, joinedEmails] = [domains.join(','), emails.join(',')];
+  const bytes = Buffer.byteLength(joinedDomains + joinedEmails);
+  if (bytes > ALLOW_LIST_MAX_BYTES)
+    check.fail(
+      'whoMayLogIn',
+      `may have ${ALLOW_LIST_MAX_BYTES} bytes, because variables of a function hold it; it has ${bytes}`,
+    );
+  return { ALLOWED_EMAIL_DOMAINS: joinedDomains || undefined, ALLOWED_EMAILS: joinedEmails || undefined };
+}
+
+function domainOf(check: Check, setting: string, domain: CustomDomain | undefined): CustomDomain | undefined {
+  if (domain === undefined) return undefined;
+  check.names(setting, domain, ['name', 'certificateArn']);
+  check.text(`${setting}.name`, domain.name, DOMAIN);
+  check.text(`${setting}.certificateArn`, domain.certificateArn, CERTIFICATE_ARN);
+  return domain;
+}
+
+function firewallOf(check: Check, firewall: StageSettings['firewall']): StageConfig['firewall'] {
+  if (firewall === 'off') return firewall;
+  if (typeof firewall === 'object' && 'webAclArn' in firewall) {
+    check.names('firewall', firewall, ['webAclArn']);
+    check.text('firewall.webAclArn', firewall.webAclArn, WEB_ACL_ARN);
+    return firewall;
+  }
+  check.names('firewall', firewall, ['requests', 'downloads']);
+  // Source: AWS WAF API reference, "RateBasedStatement".
+  check.number('firewall.requests', firewall.requests, 10, 2_000_000_000);
+  check.number('firewall.downloads', firewall.downloads, 10, 2_000_000_000);
+  return firewall;
 }
 
 /** Requires the prefix of CloudFormation's generated names, so that a stage cannot use another stage's tables by mistake. */
-function existingTables(app: App, stage: StageName): StageConfig['existingTables'] {
+function restoredTablesOf(
+  check: Check,
+  stage: StageName,
+  tables: NonNullable<StageSettings['restoredTables']>,
+): StageConfig['restoredTables'] {
+  check.names('restoredTables', tables, Object.keys(TABLES));
   const pattern = new RegExp(`^FileHosting-${stage}-[\\w.-]{1,200}$`);
-  return Object.fromEntries(
-    TABLE_NAMES.flatMap((table) => {
-      const name = matching(app, existingTableKey(table), pattern);
-      return name === undefined ? [] : [[table, name]];
-    }),
-  );
+  for (const [table, name] of Object.entries(tables)) check.text(`restoredTables.${table}`, name, pattern);
+  return tables;
 }
 
-function chosen<Name extends ChoiceName>(app: App, name: Name): ChoiceOf<Name> {
-  const values: readonly ChoiceOf<Name>[] = CONTEXTS[name].values;
-  const text = String(app.node.tryGetContext(name) ?? values[0]);
-  const value = values.find((candidate) => candidate === text);
-  if (value === undefined) throw new Error(`context ${name} must be ${values.join(' or ')}, not "${text}"`);
-  return value;
-}
+/** Checks single settings. TypeScript checks their types, but only `npm run check` runs it. */
+class Check {
+  readonly #file: string;
 
-function wholeNumber(app: App, name: NumberName): number | undefined {
-  const { from, to } = CONTEXTS[name].range;
-  const text: unknown = app.node.tryGetContext(name);
-  if (text === undefined) return undefined;
-  const value = /^\d+$/.test(String(text)) ? Number(text) : Number.NaN;
-  if (value >= from && value <= to) return value;
-  throw new Error(`context ${name} must be a whole number from ${from} to ${to}, not "${text}"`);
-}
+  constructor(file: string) {
+    this.#file = file;
+  }
 
-function domain(app: App, which: 'app' | 'cdn'): CustomDomain | undefined {
-  const [nameKey, certificateKey] = [`${which}Domain`, `${which}CertificateArn`] as const;
-  const [name, certificateArn] = [given(app, nameKey), given(app, certificateKey)];
-  if (name === undefined && certificateArn === undefined) return undefined;
-  if (name !== undefined && certificateArn !== undefined) return { name, certificateArn };
-  throw new Error(`context ${nameKey} and ${certificateKey} go together`);
-}
+  fail(setting: string, what: string): never {
+    throw new Error(`${this.#file}: ${setting} ${what}`);
+  }
 
-function given(app: App, name: TextName): string | undefined {
-  return matching(app, name, CONTEXTS[name].pattern);
-}
+  names(setting: string, value: unknown, known: readonly string[]): void {
+    if (typeof value !== 'object' || value === null)
+      this.fail(setting, `must be an object with ${known.join(', ')}, not ${JSON.stringify(value)}`);
+    const unknown = Object.keys(value).find((name) => !known.includes(name));
+    if (unknown === undefined) return;
+    const full = [setting, unknown].filter(Boolean).join('.');
+    this.fail(full, `is not a setting; there are ${known.join(', ')}`);
+  }
 
-function matching(app: App, name: string, pattern: RegExp): string | undefined {
-  const text: unknown = app.node.tryGetContext(name);
-  if (text === undefined) return undefined;
-  if (typeof text === 'string' && pattern.test(text)) return text;
-  throw new Error(`context ${name} must match ${pattern.source}, not "${text}"`);
+  text(setting: string, value: unknown, pattern: RegExp): void {
+    if (typeof value === 'string' && pattern.test(value)) return;
+    this.fail(setting, `must match ${pattern.source}, not ${JSON.stringify(value)}`);
+  }
+
+  number(setting: string, value: unknown, from: number, to: number): void {
+    if (Number.isInteger(value) && Number(value) >= from && Number(value) <= to) return;
+    this.fail(setting, `must be a whole number from ${from} to ${to}, not ${JSON.stringify(value)}`);
+  }
+
+  choice<Value>(setting: string, value: Value, values: readonly Value[]): Value {
+    if (values.includes(value)) return value;
+    const choices = values.map((one) => JSON.stringify(one)).join(' or ');
+    return this.fail(setting, `must be ${choices}, not ${JSON.stringify(value)}`);
+  }
+
+  /** Puts the file and the setting before the message of an error. */
+  within<Value>(setting: string, read: () => Value): Value {
+    try {
+      return read();
+    } catch (error) {
+      return this.fail(setting, `are invalid: ${(error as Error).message}`);
+    }
+  }
 }

@@ -54,7 +54,7 @@ export class ApiStack extends Stack {
   readonly #props: ApiStackProps;
 
   constructor(scope: Construct, id: string, props: ApiStackProps) {
-    super(scope, id);
+    super(scope, id, { env: props.stage.place });
     this.#props = props;
     this.functions = this.#functions;
     this.failedEvents = new sqs.Queue(this, 'FailedEvents', {
@@ -125,7 +125,7 @@ export class ApiStack extends Stack {
 
   private addBackground(): void {
     const queue = this.failedEvents;
-    const { limits, reserveConcurrency } = this.#props.stage;
+    const { limits, reservesConcurrency } = this.#props.stage;
     // Two minutes suffice to wait for the lease of an attempt that died (29 s), and then to copy 5,000 MiB (14 s, or several
     // times that). An event is useless after its ticket has ended, because the upload cannot be settled any more.
     const completeArrived = this.service('completeArrivedUpload', BACKGROUND_NEEDS.completeArrivedUpload, 1_024, 120, {
@@ -135,7 +135,7 @@ export class ApiStack extends Stack {
         maxAgeSeconds: Math.min(directTicketMs(limits.MAX_UPLOAD_SIZE_BYTES) / 1_000, EVENT_AGE_MAX_SECONDS),
       },
       // Further events wait in Lambda's queue, so that many uploads to S3 do not use up the account's concurrency.
-      ...(reserveConcurrency && { reservedConcurrency: SETTLING_AT_ONCE }),
+      ...(reservesConcurrency && { reservedConcurrency: SETTLING_AT_ONCE }),
     });
     new events.Rule(this, 'UploadArrived', {
       description: 'The bytes of a direct upload are in the bucket',
@@ -155,7 +155,7 @@ export class ApiStack extends Stack {
       failedEvents: { queue, retryAttempts: 0, maxAgeSeconds: 60 },
       // Uploads that use up the account's concurrency must not block the sweeper, which frees their space. One execution is
       // for a sweep, one for the next if the first takes longer than a minute. More would only compete for the same rows.
-      ...(reserveConcurrency && { reservedConcurrency: 2 }),
+      ...(reservesConcurrency && { reservedConcurrency: 2 }),
     });
     new events.Rule(this, 'EveryMinute', {
       description: 'Finish what uploads and deletions left unfinished',

@@ -13,29 +13,43 @@ import { addHelperLogs } from '../constructs/helper-logs.ts';
 import type { SharedResources } from '../constructs/needs.ts';
 import { addressOf } from '../constructs/viewer-side.ts';
 import { addOutput } from '../settings/outputs.ts';
-import { operatorParameterName, type StageConfig } from '../settings/stage.ts';
+import {
+  appUrlParameterName,
+  deployedSettings,
+  operatorParameterName,
+  type StageConfig,
+  settingsParameterName,
+} from '../settings/stage.ts';
+import type { WebAcl } from './firewall-stack.ts';
 
 /** The request metrics of the uploads bucket. They count only requests under the prefix of direct uploads. */
 export const INCOMING_METRICS = { id: 'incoming', prefix: 'incoming/' };
 
+export interface DataStackProps {
+  readonly stage: StageConfig;
+  /** The web ACL of both distributions, if they have one. */
+  readonly webAcl: WebAcl | undefined;
+}
+
 /**
  * The resources that must outlive every deployment: the tables, the files, the secrets, and the distribution whose address
- * is in every link. This stack refers to no other stack, so a failed deployment of the others cannot affect it.
+ * is in every link. This stack refers to no other stack but the firewall, so a failed deployment of the others cannot affect it.
  */
 export class DataStack extends Stack {
   readonly resources: SharedResources;
   readonly distribution: cloudfront.Distribution;
   readonly distributionId: CfnOutput;
 
-  constructor(scope: Construct, id: string, stage: StageConfig) {
-    const keep = stage.name === 'prod';
+  constructor(scope: Construct, id: string, { stage, webAcl }: DataStackProps) {
+    const keep = stage.keepsData;
     // Deleting this stack breaks every link. An operator who wants that turns the protection off first.
-    super(scope, id, { terminationProtection: keep });
+    super(scope, id, { terminationProtection: keep, env: stage.place });
+    if (webAcl?.stack) this.addStackDependency(webAcl.stack);
     const tables = Object.fromEntries(
       Object.entries(TABLES).map(([name, table]) => [name, this.table(name as TableName, table, stage)]),
     ) as Record<TableName, dynamodb.ITableV2>;
     const uploads = this.uploadsBucket(stage);
-    this.distribution = new CdnDistribution(this, 'Cdn', { uploads, stage }).distribution;
+    this.distribution = new CdnDistribution(this, 'Cdn', { uploads, stage, webAclArn: webAcl?.arn }).distribution;
     this.distributionId = addOutput(this, 'CdnDistributionId', this.distribution.distributionId);
     const removalPolicy = keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
     this.resources = {
@@ -55,18 +69,23 @@ export class DataStack extends Stack {
         },
         removalPolicy,
       }),
-      appUrlParameterName: `/file-hosting/${stage.name}/app-url`,
+      appUrlParameterName: appUrlParameterName(stage.name),
     };
     acceptFindings(this.resources.loginProvider, {
       SMG4: 'Google creates it, so no function of the service can rotate it; the operator enters a new one',
     });
     acceptFindings(this.resources.originSecret, {
-      SMG4: 'CloudFront gets a new value only by a deployment, so the operator rotates it (context originSecretSlot)',
+      SMG4: 'CloudFront gets a new value only by a deployment, so the operator rotates it (setting originSecretSlot)',
     });
     new ssm.StringParameter(this, 'Operator', {
       parameterName: operatorParameterName(stage.name),
       stringValue: this.toJsonString(this.operatorEnvironment(stage)),
       description: 'The environment of "npm run admin"',
+    });
+    new ssm.StringParameter(this, 'Settings', {
+      parameterName: settingsParameterName(stage.name),
+      stringValue: JSON.stringify(deployedSettings(stage)),
+      description: 'The settings of the last deployment, which the next one compares with its own',
     });
     addOutput(this, 'CdnDistributionDomain', this.distribution.distributionDomainName);
     addOutput(this, 'LoginProviderSecretArn', this.resources.loginProvider.secretArn);
@@ -89,14 +108,14 @@ export class DataStack extends Stack {
   }
 
   /**
-   * Creates a table, or refers to an existing (restored) one, which the stack does not manage. When `prod` changes to an
-   * existing table, its own is not deleted.
+   * Creates a table, or refers to an existing (restored) one, which the stack does not manage. When a stage that
+   * keeps its data changes to an existing table, its own is not deleted.
    */
   private table(name: TableName, table: TableDefinition, stage: StageConfig): dynamodb.ITableV2 {
     const id = `${name[0]?.toUpperCase()}${name.slice(1)}Table`;
-    const tableName = stage.existingTables[name];
+    const tableName = stage.restoredTables[name];
     return tableName === undefined
-      ? this.newTable(id, table, stage.name === 'prod')
+      ? this.newTable(id, table, stage.keepsData)
       : dynamodb.TableV2.fromTableName(this, id, tableName);
   }
 
@@ -133,8 +152,7 @@ export class DataStack extends Stack {
     return secret;
   }
 
-  private uploadsBucket({ name, limits }: StageConfig): s3.Bucket {
-    const keep = name === 'prod';
+  private uploadsBucket({ keepsData: keep, limits }: StageConfig): s3.Bucket {
     const bucket = new s3.Bucket(this, 'Uploads', {
       blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
       encryption: s3.BucketEncryption.S3_MANAGED,

@@ -10,7 +10,7 @@ import type { SharedResources } from '../constructs/needs.ts';
 import { addressOf } from '../constructs/viewer-side.ts';
 import { addOutput } from '../settings/outputs.ts';
 import type { StageConfig } from '../settings/stage.ts';
-import type { FirewallStack } from './firewall-stack.ts';
+import type { WebAcl } from './firewall-stack.ts';
 import type { StreamingStack } from './streaming-stack.ts';
 
 export interface EdgeStackProps {
@@ -20,8 +20,8 @@ export interface EdgeStackProps {
   /** Absent when streaming uploads are off. */
   readonly streaming: StreamingStack | undefined;
   readonly dashboard: DashboardFiles;
-  /** Absent unless the operator has configured one. */
-  readonly firewall: FirewallStack | undefined;
+  /** The web ACL of both distributions, if they have one. */
+  readonly webAcl: WebAcl | undefined;
 }
 
 /** The stack of the "app" distribution, which serves API and dashboard. It has no state. */
@@ -30,14 +30,14 @@ export class EdgeStack extends Stack {
   readonly distributionId: CfnOutput;
 
   constructor(scope: Construct, id: string, props: EdgeStackProps) {
-    super(scope, id);
-    if (props.firewall) this.addStackDependency(props.firewall);
+    super(scope, id, { env: props.stage.place });
+    if (props.webAcl?.stack) this.addStackDependency(props.webAcl.stack);
     this.distribution = new AppDistribution(this, 'App', {
       api: props.api,
       streamingDomain: props.streaming?.webFunction.endpoint.domainName,
       originSecret: props.resources.originSecret,
       stage: props.stage,
-      webAclArn: props.firewall?.webAclArn ?? props.stage.webAclArn,
+      webAclArn: props.webAcl?.arn,
       uploads: props.resources.uploads,
       cdnUrl: props.resources.cdnUrl,
       dashboard: props.dashboard,

@@ -3,6 +3,7 @@ import * as wafv2 from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
 import { ERRORS } from '../../shared/errors.ts';
 import { EDGE_REGION, servedFrom } from '../constructs/served-region.ts';
+import type { FirewallLimits, StageConfig } from '../settings/stage.ts';
 
 /** The period over which WAF counts. An address that sends nothing for this long is allowed again. */
 const WINDOW_SECONDS = 300;
@@ -15,60 +16,90 @@ const HEADERS = {
   'strict-transport-security': 'max-age=63072000; includeSubDomains',
 };
 
+const CODE = 'rate_limit_exceeded';
+
+/** Matches requests to links. Other paths are those of API and dashboard. */
+const IS_DOWNLOAD: wafv2.CfnWebACL.StatementProperty = {
+  byteMatchStatement: {
+    fieldToMatch: { uriPath: {} },
+    positionalConstraint: 'STARTS_WITH',
+    searchString: '/uploads/',
+    textTransformations: [{ priority: 0, type: 'NONE' }],
+  },
+};
+
 export interface FirewallStackProps {
-  /** The number of requests that one address may send in five minutes. */
-  readonly limit: number;
-  /** The Region of the service. */
-  readonly region: string | undefined;
+  readonly limits: FirewallLimits;
+  /** Region and account of the service. */
+  readonly place: StageConfig['place'];
+}
+
+/** A web ACL for both distributions. */
+export interface WebAcl {
+  readonly arn: string;
+  /** The stack that makes it; absent for an operator's own. */
+  readonly stack?: Stack;
 }
 
 /**
  * A web ACL that rejects an address with too many requests before our code runs, with the same error as our rate limiter.
  * The rate limiter counts each account exactly, and only requests with a valid credential; this one counts all requests of
- * an address, approximately. CloudFront takes web ACLs only from us-east-1 (decision 0007).
+ * an address, approximately. Downloads are counted apart, because a page of the dashboard shows many pictures. CloudFront
+ * takes web ACLs only from us-east-1 (decision 0007). The stack has no state.
  */
 export class FirewallStack extends Stack {
   /** The ARN of the web ACL, for a stack in any Region. */
   readonly webAclArn: string;
 
-  constructor(scope: Construct, id: string, { limit, region }: FirewallStackProps) {
-    super(scope, id, servedFrom(id, region));
-    const code = 'rate_limit_exceeded';
+  constructor(scope: Construct, id: string, { limits, place }: FirewallStackProps) {
+    super(scope, id, servedFrom(id, place));
     const webAcl = new wafv2.CfnWebACL(this, 'WebAcl', {
       scope: 'CLOUDFRONT',
       defaultAction: { allow: {} },
       // The metrics of each stage have their own name.
       visibilityConfig: visibility(this.stackName),
       customResponseBodies: {
-        [code]: { contentType: 'APPLICATION_JSON', content: JSON.stringify({ error: code }) },
+        [CODE]: { contentType: 'APPLICATION_JSON', content: JSON.stringify({ error: CODE }) },
       },
       rules: [
-        {
-          name: 'RequestsByAddress',
-          priority: 0,
-          statement: {
-            rateBasedStatement: {
-              limit,
-              aggregateKeyType: 'IP',
-              evaluationWindowSec: WINDOW_SECONDS,
-            },
-          },
-          action: {
-            block: {
-              customResponse: {
-                responseCode: ERRORS[code].status,
-                customResponseBodyKey: code,
-                responseHeaders: Object.entries(HEADERS).map(([name, value]) => ({ name, value })),
-              },
-            },
-          },
-          visibilityConfig: visibility('RequestsByAddress'),
-        },
+        rateRule('RequestsByAddress', 0, limits.requests, { notStatement: { statement: IS_DOWNLOAD } }),
+        rateRule('DownloadsByAddress', 1, limits.downloads, IS_DOWNLOAD),
       ],
     });
     const output = new CfnOutput(this, 'WebAclArn', { value: webAcl.attrArn });
     this.webAclArn = Fn.getStackOutput(this.stackName, output.logicalId, EDGE_REGION);
   }
+}
+
+/** Counts the requests of each address that match `counted`, and rejects them while there are more than `limit`. */
+function rateRule(
+  name: string,
+  priority: number,
+  limit: number,
+  counted: wafv2.CfnWebACL.StatementProperty,
+): wafv2.CfnWebACL.RuleProperty {
+  return {
+    name,
+    priority,
+    statement: {
+      rateBasedStatement: {
+        limit,
+        aggregateKeyType: 'IP',
+        evaluationWindowSec: WINDOW_SECONDS,
+        scopeDownStatement: counted,
+      },
+    },
+    action: {
+      block: {
+        customResponse: {
+          responseCode: ERRORS[CODE].status,
+          customResponseBodyKey: CODE,
+          responseHeaders: Object.entries(HEADERS).map(([header, value]) => ({ name: header, value })),
+        },
+      },
+    },
+    visibilityConfig: visibility(name),
+  };
 }
 
 /** Turns metrics on and samples off: a sample shows requests with their credentials to everyone who can see the firewall. */

@@ -19,9 +19,9 @@ export class StreamingStack extends Stack {
   /** The number of requests that all environments together serve at once. */
   readonly places: number;
 
-  constructor(scope: Construct, id: string, props: ApiStackProps & { data: DataStack }) {
-    super(scope, id);
-    const environments = props.stage.streamingEnvironments;
+  constructor(scope: Construct, id: string, props: ApiStackProps & { data: DataStack; environments: number }) {
+    super(scope, id, { env: props.stage.place });
+    const { environments } = props;
     this.places = environments * STREAMING_PLACES_PER_ENVIRONMENT;
     const logGroup = new logs.LogGroup(this, 'Logs', {
       retention: logs.RetentionDays.ONE_MONTH,

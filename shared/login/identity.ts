@@ -1,4 +1,5 @@
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify, type RemoteJWKSet } from 'jose';
+import { EVERYONE } from '../env.ts';
 import { uuidv5 } from '../ids.ts';
 import { LOGIN_ATTEMPT_MS } from '../limits.ts';
 import { LoginError } from './login-error.ts';
@@ -108,9 +109,10 @@ export function accountIdOf(issuer: string, subject: string): string {
   return uuidv5(NAMESPACE, `${issuer} ${subject}`);
 }
 
-/** Who may log in, in lower case: everybody when both are empty, otherwise every person who is on one of them. */
+/** Who may log in, in lower case: every person who is on one of the lists. Two empty lists let nobody in. */
 export interface AllowList {
   readonly domains: readonly string[];
+  /** The word `everyone` in it stands for all addresses. */
   readonly emails: readonly string[];
 }
 
@@ -122,7 +124,7 @@ export interface AllowList {
  * Source: Google, "Verify the Google ID token", `email_verified` and `hd`.
  */
 export function isAllowed({ email, isHosted }: Identity, list: AllowList, provider: LoginProvider): boolean {
-  if (list.domains.length === 0 && list.emails.length === 0) return true;
+  if (list.emails.includes(EVERYONE)) return true;
   const address = email.toLowerCase();
   const domain = address.slice(address.lastIndexOf('@') + 1);
   const isVouchedFor = !isGoogle(provider) || isHosted || domain === 'gmail.com';

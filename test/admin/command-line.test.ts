@@ -36,11 +36,6 @@ test.each([
   [['show', 'a', '--dry-run'], 'The command is: show <account>'],
   [['reconcile', 'a', 'b'], 'The command is: reconcile [<account>] [--dry-run]'],
   [['show', 'a', '--force'], "Unknown option '--force': see --help."],
-  [['show', 'a', '--stage', 'test'], 'A stage is prod or dev, not "test".'],
-  [
-    ['show', 'a', '--stage', 'dev', '--local'],
-    '--local and --stage exclude each other: the local service has one stage.',
-  ],
 ])('the arguments %j are rejected with exit code 2 and one sentence', async (args, sentence) => {
   const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
   expect(await main(args, streams)).toBe(2);
@@ -53,13 +48,16 @@ describe('a command ends with one sentence on stderr', () => {
     expect(await run(['frobnicate'])).toEqual({ code: 2, stdout: '', stderr });
   });
 
-  test('without a region', async () => {
-    const stderr = 'There is no AWS Region: set AWS_REGION, or a profile that has one.\n';
-    expect(await run(['show', 'a@example.com'])).toEqual({ code: 1, stdout: '', stderr });
+  test.each([
+    [{}, 'no stage is named: set STAGE to prod, dev, local, the name of a file in infra/stages'],
+    [{ STAGE: 'test' }, 'there is no stage "test": set STAGE to prod, dev, local, the name of a file in infra/stages'],
+    [{ STAGE: 'local' }, 'For the service that "npm start" runs, add --local.'],
+  ])('and exit code 2 with %j in the environment', async (environment, sentence) => {
+    expect(await run(['show', 'a'], environment)).toEqual({ code: 2, stdout: '', stderr: `${sentence}\n` });
   });
 
   test('without credentials', async () => {
-    const { code, stderr } = await run(['show', 'a@example.com'], { AWS_REGION: 'us-east-1' });
+    const { code, stderr } = await run(['show', 'a@example.com'], { STAGE: 'prod' });
     expect([code, stderr]).toEqual([
       1,
       expect.stringMatching(/^There are no AWS credentials \([^\n]*: log in [^\n]*\n$/),
@@ -68,7 +66,7 @@ describe('a command ends with one sentence on stderr', () => {
 
   test('when AWS cannot be reached', async () => {
     const { code, stderr } = await run(['show', 'a@example.com'], {
-      AWS_REGION: 'us-east-1',
+      STAGE: 'prod',
       AWS_ACCESS_KEY_ID: 'a',
       AWS_SECRET_ACCESS_KEY: 'b',
       AWS_ENDPOINT_URL: `http://127.0.0.1:${await freePort()}`,
@@ -90,7 +88,7 @@ describe('a command ends with one sentence on stderr', () => {
       AWS_SECRET_ACCESS_KEY: 'b',
     };
     await writeFile(join(dataDir, 'operator.json'), JSON.stringify(gone));
-    const own = { AWS_PROFILE: 'mine', AWS_ENDPOINT_URL_SSM: 'http://127.0.0.1:1', DATA_DIR: dataDir };
+    const own = { STAGE: 'prod', AWS_PROFILE: 'mine', AWS_ENDPOINT_URL_SSM: 'http://127.0.0.1:1', DATA_DIR: dataDir };
     const { code, stderr } = await run(['show', 'a@example.com', '--local'], own);
     expect([code, stderr]).toEqual([1, 'The service is not running: start it with "npm start".\n']);
   });

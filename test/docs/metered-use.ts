@@ -122,7 +122,7 @@ async function useOf({ service, act, logged }: Metering): Promise<Use> {
 function countInvocations(calls: readonly MeteredCall[]): Record<string, number> {
   const traces = new Map<string, Set<string>>();
   for (const { principal, traceId } of calls) {
-    const [, stack, name = ''] = /^FileHosting-dev-(\w+)-(\w*?)Role/.exec(principal) ?? [];
+    const [, stack, name = ''] = /^FileHosting-local-(\w+)-(\w*?)Role/.exec(principal) ?? [];
     const [label, trace] = stack === 'Streaming' ? ['UploadStream', 'one'] : [name, traceId];
     if (stack !== undefined && trace !== undefined) traces.set(label, (traces.get(label) ?? new Set()).add(trace));
   }

@@ -9,11 +9,11 @@ import { parseCommandLine } from '../../admin/command-line.ts';
 import { COMMANDS } from '../../admin/commands.ts';
 import { fillTables, TABLES_OF_OPERATION } from '../../docs/tables.ts';
 import { OUTPUTS } from '../../infra/settings/outputs.ts';
-import { CONTEXTS, DEFAULT_STAGE, existingTableKey, operatorParameterName } from '../../infra/settings/stage.ts';
+import { operatorParameterName, readStage, SETTINGS, settingsParameterName } from '../../infra/settings/stage.ts';
+import { STAGES } from '../../infra/stages/stages.ts';
 import { type Assembly, loadAssembly, type Template } from '../../local-aws/template/assembly.ts';
 import { TABLES, type TableName } from '../../shared/aws/tables.ts';
-import { VARIABLES } from '../../shared/env.ts';
-import { CONFIGURABLE_LIMITS, parseLimit } from '../../shared/limits.ts';
+import { parseLimit } from '../../shared/limits.ts';
 import { LOGIN_ERRORS } from '../../shared/login/login-error.ts';
 import { ROUTES } from '../../shared/routes.ts';
 import { LANE_CHECKS } from '../../smoke/lanes.ts';
@@ -25,12 +25,13 @@ import { inherited } from '../support/inherited.ts';
 import { askForTicket, complete, put } from '../support/lanes.ts';
 import { startTestService } from '../support/service.ts';
 import { type SynthesizedStage, synthesizeStage } from '../support/synthesize-stage.ts';
-import { type PageCommand, pageCommands, shellLines } from './operator-page.ts';
+import { pageCommands, pageSettings, shellLines } from './operator-page.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
 const pageOfProd = page.replaceAll('$STAGE', 'prod');
 const commands = pageCommands(page);
+const settings = pageSettings(page);
 
 test("the guide's generated tables are up to date", () => {
   expect(fillTables(page)).toBe(page);
@@ -43,27 +44,41 @@ test("the guide's admin commands are valid, and it has an example of every comma
   expect(new Set(parsed)).toEqual(new Set(Object.values(COMMANDS)));
 });
 
-test("the operator's parameter has the name in the guide", () => {
-  expect(page).toContain(`\`${operatorParameterName('<stage>' as 'prod')}\``);
+test("the guide names the deployment's parameters", () => {
+  for (const name of [operatorParameterName, settingsParameterName]) {
+    expect(page).toContain(`\`${name('<stage>' as 'prod')}\``);
+  }
 });
 
-test("every script, context and variable in the guide's commands exists", () => {
+test("every script in the guide's commands exists, and no command has a context or a variable of its own", () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  const known = [...Object.keys(CONFIGURABLE_LIMITS), ...Object.keys(VARIABLES)];
   expect(commands.length).toBeGreaterThan(15);
-  for (const { line, contexts, variables } of commands) {
+  for (const line of commands) {
     const [, script] = /npm run (?:--silent )?(\w+)/.exec(line) ?? [];
     if (script !== undefined) expect(Object.keys(scripts)).toContain(script);
-    expect(Object.keys(CONTEXTS)).toEqual(expect.arrayContaining(Object.keys(contexts)));
-    expect(known).toEqual(expect.arrayContaining(Object.keys(variables)));
   }
-  const inText = [...page.matchAll(/`-c (\w+)=/g)].map(([, name]) => name);
-  expect(Object.keys(CONTEXTS)).toEqual(expect.arrayContaining(inText));
+  expect(shellLines(page).filter((line) => /^[A-Z_]+=\S+ +(npm|npx) | -c \w+=/.test(line))).toEqual([]);
+});
+
+test("every option of the guide's deployments exists", () => {
+  const source = readFileSync(join(ROOT, 'infra/deployment/deploy.ts'), 'utf8');
+  const options = commands.flatMap((line) =>
+    line.startsWith('npm run deploy') ? (line.match(/--[a-z-]+/g) ?? []) : [],
+  );
+  expect(new Set(options)).toEqual(new Set(source.match(/(?<=^ {2}')--[a-z-]+(?=':)/gm)));
+});
+
+test("the guide's examples of settings are valid", () => {
+  expect(settings.length).toBeGreaterThan(5);
+  for (const example of settings) expect(() => readStage('prod', { ...STAGES.prod, ...example })).not.toThrow();
+  const text = [...page.matchAll(/`(\w+): ('\w+'|true|false)`/g)].map(([, name]) => name);
+  expect(Object.keys(SETTINGS)).toEqual(expect.arrayContaining(text));
+  expect(text.length).toBeGreaterThan(3);
 });
 
 test("every option of the guide's CDK commands exists", async () => {
   const given = new Map<string, string[]>();
-  for (const { line } of commands) {
+  for (const line of commands) {
     const [, command = '', text = ''] = /npx cdk (\w+)(.*)/.exec(line) ?? [];
     const options = [...text.matchAll(/ (--[\w-]+)/g)].map(([, option = '']) => option);
     if (options.length > 0) given.set(command, [...(given.get(command) ?? []), ...options]);
@@ -99,11 +114,11 @@ test("the guide's codes of a failed login exist", () => {
   expect(Object.keys(LOGIN_ERRORS)).toEqual(expect.arrayContaining(codes));
 });
 
-test('the functions, tables and contexts that the guide names exist', () => {
+test('the functions, tables and settings that the guide names exist', () => {
   const named = [...page.matchAll(/`([a-z]+[A-Z][A-Za-z]*)`/g)].map(([, name]) => name);
   expect(named.length).toBeGreaterThan(10);
   const tables = Object.keys(TABLES) as TableName[];
-  const known = [...Object.keys(CONTEXTS), ...Object.keys(ROUTES), ...tables, ...tables.map(existingTableKey)];
+  const known = [...Object.keys(SETTINGS), ...Object.keys(ROUTES), ...tables];
   expect(known).toEqual(expect.arrayContaining(named));
 });
 
@@ -138,26 +153,6 @@ test("the guide's policy that stops direct uploads denies the PUT of older URLs,
   }
 });
 
-/** The contexts and variables of all commands, merged into as few sets as possible without contradictions. */
-function choices(): Pick<PageCommand, 'contexts' | 'variables'>[] {
-  const merged: Pick<PageCommand, 'contexts' | 'variables'>[] = [];
-  const isCompatible = (some: Record<string, string>, others: Record<string, string>) =>
-    Object.entries(some).every(([name, value]) => (others[name] ?? value) === value);
-  for (const command of commands) {
-    const contexts = { stage: DEFAULT_STAGE, ...command.contexts };
-    const { variables } = command;
-    const index = merged.findIndex(
-      (one) => isCompatible(contexts, one.contexts) && isCompatible(variables, one.variables),
-    );
-    const into = merged[index] ?? { contexts: {}, variables: {} };
-    merged[index < 0 ? merged.length : index] = {
-      contexts: { ...into.contexts, ...contexts },
-      variables: { ...into.variables, ...variables },
-    };
-  }
-  return merged;
-}
-
 describe('the guide, followed as far as possible without AWS:', () => {
   let bySynth: Assembly;
   let directory: string;
@@ -166,11 +161,12 @@ describe('the guide, followed as far as possible without AWS:', () => {
     directory = await mkdtemp(join(tmpdir(), 'operate-'));
     // As in the guide, but into another directory (a relative path, as in cdk.json), and without what other tests check:
     // the builds (test/infra/bundle.test.ts) and the validation (test/infra/validation.test.ts).
-    const settings = { CI: 'true', CDK_BUNDLES: join(inject('assembly'), 'bundles'), CDK_VALIDATION: 'false' };
-    const options = { cwd: ROOT, env: { ...inherited(), ...settings } };
+    const bundles = join(inject('assembly'), 'bundles');
+    const environment = { STAGE: 'prod', CI: 'true', CDK_BUNDLES: bundles, CDK_VALIDATION: 'false' };
+    const options = { cwd: ROOT, env: { ...inherited(), ...environment } };
     await promisify(execFile)('npm', ['run', 'synth', '--', '--output', relative(ROOT, directory)], options);
     bySynth = await loadAssembly(directory);
-    for (const { contexts, variables } of choices()) chosen.push(await synthesizeStage(contexts, variables));
+    for (const example of settings) chosen.push(await synthesizeStage('prod', example));
   });
   afterAll(() => Promise.all([rm(directory, { recursive: true }), ...chosen.map(({ remove }) => remove())]));
 
@@ -179,21 +175,24 @@ describe('the guide, followed as far as possible without AWS:', () => {
     expect(JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8'))).toHaveProperty('output', 'cdk.out');
     const [, table = ''] = /\| Stack \| What is in it \|\n.*\n((?:\|.*\n)+)/.exec(page) ?? [];
     const stacks = [...table.matchAll(/^\| `(\S+)` \|/gm)].map(([, name]) => name);
-    // The CLI sets the Region that it would deploy to; by default it is this one.
-    const made = Object.keys(bySynth.templates).map((name) => name.replace(/-us-east-1$/, '-<Region>'));
+    const made = Object.keys(bySynth.templates).map((name) => name.replace(`-${STAGES.prod.region}`, '-<Region>'));
     expect(made).toEqual(stacks);
     const named = [...pageOfProd.matchAll(/\bFileHosting-prod-([A-Z][a-z]+)\b/g)].map(([name]) => name);
-    // This stack exists only with a context.
-    const known = [...stacks, 'FileHosting-prod-Firewall'].map((name) => String(name).replace('-<Region>', ''));
+    const known = stacks.map((name) => String(name).replace('-<Region>', ''));
     expect(known).toEqual(expect.arrayContaining(named));
   });
 
-  test('every variable and context of its commands can be synthesized', () => {
-    const stages = chosen.map(({ templates }) => Object.keys(templates)[0]);
-    expect(new Set(stages)).toEqual(new Set(['FileHosting-prod-Data', 'FileHosting-dev-Data']));
+  test('its lines for a new shell name the Region of the stage prod', () => {
+    expect(shellLines(page)).toContain('export STAGE=prod');
+    expect(shellLines(page)).toContain(`export AWS_REGION=${STAGES.prod.region}`);
+  });
+
+  test('its examples of settings can be synthesized', () => {
+    expect(chosen).toHaveLength(settings.length);
     const all = JSON.stringify(chosen.map(({ templates }) => templates));
-    for (const { variables } of commands) {
-      for (const [name, value] of Object.entries(variables)) expect(all).toContain(`"${name}":"${value}"`);
+    for (const { limits = {}, whoMayLogIn } of settings) {
+      for (const [name, value] of Object.entries(limits)) expect(all).toContain(`"${name}":"${value}"`);
+      if (typeof whoMayLogIn === 'object') expect(all).toContain(`"ALLOWED_EMAILS":"${whoMayLogIn.emails}"`);
     }
   });
 
@@ -201,7 +200,7 @@ describe('the guide, followed as far as possible without AWS:', () => {
     const outputs = Object.entries(bySynth.templates).flatMap(([stack, { Outputs = {} }]) =>
       Object.keys(Outputs).map((name) => ({ name, stack: stack.split('-')[2] })),
     );
-    const own = outputs.filter(({ name }) => !/^(PublishOutput|UploadStream)/.test(name));
+    const own = outputs.filter(({ name }) => !/^(PublishOutput|UploadStream|WebAclArn)/.test(name));
     const expected = Object.entries(OUTPUTS).map(([name, { stack }]) => ({ name, stack }));
     expect(new Set(own.map((output) => JSON.stringify(output)))).toEqual(
       new Set(expected.map((output) => JSON.stringify(output))),

@@ -1,12 +1,7 @@
-/** The commands of docs/operate.md. */
+import { runInNewContext } from 'node:vm';
+import type { StageSettings } from '../../infra/settings/stage.ts';
 
-export interface PageCommand {
-  readonly line: string;
-  /** `MAX_UPLOAD_SIZE_BYTES=1 npm run deploy` */
-  readonly variables: Readonly<Record<string, string>>;
-  /** `-c stage=dev` */
-  readonly contexts: Readonly<Record<string, string>>;
-}
+/** The commands and the settings in docs/operate.md. */
 
 /** Every line of the page's shell blocks; lines that end in a backslash are joined with the next one. */
 export function shellLines(page: string): string[] {
@@ -14,16 +9,13 @@ export function shellLines(page: string): string[] {
   return blocks.flatMap((block) => block.replaceAll(/\\\n\s*/g, '').split('\n')).flatMap((line) => line.trim() || []);
 }
 
-/** The page's commands of npm and the CDK, with their variables and contexts. */
-export function pageCommands(page: string): PageCommand[] {
-  const commands = shellLines(page).filter((line) => /^([A-Z_]+=\S+ )*(npm|npx) /.test(line));
-  return commands.map((line) => ({
-    line,
-    variables: pairs(line.matchAll(/(?<=^|^(?:[A-Z_]+=\S+ )+)([A-Z_]+)=(\S+) /g)),
-    contexts: pairs(line.matchAll(/ -c (\w+)=(\S+)/g)),
-  }));
+/** The page's commands of npm and the CDK. */
+export function pageCommands(page: string): string[] {
+  return shellLines(page).filter((line) => /^(npm|npx) /.test(line));
 }
 
-function pairs(found: Iterable<RegExpMatchArray>): Record<string, string> {
-  return Object.fromEntries([...found].map(([, name = '', value = '']) => [name, value]));
+/** The page's examples of settings, each as the object that it is in the file of a stage. */
+export function pageSettings(page: string): Partial<StageSettings>[] {
+  const blocks = [...page.matchAll(/^( *)```ts\n([\s\S]*?)^\1```$/gm)].map(([, , block = '']) => block);
+  return blocks.map((block) => runInNewContext(`({${block}})`) as Partial<StageSettings>);
 }

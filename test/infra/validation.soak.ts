@@ -1,20 +1,24 @@
 import { test } from 'vitest';
+import type { StageName, StageSettings } from '../../infra/settings/stage.ts';
 import { expectAccepted } from '../support/findings.ts';
 
 const certificate = (id: string) => `arn:aws:acm:us-east-1:123456789012:certificate/${id}`;
 
-test.each<Record<string, string>>([
-  { stage: 'dev' },
-  { streamingUploads: 'false' },
-  { firewallRequestsPerFiveMinutes: '3000', reserveConcurrency: 'false' },
-  {
-    appDomain: 'files.example.com',
-    appCertificateArn: certificate('app'),
-    cdnDomain: 'cdn.example.net',
-    cdnCertificateArn: certificate('cdn'),
-    webAclArn: 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/files/1',
-    alarmEmail: 'ops@example.com',
-  },
-])('every finding is accepted, and every acceptance has a finding, with %j', async (context) => {
-  await expectAccepted(context);
+test.each<[StageName, Partial<StageSettings>]>([
+  ['dev', {}],
+  ['local', {}],
+  ['prod', { streaming: 'off' }],
+  ['prod', { firewall: 'off', reservesConcurrency: false }],
+  [
+    'prod',
+    {
+      account: '123456789012',
+      appDomain: { name: 'files.example.com', certificateArn: certificate('app') },
+      cdnDomain: { name: 'cdn.example.net', certificateArn: certificate('cdn') },
+      firewall: { webAclArn: 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/files/1' },
+      alarmEmails: ['ops@example.com'],
+    },
+  ],
+])('every finding in %s is accepted, and every acceptance has a finding, with %j', async (stage, changes) => {
+  await expectAccepted(stage, changes);
 });

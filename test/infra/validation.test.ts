@@ -83,5 +83,5 @@ test('findings cannot be accepted on a stack, nor on a construct of several reso
 });
 
 test('every finding in the service is accepted with a reason, and every acceptance has a finding', async () => {
-  await expectAccepted({});
+  await expectAccepted('prod');
 });

@@ -201,7 +201,7 @@ test('every granted action of every role is used', async () => {
   const unused = service.front
     .grantsUnused()
     // Other roles belong to CDK's helpers of a deployment. Lambda itself uses a role to write logs and send failed events.
-    .filter(({ principal }) => /^FileHosting-dev-(Api-\w+|Streaming-)Role[0-9A-F]{8}-/.test(principal))
+    .filter(({ principal }) => /^FileHosting-local-(Api-\w+|Streaming-)Role[0-9A-F]{8}-/.test(principal))
     .filter(({ action }) => !/^(logs|sqs):/.test(action))
     .map(({ principal, action, resource }) => `${principal} ${action} ${resource}`);
   expect(unused).toEqual([]);

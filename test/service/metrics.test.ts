@@ -39,7 +39,7 @@ async function countedBy(act: () => Promise<unknown>): Promise<Counted[]> {
 async function expectCounted(act: () => Promise<unknown>, ...expected: Counted[]): Promise<void> {
   const start = service.logs.length;
   await act();
-  await expect.poll(() => counted(start)).toEqual(expected.map((record) => ({ Stage: 'dev', ...record })));
+  await expect.poll(() => counted(start)).toEqual(expected.map((record) => ({ Stage: 'local', ...record })));
 }
 
 async function uploadDirectly({ byKey }: TestAccount, text: string): Promise<void> {
@@ -119,7 +119,7 @@ test('a sweep reports its work and its lag', async () => {
   await expect
     .poll(() => counted(start))
     .toEqual([
-      { Stage: 'dev', Swept: expect.any(Number), SweepFailures: 0, SweepOrphans: 0, SweepLag: expect.any(Number) },
+      { Stage: 'local', Swept: expect.any(Number), SweepFailures: 0, SweepOrphans: 0, SweepLag: expect.any(Number) },
     ]);
   expect(counted(start)[0]?.Swept).toBeGreaterThan(0);
   expect(counted(start)[0]?.SweepLag).toBeGreaterThan(0);

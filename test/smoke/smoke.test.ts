@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 async function smoke(...options: string[]) {
-  const child = spawn(process.execPath, [RUN, ...options], { env: inherited() });
+  const child = spawn(process.execPath, [RUN, ...options], { env: { ...inherited(), STAGE: 'local' } });
   const [lines, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
   return { code, lines: lines.trim().split('\n'), stderr };
 }
@@ -84,7 +84,7 @@ test('a check that needs a key fails with an invalid one', async () => {
 });
 
 test.each([
-  [[], '--base-url and --key are required.'],
+  [[], '--key is required.'],
   [['--base-url', 'http://127.0.0.1:1', '--key', 'x'], 'http://127.0.0.1:1 does not end in /api/v1.'],
   [
     ['--base-url', 'http://127.0.0.1:1/api/v1', '--key', 'x', '--largest-mib', 'all'],

@@ -13,7 +13,7 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** The endpoint of the one in-memory engine of the test run. Each test file creates tables with names of its own. */
     dynamoDbEndpoint: string;
-    /** The directory of the synthesized service, stage `dev`, with every limit at its default. */
+    /** The directory of the synthesized service, stage `local`, with every limit at its default. */
     assembly: string;
   }
 }
@@ -44,7 +44,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 /** Synthesizes as `npm run synth` does, without the CDK's command and without validation, which has tests of its own. */
 async function synthesize(outdir: string): Promise<void> {
-  const settings = { CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify({ stage: 'dev' }), CDK_VALIDATION: 'false' };
+  const settings = { CDK_OUTDIR: outdir, STAGE: 'local', CDK_VALIDATION: 'false' };
   const env = { ...inherited(), ...settings };
   await promisify(execFile)(process.execPath, [join(import.meta.dirname, '../../infra/app.ts')], { env });
 }

@@ -2,6 +2,8 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject } from 'vitest';
+import { readStage, type StageName, type StageSettings } from '../../infra/settings/stage.ts';
+import { STAGES } from '../../infra/stages/stages.ts';
 import { synthesizeApp } from '../../infra/synthesize-app.ts';
 import { loadAssembly } from '../../local-aws/template/assembly.ts';
 
@@ -27,13 +29,14 @@ export async function readReports(directory: string): Promise<readonly PluginRep
 }
 
 /**
- * Synthesizes the service with all validation, and expects that every accepted finding is accepted on the construct that
+ * Synthesizes a stage with all validation, and expects that every accepted finding is accepted on the construct that
  * has it, gives a reason, and was in fact found.
  */
-export async function expectAccepted(context: Record<string, string>): Promise<void> {
+export async function expectAccepted(name: StageName, changes: Partial<StageSettings> = {}): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'findings-'));
   try {
-    await synthesizeApp({ CDK_OUTDIR: directory, CDK_BUNDLES: join(inject('assembly'), 'bundles') }, context);
+    const stage = readStage(name, { ...STAGES[name], ...changes });
+    await synthesizeApp(stage, { CDK_OUTDIR: directory, CDK_BUNDLES: join(inject('assembly'), 'bundles') });
     const found = await readFound(directory);
     expect(found.length).toBeGreaterThan(0);
     expect(found.filter((finding) => finding.at !== finding.in)).toEqual([]);

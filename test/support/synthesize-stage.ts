@@ -2,6 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
+import { readStage, type StageName, type StageSettings } from '../../infra/settings/stage.ts';
+import { STAGES } from '../../infra/stages/stages.ts';
 import { synthesizeApp } from '../../infra/synthesize-app.ts';
 import {
   type Assembly,
@@ -17,13 +19,13 @@ export interface SynthesizedStage extends Assembly {
 }
 
 /**
- * Synthesizes the service with an operator's settings, without validation, from the bundles that the test run has built.
- * It runs in this process, because a separate one would take longer to load CDK than to build the stacks.
- * @param variables  limits and allow-lists, and `CDK_DEFAULT_REGION`, which the CLI sets to the region it deploys to.
+ * Synthesizes a stage, without validation, from the bundles that the test run has built. It runs in this process, because a
+ * separate one would take longer to load CDK than to build the stacks.
+ * @param changes  settings that replace those in the file of the stage.
  */
 export async function synthesizeStage(
-  context: Readonly<Record<string, string>>,
-  variables: Readonly<Record<string, string>> = {},
+  name: StageName,
+  changes: Partial<StageSettings> = {},
 ): Promise<SynthesizedStage> {
   const directory = await mkdtemp(join(tmpdir(), 'stage-'));
   const remove = () => rm(directory, { recursive: true, force: true });
@@ -33,7 +35,7 @@ export async function synthesizeStage(
       CDK_VALIDATION: 'false',
       CDK_BUNDLES: join(inject('assembly'), 'bundles'),
     };
-    await synthesizeApp({ ...settings, ...variables }, context);
+    await synthesizeApp(readStage(name, { ...STAGES[name], ...changes }), settings);
     return { directory, remove, ...(await loadAssembly(directory)) };
   } catch (error) {
     await remove();
@@ -43,10 +45,10 @@ export async function synthesizeStage(
 
 /** Synthesizes like {@link synthesizeStage} and keeps only the templates, by the last part of their stack's name (`Api`). */
 export async function templatesOf(
-  context: Readonly<Record<string, string>>,
-  variables: Readonly<Record<string, string>> = {},
+  stage: StageName,
+  changes: Partial<StageSettings> = {},
 ): Promise<Record<string, Template>> {
-  const { templates, remove } = await synthesizeStage(context, variables);
+  const { templates, remove } = await synthesizeStage(stage, changes);
   await remove();
   return Object.fromEntries(
     Object.entries(templates).map(([name, template]) => [name.replace(/^FileHosting-\w+-(\w+).*$/, '$1'), template]),

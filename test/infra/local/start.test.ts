@@ -164,7 +164,7 @@ describe('a start fails with one sentence', () => {
     ],
     [
       { ALLOWED_EMAIL: 'a@example.org' },
-      'the environment has ALLOWED_EMAIL, which is not a variable of this service; those are ',
+      'the environment has ALLOWED_EMAIL, which is not a limit of this service; those are ',
     ],
     [{ DATA_DIR: '/dev/null/data' }, 'DATA_DIR /dev/null/data cannot be written: ENOTDIR'],
   ])('with %j', async (environment, sentence) => {

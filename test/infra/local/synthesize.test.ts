@@ -8,15 +8,16 @@ import { checkResourceType } from '../../../local-aws/template/resource-types.ts
 
 afterEach(() => vi.unstubAllEnvs());
 
-test('npm start ignores the context that an operator sets for AWS, and has no firewall', async () => {
+test('npm start synthesizes the stage local, whatever stage an operator has named for AWS, and has no firewall', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'synthesize-'));
-  vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify({ stage: 'prod', firewallRequestsPerFiveMinutes: '3000' }));
+  vi.stubEnv('STAGE', 'prod');
+  vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify({ stage: 'prod' }));
   vi.stubEnv('CDK_BUNDLES', join(inject('assembly'), 'bundles'));
   try {
     await synthesize(directory);
     const { templates } = await loadAssembly(directory);
-    expect(Object.keys(templates).filter((name) => !name.startsWith('FileHosting-dev-'))).toEqual([]);
-    expect(Object.keys(templates)).not.toContain('FileHosting-dev-Firewall');
+    expect(Object.keys(templates).filter((name) => !name.startsWith('FileHosting-local-'))).toEqual([]);
+    expect(Object.keys(templates)).not.toContain('FileHosting-local-Firewall');
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

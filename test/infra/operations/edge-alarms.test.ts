@@ -37,8 +37,8 @@ const DISTRIBUTIONS = [
 ] as const;
 
 test.each(DISTRIBUTIONS)('%s uses the metrics of the distribution of the stack %s', async (name, stack, output) => {
-  const alarm = (await alarms()).find(({ AlarmName }) => AlarmName === `FileHosting-dev-${name}`);
-  const id = { 'Fn::GetStackOutput': { StackName: `FileHosting-dev-${stack}`, OutputName: output } };
+  const alarm = (await alarms()).find(({ AlarmName }) => AlarmName === `FileHosting-local-${name}`);
+  const id = { 'Fn::GetStackOutput': { StackName: `FileHosting-local-${stack}`, OutputName: output } };
   const stats = (alarm?.Metrics ?? []).flatMap(({ MetricStat }) => MetricStat ?? []);
   const dimensions = [
     { Name: 'DistributionId', Value: id },
@@ -51,7 +51,7 @@ test.each(DISTRIBUTIONS)('%s uses the metrics of the distribution of the stack %
   for (const { Metric } of stats) expect(Metric).toMatchObject({ Namespace: 'AWS/CloudFront', Dimensions: dimensions });
   const { templates } = await loadAssembly(inject('assembly'));
   const { logicalId } = await onlySynthesized(stack, 'AWS::CloudFront::Distribution');
-  expect(templates[`FileHosting-dev-${stack}`]?.Outputs?.[output]?.Value).toEqual({ Ref: logicalId });
+  expect(templates[`FileHosting-local-${stack}`]?.Outputs?.[output]?.Value).toEqual({ Ref: logicalId });
 });
 
 test.each([

@@ -27,21 +27,23 @@ async function publishingAlarms(): Promise<AlarmProperties[]> {
 }
 
 test('these alarms publish to the topic', async () => {
-  expect((await publishingAlarms()).map(({ AlarmName }) => AlarmName.replace('FileHosting-dev-', '')).sort()).toEqual([
-    'ApiLatency',
-    'ApiServerErrors',
-    'DatabaseReadThrottles',
-    'DatabaseSystemErrors',
-    'DatabaseWriteThrottles',
-    'DirectUploadRequests',
-    'FailedEvents',
-    'Functions',
-    'LoginFailures',
-    'StreamingFailures',
-    'StreamingSaturation',
-    'SweeperFailures',
-    'SweeperLag',
-  ]);
+  expect((await publishingAlarms()).map(({ AlarmName }) => AlarmName.replace('FileHosting-local-', '')).sort()).toEqual(
+    [
+      'ApiLatency',
+      'ApiServerErrors',
+      'DatabaseReadThrottles',
+      'DatabaseSystemErrors',
+      'DatabaseWriteThrottles',
+      'DirectUploadRequests',
+      'FailedEvents',
+      'Functions',
+      'LoginFailures',
+      'StreamingFailures',
+      'StreamingSaturation',
+      'SweeperFailures',
+      'SweeperLag',
+    ],
+  );
 });
 
 test('each alarm describes what to look at first, and publishes when it starts and when it ends', async () => {
@@ -75,7 +77,7 @@ test('every function has an alarm on its errors and throttles, and one composite
 test('missing data starts only the alarm on the sweeper, which reports every minute', async () => {
   const bad = (await alarms()).filter(({ TreatMissingData }) => TreatMissingData !== 'notBreaching');
   expect(bad.map(({ AlarmName, TreatMissingData }) => [AlarmName, TreatMissingData])).toEqual([
-    ['FileHosting-dev-SweeperLag', 'breaching'],
+    ['FileHosting-local-SweeperLag', 'breaching'],
   ]);
 });
 
@@ -110,7 +112,7 @@ test('the alarms on our own metrics use metrics that the functions write, with t
   expect(own.map(({ MetricName, Dimensions }) => [MetricName, Dimensions])).toEqual(
     ['LoginFailures', 'StreamingFailures', 'StreamingPlaces', 'SweepLag', 'SweepFailures'].map((name) => [
       name,
-      [{ Name: 'Stage', Value: 'dev' }],
+      [{ Name: 'Stage', Value: 'local' }],
     ]),
   );
   expect(own.filter(({ MetricName }) => !Object.hasOwn(METRICS, String(MetricName)))).toEqual([]);
@@ -144,7 +146,7 @@ test('the alarms on the API use a gateway name that no other stage has', async (
   const api = await onlySynthesized('Api', 'AWS::ApiGateway::RestApi');
   const [latency] = (await alarms()).filter(({ AlarmName }) => AlarmName.endsWith('ApiLatency'));
   expect(latency?.Dimensions).toEqual([{ Name: 'ApiName', Value: api.Properties.Name }]);
-  expect(api.Properties.Name).toBe('FileHosting-dev');
+  expect(api.Properties.Name).toBe('FileHosting-local');
 });
 
 test('only CloudWatch of this account may publish to the topic, over TLS, and there is no default subscription', async () => {
@@ -190,7 +192,7 @@ test('the dashboard has these widgets', async () => {
     'Errors and throttles by function',
     'Throttles by table and index',
   ]);
-  expect(JSON.stringify(Properties.DashboardName)).toContain('"FileHosting-dev-",{"Ref":"AWS::Region"}');
+  expect(JSON.stringify(Properties.DashboardName)).toContain('"FileHosting-local-",{"Ref":"AWS::Region"}');
 });
 
 test("the dashboard reads CloudFront's metrics from us-east-1", async () => {

@@ -1,13 +1,15 @@
-import { App } from 'aws-cdk-lib';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { readOperatorVariables } from '../../../infra/settings/operator-variables.ts';
-import { existingTableKey, readStageConfig } from '../../../infra/settings/stage.ts';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { newApp } from '../../../infra/new-app.ts';
+import { readStage, type StageSettings } from '../../../infra/settings/stage.ts';
+import { STAGES, stageOf } from '../../../infra/stages/stages.ts';
 import type { Template, TemplateResource } from '../../../local-aws/service.ts';
 import { TABLES, type TableName } from '../../../shared/aws/tables.ts';
 import { DELETED_BYTES_KEPT_DAYS } from '../../../shared/limits.ts';
 import { distributionOf, resourcesOf, synthesizeStage, templatesOf } from '../../support/synthesize-stage.ts';
 
-/** The templates that result from an operator's context (`-c name=value`). */
+/** The checks of a stage's settings, and the templates that result from them. */
 
 type Statement = Record<'Effect' | 'Action' | 'Resource', unknown>;
 
@@ -16,7 +18,7 @@ const statementsOf = ({ Properties = {} }: TemplateResource): Statement[] =>
 
 let production: Record<string, Template>;
 beforeAll(async () => {
-  production = await templatesOf({ stage: 'prod' });
+  production = await templatesOf('prod');
 });
 
 describe('a stage with all optional settings', () => {
@@ -24,17 +26,15 @@ describe('a stage with all optional settings', () => {
   const WEB_ACL = 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/files/1';
   let templates: Record<string, Template>;
   beforeAll(async () => {
-    templates = await templatesOf({
-      stage: 'prod',
-      appDomain: 'files.example.com',
-      appCertificateArn: certificate('app'),
-      cdnDomain: 'cdn.example.net',
-      cdnCertificateArn: certificate('cdn'),
-      webAclArn: WEB_ACL,
+    templates = await templatesOf('prod', {
+      account: '123456789012',
+      appDomain: { name: 'files.example.com', certificateArn: certificate('app') },
+      cdnDomain: { name: 'cdn.example.net', certificateArn: certificate('cdn') },
+      firewall: { webAclArn: WEB_ACL },
       priceClass: '100',
       originSecretSlot: 'b',
-      alarmEmail: 'ops@example.com',
-      streamingEnvironments: '200',
+      alarmEmails: ['ops@example.com', 'night@example.com'],
+      streaming: { environments: 200 },
     });
   });
 
@@ -88,9 +88,12 @@ describe('a stage with all optional settings', () => {
     expect(JSON.stringify(key?.Properties?.Value)).toContain('SecretString:b::');
   });
 
-  test.each(['Operations', 'EdgeAlarms'])('subscribes the given e-mail address to the alarms of %s', (stack) => {
+  test.each(['Operations', 'EdgeAlarms'])('subscribes the given e-mail addresses to the alarms of %s', (stack) => {
     const subscriptions = resourcesOf(templates[stack], 'AWS::SNS::Subscription').map(({ Properties }) => Properties);
-    expect(subscriptions).toEqual([expect.objectContaining({ Protocol: 'email', Endpoint: 'ops@example.com' })]);
+    expect(subscriptions).toEqual([
+      expect.objectContaining({ Protocol: 'email', Endpoint: 'ops@example.com' }),
+      expect.objectContaining({ Protocol: 'email', Endpoint: 'night@example.com' }),
+    ]);
   });
 
   test('keeps its data when the stack is deleted', () => {
@@ -151,7 +154,7 @@ test('deleted bytes are kept for some days, and only an operator can reach them'
 });
 
 test('bytes that arrived directly are kept for the longest ticket and a day', async () => {
-  const { Data } = await templatesOf({ stage: 'dev' }, { MAX_UPLOAD_SIZE_BYTES: String(5_000 * 2 ** 20) });
+  const { Data } = await templatesOf('dev', { limits: { MAX_UPLOAD_SIZE_BYTES: 5_000 * 2 ** 20 } });
   // A ticket of 5,000 MiB lasts for 89 hours.
   expect(
     resourcesOf(Data, 'AWS::S3::Bucket').map(({ Properties }) => Properties?.LifecycleConfiguration),
@@ -164,7 +167,7 @@ describe('a restored table in place of the original one', () => {
   const [RESTORED, ORIGINAL] = ['FileHosting-prod-restored-files', /^FilesTable/];
   let [before, after]: Record<string, Template>[] = [{}, {}];
   beforeAll(async () => {
-    [before, after] = [production, await templatesOf({ stage: 'prod', filesTable: RESTORED })];
+    [before, after] = [production, await templatesOf('prod', { restoredTables: { files: RESTORED } })];
   });
   const textOf = (template: Template | undefined) => JSON.stringify(template);
   const grants = (template: Template | undefined) => resourcesOf(template, 'AWS::IAM::Policy').flatMap(statementsOf);
@@ -218,16 +221,16 @@ describe('a restored table in place of the original one', () => {
 
   test('can be given for every table', async () => {
     const all = Object.fromEntries(
-      (Object.keys(TABLES) as TableName[]).map((name) => [existingTableKey(name), `FileHosting-prod-${name}-2`]),
+      (Object.keys(TABLES) as TableName[]).map((name) => [name, `FileHosting-prod-${name}-2`]),
     );
-    const templates = await templatesOf({ stage: 'prod', ...all });
+    const templates = await templatesOf('prod', { restoredTables: all });
     expect(resourcesOf(templates.Data, 'AWS::DynamoDB::GlobalTable')).toEqual([]);
     for (const name of Object.values(all)) expect(textOf(templates.Api)).toContain(`:table/${name}"`);
   });
 });
 
 test('the stage dev can be deleted completely, and without streaming uploads there is no streaming stack', async () => {
-  const templates = await templatesOf({ stage: 'dev', streamingUploads: 'false', reserveConcurrency: 'false' });
+  const templates = await templatesOf('dev', { streaming: 'off', reservesConcurrency: false });
   expect(Object.keys(templates).sort()).toEqual(['Api', 'Data', 'Edge', 'EdgeAlarms', 'Operations']);
   expect(JSON.stringify(templates.Operations)).not.toContain('StreamingFailures"');
   expect(JSON.stringify(templates.Api)).not.toContain('ReservedConcurrentExecutions');
@@ -241,10 +244,30 @@ test('the stage dev can be deleted completely, and without streaming uploads the
   expect(distributionOf(templates.Data)).toHaveProperty('PriceClass', 'PriceClass_All');
 });
 
+test('a deployment goes to the Region and the account of the file, and to us-east-1 for what belongs to CloudFront', async () => {
+  const { directory, remove } = await synthesizeStage('prod', { region: 'eu-west-1', account: '123456789012' });
+  const { artifacts } = JSON.parse(await readFile(join(directory, 'manifest.json'), 'utf8')) as {
+    artifacts: Record<string, { type: string; environment?: string }>;
+  };
+  await remove();
+  const stacks = Object.entries(artifacts).filter(([, { type }]) => type === 'aws:cloudformation:stack');
+  const places = Object.fromEntries(stacks.map(([name, { environment }]) => [name.split('-')[2], environment]));
+  const [home, edge] = ['aws://123456789012/eu-west-1', 'aws://123456789012/us-east-1'];
+  expect(places).toEqual({
+    Data: home,
+    Api: home,
+    Streaming: home,
+    Edge: home,
+    Operations: home,
+    Firewall: edge,
+    EdgeAlarms: edge,
+  });
+});
+
 test.each(['eu-central-1', 'us-east-1'])(
   'the alarms on CloudFront of a service in %s are in us-east-1',
   async (region) => {
-    const { EdgeAlarms, ...others } = await templatesOf({}, region === undefined ? {} : { CDK_DEFAULT_REGION: region });
+    const { EdgeAlarms } = await templatesOf('prod', { region });
     const alarms = JSON.stringify(resourcesOf(EdgeAlarms, 'AWS::CloudWatch::Alarm'));
     expect(
       [...alarms.matchAll(/"StackName":"\w+-\w+-(\w+)","Region":"([^"]+)"/g)].map((found) => found.slice(1)),
@@ -254,89 +277,148 @@ test.each(['eu-central-1', 'us-east-1'])(
       ['Data', region],
       ['Data', region],
     ]);
-    // No other resource depends on a Region.
-    for (const [name, { Resources }] of Object.entries(others)) {
-      const text = JSON.stringify(Resources).replaceAll(/"region\\*":\\*"us-east-1/g, '');
-      expect([name, text.includes(region)]).toEqual([name, false]);
-    }
   },
 );
 
-describe('an invalid context is an error that names it:', () => {
-  test.each([
-    [{ streamingUpload: 'false' }, 'there is no context "streamingUpload"; there are stage, streamingUploads, '],
-    [{ 'reserve-concurrency': 'false' }, 'there is no context "reserve-concurrency"; there are '],
-    [{ stage: 'test' }, 'context stage must be prod or dev, not "test"'],
-    [{ streamingUploads: 'no' }, 'context streamingUploads must be true or false, not "no"'],
-    [{ reserveConcurrency: '0' }, 'context reserveConcurrency must be true or false, not "0"'],
-    [{ alarmEmail: 'nobody' }, 'context alarmEmail must match '],
-    [{ priceClass: '300' }, 'context priceClass must be all or 200 or 100, not "300"'],
-    [{ appDomain: 'files.example.com' }, 'context appDomain and appCertificateArn go together'],
-    [{ filesTable: 'FileHosting-dev-files' }, 'context filesTable must match ^FileHosting-prod-'],
-    [{ stage: 'dev', filesTable: 'FileHosting-prod-files' }, 'context filesTable must match ^FileHosting-dev-'],
-    [{ cdnDomain: 'https://cdn.example.net' }, 'context cdnDomain must match '],
-    [{ webAclArn: 'arn:aws:wafv2:eu-west-1:123456789012:global/webacl/x/1' }, 'context webAclArn must match '],
-    [{ streamingEnvironments: '1' }, 'context streamingEnvironments must be a whole number from 2 to 10000, not "1"'],
-    [{ streamingEnvironments: '10001' }, 'context streamingEnvironments must be a whole number from 2 to 10000'],
-    [{ firewallRequestsPerFiveMinutes: '9' }, 'must be a whole number from 10 to 2000000000, not "9"'],
-    [{ firewallRequestsPerFiveMinutes: '2000000001' }, 'must be a whole number from 10 to 2000000000'],
-    [{ firewallRequestsPerFiveMinutes: '1e3' }, 'context firewallRequestsPerFiveMinutes must be a whole number'],
+describe('an invalid setting is an error that names the file of the stage and the setting:', () => {
+  const certificateArn = 'arn:aws:acm:us-east-1:123456789012:certificate/x';
+  test.each<[Record<string, unknown>, string]>([
+    [{ streamingUploads: false }, 'streamingUploads is not a setting; there are region, account, keepsData, '],
+    [{ region: undefined }, 'region must match '],
+    [{ region: 'Frankfurt' }, 'region must match '],
+    [{ account: '1234' }, 'account must match '],
+    [{ keepsData: 'yes' }, 'keepsData must be true or false, not "yes"'],
+    [{ whoMayLogIn: undefined }, 'whoMayLogIn must be an object with domains, emails, not undefined'],
+    [{ whoMayLogIn: 'anyone' }, 'whoMayLogIn must be an object with domains, emails, not "anyone"'],
+    [{ whoMayLogIn: { email: ['a@example.org'] } }, 'whoMayLogIn.email is not a setting; there are domains, emails'],
+    [{ whoMayLogIn: { emails: ['everyone'] } }, 'whoMayLogIn.emails[0] must match '],
+    [{ whoMayLogIn: { emails: ['a@example.org,b@example.org'] } }, 'whoMayLogIn.emails[0] must match '],
+    [{ whoMayLogIn: { domains: ['@example.org'] } }, 'whoMayLogIn.domains[0] must match '],
+    [{ whoMayLogIn: { emails: Array(200).fill('a@example.org') } }, 'whoMayLogIn may have 2000 bytes'],
     [
-      {
-        firewallRequestsPerFiveMinutes: '10',
-        webAclArn: 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/x/1',
-      },
-      'context webAclArn and firewallRequestsPerFiveMinutes exclude each other',
+      { limits: { MAX_UPLOAD_BYTES: 1 } },
+      'limits.MAX_UPLOAD_BYTES is not a setting; there are MAX_UPLOAD_SIZE_BYTES, ',
     ],
+    [{ limits: { FILE_COUNT_LIMIT: 0 } }, 'limits are invalid: FILE_COUNT_LIMIT must be a whole number from 1 to '],
     [
-      { appDomain: 'a.example.com', appCertificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/x' },
-      'context appCertificateArn must match ',
+      { limits: { MAX_UPLOAD_SIZE_BYTES: '100MB' } },
+      'MAX_UPLOAD_SIZE_BYTES must be a whole number from 1 to 5242880000, not "100MB"',
     ],
-  ])('%j', (context, sentence) => {
-    expect(() => readStageConfig(new App({ context }), {})).toThrow(sentence);
-  });
-
-  test('a context that npm took for its own option, because -- was missing', () => {
-    const read = () => readStageConfig(new App(), { npm_config_call: 'stage=dev' });
-    expect(read).toThrow('as in "npm run deploy -- -c stage=dev"');
-  });
-
-  test("the CDK's own context is not an error", () => {
-    const ofCdk = { 'cli-telemetry': false, 'acknowledged-issue-numbers': [16603], '@aws-cdk/core:x': true };
-    expect(readStageConfig(new App({ context: ofCdk }), {}).name).toBe('prod');
+    [{ alarmEmails: ['nobody'] }, 'alarmEmails[0] must match '],
+    [{ priceClass: '300' }, 'priceClass must be "all" or "200" or "100", not "300"'],
+    [{ originSecretSlot: 'c' }, 'originSecretSlot must be "a" or "b", not "c"'],
+    [{ reservesConcurrency: 0 }, 'reservesConcurrency must be true or false, not 0'],
+    [{ appDomain: { name: 'files.example.com' } }, 'appDomain.certificateArn must match '],
+    [{ cdnDomain: { name: 'https://cdn.example.net', certificateArn } }, 'cdnDomain.name must match '],
+    [
+      { appDomain: { name: 'a.example.com', certificateArn: certificateArn.replace('us-east-1', 'eu-west-1') } },
+      'appDomain.certificateArn must match ',
+    ],
+    [{ streaming: undefined }, 'streaming must be an object with environments, not undefined'],
+    [{ streaming: { environments: 1 } }, 'streaming.environments must be a whole number from 2 to 10000, not 1'],
+    [{ streaming: { environments: 10_001 } }, 'streaming.environments must be a whole number from 2 to 10000'],
+    [{ firewall: undefined }, 'firewall must be an object with requests, downloads, not undefined'],
+    [
+      { firewall: { requests: 9, downloads: 10 } },
+      'firewall.requests must be a whole number from 10 to 2000000000, not 9',
+    ],
+    [{ firewall: { requests: 10 } }, 'firewall.downloads must be a whole number from 10 to 2000000000, not undefined'],
+    [
+      { firewall: { webAclArn: 'arn:aws:wafv2:eu-west-1:123456789012:global/webacl/x/1' } },
+      'firewall.webAclArn must match ',
+    ],
+    [{ restoredTables: { files: 'FileHosting-dev-files' } }, 'restoredTables.files must match ^FileHosting-prod-'],
+    [{ restoredTables: { file: 'FileHosting-prod-files' } }, 'restoredTables.file is not a setting; there are '],
+  ])('%j', (changes, sentence) => {
+    const read = () => readStage('prod', { ...STAGES.prod, ...changes } as StageSettings);
+    expect(read).toThrow(/^infra\/stages\/prod\.ts: /);
+    expect(read).toThrow(sentence);
   });
 });
 
-describe('a variable that looks like a misspelt one is an error:', () => {
-  test.each([
-    'ALLOWED_EMAIL',
-    'allowed_emails',
-    'MAX_UPLOAD_BYTES',
-    'RATE_LIMIT_UPLOADS',
-    'STORAGE_LIMIT',
-    'FILE_COUNT',
-    'UPLOAD_BYTES_A_DAY',
-  ])('%s', (name) => {
-    const readVariables = () => readOperatorVariables({ PATH: '/bin', ALLOWED_EMAILS: 'a@example.org', [name]: '1' });
-    expect(readVariables).toThrow(
-      `the environment has ${name}, which is not a variable of this service; those are MAX_UPLOAD_SIZE_BYTES, `,
-    );
+describe('a stage is read from its file, and not from the environment:', () => {
+  test.each<[Record<string, string>, string]>([
+    [{}, 'no stage is named: set STAGE to prod, dev, local, the name of a file in infra/stages'],
+    [{ STAGE: '' }, 'no stage is named'],
+    [{ STAGE: 'production' }, 'there is no stage "production": set STAGE to prod, dev, local'],
+    [
+      { STAGE: 'prod', MAX_UPLOAD_SIZE_BYTES: '1' },
+      'the environment has MAX_UPLOAD_SIZE_BYTES, but the settings of this stage are in infra/stages/prod.ts',
+    ],
+    [{ STAGE: 'prod', ALLOWED_EMAILS: 'a@example.org' }, 'the environment has ALLOWED_EMAILS, but '],
+    [
+      { STAGE: 'prod', AWS_REGION: 'eu-west-3' },
+      `AWS_REGION is eu-west-3, but the stage prod is in ${STAGES.prod.region} (infra/stages/prod.ts)`,
+    ],
+    [
+      { STAGE: 'local', ALLOWED_EMAILS: 'a@example.org' },
+      'the environment has ALLOWED_EMAILS, which is not a limit of this service',
+    ],
+    [{ STAGE: 'local', allowed_emails: 'a@example.org' }, 'the environment has allowed_emails, which is not'],
+    [
+      { STAGE: 'local', MAX_UPLOAD_BYTES: '1' },
+      'the environment has MAX_UPLOAD_BYTES, which is not a limit of this service; those are MAX_UPLOAD_SIZE_BYTES, ',
+    ],
+    [{ STAGE: 'local', RATE_LIMIT_UPLOADS: '1' }, 'the environment has RATE_LIMIT_UPLOADS, which is not'],
+  ])('%j is an error', (environment, sentence) => {
+    expect(() => stageOf(environment)).toThrow(sentence);
   });
 
-  test('correct and unrelated variables are not errors', () => {
-    const environment = { ALLOWED_EMAIL_DOMAINS: '', RATE_LIMIT_LISTS_PER_MINUTE: '1', ALLOWED_HOSTS: '*' };
-    expect(() => readOperatorVariables(environment)).not.toThrow();
+  test('credentials, the Region of the stage and other variables are no errors', () => {
+    const environment = { AWS_PROFILE: 'ops', AWS_REGION: String(STAGES.prod.region), ALLOWED_HOSTS: '*' };
+    expect(stageOf({ STAGE: 'prod', ...environment })).toEqual(readStage('prod', STAGES.prod));
   });
 
-  test('the synthesis fails with it', async () => {
-    await expect(synthesizeStage({}, { ALLOWED_EMAIL: 'a@example.org' })).rejects.toThrow(
-      'has ALLOWED_EMAIL, which is',
-    );
+  test('only the stage local takes its limits from the environment', () => {
+    const { limits } = stageOf({ STAGE: 'local', RATE_LIMIT_LISTS_PER_MINUTE: '7', FILE_COUNT_LIMIT: '' });
+    expect(limits).toEqual({ ...readStage('local', STAGES.local).limits, RATE_LIMIT_LISTS_PER_MINUTE: 7 });
+  });
+
+  test.each([{ context: { stage: 'dev' } }, { call: 'stage=dev' }])('a context is an error: %j', async (given) => {
+    vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify(given.context ?? {}));
+    const made = newApp({ CDK_VALIDATION: 'false', ...(given.call !== undefined && { npm_config_call: given.call }) });
+    await expect(made).rejects.toThrow('has no effect: the settings of a stage are in its file in infra/stages');
+    vi.unstubAllEnvs();
+  });
+
+  test("the CDK's own context is no error", async () => {
+    const ofCdk = { 'cli-telemetry': false, 'acknowledged-issue-numbers': [16603], '@aws-cdk/core:x': true };
+    vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify(ofCdk));
+    await newApp({ CDK_VALIDATION: 'false' });
+    vi.unstubAllEnvs();
+  });
+});
+
+describe('who may log in', () => {
+  const variablesOf = async (whoMayLogIn: StageSettings['whoMayLogIn']) => {
+    const { Api } = await templatesOf('dev', { whoMayLogIn });
+    const [only, ...others] = resourcesOf(Api, 'AWS::Lambda::Function').flatMap(({ Properties = {} }) => {
+      const { Variables } = Properties.Environment as { Variables: Record<string, unknown> };
+      return Variables.LOGIN_PROVIDER_SECRET && Variables.SESSIONS_TABLE ? [Variables] : [];
+    });
+    expect(others).toEqual([]);
+    return [only?.ALLOWED_EMAIL_DOMAINS, only?.ALLOWED_EMAILS];
+  };
+
+  test.each<[StageSettings['whoMayLogIn'], unknown[]]>([
+    [{}, [undefined, undefined]],
+    [{ domains: [], emails: [] }, [undefined, undefined]],
+    [
+      { domains: ['example.com', 'example.org'], emails: ['a@example.net'] },
+      ['example.com,example.org', 'a@example.net'],
+    ],
+    ['everyone', [undefined, 'everyone']],
+  ])('%j becomes variables of the function that finishes a login', async (who, variables) => {
+    expect(await variablesOf(who)).toEqual(variables);
+  });
+
+  test('are nobody in the stages of AWS until an operator writes them into the file', () => {
+    for (const { whoMayLogIn } of [STAGES.prod, STAGES.dev]) expect(whoMayLogIn).toEqual({ domains: [], emails: [] });
   });
 });
 
 describe('the bytes that an account may send in a day', () => {
-  const limitsOf = (environment: Record<string, string>) => readOperatorVariables(environment).limits;
+  const limitsOf = (environment: Record<string, string>) => stageOf({ STAGE: 'local', ...environment }).limits;
 
   test('are 25 times the storage limit, unless they are set', () => {
     expect(limitsOf({}).UPLOAD_BYTES_PER_DAY).toBe(25 * 2_147_483_648);

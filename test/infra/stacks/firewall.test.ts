@@ -1,8 +1,10 @@
 import { beforeAll, expect, test } from 'vitest';
+import { type FirewallLimits, readStage } from '../../../infra/settings/stage.ts';
+import { STAGES } from '../../../infra/stages/stages.ts';
 import type { Template } from '../../../local-aws/service.ts';
 import { distributionOf, resourcesOf, templatesOf } from '../../support/synthesize-stage.ts';
 
-/** The firewall that an operator can add by context. */
+/** The firewall in front of both distributions. */
 
 interface WebAcl {
   readonly Scope: string;
@@ -31,32 +33,53 @@ interface CustomResponse {
 let templates: Record<string, Template>;
 let webAcl: WebAcl;
 beforeAll(async () => {
-  templates = await templatesOf({ firewallRequestsPerFiveMinutes: '3000' }, { CDK_DEFAULT_REGION: 'eu-central-1' });
+  templates = await templatesOf('prod', { region: 'eu-central-1', firewall: { requests: 3_000, downloads: 9_000 } });
   const found = resourcesOf(templates.Firewall, 'AWS::WAFv2::WebACL');
   expect(found).toHaveLength(1);
   webAcl = found[0]?.Properties as unknown as WebAcl;
 });
 
-test('the firewall is only on the app distribution, and the data stack does not refer to it', () => {
+test('the stage prod has a firewall', () => {
+  expect(STAGES.prod.firewall).toEqual({ requests: expect.any(Number), downloads: expect.any(Number) });
+});
+
+test('both distributions use the firewall, and the data stack refers to no other stack', () => {
   const [logicalId] =
     Object.entries(templates.Firewall?.Resources ?? {}).find(([, { Type }]) => Type === 'AWS::WAFv2::WebACL') ?? [];
   expect(templates.Firewall?.Outputs?.WebAclArn?.Value).toEqual({ 'Fn::GetAtt': [logicalId, 'Arn'] });
-  expect(distributionOf(templates.Edge).WebACLId).toEqual({
+  const reference = {
     'Fn::GetStackOutput': {
       StackName: 'FileHosting-prod-Firewall-eu-central-1',
       Region: 'us-east-1',
       OutputName: 'WebAclArn',
     },
-  });
-  expect(distributionOf(templates.Data)).not.toHaveProperty('WebACLId');
-  expect(JSON.stringify(templates.Data)).not.toContain('Firewall');
+  };
+  for (const stack of ['Edge', 'Data']) expect(distributionOf(templates[stack]).WebACLId).toEqual(reference);
+  expect(JSON.stringify(templates.Data).match(/"StackName":"[^"]*"/g)).toEqual([
+    '"StackName":"FileHosting-prod-Firewall-eu-central-1"',
+  ]);
 });
 
-test('the firewall rejects an address with too many requests in five minutes, and allows all others', () => {
+test('the firewall rejects an address with too many requests or downloads in five minutes, and allows all others', () => {
   expect(webAcl).toMatchObject({ Scope: 'CLOUDFRONT', DefaultAction: { Allow: {} } });
+  const download = {
+    ByteMatchStatement: expect.objectContaining({ PositionalConstraint: 'STARTS_WITH', SearchString: '/uploads/' }),
+  };
+  const rate = (Limit: number, ScopeDownStatement: unknown) => ({
+    RateBasedStatement: { AggregateKeyType: 'IP', EvaluationWindowSec: 300, Limit, ScopeDownStatement },
+  });
   expect(webAcl.Rules.map(({ Statement }) => Statement)).toEqual([
-    { RateBasedStatement: { AggregateKeyType: 'IP', EvaluationWindowSec: 300, Limit: 3_000 } },
+    rate(3_000, { NotStatement: { Statement: download } }),
+    rate(9_000, download),
   ]);
+});
+
+test('an account may use all its limits at once without the firewall of prod', () => {
+  const { limits } = readStage('prod', STAGES.prod);
+  const perMinute =
+    limits.RATE_LIMIT_UPLOADS_PER_MINUTE + limits.RATE_LIMIT_LISTS_PER_MINUTE + limits.RATE_LIMIT_REQUESTS_PER_MINUTE;
+  const { requests } = STAGES.prod.firewall as FirewallLimits;
+  expect(requests).toBeGreaterThan(2 * 5 * perMinute);
 });
 
 test('the firewall answers with the same error as the rate limiter', () => {

@@ -21,7 +21,7 @@ const APP_URL = 'https://app.example.org';
 /** Epoch seconds and milliseconds of every attempt, unless it says otherwise. */
 export const SECONDS = Math.floor(Date.now() / 1_000);
 export const NOW = SECONDS * 1_000;
-const EVERYBODY: AllowList = { domains: [], emails: [] };
+const EVERYBODY: AllowList = { domains: [], emails: ['everyone'] };
 
 beforeEach(() => {
   forging.exchanges.length = 0;

@@ -22,6 +22,8 @@ describe('only a person whom the operator allows can log in', () => {
     ['is of an allowed domain, in any case', { domains: ['example.org'], emails: [] }, {}, true],
     ['is an allowed address, in any case', { domains: [], emails: ['ada@example.org'] }, {}, true],
     ['is on one of two lists', { domains: ['other.org'], emails: ['ada@example.org'] }, {}, true],
+    ['is on none, because both lists are empty', { domains: [], emails: [] }, {}, false],
+    ['is one of everyone', { domains: [], emails: ['everyone'] }, {}, true],
     ['is on none', { domains: ['other.org'], emails: ['bob@example.org'] }, {}, false],
     ['is of a subdomain', { domains: ['example.org'], emails: [] }, { claims: { email: 'a@x.example.org' } }, false],
     [

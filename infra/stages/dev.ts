@@ -1,0 +1,12 @@
+import type { StageSettings } from '../settings/stage.ts';
+
+/** A second service for trying things out, which can be destroyed completely. */
+export const dev: StageSettings = {
+  region: 'eu-central-1',
+  keepsData: false,
+  // Nobody may log in until you name them here.
+  whoMayLogIn: { domains: [], emails: [] },
+  limits: {},
+  firewall: 'off',
+  streaming: { environments: 20 },
+};

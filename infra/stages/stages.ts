@@ -1,0 +1,61 @@
+import { CONFIGURABLE_LIMITS, parseLimit } from '../../shared/limits.ts';
+import { readStage, type StageConfig, type StageName, type StageSettings } from '../settings/stage.ts';
+import { dev } from './dev.ts';
+import { local } from './local.ts';
+import { prod } from './prod.ts';
+
+export const STAGES: Readonly<Record<StageName, StageSettings>> = { prod, dev, local };
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Matches the names of our limits and of what earlier versions took from the environment, and names that are nearly the same. */
+const OURS = /^(ALLOWED_EMAIL|FILE_COUNT|MAX_UPLOAD|RATE_LIMIT|STORAGE_LIMIT|UPLOAD_BYTES)/i;
+
+/**
+ * Reads the stage that the variable `STAGE` names. Nothing but its file says what is deployed: a limit in the environment is an
+ * error, since its author expects it to have an effect. Only the stage `local` takes its limits from there.
+ * @throws Error when no stage is named, when the environment has a setting or another Region, or when a setting is invalid.
+ */
+export function stageOf(environment: Environment): StageConfig {
+  const name = stageNameOf(environment);
+  if (name === 'local') return localStage(environment);
+  const misplaced = Object.keys(environment).find((variable) => OURS.test(variable));
+  if (misplaced !== undefined) {
+    throw new Error(`the environment has ${misplaced}, but the settings of this stage are in infra/stages/${name}.ts`);
+  }
+  const stage = readStage(name, STAGES[name]);
+  const region = environment.AWS_REGION;
+  if (region && region !== stage.place.region) {
+    throw new Error(
+      `AWS_REGION is ${region}, but the stage ${name} is in ${stage.place.region} (infra/stages/${name}.ts)`,
+    );
+  }
+  return stage;
+}
+
+function stageNameOf({ STAGE }: Environment): StageName {
+  const names = Object.keys(STAGES) as StageName[];
+  const name = names.find((candidate) => candidate === STAGE);
+  if (name !== undefined) return name;
+  const problem = STAGE ? `there is no stage "${STAGE}"` : 'no stage is named';
+  throw new Error(`${problem}: set STAGE to ${names.join(', ')}, the name of a file in infra/stages`);
+}
+
+/**
+ * Reads the stage of the local environment, with the limits in `environment`.
+ * @throws Error naming a variable that is none of our limits but looks like one, or a limit that is out of bounds.
+ */
+export function localStage(environment: Environment): StageConfig {
+  const known = Object.keys(CONFIGURABLE_LIMITS);
+  const unknown = Object.keys(environment).find((name) => OURS.test(name) && !known.includes(name));
+  if (unknown !== undefined) {
+    throw new Error(
+      `the environment has ${unknown}, which is not a limit of this service; those are ${known.join(', ')}`,
+    );
+  }
+  const given = (Object.keys(CONFIGURABLE_LIMITS) as (keyof typeof CONFIGURABLE_LIMITS)[]).filter(
+    (name) => environment[name],
+  );
+  const limits = Object.fromEntries(given.map((name) => [name, parseLimit(name, environment[name])]));
+  return readStage('local', { ...local, limits });
+}

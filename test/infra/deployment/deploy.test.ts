@@ -1,0 +1,198 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { json, text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  deployedSettings,
+  operatorParameterName,
+  readStage,
+  type StageSettings,
+  settingsParameterName,
+} from '../../../infra/settings/stage.ts';
+import { STAGES } from '../../../infra/stages/stages.ts';
+import { inherited } from '../../support/inherited.ts';
+
+/**
+ * Runs `npm run deploy`, `npm run admin` and `npm run smoke` as processes. A server stands in for SSM, and scripts for the CDK CLI
+ * and the AWS CLI.
+ */
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+/** The parameters of the AWS account, by name. */
+const parameters = new Map<string, string>();
+const ssm = createServer(async (request, response) => {
+  const { Name } = (await json(request)) as { Name: string };
+  const Value = parameters.get(Name);
+  response.writeHead(Value === undefined ? 400 : 200, { 'content-type': 'application/x-amz-json-1.1' });
+  response.end(JSON.stringify(Value === undefined ? { __type: 'ParameterNotFound' } : { Parameter: { Name, Value } }));
+});
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'deploy-'));
+  await once(ssm.listen(0, '127.0.0.1'), 'listening');
+  const script = (name: string, body: string) =>
+    writeFile(join(directory, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+  await script('cdk', `echo "$STAGE $*" > "${directory}/cdk.log"`);
+  await script('aws', `cat "${directory}/resources.json"`);
+});
+afterAll(async () => {
+  ssm.close();
+  await rm(directory, { recursive: true });
+});
+beforeEach(async () => {
+  parameters.clear();
+  await rm(join(directory, 'cdk.log'), { force: true });
+  await writeFile(join(directory, 'resources.json'), '["FileHosting-prod-Data-AccountsTable1"]');
+});
+
+/** Notes settings as those of the last deployment. */
+function deployed(changes: Partial<StageSettings> = {}): void {
+  const stage = readStage('prod', { ...STAGES.prod, ...changes });
+  parameters.set(settingsParameterName('prod'), JSON.stringify(deployedSettings(stage)));
+}
+
+async function run(program: string, args: readonly string[], environment: Record<string, string> = { STAGE: 'prod' }) {
+  const child = spawn(process.execPath, [join(ROOT, program), ...args], {
+    env: {
+      ...inherited(),
+      PATH: `${directory}:${process.env.PATH}`,
+      AWS_ENDPOINT_URL: `http://127.0.0.1:${(ssm.address() as AddressInfo).port}`,
+      AWS_ACCESS_KEY_ID: 'a',
+      AWS_SECRET_ACCESS_KEY: 'b',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  const cdk = await readFile(join(directory, 'cdk.log'), 'utf8').catch(() => undefined);
+  return { code, stderr, cdk: cdk?.trim() };
+}
+const deploy = (...args: string[]) => run('infra/deployment/deploy.ts', args);
+
+describe('npm run deploy', () => {
+  test('refuses without a stage, with a setting in the environment, and for the local environment', async () => {
+    const withEnvironment = async (environment: Record<string, string>) =>
+      (await run('infra/deployment/deploy.ts', ['--first'], environment)).stderr;
+    expect(await withEnvironment({})).toMatch(/^no stage is named: .*\nNothing was deployed\.\n$/);
+    expect(await withEnvironment({ STAGE: 'prod', FILE_COUNT_LIMIT: '5' })).toMatch(
+      /^the environment has FILE_COUNT_LIMIT/,
+    );
+    expect(await withEnvironment({ STAGE: 'prod', AWS_REGION: 'us-west-2' })).toMatch(/^AWS_REGION is us-west-2, but/);
+    expect(await withEnvironment({ STAGE: 'local' })).toMatch(/^The stage local runs on this machine/);
+  });
+
+  test('refuses a stage that is not deployed, unless it is told that this is the first deployment', async () => {
+    const refused = await deploy();
+    expect(refused).toEqual({
+      code: 1,
+      stderr: expect.stringContaining(
+        `The stage prod is not deployed in ${STAGES.prod.region} with these credentials.`,
+      ),
+      cdk: undefined,
+    });
+    expect(await deploy('--first', '--require-approval', 'never')).toEqual({
+      code: 0,
+      stderr: '',
+      cdk: 'prod deploy --all --require-approval never',
+    });
+  });
+
+  test('deploys the settings that are deployed', async () => {
+    deployed();
+    expect(await deploy()).toEqual({ code: 0, stderr: '', cdk: 'prod deploy --all' });
+  });
+
+  test('lists settings that have changed, and deploys them only when it is told to', async () => {
+    deployed({ limits: { FILE_COUNT_LIMIT: 7 }, streaming: 'off', whoMayLogIn: 'everyone' });
+    const { code, stderr, cdk } = await deploy();
+    expect([code, cdk]).toEqual([1, undefined]);
+    expect(stderr.split('\n')).toEqual([
+      'infra/stages/prod.ts differs from what is deployed:',
+      '  limits.FILE_COUNT_LIMIT: deployed 7, in the file 1000000',
+      '  streaming: deployed none, in the file {"environments":20}',
+      expect.stringMatching(/^ {2}whoMayLogIn: deployed sha256 [0-9a-f]{16}, in the file sha256 [0-9a-f]{16}$/),
+      'To deploy these changes: npm run deploy -- --change-settings',
+      'Nothing was deployed.',
+      '',
+    ]);
+    expect(await deploy('--change-settings')).toMatchObject({ code: 0, cdk: 'prod deploy --all' });
+  });
+
+  test('refuses a file that lacks the restored table in use, whatever it is told', async () => {
+    deployed({ restoredTables: { files: 'FileHosting-prod-files-1' } });
+    for (const options of [[], ['--change-tables'], ['--first', '--change-settings', '--change-tables']]) {
+      const { code, stderr, cdk } = await deploy(...options);
+      expect([code, cdk]).toEqual([1, undefined]);
+      expect(stderr).toContain(
+        'The service would get new, empty tables:\n  restoredTables.files: deployed FileHosting-prod-files-1, in the file none\n',
+      );
+    }
+  });
+
+  test('accepts a file without the restored table when the data stack has imported that table', async () => {
+    deployed({ restoredTables: { files: 'FileHosting-prod-files-1' } });
+    await writeFile(
+      join(directory, 'resources.json'),
+      '["FileHosting-prod-files-1", "FileHosting-prod-Data-AccountsTable1"]',
+    );
+    expect(await deploy()).toEqual({ code: 0, stderr: '', cdk: 'prod deploy --all' });
+  });
+
+  test('ends with the exit code of the CDK', async () => {
+    deployed();
+    await writeFile(join(directory, 'cdk'), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
+    expect((await deploy()).code).toBe(3);
+  });
+});
+
+test('what is deployed of a stage fits into a parameter and holds no e-mail address', () => {
+  const emails = Array.from({ length: 40 }, (_, index) => `somebody-${index}@example.com`);
+  const names = ['accounts', 'files', 'apiKeys', 'sessions', 'rateLimits', 'idempotency'];
+  const stage = readStage('prod', {
+    ...STAGES.prod,
+    whoMayLogIn: { emails },
+    alarmEmails: emails,
+    restoredTables: Object.fromEntries(names.map((name) => [name, `FileHosting-prod-${'x'.repeat(200)}`])),
+  });
+  const noted = JSON.stringify(deployedSettings(stage));
+  // Source: Parameter Store, "Managing parameter tiers".
+  expect(noted.length).toBeLessThan(4_096);
+  expect(noted).not.toContain('@');
+});
+
+test.each([
+  ['npm run admin', 'admin/run.ts', ['show', 'a@example.com'], 1],
+  ['npm run smoke', 'smoke/run.ts', ['--key', 'svc_live_x'], 2],
+])(
+  '%s refuses a stage that is not deployed, or that uses another table than its file says',
+  async (_, program, args, code) => {
+    const missing = await run(program, args);
+    expect([missing.code, missing.stderr]).toEqual([
+      code,
+      expect.stringMatching(/^The stage "prod" is not deployed in this AWS/),
+    ]);
+    parameters.set(operatorParameterName('prod'), '{}');
+    deployed({ restoredTables: { files: 'FileHosting-prod-files-1' } });
+    const other = await run(program, args);
+    expect(other.code).toBe(code);
+    expect(other.stderr).toMatch(
+      /^infra\/stages\/prod\.ts differs from what is deployed:\n {2}restoredTables\.files: deployed FileHosting-prod-files-1, in the file none\nDeploy first/,
+    );
+  },
+);
+
+test('npm run smoke refuses limits that are not deployed, and options that the file of the stage answers', async () => {
+  deployed({ limits: { MAX_UPLOAD_SIZE_BYTES: 7 } });
+  const { code, stderr } = await run('smoke/run.ts', ['--key', 'svc_live_x']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('limits.MAX_UPLOAD_SIZE_BYTES: deployed 7, in the file 104857600');
+  const given = await run('smoke/run.ts', ['--key', 'svc_live_x', '--base-url', 'http://localhost:1/api/v1']);
+  expect(given.stderr).toMatch(/^--base-url is only for STAGE=local\./);
+});
