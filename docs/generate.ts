@@ -1,12 +1,14 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openApiDocument } from '../openapi/document.ts';
+import { readLimits } from '../shared/limits.ts';
 import { contractPage } from './contract/contract-page.ts';
 import { brokenReferences, DOCUMENTS } from './references.ts';
 import { fillTables } from './tables.ts';
 
 /**
  * `node docs/generate.ts` makes what the documents take from the code: the tables of the README, CONTRIBUTING.md,
- * `docs/operate.md` and `docs/architecture.md`, and the page `docs/contract.md`.
+ * `docs/operate.md` and `docs/architecture.md`, the page `docs/contract.md`, and the OpenAPI document.
  * With `--check` it writes nothing, and fails when one of them is out of date, or when a document refers to a file or heading
  * that does not exist.
  */
@@ -15,6 +17,7 @@ const CONTRIBUTING = join(import.meta.dirname, '../CONTRIBUTING.md');
 const ARCHITECTURE = join(import.meta.dirname, 'architecture.md');
 const OPERATE = join(import.meta.dirname, 'operate.md');
 const CONTRACT = join(import.meta.dirname, 'contract.md');
+const OPENAPI = join(import.meta.dirname, 'openapi.json');
 const filled = (path: string) => ({ [path]: fillTables(readFileSync(path, 'utf8')) });
 const pages = {
   ...filled(README),
@@ -22,6 +25,8 @@ const pages = {
   ...filled(OPERATE),
   ...filled(ARCHITECTURE),
   [CONTRACT]: contractPage(),
+  // With the default limits; a deployment serves its own.
+  [OPENAPI]: `${JSON.stringify(openApiDocument(readLimits({})), null, 2)}\n`,
 };
 
 for (const [path, text] of Object.entries(pages)) {

@@ -1,3 +1,4 @@
+import type { Deletion } from '../shared/answers.ts';
 import { fileStore } from '../shared/aws/file-store.ts';
 import { objectStore } from '../shared/aws/object-store.ts';
 import { releaseStore } from '../shared/aws/settlement-store.ts';
@@ -15,7 +16,7 @@ export const handler = apiHandler<FileRow | undefined>(
   async ({ caller: { accountId }, param, deadlineAt, early }) => {
     const id = param('id');
     await deleteFile(stores, { accountId, id }, { deadlineAt, row: early });
-    return ok({ id, deleted: true });
+    return ok({ id, deleted: true } satisfies Deletion);
   },
   ({ caller: { accountId }, param }) => findRow(stores, { accountId, id: param('id') }),
 );

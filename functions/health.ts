@@ -1,3 +1,4 @@
+import type { Health } from '../shared/answers.ts';
 import { probeDatabase } from '../shared/aws/account-store.ts';
 import { cached } from '../shared/aws/cached.ts';
 import { probeStorage } from '../shared/aws/object-store.ts';
@@ -22,7 +23,7 @@ export const handler = routeStack('health', [], async () => {
   return {
     statusCode: isWell ? 200 : 503,
     headers: { 'Content-Type': 'application/json', ...(!isWell && { 'Retry-After': '5' }) },
-    body: JSON.stringify({ status: isWell ? 'ok' : 'degraded', db, storage: bucket }),
+    body: JSON.stringify({ status: isWell ? 'ok' : 'degraded', db, storage: bucket } satisfies Health),
   };
 });
 

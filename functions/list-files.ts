@@ -6,7 +6,7 @@ import { toFileRecord } from '../shared/files/file-record.ts';
 import { beginListing, type ListingStart, listFiles, type PageRequest } from '../shared/files/list-files.ts';
 import { queryInteger, queryText } from '../shared/http/request.ts';
 import { ok } from '../shared/http/response.ts';
-import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PAGE_MAX } from '../shared/limits.ts';
+import { LIST_QUERY } from '../shared/request-rules.ts';
 import { type ApiRequest, apiHandler } from '../shared/stack/api-handler.ts';
 
 const stores = { accounts: accountStore, listing: listingStore };
@@ -28,8 +28,8 @@ export const handler = apiHandler<ListingStart>(
 function pageRequest({ event, caller: { accountId } }: Pick<ApiRequest, 'event' | 'caller'>): PageRequest {
   return {
     accountId,
-    page: queryInteger(event, 'page', { fallback: 1, min: 1, max: PAGE_MAX }),
-    limit: queryInteger(event, 'limit', { fallback: PAGE_LIMIT_DEFAULT, min: 1, max: PAGE_LIMIT_MAX }),
+    page: queryInteger(event, 'page', LIST_QUERY.page),
+    limit: queryInteger(event, 'limit', LIST_QUERY.limit),
     search: queryText(event, 'search'),
   };
 }

@@ -84,6 +84,7 @@ export const LAYERS: readonly Layer[] = [
     'admin',
     'infra',
     'local-aws',
+    'openapi',
     'shared',
   ]),
   tests('test/dashboard', 'Tests of the dashboard, most of them in a browser', ['test/support', 'dashboard']),
@@ -106,7 +107,7 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'docs',
     what: 'What makes the tables, figures and pictures of the documents',
-    imports: ['bench', 'test/support', 'admin', 'infra', 'layers', 'shared'],
+    imports: ['bench', 'test/support', 'admin', 'infra', 'layers', 'openapi', 'shared'],
     packages: ['node:*', 'playwright-core'],
   },
   {
@@ -115,7 +116,7 @@ export const LAYERS: readonly Layer[] = [
     imports: ['test/support', 'infra/local', 'local-aws', 'shared'],
     packages: ['node:*'],
   },
-  tests('test/support', 'What tests share; it imports no test', ['*', 'infra', 'local-aws', 'shared']),
+  tests('test/support', 'What tests share; it imports no test', ['*', 'infra', 'local-aws', 'openapi', 'shared']),
   { path: '*', what: 'Configuration of the tests', imports: [], packages: ['vitest'] },
   {
     path: 'admin',
@@ -146,8 +147,14 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'infra',
     what: 'The CDK app: stacks and constructs',
-    imports: DECLARATIONS,
+    imports: [...DECLARATIONS, 'openapi/document.ts'],
     packages: ['aws-cdk-lib', 'cdk-nag', 'cloudfront', 'constructs', 'esbuild', 'node:*', 'vite'],
+  },
+  {
+    path: 'openapi',
+    what: 'The OpenAPI document of the API',
+    imports: [...WIRE, 'shared/request-rules.ts'],
+    packages: [],
   },
   { path: 'layers', what: 'This table, and its check', imports: [], packages: ['node:*', 'vite'] },
   {

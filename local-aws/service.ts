@@ -4,7 +4,7 @@ import { type AwsFront, startAwsFront } from './aws-front/aws-front.ts';
 import type { Principal } from './aws-front/principals.ts';
 import { deployFiles } from './buckets/deploy-files.ts';
 import { readBuckets } from './buckets/read-buckets.ts';
-import type { AnsweredRequest } from './cloudfront/serve-request.ts';
+import type { AnsweredRequest, Exchange } from './cloudfront/serve-request.ts';
 import { distributionOfOutput, startEdge } from './cloudfront/start-distribution.ts';
 import { type Compute, createCompute } from './compute.ts';
 import { createTables } from './dynamodb/create-tables.ts';
@@ -26,6 +26,7 @@ import { resolveDeployment } from './template/deployment.ts';
 
 export type { Fault, FaultHandle, FaultSubject } from './aws-front/faults.ts';
 export type { MeteredCall } from './aws-front/meter.ts';
+export type { Exchange } from './cloudfront/serve-request.ts';
 export type { Template, TemplateResource } from './template/assembly.ts';
 
 export interface ServiceOptions {
@@ -44,6 +45,8 @@ export interface ServiceOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly onLog?: LogListener;
   readonly onRequest?: (request: AnsweredRequest) => void;
+  /** Called with each whole request to the app's distribution and its answer. Tests check them by it. */
+  readonly onExchange?: (exchange: Exchange) => void;
   /** Whether the clock runs schedules. If not, {@link LocalService.runSchedules} does. */
   readonly isClockRunning?: boolean;
   /** The delays between the tries of a failed event. */
@@ -217,10 +220,10 @@ function startFront(
 async function startEdges(options: ServiceOptions, opened: Opened, origins: Origins, started: Closable[]) {
   const { deployment, addresses, apis, ports, app, cdn } = opened;
   for (const { domainName } of apis) addresses.set(domainName, `127.0.0.1:${origins.ports.get(domainName)}`);
-  const { onRequest = () => {}, clock } = options;
+  const { onRequest = () => {}, onExchange, clock } = options;
   const edge = { deployment, originPorts: origins.ports, onRequest, clock };
-  started.push(await startEdge({ ...edge, distribution: app, port: ports.app }));
-  started.push(await startEdge({ ...edge, distribution: cdn, port: ports.cdn }));
+  started.push(await startEdge({ ...edge, onExchange, distribution: app, port: ports.app }));
+  started.push(await startEdge({ ...edge, onExchange: undefined, distribution: cdn, port: ports.cdn }));
 }
 
 function noSecret(id: string): never {

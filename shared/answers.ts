@@ -42,6 +42,11 @@ export interface ApiKey {
   readonly last_used_at: string | null;
 }
 
+/** The answer to `GET /api-keys`, newest first. */
+export interface ListOfKeys {
+  readonly items: readonly ApiKey[];
+}
+
 /** The answer to the creation of a key: the only one that holds the secret. */
 export interface NewApiKey extends ApiKey {
   readonly key: string;
@@ -57,4 +62,22 @@ export interface Profile {
   readonly storage_used_bytes: number;
   readonly storage_limit_bytes: number;
   readonly file_count: number;
+}
+
+/** The answer to the deletion of a file, the cancellation of a direct upload and the revocation of a key. */
+export interface Deletion {
+  readonly id: string;
+  readonly deleted: true;
+}
+
+/** The answer to `GET /health`: 200 when all is `ok`, else 503. */
+export interface Health {
+  readonly status: 'ok' | 'degraded';
+  readonly db: 'ok' | 'error';
+  readonly storage: 'ok' | 'error';
+}
+
+/** The answer to the end of a session, or of all of them. */
+export interface LoggedOut {
+  readonly logged_out: true;
 }

@@ -102,7 +102,6 @@ export const PAGE_LIMIT_MAX = 100;
 export const PAGE_MAX = 2 ** 31 - 1;
 export const API_KEY_NAME_MAX_CODE_POINTS = 100;
 export const API_KEYS_PER_ACCOUNT_MAX = 100;
-export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 
 /** How long the record of an `Idempotency-Key` is kept. */
 export const IDEMPOTENCY_TTL_MS = DAY_MS;

@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { Duration } from 'aws-cdk-lib';
 import type * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
@@ -7,6 +8,7 @@ import type * as s3 from 'aws-cdk-lib/aws-s3';
 import * as s3deploy from 'aws-cdk-lib/aws-s3-deployment';
 import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
+import { OPENAPI_PATH, openApiDocument } from '../../openapi/document.ts';
 import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES } from '../../shared/limits.ts';
 import type { DashboardFiles } from '../bundle/build-dashboard.ts';
 import type { StageConfig } from '../settings/stage.ts';
@@ -54,6 +56,7 @@ export class AppDistribution extends Construct {
         MULTIPART_FRAMING_MAX_BYTES,
         STREAMING_UPLOADS: props.streamingDomain !== undefined,
         DASHBOARD_FILES: readdirSync(props.dashboard.pages).sort().join('|'),
+        OPENAPI_PATH,
       },
     });
     const common = {
@@ -89,6 +92,11 @@ export class AppDistribution extends Construct {
         cacheControl: s3deploy.CacheControl.fromString('public, max-age=31536000, immutable'),
         // A page that was loaded before an upgrade still finds its assets.
         keepsEarlierFiles: true,
+      },
+      Document: {
+        sources: [s3deploy.Source.jsonData(basename(OPENAPI_PATH), openApiDocument(props.stage.limits))],
+        prefix: dirname(OPENAPI_PATH).slice(1),
+        cacheControl: s3deploy.CacheControl.fromString('public, max-age=300'),
       },
     });
     const errors = new StaticFiles(this, 'Errors', {
@@ -129,6 +137,14 @@ export class AppDistribution extends Construct {
           origin: origins.S3BucketOrigin.withOriginAccessControl(site.bucket),
           cachePolicy: cloudfront.CachePolicy.CACHING_OPTIMIZED,
           responseHeadersPolicy: this.dashboardHeaders(props),
+        },
+        // The document of the API is a file, so it costs no function and no request of the caller's limits.
+        [OPENAPI_PATH.slice(1)]: {
+          ...common,
+          allowedMethods: cloudfront.AllowedMethods.ALLOW_ALL, // the function answers 405 with our body
+          origin: origins.S3BucketOrigin.withOriginAccessControl(site.bucket),
+          cachePolicy: cloudfront.CachePolicy.CACHING_OPTIMIZED,
+          responseHeadersPolicy: apiHeaders,
         },
         // There is no wildcard, because S3 would answer with XML for other keys.
         'errors/invalid_request.json': toErrors,

@@ -11,6 +11,7 @@ const MULTIPART_FRAMING_MAX_BYTES = 1048576;
 const INLINE_BODY_MAX_BYTES = 4194304;
 const STREAMING_UPLOADS = true;
 const DASHBOARD_FILES = 'index.html';
+const OPENAPI_PATH = '/api/v1/openapi.json';
 
 /**
  * The gateway takes 10,240 bytes of request line and headers, the streaming origin about as many; to more they answer with
@@ -67,6 +68,8 @@ function handler(event) {
     request.uri = file;
     return request;
   }
+  // A file, which has no function that would answer another method.
+  if (path === OPENAPI_PATH) return reads ? request : errorAnswer(event, 'method_not_allowed', { allow: 'GET, HEAD' });
   // This path only makes CloudFront deploy the streaming origin; requests to it would bypass the checks of an upload.
   if (path === '/upload-stream-origin') return errorAnswer(event, 'not_found');
   request.querystring = withoutSemicolons(request.querystring);

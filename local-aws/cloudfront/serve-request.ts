@@ -26,6 +26,18 @@ export interface AnsweredRequest {
   readonly failure?: string;
 }
 
+/** One whole request and its answer, for a listener that checks them. Bodies are kept only when they are JSON. */
+export interface Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly requestHeaders: HeaderMap;
+  readonly requestBody: Buffer | undefined;
+  readonly status: number;
+  readonly headers: HeaderMap;
+  readonly body: Buffer | undefined;
+}
+
 /** How much a viewer may still send after its answer. CloudFront's limit is not documented. */
 const DRAIN_LIMITS = { maxBytes: 256 * 1024 * 1024, maxMilliseconds: 30_000 };
 
@@ -34,14 +46,22 @@ export async function serveRequest(
   context: FetchContext,
   message: IncomingMessage,
   response: ServerResponse,
-  options: { readonly expectsContinue: boolean; readonly log: ((request: AnsweredRequest) => void) | undefined },
+  options: {
+    readonly expectsContinue: boolean;
+    readonly log: ((request: AnsweredRequest) => void) | undefined;
+    readonly onExchange: ((exchange: Exchange) => void) | undefined;
+  },
 ): Promise<void> {
   const viewer = readViewerRequest(message);
   let outcome: Outcome | undefined;
   if (options.log) logWhenClosed(message, response, options.log, () => outcome?.answer);
 
   const isContinued = options.expectsContinue ? continueWhenRead(viewer, response) : () => true;
+  const requestBody = options.onExchange && keepJson(viewer?.headers, viewer?.body);
   outcome = viewer && (await answerRequest(context, viewer));
+  if (viewer && outcome && options.onExchange) {
+    reportWhenClosed(viewer, outcome.answer, response, { requestBody, onExchange: options.onExchange });
+  }
   // A viewer that still waits for 100 Continue sends nothing more; Node closes its connection after the answer.
   const drained = isContinued() ? drain(message, DRAIN_LIMITS) : Promise.resolve();
 
@@ -82,6 +102,40 @@ function logWhenClosed(
       ...(failure && { failure }),
     });
   });
+}
+
+/** Reports an exchange when its answer was sent to its end. An answer that was cut is not reported. */
+function reportWhenClosed(
+  { method, path, query, headers: requestHeaders }: ViewerRequest,
+  { status, headers, body: answered }: Answer,
+  response: ServerResponse,
+  {
+    requestBody,
+    onExchange,
+  }: {
+    readonly requestBody: (() => Buffer | undefined) | undefined;
+    readonly onExchange: (exchange: Exchange) => void;
+  },
+): void {
+  const body = keepJson(headers, answered);
+  response.once('close', () => {
+    if (!response.writableFinished) return;
+    const request = { method, path, query, requestHeaders, requestBody: requestBody?.() };
+    onExchange({ ...request, status, headers, body: method === 'HEAD' ? undefined : body?.() });
+  });
+}
+
+/** Keeps a copy of a JSON body while it is read. @returns what has been read; undefined when there is no such body. */
+function keepJson(
+  headers: HeaderMap | undefined,
+  body: Buffer | IncomingMessage | undefined,
+): (() => Buffer | undefined) | undefined {
+  if (!headers || !body || !/^application\/json\b/i.test(header(headers, 'content-type') ?? '')) return undefined;
+  if (Buffer.isBuffer(body)) return () => body;
+  const chunks: Buffer[] = [];
+  // A listener that is added earlier would start the stream.
+  body.once('resume', () => body.on('data', (chunk: Buffer) => chunks.push(chunk)));
+  return () => Buffer.concat(chunks);
 }
 
 /** CloudFront itself answers `Expect: 100-continue`. Here it does when the body is first read, so that a refusal spares the upload. */

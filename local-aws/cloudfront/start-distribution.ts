@@ -10,7 +10,7 @@ import type { FetchContext } from './caching-fetch.ts';
 import { type DistributionResources, readDistribution } from './distribution.ts';
 import { type OriginAddress, originClient } from './origin-client.ts';
 import { unroutedError } from './own-answers.ts';
-import { type AnsweredRequest, serveRequest } from './serve-request.ts';
+import { type AnsweredRequest, type Exchange, serveRequest } from './serve-request.ts';
 import { newRequestId } from './viewer-request.ts';
 
 /** Starts a distribution of the template. */
@@ -21,9 +21,10 @@ export async function startEdge(options: {
   /** By domain name: the port of the local server that stands in for it. */
   readonly originPorts: ReadonlyMap<string, number>;
   readonly onRequest: (request: AnsweredRequest) => void;
+  readonly onExchange: ((exchange: Exchange) => void) | undefined;
   readonly clock: (() => Date) | undefined;
 }): Promise<Listening> {
-  const { deployment, distribution, port, originPorts, onRequest, clock } = options;
+  const { deployment, distribution, port, originPorts, onRequest, onExchange, clock } = options;
   // An origin access control signs as the distribution, to which the policy of the bucket gives access.
   const sign = { ...credentialsOf(distribution.ref), region: deployment.account.region };
   const resolveOrigin = (domainName: string): OriginAddress => {
@@ -37,6 +38,7 @@ export async function startEdge(options: {
     resources: readDistributionResources(deployment),
     resolveOrigin,
     onRequest,
+    ...(onExchange && { onExchange }),
     ...(clock && { clock }),
   });
 }
@@ -90,6 +92,7 @@ interface DistributionOptions {
   /** Finds the local server that stands in for a domain name; called for every request. */
   readonly resolveOrigin: (domainName: string) => OriginAddress;
   readonly onRequest?: (request: AnsweredRequest) => void;
+  readonly onExchange?: (exchange: Exchange) => void;
   /** The time that cache lifetimes and signatures use. */
   readonly clock?: () => Date;
 }
@@ -113,7 +116,11 @@ export async function startDistribution(options: DistributionOptions): Promise<L
   const serve = (message: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => {
     answering.set(message.socket, response);
     response.once('close', () => answering.delete(message.socket));
-    void serveRequest(context, message, response, { expectsContinue, log: options.onRequest });
+    void serveRequest(context, message, response, {
+      expectsContinue,
+      log: options.onRequest,
+      onExchange: options.onExchange,
+    });
   };
   const server = createServer({
     maxHeaderSize: HEAD_MAX_BYTES,

@@ -1,8 +1,9 @@
-import type { ApiKey, NewApiKey } from '../answers.ts';
+import type { ApiKey, Deletion, ListOfKeys, NewApiKey } from '../answers.ts';
 import { ApiError } from '../errors.ts';
 import { isUuid, uuidv7 } from '../ids.ts';
-import { API_KEY_NAME_MAX_CODE_POINTS, API_KEYS_PER_ACCOUNT_MAX } from '../limits.ts';
+import { API_KEYS_PER_ACCOUNT_MAX } from '../limits.ts';
 import { describeError, log } from '../log.ts';
+import { API_KEY_NAME } from '../request-rules.ts';
 import { briefly } from '../time-limit.ts';
 import { generateKey, hashKey, isWellFormedKey, type KeyKind, prefixOf } from './key-format.ts';
 
@@ -135,11 +136,11 @@ function isKeyName(name: unknown): name is string {
   )
     return false;
   const { length } = [...name];
-  return length >= 1 && length <= API_KEY_NAME_MAX_CODE_POINTS;
+  return length >= API_KEY_NAME.minLength && length <= API_KEY_NAME.maxLength;
 }
 
 /** The keys of an account, newest first, without their secrets. */
-export async function listApiKeys(keys: ApiKeyStore, accountId: string): Promise<{ items: ApiKey[] }> {
+export async function listApiKeys(keys: ApiKeyStore, accountId: string): Promise<ListOfKeys> {
   const stored = await keys.list(accountId);
   return { items: stored.map(toApiKey) };
 }
@@ -151,7 +152,7 @@ export async function listApiKeys(keys: ApiKeyStore, accountId: string): Promise
 export async function revokeApiKey(
   keys: ApiKeyStore,
   { accountId, id, deadlineAt }: { accountId: string; id: string; deadlineAt: number },
-): Promise<{ id: string; deleted: true }> {
+): Promise<Deletion> {
   if (!isUuid(id) || !(await keys.remove(accountId, id, { deadlineAt }))) throw new ApiError('not_found');
   return { id, deleted: true };
 }

@@ -4,6 +4,7 @@ import { ApiError, serviceUnavailable } from '../errors.ts';
 import { uuidv7 } from '../ids.ts';
 import { DIRECT_URL_TTL_MS, directTicketMs } from '../limits.ts';
 import { describeError, log } from '../log.ts';
+import { CHECKSUM_SHA256 } from '../request-rules.ts';
 import { checkDeadline, type Deadline, WRITE_PATIENCE_MS } from '../time-limit.ts';
 import type { PendingTicket, StoredFile } from './file.ts';
 import { cleanFileName } from './file-name.ts';
@@ -55,7 +56,7 @@ type TicketAnswer =
   | { readonly kind: 'file'; readonly file: StoredFile; readonly isReplay: true };
 
 /** 32 bytes in base64: the last of 43 digits carries four bits, so its two lowest are zero. */
-const SHA256_BASE64 = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
+const SHA256_BASE64 = new RegExp(CHECKSUM_SHA256.pattern);
 
 /**
  * Reads the body `{name, mime_type, size_bytes, checksum_sha256?}`; other members are ignored. Name and type are treated

@@ -1,3 +1,4 @@
+import type { LoggedOut } from '../answers.ts';
 import { SESSION_MAX_MS } from '../limits.ts';
 import { type ApiResult, ok } from './response.ts';
 
@@ -89,5 +90,8 @@ export function noSessionCookie(appUrl: string): string {
 
 /** The answer to a browser whose session has ended; it removes the cookie. */
 export function loggedOut(appUrl: string): ApiResult {
-  return { ...ok({ logged_out: true }), multiValueHeaders: { 'Set-Cookie': [noSessionCookie(appUrl)] } };
+  return {
+    ...ok({ logged_out: true } satisfies LoggedOut),
+    multiValueHeaders: { 'Set-Cookie': [noSessionCookie(appUrl)] },
+  };
 }

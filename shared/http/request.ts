@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { ApiError } from '../errors.ts';
-import { IDEMPOTENCY_KEY_MAX_LENGTH, JSON_BODY_MAX_BYTES } from '../limits.ts';
+import { JSON_BODY_MAX_BYTES } from '../limits.ts';
+import { IDEMPOTENCY_KEY } from '../request-rules.ts';
 
 /**
  * The event that the gateway sends a function (REST proxy event 1.0), as far as we read it. The streaming server makes the
@@ -62,6 +63,8 @@ export function header(event: ApiEvent, name: string): string | undefined {
   return values.length > 0 ? values.join(', ') : undefined;
 }
 
+const IDEMPOTENCY_KEY_PATTERN = new RegExp(IDEMPOTENCY_KEY.pattern);
+
 /**
  * The request's `Idempotency-Key`; undefined when it has none.
  * @throws ApiError `invalid_request` unless it is one value of 1 to 255 visible ASCII characters or spaces.
@@ -70,7 +73,7 @@ export function idempotencyKey(event: ApiEvent): string | undefined {
   const values = headerValues(event, 'idempotency-key');
   if (values.length === 0) return undefined;
   const [key = ''] = values;
-  const isValid = values.length === 1 && key.length <= IDEMPOTENCY_KEY_MAX_LENGTH && /^[\x20-\x7e]+$/.test(key);
+  const isValid = values.length === 1 && key.length <= IDEMPOTENCY_KEY.maxLength && IDEMPOTENCY_KEY_PATTERN.test(key);
   if (!isValid) throw new ApiError('invalid_request', { detail: 'Idempotency-Key' });
   return key;
 }

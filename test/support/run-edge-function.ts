@@ -2,6 +2,7 @@ import type { FunctionRequest, FunctionResponse, ViewerRequestEvent } from 'clou
 import { type EdgeFunctionFile, renderEdgeFunction } from '../../infra/edge/render.ts';
 import { toFunctionRequest } from '../../local-aws/cloudfront/function-events.ts';
 import { type FunctionRuntime, loadFunction } from '../../local-aws/cloudfront/function-runtime.ts';
+import { OPENAPI_PATH } from '../../openapi/document.ts';
 import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES, parseLimit } from '../../shared/limits.ts';
 
 export const APP_CONSTANTS = {
@@ -10,6 +11,7 @@ export const APP_CONSTANTS = {
   INLINE_BODY_MAX_BYTES,
   STREAMING_UPLOADS: true,
   DASHBOARD_FILES: 'index.html',
+  OPENAPI_PATH,
 };
 
 /** Loads the file that is deployed, with its constants filled in. */

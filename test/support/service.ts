@@ -12,6 +12,7 @@ import type { LimitName } from '../../shared/limits.ts';
 import { accountIdOf } from '../../shared/login/identity.ts';
 import { type Client, client } from './client.ts';
 import { logIn } from './login.ts';
+import { departures } from './openapi-check.ts';
 
 /** An account with a session and one API key. */
 export interface TestAccount {
@@ -35,6 +36,8 @@ export interface TestService extends LocalService {
   readonly tables: Readonly<Record<TableName, string>>;
   /** All lines logged so far, by the functions and by the local AWS. */
   readonly logs: string[];
+  /** How answers, and requests that were accepted, departed from the OpenAPI document. `close` throws when it is not empty. */
+  readonly undocumented: string[];
   /** Logs in (by default with a new e-mail address) and creates an API key. */
   newAccount(email?: string): Promise<TestAccount>;
   /** The rows of an account's files and unfinished work, without its listing counters. */
@@ -57,6 +60,7 @@ export async function startTestService(
 ): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'file-hosting-data-'));
   const logs: string[] = [];
+  const undocumented: string[] = [];
   const service = await startService({
     assembly: inject('assembly'),
     dataDir,
@@ -67,6 +71,7 @@ export async function startTestService(
     environment: { RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: '10000', ...limits },
     onLog: ({ function: source, line }) => logs.push(`${source} ${line}`),
     onRequest: (request) => logs.push(JSON.stringify(request)),
+    onExchange: (exchange) => undocumented.push(...departures(exchange)),
     retryDelaysMs: [10, 10],
     ...options,
   });
@@ -85,6 +90,7 @@ export async function startTestService(
       if (!createdAt.has(account.id)) createdAt.set(account.id, startedAt);
       return account;
     },
+    undocumented,
     rowsOf: admin.rowsOf,
     storedBytes: (accountId) => admin.storedBytes(accountId, createdAt.get(accountId) ?? 0),
     holdEvents: () => service.bus.deliverBy((deliver) => held.push(deliver)),
@@ -102,6 +108,7 @@ export async function startTestService(
       await rm(dataDir, { recursive: true, force: true });
       service.front.faults.assertApplied();
       if (!mayLackGrants) requireGrants(logs);
+      requireDocumented(undocumented);
     },
   };
 }
@@ -139,6 +146,7 @@ export async function borrowTestService(): Promise<TestService> {
       try {
         service.front.faults.assertApplied();
         requireGrants(service.logs);
+        requireDocumented(service.undocumented.splice(0));
       } finally {
         service.front.faults.clear();
       }
@@ -150,6 +158,12 @@ export async function borrowTestService(): Promise<TestService> {
 function requireGrants(logs: readonly string[]): void {
   const denied = logs.filter((line) => /^\S+ AccessDenied: /.test(line));
   if (denied.length > 0) throw new Error(`calls lacked a grant:\n${denied.join('\n')}`);
+}
+
+/** @throws Error when an answer, or a request that was accepted, departed from the OpenAPI document. */
+function requireDocumented(undocumented: readonly string[]): void {
+  if (undocumented.length > 0)
+    throw new Error(`not as the OpenAPI document says:\n${[...new Set(undocumented)].join('\n')}`);
 }
 
 async function newAccount({ urls }: LocalService, email: string): Promise<TestAccount> {

@@ -1,0 +1,230 @@
+import { ERRORS, type ErrorCode } from '../shared/errors.ts';
+import type { LimitName } from '../shared/limits.ts';
+import { ROUTES, type Route, type RouteName } from '../shared/routes.ts';
+import { HEADERS, type HeaderName, OPERATIONS, type Operation, TAGS } from './operations.ts';
+import { SCHEMAS, type Schema } from './schemas.ts';
+
+/** The path under which the service serves its document. */
+export const OPENAPI_PATH = '/api/v1/openapi.json';
+
+/** An OpenAPI 3.1 document, as far as its readers here need its type. */
+export interface OpenApiDocument {
+  readonly openapi: '3.1.1';
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly responses: Readonly<Record<string, Schema>>;
+    readonly [part: string]: unknown;
+  };
+  readonly [part: string]: unknown;
+}
+
+export interface DocumentedOperation {
+  readonly operationId: string;
+  readonly parameters: readonly Schema[];
+  readonly requestBody?: {
+    readonly required: true;
+    readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+  };
+  readonly responses: Readonly<Record<string, Schema>>;
+  readonly [part: string]: unknown;
+}
+
+const VERSION = '1.0.0';
+
+/** Errors that edge, gateway and functions may answer every request with. */
+const ERRORS_OF_EVERY_ROUTE: readonly ErrorCode[] = [
+  'invalid_request',
+  'forbidden',
+  'length_required',
+  'file_too_large',
+  'rate_limit_exceeded',
+  'internal_error',
+  'service_unavailable',
+  'timeout',
+];
+
+/** CloudFront answers a URL that is too long with this status, which no code has in the table of errors. */
+const URL_TOO_LONG = 414;
+
+/**
+ * Makes the OpenAPI document of the API, from the table of routes, the table of errors, the shapes of the answers and the
+ * rules that requests are checked by.
+ * @param limits  those of the deployment that serves the document.
+ */
+export function openApiDocument(limits: Pick<Record<LimitName, number>, 'MAX_UPLOAD_SIZE_BYTES'>): OpenApiDocument {
+  const responses: Record<string, Schema> = {};
+  const paths: Record<string, Record<string, DocumentedOperation>> = {};
+  for (const name of Object.keys(ROUTES) as RouteName[]) {
+    const { path, method }: Route = ROUTES[name];
+    const operation = documented(name, responses);
+    paths[path] = {
+      ...paths[path],
+      [method.toLowerCase()]: operation,
+      ...(method === 'GET' && { head: withoutBodies(operation) }),
+    };
+  }
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'File hosting',
+      version: VERSION,
+      summary: 'Upload a file with one request, get a direct link.',
+      description: describe(limits.MAX_UPLOAD_SIZE_BYTES),
+      contact: { name: 'The operator of this service' },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'The service that serves this document.' }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      schemas: SCHEMAS,
+      responses,
+      headers: Object.fromEntries(
+        Object.entries(HEADERS).map(([name, description]) => [name, headerObject(description)]),
+      ),
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'svc_live_<secret>',
+          description:
+            'An API key, made in the dashboard. Keep it secret: it must not get into web pages or repositories.',
+        },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: '__Host-session',
+          description: 'The cookie of a person who is logged in. On a machine without HTTPS its name is `session`.',
+        },
+      },
+    },
+  };
+}
+
+function describe(maxUploadBytes: number): string {
+  return [
+    'Every success is a JSON object, except the redirects of the login. Every error is `{"error": "<code>"}`, except the 503 of',
+    '`/health`, which says what is down. Paths that are not in this document are 404 `not_found`; methods that a path does not',
+    'have are 405 `method_not_allowed`. CloudFront itself may answer 400, 403, 503 and 504, in HTML.',
+    '',
+    `A file may have ${maxUploadBytes.toLocaleString('en-US')} bytes. Every counted request says in \`RateLimit\` how many are left.`,
+    'Retry 429 and 5xx with exponential backoff, not before `Retry-After`.',
+  ].join('\n');
+}
+
+const headerObject = (description: string) => ({ description, schema: { type: 'string' } });
+
+function documented(name: RouteName, responses: Record<string, Schema>): DocumentedOperation {
+  const route: Route = ROUTES[name];
+  const { tag, description, parameters = [], body, successes } = OPERATIONS[name];
+  const headersOfEvery: HeaderName[] = [
+    'X-Request-Id',
+    ...(route.rateClass ? (['RateLimit-Policy', 'RateLimit'] as const) : []),
+  ];
+  return {
+    operationId: name,
+    summary: route.purpose,
+    description,
+    tags: [tag],
+    security: securityOf(route),
+    parameters,
+    ...(body && { requestBody: { required: true, ...body } }),
+    responses: {
+      ...Object.fromEntries(
+        successes.map(({ status, description, schema, headers = [] }) => [
+          status,
+          {
+            description,
+            headers: refsOf([...headersOfEvery, ...headers]),
+            ...(schema && { content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } } }),
+          },
+        ]),
+      ),
+      ...errorResponses(name, route, responses),
+    },
+  };
+}
+
+/** HEAD is answered like GET, without a body. */
+function withoutBodies(operation: DocumentedOperation): DocumentedOperation {
+  const answers = Object.keys(operation.responses).map((status) => [
+    status,
+    { description: `As with GET: the status and headers of ${status}, without a body.` },
+  ]);
+  return {
+    ...operation,
+    operationId: `${operation.operationId}Head`,
+    summary: `The headers of: ${operation.summary}`,
+    responses: Object.fromEntries(answers),
+  };
+}
+
+function securityOf({ access }: Route): Schema[] {
+  if (access === 'public') return [];
+  return access === 'session' ? [{ session: [] }] : [{ apiKey: [] }, { session: [] }];
+}
+
+/** The error answers of a route, by status. */
+function errorResponses(name: RouteName, route: Route, responses: Record<string, Schema>): Record<string, Schema> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of errorsOf(route, OPERATIONS[name])) {
+    const { status } = ERRORS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const all = Object.fromEntries([...byStatus].map(([status, codes]) => [status, respondWith(codes, responses)]));
+  const inAll = { ...all, [URL_TOO_LONG]: respondWith(['invalid_request'], responses) };
+  return name === 'health' ? { ...inAll, 503: unhealthy } : inAll;
+}
+
+/** The 503 of `/health` is the state of the service; that of the gateway in front of it is an error. */
+const unhealthy: Schema = {
+  description: 'A dependency is down (`status` is `degraded`), or the service cannot be reached.',
+  headers: refsOf(['X-Request-Id', 'Retry-After']),
+  content: {
+    'application/json': {
+      schema: { anyOf: [{ $ref: '#/components/schemas/Health' }, { $ref: '#/components/schemas/Error' }] },
+    },
+  },
+};
+
+/** The codes of a route, each once, in the order of the table of errors. */
+export function errorsOf({ access }: Route, { errors = [] }: Operation): ErrorCode[] {
+  const codes = new Set<ErrorCode>([
+    ...ERRORS_OF_EVERY_ROUTE,
+    ...(access === 'public' ? [] : (['unauthorized'] as const)),
+    ...errors,
+  ]);
+  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
+}
+
+/** Refers to the response with these codes of one status, and adds it to `responses`. */
+function respondWith(codes: readonly ErrorCode[], responses: Record<string, Schema>): Schema {
+  const name = codes.map(pascalCase).join('Or');
+  const [first = 'internal_error'] = codes;
+  const { status } = ERRORS[first];
+  // The answer to a request that was counted has the headers of its limit, whatever went wrong after that.
+  const headers: HeaderName[] = ['X-Request-Id', 'RateLimit-Policy', 'RateLimit'];
+  if (status === 429 || status === 503) headers.push('Retry-After');
+  responses[name] = {
+    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join(' '),
+    headers: refsOf(headers),
+    content: {
+      'application/json': {
+        schema: {
+          type: 'object',
+          required: ['error'],
+          properties: { error: { type: 'string', enum: codes } },
+        },
+        examples: Object.fromEntries(codes.map((code) => [code, { value: { error: code } }])),
+      },
+    },
+  };
+  return { $ref: `#/components/responses/${name}` };
+}
+
+const pascalCase = (code: string) => code.replaceAll(/(?:^|_)(\w)/g, (_match, first: string) => first.toUpperCase());
+
+function refsOf(names: readonly HeaderName[]): Schema {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

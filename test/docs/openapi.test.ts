@@ -1,0 +1,140 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Exchange } from '../../local-aws/service.ts';
+import { OPENAPI_PATH, openApiDocument } from '../../openapi/document.ts';
+import { ERRORS } from '../../shared/errors.ts';
+import { readLimits } from '../../shared/limits.ts';
+import { methodsOf, ROUTES, type Route } from '../../shared/routes.ts';
+import { departures } from '../support/openapi-check.ts';
+import { borrowTestService, type TestService } from '../support/service.ts';
+
+/** The answers of all tests are compared with the document as well (`test/support/openapi-check.ts`). */
+
+const DOCUMENT = openApiDocument(readLimits({}));
+
+describe('the OpenAPI document', () => {
+  test('passes the recommended rules of Redocly, as strictly as they go', async () => {
+    const problems = await lintFromString({
+      source: JSON.stringify(DOCUMENT),
+      absoluteRef: '/openapi.json',
+      // A login answers with a redirect, so it has no answer with a status of 2xx.
+      config: await createConfig({ extends: ['recommended-strict'], rules: { 'operation-2xx-response': 'off' } }),
+    });
+    expect(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
+  });
+
+  test('has every method of every route, and nothing else', () => {
+    const documented = Object.entries(DOCUMENT.paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const routed = Object.values<Route>(ROUTES).flatMap((route) =>
+      methodsOf(route).map((method) => `${method} ${route.path}`),
+    );
+    expect(documented.sort()).toEqual(routed.sort());
+  });
+
+  test('has every error code but that of a method that no path has', () => {
+    const text = JSON.stringify({ paths: DOCUMENT.paths, responses: DOCUMENT.components.responses });
+    const missing = Object.keys(ERRORS).filter((code) => !text.includes(`"error":"${code}"`));
+    expect(missing).toEqual(['method_not_allowed']);
+  });
+
+  test('states the largest file of its deployment', () => {
+    const { info } = openApiDocument(readLimits({ MAX_UPLOAD_SIZE_BYTES: '12345678' }));
+    expect(JSON.stringify(info)).toContain('12,345,678 bytes');
+  });
+});
+
+describe('the service', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await borrowTestService();
+  });
+  afterAll(() => service.close());
+
+  test('serves the document to everyone, from a cache', async () => {
+    const answer = await fetch(service.urls.root_url + OPENAPI_PATH);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/);
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=300');
+    expect(await answer.json()).toEqual(DOCUMENT);
+    const again = await fetch(service.urls.root_url + OPENAPI_PATH, { method: 'HEAD' });
+    expect([again.status, again.headers.get('x-cache')]).toEqual([200, 'Hit from cloudfront']);
+  });
+
+  test('answers another method at its path with 405', async () => {
+    const answer = await fetch(service.urls.root_url + OPENAPI_PATH, { method: 'POST', body: '{}' });
+    expect([answer.status, answer.headers.get('allow'), await answer.json()]).toEqual([
+      405,
+      'GET, HEAD',
+      { error: 'method_not_allowed' },
+    ]);
+  });
+});
+
+describe('the comparison of answers with the document', () => {
+  const ID = '019c1a2b-3c4d-7e5f-8a9b-0c1d2e3f4a5b';
+  const file = {
+    id: ID,
+    name: 'a.txt',
+    mime_type: 'text/plain',
+    size_bytes: 1,
+    url: 'https://cdn.example.com/uploads/a',
+    created_at: '2026-01-31T12:00:00.000Z',
+  };
+
+  function exchange(
+    change: Partial<Omit<Exchange, 'body' | 'headers'>> & { body?: unknown; headers?: object },
+  ): Exchange {
+    const { body = file, headers = {}, ...rest } = change;
+    const all = { 'content-type': 'application/json', 'x-request-id': 'a', ...headers };
+    return {
+      method: 'GET',
+      path: `/api/v1/files/${ID}`,
+      query: '',
+      requestHeaders: new Map(),
+      requestBody: undefined,
+      status: 200,
+      headers: new Map(Object.entries(all).map(([name, value]) => [name, [value]])),
+      body: Buffer.from(JSON.stringify(body)),
+      ...rest,
+    };
+  }
+
+  test('accepts an answer of the document', () => {
+    expect(departures(exchange({}))).toEqual([]);
+  });
+
+  test.each([
+    ['a field more', { body: { ...file, secret: 1 } }],
+    ['a field less', { body: { ...file, url: undefined } }],
+    ['a field of another type', { body: { ...file, size_bytes: '1' } }],
+    ['a time that is no time', { body: { ...file, created_at: 'yesterday' } }],
+    ['an undocumented status', { status: 418 }],
+    ['an error that the route does not have', { status: 404, body: { error: 'upload_incomplete' } }],
+    ['an undocumented header', { headers: { location: '/' } }],
+    ['a success of an unknown path', { path: '/api/v1/unknown' }],
+    ['an unknown error of an unknown path', { path: '/api/v1/unknown', status: 404, body: { error: 'none' } }],
+    [
+      'a limit out of bounds that was accepted',
+      {
+        path: '/api/v1/files',
+        query: 'limit=101',
+        body: { items: [], page: 1, limit: 101, total: 0 },
+      },
+    ],
+    [
+      'a body that was accepted without a required field',
+      {
+        method: 'POST',
+        path: '/api/v1/api-keys',
+        status: 201,
+        requestHeaders: new Map([['content-type', ['application/json']]]),
+        requestBody: Buffer.from('{}'),
+        body: { id: ID, name: 'a', key_prefix: 'a', created_at: file.created_at, last_used_at: null, key: 'a' },
+      },
+    ],
+  ])('reports %s', (_what, change) => {
+    expect(departures(exchange(change))).not.toEqual([]);
+  });
+});
