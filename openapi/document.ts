@@ -45,7 +45,7 @@ const ERRORS_OF_EVERY_ROUTE: readonly ErrorCode[] = [
 ];
 
 /** CloudFront answers a URL that is too long with this status, which no code has in the table of errors. */
-const URL_TOO_LONG = 414;
+export const URL_TOO_LONG = 414;
 
 /**
  * Makes the OpenAPI document of the API, from the table of routes, the table of errors, the shapes of the answers and the
@@ -173,9 +173,15 @@ function errorResponses(name: RouteName, route: Route, responses: Record<string,
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   const all = Object.fromEntries([...byStatus].map(([status, codes]) => [status, respondWith(codes, responses)]));
-  const inAll = { ...all, [URL_TOO_LONG]: respondWith(['invalid_request'], responses) };
+  const inAll = { ...all, [URL_TOO_LONG]: urlTooLong };
   return name === 'health' ? { ...inAll, 503: unhealthy } : inAll;
 }
+
+/** CloudFront makes this answer itself, so it has no request id of ours. */
+const urlTooLong: Schema = {
+  description: '`invalid_request`: the URL is longer than CloudFront accepts.',
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+};
 
 /** The 503 of `/health` is the state of the service; that of the gateway in front of it is an error. */
 const unhealthy: Schema = {

@@ -54,7 +54,7 @@ test('a working service passes all checks, and no uploaded file is left', async 
 test('a failed check is printed, and the exit code is 1', async () => {
   const edit = (templates: Parameters<typeof removeResource>[0]) =>
     removeResource(templates, 'AWS::ApiGateway::Method', 'Apiapiv1filesidDELETE');
-  const broken = await startTestService(LIMITS, { edit });
+  const broken = await startTestService(LIMITS, { edit, mayBreakApi: true });
   const { code, lines } = await smoke(...optionsFor(broken, await broken.newAccount()), '--only', 'delete');
   await broken.close();
   expect(code).toBe(1);

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { Exchange } from '../../local-aws/service.ts';
-import { OPENAPI_PATH, type OpenApiDocument, openApiDocument } from '../../openapi/document.ts';
+import { OPENAPI_PATH, type OpenApiDocument, openApiDocument, URL_TOO_LONG } from '../../openapi/document.ts';
 import { HEADERS } from '../../openapi/operations.ts';
 import type { Schema } from '../../openapi/schemas.ts';
 import { readLimits } from '../../shared/limits.ts';
@@ -65,7 +65,7 @@ const matches = (template: string, path: string) =>
 function problemsOfAnswer(exchange: Exchange, path: string): string[] {
   const { status, headers, body } = exchange;
   const operation = operationOf(exchange, path);
-  const problems = headers.has('x-request-id') ? [] : ['no X-Request-Id'];
+  const problems = headers.has('x-request-id') || status === URL_TOO_LONG ? [] : ['no X-Request-Id'];
   if (!operation) {
     // A path or a method that the document does not have.
     if (status < 400) problems.push('answered, although the document has no such operation');
