@@ -1,4 +1,4 @@
-import { Stack } from 'aws-cdk-lib';
+import { Stack, Token } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import { acceptFindings, arnInFindings } from './accepted-finding.ts';
 
@@ -17,15 +17,18 @@ export function acceptCopierRole(
     [`IAM4[Policy::${managed}]`]:
       'CDK creates this role for a deployment helper; the policy allows it only to write its logs',
   });
-  const { synthesizer } = Stack.of(role);
-  const assets = `cdk-${synthesizer.bootstrapQualifier}-assets-<AWS::AccountId>-<AWS::Region>`;
+  const { synthesizer, partition, account, region } = Stack.of(role);
+  // A stage that names its Region (and account) has these names in the ARN; in the others they are pseudo parameters.
+  const known = (value: string, parameter: string) => (Token.isUnresolved(value) ? `<AWS::${parameter}>` : value);
+  const bucketOfAssets = `cdk-${synthesizer.bootstrapQualifier}-assets-${known(account, 'AccountId')}-${known(region, 'Region')}`;
+  const assets = `arn:${known(partition, 'Partition')}:s3:::${bucketOfAssets}`;
   const byAction = actions.map((action) => [
     `IAM5[Action::${action}]`,
     'CDK grants reading and writing by such groups of actions, only on the buckets that it copies from and to',
   ]);
   acceptFindings(role.node.findChild('DefaultPolicy'), {
     ...Object.fromEntries(byAction),
-    [`IAM5[Resource::arn:<AWS::Partition>:s3:::${assets}/*]`]:
+    [`IAM5[Resource::${assets}/*]`]:
       'The key of an asset is the hash of its content, so each deployment reads other keys; the bucket holds only assets',
     [`IAM5[Resource::${arnInFindings(bucket)}/${prefix}*]`]:
       'It copies our own files there, under the names that the build gives them; nothing else is under this prefix',
