@@ -87,6 +87,7 @@ export const LAYERS: readonly Layer[] = [
     'openapi',
     'shared',
   ]),
+  tests('test/clients', 'Tests of the clients', ['test/support', 'clients', 'shared']),
   tests('test/dashboard', 'Tests of the dashboard, most of them in a browser', ['test/support', 'dashboard']),
   tests('test/admin', "Tests of the operator's command", ['test/support', 'admin', 'local-aws', 'shared']),
   tests('test/smoke', 'Tests of the checks of a running service', ['test/support']),
@@ -131,6 +132,13 @@ export const LAYERS: readonly Layer[] = [
     packages: ['node:*'],
   },
   { path: 'dashboard', what: 'The web app', imports: WIRE, packages: [...REACT, 'vite', '@vitejs/plugin-react'] },
+  {
+    path: 'clients/typescript',
+    what: 'The client for TypeScript and JavaScript, a package of its own',
+    imports: [],
+    // Only their types: it loads them when it opens a path, so that it works in browsers as well.
+    packages: ['node:*'],
+  },
   {
     path: 'infra/local',
     what: '`npm start`: synthesizes the templates and hands them to the local AWS',

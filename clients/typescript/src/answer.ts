@@ -1,0 +1,86 @@
+import { type ErrorCode, FileHostingError } from './error.ts';
+import { type FileRecord, SERVICE_ERROR_CODES, type ServiceErrorCode } from './types.ts';
+
+/** A complete answer to a request. */
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  /** @returns null when the answer has no such header, or CORS hides it. */
+  header(name: string): string | null;
+}
+
+/** How long the answer asks to wait, in seconds. The clock of this machine does not matter when the answer has a `Date`. */
+export function retryAfterOf(answer: Answer): number | undefined {
+  const value = answer.header('Retry-After');
+  if (!value) return undefined;
+  if (/^\s*\d+\s*$/.test(value)) return Number(value);
+  const until = Date.parse(value);
+  const now = Date.parse(answer.header('Date') ?? '') || Date.now();
+  return Number.isNaN(until) ? undefined : Math.max(0, (until - now) / 1_000);
+}
+
+/** The JSON object of an answer. @throws FileHostingError for an error, and for an answer that is not one of the service. */
+export function jsonOf(answer: Answer): Record<string, unknown> {
+  let body: unknown;
+  try {
+    body = JSON.parse(answer.text);
+  } catch {
+    // It was cut, or does not come from the service.
+  }
+  const isObject = typeof body === 'object' && body !== null;
+  if (answer.status >= 200 && answer.status < 300 && isObject) return body as Record<string, unknown>;
+  throw errorOf(answer, isObject ? (body as { error?: unknown }).error : undefined);
+}
+
+/** The record of a file in an answer. @throws FileHostingError when it holds none. */
+export function recordIn(answer: Answer): FileRecord {
+  const body = jsonOf(answer) as unknown as FileRecord;
+  if (typeof body.id === 'string' && typeof body.url === 'string') return body;
+  throw errorOf(answer, undefined);
+}
+
+/** The error that an answer stands for. @param code  what its body says. */
+export function errorOf(answer: Answer, code: unknown, what?: string): FileHostingError {
+  const { status } = answer;
+  const details = {
+    status,
+    what,
+    retryAfter: retryAfterOf(answer),
+    requestId:
+      ['X-Request-Id', 'X-Amz-Cf-Id', 'x-amz-request-id'].map((name) => answer.header(name)).find(Boolean) ?? undefined,
+  };
+  const location = status >= 300 && status < 400 && answer.header('Location');
+  if (location)
+    return new FileHostingError('invalid_response', {
+      ...details,
+      advice: `The answer refers to ${location}; use the address of the service itself as url.`,
+    });
+  return new FileHostingError(codeOf(status, code), details);
+}
+
+function codeOf(status: number, code: unknown): ErrorCode {
+  const known = SERVICE_ERROR_CODES.find((one) => one === code);
+  if (known) return known;
+  if (status === 429) return 'rate_limit_exceeded';
+  return status >= 500 ? 'service_unavailable' : 'invalid_response';
+}
+
+/** What the error codes of the storage mean. Source: Amazon S3, "Error responses". */
+const STORAGE_CODES: Readonly<Record<string, ServiceErrorCode>> = {
+  RequestTimeout: 'service_unavailable',
+  SlowDown: 'service_unavailable',
+  OperationAborted: 'service_unavailable',
+  ConditionalRequestConflict: 'service_unavailable',
+  AccessDenied: 'forbidden',
+  SignatureDoesNotMatch: 'forbidden',
+  RequestTimeTooSkewed: 'forbidden',
+  EntityTooLarge: 'file_too_large',
+  MissingContentLength: 'length_required',
+};
+
+/** The error that an answer of the storage to a PUT stands for; its body is XML. */
+export function storageErrorOf(answer: Answer): FileHostingError {
+  const [, code = ''] = /<Code>(\w+)<\/Code>/.exec(answer.text) ?? [];
+  const known = STORAGE_CODES[code] ?? (answer.status < 500 && code ? 'invalid_request' : undefined);
+  return errorOf(answer, known, code && `The storage answered ${code}`);
+}

@@ -1,0 +1,78 @@
+import { type Answer, jsonOf, retryAfterOf } from './answer.ts';
+import type { FileHostingError } from './error.ts';
+import { Pace } from './pace.ts';
+import { type RetryOptions, retry } from './retry.ts';
+import { type Exchange, send } from './send.ts';
+
+export type Method = 'GET' | 'POST' | 'DELETE';
+
+/** The classes in which the service counts the requests of an account. */
+type RateClass = 'uploads' | 'lists' | 'requests';
+
+export interface RequestOptions extends Pick<Exchange, 'body' | 'signal' | 'onSent'>, Pick<RetryOptions, 'onWait'> {
+  readonly rate?: RateClass;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as the body. */
+  readonly json?: unknown;
+}
+
+export interface CallOptions extends Omit<RequestOptions, 'signal' | 'onWait'>, RetryOptions {
+  /** The status that says that an earlier attempt has done it already, whose answer was lost. */
+  readonly doneStatus?: number;
+}
+
+/** Sends requests to the API of one service with one credential. */
+export class Api {
+  readonly paces: Readonly<Record<RateClass, Pace>> = { uploads: new Pace(), lists: new Pace(), requests: new Pace() };
+  readonly fetch: typeof fetch | undefined;
+  readonly #url: string;
+  readonly #key: string | undefined;
+  readonly #stallSeconds: number;
+
+  /** @param url  ends in `/api/v1`. @param key  without it the browser sends the cookie of its session. */
+  constructor(url: string, key: string | undefined, using: { fetch?: typeof fetch | undefined; stallSeconds: number }) {
+    this.#url = url;
+    this.#key = key;
+    this.fetch = using.fetch;
+    this.#stallSeconds = using.stallSeconds;
+  }
+
+  /** Sends one request when the rate limit allows it. @throws FileHostingError when there is no answer. */
+  async request(method: Method, path: string, options: RequestOptions = {}): Promise<Answer> {
+    const { rate = 'requests', json, body, headers, signal, onWait } = options;
+    const pace = this.paces[rate];
+    await pace.turn((seconds) => onWait?.({ code: 'rate_limit_exceeded', seconds }), signal);
+    const answer = await this.send({
+      ...options,
+      method,
+      url: this.#url + path,
+      body: json === undefined ? body : JSON.stringify(json),
+      headers: {
+        ...(this.#key !== undefined && { Authorization: `Bearer ${this.#key}` }),
+        ...(json !== undefined && { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+    });
+    pace.learn(answer.header);
+    if (answer.status === 429) pace.refused(retryAfterOf(answer));
+    return answer;
+  }
+
+  /** Sends a request to any address, without the credential. */
+  send(exchange: Omit<Exchange, 'fetch' | 'stallSeconds'>): Promise<Answer> {
+    return send({ ...exchange, fetch: this.fetch, stallSeconds: this.#stallSeconds });
+  }
+
+  /** Sends a request, and repeats it after temporary errors. @returns the JSON object of the answer. */
+  call<Body>(method: Method, path: string, { doneStatus, ...options }: CallOptions = {}): Promise<Body> {
+    return retry(async (last) => {
+      const answer = await this.request(method, path, options);
+      if (last && mayHaveBeenDone(last) && answer.status === doneStatus) return {} as Body;
+      return jsonOf(answer) as Body;
+    }, options);
+  }
+}
+
+function mayHaveBeenDone({ code }: FileHostingError): boolean {
+  return code !== 'rate_limit_exceeded';
+}

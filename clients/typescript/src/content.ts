@@ -1,0 +1,96 @@
+import { FileHostingError } from './error.ts';
+import { chunksOf } from './send.ts';
+
+/**
+ * What can be uploaded. A text is the path of a file, like a `file:` URL, and works where there are files: in Node, Deno and
+ * Bun. (Text itself is uploaded as `new Blob([text])`.)
+ */
+export type UploadSource =
+  | string
+  | URL
+  | Blob
+  | ArrayBuffer
+  | ArrayBufferView
+  | ReadableStream<Uint8Array>
+  | AsyncIterable<Uint8Array | string>;
+
+/** Content that can be read again and again. */
+export interface Content {
+  readonly name: string;
+  readonly type: string;
+  readonly blob: Blob;
+}
+
+/** Content that can be read once. */
+export interface StreamContent extends Omit<Content, 'blob'> {
+  readonly chunks: AsyncIterator<Uint8Array>;
+}
+
+export interface Description {
+  readonly name?: string | undefined;
+  readonly type?: string | undefined;
+}
+
+const UNKNOWN_TYPE = 'application/octet-stream';
+
+/** @throws FileHostingError `unreadable` for a path without a file, `invalid_argument` for what is no content. */
+export async function openSource(source: UploadSource, { name, type }: Description): Promise<Content | StreamContent> {
+  if (type !== undefined && !/^[ -~]+$/.test(type)) throw invalid('`type` must be a media type');
+  const described = (givenName = '', givenType = '') => ({
+    name: name ?? givenName,
+    type: type ?? (givenType || UNKNOWN_TYPE),
+  });
+  if (typeof source === 'string' || source instanceof URL) {
+    const path = typeof source === 'string' ? source : await pathOf(source);
+    return { ...described(path.split(/[/\\]/).at(-1)), blob: await openPath(path) };
+  }
+  if (source instanceof Blob) return { ...described((source as Partial<File>).name, source.type), blob: source };
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) {
+    return { ...described(), blob: new Blob([source as ArrayBuffer]) };
+  }
+  if (typeof source === 'object' && source !== null) {
+    if ('getReader' in source) return { ...described(), chunks: chunksOf(source) };
+    if (Symbol.asyncIterator in source) return { ...described(), chunks: bytesOf(source) };
+  }
+  throw invalid('The content must be a path, Blob, stream or bytes');
+}
+
+async function* bytesOf(source: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  for await (const chunk of source) {
+    if (typeof chunk !== 'string' && !ArrayBuffer.isView(chunk)) throw invalid('A stream must give bytes or text');
+    yield typeof chunk === 'string' ? encoder.encode(chunk) : chunk;
+  }
+}
+
+/** Reads a module of Node in a way that programs for browsers can be bundled with, where it is never called. */
+const nodeModule = (name: string) => import(/* @vite-ignore */ /* webpackIgnore: true */ `node:${name}`);
+
+async function pathOf(url: URL): Promise<string> {
+  if (url.protocol !== 'file:') throw invalid('A URL must be one of a file; fetch others and upload their body');
+  const { fileURLToPath } = (await nodeModule('url')) as typeof import('node:url');
+  return fileURLToPath(url);
+}
+
+/** A Blob that reads the file bit by bit, and fails when it was changed since. */
+async function openPath(path: string): Promise<Blob> {
+  if (typeof document !== 'undefined') throw invalid('A path cannot be opened in a browser; give a File or Blob');
+  try {
+    const [{ openAsBlob }, { stat }] = (await Promise.all([nodeModule('fs'), nodeModule('fs/promises')])) as [
+      typeof import('node:fs'),
+      typeof import('node:fs/promises'),
+    ];
+    if (!(await stat(path)).isFile()) throw new Error('it is no file');
+    return await openAsBlob(path);
+  } catch (cause) {
+    throw new FileHostingError('unreadable', {
+      cause,
+      what: `${path} cannot be read`,
+      advice: 'Check that the file exists and that you may read it.',
+    });
+  }
+}
+
+export function invalid(what: string): FileHostingError {
+  return new FileHostingError('invalid_argument', { what });
+}

@@ -1,0 +1,127 @@
+import type { ServiceErrorCode } from './types.ts';
+
+/**
+ * The code of an error: one of the service, or one of the client itself:
+ * - `network_error`: there was no complete answer.
+ * - `stalled`: no byte moved for {@link ClientOptions.stallSeconds}.
+ * - `aborted`: the `signal` of the call was aborted.
+ * - `invalid_response`: the answer is not one of the service, for example the page of a proxy.
+ * - `unreadable`: the content could not be read, or changed while it was read.
+ * - `invalid_argument`: the call is wrong; nothing was sent.
+ */
+export type ErrorCode =
+  | ServiceErrorCode
+  | 'network_error'
+  | 'stalled'
+  | 'aborted'
+  | 'invalid_response'
+  | 'unreadable'
+  | 'invalid_argument';
+
+/** No rate limit lasts longer than this. A longer `Retry-After` is that of the bytes of the day, and lasts until midnight UTC. */
+export const LONGEST_WAIT_SECONDS = 600;
+
+/** What happened, and what to do about it. */
+const WORDS: Readonly<Record<ErrorCode, readonly [what: string, advice: string]>> = {
+  invalid_request: ['The service does not accept the request', 'Check the parameters of the call.'],
+  unauthorized: ['The API key or session is not valid', 'Create an API key in the dashboard, or log in again.'],
+  storage_limit_exceeded: ['The account has no room for the file', 'Delete files that are not needed any more.'],
+  forbidden: [
+    'The request is not allowed',
+    'Use the address of the service itself, from a page of its own if you use a session.',
+  ],
+  api_key_limit_exceeded: [
+    'The account has as many API keys as it may have',
+    'Revoke a key that is not needed any more.',
+  ],
+  not_found: ['There is no such thing in this account', 'Check the id, and the account that the key belongs to.'],
+  method_not_allowed: ['The address does not know this kind of request', 'Check the url of the service.'],
+  upload_incomplete: ['The bytes of the upload have not arrived', 'Upload the file again.'],
+  idempotency_conflict: ['The idempotency key was used for another file', 'Use a new idempotency key for each file.'],
+  length_required: ['The request has no length', 'Check the proxy between you and the service.'],
+  file_too_large: ['The file is larger than the service accepts', 'Make the file smaller, or split it.'],
+  unsupported_media_type: [
+    'The service does not accept a request of this type',
+    'Check the proxy between you and the service.',
+  ],
+  rate_limit_exceeded: ['Too many requests', 'Wait as long as `retryAfter` says, then try again.'],
+  internal_error: ['The service failed', 'Try again; if it goes on, tell the operator the request id.'],
+  service_unavailable: ['The service is busy or down', 'Try again in a minute.'],
+  timeout: ['The service took too long', 'Try again in a minute.'],
+  network_error: ['The connection failed', 'Check the connection and the url of the service, then try again.'],
+  stalled: ['The connection moves no bytes', 'Check the connection, then try again.'],
+  aborted: ['The call was aborted', 'Nothing needs to be done.'],
+  invalid_response: [
+    'The answer is not one of the service',
+    'Check the url of the service, and the proxy between you and it.',
+  ],
+  unreadable: [
+    'The content could not be read to its end, or changed meanwhile',
+    'Check that it still exists, then upload it again.',
+  ],
+  invalid_argument: ['The call is wrong', 'Correct the call.'],
+};
+
+const TEMPORARY: readonly ErrorCode[] = [
+  'rate_limit_exceeded',
+  'internal_error',
+  'service_unavailable',
+  'timeout',
+  'network_error',
+  'stalled',
+];
+
+export interface ErrorDetails {
+  readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
+  readonly retryAfter?: number | undefined;
+  readonly cause?: unknown;
+  /** What happened, instead of the words for the code. */
+  readonly what?: string | undefined;
+  /** What to do, instead of the words for the code. */
+  readonly advice?: string | undefined;
+}
+
+/** The one error of this client. */
+export class FileHostingError extends Error {
+  readonly code: ErrorCode;
+  /** The status of the answer; undefined when there was none. */
+  readonly status: number | undefined;
+  /** The id under which the operator finds the request. */
+  readonly requestId: string | undefined;
+  /** How many seconds to wait before another attempt, if the service said it. */
+  readonly retryAfter: number | undefined;
+  /** What a person should do, in a sentence or two. */
+  readonly advice: string;
+
+  constructor(code: ErrorCode, { status, requestId, retryAfter, cause, what, advice }: ErrorDetails = {}) {
+    const isDayUsedUp = code === 'rate_limit_exceeded' && (retryAfter ?? 0) > LONGEST_WAIT_SECONDS;
+    const [usual, usualAdvice] = isDayUsedUp
+      ? ['The account has sent as many bytes as it may in a day', 'Try again after midnight UTC.']
+      : WORDS[code];
+    super(`${what ?? usual} (${[code, status].filter(Boolean).join(', ')}).`, { cause });
+    this.name = 'FileHostingError';
+    this.code = code;
+    this.status = status;
+    this.requestId = requestId;
+    this.retryAfter = retryAfter;
+    this.advice = advice ?? usualAdvice;
+  }
+
+  /** True when the same request may succeed soon. */
+  get isTemporary(): boolean {
+    if ((this.retryAfter ?? 0) > LONGEST_WAIT_SECONDS) return false;
+    // A success that cannot be read was cut on its way.
+    return TEMPORARY.includes(this.code) || (this.code === 'invalid_response' && (this.status ?? 0) < 300);
+  }
+}
+
+export function abortedError(signal: AbortSignal): FileHostingError {
+  return new FileHostingError('aborted', { cause: signal.reason });
+}
+
+/** The same error with a reason to look before one tries again. */
+export function withAdvice(error: FileHostingError, advice: string): FileHostingError {
+  const { code, status, requestId, retryAfter, cause } = error;
+  return new FileHostingError(code, { status, requestId, retryAfter, cause, advice });
+}

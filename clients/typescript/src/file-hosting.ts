@@ -1,0 +1,135 @@
+import { recordIn } from './answer.ts';
+import { Api, type CallOptions } from './api.ts';
+import { invalid, type UploadSource } from './content.ts';
+import { listAll } from './list-all.ts';
+import type { Pace } from './pace.ts';
+import { type RetryOptions, retry } from './retry.ts';
+import type { ApiKey, FileRecord, FilesPage, NewApiKey, Profile } from './types.ts';
+import { type UploadOptions, upload } from './upload.ts';
+
+export interface ClientOptions {
+  /**
+   * The address of the service, with or without `/api/v1`. Without it: the variable `FILE_HOSTING_URL`, or in a browser the
+   * origin of the page.
+   */
+  readonly url?: string | undefined;
+  /** The API key. Without it: the variable `FILE_HOSTING_KEY`, or in a browser the session that is logged in. */
+  readonly key?: string | undefined;
+  /** Used instead of what the platform has. In a browser uploads then report no progress. */
+  readonly fetch?: typeof fetch | undefined;
+  /** After this many seconds in which no byte moves, an attempt counts as failed. Default 60. */
+  readonly stallSeconds?: number | undefined;
+  /** Failed attempts after which a call fails, unless the call says otherwise. Default 5. */
+  readonly retries?: number | undefined;
+}
+
+export interface ListOptions extends RetryOptions {
+  /** Files on a page, at most 100. Default 50, and 100 in {@link FileHosting.listAll}. */
+  readonly limit?: number | undefined;
+  /** Part of the name, in upper or lower case. */
+  readonly search?: string | undefined;
+}
+
+/** A client of the file-hosting service. Every method throws a `FileHostingError`. */
+export class FileHosting {
+  readonly #api: Api;
+  readonly #retries: number | undefined;
+  /** What the rate limit of uploads allows, as far as the answers have told. */
+  readonly uploadPace: Pick<Pace, 'secondsFor'>;
+
+  constructor({ url, key, fetch, stallSeconds = 60, retries }: ClientOptions = {}) {
+    const secret = (key ?? variable('FILE_HOSTING_KEY'))?.trim() || undefined;
+    if (secret !== undefined && !/^[!-~]+$/.test(secret)) throw invalid('The key has characters that no key has');
+    this.#api = new Api(addressOf(url ?? variable('FILE_HOSTING_URL')), secret, { fetch, stallSeconds });
+    this.#retries = retries;
+    this.uploadPace = this.#api.paces.uploads;
+  }
+
+  /**
+   * Uploads one file. However often it is repeated by itself, it makes one file or ends with an error.
+   * @param source  a path, Blob, File, bytes, or a stream, of which at most 4 MiB are kept in memory.
+   */
+  upload(source: UploadSource, options: UploadOptions = {}): Promise<FileRecord> {
+    return upload(this.#api, source, this.#with(options));
+  }
+
+  /** One page of the files, newest first. */
+  list({
+    page = 1,
+    limit = 50,
+    search,
+    ...options
+  }: ListOptions & { readonly page?: number | undefined } = {}): Promise<FilesPage> {
+    const parameters = new URLSearchParams({ page: String(page), limit: String(limit), ...(search && { search }) });
+    return this.#call('GET', `/files?${parameters}`, { ...options, rate: 'lists' });
+  }
+
+  /** All files, newest first. Files may be added and deleted meanwhile, also in the loop itself. */
+  listAll({ limit = 100, ...options }: ListOptions = {}): AsyncGenerator<FileRecord, void, undefined> {
+    return listAll((page) => this.list({ ...options, limit, page }));
+  }
+
+  get(id: string, options: RetryOptions = {}): Promise<FileRecord> {
+    const settings = this.#with(options);
+    return retry(async () => recordIn(await this.#api.request('GET', pathOf('/files', id), settings)), settings);
+  }
+
+  /** Deletes a file. Its link stops working within a minute. */
+  async delete(id: string, options: RetryOptions = {}): Promise<void> {
+    await this.#call('DELETE', pathOf('/files', id), { ...options, doneStatus: 404 });
+  }
+
+  /** The person who is logged in. Needs a session. */
+  me(options: RetryOptions = {}): Promise<Profile> {
+    return this.#call('GET', '/auth/me', options);
+  }
+
+  /** Ends the session. */
+  async logout(options: RetryOptions = {}): Promise<void> {
+    await this.#call('POST', '/auth/logout', { ...options, doneStatus: 401 });
+  }
+
+  /** Ends every session of the account, also this one. */
+  async endSessions(options: RetryOptions = {}): Promise<void> {
+    await this.#call('DELETE', '/auth/sessions', { ...options, doneStatus: 401 });
+  }
+
+  /** The API keys of the account. Needs a session. */
+  readonly keys = {
+    list: async (options: RetryOptions = {}): Promise<readonly ApiKey[]> =>
+      (await this.#call<{ items: readonly ApiKey[] }>('GET', '/api-keys', options)).items,
+
+    /** Creates a key, which is shown once. It is not repeated when its answer is lost, because that would make another one. */
+    create: (name: string, options: Omit<RetryOptions, 'retries'> = {}): Promise<NewApiKey> =>
+      this.#call('POST', '/api-keys', { ...options, json: { name }, retries: 0 }),
+
+    /** Revokes a key, which is refused from the next request on. */
+    revoke: async (id: string, options: RetryOptions = {}): Promise<void> => {
+      await this.#call('DELETE', pathOf('/api-keys', id), { ...options, doneStatus: 404 });
+    },
+  };
+
+  #call<Body>(method: 'GET' | 'POST' | 'DELETE', path: string, options: CallOptions): Promise<Body> {
+    return this.#api.call(method, path, this.#with(options));
+  }
+
+  #with<Options extends RetryOptions>(options: Options): Options {
+    return { ...options, retries: options.retries ?? this.#retries };
+  }
+}
+
+function addressOf(url = globalThis.location?.origin): string {
+  if (!url) throw invalid('The address of the service is missing: give `url`, or set FILE_HOSTING_URL');
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw invalid(`${url} is no address of a service`);
+  return `${url.replace(/\/+$/, '').replace(/\/api\/v1$/, '')}/api/v1`;
+}
+
+function variable(name: string): string | undefined {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  return process?.env?.[name] || undefined;
+}
+
+function pathOf(collection: string, id: string): string {
+  if (!id) throw invalid('The id is missing');
+  return `${collection}/${encodeURIComponent(id)}`;
+}

@@ -1,0 +1,36 @@
+import type { FileRecord, FilesPage } from './types.ts';
+
+/**
+ * Reads all pages of a list, newest first, without skipping or repeating a file that was there from the beginning to the end,
+ * although pages are offsets that move while files are added and deleted:
+ * - Files that are added move others to a later page, where those come again. Files are in the order of `created_at`, so one
+ *   that is newer than the last, or is of its very time and was seen, is left out.
+ * - Files that are deleted move others to an earlier page. `total` tells how far at most, so the pages from there are read again.
+ */
+export async function* listAll(
+  readPage: (page: number) => Promise<FilesPage>,
+): AsyncGenerator<FileRecord, void, undefined> {
+  let last = '';
+  /** The files of the time of the last one. */
+  let seen = new Set<string>();
+  let total: number | undefined;
+  for (let page = 1; ; ) {
+    const answer = await readPage(page);
+    const deleted = (total ?? answer.total) - answer.total;
+    total = answer.total;
+    if (deleted > 0 && page > 1) {
+      const offset = (page - 1) * answer.limit - deleted;
+      page = Math.max(0, Math.floor(offset / answer.limit)) + 1;
+      continue;
+    }
+    for (const file of answer.items) {
+      if (last && (file.created_at > last || seen.has(file.id))) continue;
+      if (file.created_at !== last) seen = new Set();
+      last = file.created_at;
+      seen.add(file.id);
+      yield file;
+    }
+    if (answer.items.length < answer.limit) return;
+    page++;
+  }
+}

@@ -1,0 +1,72 @@
+import { abortedError, type ErrorCode, FileHostingError } from './error.ts';
+
+/** The mean of the first wait is half of this; each following one is twice as long, up to the longest. */
+const FIRST_BACKOFF_SECONDS = 1;
+const LONGEST_BACKOFF_SECONDS = 30;
+
+/** Refusals of the rate limit do not count as failed attempts, but nothing waits forever. */
+const HELD_MAX = 50;
+
+/** Why and how long a call waits before it goes on by itself. */
+export interface Wait {
+  /** The error of the last attempt, or `rate_limit_exceeded` when the next request would exceed the limit. */
+  readonly code: ErrorCode;
+  readonly seconds: number;
+}
+
+export interface RetryOptions {
+  /** Failed attempts after which the call fails. Default 5; 0 never repeats anything but what the rate limit refused. */
+  readonly retries?: number | undefined;
+  /** When it is aborted, the call ends with the error `aborted`. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called before each wait. */
+  readonly onWait?: ((wait: Wait) => void) | undefined;
+}
+
+/**
+ * Repeats `work` after temporary errors, with exponential backoff and full jitter, which is added to a `Retry-After`.
+ * @param work  gets the error of the last attempt.
+ * @throws FileHostingError of the last attempt, or `aborted`.
+ */
+export async function retry<Result>(
+  work: (last: FileHostingError | undefined) => Promise<Result>,
+  { retries = 5, signal, onWait, canRepeat = () => true }: RetryOptions & { readonly canRepeat?: () => boolean },
+): Promise<Result> {
+  let last: FileHostingError | undefined;
+  for (let [failed, held] = [0, 0]; ; ) {
+    try {
+      return await work(last);
+    } catch (error) {
+      if (!(error instanceof FileHostingError && error.isTemporary && canRepeat())) throw error;
+      const isHeld = error.code === 'rate_limit_exceeded';
+      if (isHeld ? ++held > HELD_MAX : ++failed > retries) throw error;
+      last = error;
+      const backoff = Math.min(LONGEST_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2 ** ((isHeld ? held : failed) - 1));
+      const seconds = (error.retryAfter ?? 0) + Math.random() * backoff;
+      onWait?.({ code: error.code, seconds });
+      await pause(seconds, signal);
+    }
+  }
+}
+
+/** Resolves after `seconds`. @throws FileHostingError `aborted` when `signal` is aborted. */
+export function pause(seconds: number, signal?: AbortSignal): Promise<void> {
+  return unlessAborted(
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, seconds * 1_000);
+      signal?.addEventListener('abort', () => clearTimeout(timer), { once: true });
+    }),
+    signal,
+  );
+}
+
+/** Settles like `promise`, unless `signal` is aborted before. @throws FileHostingError `aborted` then. */
+export function unlessAborted<Result>(promise: Promise<Result>, signal?: AbortSignal): Promise<Result> {
+  if (!signal) return promise;
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(abortedError(signal));
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}

@@ -1,0 +1,152 @@
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** The steps of an upload, as requests; `other` is any other request. */
+export type Step = 'form' | 'ticket' | 'put' | 'complete' | 'delete' | 'other';
+
+/** What the proxy does to one request instead of passing it on faithfully. */
+export type Lie =
+  /** Closes the connection when the request arrives, or after the service has answered it. */
+  | 'lost before'
+  | 'lost after'
+  /** Sends the first half of the answer, and closes the connection. */
+  | 'cut'
+  /** Sends the first half of the answer as if it were all of it. */
+  | 'half'
+  /** Reads no bytes of the request, or sends no byte of the answer, and keeps the connection. */
+  | 'stall'
+  | 'stall after'
+  /** Closes the connection when it has passed on this many bytes of the body. */
+  | { readonly resetAt: number }
+  /** Answers itself. */
+  | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
+  /** Adds headers to the answer of the service. */
+  | { readonly addHeaders: Record<string, string> };
+
+export interface Passed {
+  readonly step: Step;
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  /** When it arrived, in milliseconds. */
+  readonly at: number;
+}
+
+export interface Liar {
+  /** The address of the app. */
+  readonly url: string;
+  /** All requests, in the order in which they arrived. */
+  readonly requests: readonly Passed[];
+  /** Tells lies to the next requests of a step, one after the other. */
+  lie(step: Step, ...lies: readonly Lie[]): void;
+  /** Resolves when the first byte of a request of this step has arrived. */
+  arrival(step: Step): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts a proxy in front of a service and of its storage that lies when it is told to. */
+export async function startLiar(rootUrl: string): Promise<Liar> {
+  const lies = new Map<Step, Lie[]>();
+  const requests: Passed[] = [];
+  const arrivals = new Map<Step, PromiseWithResolvers<void>>();
+  const arrivalOf = (step: Step) => {
+    const arrival = arrivals.get(step) ?? Promise.withResolvers<void>();
+    arrivals.set(step, arrival);
+    return arrival;
+  };
+  /** The storage's own address, which the service puts into tickets. */
+  let storage = '';
+  const take = (incoming: IncomingMessage, response: ServerResponse, target: URL, isStorage: boolean) => {
+    const step = stepOf(incoming, isStorage);
+    const { method = '', url = '', headers } = incoming;
+    requests.push({ step, method, url, headers, at: performance.now() });
+    arrivalOf(step).resolve();
+    const lie = lies.get(step)?.shift();
+    const edit = (text: string) =>
+      text.replace(/"url":"(https?:\/\/[^/]+)(\/[^"]*X-Amz-Signature[^"]*)"/, (_, origin: string, path: string) => {
+        storage = origin;
+        return `"url":"${addressOf(storageServer)}${path}"`;
+      });
+    pass(incoming, response, target, lie, edit);
+  };
+  const appServer = createServer((incoming, response) => take(incoming, response, new URL(rootUrl), false));
+  const storageServer = createServer((incoming, response) => take(incoming, response, new URL(storage), true));
+  await Promise.all(
+    [appServer, storageServer].map((server) => new Promise<void>((up) => server.listen(0, '127.0.0.1', up))),
+  );
+  return {
+    url: addressOf(appServer),
+    requests,
+    lie: (step, ...more) => void lies.set(step, [...(lies.get(step) ?? []), ...more]),
+    arrival: (step) => arrivalOf(step).promise,
+    async close() {
+      for (const server of [appServer, storageServer]) {
+        server.closeAllConnections();
+        await new Promise((closed) => server.close(closed));
+      }
+    },
+  };
+}
+
+const addressOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+function stepOf({ method, url = '', headers }: IncomingMessage, isStorage: boolean): Step {
+  if (isStorage) return 'put';
+  if (method === 'DELETE') return 'delete';
+  if (method !== 'POST' || !url.startsWith('/api/v1/files')) return 'other';
+  if (url.endsWith('/complete')) return 'complete';
+  return headers['content-type']?.startsWith('multipart/') ? 'form' : 'ticket';
+}
+
+function pass(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  target: URL,
+  lie: Lie | undefined,
+  edit: (text: string) => string,
+): void {
+  const hangUp = () => void incoming.socket.destroy();
+  if (lie === 'stall') return;
+  if (lie === 'lost before') {
+    hangUp();
+    return;
+  }
+  if (typeof lie === 'object' && 'status' in lie) {
+    incoming.resume();
+    response.writeHead(lie.status, lie.headers).end(lie.body ?? '{"error":"service_unavailable"}');
+    return;
+  }
+  const { host: _, ...headers } = incoming.headers;
+  const options = {
+    method: incoming.method ?? 'GET',
+    headers: { ...headers, host: target.host },
+    agent: false as const,
+  };
+  const outgoing = request(new URL(incoming.url ?? '/', target), options, async (answer) => {
+    const text = edit(Buffer.concat(await answer.toArray()).toString());
+    const { 'content-length': _, 'transfer-encoding': __, ...kept } = answer.headers;
+    const added = typeof lie === 'object' && 'addHeaders' in lie ? lie.addHeaders : {};
+    for (const name of Object.keys(added)) delete kept[name.toLowerCase()];
+    const bytes = Buffer.from(text);
+    if (lie === 'lost after') return hangUp();
+    if (lie === 'stall after') return;
+    const half = bytes.subarray(0, bytes.length / 2);
+    const length = lie === 'half' ? half.length : bytes.length;
+    response.writeHead(answer.statusCode ?? 0, { ...kept, ...added, 'content-length': length });
+    if (lie === 'half') response.end(half);
+    else if (lie === 'cut') response.write(half, hangUp);
+    else response.end(bytes);
+  });
+  outgoing.on('error', hangUp);
+  incoming.on('error', () => outgoing.destroy());
+  response.on('close', () => !response.writableFinished && lie === undefined && outgoing.destroy());
+  let passed = 0;
+  incoming.on('data', (chunk: Buffer) => {
+    passed += chunk.length;
+    if (typeof lie === 'object' && 'resetAt' in lie && passed >= lie.resetAt) {
+      outgoing.destroy();
+      incoming.socket.resetAndDestroy();
+    }
+  });
+  incoming.pipe(outgoing);
+}

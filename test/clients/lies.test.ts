@@ -1,0 +1,290 @@
+import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
+import { FileHosting, FileHostingError } from '../../clients/typescript/src/index.ts';
+import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { type Liar, type Lie, type Step, startLiar } from './liar.ts';
+
+const MIB = 1024 * 1024;
+const SMALL = new Uint8Array(1_000).fill(1);
+const LARGE = new Uint8Array(5 * MIB).fill(2);
+
+let service: TestService;
+beforeAll(async () => {
+  service = await borrowTestService();
+});
+afterAll(() => service.close());
+
+interface Setting {
+  readonly liar: Liar;
+  readonly account: TestAccount;
+  readonly client: FileHosting;
+}
+
+/** A new account, whose client reaches the service through a proxy that lies. */
+async function setUp({ onTestFinished }: TestContext, stallSeconds = 30): Promise<Setting> {
+  const [liar, account] = await Promise.all([startLiar(service.urls.root_url), service.newAccount()]);
+  onTestFinished(liar.close);
+  return { liar, account, client: new FileHosting({ url: liar.url, key: account.key, stallSeconds }) };
+}
+
+/** The number of files and the bytes that an account uses, reserved ones included. */
+async function usageOf({ bySession }: TestAccount): Promise<{ files: number; bytes: number }> {
+  await service.invoker.idle();
+  const { body } = await bySession.request<{ file_count: number; storage_used_bytes: number }>('GET', '/auth/me');
+  return { files: body.file_count, bytes: body.storage_used_bytes };
+}
+
+async function* inPieces(content: Uint8Array, size = 65_536): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < content.length; at += size) yield content.subarray(at, at + size);
+}
+
+const errorOf = (promise: Promise<unknown>): Promise<FileHostingError> =>
+  promise.then(
+    () => expect.fail('the call should fail'),
+    (error: unknown) => {
+      expect(error).toBeInstanceOf(FileHostingError);
+      return error as FileHostingError;
+    },
+  );
+
+const LIES: readonly (readonly [string, Lie])[] = [
+  ['loses it before it has an effect', 'lost before'],
+  ['loses its answer', 'lost after'],
+  ['cuts its answer in the middle', 'cut'],
+  ['answers with half of the answer', 'half'],
+  ['answers 503 without Retry-After', { status: 503 }],
+  ['answers 502 with a page of HTML', { status: 502, body: '<html>Bad gateway</html>' }],
+  ['reads none of its bytes', 'stall'],
+  ['never answers it', 'stall after'],
+];
+
+describe('an upload through a server that lies makes one file', () => {
+  describe.for(['form', 'ticket', 'put', 'complete'] as const)('when, to the %s request, it', (step) => {
+    test.concurrent.for(LIES)('%s', async ([, lie], context) => {
+      const { liar, account, client } = await setUp(context, String(lie).startsWith('stall') ? 2 : 30);
+      liar.lie(step, lie);
+      const content = step === 'form' ? SMALL : LARGE;
+      const file = await client.upload(content, { name: 'a.bin' });
+      // The storage answers a PUT without a body, of which nothing can be cut.
+      const isWhole = step === 'put' && (lie === 'cut' || lie === 'half');
+      expect(liar.requests.filter((request) => request.step === step)).toHaveLength(isWhole ? 1 : 2);
+      expect(await usageOf(account)).toEqual({ files: 1, bytes: content.length });
+      expect(await client.get(file.id)).toEqual(file);
+      const stored = await (await fetch(file.url)).arrayBuffer();
+      expect(Buffer.from(stored).equals(content)).toBe(true);
+    });
+  });
+
+  test('when it resets the connection amid a body of 60 MiB, twice', async (context) => {
+    const { liar, account, client } = await setUp(context);
+    liar.lie('put', { resetAt: 30 * MIB }, { resetAt: 59 * MIB });
+    const file = await client.upload(new Blob([new Uint8Array(60 * MIB)]), { name: 'big.bin' });
+    expect(file.size_bytes).toBe(60 * MIB);
+    expect(await usageOf(account)).toEqual({ files: 1, bytes: 60 * MIB });
+  });
+
+  test('when everything goes wrong once, one after the other', async (context) => {
+    const { liar, account, client } = await setUp(context);
+    for (const step of ['ticket', 'put', 'complete'] as const) liar.lie(step, 'lost after', 'cut', { status: 500 });
+    await client.upload(LARGE, { name: 'a.bin' });
+    expect(await usageOf(account)).toEqual({ files: 1, bytes: LARGE.length });
+  });
+
+  test('when the URL of the ticket has expired', async (context) => {
+    const { liar, account, client } = await setUp(context);
+    liar.lie('put', {
+      status: 403,
+      body: '<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>',
+    });
+    await client.upload(LARGE, { name: 'a.bin' });
+    expect(liar.requests.map(({ step }) => step)).toEqual(['ticket', 'put', 'ticket', 'put', 'complete']);
+    expect(await usageOf(account)).toEqual({ files: 1, bytes: LARGE.length });
+  });
+});
+
+describe('the client waits', () => {
+  const soon = () => new Date(Date.now() + 3_600_000 + 3_000).toUTCString();
+  test.concurrent.for([
+    [
+      '429 with Retry-After in seconds',
+      { status: 429, headers: { 'Retry-After': '2' }, body: '{"error":"rate_limit_exceeded"}' },
+    ],
+    ['503 with Retry-After in seconds', { status: 503, headers: { 'Retry-After': '2' } }],
+    [
+      '503 with Retry-After as a date, by the clock of the server',
+      { status: 503, headers: { 'Retry-After': soon(), Date: new Date(Date.now() + 3_600_000).toUTCString() } },
+    ],
+  ] as const)('not less than %s says', async ([, lie], context) => {
+    const { liar, account, client } = await setUp(context);
+    liar.lie('form', lie);
+    await client.upload(SMALL, { name: 'a' });
+    const [first, second] = liar.requests;
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(2_000);
+    expect(await usageOf(account)).toEqual({ files: 1, bytes: SMALL.length });
+  });
+
+  test('before the next upload when the limit is used up, and says so', async (context) => {
+    const { liar, client } = await setUp(context);
+    liar.lie('form', { addHeaders: { RateLimit: '"uploads";r=0;t=2', 'RateLimit-Policy': '"uploads";q=60;w=60' } });
+    await client.upload(SMALL, { name: 'a' });
+    const waits: unknown[] = [];
+    await client.upload(SMALL, { name: 'b', onWait: ({ code }) => waits.push(code) });
+    const [first, second] = liar.requests;
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(2_000);
+    expect(waits[0]).toBe('rate_limit_exceeded');
+  });
+
+  test('not for the bytes of the day, but fails at once and says when to try again', async (context) => {
+    const { liar, client } = await setUp(context);
+    liar.lie('form', { status: 429, headers: { 'Retry-After': '40000' }, body: '{"error":"rate_limit_exceeded"}' });
+    const error = await errorOf(client.upload(SMALL, { name: 'a' }));
+    expect(error).toMatchObject({ code: 'rate_limit_exceeded', status: 429, retryAfter: 40_000 });
+    expect(error.advice).toContain('midnight');
+    await client.upload(SMALL, { name: 'b' });
+  });
+});
+
+describe('a clear error ends an upload', () => {
+  test('that never succeeds, after its retries, and leaves nothing', async (context) => {
+    const { liar, account, client } = await setUp(context);
+    liar.lie('put', 'lost before', 'lost before');
+    const error = await errorOf(client.upload(LARGE, { name: 'a', retries: 1 }));
+    expect(error).toMatchObject({ code: 'network_error', status: undefined });
+    expect(error.advice).toContain('connection');
+    expect(await usageOf(account)).toEqual({ files: 0, bytes: 0 });
+  });
+
+  test('that never succeeds, and with the same idempotency key the next call continues it', async (context) => {
+    const { liar, account, client } = await setUp(context);
+    liar.lie('complete', 'lost after');
+    const options = { name: 'a', retries: 0, idempotencyKey: 'mine' };
+    expect((await errorOf(client.upload(LARGE, options))).code).toBe('network_error');
+    await client.upload(LARGE, options);
+    expect(await usageOf(account)).toEqual({ files: 1, bytes: LARGE.length });
+  });
+
+  test('of a stream whose connection is reset amid it, which stores nothing', async (context) => {
+    const { liar, account, client } = await setUp(context);
+    liar.lie('form', { resetAt: 6 * MIB });
+    const error = await errorOf(client.upload(inPieces(new Uint8Array(12 * MIB)), { name: 'a' }));
+    expect(error.code).toBe('network_error');
+    expect(error.advice).toContain('Nothing was stored');
+    expect(await usageOf(account)).toEqual({ files: 0, bytes: 0 });
+  });
+
+  test('of a stream whose answer is lost, which may have been stored', async (context) => {
+    const { liar, account, client } = await setUp(context);
+    liar.lie('form', 'lost after');
+    const error = await errorOf(client.upload(inPieces(LARGE), { name: 'a' }));
+    expect(error.code).toBe('network_error');
+    expect(error.advice).toContain('may have been stored');
+    expect(await usageOf(account)).toEqual({ files: 1, bytes: LARGE.length });
+  });
+
+  test.for([
+    ['a page of a proxy', { status: 403, body: '<html>Blocked</html>' }, 'invalid_response'],
+    ['a redirect', { status: 302, headers: { Location: 'https://login.example' }, body: '' }, 'invalid_response'],
+    ['another program', { status: 200, body: '{"hello":"world"}' }, 'invalid_response'],
+  ] as const)('that is answered by %s', async ([, lie, code], context) => {
+    const { liar, client } = await setUp(context);
+    liar.lie('form', lie);
+    const error = await errorOf(client.upload(SMALL, { name: 'a', retries: 0 }));
+    expect(error).toMatchObject({ code, status: lie.status });
+    expect(error.advice).toMatch(/url|address/);
+  });
+
+  test.for([
+    [400, 'BadDigest', 'invalid_request'],
+    [400, 'EntityTooLarge', 'file_too_large'],
+    [403, 'SignatureDoesNotMatch', 'forbidden'],
+    [404, 'NoSuchBucket', 'invalid_request'],
+    [503, 'SlowDown', 'service_unavailable'],
+    [400, 'RequestTimeout', 'service_unavailable'],
+  ] as const)('that the storage answers with %i %s', async ([status, xml, code], context) => {
+    const { liar, account, client } = await setUp(context);
+    const lie = { status, headers: { 'x-amz-request-id': 'S3ID' }, body: `<Error><Code>${xml}</Code></Error>` };
+    liar.lie('put', lie, lie);
+    const error = await errorOf(client.upload(LARGE, { name: 'a', retries: 0 }));
+    expect(error).toMatchObject({ code, status, requestId: 'S3ID' });
+    expect(error.message).toContain(xml);
+    expect(await usageOf(account)).toEqual({ files: 0, bytes: 0 });
+  });
+});
+
+describe('an upload that is aborted leaves nothing', () => {
+  const CASES: readonly (readonly [string, Uint8Array, Step, readonly Lie[], 'stream'?])[] = [
+    ['while its form is sent', SMALL, 'form', ['stall']],
+    ['after its form was sent', SMALL, 'form', ['stall after']],
+    ['while it waits to repeat a form whose answer was lost', SMALL, 'form', ['lost after']],
+    ['while its ticket is made', LARGE, 'ticket', ['stall after']],
+    ['while its bytes are sent', LARGE, 'put', ['stall']],
+    ['after its bytes were sent', LARGE, 'put', ['stall after']],
+    ['while it is completed', LARGE, 'complete', ['stall after']],
+    ['while it is sent as a stream', LARGE, 'form', ['stall'], 'stream'],
+  ];
+  test.concurrent.for(CASES)('%s', async ([, content, step, lies, isStream], context) => {
+    const { liar, account, client } = await setUp(context);
+    liar.lie(step, ...lies);
+    const controller = new AbortController();
+    const source = isStream ? inPieces(content) : content;
+    const ended = errorOf(
+      client.upload(source, { name: 'a', signal: controller.signal, onWait: () => controller.abort() }),
+    );
+    await liar.arrival(step);
+    // The service has its effect meanwhile.
+    setTimeout(() => controller.abort('enough'), 1_000);
+    expect((await ended).code).toBe('aborted');
+    expect(await usageOf(account)).toEqual({ files: 0, bytes: 0 });
+  });
+
+  test('after it was sent as a stream, when the answer has come', async (context) => {
+    const { account } = await setUp(context);
+    const controller = new AbortController();
+    const client = new FileHosting({
+      url: service.urls.root_url,
+      key: account.key,
+      fetch: async (...request) => {
+        const response = await fetch(...request);
+        controller.abort();
+        return response;
+      },
+    });
+    const error = await errorOf(client.upload(inPieces(LARGE), { name: 'a', signal: controller.signal }));
+    expect(error.code).toBe('aborted');
+    expect(await usageOf(account)).toEqual({ files: 0, bytes: 0 });
+  });
+
+  test('before it begins', async (context) => {
+    const { liar, client } = await setUp(context);
+    const error = await errorOf(client.upload(SMALL, { signal: AbortSignal.abort() }));
+    expect([error.code, liar.requests]).toEqual(['aborted', []]);
+  });
+});
+
+describe('other calls through a server that lies', () => {
+  test('a deletion whose answer is lost counts as done, and one of an unknown id is not_found', async (context) => {
+    const { liar, account, client } = await setUp(context);
+    const { id } = await client.upload(SMALL, { name: 'a' });
+    liar.lie('delete', 'lost after');
+    await client.delete(id);
+    expect(await usageOf(account)).toEqual({ files: 0, bytes: 0 });
+    expect(await errorOf(client.delete(id))).toMatchObject({ code: 'not_found', status: 404 });
+  });
+
+  test('a list is repeated until its answer is whole', async (context) => {
+    const { liar, client } = await setUp(context);
+    liar.lie('other', 'cut', 'half', { status: 503 });
+    expect(await client.list()).toMatchObject({ items: [], total: 0 });
+  });
+
+  test('a key whose answer is lost is not made twice', async (context) => {
+    const { liar, account } = await setUp(context);
+    const { cookie } = account;
+    const withCookie: typeof fetch = (url, init) =>
+      fetch(url, { ...init, headers: { ...(init?.headers as object), cookie, origin: service.urls.root_url } });
+    const client = new FileHosting({ url: liar.url, fetch: withCookie });
+    liar.lie('other', 'lost after');
+    expect((await errorOf(client.keys.create('second'))).code).toBe('network_error');
+    const names = (await client.keys.list()).map(({ name }) => name);
+    expect(names.sort()).toEqual(['second', 'test']);
+  });
+});

@@ -1,0 +1,153 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { borrowTestService, type TestService } from '../support/service.ts';
+
+const MIB = 1024 * 1024;
+const PACKAGE = join(import.meta.dirname, '../../clients/typescript');
+const BINARIES = join(import.meta.dirname, '../../node_modules/.bin');
+const run = promisify(execFile);
+
+/** The maximum size of the client in a bundle for browsers, compressed with gzip. */
+const BUNDLE_BYTES_MAX = 8_000;
+
+/** How much more memory a process may use at most after it has sent a stream of 100 MiB than before. */
+const STREAM_MEMORY_MAX = 64 * MIB;
+
+let service: TestService;
+/** A project that has the package as it would be published in its `node_modules`. */
+let project: string;
+beforeAll(async () => {
+  service = await borrowTestService();
+  project = await mkdtemp(join(tmpdir(), 'file-hosting-package-'));
+  const installed = join(project, 'node_modules/file-hosting-client');
+  await mkdir(join(project, 'node_modules/@types'), { recursive: true });
+  await mkdir(installed);
+  await writeFile(join(project, 'package.json'), '{"type":"module"}');
+  await writeFile(join(installed, 'package.json'), await readFile(join(PACKAGE, 'package.json')));
+  await run(join(BINARIES, 'tsc'), ['-p', PACKAGE, '--outDir', join(installed, 'dist')]);
+  await symlink(join(BINARIES, '../@types/node'), join(project, 'node_modules/@types/node'));
+  await symlink(join(BINARIES, '../undici-types'), join(project, 'node_modules/undici-types'));
+});
+afterAll(async () => {
+  await rm(project, { recursive: true });
+  await service.close();
+});
+
+/** The Node that runs the tests, and the one of the machine if it is another. */
+async function nodes(): Promise<string[]> {
+  const PATH = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));
+  const { stdout } = await run('node', ['-p', 'process.execPath'], { env: { PATH: PATH.join(delimiter) } }).catch(
+    () => ({
+      stdout: process.execPath,
+    }),
+  );
+  return [...new Set([process.execPath, stdout.trim()])];
+}
+
+/** Runs a program with a new account of the service. @returns what it has printed. */
+async function runProgram(node: string, code: string): Promise<string> {
+  const { key } = await service.newAccount();
+  const file = join(project, `program-${Math.random()}.mjs`);
+  await writeFile(file, code);
+  const env = { PATH: process.env.PATH, FILE_HOSTING_URL: service.urls.root_url, FILE_HOSTING_KEY: key };
+  const { stdout, stderr } = await run(node, [file], { cwd: project, env });
+  return stdout + stderr;
+}
+
+describe('the package', () => {
+  test('is small in a bundle for browsers, which needs nothing of Node', async () => {
+    const { outputFiles } = await build({
+      entryPoints: [join(PACKAGE, 'src/index.ts')],
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      platform: 'browser',
+      write: false,
+    });
+    const bytes = gzipSync(outputFiles[0]?.contents ?? '').length;
+    expect(bytes).toBeGreaterThan(1_000);
+    expect(bytes).toBeLessThan(BUNDLE_BYTES_MAX);
+  });
+
+  test('has no dependencies, and its types work in a strict project without the types of browsers', async () => {
+    const description = JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8'));
+    expect(description.dependencies ?? {}).toEqual({});
+    await writeFile(
+      join(project, 'typed.ts'),
+      `import { FileHosting, FileHostingError, type FileRecord } from 'file-hosting-client';
+       export const upload = async (): Promise<FileRecord> => new FileHosting().upload('a', { name: 'b' });
+       // @ts-expect-error
+       new FileHosting({ address: 'x' });
+       export const codes = (error: FileHostingError): 'stalled' | undefined => error.code === 'stalled' ? error.code : undefined;`,
+    );
+    const strict = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2023'];
+    await run(join(BINARIES, 'tsc'), [...strict, '--types', 'node', 'typed.ts'], { cwd: project });
+  });
+
+  test('uploads, lists and deletes in each Node, with a clock that is off by an hour', async () => {
+    for (const node of await nodes()) {
+      for (const hours of [-1, 1]) {
+        const printed = await runProgram(
+          node,
+          `const now = Date.now;
+           Date.now = () => now() + ${hours} * 3_600_000;
+           import { writeFile } from 'node:fs/promises';
+           const { FileHosting } = await import('file-hosting-client');
+           const hosting = new FileHosting();
+           await writeFile('large.bin', Buffer.alloc(5 * 1024 * 1024));
+           const files = [await hosting.upload('large.bin'), await hosting.upload(new Blob(['x']))];
+           const { total } = await hosting.list();
+           for await (const { id } of hosting.listAll()) await hosting.delete(id);
+           console.log(files.map((file) => file.size_bytes), total, (await hosting.list()).total);`,
+        );
+        expect(printed.trim()).toBe('[ 5242880, 1 ] 2 0');
+      }
+    }
+  });
+
+  test('sends a stream of 100 MiB of unknown length with little memory', async () => {
+    for (const node of await nodes()) {
+      const printed = await runProgram(
+        node,
+        `import { FileHosting } from 'file-hosting-client';
+         const hosting = new FileHosting();
+         async function* bytes(pieces) {
+           for (let piece = 0; piece < pieces; piece++) yield new Uint8Array(65_536);
+         }
+         await hosting.upload(bytes(160));
+         const before = process.resourceUsage().maxRSS;
+         const { size_bytes } = await hosting.upload(bytes(1_600));
+         console.log(size_bytes, (process.resourceUsage().maxRSS - before) * 1_024);`,
+      );
+      const [size, memory = Number.NaN] = printed.split(' ').map(Number);
+      expect(size).toBe(100 * MIB);
+      expect(memory).toBeLessThan(STREAM_MEMORY_MAX);
+    }
+  });
+});
+
+describe('the README of the package', async () => {
+  const readme = await readFile(join(PACKAGE, 'README.md'), 'utf8');
+  const examples = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code = '']) => code);
+
+  test.for(examples.map((code, at) => [at + 1, code] as const))('has an example %i that works', async ([, code]) => {
+    for (const name of ['photo.jpg', 'report.pdf', 'backup.tar'])
+      await writeFile(join(project, name), `This is ${name}.`);
+    const own = code.replace("url: 'https://files.example.com', ", '');
+    const printed = await runProgram(process.execPath, own);
+    expect(printed).not.toBe('');
+    const strict = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2023'];
+    await writeFile(join(project, 'example.ts'), code);
+    await run(join(BINARIES, 'tsc'), [...strict, '--types', 'node', 'example.ts'], { cwd: project });
+  });
+
+  test('has all of them', () => {
+    expect(examples.length).toBeGreaterThan(5);
+  });
+});
