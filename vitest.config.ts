@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 export const COMMON = {
   testTimeout: 60_000,
@@ -10,11 +11,53 @@ export const COMMON = {
 /** Tests of modules that read their environment when they load: each file needs an environment of its own. */
 const MODULE_TESTS = ['test/{admin,functions,shared}/**/*.test.ts'];
 
+/** The files that take longest, the longest first. */
+const LONG_FILES = [
+  'service/time-limits',
+  'infra/local/start',
+  'dashboard/uploading',
+  'dashboard/accessibility',
+  'dashboard/session',
+  'dashboard/files',
+  'dashboard/mishaps',
+  'contract/direct-upload',
+  'service/grants',
+  'smoke/smoke',
+  'shared/files/faults',
+  'shared/files/direct-upload',
+  'contract/streaming',
+  'service/template',
+  'service/sweeper',
+  'service/accounting',
+  'service/secrets',
+  'docs/costs',
+  'infra/validation',
+].map((name) => `/test/${name}.test.ts`);
+
+/**
+ * Begins the longest files of each project first, so that no worker has a long one left at the end. Vitest orders files by their
+ * last durations, but a fresh clone has none, and then it goes by their size.
+ */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const projects = [...new Set(sorted.map(({ project }) => project))];
+    const rank = ({ moduleId }: TestSpecification) => LONG_FILES.findIndex((name) => moduleId.endsWith(name));
+    // The files of a project stay together: its processes end when the next file is of another.
+    return projects.flatMap((project) => {
+      const own = sorted.filter((file) => file.project === project);
+      const long = own.filter((file) => rank(file) >= 0).toSorted((one, other) => rank(one) - rank(other));
+      return [...long, ...own.filter((file) => rank(file) < 0)];
+    });
+  }
+}
+
 export default defineConfig({
   test: {
     globalSetup: ['test/support/engines.ts'],
     // For two cores: a test often waits for a deadline, a retry or a page, and the third worker uses that time.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     projects: [
       // Files run one after the other in a few processes: to start one per file and load all packages took a fifth of the time.
       {

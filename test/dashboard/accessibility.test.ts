@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HAS_BROWSER, openAs, sharedBrowser, type Visit, visit } from '../support/browser.ts';
+import { HAS_BROWSER, openAs, sharedBrowser, visit } from '../support/browser.ts';
 import { uploadThrough } from '../support/lanes.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
@@ -11,106 +11,125 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 const heading = (name: string) => (page: Page) => page.getByRole('heading', { name, exact: true });
 
-/** Every page and dialog: its name, its path, and how to open it and wait until it is there. */
-const PLACES: readonly [name: string, path: string, open: (page: Page) => Promise<void>][] = [
-  ['the files', '', (page) => page.getByRole('button', { name: 'Details of photo.jpg' }).waitFor()],
+/** Something that a page shows: its name, how to open it and wait until it is there, and how to close it again. */
+type Place = readonly [name: string, open: (page: Page) => Promise<unknown>, close?: (page: Page) => Promise<unknown>];
+
+async function closeDialog(page: Page): Promise<void> {
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+}
+
+const accountMenu = (page: Page) => page.getByRole('button', { name: /^Account of/ }).click();
+
+/** Every page by its path, with its dialogs. What one place leaves on the page is there at the next ones as well. */
+const PAGES: readonly (readonly [path: string, places: readonly Place[]])[] = [
   [
-    'a selection',
     '',
-    async (page) => {
-      await page.getByRole('checkbox', { name: 'Select photo.jpg' }).click();
-      await page.getByText('1 selected').waitFor();
-    },
+    [
+      ['the files', (page) => page.getByRole('button', { name: 'Details of photo.jpg' }).waitFor()],
+      [
+        'a selection',
+        async (page) => {
+          await page.getByRole('checkbox', { name: 'Select photo.jpg' }).click();
+          await page.getByText('1 selected').waitFor();
+        },
+        (page) => page.getByRole('button', { name: 'Clear the selection' }).click(),
+      ],
+      [
+        'the details of a file',
+        async (page) => {
+          await page.getByRole('button', { name: 'Details of photo.jpg' }).click();
+          await page.getByRole('dialog', { name: 'Details' }).waitFor();
+        },
+        closeDialog,
+      ],
+      [
+        'the dialog before a deletion',
+        async (page) => {
+          await page.getByRole('button', { name: 'Delete photo.jpg' }).click();
+          await page.getByRole('dialog').waitFor();
+        },
+        closeDialog,
+      ],
+      [
+        'the menu of the account',
+        async (page) => {
+          await accountMenu(page);
+          await page.getByRole('menuitem', { name: 'Log out', exact: true }).waitFor();
+        },
+        async (page) => {
+          await page.keyboard.press('Escape');
+          await page.getByRole('menu').waitFor({ state: 'hidden' });
+        },
+      ],
+      [
+        'the dialog before a log out everywhere',
+        async (page) => {
+          await accountMenu(page);
+          await page.getByRole('menuitem', { name: 'Log out everywhere' }).click();
+          await page.getByRole('dialog', { name: 'Log out everywhere?' }).waitFor();
+        },
+        closeDialog,
+      ],
+      [
+        'an error',
+        async (page) => {
+          await page.evaluate(() => {
+            navigator.clipboard.writeText = () => Promise.reject(new Error('refused'));
+          });
+          await page.getByRole('button', { name: 'Copy the link of photo.jpg' }).click();
+          await page.getByRole('alert').waitFor();
+          await page.mouse.move(0, 0);
+          await page.getByRole('tooltip').waitFor({ state: 'hidden' });
+        },
+      ],
+      [
+        'the list of uploads',
+        async (page) => {
+          await page.route('**/api/v1/files', (route) => {
+            if (route.request().method() !== 'POST') return route.fallback();
+            return route.fulfill({ status: 403, json: { error: 'storage_limit_exceeded' } });
+          });
+          await page
+            .getByTestId('files')
+            .setInputFiles({ name: 'no.txt', mimeType: 'text/plain', buffer: Buffer.from('no') });
+          await page.getByText('You have the maximum number of files.').waitFor();
+          await page.unroute('**/api/v1/files');
+        },
+      ],
+    ],
   ],
   [
-    'the details of a file',
-    '',
-    async (page) => {
-      await page.getByRole('button', { name: 'Details of photo.jpg' }).click();
-      await page.getByRole('dialog', { name: 'Details' }).waitFor();
-    },
-  ],
-  [
-    'the dialog before a deletion',
-    '',
-    async (page) => {
-      await page.getByRole('button', { name: 'Delete photo.jpg' }).click();
-      await page.getByRole('dialog').waitFor();
-    },
-  ],
-  [
-    'the list of uploads',
-    '',
-    async (page) => {
-      await page.route('**/api/v1/files', (route) => {
-        if (route.request().method() !== 'POST') return route.fallback();
-        return route.fulfill({ status: 403, json: { error: 'storage_limit_exceeded' } });
-      });
-      await page
-        .getByTestId('files')
-        .setInputFiles({ name: 'no.txt', mimeType: 'text/plain', buffer: Buffer.from('no') });
-      await page.getByText('You have the maximum number of files.').waitFor();
-      await page.unroute('**/api/v1/files');
-    },
-  ],
-  [
-    'a search that finds nothing',
     '?search=nothing',
-    (page) => page.getByText('No file has “nothing” in its name.').waitFor(),
+    [['a search that finds nothing', (page) => page.getByText('No file has “nothing” in its name.').waitFor()]],
   ],
   [
-    'the menu of the account',
-    '',
-    async (page) => {
-      await page.getByRole('button', { name: /^Account of/ }).click();
-      await page.getByRole('menuitem', { name: 'Log out', exact: true }).waitFor();
-    },
-  ],
-  [
-    'the dialog before a log out everywhere',
-    '',
-    async (page) => {
-      await page.getByRole('button', { name: /^Account of/ }).click();
-      await page.getByRole('menuitem', { name: 'Log out everywhere' }).click();
-      await page.getByRole('dialog', { name: 'Log out everywhere?' }).waitFor();
-    },
-  ],
-  [
-    'an error',
-    '',
-    async (page) => {
-      await page.evaluate(() => {
-        navigator.clipboard.writeText = () => Promise.reject(new Error('refused'));
-      });
-      await page.getByRole('button', { name: 'Copy the link of photo.jpg' }).click();
-      await page.getByRole('alert').waitFor();
-      await page.mouse.move(0, 0);
-      await page.getByRole('tooltip').waitFor({ state: 'hidden' });
-    },
-  ],
-  ['the API keys', 'api-keys', (page) => page.getByRole('button', { name: 'Revoke test' }).waitFor()],
-  [
-    'a new API key',
     'api-keys',
-    async (page) => {
-      await page.getByRole('button', { name: 'Create API key' }).click();
-      await page.getByRole('textbox', { name: 'Name' }).fill('axe');
-      await page.keyboard.press('Enter');
-      await page.getByRole('dialog', { name: 'Your new API key' }).waitFor();
-    },
+    [
+      ['the API keys', (page) => page.getByRole('button', { name: 'Revoke test' }).waitFor()],
+      [
+        'the dialog before a revocation',
+        async (page) => {
+          await page.getByRole('button', { name: 'Revoke test' }).click();
+          await page.getByRole('dialog').waitFor();
+        },
+        closeDialog,
+      ],
+      [
+        'a new API key',
+        async (page) => {
+          await page.getByRole('button', { name: 'Create API key' }).click();
+          await page.getByRole('textbox', { name: 'Name' }).fill('axe');
+          await page.keyboard.press('Enter');
+          await page.getByRole('dialog', { name: 'Your new API key' }).waitFor();
+        },
+      ],
+    ],
   ],
-  [
-    'the dialog before a revocation',
-    'api-keys',
-    async (page) => {
-      await page.getByRole('button', { name: 'Revoke test' }).click();
-      await page.getByRole('dialog').waitFor();
-    },
-  ],
-  ['the API reference', 'docs', (page) => heading('API reference')(page).waitFor()],
-  ['a page that does not exist', 'nowhere', (page) => page.getByText('There is no such page.').waitFor()],
-  ['the login', 'login', (page) => page.getByRole('link', { name: 'Continue with Google' }).waitFor()],
-  ['a login that failed', 'login?error=expired', (page) => page.getByRole('alert').waitFor()],
+  ['docs', [['the API reference', (page) => heading('API reference')(page).waitFor()]]],
+  ['nowhere', [['a page that does not exist', (page) => page.getByText('There is no such page.').waitFor()]]],
+  ['login', [['the login', (page) => page.getByRole('link', { name: 'Continue with Google' }).waitFor()]]],
+  ['login?error=expired', [['a login that failed', (page) => page.getByRole('alert').waitFor()]]],
 ];
 
 /** Colours only affect contrast, so all other rules are checked in one colour scheme at each width. */
@@ -140,11 +159,6 @@ describe.runIf(HAS_BROWSER)('the dashboard', () => {
     await service.close();
   });
 
-  async function arrive(here: Visit, path: string, open: (page: Page) => Promise<void>): Promise<void> {
-    await openAs(here, service, account.cookie, `/dashboard/${path}`);
-    await open(here.page);
-  }
-
   /** Waits for animations to end: while something fades in, its contrast is too low. */
   async function settled(page: Page): Promise<void> {
     await page.waitForFunction(() => document.getAnimations().every(({ playState }) => playState !== 'running'));
@@ -161,24 +175,34 @@ describe.runIf(HAS_BROWSER)('the dashboard', () => {
     }, rules);
   }
 
-  test.for(PLACES)(
-    'has no findings of axe in light and dark, and is not wider than the screen: %s',
-    async ([, path, open]) => {
+  async function expectNoFindings(page: Page, place: string): Promise<void> {
+    for (const [colorScheme, width, rules] of LOOKS) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 800 });
+      await settled(page);
+      expect(await violations(page, rules), `${place}, ${colorScheme} at ${width} pixels`).toEqual([]);
+    }
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 800 });
+      // Floating elements are positioned a moment after the window was resized.
+      const tooWide = () => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      await expect.poll(tooWide, { message: `${place} at ${width} pixels` }).toBeLessThanOrEqual(0);
+    }
+  }
+
+  test.for(PAGES)(
+    'has no findings of axe in light and dark, and is not wider than the screen: /%s and its dialogs',
+    async ([path, places]) => {
       const here = await visit(browser, { colorScheme: 'light', reducedMotion: 'reduce' });
       const { page } = here;
-      await arrive(here, path, open);
+      await openAs(here, service, account.cookie, `/dashboard/${path}`);
       await page.evaluate(AXE);
-      for (const [colorScheme, width, rules] of LOOKS) {
-        await page.emulateMedia({ colorScheme });
-        await page.setViewportSize({ width, height: 800 });
-        await settled(page);
-        expect(await violations(page, rules), `${colorScheme} at ${width} pixels`).toEqual([]);
-      }
-      for (const width of WIDTHS) {
-        await page.setViewportSize({ width, height: 800 });
-        // Floating elements are positioned a moment after the window was resized.
-        const tooWide = () => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-        await expect.poll(tooWide, { message: `at ${width} pixels` }).toBeLessThanOrEqual(0);
+      for (const [name, open, close] of places) {
+        await page.emulateMedia({ colorScheme: 'light' });
+        await page.setViewportSize({ width: 1280, height: 900 });
+        await open(page);
+        await expectNoFindings(page, name);
+        await close?.(page);
       }
       await here.leave();
     },
