@@ -11,7 +11,7 @@ import { ERRORS } from '../shared/errors.ts';
 import { CONFIGURABLE_LIMITS } from '../shared/limits.ts';
 import { ROUTES, type Route } from '../shared/routes.ts';
 import { invariantRows } from './architecture/invariants.ts';
-import { ROW_SHAPES } from './architecture/row-shapes.ts';
+import { LAYOUT_VERSION, ROW_SHAPES } from './architecture/row-shapes.ts';
 import { basis, costsByAmount, costsOfIdleMonth, costsOfRequests, type Table } from './costs/cost-tables.ts';
 import { LOOKS, PAGES, screenshotFile } from './screenshots/pages.ts';
 
@@ -129,7 +129,7 @@ export const TABLES_OF_ARCHITECTURE: Readonly<Record<string, () => string>> = {
       ],
     ),
   invariants: () => table(['', 'What holds', 'Enforced in', 'Proved by'], invariantRows()),
-  rows: () => (Object.keys(TABLES) as TableName[]).map(rowsOf).join('\n\n'),
+  rows: () => [`Layout ${LAYOUT_VERSION}.`, ...(Object.keys(TABLES) as TableName[]).map(rowsOf)].join('\n\n'),
 };
 
 /** A table of DynamoDB: its keys and indexes in a sentence, then the attributes of each kind of row. */

@@ -106,14 +106,12 @@ export const API_KEYS_PER_ACCOUNT_MAX = 100;
 /** How long the record of an `Idempotency-Key` is kept. */
 export const IDEMPOTENCY_TTL_MS = DAY_MS;
 
-/** The lease of an inline upload: longer than a function behind the gateway may run (28 s). */
-export const INLINE_LEASE_MS = MINUTE_MS;
 /**
  * The slowest that the bytes of an upload may arrive, in bytes a second, averaged over its time. Even a phone with a weak
  * signal sends faster.
  */
 export const UPLOAD_SLOWEST_BYTES_PER_SECOND = 16 * KIB;
-/** The lease of a streaming upload, which is renewed while bytes arrive. */
+/** The lease on the slot of a streaming upload, which is renewed while the upload is under way. */
 export const STREAMING_LEASE_MS = MINUTE_MS;
 /** How many uploads one account may stream at the same time: enough to upload a folder, too few to occupy every server. */
 export const STREAMS_PER_ACCOUNT_MAX = 16;

@@ -44,12 +44,16 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'The index `by_seq` holds exactly the ready files, and every leaf and group counts the ready files among its seqs.',
+      'The index `by_seq` holds exactly the ready files. Each has a `seq` of its own below `next_seq`; the bitmaps of the leaves hold exactly the other seqs below it, and the groups count them. `created_at` never goes back along `seq`.',
     enforcedIn: ['shared/aws/book-updates.ts', 'shared/files/listing-counters.ts'],
     tests: [
       [
         'test/shared/files/listing.test.ts',
         'the listing shows the same pages as a plain list after any uploads and deletions',
+      ],
+      [
+        'test/shared/files/upload.test.ts',
+        'gives every file a seq of its own and leaves none out, however many are settled at once',
       ],
     ],
   },
@@ -66,7 +70,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'Unfinished work ends: what is past its deadline is finished by the sweeper, and an object or part that no row knows is removed by the walk of the bucket in about two days.',
+      'Unfinished work ends: what is past its deadline is finished by the sweeper, and an object or part that no row knows is removed by the walk of the bucket in about two days. No link leads to such an object, and no account is charged for it.',
     enforcedIn: ['shared/files/sweep.ts', 'shared/files/walk-bucket.ts'],
     tests: [
       ['test/shared/files/sweep.test.ts', 'finishes every kind of work, and reports what it did and how late it was'],
@@ -79,13 +83,16 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     statement:
       'A client that was told 201 finds its file. A client that was told an error owns nothing, and its room is free again; one that was told 504 `timeout` gets no file afterwards (decision 0017).',
-    enforcedIn: ['shared/files/settle-upload.ts', 'shared/files/pending-upload.ts', 'shared/time-limit.ts'],
+    enforcedIn: ['shared/files/settle-upload.ts', 'shared/aws/settlement-store.ts', 'shared/time-limit.ts'],
     tests: [
       [
         'test/service/time-limits.test.ts',
         'an upload that got 504 never becomes a file, even when the next request resumes its function',
       ],
-      ['test/shared/files/upload.test.ts', 'that ended between staging and settling leaves no file and no trace'],
+      [
+        'test/shared/files/upload.test.ts',
+        'that loses all its answers makes no file afterwards, however late it arrives',
+      ],
     ],
   },
   {
@@ -98,7 +105,7 @@ export const INVARIANTS: readonly Invariant[] = [
         'test/service/accounting.test.ts',
         'one of several simultaneous deletions of a file succeeds, and frees its bytes once',
       ],
-      ['test/shared/files/sweep.test.ts', 'and a settlement of the same upload never both succeed'],
+      ['test/shared/files/sweep.test.ts', 'and a completion of the same ticket never both succeed'],
     ],
   },
   {

@@ -5,6 +5,9 @@ import type { TableName } from '../../shared/aws/tables.ts';
  * the stores really write: it fails when an attribute is missing in this file, has another type, or is never written.
  */
 
+/** The form of the rows. A change of it raises this, and is rolled out as docs/operate.md says. */
+export const LAYOUT_VERSION = 1;
+
 /** As DynamoDB names them: text, number, true or false, map, list, set of texts. */
 type AttributeType = 'S' | 'N' | 'BOOL' | 'M' | 'L' | 'SS';
 
@@ -32,7 +35,10 @@ export const ROW_SHAPES: readonly RowShape[] = [
       created_at: ['N', 'ms'],
       storage_used_bytes: ['N', 'bytes of ready files and of pending tickets (I1)'],
       file_count: ['N', 'ready files (I3)'],
-      groups: ['M', 'listing group → its ready files (I4)'],
+      next_seq: ['N', 'the `seq` of the next file: how many files the account has ever had'],
+      last_file_at: ['N', 'ms; `created_at` of the newest of them, which never goes back; 0 before the first'],
+      removed: ['M', 'listing group → its deleted files; 8,192 × k → k groups from there on are deleted entirely (I4)'],
+      fence: ['N', 'raised when an upload is given up: no transaction that knew an earlier one can make a file (I7)'],
       books_revision: ['N', 'raised by every transaction that changes the books; absent: 0'],
       sent_day: ['N', 'the UTC day of `sent_bytes`, in days since 1970; absent at first'],
       sent_bytes: ['N', 'bytes sent on that day (I11); absent at first'],
@@ -49,9 +55,9 @@ export const ROW_SHAPES: readonly RowShape[] = [
     attributes: {
       state: ['S', '`pending`, `ready`, `deleting`, `cancelled` or `refused`'],
       lane: ['S', 'how the file came: `multipart`, in the code `via: form`; or `direct`, in the code `via: ticket`'],
-      name: ['S', 'file name; absent while a form is pending'],
-      mime_type: ['S', 'media type; absent while a form is pending'],
-      size_bytes: ['N', 'bytes; absent while a form is pending'],
+      name: ['S', 'file name'],
+      mime_type: ['S', 'media type'],
+      size_bytes: ['N', 'bytes'],
       object_key: ['S', '`uploads/<token>`; absent while a ticket is pending'],
       created_at: ['N', 'ms when it became ready'],
       seq: ['N', 'place in the listing; only ready rows have it, which puts them into the index `by_seq`'],
@@ -67,20 +73,10 @@ export const ROW_SHAPES: readonly RowShape[] = [
   },
   {
     table: 'files',
-    kind: 'seq counter',
-    key: { account_id: ACCOUNT, id: key('`#seq`', /^#seq$/) },
-    attributes: { next: ['N', 'the last seq that was taken'], last_at: ['N', 'ms when it was taken; never goes back'] },
-  },
-  {
-    table: 'files',
     kind: 'leaf',
     key: { account_id: ACCOUNT, id: key('`#leaf#<number>`', /^#leaf#(\d{6}|a\d{11})$/) },
     attributes: {
-      n: ['N', 'ready files among its 64 seqs (I4)'],
-      removed: [
-        'N',
-        'bitmap of its deleted files: bit i, of value 2^i, is the file at seq 64 × number + i; absent: none',
-      ],
+      removed: ['N', 'bitmap of its deleted files: bit i, of value 2^i, is the file at seq 64 × number + i (I4)'],
     },
   },
   {
@@ -140,11 +136,21 @@ export const ROW_SHAPES: readonly RowShape[] = [
   {
     table: 'rateLimits',
     kind: 'window of a rate limit',
-    key: { id: key('`<class>#<limit>#<account or address>`', /^(?!streams#)/) },
+    key: { id: key('`<class>#<limit>#<account or address>`', /^(?!streams#|turns#)/) },
     attributes: {
       l: ['L', 'last use of each slot, oldest first, in units of 10 ms since 2026'],
       u: ['L', 'sizes of the slots, in the same order; only of limits over 500'],
       c: ['N', 'uses left in the newest slot; only of limits over 500'],
+      expires_at: ['N', 's; TTL'],
+    },
+  },
+  {
+    table: 'rateLimits',
+    kind: 'turns of an account',
+    key: { id: key('`turns#<account id>#<time in units of 2 s>`', /^turns#/) },
+    attributes: {
+      first_at: ['N', 'ms when the first turn begins'],
+      taken_ms: ['N', 'length of all turns that uploads have taken, one after the other'],
       expires_at: ['N', 's; TTL'],
     },
   },

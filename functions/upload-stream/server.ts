@@ -109,12 +109,17 @@ async function uploadInSlot(request: UploadFileRequest): Promise<ApiResult> {
   if (!slot) throw new ApiError('rate_limit_exceeded', { headers: { 'Retry-After': '5' }, detail: 'too many streams' });
   const logSlotFailure = (error: unknown) => log('warn', 'stream slot not kept', describeError(error));
   const renewal = setInterval(() => slot.renew().catch(logSlotFailure), STREAMING_LEASE_MS / 3);
+  let released: Promise<void> | undefined;
+  const release = () => {
+    clearInterval(renewal);
+    released ??= slot.release().catch(logSlotFailure);
+    return released;
+  };
   try {
     // A body that is refused while it arrives keeps its slot until it is drained.
-    return await receiveUpload(request);
+    return await receiveUpload(request, release);
   } finally {
-    clearInterval(renewal);
-    await slot.release().catch(logSlotFailure);
+    await release();
   }
 }
 

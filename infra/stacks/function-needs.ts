@@ -17,7 +17,7 @@ const AUTHENTICATED: Needs = { values: ['appUrl'], limits: ['RATE_LIMIT_REQUESTS
 
 /** The access that storing and settling an upload needs in the inline and the streaming lane. */
 const STORING: readonly TableUse[] = [
-  { table: 'files', actions: ['PutItem', 'UpdateItem', 'DeleteItem'] },
+  { table: 'files', actions: ['GetItem', 'PutItem'] },
   { table: 'accounts', actions: ['GetItem', 'UpdateItem'] },
   { table: 'idempotency', actions: ['GetItem', 'PutItem'] },
 ];
@@ -26,6 +26,8 @@ const SETTLING: readonly TableUse[] = [
   { table: 'files', actions: ['GetItem', 'UpdateItem'] },
   { table: 'accounts', actions: ['GetItem', 'UpdateItem'] },
   { table: 'idempotency', actions: ['PutItem'] },
+  // Uploads that meet others of their account take turns.
+  { table: 'rateLimits', actions: ['UpdateItem'] },
 ];
 const UPLOAD_LIMITS = [
   'MAX_UPLOAD_SIZE_BYTES',
@@ -86,7 +88,7 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
     limits: ['RATE_LIMIT_LISTS_PER_MINUTE'],
   },
   uploadFile: {
-    tables: [...BY_KEY_OR_SESSION, ...STORING, { table: 'files', actions: ['GetItem'] }],
+    tables: [...BY_KEY_OR_SESSION, ...STORING, { table: 'files', actions: ['UpdateItem'] }],
     uploads: [
       { actions: ['PutObject', 'DeleteObject'], keys: ['uploads/*'] },
       // A URL that this function signs permits only what its role permits.

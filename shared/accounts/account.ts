@@ -13,8 +13,14 @@ export interface Account {
   readonly storageUsedBytes: number;
   /** Ready files. */
   readonly fileCount: number;
-  /** Ready files by listing group (see `shared/files/listing-counters.ts`); a group without files may be absent. */
-  readonly groups: ReadonlyMap<number, number>;
+  /** The `seq` of the next file: how many files the account has ever had. */
+  readonly nextSeq: number;
+  /** `createdAt` of the newest file that the account has ever had, in epoch milliseconds; 0 before the first. */
+  readonly lastFileAt: number;
+  /** Removed files by listing group (see `removed` in `shared/files/listing-counters.ts`). */
+  readonly removed: ReadonlyMap<number, number>;
+  /** See {@link AccountStore.fence}. */
+  readonly fence: number;
   /** Bytes sent on the last UTC day on which any were sent (`day`: days since 1970); absent before the first. */
   readonly sent?: { readonly day: number; readonly bytes: number };
   /** The storage limit that the operator set for this account, in bytes; absent: the default. */
@@ -47,8 +53,17 @@ export interface AccountStore {
    * after a lost answer they may be counted or not. Does nothing when the account is gone.
    */
   countSent(id: string, bytes: number, now: number): Promise<void>;
-  /** Drops the listing groups of `groups` that are still without files. Harmless at any time, and twice. */
-  dropEmptyGroups(id: string, groups: readonly number[]): Promise<void>;
+  /**
+   * Makes sure that no file joins the account any more by a transaction that was sent before, however late it arrives. Uploads
+   * under way try again with the new fence.
+   * @returns the account as it is then; undefined when it is gone.
+   */
+  fence(id: string): Promise<Account | undefined>;
+  /**
+   * Makes one entry of {@link Account.removed} of several whose groups are adjacent and removed entirely. Does nothing when
+   * one of them has changed. Harmless at any time, and twice.
+   */
+  mergeRemoved(id: string, entries: readonly (readonly [group: number, removed: number])[]): Promise<void>;
 }
 
 /**

@@ -10,7 +10,7 @@ export interface AccountLimits {
   readonly uploadBytesPerDay: number;
 }
 
-/** The part of an account that decides how much it may take. Both fields can change after they were read. */
+/** The part of an account that decides how much it may take. It can change after it was read. */
 type KnownAccount = Pick<Account, 'storageLimitBytes' | 'sent'>;
 
 /** How much one account may take, as far as the caller knows. The store checks what has changed since. */

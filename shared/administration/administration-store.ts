@@ -40,9 +40,13 @@ export interface KeyMarkStore {
 export interface Books {
   readonly storageUsedBytes: number;
   readonly fileCount: number;
-  /** The number of files by group; zero and absent are the same. So it is for leaves. */
-  readonly groups: ReadonlyMap<number, number>;
-  readonly leaves: ReadonlyMap<number, number>;
+  readonly nextSeq: number;
+  /** Epoch milliseconds. */
+  readonly lastFileAt: number;
+  /** The number of removed files by group; zero and absent are the same. */
+  readonly removedByGroup: ReadonlyMap<number, number>;
+  /** The bitmap of the removed files by leaf; likewise. */
+  readonly removedByLeaf: ReadonlyMap<number, bigint>;
 }
 
 /** The books as they are stored. */

@@ -1,7 +1,7 @@
 import { eachOf } from '../each-of.ts';
 import { ApiError } from '../errors.ts';
 import type { FileRow, ListedFile, ReadyFile } from '../files/file.ts';
-import { groupOf, leafOf } from '../files/listing-counters.ts';
+import { bitOf, countBits, givenBits, groupOf, leafOf, seqsOfLeaf } from '../files/listing-counters.ts';
 import type { ObjectStore } from '../files/object-store.ts';
 import type { AuditStore, Books, RecordedBooks } from './administration-store.ts';
 
@@ -10,10 +10,14 @@ export interface AuditingStores {
   readonly objects: Pick<ObjectStore, 'size'>;
 }
 
+type Total = 'storage used' | 'file count' | 'next seq' | 'time of the newest file';
+
 /** One difference between what is recorded and what should be. */
 export type Difference =
-  | { readonly what: 'storage used' | 'file count'; readonly recorded: number; readonly computed: number }
-  | { readonly what: 'group' | 'leaf'; readonly index: number; readonly recorded: number; readonly computed: number }
+  | { readonly what: Total; readonly recorded: number; readonly computed: number }
+  | { readonly what: 'group'; readonly index: number; readonly recorded: number; readonly computed: number }
+  /** The bitmaps in hexadecimal digits. */
+  | { readonly what: 'leaf'; readonly index: number; readonly recorded: string; readonly computed: string }
   | { readonly what: 'object'; readonly file: ReadyFile; readonly foundBytes: number | undefined }
   | { readonly what: 'listing'; readonly fileId: string };
 
@@ -41,7 +45,7 @@ export async function auditAccount(stores: AuditingStores, accountId: string): P
   const rows = await Array.fromAsync(stores.audit.rows(accountId));
   const listed = await Array.fromAsync(stores.audit.listed(accountId));
   const ready = rows.filter((row) => row.state === 'ready');
-  const computed = computeBooks(rows, ready);
+  const computed = computeBooks(rows, ready, recorded);
   const objects = await eachOf(ready, CONCURRENCY, async (file): Promise<Difference[]> => {
     const foundBytes = await stores.objects.size(file.objectKey);
     return foundBytes === file.sizeBytes ? [] : [{ what: 'object', file, foundBytes }];
@@ -49,43 +53,69 @@ export async function auditAccount(stores: AuditingStores, accountId: string): P
   const differences = [
     ...compare('storage used', recorded.storageUsedBytes, computed.storageUsedBytes),
     ...compare('file count', recorded.fileCount, computed.fileCount),
-    ...compareCounts('group', recorded.groups, computed.groups),
-    ...compareCounts('leaf', recorded.leaves, computed.leaves),
+    ...compare('next seq', recorded.nextSeq, computed.nextSeq),
+    ...compare('time of the newest file', recorded.lastFileAt, computed.lastFileAt),
+    ...compareEach(recorded.removedByGroup, computed.removedByGroup, 0, (index, counts) => ({
+      what: 'group',
+      index,
+      ...counts,
+    })),
+    ...compareEach(recorded.removedByLeaf, computed.removedByLeaf, 0n, (index, bitmaps) => ({
+      what: 'leaf',
+      index,
+      recorded: bitmaps.recorded.toString(16),
+      computed: bitmaps.computed.toString(16),
+    })),
     ...compareListing(listed, ready),
     ...objects.flat(),
   ];
   return { differences, recorded, computed };
 }
 
-/** The right books: those of ready files and of the reservations of pending tickets. */
-function computeBooks(rows: readonly FileRow[], ready: readonly ReadyFile[]): Books {
-  const reserved = rows.flatMap((row) => (row.state === 'pending' && row.via === 'ticket' ? row.sizeBytes : []));
+/**
+ * The right books: those of ready files and of the reservations of pending tickets. A seq that was given out and has no ready
+ * file is that of a removed file.
+ */
+function computeBooks(rows: readonly FileRow[], ready: readonly ReadyFile[], recorded: Books): Books {
+  const reserved = rows.flatMap((row) => (row.state === 'pending' ? row.sizeBytes : []));
+  const nextSeq = ready.reduce((next, { seq }) => Math.max(next, seq + 1), recorded.nextSeq);
   return {
     storageUsedBytes: [...ready.map(({ sizeBytes }) => sizeBytes), ...reserved].reduce((sum, bytes) => sum + bytes, 0),
     fileCount: ready.length,
-    groups: countBy(ready, ({ seq }) => groupOf(seq)),
-    leaves: countBy(ready, ({ seq }) => leafOf(seq)),
+    nextSeq,
+    lastFileAt: ready.reduce((last, { createdAt }) => Math.max(last, createdAt), recorded.lastFileAt),
+    ...removedFiles(nextSeq, ready),
   };
 }
 
-function countBy(files: readonly ReadyFile[], indexOf: (file: ReadyFile) => number): Map<number, number> {
-  const counts = new Map<number, number>();
-  for (const file of files) counts.set(indexOf(file), (counts.get(indexOf(file)) ?? 0) + 1);
-  return counts;
+function removedFiles(nextSeq: number, ready: readonly ReadyFile[]): Pick<Books, 'removedByGroup' | 'removedByLeaf'> {
+  const readyBits = new Map<number, bigint>();
+  for (const { seq } of ready) readyBits.set(leafOf(seq), (readyBits.get(leafOf(seq)) ?? 0n) | bitOf(seq));
+  const removedByGroup = new Map<number, number>();
+  const removedByLeaf = new Map<number, bigint>();
+  for (let leaf = 0; seqsOfLeaf(leaf).low < nextSeq; leaf++) {
+    const removed = givenBits(nextSeq, leaf) & ~(readyBits.get(leaf) ?? 0n);
+    if (removed === 0n) continue;
+    removedByLeaf.set(leaf, removed);
+    const group = groupOf(seqsOfLeaf(leaf).low);
+    removedByGroup.set(group, (removedByGroup.get(group) ?? 0) + countBits(removed));
+  }
+  return { removedByGroup, removedByLeaf };
 }
 
-function compare(what: 'storage used' | 'file count', recorded: number, computed: number): Difference[] {
+function compare(what: Total, recorded: number, computed: number): Difference[] {
   return recorded === computed ? [] : [{ what, recorded, computed }];
 }
 
-function compareCounts(
-  what: 'group' | 'leaf',
-  recorded: ReadonlyMap<number, number>,
-  computed: ReadonlyMap<number, number>,
+function compareEach<Value>(
+  recorded: ReadonlyMap<number, Value>,
+  computed: ReadonlyMap<number, Value>,
+  none: Value,
+  toDifference: (index: number, values: { recorded: Value; computed: Value }) => Difference,
 ): Difference[] {
   return [...new Set([...recorded.keys(), ...computed.keys()])].flatMap((index) => {
-    const counts = { recorded: recorded.get(index) ?? 0, computed: computed.get(index) ?? 0 };
-    return counts.recorded === counts.computed ? [] : [{ what, index, ...counts }];
+    const values = { recorded: recorded.get(index) ?? none, computed: computed.get(index) ?? none };
+    return values.recorded === values.computed ? [] : [toDifference(index, values)];
   });
 }
 

@@ -44,8 +44,7 @@ export async function deleteAccount(
   for await (const key of keyMarks.all(id)) await keys.remove(id, key.id, deadline);
   const rows = await Array.fromAsync(audit.rows(id));
   await eachOf(rows, CONCURRENCY, (row) => endRow(stores, row, deadline));
-  // After the files, because deleting each of them changes a counter. (An upload under way may take a seq after this and so leave that
-  // one counter. It is harmless: a new account of this person goes on counting from it.)
+  // After the files, because deleting each of them writes the row of its leaf. Nothing else writes those rows.
   await administration.removeRecords(id);
   const left = await Array.fromAsync(audit.rows(id));
   await administration.remove(id);
@@ -54,9 +53,7 @@ export async function deleteAccount(
 
 /** Takes a row out of the books. The sweeper does the rest, because bytes may still arrive. */
 async function endRow(stores: AccountDeletingStores, row: FileRow, deadline: Deadline): Promise<void> {
-  if (row.state === 'pending' && row.via === 'form') {
-    await stores.files.giveUp(row);
-  } else if (row.state === 'ready' || row.state === 'pending') {
+  if (row.state === 'ready' || row.state === 'pending') {
     // The owner or the sweeper may have deleted it meanwhile.
     await deleteFile(stores, row, deadline).catch(undefinedIfNotFound);
   }

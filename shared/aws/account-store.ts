@@ -1,3 +1,4 @@
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { Account, AccountStore } from '../accounts/account.ts';
 import { dayOf } from '../accounts/allowance.ts';
@@ -33,8 +34,9 @@ export function accountAt(id: string) {
 /**
  * {@link AccountStore} in DynamoDB, with one row for each account:
  * - its profile: `email`, `name`, `picture_url`, `created_at` (epoch milliseconds);
- * - its books, which only transactions change: `storage_used_bytes`, `file_count`, `key_count`, `groups` (a map of listing
- *   groups to their numbers of files), `books_revision` (absent: 0);
+ * - its books, which only transactions change: `storage_used_bytes`, `file_count`, `key_count`, `next_seq`, `last_file_at` (epoch
+ *   milliseconds), `removed` (a map of listing groups to their numbers of removed files), `books_revision` (absent: 0);
+ * - `fence`: which of its transactions may still make a file;
  * - the bytes sent on its last day with an upload: `sent_bytes`, `sent_day` (days since 1970); both absent before the first;
  * - what the operator sets (see `administration-store.ts`): `storage_limit_bytes`; `suspended` and `deleting`, which are true
  *   or absent.
@@ -53,9 +55,12 @@ export const accountStore: AccountStore = {
         keep('storage_used_bytes', ':zero'),
         keep('file_count', ':zero'),
         keep('key_count', ':zero'),
-        keep('#groups', ':none'),
+        keep('next_seq', ':zero'),
+        keep('last_file_at', ':zero'),
+        keep('removed', ':none'),
+        keep('fence', ':zero'),
       ].join(', ')} ${pictureUrl === undefined ? 'REMOVE picture_url' : ''}`,
-      ExpressionAttributeNames: { '#name': 'name', '#groups': 'groups' },
+      ExpressionAttributeNames: { '#name': 'name' },
       ExpressionAttributeValues: {
         ':email': email,
         ':name': name,
@@ -88,17 +93,35 @@ export const accountStore: AccountStore = {
     }
   },
 
-  async dropEmptyGroups(id, groups) {
-    for (const group of groups) {
-      const removal = update(id, {
-        UpdateExpression: 'REMOVE #groups.#group',
-        // It fails when a file has come into the group since; then the group stays.
-        ConditionExpression: '#groups.#group = :zero',
-        ExpressionAttributeNames: { '#groups': 'groups', '#group': String(group) },
-        ExpressionAttributeValues: { ':zero': 0 },
-      });
-      await failedCondition(removal);
-    }
+  async fence(id) {
+    const { Attributes } = await update(id, {
+      UpdateExpression: 'ADD fence :one',
+      ConditionExpression: 'attribute_exists(id)',
+      ExpressionAttributeValues: { ':one': 1 },
+      ReturnValues: 'ALL_NEW',
+    }).catch((error) => {
+      if (error instanceof ConditionalCheckFailedException) return { Attributes: undefined };
+      throw error;
+    });
+    return Attributes && toAccount(Attributes);
+  },
+
+  async mergeRemoved(id, entries) {
+    const name = (index: number) => `#removed.#group${index}`;
+    const [, ...rest] = entries;
+    const merge = update(id, {
+      UpdateExpression: `SET ${name(0)} = :sum REMOVE ${rest.map((_, index) => name(index + 1)).join(', ')}`,
+      ConditionExpression: entries.map((_, index) => `${name(index)} = :removed${index}`).join(' AND '),
+      ExpressionAttributeNames: {
+        '#removed': 'removed',
+        ...Object.fromEntries(entries.map(([group], index) => [`#group${index}`, String(group)])),
+      },
+      ExpressionAttributeValues: {
+        ':sum': entries.reduce((sum, [, removed]) => sum + removed, 0),
+        ...Object.fromEntries(entries.map(([, removed], index) => [`:removed${index}`, removed])),
+      },
+    });
+    await failedCondition(merge);
   },
 };
 
@@ -125,15 +148,18 @@ export function toAccount(item: Item): Account {
     createdAt: readNumber(item, 'created_at'),
     storageUsedBytes: readNumber(item, 'storage_used_bytes'),
     fileCount: readNumber(item, 'file_count'),
-    groups: readGroups(item),
+    nextSeq: readNumber(item, 'next_seq'),
+    lastFileAt: readNumber(item, 'last_file_at'),
+    removed: readRemoved(item),
+    fence: readNumber(item, 'fence'),
     ...(sentDay !== undefined && { sent: { day: sentDay, bytes: readNumber(item, 'sent_bytes') } }),
     ...(storageLimitBytes !== undefined && { storageLimitBytes }),
     isSuspended: item.suspended !== undefined,
   };
 }
 
-/** The numbers of ready files by listing group, from the row of an account. A group without files may be missing. */
-export function readGroups(account: Item): Map<number, number> {
-  const groups = Object.entries(readNumbers(account, 'groups') ?? {});
+/** The entries of `removed` in the row of an account. */
+function readRemoved(account: Item): Map<number, number> {
+  const groups = Object.entries(readNumbers(account, 'removed') ?? {});
   return new Map(groups.map(([group, files]) => [Number(group), files]));
 }

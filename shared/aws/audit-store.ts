@@ -7,10 +7,11 @@ import {
   type TransactWriteUpdate,
 } from '@aws-sdk/lib-dynamodb';
 import type { AuditStore, Books, RecordedBooks } from '../administration/administration-store.ts';
-import { accountAt, readGroups } from './account-store.ts';
-import { dynamoDb, type Item, readNumber, readOptionalNumber, readText, tableName } from './dynamodb.ts';
+import { removedByGroup } from '../files/listing-counters.ts';
+import { accountAt, toAccount } from './account-store.ts';
+import { dynamoDb, type Item, readOptionalNumber, readText, tableName } from './dynamodb.ts';
 import { fileAt, leafId, toFileRow, toListedFile } from './file-items.ts';
-import { toLeaves } from './listing-store.ts';
+import { toRemovedByLeaf } from './listing-store.ts';
 import { failedConditions, transact } from './transactions.ts';
 
 /** A transaction takes 100 items, and one of them is the account. */
@@ -38,13 +39,15 @@ export const auditStore: AuditStore = {
   async books(accountId) {
     const { Item } = await dynamoDb.send(new GetCommand({ ...accountAt(accountId), ConsistentRead: true }));
     if (!Item) return undefined;
-    const leaves = await readLeaves(accountId);
+    const account = toAccount(Item);
     return {
-      storageUsedBytes: readNumber(Item, 'storage_used_bytes'),
-      fileCount: readNumber(Item, 'file_count'),
-      groups: readGroups(Item),
+      storageUsedBytes: account.storageUsedBytes,
+      fileCount: account.fileCount,
+      nextSeq: account.nextSeq,
+      lastFileAt: account.lastFileAt,
+      removedByGroup: removedByGroup(account.removed),
+      removedByLeaf: await readLeaves(accountId),
       revision: readOptionalNumber(Item, 'books_revision') ?? 0,
-      leaves,
     };
   },
 
@@ -90,45 +93,43 @@ async function* query(accountId: string, input: Partial<QueryCommandInput>): Asy
   for await (const { Items = [] } of pages) yield* Items;
 }
 
-async function readLeaves(accountId: string): Promise<Map<number, number>> {
+async function readLeaves(accountId: string): Promise<Map<number, bigint>> {
   const items: Item[] = [];
   const leaves = {
     KeyConditionExpression: 'account_id = :account AND begins_with(id, :leaf)',
     ExpressionAttributeValues: { ':account': accountId, ':leaf': '#leaf#' },
   };
   for await (const item of query(accountId, leaves)) items.push(item);
-  return toLeaves(items);
+  return toRemovedByLeaf(items);
 }
 
-/** The condition compares the values as well, because functions of an earlier version do not raise the revision. */
 function accountRewrite(accountId: string, found: RecordedBooks, computed: Books): TransactWriteUpdate {
-  const isUnchanged = found.revision === 0 ? 'attribute_not_exists(books_revision)' : 'books_revision = :foundRevision';
+  const isUnchanged = found.revision === 0 ? 'attribute_not_exists(books_revision)' : 'books_revision = :found';
   return {
     ...accountAt(accountId),
-    UpdateExpression:
-      'SET storage_used_bytes = :bytes, file_count = :files, #groups = :groups, books_revision = :revision',
-    ConditionExpression: `${isUnchanged} AND storage_used_bytes = :foundBytes AND file_count = :foundFiles AND #groups = :foundGroups`,
-    ExpressionAttributeNames: { '#groups': 'groups' },
+    UpdateExpression: `SET storage_used_bytes = :bytes, file_count = :files, next_seq = :next, last_file_at = :last,
+      removed = :removed, books_revision = :revision`,
+    ConditionExpression: `attribute_exists(id) AND ${isUnchanged}`,
     ExpressionAttributeValues: {
       ':bytes': computed.storageUsedBytes,
       ':files': computed.fileCount,
-      ':groups': Object.fromEntries(computed.groups),
+      ':next': computed.nextSeq,
+      ':last': computed.lastFileAt,
+      ':removed': Object.fromEntries(computed.removedByGroup),
       ':revision': found.revision + 1,
-      ':foundBytes': found.storageUsedBytes,
-      ':foundFiles': found.fileCount,
-      ':foundGroups': Object.fromEntries(found.groups),
-      ...(found.revision > 0 && { ':foundRevision': found.revision }),
+      ...(found.revision > 0 && { ':found': found.revision }),
     },
   };
 }
 
-/** The updates of the leaves whose counts are wrong. They need no conditions, because the revision covers the leaves as well. */
+/** The updates of the leaves whose bitmaps are wrong. They need no conditions, because the revision covers the leaves as well. */
 function leafRewrites(accountId: string, found: Books, computed: Books): TransactWriteUpdate[] {
-  const leaves = [...new Set([...found.leaves.keys(), ...computed.leaves.keys()])];
-  const wrong = leaves.filter((leaf) => (found.leaves.get(leaf) ?? 0) !== (computed.leaves.get(leaf) ?? 0));
+  const leaves = [...new Set([...found.removedByLeaf.keys(), ...computed.removedByLeaf.keys()])];
+  const bitsOf = (books: Books, leaf: number) => books.removedByLeaf.get(leaf) ?? 0n;
+  const wrong = leaves.filter((leaf) => bitsOf(found, leaf) !== bitsOf(computed, leaf));
   return wrong.map((leaf) => ({
     ...fileAt({ accountId, id: leafId(leaf) }),
-    UpdateExpression: 'SET n = :files',
-    ExpressionAttributeValues: { ':files': computed.leaves.get(leaf) ?? 0 },
+    UpdateExpression: 'SET removed = :bits',
+    ExpressionAttributeValues: { ':bits': bitsOf(computed, leaf) },
   }));
 }

@@ -15,12 +15,21 @@ export interface BookEntry {
   readonly accountId: string;
   /** Is added to the usage; may be negative or zero. */
   readonly bytes: number;
-  /** A file that joins the listing (1) or leaves it (-1), at this seq. */
-  readonly listing?: { readonly files: 1 | -1; readonly seq: number };
+  /** A file that joins the listing. */
+  readonly joins?: Place;
+  /** The seq of a file that leaves the listing. */
+  readonly leaves?: number;
   /** Present when the entry adds a file, or a ticket that may become one: the account must have fewer files than this. */
   readonly fileCountLimit?: number;
   /** Present when bytes were sent: they must fit into the account's limits, and count for the day. */
   readonly charge?: Charge;
+}
+
+/** The place of a new file. It is right as long as what is known of the account is. */
+export interface Place {
+  readonly seq: number;
+  readonly createdAt: number;
+  readonly fence: number;
 }
 
 export interface Charge extends Allowance {
@@ -44,7 +53,14 @@ interface Clause {
  * out of date. For another file it also fails when the account is suspended, so that no file joins an account that was
  * suspended meanwhile.
  */
-export function accountUpdate({ accountId, bytes, listing, fileCountLimit, charge }: BookEntry): TransactWriteUpdate {
+export function accountUpdate({
+  accountId,
+  bytes,
+  joins,
+  leaves,
+  fileCountLimit,
+  charge,
+}: BookEntry): TransactWriteUpdate {
   const clauses: Clause[] = [
     {
       set: 'books_revision = if_not_exists(books_revision, :zero) + :one',
@@ -52,7 +68,8 @@ export function accountUpdate({ accountId, bytes, listing, fileCountLimit, charg
     },
     { set: 'storage_used_bytes = storage_used_bytes + :bytes', values: { ':bytes': bytes } },
     fileCountLimit === undefined ? { when: 'attribute_exists(id)' } : withinFileCount(fileCountLimit),
-    ...(listing ? [counted(listing)] : []),
+    ...(joins ? [joined(joins)] : []),
+    ...(leaves === undefined ? [] : [left(leaves)]),
     ...(charge ? [withinStorage(bytes, charge), withinDay(bytes, charge)] : []),
   ];
   const names = Object.assign({}, ...clauses.map((clause) => clause.names));
@@ -70,11 +87,19 @@ function withinFileCount(limit: number): Clause {
   return { when: `${ACCOUNT_IS_OPEN} AND file_count < :maxFiles`, values: { ':maxFiles': limit } };
 }
 
-function counted({ files, seq }: { files: 1 | -1; seq: number }): Clause {
+/** The condition gives each seq to one file, and leaves none out; and keeps `created_at` from running back along the seqs. */
+function joined({ seq, createdAt, fence }: Place): Clause {
   return {
-    set: 'file_count = file_count + :files, #groups.#group = if_not_exists(#groups.#group, :zero) + :files',
-    names: { '#groups': 'groups', '#group': String(groupOf(seq)) },
-    values: { ':files': files, ':zero': 0 },
+    set: 'file_count = file_count + :one, next_seq = next_seq + :one, last_file_at = :createdAt',
+    when: 'next_seq = :seq AND fence = :fence',
+    values: { ':seq': seq, ':createdAt': createdAt, ':fence': fence },
+  };
+}
+
+function left(seq: number): Clause {
+  return {
+    set: 'file_count = file_count - :one, removed.#group = if_not_exists(removed.#group, :zero) + :one',
+    names: { '#group': String(groupOf(seq)) },
   };
 }
 
@@ -111,14 +136,14 @@ function withinDay(bytes: number, { limits, known, now }: Charge): Clause {
 }
 
 /**
- * The update of the row of the leaf to which a file belongs: its count and, when the file is deleted, its bit in the bitmap of
- * the removed files. It has no condition of its own. The condition on the row of the file, in the same transaction, makes sure
- * that a bit is added once: a second time would carry into the next bit.
+ * The update of the row of the leaf of a deleted file: its bit in the bitmap of the removed files. It has no condition of its
+ * own. The condition on the row of the file, in the same transaction, makes sure that a bit is added once: a second time would
+ * carry into the next bit.
  */
-export function leafUpdate(accountId: string, { files, seq }: { files: 1 | -1; seq: number }): TransactWriteUpdate {
+export function leafUpdate(accountId: string, seq: number): TransactWriteUpdate {
   return {
     ...fileAt({ accountId, id: leafId(leafOf(seq)) }),
-    UpdateExpression: files < 0 ? 'ADD n :files, removed :bit' : 'ADD n :files',
-    ExpressionAttributeValues: { ':files': files, ...(files < 0 && { ':bit': bitOf(seq) }) },
+    UpdateExpression: 'ADD removed :bit',
+    ExpressionAttributeValues: { ':bit': bitOf(seq) },
   };
 }

@@ -66,21 +66,19 @@ export function toFileRow(item: Item): FileRow | undefined {
   if (state !== 'pending') {
     return { ...ref, state: state as LeftoverRow['state'], via, ...ofTicket, ...(objectKey && { objectKey }) };
   }
-  const dueAt = readNumber(item, 'work_due_at');
-  if (via === 'form') return { ...ref, state, via, objectKey: readText(item, 'object_key'), dueAt };
   const checksumSha256 = readOptionalText(item, 'checksum_sha256');
   const idempotency = readMap(item, 'idempotency');
   const attemptUntil = readOptionalNumber(item, 'attempt_until');
   return {
     ...ref,
     state,
-    via,
+    via: 'ticket',
     name: readText(item, 'name'),
     mimeType: readText(item, 'mime_type'),
     sizeBytes: readNumber(item, 'size_bytes'),
     attemptKeys,
     ticketEndsAt: readNumber(item, 'ticket_ends_at'),
-    dueAt,
+    dueAt: readNumber(item, 'work_due_at'),
     ...(attemptUntil !== undefined && { attemptUntil }),
     ...(checksumSha256 !== undefined && { checksumSha256 }),
     ...(idempotency && { idempotency: toClaim(idempotency) }),

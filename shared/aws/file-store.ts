@@ -1,9 +1,8 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { DeleteCommand, GetCommand, PutCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { FileRef } from '../files/file.ts';
 import type { FileStore } from '../files/file-store.ts';
-import { dynamoDb, failedCondition, type Item, readNumber } from './dynamodb.ts';
-import { fileAt, STORED_VIA, toFileRow, workAttributes } from './file-items.ts';
+import { dynamoDb, failedCondition, type Item } from './dynamodb.ts';
+import { fileAt, STORED_VIA, toFileRow } from './file-items.ts';
 import { writeItem } from './transactions.ts';
 
 /** `state` is a reserved word. */
@@ -16,34 +15,6 @@ export const fileStore: FileStore = {
     return Item && toFileRow(Item);
   },
 
-  async putPending(upload) {
-    const { TableName, Key } = fileAt(upload);
-    const pending = { state: 'pending', lane: STORED_VIA.form, object_key: upload.objectKey };
-    const Item: Item = { ...Key, ...pending, ...workAttributes(upload, upload.dueAt) };
-    const command = new PutCommand({
-      TableName,
-      Item,
-      // An attempt that was given up may arrive when the upload is a file already, which it must not turn back.
-      ConditionExpression: 'attribute_not_exists(id)',
-      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-    });
-    const found = await failedCondition(writeItem(() => dynamoDb.send(command)));
-    // The same row, written by an earlier attempt whose answer was lost, is fine: no other upload has this object key.
-    if (found && found.object_key !== upload.objectKey)
-      throw new Error(`there is another row with the id ${upload.id}`);
-  },
-
-  async renew(ref, dueAt) {
-    const found = await updateIf(ref, {
-      UpdateExpression: 'SET work_due_at = :due',
-      // A renewal that arrives late must not take back a later one.
-      ConditionExpression: '#state = :pending AND work_due_at < :due',
-      ExpressionAttributeNames: STATE,
-      ExpressionAttributeValues: { ':pending': 'pending', ':due': dueAt },
-    });
-    return found === undefined || found.state === 'pending';
-  },
-
   async renewTicket(ref, ticketEndsAt) {
     const found = await updateIf(ref, {
       UpdateExpression: 'SET work_due_at = :end, ticket_ends_at = :end',
@@ -53,23 +24,6 @@ export const fileStore: FileStore = {
       ExpressionAttributeValues: { ':pending': 'pending', ':ticket': STORED_VIA.ticket, ':end': ticketEndsAt },
     });
     return found === undefined || found.state === 'pending';
-  },
-
-  async giveUp(ref) {
-    const found = await updateIf(ref, {
-      UpdateExpression: 'SET #state = :deleting',
-      ConditionExpression: '#state = :pending AND lane = :form',
-      ExpressionAttributeNames: STATE,
-      ExpressionAttributeValues: {
-        ':pending': 'pending',
-        ':deleting': 'deleting',
-        ':form': STORED_VIA.form,
-      },
-    });
-    const state = found?.state;
-    // It may be given up already: by an earlier attempt of ours whose answer was lost, or by the sweeper.
-    if (found === undefined || state === 'deleting') return 'given up';
-    return state === 'ready' ? 'settled' : 'absent';
   },
 
   async beginAttempt(ref, { objectKey, until }, now) {
@@ -99,24 +53,8 @@ export const fileStore: FileStore = {
       ConditionExpression: 'attempt_key = :key',
       ExpressionAttributeValues: { ':key': objectKey },
     });
-    return found?.state === 'ready' && found.object_key === objectKey ? 'settled' : 'ended';
-  },
-
-  async takeSeq(accountId, now) {
-    try {
-      return await updateSeq(accountId, {
-        UpdateExpression: 'SET last_at = :now ADD #next :one',
-        ConditionExpression: 'attribute_not_exists(last_at) OR last_at <= :now',
-        ExpressionAttributeValues: { ':one': 1, ':now': now },
-      });
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      // The clock of another server was ahead of ours: `last_at` stays as it is until our clock has caught up.
-      return updateSeq(accountId, {
-        UpdateExpression: 'ADD #next :one',
-        ExpressionAttributeValues: { ':one': 1 },
-      });
-    }
+    const row = found && toFileRow(found);
+    return row?.state === 'ready' && row.objectKey === objectKey ? row : undefined;
   },
 
   async postpone(ref, dueAt) {
@@ -139,20 +77,6 @@ export const fileStore: FileStore = {
     await failedCondition(writeItem(() => dynamoDb.send(command)));
   },
 };
-
-async function updateSeq(
-  accountId: string,
-  input: Omit<UpdateCommandInput, 'TableName' | 'Key'>,
-): Promise<{ seq: number; createdAt: number }> {
-  const command = new UpdateCommand({
-    ...fileAt({ accountId, id: '#seq' }),
-    ExpressionAttributeNames: { '#next': 'next' },
-    ReturnValues: 'ALL_NEW',
-    ...input,
-  });
-  const { Attributes = {} } = await writeItem(() => dynamoDb.send(command));
-  return { seq: readNumber(Attributes, 'next'), createdAt: readNumber(Attributes, 'last_at') };
-}
 
 /** @returns undefined when the update was made; else the row as the failed condition found it, empty when there is none. */
 function updateIf(ref: FileRef, input: Omit<UpdateCommandInput, 'TableName' | 'Key'>): Promise<Item | undefined> {

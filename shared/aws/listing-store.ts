@@ -1,14 +1,14 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { ListingStore } from '../files/file-store.ts';
 import { leavesOfGroup, type SeqRange } from '../files/listing-counters.ts';
-import { dynamoDb, type Item, readNumber, readText, tableName } from './dynamodb.ts';
+import { dynamoDb, type Item, readBits, readNumber, readText, tableName } from './dynamodb.ts';
 import { leafId, leafOfId, toListedFile } from './file-items.ts';
 
 /** {@link ListingStore} in DynamoDB. It reads the leaf counters in the table of the files, and the local index `by_seq`. */
 export const listingStore: ListingStore = {
-  async leaves(accountId, group) {
+  async removedByLeaf(accountId, group) {
     const { first, last } = leavesOfGroup(group);
-    // These are at most 128 items of about 65 bytes: one page, two read units.
+    // These are at most 128 items of about 75 bytes: one page, three read units.
     const { Items = [] } = await dynamoDb.send(
       new QueryCommand({
         TableName: tableName('files'),
@@ -21,7 +21,7 @@ export const listingStore: ListingStore = {
         },
       }),
     );
-    return toLeaves(Items);
+    return toRemovedByLeaf(Items);
   },
 
   async files(accountId, range, { end, limit }) {
@@ -52,12 +52,12 @@ function beyond({ low, high }: SeqRange, seq: number, end: 'newest' | 'oldest'):
   return rest.low <= rest.high ? rest : undefined;
 }
 
-/** The numbers of files by leaf, from the counters among these items. */
-export function toLeaves(items: readonly Item[]): Map<number, number> {
-  const leaves = new Map<number, number>();
+/** The bitmaps of removed files by leaf, from the rows of leaves among these items. */
+export function toRemovedByLeaf(items: readonly Item[]): Map<number, bigint> {
+  const leaves = new Map<number, bigint>();
   for (const item of items) {
     const leaf = leafOfId(readText(item, 'id'));
-    if (leaf !== undefined) leaves.set(leaf, readNumber(item, 'n'));
+    if (leaf !== undefined) leaves.set(leaf, readBits(item, 'removed'));
   }
   return leaves;
 }

@@ -20,7 +20,7 @@ import { eachOf } from '../each-of.ts';
 import { required } from '../env.ts';
 import { ApiError } from '../errors.ts';
 import { ownerTag } from '../files/object-key.ts';
-import { type ObjectDescription, type ObjectInventory, type ObjectStore, PartsLeft } from '../files/object-store.ts';
+import type { ObjectDescription, ObjectInventory, ObjectStore } from '../files/object-store.ts';
 import { COPIES_AT_ONCE, COPY_PART_BYTES } from '../files/parts.ts';
 import { describeError, log } from '../log.ts';
 import { briefly } from '../time-limit.ts';
@@ -53,8 +53,8 @@ export const objectStore: ObjectStore = {
     try {
       await storeInParts(key, description, (upload) => putParts(upload, parts), CALL_MS.part);
     } catch (error) {
-      // The sweeper aborted the upload because its lease had ended, or the operator did. (When a completion is repeated after a
-      // lost answer, S3 answers again that it is done.)
+      // The operator or the bucket's lifecycle aborted the upload. (When a completion is repeated after a lost answer, S3
+      // answers again that it is done.)
       if (error instanceof NoSuchUpload) throw new ApiError('timeout', { cause: error, detail: 'its parts are gone' });
       throw error;
     }
@@ -81,8 +81,7 @@ export const objectStore: ObjectStore = {
         await s3.send(new CopyObjectCommand({ ...target, ...source }), { requestTimeout: CALL_MS.copy });
       }
       return true;
-    } catch (failure) {
-      const error = failure instanceof PartsLeft ? failure.cause : failure;
+    } catch (error) {
       if (isMissing(error)) return false;
       throw error;
     }
@@ -158,8 +157,7 @@ interface UploadInParts {
 /**
  * Stores an object of several parts.
  * @param joinMs  how long S3 may take to make one object of the parts.
- * @throws PartsLeft when storing failed and the parts could not be removed; NoSuchUpload when the parts are gone; any other
- *   error of `store` or of S3 after the parts were removed.
+ * @throws NoSuchUpload when the parts are gone; any other error of `store` or of S3, after one short try to remove the parts.
  */
 async function storeInParts(
   key: string,
@@ -176,7 +174,7 @@ async function storeInParts(
     const join = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } });
     await s3.send(join, { requestTimeout: joinMs });
   } catch (error) {
-    if (!(error instanceof NoSuchUpload)) await removeParts(upload, error);
+    if (!(error instanceof NoSuchUpload)) await removeParts(upload);
     throw error;
   }
 }
@@ -195,16 +193,14 @@ function copyParts(
   });
 }
 
-/** Removes the parts, which cost money until then. @throws PartsLeft with `reason` as its cause when the one short try fails. */
-async function removeParts(upload: UploadInParts, reason: unknown): Promise<void> {
+/** Removes the parts, which cost money until then. If it fails, the walk of the bucket does it, or the bucket's lifecycle. */
+async function removeParts(upload: UploadInParts): Promise<void> {
   try {
     await briefly(async () => {
       await s3.send(new AbortMultipartUploadCommand(upload));
     });
   } catch (failure) {
-    if (failure instanceof NoSuchUpload) return;
-    log('warn', 'parts not thrown away; the sweeper will', describeError(failure));
-    throw new PartsLeft('parts are left', { cause: reason });
+    if (!(failure instanceof NoSuchUpload)) log('warn', 'parts not removed', describeError(failure));
   }
 }
 

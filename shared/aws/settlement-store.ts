@@ -1,62 +1,100 @@
-import type { TransactWriteUpdate } from '@aws-sdk/lib-dynamodb';
-import { type Refusal, refusalOf } from '../accounts/allowance.ts';
+import type { TransactWritePut, TransactWriteUpdate } from '@aws-sdk/lib-dynamodb';
+import { type Account, getAccount } from '../accounts/account.ts';
+import { refusalOf } from '../accounts/allowance.ts';
 import type { FileRef, LeftoverRow, PendingTicket, StoredFile } from '../files/file.ts';
-import type { ReleaseStore, SettlementStore } from '../files/file-store.ts';
+import type { ListingEnd, ReleaseStore, Settled, SettlementStore, UnsettledFile } from '../files/file-store.ts';
 import type { Deadline } from '../time-limit.ts';
-import { toAccount } from './account-store.ts';
-import { accountUpdate, type BookEntry, type Charge, leafUpdate } from './book-updates.ts';
+import { accountStore, toAccount } from './account-store.ts';
+import { accountUpdate, leafUpdate, type Place } from './book-updates.ts';
 import type { Item } from './dynamodb.ts';
-import { claimAttributes, fileAt, fileAttributes, STORED_VIA, workAttributes, workShard } from './file-items.ts';
+import {
+  claimAttributes,
+  fileAt,
+  fileAttributes,
+  STORED_VIA,
+  toFileRow,
+  workAttributes,
+  workShard,
+} from './file-items.ts';
 import { claimForFile, claimForTicket } from './idempotency-store.ts';
-import { type FailedItems, type NamedItems, transactOnBooks } from './transactions.ts';
+import { type FailedItems, type NamedItems, transactOnBooks, tryOnBooks } from './transactions.ts';
+import { waitForTurn } from './turns.ts';
 
 /** {@link SettlementStore} in DynamoDB. Each method is one `TransactWriteItems`, and one of its items is the account. */
 export const settlementStore: SettlementStore = {
-  async settleUpload({ file, seq, allowance, claim }, deadline) {
-    const { accountId, sizeBytes: bytes, createdAt: now } = file;
-    const listing = { files: 1, seq } as const;
-    const refused = await chargeAccount({ accountId, bytes, listing }, { ...allowance, now }, deadline, (account) => ({
-      row: { Update: uploadBecomesFile(file, seq) },
-      account: { Update: account },
-      leaf: { Update: leafUpdate(accountId, listing) },
-      ...(claim && { claim: { Put: claimForFile(claim, file) } }),
-    }));
-    if (refused === undefined) return 'settled';
-    return refused.failed.has('row') ? 'not pending' : (refused.refusal ?? 'key taken');
+  async settleUpload({ file, now, allowance, claim }, deadline) {
+    const { accountId, sizeBytes: bytes } = file;
+    const { limits, known } = allowance;
+    const { fileCountLimit } = limits;
+    return joinListing(file, { known, now }, deadline, {
+      items: (settled, place, account) => ({
+        row: { Put: newFile(settled, place.seq) },
+        account: {
+          Update: accountUpdate({
+            accountId,
+            bytes,
+            joins: place,
+            fileCountLimit,
+            charge: { limits, known: account, now: place.createdAt },
+          }),
+        },
+        ...(claim && { claim: { Put: claimForFile(claim, settled) } }),
+      }),
+      outcomeOf(failed, { createdAt }) {
+        const row = failed.get('row');
+        if (row) return toSettled(row, file);
+        const account = failed.get('account');
+        const refusal = account && refusalOf(toAccount(account), limits, { bytes, now: createdAt });
+        return refusal ?? (failed.has('claim') ? 'key taken' : undefined);
+      },
+    });
+  },
+
+  async settleTicket({ ticket, file, known, now, fileCountLimit }, deadline) {
+    const { accountId } = file;
+    const claim = ticket.idempotency;
+    // The first attempt assumes that the key still belongs to the ticket, which is nearly always so.
+    let isKeyOurs = true;
+    return joinListing(file, { known, now }, deadline, {
+      items: (settled, place) => ({
+        row: { Update: ticketBecomesFile(settled, place.seq) },
+        account: { Update: accountUpdate({ accountId, bytes: 0, joins: place, fileCountLimit }) },
+        ...(claim && isKeyOurs && { claim: { Put: claimForFile(claim, settled) } }),
+      }),
+      outcomeOf(failed) {
+        if (failed.has('row')) return 'not pending';
+        const account = failed.get('account');
+        if (account && toAccount(account).fileCount >= fileCountLimit) return 'no room';
+        // The key's 24 hours are over and it belongs to something else now, so the file is settled without it.
+        isKeyOurs &&= !failed.has('claim');
+        return undefined;
+      },
+    });
   },
 
   async reserve({ ticket, allowance, now, claim }, deadline) {
     const { accountId, sizeBytes: bytes } = ticket;
+    const { limits } = allowance;
     const { TableName, Key } = fileAt(ticket);
-    const refused = await chargeAccount({ accountId, bytes }, { ...allowance, now }, deadline, (account) => ({
-      // It needs no condition, because the id is new.
-      row: { Put: { TableName, Item: { ...Key, ...ticketAttributes(ticket) } } },
-      account: { Update: account },
-      ...(claim && { claim: { Put: claimForTicket(claim, ticket, claim.replacesTicket) } }),
-    }));
-    return refused === undefined ? 'reserved' : (refused.refusal ?? 'key taken');
-  },
-
-  async settleTicket({ ticket, file, seq, fileCountLimit }, deadline) {
-    const listing = { files: 1, seq } as const;
-    const { accountId } = file;
-    const claim = ticket.idempotency;
-    // The first attempt assumes that the key still belongs to the ticket, which is nearly always so.
-    for (let isKeyOurs = true; ; ) {
+    for (let { known } = allowance; ; ) {
+      const charge = { limits, known, now };
       const failed = await transactOnBooks(
         {
-          row: { Update: ticketBecomesFile(file, seq) },
-          account: { Update: accountUpdate({ accountId, bytes: 0, listing, fileCountLimit }) },
-          leaf: { Update: leafUpdate(accountId, listing) },
-          ...(claim && isKeyOurs && { claim: { Put: claimForFile(claim, file) } }),
+          // It needs no condition, because the id is new.
+          row: { Put: { TableName, Item: { ...Key, ...ticketAttributes(ticket) } } },
+          account: { Update: accountUpdate({ accountId, bytes, fileCountLimit: limits.fileCountLimit, charge }) },
+          ...(claim && { claim: { Put: claimForTicket(claim, ticket, claim.replacesTicket) } }),
         },
         deadline,
       );
-      if (failed === undefined) return 'settled';
-      if (failed.has('row')) return 'not pending';
-      if (failed.has('account')) return 'no room';
-      // The key's 24 hours are over and it belongs to something else now, so the file is settled without it.
-      isKeyOurs &&= !failed.has('claim');
+      if (failed === undefined) return 'reserved';
+      const row = failed.get('account');
+      if (!row) return 'key taken';
+      // The account has changed since it was read (its own limit, or another day has begun): the next attempt goes by that.
+      const account = toAccount(row);
+      const refusal = refusalOf(account, limits, { bytes, now });
+      if (refusal) return refusal;
+      known = account;
     }
   },
 };
@@ -64,7 +102,6 @@ export const settlementStore: SettlementStore = {
 /** {@link ReleaseStore} in DynamoDB. Each method is one `TransactWriteItems`, and one of its items is the account. */
 export const releaseStore: ReleaseStore = {
   async releaseFile(file, { dueAt }, deadline) {
-    const listing = { files: -1, seq: file.seq } as const;
     const row = changesState(file, { from: 'ready', to: 'deleting' });
     const failed = await transactOnBooks(
       {
@@ -80,8 +117,8 @@ export const releaseStore: ReleaseStore = {
             },
           },
         },
-        account: { Update: accountUpdate({ accountId: file.accountId, bytes: -file.sizeBytes, listing }) },
-        leaf: { Update: leafUpdate(file.accountId, listing) },
+        account: { Update: accountUpdate({ accountId: file.accountId, bytes: -file.sizeBytes, leaves: file.seq }) },
+        leaf: { Update: leafUpdate(file.accountId, file.seq) },
       },
       deadline,
     );
@@ -100,11 +137,23 @@ export const releaseStore: ReleaseStore = {
   },
 };
 
-function uploadBecomesFile(file: StoredFile, seq: number): TransactWriteUpdate {
+/** The row of a file that came by a form. It must not be there yet: else an earlier attempt has made the file. */
+function newFile(file: StoredFile, seq: number): TransactWritePut {
+  const { TableName, Key } = fileAt(file);
   return {
-    ...becomesFile(file, seq, 'REMOVE work_shard, work_due_at'),
-    ConditionExpression: '#state = :pending AND object_key = :object_key',
+    TableName,
+    Item: { ...Key, ...fileAttributes(file), state: 'ready', lane: STORED_VIA.form, seq },
+    ConditionExpression: 'attribute_not_exists(id)',
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   };
+}
+
+/** The file that an earlier attempt has made, from its row. @throws Error when it has been deleted since. */
+function toSettled(row: Item, { id }: UnsettledFile): Settled {
+  const found = toFileRow(row);
+  if (found?.state !== 'ready') throw new Error(`the file ${id} was made and deleted while it was settled`);
+  const { state: _, via: _via, attemptKeys: _keys, seq, ...file } = found;
+  return { file, seq };
 }
 
 /**
@@ -112,25 +161,18 @@ function uploadBecomesFile(file: StoredFile, seq: number): TransactWriteUpdate {
  * sweeper removes what arrived, and the copies of other attempts.
  */
 function ticketBecomesFile(file: StoredFile, seq: number): TransactWriteUpdate {
-  const more = `, work_due_at = ticket_ends_at
-    REMOVE idempotency, attempt_key, attempt_until DELETE attempt_keys :attempt`;
-  return {
-    ...becomesFile(file, seq, more, { ':attempt': new Set([file.objectKey]) }),
-    ConditionExpression: '#state = :pending AND attempt_key = :object_key',
-  };
-}
-
-function becomesFile(file: StoredFile, seq: number, more: string, values: Item = {}): TransactWriteUpdate {
   const attributes = { ...fileAttributes(file), state: 'ready', seq };
   const names = Object.keys(attributes);
   return {
     ...fileAt(file),
-    UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')} ${more}`,
+    UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}, work_due_at = ticket_ends_at
+      REMOVE idempotency, attempt_key, attempt_until DELETE attempt_keys :attempt`,
+    ConditionExpression: '#state = :pending AND attempt_key = :object_key',
     ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
     ExpressionAttributeValues: {
       ...Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`:${name}`, value])),
       ':pending': 'pending',
-      ...values,
+      ':attempt': new Set([file.objectKey]),
     },
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   };
@@ -170,38 +212,44 @@ function ticketAttributes(ticket: PendingTicket): Item {
   };
 }
 
-interface Refused {
-  readonly failed: FailedItems;
-  /** Present when the condition on the account failed. */
-  readonly refusal?: Refusal;
+/** How one kind of file joins the listing. */
+interface Joining<Known, Outcome> {
+  /** What to write for the file at this place, by what is known of the account. */
+  items(file: StoredFile, place: Place, known: Known): NamedItems;
+  /** What failed conditions mean; undefined when the account has changed, so that the next attempt may succeed. */
+  outcomeOf(failed: FailedItems, place: Place): Outcome | undefined;
 }
 
 /**
- * Charges an account within its limits. When the account has changed since it was read (its own limit, or another day has
- * begun), the failed attempt brings the new row, and the next attempt goes by it.
- * @returns undefined when all items were written.
+ * Gives a file the next place in its account's listing. The first attempt goes by what is known of the account, which is right
+ * unless another file came meanwhile. From then on each attempt waits for a turn and reads the account anew (decision 0024).
+ *
+ * When it returns another outcome than a file, no attempt can make the file any more. When it throws, only
+ * {@link AccountStore.fence} makes sure of that.
  */
-async function chargeAccount(
-  entry: Omit<BookEntry, 'fileCountLimit' | 'charge'>,
-  charge: Charge,
+async function joinListing<Known extends ListingEnd, Outcome>(
+  unsettled: UnsettledFile,
+  { known, now }: { known: Known; now: number },
   deadline: Deadline,
-  items: (account: TransactWriteUpdate) => NamedItems,
-): Promise<Refused | undefined> {
-  const { limits, now } = charge;
-  let known = charge.known;
-  for (;;) {
-    const update = accountUpdate({
-      ...entry,
-      fileCountLimit: limits.fileCountLimit,
-      charge: { limits, known, now },
-    });
-    const failed = await transactOnBooks(items(update), deadline);
-    if (failed === undefined) return undefined;
-    const row = failed.get('account');
-    if (!row) return { failed };
-    const account = toAccount(row);
-    const refusal = refusalOf(account, limits, { bytes: entry.bytes, now });
-    if (refusal) return { failed, refusal };
-    known = account;
+  { items, outcomeOf }: Joining<Known | Account, Outcome>,
+): Promise<Settled | Outcome> {
+  const { accountId } = unsettled;
+  let mayArriveLate = false;
+  let account: Known | Account = known;
+  for (let failures = 0; ; failures++) {
+    const { nextSeq: seq, lastFileAt, fence } = account;
+    const place = { seq, createdAt: Math.max(now, lastFileAt), fence };
+    const file = { ...unsettled, createdAt: place.createdAt };
+    const startedAt = performance.now();
+    const notWritten = await tryOnBooks(items(file, place, account), deadline);
+    if (!notWritten) return { file, seq };
+    mayArriveLate ||= notWritten.mayArriveLate;
+    const outcome = outcomeOf(notWritten.failed, place);
+    if (outcome !== undefined) {
+      if (mayArriveLate) await accountStore.fence(accountId);
+      return outcome;
+    }
+    await waitForTurn(accountId, { failures, ms: performance.now() - startedAt }, deadline);
+    account = await getAccount(accountStore, accountId);
   }
 }

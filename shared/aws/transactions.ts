@@ -83,22 +83,54 @@ export type NamedItems = Partial<Record<ItemName, TransactWriteItem>>;
  * @throws ApiError `unauthorized` when the account has been suspended or deleted; and what {@link transact} throws.
  */
 export async function transactOnBooks(items: NamedItems, deadline: Deadline): Promise<FailedItems | undefined> {
-  const names = Object.keys(items) as ItemName[];
   try {
     await transact(Object.values(items), deadline);
     return undefined;
   } catch (error) {
-    const failed = new Map<ItemName, Item>();
-    failedConditions(error).forEach((found, index) => {
-      if (found) failed.set(names[index] as ItemName, found);
-    });
+    const failed = failedItems(items, error);
     if (failed.size === 0) throw error;
-    const account = failed.get('account');
-    if (account && (!account.id || account.suspended)) {
-      throw new ApiError('unauthorized', { detail: 'the account is suspended or gone', cause: error });
-    }
     return failed;
   }
+}
+
+/** Why nothing was written by {@link tryOnBooks}. */
+export interface NotWritten {
+  /** The items whose condition failed; none when another writer was at work on one of the items. */
+  readonly failed: FailedItems;
+  /** True when the SDK has sent the transaction more than once, so that one of them may still be on its way. */
+  readonly mayArriveLate: boolean;
+}
+
+/**
+ * Writes all items or none, and does not try again when another writer is at work on one of them.
+ * @returns undefined when they were written.
+ * @throws as {@link transactOnBooks}.
+ */
+export async function tryOnBooks(items: NamedItems, { deadlineAt }: Deadline): Promise<NotWritten | undefined> {
+  checkDeadline({ deadlineAt });
+  const command = new TransactWriteCommand({ TransactItems: Object.values(items), ClientRequestToken: randomUUID() });
+  try {
+    await limited(deadlineAt + DATABASE_CALL_MS, () => dynamoDb.send(command), lostAnswer);
+    return undefined;
+  } catch (error) {
+    const failed = failedItems(items, error);
+    if (failed.size === 0 && !isPassing(error)) throw error;
+    return { failed, mayArriveLate: (error as TransactionCanceledException).$metadata.attempts !== 1 };
+  }
+}
+
+/** @throws ApiError `unauthorized` when a condition failed because the account has been suspended or deleted. */
+function failedItems(items: NamedItems, error: unknown): FailedItems {
+  const names = Object.keys(items) as ItemName[];
+  const failed = new Map<ItemName, Item>();
+  failedConditions(error).forEach((found, index) => {
+    if (found) failed.set(names[index] as ItemName, found);
+  });
+  const account = failed.get('account');
+  if (account && (!account.id || account.suspended)) {
+    throw new ApiError('unauthorized', { detail: 'the account is suspended or gone', cause: error });
+  }
+  return failed;
 }
 
 function cancellationReasons(error: unknown): CancellationReason[] {
@@ -112,6 +144,6 @@ function isPassing(error: unknown): boolean {
 }
 
 /** Full jitter: any wait up to a bound that doubles. Writers that met once are then unlikely to meet again. */
-function jitter(attempt: number): number {
+export function jitter(attempt: number): number {
   return Math.random() * Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** attempt);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AccountStore } from '../accounts/account.ts';
+import { type AccountStore, getAccount } from '../accounts/account.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import { briefly, checkDeadline, type Deadline, inTime, WORK_AFTER_DEADLINE_MS } from '../time-limit.ts';
@@ -108,23 +108,28 @@ async function attempt(
   if ((await stores.objects.size(incomingKey(ticket))) !== ticket.sizeBytes) throw new ApiError('upload_incomplete');
   const objectKey = newPublicKey();
   const lease = { objectKey, until: deadlineAt + LEASE_MARGIN_MS };
-  let [file, outcome]: [StoredFile?, Awaited<ReturnType<SettlementStore['settleTicket']>>?] = [];
+  let outcome: Awaited<ReturnType<SettlementStore['settleTicket']>> | undefined;
   try {
     // When this call fails, we may hold the lease all the same: so it is inside the try.
     if ((await stores.files.beginAttempt(ticket, lease, clock())) !== 'begun') return undefined;
     const { accountId, id, name, mimeType, sizeBytes } = ticket;
     const description = { owner: { accountId, id }, mimeType, contentDisposition: contentDisposition(name, mimeType) };
-    if (await stores.objects.copy({ from: incomingKey(ticket), to: objectKey, sizeBytes }, description)) {
-      const { seq, createdAt } = await stores.files.takeSeq(accountId, clock());
-      file = { accountId, id, name, mimeType, sizeBytes, objectKey, createdAt };
-      outcome = await stores.settlements.settleTicket({ ticket, file, seq, fileCountLimit }, { deadlineAt });
-      if (outcome === 'settled') {
-        await tidyGroups(stores.accounts, accountId, seq);
-        return file;
+    const [isCopied, known] = await Promise.all([
+      stores.objects.copy({ from: incomingKey(ticket), to: objectKey, sizeBytes }, description),
+      getAccount(stores.accounts, accountId),
+    ]);
+    if (isCopied) {
+      const file = { accountId, id, name, mimeType, sizeBytes, objectKey };
+      const settlement = { ticket, file, known, now: clock(), fileCountLimit };
+      outcome = await stores.settlements.settleTicket(settlement, { deadlineAt });
+      if (typeof outcome === 'object') {
+        await tidyGroups(stores.accounts, accountId, outcome.seq);
+        return outcome.file;
       }
     }
   } catch (error) {
-    if ((await endAttempt(stores, ticket, objectKey)) === 'settled') return file;
+    const settled = await endAttempt(stores, ticket, objectKey);
+    if (settled) return settled;
     throw error;
   }
   await endAttempt(stores, ticket, objectKey);
@@ -138,16 +143,17 @@ async function attempt(
 /**
  * Gives the lease back, so that the next attempt need not wait for its end, then removes the copy. If this fails or we die,
  * the lease ends by itself, and the sweeper removes the copy when the ticket ends.
- * @returns `settled` when only the answer of the settlement was lost: then the file exists.
+ * @returns the file when only the answer of the settlement was lost.
  */
-async function endAttempt(stores: CompletingStores, ref: FileRef, objectKey: string): Promise<'ended' | 'settled'> {
+async function endAttempt(stores: CompletingStores, ref: FileRef, objectKey: string): Promise<StoredFile | undefined> {
   try {
-    if ((await stores.files.endAttempt(ref, objectKey)) === 'settled') return 'settled';
+    const file = await stores.files.endAttempt(ref, objectKey);
+    if (file) return file;
     await briefly(() => stores.objects.remove(objectKey));
   } catch (error) {
     log('warn', 'attempt not tidied up; the sweeper will', { fileId: ref.id, ...describeError(error) });
   }
-  return 'ended';
+  return undefined;
 }
 
 /**

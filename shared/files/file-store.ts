@@ -1,3 +1,4 @@
+import type { Account } from '../accounts/account.ts';
 import type { Allowance, Refusal } from '../accounts/allowance.ts';
 import type { Deadline } from '../time-limit.ts';
 import type {
@@ -7,7 +8,6 @@ import type {
   LeftoverRow,
   ListedFile,
   PendingTicket,
-  PendingUpload,
   ReadyFile,
   StoredFile,
 } from './file.ts';
@@ -26,21 +26,8 @@ export interface FileStore {
   /** Reads the row strongly; undefined when there is no such file. */
   get(ref: FileRef): Promise<FileRow | undefined>;
 
-  /** Writes the row of an upload that begins; a repetition changes nothing. */
-  putPending(upload: PendingUpload): Promise<void>;
-
-  /** Moves the deadline of a pending upload forward, never back. @returns false when the row is no longer pending. */
-  renew(ref: FileRef, dueAt: number): Promise<boolean>;
-
   /** Moves the end of a pending ticket forward, never back. @returns false when the row is no longer pending. */
   renewTicket(ref: FileRef, ticketEndsAt: number): Promise<boolean>;
-
-  /**
-   * Makes sure that a pending upload via form never becomes a file: from here on no settlement of it can succeed, not even
-   * one that is on its way to the database.
-   * @returns `settled` when it is a file already; `absent` when there is no row.
-   */
-  giveUp(ref: FileRef): Promise<'given up' | 'settled' | 'absent'>;
 
   /**
    * Takes the lease on completing a pending ticket, and adds the attempt's public key to the row, before anything is stored
@@ -52,15 +39,9 @@ export interface FileStore {
   /**
    * Gives the lease back: from here on no settlement by this attempt can succeed. Its key stays on the row, because a copy
    * may still appear there.
-   * @returns `settled` when the attempt has made the file.
+   * @returns the file, if the attempt has made it.
    */
-  endAttempt(ref: FileRef, objectKey: string): Promise<'ended' | 'settled'>;
-
-  /**
-   * Takes the next place in an account's listing, and the time that belongs to it: `createdAt` never runs backwards along
-   * `seq`, even when the clocks of two servers disagree. A place that is not used leaves a gap, which is harmless.
-   */
-  takeSeq(accountId: string, now: number): Promise<{ seq: number; createdAt: number }>;
+  endAttempt(ref: FileRef, objectKey: string): Promise<StoredFile | undefined>;
 
   /** Moves the deadline of a row that is `deleting`; changes no other row. */
   postpone(ref: FileRef, dueAt: number): Promise<void>;
@@ -88,19 +69,37 @@ export interface NewClaim extends IdempotencyClaim {
   readonly replacesTicket?: string;
 }
 
+/** The part of an account that decides the place of its next file. */
+export type ListingEnd = Pick<Account, 'nextSeq' | 'lastFileAt' | 'fence'>;
+
+/** A file before it has its place in the listing, and the time that belongs to it. */
+export type UnsettledFile = Omit<StoredFile, 'createdAt'>;
+
+/** A file in its place. */
+export interface Settled {
+  readonly file: StoredFile;
+  readonly seq: number;
+}
+
 /**
  * The transactions that take storage: all of each happens, or nothing. Each returns whether it happened or which condition
- * failed. It throws `service_unavailable` also when only the answer was lost.
+ * failed, and then it cannot happen later. It throws `service_unavailable` also when only the answer was lost.
  */
 export interface SettlementStore {
   /**
-   * Makes a pending upload via form a file: charged, counted, listed, and recorded for its `Idempotency-Key`. Its bytes count
-   * as sent on the day of its `createdAt`.
+   * Makes an upload via form a file: charged, counted, listed, and recorded for its `Idempotency-Key`. Its bytes count as sent
+   * on the day of its `createdAt`, which is `now`, or that of the file before it, if that is later.
+   * @returns the file, also when an earlier call has made it.
    */
   settleUpload(
-    settlement: { file: StoredFile; seq: number; allowance: Allowance; claim?: IdempotencyClaim },
+    settlement: {
+      file: UnsettledFile;
+      now: number;
+      allowance: Allowance & { readonly known: ListingEnd };
+      claim?: IdempotencyClaim;
+    },
     deadline: Deadline,
-  ): Promise<'settled' | 'not pending' | 'key taken' | Refusal>;
+  ): Promise<Settled | 'key taken' | Refusal>;
 
   /**
    * Writes a ticket, charges its size, and counts its bytes as sent. A ticket takes no place among the account's files, but
@@ -118,9 +117,15 @@ export interface SettlementStore {
    *   may, and the ticket stays pending.
    */
   settleTicket(
-    settlement: { ticket: PendingTicket; file: StoredFile; seq: number; fileCountLimit: number },
+    settlement: {
+      ticket: PendingTicket;
+      file: UnsettledFile;
+      known: ListingEnd;
+      now: number;
+      fileCountLimit: number;
+    },
     deadline: Deadline,
-  ): Promise<'settled' | 'not pending' | 'no room'>;
+  ): Promise<Settled | 'not pending' | 'no room'>;
 }
 
 /**
@@ -145,8 +150,8 @@ export interface ReleaseStore {
 
 /** An account's ready files in the order of their `seq`. All reads are strong: a file that a client was told of is listed. */
 export interface ListingStore {
-  /** Counts the files of each leaf of one group, in one read. A leaf without files may be absent. */
-  leaves(accountId: string, group: number): Promise<ReadonlyMap<number, number>>;
+  /** The bitmaps of the removed files of each leaf of one group, in one read. A leaf without any may be absent. */
+  removedByLeaf(accountId: string, group: number): Promise<ReadonlyMap<number, bigint>>;
 
   /**
    * Some of the files with a `seq` in the range, from its newest or its oldest end.

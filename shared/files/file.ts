@@ -2,8 +2,7 @@
  * A file, and the states of its row:
  *
  * ```
- * via form:    pending ──settle──▶ ready ──delete──▶ deleting ──▶ (gone)
- *                 └──────give up───────────────────────▲
+ * via form:    (no row) ──settle──▶ ready ──delete──▶ deleting ──▶ (gone)
  * via ticket:  pending ──settle──▶ ready ──delete──▶ deleting ──▶ (gone)
  *                 ├──────expire────────────────────────▲
  *                 ├──────cancel──▶ cancelled ──end of the ticket──▶ (gone)
@@ -42,15 +41,6 @@ export interface ListedFile extends StoredFile {
 
 /** How the bytes reach the bucket: by a form that we read, or by a PUT that a ticket allows. */
 export type Via = 'form' | 'ticket';
-
-/** An upload by a form. It is charged only when all its bytes are stored. */
-export interface PendingUpload extends FileRef {
-  readonly state: 'pending';
-  readonly via: 'form';
-  readonly objectKey: string;
-  /** End of the lease of the function that reads the form. */
-  readonly dueAt: number;
-}
 
 /** Permission to put one file into the bucket directly. Its size is charged already: it is a reservation. */
 export interface PendingTicket extends FileRef {
@@ -92,7 +82,7 @@ export interface LeftoverRow extends FileRef {
   readonly ticketEndsAt?: number;
 }
 
-export type FileRow = PendingUpload | PendingTicket | ReadyFile | LeftoverRow;
+export type FileRow = PendingTicket | ReadyFile | LeftoverRow;
 
 /** True while a PUT by a URL of the row's ticket may still arrive. */
 export function hasLiveTicket<Row extends FileRow>(row: Row, now: number): row is Row & { ticketEndsAt: number } {

@@ -1,7 +1,7 @@
 import { type Account, type AccountStore, getAccount } from '../accounts/account.ts';
 import type { FilePage, ListedFile } from './file.ts';
 import type { ListingStore } from './file-store.ts';
-import { findOffset, seqsOfGroup, seqsOfLeaf } from './listing-counters.ts';
+import { findOffset, readyByGroup, readyByLeaf, seqsOfGroup, seqsOfLeaf } from './listing-counters.ts';
 import { searchFiles } from './search-files.ts';
 
 export interface ListingStores {
@@ -57,8 +57,7 @@ export async function listFiles(
   if (search) return searchFiles(stores.listing, account, { search, offset, limit });
   if (newest) return firstPage(account, newest, limit);
   const files = await filesAt(stores.listing, account, offset, limit);
-  // A file that arrived between the first read and the last may be on the page; then the total includes it.
-  return { files, total: Math.max(account.fileCount, files.length > 0 ? offset + files.length : 0) };
+  return { files, total: account.fileCount };
 }
 
 /**
@@ -72,15 +71,17 @@ function firstPage(account: Account, files: ListedFile[], limit: number): FilePa
 }
 
 async function filesAt(listing: ListingStore, account: Account, offset: number, limit: number): Promise<ListedFile[]> {
-  const inGroup = findOffset(account.groups, offset);
+  const inGroup = findOffset(readyByGroup(account), offset);
   if (!inGroup) return [];
-  const leaves = await listing.leaves(account.id, inGroup.index);
-  const inLeaf = findOffset(leaves, inGroup.offset);
+  const removed = await listing.removedByLeaf(account.id, inGroup.index);
+  const inLeaf = findOffset(readyByLeaf(account.nextSeq, inGroup.index, removed), inGroup.offset);
   if (!inLeaf) {
     // Files of this group were deleted between the two reads, so the page begins below the group.
     return downFrom(listing, account.id, seqsOfGroup(inGroup.index).low - 1, limit);
   }
-  const leaf = seqsOfLeaf(inLeaf.index);
+  const { low, high } = seqsOfLeaf(inLeaf.index);
+  // Without the files that came since the account was read: they would move all others.
+  const leaf = { low, high: Math.min(high, account.nextSeq - 1) };
   const skipped = inLeaf.offset;
   const wanted = inLeaf.count - skipped;
   if (skipped <= wanted) {

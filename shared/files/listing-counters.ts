@@ -1,13 +1,14 @@
-import type { AccountStore } from '../accounts/account.ts';
+import type { Account, AccountStore } from '../accounts/account.ts';
 import { describeError, log } from '../log.ts';
 import { briefly } from '../time-limit.ts';
 
 /**
  * How a page is found by its offset without reading the files before it. Every file has a `seq`, its place in the account's
- * listing. 64 consecutive seqs are a leaf, 128 leaves are a group. The files of a leaf are counted in a row of their own, the
- * files of a group in the account's row; the transactions that make and delete files keep these counts. So a page takes
- * three reads: the account, the (at most 128) leaves of one group, the files; the first page needs no
- * leaves. The seqs of deleted files stay unused; nothing is ever split or moved.
+ * listing: 0 for the account's first file, and always one more. 64 consecutive seqs are a leaf, 128 leaves are a group. Only
+ * removed files are counted: those of a leaf as a bitmap in a row of its own, those of a group in the account's row; the
+ * transactions that delete files keep them. All other seqs below the account's next one belong to files. So a page takes three
+ * reads: the account, the (at most 128) leaves of one group, the files; the first page needs no leaves. The seqs of deleted
+ * files stay unused; nothing is ever split or moved.
  */
 
 const LEAF_SEQS = 64;
@@ -57,20 +58,79 @@ export function findOffset(
   return undefined;
 }
 
+/** How many of the `size` seqs from `low` on are given out. */
+const given = (nextSeq: number, low: number, size: number) => Math.min(size, Math.max(0, nextSeq - low));
+
+/** The bitmap of all seqs of a leaf that are given out. */
+export const givenBits = (nextSeq: number, leaf: number): bigint =>
+  (1n << BigInt(given(nextSeq, leaf * LEAF_SEQS, LEAF_SEQS))) - 1n;
+
 /**
- * Drops the groups without files from the account's row, so that the row does not grow with every file the account ever had.
- * Does so only when `seq`, the place of a new file, is the first of its group: once in 8,192 uploads. If it fails or we die
- * before it, the next group does it.
+ * The removed files of each group of which any are.
+ * @param removed  as the account's row has it: an entry counts the removed files of one group; or it is a multiple of what a
+ *   group holds, and says that as many groups from there on are removed entirely.
+ */
+export function removedByGroup(removed: ReadonlyMap<number, number>): Map<number, number> {
+  const byGroup = new Map<number, number>();
+  for (const [first, count] of removed) {
+    const groups = Number.isInteger(count / GROUP_SEQS) ? count / GROUP_SEQS : 1;
+    for (let index = 0; index < groups; index++) byGroup.set(first + index, count / groups);
+  }
+  return byGroup;
+}
+
+/** The files of each group. */
+export function readyByGroup({ nextSeq, removed }: Pick<Account, 'nextSeq' | 'removed'>): Map<number, number> {
+  const ready = new Map<number, number>();
+  const byGroup = removedByGroup(removed);
+  for (let group = 0; group * GROUP_SEQS < nextSeq; group++) {
+    ready.set(group, given(nextSeq, group * GROUP_SEQS, GROUP_SEQS) - (byGroup.get(group) ?? 0));
+  }
+  return ready;
+}
+
+/** The files of each leaf of a group. @param removed  the bitmaps of leaves; those of other leaves do not matter. */
+export function readyByLeaf(nextSeq: number, group: number, removed: ReadonlyMap<number, bigint>): Map<number, number> {
+  const ready = new Map<number, number>();
+  const { first, last } = leavesOfGroup(group);
+  for (let leaf = first; leaf <= last && leaf * LEAF_SEQS < nextSeq; leaf++) {
+    // A file that came and went since `nextSeq` was read does not count.
+    ready.set(leaf, countBits(givenBits(nextSeq, leaf) & ~(removed.get(leaf) ?? 0n)));
+  }
+  return ready;
+}
+
+export function countBits(bits: bigint): number {
+  return bits.toString(2).replaceAll('0', '').length;
+}
+
+/**
+ * Merges the entries of adjacent groups that were removed entirely, so that the account's row does not grow with every file
+ * that the account ever had. Does so only when `seq`, the place of a new file, is the first of its group: once in 8,192
+ * uploads. If it fails or we die before it, the next group does it.
  */
 export async function tidyGroups(accounts: AccountStore, accountId: string, seq: number): Promise<void> {
-  if (seq % GROUP_SEQS !== 0) return;
+  if (seq % GROUP_SEQS !== 0 || seq === 0) return;
   try {
     await briefly(async () => {
       const account = await accounts.get(accountId);
-      const empty = [...(account?.groups ?? [])].flatMap(([group, count]) => (count === 0 ? group : []));
-      if (empty.length > 0) await accounts.dropEmptyGroups(accountId, empty);
+      for (const run of mergeableRuns(account?.removed ?? new Map())) await accounts.mergeRemoved(accountId, run);
     });
   } catch (error) {
-    log('warn', 'empty listing groups not dropped; the next group drops them', { accountId, ...describeError(error) });
+    log('warn', 'listing groups not merged; the next group merges them', { accountId, ...describeError(error) });
   }
+}
+
+type Entry = readonly [group: number, removed: number];
+
+/** The entries of `removed` that can be merged, each run of adjacent ones in order. */
+function mergeableRuns(removed: ReadonlyMap<number, number>): Entry[][] {
+  const runs: Entry[][] = [];
+  for (const [group, count] of [...removed].sort(([a], [b]) => a - b)) {
+    if (count < GROUP_SEQS) continue;
+    const [lastGroup, lastCount] = runs.at(-1)?.at(-1) ?? [Number.NaN, 0];
+    if (group === lastGroup + lastCount / GROUP_SEQS) runs.at(-1)?.push([group, count]);
+    else runs.push([[group, count]]);
+  }
+  return runs.filter(({ length }) => length > 1);
 }

@@ -6,13 +6,8 @@ export class MeasuredContent implements AsyncIterable<Uint8Array> {
   readonly #content: AsyncIterable<Uint8Array>;
   readonly #maxBytes: number;
   readonly #hash: Hash | undefined;
-  /** Called and awaited after each chunk. */
-  onChunk: () => Promise<void> = async () => {};
   /** Bytes passed on so far. */
   bytes = 0;
-  /** True when the content itself failed: the client, its connection, or our own limits. The storage did not fail then. */
-  hasFailed = false;
-
   constructor(content: AsyncIterable<Uint8Array>, options: { maxBytes: number; isHashed: boolean }) {
     this.#content = content;
     this.#maxBytes = options.maxBytes;
@@ -21,17 +16,11 @@ export class MeasuredContent implements AsyncIterable<Uint8Array> {
 
   /** @throws ApiError `file_too_large` at the first byte beyond the limit, and every error of the content. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
-    try {
-      for await (const chunk of this.#content) {
-        this.bytes += chunk.length;
-        if (this.bytes > this.#maxBytes) throw new ApiError('file_too_large');
-        this.#hash?.update(chunk);
-        yield chunk;
-        await this.onChunk();
-      }
-    } catch (error) {
-      this.hasFailed = true;
-      throw error;
+    for await (const chunk of this.#content) {
+      this.bytes += chunk.length;
+      if (this.bytes > this.#maxBytes) throw new ApiError('file_too_large');
+      this.#hash?.update(chunk);
+      yield chunk;
     }
   }
 

@@ -7,11 +7,6 @@ export interface ObjectDescription {
   readonly contentDisposition: string;
 }
 
-/** An object of several parts was not stored, and its parts could not be removed either. `cause` is why it was not stored. */
-export class PartsLeft extends Error {
-  override readonly name = 'PartsLeft';
-}
-
 interface Copy {
   readonly from: string;
   readonly to: string;
@@ -26,9 +21,7 @@ export interface ObjectStore {
   /**
    * Stores an object of several parts. One part is sent while the next is read; the object appears when all are stored.
    * When anything fails, also the reading of `parts`, it removes the stored parts and rethrows the error.
-   * @throws ApiError `timeout` when a sweeper removed the parts meanwhile, because the upload took too long.
-   * @throws PartsLeft when the parts could not be removed: then the row of the upload must stay, because the sweeper finds
-   *   them by it.
+   * @throws ApiError `timeout` when the parts were removed meanwhile.
    */
   putInParts(key: string, parts: AsyncIterable<Uint8Array>, description: ObjectDescription): Promise<void>;
 

@@ -3,7 +3,7 @@ import { eachOf } from '../each-of.ts';
 import { FILE_NAME_MAX_BYTES } from '../limits.ts';
 import type { FilePage, ListedFile } from './file.ts';
 import type { ListingStore } from './file-store.ts';
-import { type SeqRange, seqsOfGroup } from './listing-counters.ts';
+import { readyByGroup, type SeqRange, seqsOfGroup } from './listing-counters.ts';
 
 /** Reads at once. */
 const CONCURRENCY = 8;
@@ -85,9 +85,9 @@ async function pageOf(
 }
 
 /** All seqs of the account's files in ranges of about equal work, newest first. */
-function rangesOf({ groups }: Account): SeqRange[] {
+function rangesOf(account: Account): SeqRange[] {
   const ranges: { low: number; high: number; files: number }[] = [];
-  for (const [group, files] of [...groups].sort(([a], [b]) => b - a)) {
+  for (const [group, files] of [...readyByGroup(account)].sort(([a], [b]) => b - a)) {
     const { low, high } = seqsOfGroup(group);
     const last = ranges.at(-1);
     if (last && last.files + files <= FILES_PER_RANGE) {

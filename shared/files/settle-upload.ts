@@ -1,14 +1,15 @@
 import { type Refusal, refusalError } from '../accounts/allowance.ts';
-import { ApiError, serviceUnavailable } from '../errors.ts';
+import { serviceUnavailable } from '../errors.ts';
+import { describeError, log } from '../log.ts';
 import { type Lane, measure } from '../metrics.ts';
 import type { StoredFile } from './file.ts';
-import type { SettlementStore } from './file-store.ts';
+import type { FileStore, SettlementStore, UnsettledFile } from './file-store.ts';
 import { replay } from './idempotency.ts';
 import { tidyGroups } from './listing-counters.ts';
-import { discardUpload } from './pending-upload.ts';
-import type { StagedUpload, StagingStores } from './stage-upload.ts';
+import { discardUpload, type StagedUpload, type StagingStores } from './stage-upload.ts';
 
 interface SettlingStores extends StagingStores {
+  readonly files: Pick<FileStore, 'get'>;
   readonly settlements: SettlementStore;
 }
 
@@ -21,13 +22,13 @@ export interface SettledUpload {
 /**
  * Makes a staged upload a file, in one transaction: charged, counted, listed and recorded for its `Idempotency-Key`.
  *
- * When the answer of the transaction is lost, we give the upload up. That either proves that the transaction has not happened
- * and cannot happen any more, or finds the file. (The outcome stays unknown only when the database does not answer that
+ * When the answer of the transaction is lost, we raise the fence of the account. From then on the transaction cannot happen any
+ * more, and the row of the file tells whether it has. (The outcome stays unknown only when the database does not answer that
  * either: then the client gets an error, and the file may exist; it is consistent and can be deleted.) Invariant I7 of
  * `docs/architecture.md`.
  * @throws ApiError `storage_limit_exceeded`; `rate_limit_exceeded` for the bytes of the day; `idempotency_conflict` when
- *   another request took the key meanwhile; `timeout` when the upload took too long and was given up;
- *   `service_unavailable`. Then the upload is discarded.
+ *   another request took the key meanwhile; `timeout` when the upload took too long; `service_unavailable`. Then the upload is
+ *   discarded.
  */
 export async function settleUpload(
   stores: SettlingStores,
@@ -36,22 +37,40 @@ export async function settleUpload(
   clock: () => number = Date.now,
 ): Promise<SettledUpload> {
   if (staged.kind === 'replay') return { file: staged.file, isReplay: true };
-  const { upload, allowance, claim } = staged;
-  let file: StoredFile | undefined;
+  const { file, allowance, claim } = staged;
+  const settlement = { file, now: clock(), allowance, ...(claim && { claim }) };
+  let outcome: Awaited<ReturnType<SettlementStore['settleUpload']>>;
   try {
-    const { seq, createdAt } = await stores.files.takeSeq(upload.accountId, clock());
-    file = { ...staged.file, createdAt };
-    const settlement = { file, seq, allowance, ...(claim && { claim }) };
-    const outcome = await stores.settlements.settleUpload(settlement, { deadlineAt });
-    if (outcome === 'settled') {
-      await tidyGroups(stores.accounts, upload.accountId, seq);
-      return { file, isReplay: false };
-    }
-    return await refused(stores, staged, outcome, clock());
+    outcome = await stores.settlements.settleUpload(settlement, { deadlineAt });
   } catch (error) {
-    if ((await discardUpload(stores, upload)) === 'settled' && file) return { file, isReplay: false };
-    throw error;
+    const found = await giveUp(stores, file);
+    if (!found) throw error;
+    return { file: found, isReplay: false };
   }
+  if (typeof outcome === 'object') {
+    await tidyGroups(stores.accounts, file.accountId, outcome.seq);
+    return { file: outcome.file, isReplay: false };
+  }
+  await discardUpload(stores, file);
+  return refused(stores, staged, outcome, clock());
+}
+
+/**
+ * Makes sure that an upload whose settlement failed never becomes a file, then removes its object.
+ * @returns the file, if it has become one already.
+ */
+async function giveUp(stores: SettlingStores, file: UnsettledFile): Promise<StoredFile | undefined> {
+  try {
+    await stores.accounts.fence(file.accountId);
+    const row = await stores.files.get(file);
+    if (row?.state === 'ready') return row;
+  } catch (error) {
+    // The object stays: a file may need it. If there is none, the walk of the bucket removes it.
+    log('warn', 'upload not given up; it may have become a file', { fileId: file.id, ...describeError(error) });
+    return undefined;
+  }
+  await discardUpload(stores, file);
+  return undefined;
 }
 
 /**
@@ -61,19 +80,13 @@ export async function settleUpload(
  */
 async function refused(
   stores: SettlingStores,
-  { upload, claim }: StagedUpload & { kind: 'stored' },
-  outcome: 'not pending' | 'key taken' | Refusal,
+  { file: { accountId }, claim }: StagedUpload & { kind: 'stored' },
+  outcome: 'key taken' | Refusal,
   now: number,
 ): Promise<SettledUpload> {
-  if (outcome === 'not pending')
-    throw new ApiError('timeout', { detail: 'the lease ended before the upload was settled' });
   // Another request with the same key may have used the room: then its file is the answer.
-  const earlier = claim && (await stores.idempotency.get(upload.accountId, claim.key, now));
-  if (claim && earlier) {
-    const file = replay(earlier, claim.fingerprint);
-    await discardUpload(stores, upload);
-    return { file, isReplay: true };
-  }
+  const earlier = claim && (await stores.idempotency.get(accountId, claim.key, now));
+  if (claim && earlier) return { file: replay(earlier, claim.fingerprint), isReplay: true };
   // The record that held the key has expired since: the next attempt can take it.
   if (outcome === 'key taken') throw serviceUnavailable({ detail: 'key taken, and free again' });
   throw refusalError(outcome, now);
@@ -85,8 +98,8 @@ async function refused(
  * lost may be missing.
  */
 export function countedSettlements(settlements: SettlementStore, lane: Lane): SettlementStore {
-  function count<Outcome>(outcome: Outcome, { sizeBytes }: StoredFile): Outcome {
-    if (outcome === 'settled') measure({ Lane: lane }, { Uploads: 1, UploadedBytes: sizeBytes });
+  function count<Outcome>(outcome: Outcome, { sizeBytes }: UnsettledFile): Outcome {
+    if (typeof outcome === 'object') measure({ Lane: lane }, { Uploads: 1, UploadedBytes: sizeBytes });
     return outcome;
   }
   return {

@@ -7,21 +7,21 @@ import {
   refusalOf,
 } from '../accounts/allowance.ts';
 import { uuidv7 } from '../ids.ts';
+import { describeError, log } from '../log.ts';
+import { briefly } from '../time-limit.ts';
 import { contentDisposition } from './content-disposition.ts';
-import type { IdempotencyClaim, PendingUpload, StoredFile } from './file.ts';
+import type { IdempotencyClaim, StoredFile } from './file.ts';
 import { cleanFileName } from './file-name.ts';
-import type { FileStore, IdempotencyRecord, IdempotencyStore } from './file-store.ts';
+import type { IdempotencyRecord, IdempotencyStore, ListingEnd, UnsettledFile } from './file-store.ts';
 import { fingerprint, replay } from './idempotency.ts';
 import { MeasuredContent } from './measured-content.ts';
 import { mediaType } from './media-type.ts';
 import { newPublicKey } from './object-key.ts';
-import { type ObjectStore, PartsLeft } from './object-store.ts';
+import type { ObjectStore } from './object-store.ts';
 import { inParts, PART_BYTES, type Part } from './parts.ts';
-import { discardUpload, renewingLease } from './pending-upload.ts';
 
 export interface StagingStores {
   readonly accounts: AccountStore;
-  readonly files: FileStore;
   readonly idempotency: IdempotencyStore;
   readonly objects: ObjectStore;
 }
@@ -38,8 +38,6 @@ export interface UploadRequest {
   readonly leastBytes: number;
   readonly maxBytes: number;
   readonly limits: AccountLimits;
-  /** The upload is given up when no byte has arrived for this long. */
-  readonly leaseMs: number;
   readonly idempotencyKey?: string | undefined;
   /** What {@link readStanding} finds for the same account and key, if it was called already. */
   readonly standing?: Promise<Standing>;
@@ -56,9 +54,8 @@ export interface Standing {
 export type StagedUpload =
   | {
       readonly kind: 'stored';
-      readonly upload: PendingUpload;
-      readonly file: Omit<StoredFile, 'createdAt'>;
-      readonly allowance: Allowance;
+      readonly file: UnsettledFile;
+      readonly allowance: Allowance & { readonly known: ListingEnd };
       readonly claim?: IdempotencyClaim;
     }
   | { readonly kind: 'replay'; readonly file: StoredFile };
@@ -86,10 +83,10 @@ export async function readStanding(
  *
  * Content that cannot fit is refused before it is read, as far as its length is known then, and again when the first part is
  * full. Nothing is written before the first part is full or the content has ended, so most bad requests leave nothing to
- * remove. Then the row is written before the object: when we die between the two or after them, a pending row with a
- * deadline is left, and the sweeper removes both.
+ * remove. Nothing is written but the object: when we die after that, or the storage fails and stores it all the same, bytes are
+ * left that no link leads to and that no account is charged for, and the walk of the bucket removes them (decision 0024).
  * @throws ApiError `file_too_large`; `storage_limit_exceeded`, or `rate_limit_exceeded` for the bytes of the day, when it
- *   cannot fit; `idempotency_conflict`; and every error of the content. Then nothing is left behind once the sweeper has run.
+ *   cannot fit; `idempotency_conflict`; and every error of the content.
  */
 export async function stageUpload(
   stores: StagingStores,
@@ -111,10 +108,9 @@ export async function stageUpload(
   const replayed = await expectRoom(stores, arriving, content.bytes);
   if (replayed) return replayed;
   const file = describe(request, clock());
-  const upload = await store(stores, { file, first, parts, content, leaseMs: request.leaseMs, clock });
+  await store(stores.objects, file, first, parts);
   return {
     kind: 'stored',
-    upload,
     file: { ...file, sizeBytes: content.bytes },
     allowance: { limits, known: account },
     ...(idempotencyKey !== undefined && {
@@ -171,44 +167,24 @@ function fingerprintOf({ name, mimeType }: Described, content: MeasuredContent):
   return fingerprint({ via: 'form', name, mimeType, sizeBytes: content.bytes, checksum: content.digest() });
 }
 
-interface Storing {
-  readonly file: Described;
-  readonly first: Part;
-  readonly parts: AsyncIterable<Part>;
-  readonly content: MeasuredContent;
-  readonly leaseMs: number;
-  readonly clock: () => number;
-}
-
-/** Writes the row, then the object. */
-async function store(stores: StagingStores, storing: Storing): Promise<PendingUpload> {
-  const { file, first, parts, content, leaseMs, clock } = storing;
+async function store(objects: ObjectStore, file: Described, first: Part, rest: AsyncIterable<Part>): Promise<void> {
   const { accountId, id, name, mimeType, objectKey } = file;
-  const upload: PendingUpload = {
-    state: 'pending',
-    via: 'form',
-    accountId,
-    id,
-    objectKey,
-    dueAt: clock() + leaseMs,
-  };
   const description = { owner: { accountId, id }, mimeType, contentDisposition: contentDisposition(name, mimeType) };
-  await stores.files.putPending(upload);
-  content.onChunk = renewingLease(stores.files, upload, { leaseMs, clock });
-  try {
-    if (first.isLast) await stores.objects.put(objectKey, first.bytes, description);
-    else await stores.objects.putInParts(objectKey, bytesOf(first, parts), description);
-  } catch (error) {
-    if (error instanceof PartsLeft) throw error.cause;
-    // When the storage failed, our write may still happen, after anything that we could remove now: then the sweeper
-    // removes it when the lease has ended.
-    if (content.hasFailed) await discardUpload(stores, upload);
-    throw error;
-  }
-  return upload;
+  if (first.isLast) await objects.put(objectKey, first.bytes, description);
+  else await objects.putInParts(objectKey, bytesOf(first, rest), description);
 }
 
 async function* bytesOf(first: Part, rest: AsyncIterable<Part>): AsyncGenerator<Uint8Array, void> {
   yield first.bytes;
   for await (const { bytes } of rest) yield bytes;
+}
+
+/** Removes the object of an upload that can no longer become a file. If this fails or we die, the walk of the bucket does it. */
+export async function discardUpload(
+  { objects }: Pick<StagingStores, 'objects'>,
+  { id, objectKey }: Pick<StoredFile, 'id' | 'objectKey'>,
+): Promise<void> {
+  await briefly(() => objects.remove(objectKey)).catch((error) => {
+    log('warn', 'object not removed; the walk of the bucket will', { fileId: id, ...describeError(error) });
+  });
 }

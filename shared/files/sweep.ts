@@ -7,10 +7,10 @@ import { walkBucket } from './walk-bucket.ts';
 import { type SweepingStores, WORK_SHARDS, type WorkItem, type WorkStore } from './work-store.ts';
 
 /**
- * What a sweep finished: an upload or a ticket past its deadline, a cancelled or refused ticket, a deletion, or what the ticket of a
+ * What a sweep finished: a ticket past its deadline, a cancelled or refused ticket, a deletion, or what the ticket of a
  * ready file left behind (its object in `incoming/`, and copies of attempts that lost).
  */
-type SweptKind = 'upload' | 'ticket' | 'cancelled' | 'deleted' | 'leftovers';
+type SweptKind = 'ticket' | 'cancelled' | 'deleted' | 'leftovers';
 
 interface SweepBudget {
   /** How many rows to look up at a time. The sweep goes on as long as it finds that many. */
@@ -34,7 +34,7 @@ const LEASE_MS = 5 * 60_000;
 const CONCURRENCY = 8;
 
 /**
- * Finishes what requests began and did not end: uploads and tickets past their deadline, deletions, copies of lost attempts.
+ * Finishes what requests began and did not end: tickets past their deadline, deletions, copies of lost attempts.
  * Then it walks one page of the bucket (see {@link walkBucket}). It runs every minute.
  *
  * It may die anywhere, and two may run at once: each row is taken by a conditional lease, each step on a row is harmless when
@@ -46,7 +46,7 @@ export async function sweep(
   stores: SweepingStores,
   { now, budget }: { now: number; budget: SweepBudget },
 ): Promise<SweepReport> {
-  const swept = { upload: 0, ticket: 0, cancelled: 0, deleted: 0, leftovers: 0 };
+  const swept = { ticket: 0, cancelled: 0, deleted: 0, leftovers: 0 };
   let failed = 0;
   let oldestDueAt = now;
   for (let hasMore = true; hasMore && Date.now() < budget.deadlineAt; ) {
@@ -113,11 +113,6 @@ export async function sweepRow(
   if (row.state !== 'pending') {
     await removeRow(stores, row, now);
     return row.state === 'deleting' ? 'deleted' : 'cancelled';
-  }
-  if (row.via === 'form') {
-    if ((await stores.files.giveUp(row)) !== 'given up') return undefined;
-    await removeRow(stores, row, now);
-    return 'upload';
   }
   if ((await stores.releases.releaseTicket(row, 'deleting', { deadlineAt })) === 'changed') return undefined;
   await removeRow(stores, row, now);

@@ -7,12 +7,11 @@ import { settlementStore } from '../aws/settlement-store.ts';
 import { limit, required } from '../env.ts';
 import { ApiError } from '../errors.ts';
 import { toFileRecord } from '../files/file-record.ts';
-import { discardUpload } from '../files/pending-upload.ts';
-import { countedSettlements, type SettledUpload, settleUpload } from '../files/settle-upload.ts';
-import { readStanding, type StagedUpload, type Standing, stageUpload } from '../files/stage-upload.ts';
+import { countedSettlements, settleUpload } from '../files/settle-upload.ts';
+import { discardUpload, readStanding, type StagedUpload, type Standing, stageUpload } from '../files/stage-upload.ts';
 import { type ApiEvent, bodyStream, header, idempotencyKey } from '../http/request.ts';
 import { type ApiResult, created, replayedHeader } from '../http/response.ts';
-import { INLINE_LEASE_MS, MULTIPART_FRAMING_MAX_BYTES, STREAMING_LEASE_MS } from '../limits.ts';
+import { MULTIPART_FRAMING_MAX_BYTES } from '../limits.ts';
 import { readUploadForm } from '../upload-form/read-upload-form.ts';
 import type { ApiRequest } from './api-handler.ts';
 
@@ -22,10 +21,9 @@ const stores = {
   idempotency: idempotencyStore,
   objects: objectStore,
 };
-/** How the inline and the streaming lane differ. */
-const FORM_LANES = {
-  inline: { leaseMs: INLINE_LEASE_MS, settlements: countedSettlements(settlementStore, 'inline') },
-  streaming: { leaseMs: STREAMING_LEASE_MS, settlements: countedSettlements(settlementStore, 'streaming') },
+const settlementsOf = {
+  inline: countedSettlements(settlementStore, 'inline'),
+  streaming: countedSettlements(settlementStore, 'streaming'),
 };
 const maxBytes = limit('MAX_UPLOAD_SIZE_BYTES');
 const cdnUrl = required('CDN_URL');
@@ -48,11 +46,15 @@ export async function readStandingOfForm({ event, caller }: Pick<ApiRequest, 'ev
  * Answers the multipart form of `POST /files`, buffered by the gateway (inline) or still arriving (streaming): 201 with the
  * file's record. The bytes are stored while the form is read, but become a file only when the whole form was good. Bytes that
  * become no file are counted for the day as well.
+ * @param onStored  called when the whole form was read and its file stored; all that is left is to settle it.
  */
-export async function receiveUpload(request: UploadFileRequest): Promise<ApiResult> {
+export async function receiveUpload(request: UploadFileRequest, onStored?: () => void): Promise<ApiResult> {
   const { event, caller } = request;
   try {
-    const { file, isReplay } = await storeUpload(request);
+    const staged = await storeUpload(request);
+    onStored?.();
+    const settlements = event.stream ? settlementsOf.streaming : settlementsOf.inline;
+    const { file, isReplay } = await settleUpload({ ...stores, settlements }, staged, request);
     // The content of a new file is counted already. What the form holds besides it is usually next to nothing.
     const inVain = bytesSoFar(event) - (isReplay ? 0 : file.sizeBytes);
     await countDiscardedBytes(accountStore, caller.accountId, inVain);
@@ -67,10 +69,9 @@ export async function receiveUpload(request: UploadFileRequest): Promise<ApiResu
   }
 }
 
-async function storeUpload({ event, caller, deadlineAt, early }: UploadFileRequest): Promise<SettledUpload> {
+async function storeUpload({ event, caller, early }: UploadFileRequest): Promise<StagedUpload> {
   const key = idempotencyKey(event);
-  const { leaseMs, settlements } = event.stream ? FORM_LANES.streaming : FORM_LANES.inline;
-  const staged = await readUploadForm<StagedUpload>(bodyStream(event), header(event, 'content-type'), {
+  return readUploadForm<StagedUpload>(bodyStream(event), header(event, 'content-type'), {
     onFile: ({ filename, contentType, body }) =>
       stageUpload(stores, {
         accountId: caller.accountId,
@@ -80,15 +81,13 @@ async function storeUpload({ event, caller, deadlineAt, early }: UploadFileReque
         leastBytes: leastFileBytes(event),
         maxBytes,
         limits: accountLimits,
-        leaseMs,
         idempotencyKey: key,
         standing: early,
       }),
     discard: async (upload) => {
-      if (upload.kind === 'stored') await discardUpload(stores, upload.upload);
+      if (upload.kind === 'stored') await discardUpload(stores, upload.file);
     },
   });
-  return settleUpload({ ...stores, settlements }, staged, { deadlineAt });
 }
 
 /** The least that the file of a form can hold, by the form's length; 0 when it came without a length. */

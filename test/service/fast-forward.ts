@@ -1,6 +1,7 @@
 import {
   type AttributeValue,
   DeleteItemCommand,
+  GetItemCommand,
   PutItemCommand,
   ScanCommand,
   UpdateItemCommand,
@@ -48,30 +49,19 @@ export async function forgetRecentUse({ dynamoDb, service: { tables } }: Operato
   );
 }
 
-/** Raises the account's `seq` counter, so that its next file is the first of a group of the listing. */
+/** Makes the account's next file the first of a group of the listing. The files before it are missing in the books. */
 export async function nextSeqStartsGroup(
   { dynamoDb, service: { tables } }: Operator,
   accountId: string,
 ): Promise<void> {
-  const Key = { account_id: { S: accountId }, id: { S: '#seq' } };
-  const { Attributes } = await dynamoDb.send(
-    new UpdateItemCommand({
-      TableName: tables.files,
-      Key,
-      UpdateExpression: 'ADD #next :none',
-      ExpressionAttributeNames: { '#next': 'next' },
-      ExpressionAttributeValues: { ':none': number(0) },
-      ReturnValues: 'ALL_NEW',
-    }),
-  );
-  const next = Number(Attributes?.next?.N);
+  const account = { TableName: tables.accounts, Key: { id: { S: accountId } } };
+  const { Item } = await dynamoDb.send(new GetItemCommand({ ...account, ConsistentRead: true }));
+  const next = (Math.floor(Number(Item?.next_seq?.N) / 8_192) + 1) * 8_192;
   await dynamoDb.send(
     new UpdateItemCommand({
-      TableName: tables.files,
-      Key,
-      UpdateExpression: 'SET #next = :last',
-      ExpressionAttributeNames: { '#next': 'next' },
-      ExpressionAttributeValues: { ':last': number(Math.ceil((next + 1) / 8_192) * 8_192 - 1) },
+      ...account,
+      UpdateExpression: 'SET next_seq = :next',
+      ExpressionAttributeValues: { ':next': number(next) },
     }),
   );
 }

@@ -136,7 +136,11 @@ async function failUploads(): Promise<void> {
   await withFault(service, unsettled, () => service.deliverEvents());
   service.holdEvents();
   const large = await arrived('copied in parts', {}, COPIED_IN_PARTS);
-  await withFault(service, broken('s3', 'UploadPartCopy'), () => complete(byKey, large));
+  await withFault(service, broken('s3', 'UploadPartCopy'), async () => {
+    await complete(byKey, large);
+    // These parts are left to the sweeper.
+    await withFault(service, broken('s3', 'AbortMultipartUpload'), () => complete(byKey, large));
+  });
   await withFault(service, broken('s3', 'UploadPartCopy'), () => service.deliverEvents());
   service.holdEvents();
 }

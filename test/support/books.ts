@@ -65,36 +65,57 @@ export async function readBooks({ dynamoDb, s3, bucket, service: { tables } }: O
 
 const number = (value: AttributeValue | undefined) => Number(value?.N ?? 0);
 
-/** Compares an account's usage, file count and listing counters with its rows. */
+/** Compares an account's usage, file count and listing counters with its rows, and checks that no seq is missing or used twice. */
 function accountProblems(account: Row, rows: readonly Row[]): string[] {
   const own = rows.filter(({ account_id }) => account_id?.S === account.id?.S);
   const ready = own.filter(({ state }) => state?.S === 'ready');
   const reserved = own.filter(({ state, lane }) => state?.S === 'pending' && lane?.S === 'direct');
   const sum = [...ready, ...reserved].reduce((bytes, { size_bytes }) => bytes + number(size_bytes), 0);
   const leaves = own.filter(({ id }) => id?.S?.startsWith('#leaf#'));
-  const leafCounts = leaves.map(({ id, n }): [string, number] => [
+  const leafBits = leaves.map(({ id, removed }): [string, string] => [
     String(Number(id?.S?.replace(/^#leaf#a?/, ''))),
+    BigInt(removed?.N ?? 0).toString(2),
+  ]);
+  const groupCounts = Object.entries(account.removed?.M ?? {}).map(([group, n]): [string, number] => [
+    group,
     number(n),
   ]);
-  const groupCounts = Object.entries(account.groups?.M ?? {}).map(([group, n]): [string, number] => [group, number(n)]);
+  const removed = removedSeqs(number(account.next_seq), ready);
   return [
     ...differences('storage_used_bytes', number(account.storage_used_bytes), sum),
     ...differences('file_count', number(account.file_count), ready.length),
-    ...differences('groups', nonZero(groupCounts), countBy(ready, GROUP_SEQS)),
-    ...differences('leaves', nonZero(leafCounts), countBy(ready, LEAF_SEQS)),
+    ...differences('removed', Object.fromEntries(groupCounts), countBy(removed, GROUP_SEQS)),
+    ...differences('leaves', Object.fromEntries(leafBits), bitsBy(removed, LEAF_SEQS)),
+    ...differences('seqs', new Set(ready.map(({ seq }) => seq?.N)).size, ready.length),
+    ...differences('files past next_seq', 0, ready.filter(({ seq }) => number(seq) >= number(account.next_seq)).length),
+    ...differences('order', inOrderOfTime(ready), inOrderOfSeq(ready)),
   ].map((problem) => `account ${account.id?.S}: ${problem}`);
 }
 
-function countBy(ready: readonly Row[], seqs: number): Record<string, number> {
+/** The seqs that were given out and belong to no ready file. */
+function removedSeqs(nextSeq: number, ready: readonly Row[]): number[] {
+  const taken = new Set(ready.map(({ seq }) => number(seq)));
+  return Array.from({ length: nextSeq }, (_, seq) => seq).filter((seq) => !taken.has(seq));
+}
+
+function countBy(seqs: readonly number[], size: number): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { seq } of ready) {
-    const index = Math.floor(number(seq) / seqs);
-    counts[index] = (counts[index] ?? 0) + 1;
-  }
+  for (const seq of seqs) counts[Math.floor(seq / size)] = (counts[Math.floor(seq / size)] ?? 0) + 1;
   return counts;
 }
 
-const nonZero = (counts: [string, number][]) => Object.fromEntries(counts.filter(([, count]) => count !== 0));
+/** Bitmaps in binary digits. */
+function bitsBy(seqs: readonly number[], size: number): Record<string, string> {
+  const bits: Record<string, bigint> = {};
+  for (const seq of seqs)
+    bits[Math.floor(seq / size)] = (bits[Math.floor(seq / size)] ?? 0n) + 2n ** BigInt(seq % size);
+  return Object.fromEntries(Object.entries(bits).map(([index, bitmap]) => [index, bitmap.toString(2)]));
+}
+
+const inOrderOfSeq = (ready: readonly Row[]) =>
+  ready.toSorted((a, b) => number(a.seq) - number(b.seq)).map(({ created_at }) => created_at?.N);
+const inOrderOfTime = (ready: readonly Row[]) =>
+  ready.toSorted((a, b) => number(a.created_at) - number(b.created_at)).map(({ created_at }) => created_at?.N);
 
 function differences(what: string, recorded: unknown, computed: unknown): string[] {
   if (isDeepStrictEqual(recorded, computed)) return [];

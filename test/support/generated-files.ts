@@ -3,13 +3,14 @@ import {
   BatchWriteCommand,
   type BatchWriteCommandInput,
   DynamoDBDocumentClient,
+  GetCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { Item } from '../../shared/aws/dynamodb.ts';
 import { fileAttributes, fileKey, leafId } from '../../shared/aws/file-items.ts';
 import type { TableName } from '../../shared/aws/tables.ts';
 import type { ListedFile } from '../../shared/files/file.ts';
-import { groupOf, leafOf } from '../../shared/files/listing-counters.ts';
+import { bitOf, countBits, givenBits, groupOf, leafOf } from '../../shared/files/listing-counters.ts';
 import { newPublicKey } from '../../shared/files/object-key.ts';
 import { uuidv7 } from '../../shared/ids.ts';
 
@@ -35,12 +36,11 @@ export async function generateFiles(
 ): Promise<ListedFile[]> {
   const now = Date.now();
   const files = Array.from({ length: count }, (_, index) =>
-    generatedFile({ accountId, seq: index + 1, createdAt: now - (count - index - 1) * INTERVAL_MS }),
+    generatedFile({ accountId, seq: index, createdAt: now - (count - index - 1) * INTERVAL_MS }),
   );
-  const seqRow = { ...fileKey({ accountId, id: '#seq' }), next: count, last_at: now };
   const documents = DynamoDBDocumentClient.from(client);
-  await writeAll(documents, tables.files, [...files.map(readyItem), seqRow].map(put));
-  await writeBooks(documents, tables, { accountId, before: files, files });
+  await writeAll(documents, tables.files, files.map(readyItem).map(put));
+  await writeBooks(documents, tables, { accountId, nextSeq: count, files });
   return files.reverse();
 }
 
@@ -54,7 +54,8 @@ export async function removeFiles(
   const removals = before.filter(isRemoved).map((file) => ({ DeleteRequest: { Key: fileKey(file) } }));
   const documents = DynamoDBDocumentClient.from(client);
   await writeAll(documents, tables.files, removals);
-  await writeBooks(documents, tables, { accountId: before[0]?.accountId ?? '', before, files });
+  const [{ accountId, seq } = { accountId: '', seq: -1 }] = before;
+  await writeBooks(documents, tables, { accountId, nextSeq: seq + 1, files });
   return files;
 }
 
@@ -81,37 +82,95 @@ type WriteRequest = NonNullable<BatchWriteCommandInput['RequestItems']>[string][
 
 interface Books {
   readonly accountId: string;
-  /** All files that ever had a counter: a counter stays, at zero, when the last file it counts is removed. */
-  readonly before: readonly ListedFile[];
+  readonly nextSeq: number;
+  /** The files that are left. */
   readonly files: readonly ListedFile[];
 }
 
 async function writeBooks(
   client: DynamoDBDocumentClient,
   tables: Tables,
-  { accountId, before, files }: Books,
+  { accountId, nextSeq, files }: Books,
 ): Promise<void> {
-  const countBy = (indexOf: (seq: number) => number) => {
-    const counters = new Map(before.map(({ seq }) => [indexOf(seq), 0]));
-    for (const { seq } of files) counters.set(indexOf(seq), (counters.get(indexOf(seq)) ?? 0) + 1);
-    return counters;
-  };
-  const leaves = [...countBy(leafOf)].map(([leaf, n]) => ({
-    ...fileKey({ accountId, id: leafId(leaf) }),
-    n: n,
-  }));
-  await writeAll(client, tables.files, leaves.map(put));
+  const leaves = new Map<number, bigint>();
+  for (let leaf = 0; leaf * LEAF_SEQS < nextSeq; leaf++) leaves.set(leaf, givenBits(nextSeq, leaf));
+  for (const { seq } of files) leaves.set(leafOf(seq), (leaves.get(leafOf(seq)) ?? 0n) - bitOf(seq));
+  const removed: Record<string, number> = {};
+  const rows: Item[] = [];
+  for (const [leaf, bits] of leaves) {
+    if (bits === 0n) continue;
+    const group = groupOf(leaf * LEAF_SEQS);
+    removed[group] = (removed[group] ?? 0) + countBits(bits);
+    rows.push({ ...fileKey({ accountId, id: leafId(leaf) }), removed: bits });
+  }
+  await writeAll(client, tables.files, rows.map(put));
   await client.send(
     new UpdateCommand({
       TableName: tables.accounts,
       Key: { id: accountId },
-      UpdateExpression: 'SET storage_used_bytes = :bytes, file_count = :files, #groups = :groups',
-      ExpressionAttributeNames: { '#groups': 'groups' },
+      UpdateExpression: `SET storage_used_bytes = :bytes, file_count = :files, removed = :removed,
+        next_seq = :next, last_file_at = :now`,
       ExpressionAttributeValues: {
         ':bytes': files.length * GENERATED_FILE_BYTES,
         ':files': files.length,
-        ':groups': Object.fromEntries(countBy(groupOf)),
+        ':removed': removed,
+        ':next': nextSeq,
+        ':now': Date.now(),
       },
+    }),
+  );
+}
+
+const LEAF_SEQS = 64;
+const LEAVES_PER_GROUP = 128;
+/** Leaves of groups that are skipped entirely are read by nothing but an audit, so that they are not written beyond this. */
+const SKIPPED_LEAVES_MAX = 2_000;
+
+/**
+ * Makes the next file of an account have the seq `to`, as if the files before it had been uploaded and deleted. Beyond
+ * 128,000 seqs at a time, an audit finds that leaves are missing.
+ */
+export async function skipSeqs(client: DynamoDBClient, tables: Tables, accountId: string, to: number): Promise<void> {
+  const documents = DynamoDBDocumentClient.from(client);
+  const { Item } = await documents.send(
+    new GetCommand({ TableName: tables.accounts, Key: { id: accountId }, ConsistentRead: true }),
+  );
+  const from = Number(Item?.next_seq);
+  if (from >= to) return;
+  const removed = new Map(Object.entries((Item?.removed ?? {}) as Record<string, number>));
+  const [first, last] = [leafOf(from), leafOf(to - 1)];
+  const rows: Item[] = [];
+  for (let leaf = first; leaf <= last; leaf++) {
+    const bits = givenBits(to, leaf) & ~givenBits(from, leaf);
+    const group = groupOf(leaf * LEAF_SEQS);
+    const isGroupSkipped =
+      from <= group * LEAVES_PER_GROUP * LEAF_SEQS && to >= (group + 1) * LEAVES_PER_GROUP * LEAF_SEQS;
+    if (isGroupSkipped && last - first > SKIPPED_LEAVES_MAX) {
+      const end = groupOf(to);
+      removed.set(String(group), (end - group) * LEAVES_PER_GROUP * LEAF_SEQS);
+      leaf = end * LEAVES_PER_GROUP - 1;
+      continue;
+    }
+    removed.set(String(group), (removed.get(String(group)) ?? 0) + countBits(bits));
+    if (leaf > first) rows.push({ ...fileKey({ accountId, id: leafId(leaf) }), removed: bits });
+    else {
+      await documents.send(
+        new UpdateCommand({
+          TableName: tables.files,
+          Key: fileKey({ accountId, id: leafId(leaf) }),
+          UpdateExpression: 'ADD removed :bits',
+          ExpressionAttributeValues: { ':bits': bits },
+        }),
+      );
+    }
+  }
+  await writeAll(documents, tables.files, rows.map(put));
+  await documents.send(
+    new UpdateCommand({
+      TableName: tables.accounts,
+      Key: { id: accountId },
+      UpdateExpression: 'SET next_seq = :to, removed = :removed',
+      ExpressionAttributeValues: { ':to': to, ':removed': Object.fromEntries(removed) },
     }),
   );
 }

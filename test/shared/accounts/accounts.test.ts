@@ -22,7 +22,10 @@ describe('a login', () => {
       createdAt: 1_000,
       storageUsedBytes: 0,
       fileCount: 0,
-      groups: new Map(),
+      nextSeq: 0,
+      lastFileAt: 0,
+      removed: new Map(),
+      fence: 0,
       isSuspended: false,
     });
     expect(await getAccount(accounts, someone.id)).toEqual(account);
@@ -39,7 +42,10 @@ describe('a login', () => {
       storageUsedBytes: 5,
       fileCount: 1,
       sent: { day: 0, bytes: 5 },
-      groups: new Map([[0, 1]]),
+      nextSeq: 1,
+      lastFileAt: 1_000,
+      removed: new Map(),
+      fence: 0,
       isSuspended: false,
     });
   });

@@ -33,7 +33,7 @@ const setLeaf = (accountId: string, leaf: string, value: number) =>
     new UpdateItemCommand({
       TableName: tables.files,
       Key: { account_id: { S: accountId }, id: { S: leaf } },
-      UpdateExpression: 'SET n = :value',
+      UpdateExpression: 'SET removed = :value',
       ExpressionAttributeValues: { ':value': { N: String(value) } },
     }),
   );
@@ -59,12 +59,19 @@ describe('an account whose books', () => {
     [
       'count a group wrong',
       'group',
-      (id: string) => setAccount(id, 'SET #g.#i = :value', 9, { '#g': 'groups', '#i': '0' }),
+      (id: string) => setAccount(id, 'SET #g.#i = :value', 9, { '#g': 'removed', '#i': '0' }),
     ],
     [
       'count a group that is not',
       'group',
-      (id: string) => setAccount(id, 'SET #g.#i = :value', 9, { '#g': 'groups', '#i': '7' }),
+      (id: string) => setAccount(id, 'SET #g.#i = :value', 9, { '#g': 'removed', '#i': '7' }),
+    ],
+    ['give out a seq twice', 'next seq', (id: string) => setAccount(id, 'SET next_seq = :value', 1)],
+    ['have lost the end of the listing', 'group', (id: string) => setAccount(id, 'SET next_seq = :value', 9_000)],
+    [
+      'would date a file before an older one',
+      'time of the newest file',
+      (id: string) => setAccount(id, 'SET last_file_at = :value', 1),
     ],
     ['count a leaf wrong', 'leaf', (id: string) => setLeaf(id, '#leaf#000000', 9)],
     ['count a leaf that is not', 'leaf', (id: string) => setLeaf(id, '#leaf#000044', 9)],

@@ -29,13 +29,16 @@ const { releaseStore: releases, settlementStore: settlements } = await import(
 );
 const { sessionStore: sessions } = await import('../../../shared/aws/session-store.ts');
 const { takeStreamSlot } = await import('../../../shared/aws/stream-slot-store.ts');
+const { waitForTurn } = await import('../../../shared/aws/turns.ts');
 const { workStore: work } = await import('../../../shared/aws/work-store.ts');
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const DAY = String(Math.floor(NOW / 86_400_000));
 const deadline = () => ({ deadlineAt: Date.now() + 10_000 });
 const limits = { storageLimitBytes: Number.MAX_SAFE_INTEGER, fileCountLimit: 10, uploadBytesPerDay: 1_000 };
-const allowance = { limits, known: {} };
+/** Of the end of the listing of a new account. */
+const NOTHING_KNOWN = { nextSeq: 0, lastFileAt: 0, fence: 0 };
+const allowance = { limits, known: NOTHING_KNOWN };
 
 /** Its last digit puts it into shard 10. */
 const FILE = '01900000-0000-7000-8000-00000000000a';
@@ -69,15 +72,6 @@ const fileOf = (accountId: string, id = FILE): StoredFile => ({
   createdAt: NOW,
 });
 const claim = { key: 'retry 1', fingerprint: 'f00', claimedAt: NOW + 999 };
-const pendingUpload = (accountId: string) =>
-  ({
-    accountId,
-    id: FILE,
-    state: 'pending',
-    via: 'form',
-    objectKey: 'uploads/token',
-    dueAt: NOW + 60_000,
-  }) as const;
 const ticketOf = (accountId: string, more: Partial<PendingTicket> = {}): PendingTicket => ({
   accountId,
   id: FILE,
@@ -114,7 +108,10 @@ describe('the row of an account', () => {
       storage_used_bytes: { N: '0' },
       file_count: { N: '0' },
       key_count: { N: '0' },
-      groups: { M: {} },
+      next_seq: { N: '0' },
+      last_file_at: { N: '0' },
+      removed: { M: {} },
+      fence: { N: '0' },
     });
   });
 
@@ -145,55 +142,51 @@ describe('the row of an account', () => {
 
   test('holds the books that an audit rewrites', async () => {
     const id = await newAccount();
-    const found = { storageUsedBytes: 0, fileCount: 0, groups: new Map(), leaves: new Map(), revision: 0 };
-    const computed = { storageUsedBytes: 9, fileCount: 2, groups: new Map([[0, 2]]), leaves: new Map([[3, 2]]) };
+    const found = {
+      storageUsedBytes: 0,
+      fileCount: 0,
+      nextSeq: 0,
+      lastFileAt: 0,
+      removedByGroup: new Map(),
+      removedByLeaf: new Map(),
+      revision: 0,
+    };
+    const computed = {
+      storageUsedBytes: 9,
+      fileCount: 190,
+      nextSeq: 192,
+      lastFileAt: NOW,
+      removedByGroup: new Map([[0, 2]]),
+      removedByLeaf: new Map([[2, 2n ** 63n + 1n]]),
+    };
     expect(await audit.rewrite(id, found, computed, deadline())).toBe(true);
     expect(await rowOfAccount(id)).toMatchObject({
       storage_used_bytes: { N: '9' },
-      file_count: { N: '2' },
-      groups: { M: { 0: { N: '2' } } },
+      file_count: { N: '190' },
+      next_seq: { N: '192' },
+      last_file_at: { N: String(NOW) },
+      removed: { M: { 0: { N: '2' } } },
       books_revision: { N: '1' },
     });
-    expect(await rowOfFile(id, '#leaf#000003')).toEqual({ ...keyOf(id, '#leaf#000003'), n: { N: '2' } });
+    const leaf = { ...keyOf(id, '#leaf#000002'), removed: { N: '9223372036854775809' } };
+    expect(await rowOfFile(id, '#leaf#000002')).toEqual(leaf);
   });
 });
 
 describe('the row of a multipart upload', () => {
-  const pending = {
-    state: { S: 'pending' },
-    lane: { S: 'multipart' },
-    object_key: { S: 'uploads/token' },
-    work_shard: { S: '10' },
-    work_due_at: { N: String(NOW + 60_000) },
-  };
-
-  test('is pending, then given up', async () => {
+  test('is ready with the record of its Idempotency-Key, then is released', async () => {
     const id = await newAccount();
-    await files.putPending(pendingUpload(id));
-    expect(await rowOfFile(id)).toEqual({ ...keyOf(id), ...pending });
-    await files.giveUp({ accountId: id, id: FILE });
-    expect(await rowOfFile(id)).toEqual({ ...keyOf(id), ...pending, state: { S: 'deleting' } });
-  });
-
-  test('becomes a file with its counters and the record of its Idempotency-Key, then is released', async () => {
-    const id = await newAccount();
-    await files.putPending(pendingUpload(id));
     const file = fileOf(id);
-    expect(await files.takeSeq(id, NOW)).toEqual({ seq: 1, createdAt: NOW });
-    const settlement = { file, seq: 1, allowance, claim };
-    expect(await settlements.settleUpload(settlement, deadline())).toBe('settled');
-    const ready = { ...keyOf(id), ...shown, state: { S: 'ready' }, lane: { S: 'multipart' }, seq: { N: '1' } };
+    const settlement = { file, now: NOW, allowance, claim };
+    expect(await settlements.settleUpload(settlement, deadline())).toEqual({ file, seq: 0 });
+    const ready = { ...keyOf(id), ...shown, state: { S: 'ready' }, lane: { S: 'multipart' }, seq: { N: '0' } };
     expect(await rowOfFile(id)).toEqual(ready);
-    expect(await rowOfFile(id, '#seq')).toEqual({
-      ...keyOf(id, '#seq'),
-      next: { N: '1' },
-      last_at: { N: String(NOW) },
-    });
-    expect(await rowOfFile(id, '#leaf#000000')).toEqual({ ...keyOf(id, '#leaf#000000'), n: { N: '1' } });
     expect(await rowOfAccount(id)).toMatchObject({
       storage_used_bytes: { N: '7' },
       file_count: { N: '1' },
-      groups: { M: { 0: { N: '1' } } },
+      next_seq: { N: '1' },
+      last_file_at: { N: String(NOW) },
+      removed: { M: {} },
       books_revision: { N: '1' },
       sent_day: { N: DAY },
       sent_bytes: { N: '7' },
@@ -205,7 +198,7 @@ describe('the row of a multipart upload', () => {
       expires_at: { N: String(NOW / 1_000 + 86_400) },
       file: { M: shown },
     });
-    const listed = { ...file, seq: 1, state: 'ready', via: 'form', attemptKeys: [] } as const;
+    const listed = { ...file, seq: 0, state: 'ready', via: 'form', attemptKeys: [] } as const;
     expect(await files.get(file)).toEqual(listed);
     expect(await releases.releaseFile(listed, { dueAt: NOW + 5 }, deadline())).toBe('released');
     const { seq: _, ...rest } = ready;
@@ -215,8 +208,8 @@ describe('the row of a multipart upload', () => {
       work_shard: { S: '10' },
       work_due_at: { N: String(NOW + 5) },
     });
-    expect(await rowOfAccount(id)).toMatchObject({ groups: { M: { 0: { N: '0' } } }, books_revision: { N: '2' } });
-    const leaf = { ...keyOf(id, '#leaf#000000'), n: { N: '0' }, removed: { N: '2' } };
+    expect(await rowOfAccount(id)).toMatchObject({ removed: { M: { 0: { N: '1' } } }, books_revision: { N: '2' } });
+    const leaf = { ...keyOf(id, '#leaf#000000'), removed: { N: '1' } };
     expect(await rowOfFile(id, '#leaf#000000')).toEqual(leaf);
   });
 });
@@ -236,7 +229,9 @@ describe('the row of a direct upload', () => {
   test('is a ticket without what it does not have', async () => {
     const id = await newAccount();
     const ticket = ticketOf(id);
-    expect(await settlements.reserve({ ticket, allowance, now: NOW }, deadline())).toBe('reserved');
+    expect(await settlements.reserve({ ticket, allowance: { limits, known: {} }, now: NOW }, deadline())).toBe(
+      'reserved',
+    );
     expect(await rowOfFile(id)).toEqual({ ...keyOf(id), ...ticketRow });
     expect(await files.get(ticket)).toEqual(ticket);
     expect(await releases.releaseTicket(ticket, 'cancelled', deadline())).toBe('released');
@@ -246,7 +241,9 @@ describe('the row of a direct upload', () => {
   test('holds the keys of its attempts as a set of texts, and becomes a file', async () => {
     const id = await newAccount();
     const ticket = ticketOf(id, { sizeBytes: 7, checksumSha256: 'c29t', idempotency: claim });
-    expect(await settlements.reserve({ ticket, allowance, now: NOW, claim }, deadline())).toBe('reserved');
+    expect(await settlements.reserve({ ticket, allowance: { limits, known: {} }, now: NOW, claim }, deadline())).toBe(
+      'reserved',
+    );
     const withClaim = {
       ...keyOf(id),
       ...ticketRow,
@@ -274,14 +271,14 @@ describe('the row of a direct upload', () => {
     expect(await files.get(ticket)).toMatchObject({
       attemptKeys: expect.arrayContaining(['uploads/lost', 'uploads/token']),
     });
-    const settlement = { ticket, file: fileOf(id), seq: 2, fileCountLimit: 10 };
-    expect(await settlements.settleTicket(settlement, deadline())).toBe('settled');
+    const settlement = { ticket, file: fileOf(id), known: NOTHING_KNOWN, now: NOW, fileCountLimit: 10 };
+    expect(await settlements.settleTicket(settlement, deadline())).toEqual({ file: fileOf(id), seq: 0 });
     const { idempotency: _, ...kept } = withClaim;
     expect(await rowOfFile(id)).toEqual({
       ...kept,
       ...shown,
       state: { S: 'ready' },
-      seq: { N: '2' },
+      seq: { N: '0' },
       attempt_keys: { SS: ['uploads/lost'] },
     });
     expect(await files.get(ticket)).toMatchObject({ state: 'ready', attemptKeys: ['uploads/lost'] });
@@ -376,6 +373,14 @@ test('the row of the streams of an account is a map of leases', async () => {
     slots: { M: {} },
     expires_at: { N: String(NOW / 1_000 + 3_600) },
   });
+});
+
+test('the row of the turns of an account counts those of two seconds', async () => {
+  const accountId = crypto.randomUUID();
+  await waitForTurn(accountId, { failures: 0, ms: 10 }, deadline());
+  const { Items = [] } = await engine.send(new ScanCommand({ TableName: tables.rateLimits }));
+  const [row] = Items.filter(({ id }) => id?.S?.startsWith(`turns#${accountId}#`));
+  expect(row).toMatchObject({ first_at: { N: expect.any(String) }, taken_ms: { N: '20' } });
 });
 
 test('the row of the walk has its place only while it is under way', async () => {

@@ -74,7 +74,6 @@ export function stage(
       clientName: 'hello.txt',
       declaredType: 'text/plain',
       content,
-      leaseMs: 60_000,
       ...LIMITS,
       limits: limitsOf(options),
       ...request,

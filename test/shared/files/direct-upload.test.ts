@@ -360,11 +360,11 @@ describe('of attempts to complete a ticket', () => {
     if (ticket?.state !== 'pending' || ticket.via !== 'ticket') throw new Error('not pending');
     const next = { objectKey: newPublicKey(), until: Date.now() + 1_000 };
     expect(await stores.files.beginAttempt(ref, next, Date.now())).toBe('begun');
-    const file = { ...ref, name: 'a', mimeType: 'a/b', sizeBytes: 5, objectKey: late, createdAt: Date.now() };
-    expect(await stores.settlements.settleTicket({ ticket, file, seq: 1, fileCountLimit: 9 }, inTime())).toBe(
-      'not pending',
-    );
-    expect(await stores.files.endAttempt(ref, late)).toBe('ended');
+    const file = { ...ref, name: 'a', mimeType: 'a/b', sizeBytes: 5, objectKey: late };
+    const known = { nextSeq: 0, lastFileAt: 0, fence: 0 };
+    const settlement = { ticket, file, known, now: Date.now(), fileCountLimit: 9 };
+    expect(await stores.settlements.settleTicket(settlement, inTime())).toBe('not pending');
+    expect(await stores.files.endAttempt(ref, late)).toBeUndefined();
     expect(await stores.files.get(ref)).toMatchObject({ attemptUntil: next.until });
     await cancel(ref.accountId, ref.id);
     await sweepLater(service);

@@ -3,22 +3,9 @@ import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
-import { settleUpload } from '../../../shared/files/settle-upload.ts';
 import { sweep, sweepRow } from '../../../shared/files/sweep.ts';
 import { WORK_SHARDS, workShardOf } from '../../../shared/files/work-store.ts';
-import {
-  chunks,
-  HOUR_MS,
-  inTime,
-  newAccount,
-  newTicket,
-  put,
-  stage,
-  sweepAt,
-  sweepLater,
-  upload,
-  uploadDirectly,
-} from './actions.ts';
+import { HOUR_MS, inTime, newAccount, newTicket, put, sweepAt, sweepLater, upload, uploadDirectly } from './actions.ts';
 import { expectBalance, forgetWalk, keysInBucket, openParts, statesOf } from './observe.ts';
 import { BUCKET, startService } from './service.ts';
 
@@ -26,16 +13,21 @@ const service = await startService();
 const { stores, front } = service;
 const calls = (mark: number) => front.meter.since(mark);
 
+/** A file that is deleted but for its object and its row. */
+async function halfDeleted(accountId: string) {
+  const row = await stores.files.get((await upload(service, accountId)).file);
+  if (row?.state !== 'ready') throw new Error('not ready');
+  await stores.releases.releaseFile(row, { dueAt: Date.now() }, inTime());
+  return row;
+}
+
 /** An account with one row of each kind of work, all of it due within the hour, and a ready file. */
 async function unfinishedAccount() {
   const accountId = await newAccount(service);
   const ref = (id: string) => ({ accountId, id });
-  await stage(service, accountId, chunks('abandoned'));
   await put(await newTicket(service, accountId, 5), 'hello');
   await deleteFile(stores, ref((await newTicket(service, accountId, 5)).id), inTime());
-  const row = await stores.files.get((await upload(service, accountId)).file);
-  if (row?.state !== 'ready') throw new Error('not ready');
-  await stores.releases.releaseFile(row, { dueAt: Date.now() }, inTime());
+  await halfDeleted(accountId);
   const ticket = await newTicket(service, accountId, 5);
   await put(ticket, 'hello');
   const attempt = { objectKey: `uploads/${randomUUID()}`, until: Date.now() + 1_000 };
@@ -49,7 +41,7 @@ describe('a sweep', () => {
     const accountId = await unfinishedAccount();
     const report = await sweepAt(service, Date.now() + HOUR_MS);
     expect(report).toMatchObject({
-      swept: { upload: 1, ticket: 2, cancelled: 1, deleted: 1, leftovers: 1 },
+      swept: { ticket: 2, cancelled: 1, deleted: 1, leftovers: 1 },
       failed: 0,
       orphans: 0,
     });
@@ -60,7 +52,7 @@ describe('a sweep', () => {
   test('without work reads next to nothing, and reports no lag', async () => {
     const accountId = await newAccount(service);
     for (const content of ['a', 'b', 'c']) await upload(service, accountId, content);
-    await stage(service, accountId, chunks('under way'));
+    await newTicket(service, accountId, 1);
     const mark = front.meter.mark();
     const report = await sweepAt(service, Date.now());
     expect(report).toMatchObject({ failed: 0, lagSeconds: 0 });
@@ -73,25 +65,22 @@ describe('a sweep', () => {
     const accounts = await Promise.all(Array.from({ length: 6 }, unfinishedAccount));
     const now = Date.now() + HOUR_MS;
     const reports = await Promise.all([1, 2, 3].map(() => sweepAt(service, now)));
-    const done = (kind: 'upload' | 'ticket' | 'cancelled' | 'deleted') =>
-      reports.reduce((sum, { swept }) => sum + swept[kind], 0);
-    expect([done('upload'), done('ticket'), done('cancelled'), done('deleted')]).toEqual([6, 12, 6, 6]);
+    const done = (kind: 'ticket' | 'cancelled' | 'deleted') => reports.reduce((sum, { swept }) => sum + swept[kind], 0);
+    expect([done('ticket'), done('cancelled'), done('deleted')]).toEqual([12, 6, 6]);
     for (const accountId of accounts) await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
 
   test('goes on after a row that fails, and tries that row again later', async () => {
-    const poisoned = await newAccount(service);
-    const staged = await stage(service, poisoned, chunks('poison'));
-    if (staged.kind !== 'stored') throw new Error('not stored');
-    const other = await newAccount(service);
-    await stage(service, other, chunks('other'));
-    const isPoison = ({ key }: { key?: string }) => key === staged.upload.objectKey;
+    const [poisoned, other] = [await newAccount(service), await newAccount(service)];
+    const { objectKey } = await halfDeleted(poisoned);
+    await halfDeleted(other);
+    const isPoison = ({ key }: { key?: string }) => key === objectKey;
     const fault = front.faults.add({
       match: { operation: 'DeleteObject', predicate: isPoison },
       effect: 'error-before',
     });
     const now = Date.now() + HOUR_MS;
-    expect(await sweepAt(service, now)).toMatchObject({ swept: { upload: 1 }, failed: 1 });
+    expect(await sweepAt(service, now)).toMatchObject({ swept: { deleted: 1 }, failed: 1 });
     await expectBalance(service, other, { files: 0, bytes: 0 });
     // Its lease holds others off for a while, as would that of a sweeper that died.
     expect(await sweepAt(service, now)).toMatchObject({ failed: 0, lagSeconds: 0 });
@@ -102,20 +91,21 @@ describe('a sweep', () => {
 
   test('goes on while there is work, and begins nothing when its time is over', async () => {
     const accountId = await newAccount(service);
-    for (let i = 0; i < 2 * WORK_SHARDS + 1; i++) await stage(service, accountId, chunks('x'));
+    for (let i = 0; i < 2 * WORK_SHARDS + 1; i++) await newTicket(service, accountId, 1);
     const now = Date.now() + HOUR_MS;
     const budget = { rows: WORK_SHARDS, deadlineAt: Date.now() + 60_000 };
     const late = await sweep(stores, { now, budget: { ...budget, deadlineAt: Date.now() } });
-    expect(late.swept.upload).toBe(0);
-    expect((await sweep(stores, { now, budget })).swept.upload).toBe(2 * WORK_SHARDS + 1);
+    expect(late.swept.ticket).toBe(0);
+    expect((await sweep(stores, { now, budget })).swept.ticket).toBe(2 * WORK_SHARDS + 1);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
-  test('removes the parts of an upload that died before they became an object', async () => {
+  test('removes the parts of a copy that died before they became an object', async () => {
     const accountId = await newAccount(service);
-    const staged = await stage(service, accountId, chunks('x'));
-    if (staged.kind !== 'stored') throw new Error('not stored');
-    const Key = staged.upload.objectKey;
+    const { id } = await newTicket(service, accountId, 5);
+    const attempt = { objectKey: `uploads/${randomUUID()}`, until: Date.now() + 1_000 };
+    await stores.files.beginAttempt({ accountId, id }, attempt, Date.now());
+    const Key = attempt.objectKey;
     await service.s3.send(new CreateMultipartUploadCommand({ Bucket: BUCKET, Key }));
     await service.s3.send(new CreateMultipartUploadCommand({ Bucket: BUCKET, Key }));
     expect(await openParts(service)).toEqual([Key, Key]);
@@ -123,21 +113,28 @@ describe('a sweep', () => {
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
-  test('and a settlement of the same upload never both succeed', async () => {
+  test('and a completion of the same ticket never both succeed', async () => {
     const accountId = await newAccount(service);
-    const staged = await Promise.all(Array.from({ length: 8 }, () => stage(service, accountId, chunks('x'))));
+    const ids = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const ticket = await newTicket(service, accountId, 1);
+        await put(ticket, 'x');
+        return ticket.id;
+      }),
+    );
     const now = Date.now() + HOUR_MS;
-    const [report, ...settled] = await Promise.all([
+    const [report, ...completed] = await Promise.all([
       sweepAt(service, now),
-      ...staged.map((one) =>
-        settleUpload(stores, one, inTime()).then(
+      ...ids.map((id) =>
+        completeUpload(stores, { accountId, id }, inTime()).then(
           () => 1,
           () => 0,
         ),
       ),
     ]);
-    const files = settled.reduce<number>((sum, one) => sum + one, 0);
-    expect(files + report.swept.upload).toBe(8);
+    const files = completed.reduce<number>((sum, one) => sum + one, 0);
+    expect(files + report.swept.ticket).toBe(8);
+    await sweepAt(service, now + HOUR_MS);
     await expectBalance(service, accountId, { files, bytes: files });
   });
 });

@@ -4,21 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../shared/errors.ts';
 import { getFile } from '../../../shared/files/file-record.ts';
 import { PART_BYTES } from '../../../shared/files/parts.ts';
-import { discardUpload } from '../../../shared/files/pending-upload.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';
-import {
-  ACCOUNT_LIMITS,
-  broken,
-  chunks,
-  inTime,
-  MIB,
-  newAccount,
-  stage,
-  sweepAt,
-  sweepLater,
-  upload,
-} from './actions.ts';
-import { expectBalance, keysInBucket, readObject, statesOf, strayKeys } from './observe.ts';
+import { discardUpload } from '../../../shared/files/stage-upload.ts';
+import { ACCOUNT_LIMITS, broken, chunks, HOUR_MS, inTime, newAccount, stage, sweepAt, upload } from './actions.ts';
+import { expectBalance, forgetWalk, keysInBucket, readObject, statesOf, strayKeys } from './observe.ts';
 import { BUCKET, startService } from './service.ts';
 
 const service = await startService();
@@ -108,7 +97,12 @@ describe('the files of an account may be as large as its storage limit', () => {
     const accountId = await newAccount(service, { ownLimitBytes: 20 });
     const staged = await stage(service, accountId, chunks(randomBytes(20)));
     if (staged.kind !== 'stored') throw new Error('not stored');
-    const stale = { ...staged, allowance: { limits: { ...ACCOUNT_LIMITS, storageLimitBytes: 10 }, known } };
+    const { nextSeq, lastFileAt, fence } = staged.allowance.known;
+    const allowance = {
+      limits: { ...ACCOUNT_LIMITS, storageLimitBytes: 10 },
+      known: { nextSeq, lastFileAt, fence, ...known },
+    };
+    const stale = { ...staged, allowance };
     const { file } = await settleUpload(stores, stale, inTime());
     expect(file.sizeBytes === 20).toBe(fits);
     await expectBalance(service, accountId, { files: 1, bytes: 20 });
@@ -138,21 +132,20 @@ describe('an upload that ends early', () => {
     const accountId = await newAccount(service);
     const staged = await stage(service, accountId, chunks('x'));
     if (staged.kind !== 'stored') throw new Error('not stored');
-    expect(await discardUpload(stores, staged.upload)).toBe('discarded');
-    await expectBalance(service, accountId, { files: 0, bytes: 0 });
-    await expect(settleUpload(stores, staged, inTime())).rejects.toMatchObject({ code: 'timeout' });
+    await discardUpload(stores, staged.file);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
-  test('because the storage fails is left to the sweeper, which removes a late write as well', async () => {
+  test('because the storage fails leaves at most an object that the walk of the bucket removes', async () => {
     const accountId = await newAccount(service);
     const before = await keysInBucket(service);
     const fault = service.front.faults.add({ match: { operation: 'PutObject' }, effect: 'error-after' });
     await expect(upload(service, accountId)).rejects.toMatchObject({ code: 'service_unavailable' });
     fault.remove();
-    expect(await statesOf(service, accountId)).toEqual(['pending']);
+    expect(await statesOf(service, accountId)).toEqual([]);
     expect(await keysInBucket(service)).toHaveLength(before.length + 1);
-    await sweepLater(service);
+    await forgetWalk(service);
+    await sweepAt(service, Date.now() + 48 * HOUR_MS);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
@@ -164,7 +157,6 @@ describe('an upload that ends early', () => {
     await expect(uploading).rejects.toMatchObject({ code: 'service_unavailable' });
     fault.remove();
     expect(await strayKeys(service)).toEqual([]);
-    await sweepLater(service);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 });
@@ -184,80 +176,7 @@ test('an upload whose parts were removed meanwhile is timeout, and leaves nothin
     yield randomBytes(PART_BYTES);
   }
   await expect(stage(service, accountId, content())).rejects.toMatchObject({ code: 'timeout' });
-  await sweepLater(service);
   await expectBalance(service, accountId, { files: 0, bytes: 0 });
-});
-
-describe('the lease of an upload', () => {
-  /** Content whose chunks come so many seconds apart, by the clock that goes with it. */
-  function slow(secondsApart: number, count: number) {
-    let now = Date.now();
-    async function* content() {
-      for (let i = 0; i < count; i++) {
-        now += secondsApart * 1_000;
-        yield randomBytes(MIB);
-      }
-    }
-    return { content: content(), clock: () => now };
-  }
-
-  test('is renewed while bytes arrive, so that the sweeper leaves it alone', async () => {
-    const accountId = await newAccount(service);
-    const { content, clock } = slow(30, 12);
-    const staged = await stage(service, accountId, content, { clock });
-    const report = await sweepAt(service, clock());
-    expect(report.swept.upload).toBe(0);
-    await settleUpload(stores, staged, inTime(), clock);
-    await expectBalance(service, accountId, { files: 1, bytes: 12 * MIB });
-  });
-
-  test('is not shortened by a renewal that arrives after a later one', async () => {
-    const accountId = await newAccount(service);
-    const staged = await stage(service, accountId, chunks('x'));
-    if (staged.kind !== 'stored') throw new Error('not stored');
-    const { upload: pending } = staged;
-    const [earlier, later] = [pending.dueAt + 20_000, pending.dueAt + 40_000];
-    expect([await stores.files.renew(pending, later), await stores.files.renew(pending, earlier)]).toEqual([
-      true,
-      true,
-    ]);
-    expect(await stores.files.get(pending)).toMatchObject({ state: 'pending', dueAt: later });
-    await settleUpload(stores, staged, inTime());
-    expect(await stores.files.renew(pending, later + 1)).toBe(false);
-  });
-
-  test('ends when no bytes arrive, and so does the upload', async () => {
-    const accountId = await newAccount(service);
-    const { content, clock } = slow(30, 12);
-    async function* stalled() {
-      let i = 0;
-      for await (const chunk of content) {
-        if (i++ === 8) await sweepAt(service, clock() + 61_000);
-        yield chunk;
-      }
-    }
-    await expect(stage(service, accountId, stalled(), { clock })).rejects.toMatchObject({ code: 'timeout' });
-    await expectBalance(service, accountId, { files: 0, bytes: 0 });
-  });
-
-  test('that ended between staging and settling leaves no file and no trace', async () => {
-    const accountId = await newAccount(service);
-    const staged = await stage(service, accountId, chunks('x'));
-    await sweepAt(service, Date.now() + 61_000);
-    await expect(settleUpload(stores, staged, inTime())).rejects.toMatchObject({ code: 'timeout' });
-    await expectBalance(service, accountId, { files: 0, bytes: 0 });
-  });
-
-  test('survives renewals that fail now and then', async () => {
-    const accountId = await newAccount(service);
-    const { content, clock } = slow(30, 12);
-    const isRenewal = ({ operation }: { operation: string }) => operation === 'UpdateItem';
-    const fault = service.front.faults.add({ match: { predicate: isRenewal }, effect: 'throttle', times: 3 });
-    const staged = await stage(service, accountId, content, { clock });
-    expect(fault.hits).toBe(3);
-    await settleUpload(stores, staged, inTime(), clock);
-    await expectBalance(service, accountId, { files: 1, bytes: 12 * MIB });
-  });
 });
 
 describe('settling', () => {
@@ -290,6 +209,32 @@ describe('settling', () => {
     const outcomes = await Promise.allSettled([1, 2, 3].map(() => settleUpload(stores, staged, inTime())));
     expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0);
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
+  });
+
+  test('that loses all its answers makes no file afterwards, however late it arrives', async () => {
+    const accountId = await newAccount(service);
+    const staged = await stage(service, accountId, chunks('hello'));
+    const late = Promise.withResolvers<void>();
+    const fault = service.front.faults.add({
+      match: { operation: 'TransactWriteItems' },
+      effect: { lateBy: late.promise },
+    });
+    await expect(settleUpload(stores, staged, inTime())).rejects.toMatchObject({ code: 'service_unavailable' });
+    fault.remove();
+    late.resolve();
+    await fault.lateAnswers();
+    await expectBalance(service, accountId, { files: 0, bytes: 0 });
+    await upload(service, accountId);
+    await expectBalance(service, accountId, { files: 1, bytes: 5 });
+  });
+
+  test('gives every file a seq of its own and leaves none out, however many are settled at once', async () => {
+    const accountId = await newAccount(service);
+    await Promise.all(Array.from({ length: 16 }, () => upload(service, accountId, 'x')));
+    const { files } = await stores.listing.files(accountId, { low: 0, high: 100 }, { end: 'oldest' });
+    expect(files.map(({ seq }) => seq)).toEqual(Array.from({ length: 16 }, (_, seq) => seq));
+    expect((await stores.accounts.get(accountId))?.nextSeq).toBe(16);
+    await expectBalance(service, accountId, { files: 16, bytes: 16 });
   });
 
   test('never dates a file before an older one, even when a clock is behind', async () => {
