@@ -128,7 +128,7 @@ const REMOVALS: readonly (readonly Removal[])[] = [
     {
       what: 'the permission of the gateway to invoke ListApiKeysFunction',
       edit: (templates) =>
-        removeResource(templates, 'AWS::Lambda::Permission', 'ApiApiPermissionApiScopedFileHostingdevApiListApiKeys'),
+        removeResource(templates, 'AWS::Lambda::Permission', 'ApiApiPermissionApiScopedFileHostinglocalApiListApiKeys'),
       async observe(_service, { bySession }) {
         const answer = await bySession.request('GET', '/api-keys');
         return [answer.status, answer.body];
