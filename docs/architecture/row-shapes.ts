@@ -139,8 +139,8 @@ export const ROW_SHAPES: readonly RowShape[] = [
     key: { id: key('`<class>#<limit>#<account or address>`', /^(?!streams#|turns#)/) },
     attributes: {
       l: ['L', 'last use of each slot, oldest first, in units of 10 ms since 2026'],
-      u: ['L', 'sizes of the slots, in the same order; only of limits over 500'],
-      c: ['N', 'uses left in the newest slot; only of limits over 500'],
+      u: ['L', 'sizes of the slots, in the same order; only of limits over 120'],
+      c: ['N', 'uses left in the newest slot; only of limits over 120'],
       expires_at: ['N', 's; TTL'],
     },
   },

@@ -20,11 +20,8 @@ export interface RatePolicy {
   readonly slots: number;
 }
 
-/**
- * Up to this limit each admission has its own slot: a row of 500 stamps has 3.5 KB. For a higher limit a row would cost too
- * much and finally not fit (400 KB), so …
- */
-const OWN_SLOT_MAX = 500;
+/** Up to this limit each admission has its own slot. A row of 120 stamps fits into 1 KB, one write unit; for a higher limit … */
+const OWN_SLOT_MAX = 120;
 /**
  * … admissions share this many slots. Such a row stays within 1 KB, one write unit. A slot is free again 60 s after its last
  * use, so a client that never pauses gets 72/73 of its limit; a client that was idle gets all of it at once.

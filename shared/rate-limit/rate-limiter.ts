@@ -2,7 +2,7 @@ import { serviceUnavailable } from '../errors.ts';
 import { RATE_WINDOW_MS } from '../limits.ts';
 import type { RateClass } from '../routes.ts';
 import type { RatePolicy } from './policy.ts';
-import { firstStep, moreAt, nextStep, remainingIn, type Step, type Window } from './window.ts';
+import { firstStep, moreAt, type NewestSlot, nextStep, remainingIn, type Step, type Window } from './window.ts';
 
 export interface RateDecision {
   readonly admitted: boolean;
@@ -32,32 +32,60 @@ export interface RateLimitStore {
   ): Promise<{ readonly done: boolean; readonly window: Window | undefined }>;
 }
 
-/** How many subjects a process remembers; about 150 bytes each. */
+/** How many subjects a process remembers; about 300 bytes each. */
 const REMEMBERED_MAX = 1_000;
 
+/** Values of the latest subjects. When there are too many, the one that was set first is forgotten. */
+class LatestSubjects<Value> {
+  readonly #values = new Map<string, Value>();
+
+  get(key: string): Value | undefined {
+    return this.#values.get(key);
+  }
+
+  set(key: string, value: Value): void {
+    this.#values.delete(key);
+    for (const oldest of this.#values.keys()) {
+      if (this.#values.size < REMEMBERED_MAX) break;
+      this.#values.delete(oldest);
+    }
+    this.#values.set(key, value);
+  }
+
+  delete(key: string): void {
+    this.#values.delete(key);
+  }
+}
+
 /**
- * Remembers, within one process, until when a subject is rejected, so that a client that does not wait costs no write. It can
- * only reject, never admit: a slot in use stays in use until its time, whatever other processes do.
+ * What one process remembers of its subjects, which saves writes and decides nothing alone:
+ * - until when a subject is rejected, so that a client that does not wait costs no write. It can only reject, never admit: a
+ *   slot in use stays in use until its time, whatever other processes do;
+ * - the newest slot of a subject with shared slots, so that the first step is usually the right one. Each step still has its
+ *   condition on the row.
  */
-export class Rejections {
-  readonly #until = new Map<string, number>();
+export class LimiterMemory {
+  readonly #rejectedUntil = new LatestSubjects<number>();
+  readonly #newestSlots = new LatestSubjects<NewestSlot>();
 
   /** The end of the rejection of `key` in epoch milliseconds; undefined when none is known to last at `now`. */
-  lasting(key: string, now: number): number | undefined {
-    const until = this.#until.get(key);
+  rejectionLasting(key: string, now: number): number | undefined {
+    const until = this.#rejectedUntil.get(key);
     if (until === undefined || until > now) return until;
-    this.#until.delete(key);
+    this.#rejectedUntil.delete(key);
     return undefined;
   }
 
-  /** When there are too many, the subject that was remembered first is forgotten: its next request costs a write, no more. */
-  remember(key: string, until: number): void {
-    this.#until.delete(key);
-    for (const oldest of this.#until.keys()) {
-      if (this.#until.size < REMEMBERED_MAX) break;
-      this.#until.delete(oldest);
-    }
-    this.#until.set(key, until);
+  noteRejection(key: string, until: number): void {
+    this.#rejectedUntil.set(key, until);
+  }
+
+  newestSlot(key: string): NewestSlot | undefined {
+    return this.#newestSlots.get(key);
+  }
+
+  noteWindow(key: string, { stamps, sizes, left }: Window): void {
+    if (sizes) this.#newestSlots.set(key, { stamp: stamps.at(-1) ?? 0, left });
   }
 }
 
@@ -73,18 +101,19 @@ const ATTEMPTS_MAX = 100;
  * @throws ApiError `service_unavailable` when the store fails: a request that cannot be counted is not admitted.
  */
 export async function admit(
-  { store, rejections }: { readonly store: RateLimitStore; readonly rejections: Rejections },
+  { store, memory }: { readonly store: RateLimitStore; readonly memory: LimiterMemory },
   { key, policy, now }: { readonly key: string; readonly policy: RatePolicy; readonly now: number },
 ): Promise<RateDecision> {
-  const known = rejections.lasting(key, now);
+  const known = memory.rejectionLasting(key, now);
   if (known !== undefined) return rejected(policy, known, now);
-  let step = firstStep(policy, now);
+  let step = firstStep(policy, now, memory.newestSlot(key));
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     if (step.kind === 'reject') {
-      rejections.remember(key, step.until);
+      memory.noteRejection(key, step.until);
       return rejected(policy, step.until, now);
     }
     const { done, window } = await store.attempt(key, policy, step);
+    if (window) memory.noteWindow(key, window);
     if (done && window) return admitted(policy, window, now);
     step = nextStep(policy, window, now);
   }

@@ -7,7 +7,7 @@ import { type RatePolicy, slotSizes } from './policy.ts';
  * A row holds S slots in a queue. A slot has a stamp, the time of its last use, and a size, the number of uses it stands for;
  * the sizes add up to N. An admission either *uses* the newest slot, while it has uses left, or *opens* a slot: the oldest
  * slot, if its stamp is 60 s old, moves from the front to the end, with its size and the stamp of now. (For limits up to
- * a few hundred, N = S and every admission opens a slot of size one.)
+ * 120, N = S and every admission opens a slot of size one.)
  *
  * So each slot lives again and again. One life has at most `size` uses, and the next life begins 60 s after the last use of
  * the one before. Hence any span of 60 s, its start excluded, meets at most one life of each slot, and the sizes add up to N.
@@ -42,9 +42,23 @@ const WINDOW_STAMPS = (RATE_WINDOW_MS + TOLERANCE_MS) / STAMP_MS;
 /** The stamp of a slot that was never used. */
 const NEVER = 0;
 
-/** What to try before the row is known: the write that is right most of the time. */
-export function firstStep({ limit, slots }: RatePolicy, now: number): Step {
-  return { kind: limit === slots ? 'open' : 'use', stamp: stampOf(now), expired: expiredAt(now) };
+/** The slot that was opened last, as it was when a process saw it. */
+export interface NewestSlot {
+  readonly stamp: number;
+  readonly left: number;
+}
+
+/**
+ * What to try before the row is known: the write that is probably right. When each admission has its own slot, that is to
+ * open one. With shared slots it is to use the newest one, if this process has seen it in use with uses left. Otherwise it is to
+ * open one: a subject that this process does not know has probably not been active for a minute.
+ */
+export function firstStep({ limit, slots }: RatePolicy, now: number, known?: NewestSlot): Step {
+  const expired = expiredAt(now);
+  if (limit > slots && known && known.left > 0 && known.stamp > expired) {
+    return { kind: 'use', stamp: Math.max(stampOf(now), known.stamp), expired };
+  }
+  return { kind: 'open', stamp: stampOf(now), expired };
 }
 
 /** What to try when the row is `window` (undefined: there is no row). */

@@ -7,7 +7,7 @@ import type { ApiEvent } from '../http/request.ts';
 import type { ApiResult } from '../http/response.ts';
 import { clientSubject } from '../rate-limit/client-subject.ts';
 import { RATE_LIMIT_OF_CLASS, rateKey, ratePolicy } from '../rate-limit/policy.ts';
-import { admit, Rejections, rateLimitHeaders } from '../rate-limit/rate-limiter.ts';
+import { admit, LimiterMemory, rateLimitHeaders } from '../rate-limit/rate-limiter.ts';
 import type { RateClass } from '../routes.ts';
 import type { Middleware } from './route-stack.ts';
 import { viewerAddress } from './viewer.ts';
@@ -23,14 +23,14 @@ type Request = middy.Request<ApiEvent, ApiResult, Error, Context, { rateLimitHea
  */
 export function rateLimit(rateClass: RateClass, begin?: (event: ApiEvent) => void): Middleware {
   const policy = ratePolicy(limit(RATE_LIMIT_OF_CLASS[rateClass]));
-  const rejections = new Rejections();
+  const memory = new LimiterMemory();
 
   async function rateLimitBefore({ event, internal }: Request): Promise<void> {
     const subject = event.caller?.accountId ?? clientSubject(await viewerAddress(event));
     const key = rateKey(rateClass, policy.limit, subject);
     const now = Date.now();
-    if (rejections.lasting(key, now) === undefined) begin?.(event);
-    const decision = await admit({ store: rateLimitStore, rejections }, { key, policy, now });
+    if (memory.rejectionLasting(key, now) === undefined) begin?.(event);
+    const decision = await admit({ store: rateLimitStore, memory }, { key, policy, now });
     internal.rateLimitHeaders = rateLimitHeaders(decision, rateClass);
     if (!decision.admitted) throw new ApiError('rate_limit_exceeded');
   }

@@ -3,7 +3,7 @@ import { CONFIGURABLE_LIMITS } from '../../../shared/limits.ts';
 import { RATE_LIMIT_OF_CLASS, rateKey, ratePolicy, slotSizes } from '../../../shared/rate-limit/policy.ts';
 import { ROUTES } from '../../../shared/routes.ts';
 
-test.each([1, 2, 60, 499, 500, 501, 1_000, 999_983, 1_000_000])('the slots of %i add up to it', (limit) => {
+test.each([1, 2, 60, 120, 121, 240, 500, 1_000, 999_983, 1_000_000])('the slots of %i add up to it', (limit) => {
   const policy = ratePolicy(limit);
   const sizes = slotSizes(policy);
   expect(sizes).toHaveLength(policy.slots);
@@ -14,8 +14,9 @@ test.each([1, 2, 60, 499, 500, 501, 1_000, 999_983, 1_000_000])('the slots of %i
 test.each([
   [1, 1],
   [60, 60],
-  [500, 500],
-  [501, 72],
+  [120, 120],
+  [121, 72],
+  [240, 72],
   [1_000_000, 72],
 ])('a limit of %i has %i slots', (limit, slots) => {
   expect(ratePolicy(limit)).toEqual({ limit, slots });

@@ -3,7 +3,7 @@ import type { NodeHttpHandler } from '@smithy/node-http-handler';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type RatePolicy, rateKey, ratePolicy } from '../../../shared/rate-limit/policy.ts';
-import { admit, type RateDecision, Rejections } from '../../../shared/rate-limit/rate-limiter.ts';
+import { admit, LimiterMemory, type RateDecision } from '../../../shared/rate-limit/rate-limiter.ts';
 import { dynamoDbError, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 import { IS_THOROUGH } from '../../support/thorough.ts';
@@ -33,10 +33,17 @@ beforeEach(() => {
   proxy.calls.length = 0;
 });
 
-/** Requests of one fresh subject, each asked of a process that remembers nothing. */
-function subject(policy: RatePolicy): (now: number) => Promise<RateDecision> {
+/** Requests of one fresh subject, each asked of a process that remembers nothing, or of one of some that do. */
+function subject(policy: RatePolicy, processes = 0): (now: number) => Promise<RateDecision> {
   const key = rateKey('uploads', policy.limit, crypto.randomUUID());
-  return (now) => admit({ store, rejections: new Rejections() }, { key, policy, now });
+  const memories = Array.from({ length: processes }, () => new LimiterMemory());
+  let requests = 0;
+  return (now) => {
+    requests += 1;
+    // Each of two processes handles a pair of requests, then the other one does, so each misses some.
+    const memory = memories[Math.floor(requests / 2) % processes] ?? new LimiterMemory();
+    return admit({ store, memory }, { key, policy, now });
+  };
 }
 
 /** Sends `count` requests at once and says how many were admitted. */
@@ -55,9 +62,11 @@ const OWN_SLOTS: RatePolicy = { limit: 4, slots: 4 };
 const SHARED_SLOTS: RatePolicy = { limit: 7, slots: 3 };
 
 describe.each([
-  ['a slot for each admission', OWN_SLOTS],
-  ['shared slots', SHARED_SLOTS],
-])('with %s', (_, policy) => {
+  ['a slot for each admission', OWN_SLOTS, 0],
+  ['shared slots', SHARED_SLOTS, 0],
+  ['shared slots and a process that remembers them', SHARED_SLOTS, 1],
+  ['shared slots and two processes that remember what they saw of them', SHARED_SLOTS, 2],
+])('with %s', (_, policy, processes) => {
   /** Time since the request before: at once, soon, or about when slots become free. */
   const gapMs = fc.oneof(
     { weight: 3, arbitrary: fc.integer({ min: 0, max: 30 }) },
@@ -68,7 +77,7 @@ describe.each([
   test('no 60 seconds admit more than the limit, whenever requests arrive', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(gapMs, { minLength: 5, maxLength: 40 }), async (gaps) => {
-        const request = subject(policy);
+        const request = subject(policy, processes);
         const admitted: number[] = [];
         let now = START;
         for (const gap of gaps) {
@@ -90,7 +99,7 @@ describe.each([
       const arrival = fc.record({ gap: gapMs, off: fc.integer({ min: -offMs, max: offMs }) });
       await fc.assert(
         fc.asyncProperty(fc.array(arrival, { minLength: 5, maxLength: 30 }), async (arrivals) => {
-          const request = subject(policy);
+          const request = subject(policy, processes);
           const admitted: number[] = [];
           let now = START;
           for (const { gap, off } of arrivals) {
@@ -107,7 +116,7 @@ describe.each([
   test('exactly as many more requests are admitted as an answer says remain', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(gapMs, { minLength: 1, maxLength: 10 }), async (gaps) => {
-        const request = subject(policy);
+        const request = subject(policy, processes);
         let now = START;
         let last: RateDecision | undefined;
         for (const gap of gaps) {
@@ -121,7 +130,7 @@ describe.each([
   });
 
   test('a rejected client is admitted after Retry-After, and not one second earlier', async () => {
-    const request = subject(policy);
+    const request = subject(policy, processes);
     for (let i = 0; i < policy.limit; i++) expect((await request(START + 7_000 * i)).admitted).toBe(true);
     const now = START + 7_000 * policy.limit;
     const { admitted, remaining, retryAfterSeconds, resetSeconds } = await request(now);
@@ -149,7 +158,7 @@ describe('when many requests arrive at once', () => {
 });
 
 describe('a request costs', () => {
-  test.each([1, 60, 500])('one write when it is admitted against a limit of %i', async (limit) => {
+  test.each([1, 60, 240, 500])('one write when the client was idle, with a limit of %i', async (limit) => {
     const request = subject(ratePolicy(limit));
     await request(START);
     proxy.calls.length = 0;
@@ -157,19 +166,26 @@ describe('a request costs', () => {
     expect(proxy.calls).toEqual(['UpdateItem']);
   });
 
-  test('one write in a shared slot, and one more to open the next', async () => {
-    const request = subject(SHARED_SLOTS);
+  test('one write in a process that has seen the one before, whether it uses a shared slot or opens the next', async () => {
+    const request = subject(SHARED_SLOTS, 1);
     await request(START);
     proxy.calls.length = 0;
     for (let i = 1; i < 7; i++) await request(START + i);
-    // Sizes 3, 2, 2, the first request in the last: one more there, then open (two tries) and use, twice.
-    expect(proxy.calls).toHaveLength(1 + (2 + 2) + (2 + 1));
+    expect(proxy.calls).toHaveLength(6);
+  });
+
+  test('two writes in a process that does not know that the newest of the shared slots has uses left', async () => {
+    const request = subject(SHARED_SLOTS);
+    await request(START);
+    proxy.calls.length = 0;
+    await request(START + 1);
+    expect(proxy.calls).toHaveLength(2);
   });
 
   test('one write when it is rejected, and none while the process remembers that', async () => {
     const policy = ratePolicy(1);
     const key = rateKey('uploads', 1, crypto.randomUUID());
-    const process = { store, rejections: new Rejections() };
+    const process = { store, memory: new LimiterMemory() };
     await admit(process, { key, policy, now: START });
     proxy.calls.length = 0;
     const seconds = [];
@@ -189,15 +205,13 @@ describe('a request costs', () => {
   test.each<[limit: number, units: number]>([
     [60, 1],
     [120, 1],
-    [240, 2],
-    // A request for each of its slots, one after the other, takes seconds.
-    ...(IS_THOROUGH ? [[500, 4] as [number, number]] : []),
-    [501, 1],
+    [121, 1],
+    [240, 1],
     [1_000_000, 1],
   ])('with a limit of %i used up, at most that many write units: %i', async (limit, units) => {
     const key = rateKey('lists', limit, crypto.randomUUID());
     const policy = ratePolicy(limit);
-    const process = { store, rejections: new Rejections() };
+    const process = { store, memory: new LimiterMemory() };
     // A minute between the requests: each opens a slot, until no stamp is the zero it began with.
     for (let i = 0; i < policy.slots; i++) await admit(process, { key, policy, now: START + i * 2 * MINUTE_MS });
     const { ConsumedCapacity } = await engine.send(
@@ -231,7 +245,7 @@ describe('when the store fails', () => {
 
 test('a row expires only after its stamps are old', async () => {
   const key = rateKey('lists', 5, crypto.randomUUID());
-  await admit({ store, rejections: new Rejections() }, { key, policy: ratePolicy(5), now: Date.now() });
+  await admit({ store, memory: new LimiterMemory() }, { key, policy: ratePolicy(5), now: Date.now() });
   const { Item } = await engine.send(new GetItemCommand({ TableName: tables.rateLimits, Key: { id: { S: key } } }));
   expect(Number(Item?.expires_at?.N) * 1_000).toBeGreaterThan(Date.now() + MINUTE_MS);
 });
