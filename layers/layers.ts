@@ -88,7 +88,11 @@ export const LAYERS: readonly Layer[] = [
     'shared',
   ]),
   tests('test/clients', 'Tests of the clients', ['test/support', 'clients', 'shared']),
-  tests('test/dashboard', 'Tests of the dashboard, most of them in a browser', ['test/support', 'dashboard']),
+  tests('test/dashboard', 'Tests of the dashboard, most of them in a browser', [
+    'test/support',
+    'dashboard',
+    'clients',
+  ]),
   tests('test/admin', "Tests of the operator's command", ['test/support', 'admin', 'local-aws', 'shared']),
   tests('test/smoke', 'Tests of the checks of a running service', ['test/support']),
   tests('test/infra', 'Tests of stacks and edge functions', ['test/support', 'infra', 'local-aws', 'shared']),
@@ -131,13 +135,17 @@ export const LAYERS: readonly Layer[] = [
     imports: ['infra/deployment', 'infra/settings', 'infra/stages'],
     packages: ['node:*'],
   },
-  { path: 'dashboard', what: 'The web app', imports: WIRE, packages: [...REACT, 'vite', '@vitejs/plugin-react'] },
+  {
+    path: 'dashboard',
+    what: 'The web app',
+    imports: ['clients/typescript', ...WIRE],
+    packages: [...REACT, 'vite', '@vitejs/plugin-react'],
+  },
   {
     path: 'clients/typescript',
     what: 'The client for TypeScript and JavaScript, a package of its own',
     imports: [],
-    // Only their types: it loads them when it opens a path, so that it works in browsers as well.
-    packages: ['node:*'],
+    packages: [],
   },
   {
     path: 'infra/local',

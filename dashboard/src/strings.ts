@@ -47,7 +47,7 @@ export const strings = {
   },
   theme: { label: 'Colour scheme', light: 'Light', dark: 'Dark', auto: 'Same as the system' },
 
-  /** The message for each error code of the API. */
+  /** The message for each error code of the API and its client. */
   failures: {
     invalid_request: 'The service did not understand this request.',
     unauthorized: 'You are logged out. Log in again.',
@@ -65,7 +65,11 @@ export const strings = {
     internal_error: 'The service had an unexpected error.',
     service_unavailable: 'The service is not available at the moment.',
     timeout: 'The service took too long to answer.',
-    offline: 'No connection to the service.',
+    network_error: 'No connection to the service.',
+    stalled: 'The connection is too slow, or broken.',
+    aborted: 'This was cancelled.',
+    invalid_response: 'The answer did not come from the service. Is a proxy in between?',
+    invalid_argument: 'This page has made a mistake.',
     day_used_up: 'You have reached the upload limit for today. Try again after midnight (UTC).',
     unreadable: 'This file cannot be read any more: it was changed, moved or deleted. Choose it again.',
   } satisfies Record<FailureCode, string>,

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
+import { FileHostingError } from '../../clients/typescript/src/index.ts';
 import { failureOf } from '../../dashboard/src/api/failure.ts';
-import { nextEvent, pause } from '../../dashboard/src/api/pause.ts';
+import { nextEvent } from '../../dashboard/src/uploads/next-event.ts';
 
 const reason = new Error('aborted');
 
-test('pause and nextEvent reject at once with an aborted signal', async () => {
+test('nextEvent rejects at once with an aborted signal', async () => {
   const signal = AbortSignal.abort(reason);
-  await expect(pause(60, signal)).rejects.toBe(reason);
   await expect(nextEvent(new EventTarget(), 'online', signal)).rejects.toBe(reason);
 });
 
@@ -20,10 +20,13 @@ test('nextEvent ends with its event, or when it is aborted', async () => {
 });
 
 test.each([
-  ['a minute', '60', 'rate_limit_exceeded'],
-  ['five minutes, as from the firewall', '300', 'rate_limit_exceeded'],
-  ['hours', '40000', 'day_used_up'],
-] as const)('a 429 with a Retry-After of %s (%s s) is the failure %s', (_, retryAfter, code) => {
-  const failure = failureOf({ error: 'rate_limit_exceeded' }, retryAfter);
-  expect([failure.code, failure.retryAfterSeconds]).toEqual([code, Number(retryAfter)]);
+  ['a minute', 60, 'rate_limit_exceeded'],
+  ['five minutes, as from the firewall', 300, 'rate_limit_exceeded'],
+  ['hours', 40_000, 'day_used_up'],
+] as const)('a 429 with a Retry-After of %s (%s s) is the failure %s', (_, retryAfter, failure) => {
+  expect(failureOf(new FileHostingError('rate_limit_exceeded', { status: 429, retryAfter }))).toBe(failure);
+});
+
+test('an error that is not one of the client is an internal_error', () => {
+  expect(failureOf(new TypeError('x is not a function'))).toBe('internal_error');
 });

@@ -71,9 +71,6 @@ const STORAGE_CODES: Readonly<Record<string, ServiceErrorCode>> = {
   SlowDown: 'service_unavailable',
   OperationAborted: 'service_unavailable',
   ConditionalRequestConflict: 'service_unavailable',
-  AccessDenied: 'forbidden',
-  SignatureDoesNotMatch: 'forbidden',
-  RequestTimeTooSkewed: 'forbidden',
   EntityTooLarge: 'file_too_large',
   MissingContentLength: 'length_required',
 };
@@ -81,6 +78,8 @@ const STORAGE_CODES: Readonly<Record<string, ServiceErrorCode>> = {
 /** The error that an answer of the storage to a PUT stands for; its body is XML. */
 export function storageErrorOf(answer: Answer): FileHostingError {
   const [, code = ''] = /<Code>(\w+)<\/Code>/.exec(answer.text) ?? [];
-  const known = STORAGE_CODES[code] ?? (answer.status < 500 && code ? 'invalid_request' : undefined);
+  const { status } = answer;
+  const other = status === 403 ? 'forbidden' : status < 500 && code ? 'invalid_request' : undefined;
+  const known = STORAGE_CODES[code] ?? other;
   return errorOf(answer, known, code && `The storage answered ${code}`);
 }

@@ -1,7 +1,7 @@
 import { type Answer, jsonOf, retryAfterOf } from './answer.ts';
 import type { FileHostingError } from './error.ts';
 import { Pace } from './pace.ts';
-import { type RetryOptions, retry } from './retry.ts';
+import { type Repetition, type RetryOptions, retry } from './retry.ts';
 import { type Exchange, send } from './send.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
@@ -9,14 +9,14 @@ export type Method = 'GET' | 'POST' | 'DELETE';
 /** The classes in which the service counts the requests of an account. */
 type RateClass = 'uploads' | 'lists' | 'requests';
 
-export interface RequestOptions extends Pick<Exchange, 'body' | 'signal' | 'onSent'>, Pick<RetryOptions, 'onWait'> {
+export interface RequestOptions extends Pick<Exchange, 'body' | 'onSent'>, RetryOptions {
   readonly rate?: RateClass;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as the body. */
   readonly json?: unknown;
 }
 
-export interface CallOptions extends Omit<RequestOptions, 'signal' | 'onWait'>, RetryOptions {
+export interface CallOptions extends RequestOptions, Repetition {
   /** The status that says that an earlier attempt has done it already, whose answer was lost. */
   readonly doneStatus?: number;
 }
@@ -39,9 +39,9 @@ export class Api {
 
   /** Sends one request when the rate limit allows it. @throws FileHostingError when there is no answer. */
   async request(method: Method, path: string, options: RequestOptions = {}): Promise<Answer> {
-    const { rate = 'requests', json, body, headers, signal, onWait } = options;
+    const { rate = 'requests', json, body, headers, signal, retries, onWait } = options;
     const pace = this.paces[rate];
-    await pace.turn((seconds) => onWait?.({ code: 'rate_limit_exceeded', seconds }), signal);
+    if (retries !== 0) await pace.turn((seconds) => onWait?.({ code: 'rate_limit_exceeded', seconds }), signal);
     const answer = await this.send({
       ...options,
       method,

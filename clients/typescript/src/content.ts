@@ -63,12 +63,20 @@ async function* bytesOf(source: AsyncIterable<Uint8Array | string>): AsyncGenera
   }
 }
 
-/** Reads a module of Node in a way that programs for browsers can be bundled with, where it is never called. */
-const nodeModule = (name: string) => import(/* @vite-ignore */ /* webpackIgnore: true */ `node:${name}`);
+/** What is used of Node's modules. */
+interface NodeModules {
+  'node:url': { fileURLToPath(url: URL): string };
+  'node:fs': { openAsBlob(path: string): Promise<Blob> };
+  'node:fs/promises': { stat(path: string): Promise<{ isFile(): boolean }> };
+}
+
+/** Loads a module of Node in a way that programs for browsers can be bundled with, where it is never called. */
+const load = <Name extends keyof NodeModules>(name: Name): Promise<NodeModules[Name]> =>
+  import(/* @vite-ignore */ /* webpackIgnore: true */ name);
 
 async function pathOf(url: URL): Promise<string> {
   if (url.protocol !== 'file:') throw invalid('A URL must be one of a file; fetch others and upload their body');
-  const { fileURLToPath } = (await nodeModule('url')) as typeof import('node:url');
+  const { fileURLToPath } = await load('node:url');
   return fileURLToPath(url);
 }
 
@@ -76,10 +84,7 @@ async function pathOf(url: URL): Promise<string> {
 async function openPath(path: string): Promise<Blob> {
   if (typeof document !== 'undefined') throw invalid('A path cannot be opened in a browser; give a File or Blob');
   try {
-    const [{ openAsBlob }, { stat }] = (await Promise.all([nodeModule('fs'), nodeModule('fs/promises')])) as [
-      typeof import('node:fs'),
-      typeof import('node:fs/promises'),
-    ];
+    const [{ openAsBlob }, { stat }] = await Promise.all([load('node:fs'), load('node:fs/promises')]);
     if (!(await stat(path)).isFile()) throw new Error('it is no file');
     return await openAsBlob(path);
   } catch (cause) {

@@ -75,6 +75,7 @@ export interface ErrorDetails {
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
   readonly retryAfter?: number | undefined;
+  readonly uploadId?: string | undefined;
   readonly cause?: unknown;
   /** What happened, instead of the words for the code. */
   readonly what?: string | undefined;
@@ -91,10 +92,16 @@ export class FileHostingError extends Error {
   readonly requestId: string | undefined;
   /** How many seconds to wait before another attempt, if the service said it. */
   readonly retryAfter: number | undefined;
+  /**
+   * What an upload with an `idempotencyKey` of the caller's has left: `delete(uploadId)` gives back the storage that is reserved
+   * for it. The same call continues it.
+   */
+  readonly uploadId: string | undefined;
   /** What a person should do, in a sentence or two. */
   readonly advice: string;
 
-  constructor(code: ErrorCode, { status, requestId, retryAfter, cause, what, advice }: ErrorDetails = {}) {
+  constructor(code: ErrorCode, details: ErrorDetails = {}) {
+    const { status, requestId, retryAfter, uploadId, cause, what, advice } = details;
     const isDayUsedUp = code === 'rate_limit_exceeded' && (retryAfter ?? 0) > LONGEST_WAIT_SECONDS;
     const [usual, usualAdvice] = isDayUsedUp
       ? ['The account has sent as many bytes as it may in a day', 'Try again after midnight UTC.']
@@ -105,6 +112,7 @@ export class FileHostingError extends Error {
     this.status = status;
     this.requestId = requestId;
     this.retryAfter = retryAfter;
+    this.uploadId = uploadId;
     this.advice = advice ?? usualAdvice;
   }
 
@@ -120,8 +128,10 @@ export function abortedError(signal: AbortSignal): FileHostingError {
   return new FileHostingError('aborted', { cause: signal.reason });
 }
 
-/** The same error with a reason to look before one tries again. */
-export function withAdvice(error: FileHostingError, advice: string): FileHostingError {
-  const { code, status, requestId, retryAfter, cause } = error;
-  return new FileHostingError(code, { status, requestId, retryAfter, cause, advice });
+/** The same error with other advice, or with what it has left. */
+export function withMore(error: FileHostingError, more: Pick<ErrorDetails, 'advice' | 'uploadId'>): FileHostingError {
+  const { code, status, requestId, retryAfter, cause, advice } = error;
+  const same = new FileHostingError(code, { status, requestId, retryAfter, cause, advice, ...more });
+  same.message = error.message;
+  return same;
 }

@@ -101,7 +101,11 @@ export class FileHosting {
 
     /** Creates a key, which is shown once. It is not repeated when its answer is lost, because that would make another one. */
     create: (name: string, options: Omit<RetryOptions, 'retries'> = {}): Promise<NewApiKey> =>
-      this.#call('POST', '/api-keys', { ...options, json: { name }, retries: 0 }),
+      this.#call('POST', '/api-keys', {
+        ...options,
+        json: { name },
+        canRepeat: ({ code }) => code === 'rate_limit_exceeded' && this.#retries !== 0,
+      }),
 
     /** Revokes a key, which is refused from the next request on. */
     revoke: async (id: string, options: RetryOptions = {}): Promise<void> => {

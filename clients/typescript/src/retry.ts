@@ -15,12 +15,20 @@ export interface Wait {
 }
 
 export interface RetryOptions {
-  /** Failed attempts after which the call fails. Default 5; 0 never repeats anything but what the rate limit refused. */
+  /**
+   * Failed attempts after which the call fails. Default 5. Waiting for the rate limit does not count, but with 0 there is only
+   * one attempt, at once.
+   */
   readonly retries?: number | undefined;
   /** When it is aborted, the call ends with the error `aborted`. */
   readonly signal?: AbortSignal | undefined;
   /** Called before each wait. */
   readonly onWait?: ((wait: Wait) => void) | undefined;
+}
+
+export interface Repetition {
+  /** Whether the call may be repeated after an error. */
+  readonly canRepeat?: ((error: FileHostingError) => boolean) | undefined;
 }
 
 /**
@@ -30,14 +38,14 @@ export interface RetryOptions {
  */
 export async function retry<Result>(
   work: (last: FileHostingError | undefined) => Promise<Result>,
-  { retries = 5, signal, onWait, canRepeat = () => true }: RetryOptions & { readonly canRepeat?: () => boolean },
+  { retries = 5, signal, onWait, canRepeat = () => retries > 0 }: RetryOptions & Repetition,
 ): Promise<Result> {
   let last: FileHostingError | undefined;
   for (let [failed, held] = [0, 0]; ; ) {
     try {
       return await work(last);
     } catch (error) {
-      if (!(error instanceof FileHostingError && error.isTemporary && canRepeat())) throw error;
+      if (!(error instanceof FileHostingError && error.isTemporary && canRepeat(error))) throw error;
       const isHeld = error.code === 'rate_limit_exceeded';
       if (isHeld ? ++held > HELD_MAX : ++failed > retries) throw error;
       last = error;

@@ -40,6 +40,7 @@ export async function send(exchange: Exchange): Promise<Answer> {
   if (signal?.aborted) throw abortedError(signal);
   const watch = new Watch(exchange.stallSeconds, signal);
   watch.moved();
+  exchange.onSent?.(0);
   try {
     return await (usesXhr(exchange.fetch) ? sendByXhr(exchange, watch) : sendByFetch(exchange, watch));
   } catch (cause) {
@@ -128,7 +129,7 @@ function counted(body: Blob | AsyncIterable<Uint8Array>, watch: Watch, onSent: E
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        onSent?.(sent);
+        if (sent > 0) onSent?.(sent);
         watch.rest();
         try {
           const { done, value } = await chunks.next();
@@ -182,8 +183,12 @@ function sendByXhr({ method, url, headers, body, onSent }: Exchange, watch: Watc
       onSent?.(loaded);
     };
     xhr.onprogress = () => watch.moved();
-    xhr.onload = () =>
-      resolve({ status: xhr.status, text: xhr.responseText, header: (name) => xhr.getResponseHeader(name) });
+    xhr.onload = () => {
+      // `getResponseHeader` would log an error for each header that CORS hides.
+      const lines = xhr.getAllResponseHeaders().split('\r\n').filter(Boolean);
+      const known = new Headers(lines.map((line) => line.split(/:(.*)/s).slice(0, 2) as [string, string]));
+      resolve({ status: xhr.status, text: xhr.responseText, header: (name) => known.get(name) });
+    };
     xhr.onerror = reject;
     xhr.onabort = reject;
     xhr.open(method, url);

@@ -8,7 +8,7 @@ import {
   type StreamContent,
   type UploadSource,
 } from './content.ts';
-import { abortedError, FileHostingError, withAdvice } from './error.ts';
+import { abortedError, FileHostingError, withMore } from './error.ts';
 import { formAround } from './form.ts';
 import { type RetryOptions, retry, unlessAborted } from './retry.ts';
 import { canStream, PIECE_BYTES } from './send.ts';
@@ -42,6 +42,8 @@ const UNDO_MS = 10_000;
 interface Job extends UploadOptions {
   readonly api: Api;
   readonly key: string;
+  /** Of each of its requests. */
+  readonly call: RetryOptions;
   /** Reports the progress of one attempt. */
   readonly begin: (total: number | undefined) => (sentBytes: number) => void;
 }
@@ -67,7 +69,8 @@ export async function upload(api: Api, source: UploadSource, options: UploadOpti
       onProgress?.({ sentBytes, totalBytes, attempt });
     };
   };
-  const job = { ...options, api, key: idempotencyKey ?? randomKey(), begin };
+  const call = { signal, retries: options.retries, onWait: options.onWait };
+  const job = { ...options, api, key: idempotencyKey ?? randomKey(), call, begin };
   const content = await openSource(source, options);
   if ('blob' in content) return uploadBlob(job, content);
   try {
@@ -89,7 +92,7 @@ const uploadBlob = (job: Job, content: Content) =>
 
 /** Sends content in a form, which may be repeated: the service knows it by its key. */
 async function sendForm(job: Job, { blob, ...described }: Content): Promise<FileRecord> {
-  const { api, signal, onWait } = job;
+  const { api, signal, call } = job;
   const { head, tail, contentType } = formAround(described);
   const body = new Blob([head, blob, tail]);
   const headers = { 'Content-Type': contentType, 'Idempotency-Key': job.key };
@@ -101,7 +104,7 @@ async function sendForm(job: Job, { blob, ...described }: Content): Promise<File
       report(bytes - head.byteLength);
     };
     const record = recordIn(
-      await api.request('POST', '/files', { rate: 'uploads', body, headers, signal: until, onSent, onWait }),
+      await api.request('POST', '/files', { ...call, rate: 'uploads', body, headers, signal: until, onSent }),
     );
     report(blob.size);
     return record;
@@ -120,14 +123,14 @@ async function sendForm(job: Job, { blob, ...described }: Content): Promise<File
  * that each step may be repeated.
  */
 async function sendDirectly(job: Job, content: Content): Promise<FileRecord> {
-  const { api, signal, onWait } = job;
+  const { api, signal, call } = job;
   let id: string | undefined;
   let mayHaveTicket = false;
   const askOnce = async (until = signal) => {
     mayHaveTicket = true;
     const json = { name: content.name, mime_type: content.type, size_bytes: content.blob.size };
     const headers = { 'Idempotency-Key': job.key };
-    return ticketIn(await api.request('POST', '/files', { rate: 'uploads', json, headers, signal: until, onWait }));
+    return ticketIn(await api.request('POST', '/files', { ...call, rate: 'uploads', json, headers, signal: until }));
   };
   const ask = async () => {
     const given = await retry(() => askOnce(), job);
@@ -137,15 +140,12 @@ async function sendDirectly(job: Job, content: Content): Promise<FileRecord> {
   try {
     const given = await putWithTicket(job, content, ask);
     if ('url' in given) return given;
-    return await retry(
-      async () => recordIn(await api.request('POST', `/files/${given.id}/complete`, { signal, onWait })),
-      job,
-    );
+    return await retry(async () => recordIn(await api.request('POST', `/files/${given.id}/complete`, call)), job);
   } catch (error) {
     // With a key of the caller's, the same call goes on where this one has ended.
     const isOver = signal?.aborted || job.idempotencyKey === undefined;
     if (isOver && mayHaveTicket) await undo(job, async () => id ?? (await askOnce(AbortSignal.timeout(UNDO_MS))).id);
-    throw error;
+    throw isOver || !(error instanceof FileHostingError) ? error : withMore(error, { uploadId: id });
   }
 }
 
@@ -194,7 +194,7 @@ async function sendStream(
   { chunks, ...described }: StreamContent,
   start: readonly Uint8Array[],
 ): Promise<FileRecord> {
-  const { api, signal, size, onWait } = job;
+  const { api, signal, size, call } = job;
   const { head, tail, contentType } = formAround(described);
   let isConsumed = false;
   let isSent = false;
@@ -230,16 +230,16 @@ async function sendStream(
         const onSent = (sent: number) => report(Math.min(sent - head.byteLength, bytes));
         return recordIn(
           await api.request('POST', '/files', {
+            ...call,
             rate: 'uploads',
             body: body(),
             headers,
             signal: stop.signal,
             onSent,
-            onWait,
           }),
         );
       },
-      { ...job, signal: stop.signal, canRepeat: () => !isConsumed },
+      { ...job, signal: stop.signal, canRepeat: () => !isConsumed && job.retries !== 0 },
     );
     if (!signal?.aborted) return record;
     await undo(job, async () => record.id);
@@ -248,10 +248,10 @@ async function sendStream(
     const aborted = signal?.aborted && abortedError(signal);
     if (aborted)
       throw isSent && error instanceof FileHostingError && error.code !== 'aborted'
-        ? withAdvice(aborted, MAY_BE_STORED)
+        ? withMore(aborted, { advice: MAY_BE_STORED })
         : aborted;
     if (!(isConsumed && error instanceof FileHostingError && error.isTemporary)) throw error;
-    throw withAdvice(error, isSent ? MAY_BE_STORED : NOT_REPEATED);
+    throw withMore(error, { advice: isSent ? MAY_BE_STORED : NOT_REPEATED });
   } finally {
     signal?.removeEventListener('abort', onAbort);
   }

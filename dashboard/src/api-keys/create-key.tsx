@@ -1,11 +1,10 @@
 import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { NewApiKey } from '../../../shared/answers.ts';
 import { API_KEY_NAME_MAX_CODE_POINTS } from '../../../shared/limits.ts';
-import { Failure } from '../api/failure.ts';
+import { hosting } from '../api/client.ts';
+import { failureOf } from '../api/failure.ts';
 import { apiKeysQuery, refreshQueries } from '../api/queries.ts';
-import { request } from '../api/request.ts';
 import { strings } from '../strings.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { messageFor } from '../ui/notify.ts';
@@ -18,7 +17,7 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
   const queryClient = useQueryClient();
   const [name, setName] = useState('');
   const creation = useMutation({
-    mutationFn: (wanted: string) => request<NewApiKey>('POST', '/api-keys', { json: { name: wanted } }),
+    mutationFn: (wanted: string) => hosting.keys.create(wanted),
     // The list is refreshed even after a failure: if only the answer was lost, the key exists.
     onSettled: () => void refreshQueries(queryClient, apiKeysQuery),
     gcTime: 0,
@@ -68,9 +67,7 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
             />
             {creation.error && (
               <Alert color="red" variant="outline" role="alert">
-                {creation.error instanceof Failure && creation.error.code === 'invalid_request'
-                  ? words.nameRefused
-                  : messageFor(creation.error)}
+                {failureOf(creation.error) === 'invalid_request' ? words.nameRefused : messageFor(creation.error)}
               </Alert>
             )}
             <Group justify="end">

@@ -3,7 +3,7 @@ import IconAlertTriangle from '@tabler/icons-react/dist/esm/icons/IconAlertTrian
 import IconDownload from '@tabler/icons-react/dist/esm/icons/IconDownload.mjs';
 import { useEffect, useRef } from 'react';
 import type { NewApiKey } from '../../../shared/answers.ts';
-import { API } from '../api/request.ts';
+import { API } from '../api/client.ts';
 import { strings } from '../strings.ts';
 import { CodeBlock } from '../ui/code-block.tsx';
 import { shareXConfig, shareXFileName } from './share-x.ts';

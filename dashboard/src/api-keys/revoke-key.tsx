@@ -1,9 +1,9 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ApiKey } from '../../../shared/answers.ts';
-import { Failure } from '../api/failure.ts';
+import { hosting } from '../api/client.ts';
+import { failureOf } from '../api/failure.ts';
 import { apiKeysQuery, refreshQueries } from '../api/queries.ts';
-import { request } from '../api/request.ts';
 import { strings } from '../strings.ts';
 import { announce } from '../ui/announce.ts';
 import { Dialog } from '../ui/dialog.tsx';
@@ -18,9 +18,9 @@ export function RevokeKey({ apiKey, onClose }: { apiKey: ApiKey | undefined; onC
   const queryClient = useQueryClient();
   const revocation = useMutation({
     mutationFn: async ({ id }: ApiKey) => {
-      await request('DELETE', `/api-keys/${id}`).catch((error: unknown) => {
+      await hosting.keys.revoke(id).catch((error: unknown) => {
         // The key is already revoked, in another tab or by an attempt whose answer was lost.
-        if (!(error instanceof Failure) || error.code !== 'not_found') throw error;
+        if (failureOf(error) !== 'not_found') throw error;
       });
     },
     onSuccess: (_, { id }) => {

@@ -1,22 +1,20 @@
 import { keepPreviousData, type QueryClient, type QueryFilters, queryOptions } from '@tanstack/react-query';
-import type { ApiKey, FilesPage, Profile } from '../../../shared/answers.ts';
-import { request } from './request.ts';
+import { hosting } from './client.ts';
 
 export const PAGE_SIZE = 50;
 
 export const profileQuery = queryOptions({
   queryKey: ['profile'],
-  queryFn: ({ signal }) => request<Profile>('GET', '/auth/me', { signal }),
+  queryFn: ({ signal }) => hosting.me({ signal }),
 });
 
 /** The query key of every list of files, with any page and search. */
 export const FILES = ['files'];
 
 export function filesQuery({ page, search }: { page: number; search: string }) {
-  const parameters = new URLSearchParams({ page: String(page), limit: String(PAGE_SIZE), ...(search && { search }) });
   return queryOptions({
     queryKey: [...FILES, { page, search }],
-    queryFn: ({ signal }) => request<FilesPage>('GET', `/files?${parameters}`, { signal }),
+    queryFn: ({ signal }) => hosting.list({ page, limit: PAGE_SIZE, search, signal }),
     // While another page or search loads, the current list stays visible.
     placeholderData: keepPreviousData,
   });
@@ -24,7 +22,7 @@ export function filesQuery({ page, search }: { page: number; search: string }) {
 
 export const apiKeysQuery = queryOptions({
   queryKey: ['api-keys'],
-  queryFn: async ({ signal }) => (await request<{ items: readonly ApiKey[] }>('GET', '/api-keys', { signal })).items,
+  queryFn: ({ signal }) => hosting.keys.list({ signal }),
 });
 
 /**

@@ -4,8 +4,8 @@ import IconLogout from '@tabler/icons-react/dist/esm/icons/IconLogout.mjs';
 import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { hosting } from '../api/client.ts';
 import { profileQuery } from '../api/queries.ts';
-import { request } from '../api/request.ts';
 import { broadcastSession } from '../login/session-channel.ts';
 import { strings } from '../strings.ts';
 import { Dialog } from '../ui/dialog.tsx';
@@ -105,7 +105,7 @@ function useLogout() {
     mutationFn: async (logout: Logout) => {
       // Cancelling needs the session. Otherwise the reserved storage would count as used until its tickets expire.
       await uploads.cancelAll();
-      return logout === 'here' ? request('POST', '/auth/logout') : request('DELETE', '/auth/sessions');
+      return logout === 'here' ? hosting.logout() : hosting.endSessions();
     },
     onSuccess: async () => {
       await navigate({ to: '/login' });

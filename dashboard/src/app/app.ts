@@ -1,7 +1,8 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { createRouter, parseSearchWith, stringifySearchWith } from '@tanstack/react-router';
+import { FileHostingError } from '../../../clients/typescript/src/index.ts';
 import type { Profile } from '../../../shared/answers.ts';
-import { Failure } from '../api/failure.ts';
+import { failureOf } from '../api/failure.ts';
 import { FILES, profileQuery, refreshQueries } from '../api/queries.ts';
 import { broadcastSession, onSessionChange } from '../login/session-channel.ts';
 import { UploadQueue } from '../uploads/upload-queue.ts';
@@ -9,10 +10,10 @@ import { routeTree } from './routes.tsx';
 
 /** Goes to the login page when a request shows that the session has ended; after the login the user returns here. */
 function onError(error: unknown): void {
-  if (!(error instanceof Failure)) return;
-  if (error.code === 'unauthorized') toLogin();
+  const failure = failureOf(error);
+  if (failure === 'unauthorized') toLogin();
   // Something else has used the storage, so the free space that is shown is out of date.
-  if (error.code === 'storage_limit_exceeded') void refreshQueries(queryClient, profileQuery);
+  if (failure === 'storage_limit_exceeded') void refreshQueries(queryClient, profileQuery);
 }
 
 /** Passes the logged-in account on to the upload queue and to the other tabs. */
@@ -36,9 +37,9 @@ export const queryClient = new QueryClient({
       // run later.
       networkMode: 'always',
       refetchOnReconnect: true,
-      retry: (failures, error) => error instanceof Failure && error.isTemporary && failures < 3,
+      retry: (failures, error) => error instanceof FileHostingError && error.isTemporary && failures < 3,
       retryDelay: (failures, error) =>
-        1_000 * ((error instanceof Failure && error.retryAfterSeconds) || 2 ** (failures - 1)),
+        1_000 * ((error instanceof FileHostingError && error.retryAfter) || 2 ** (failures - 1)),
     },
     mutations: { networkMode: 'always' },
   },

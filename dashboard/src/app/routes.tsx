@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRootRouteWithContext, createRoute, redirect } from '@tanstack/react-router';
-import { Failure } from '../api/failure.ts';
+import { failureOf } from '../api/failure.ts';
 import { apiKeysQuery, filesQuery, profileQuery } from '../api/queries.ts';
 import { ApiKeysPage } from '../api-keys/api-keys-page.tsx';
 import { FilesPage } from '../files/files-page.tsx';
@@ -53,7 +53,7 @@ const session = createRoute({
     try {
       await queryClient.ensureQueryData(profileQuery);
     } catch (error) {
-      if (!(error instanceof Failure) || error.code !== 'unauthorized') throw error;
+      if (failureOf(error) !== 'unauthorized') throw error;
       throw redirect({ to: '/login', search: { return: location.href }, replace: true });
     }
     const back = takeReturnTo();

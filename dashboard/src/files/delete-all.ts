@@ -1,14 +1,17 @@
+import { FileHostingError } from '../../../clients/typescript/src/index.ts';
 import type { FileRecord } from '../../../shared/answers.ts';
-import { Failure } from '../api/failure.ts';
-import { pacedRequest } from '../api/request.ts';
+import { hosting } from '../api/client.ts';
 
 const AT_ONCE = 4;
+
+/** How often the deletion of a file is repeated after a failure. */
+const RETRIES = 1;
 
 export interface Deletion {
   /** The ids of the files that no longer exist, including those that were already deleted. */
   readonly deleted: ReadonlySet<string>;
-  /** The failures of the others. */
-  readonly failures: readonly Failure[];
+  /** Why the others were not deleted. */
+  readonly failures: readonly FileHostingError[];
 }
 
 export interface DeletionOptions {
@@ -22,22 +25,23 @@ export interface DeletionOptions {
 
 /**
  * Deletes files, a few at a time and as fast as the rate limit allows.
- * @throws Failure `unauthorized` when the session ends meanwhile.
+ * @throws FileHostingError `unauthorized` when the session ends meanwhile.
  */
 export async function deleteAll(
   files: readonly FileRecord[],
   { signal, onProgress, onHeld }: DeletionOptions,
 ): Promise<Deletion> {
   const waiting = [...files];
-  const failures: Failure[] = [];
+  const failures: FileHostingError[] = [];
   const deleted = new Set<string>();
   const work = async () => {
     for (let file = waiting.shift(); file && !signal.aborted; file = waiting.shift()) {
       try {
-        await pacedRequest('DELETE', `/files/${file.id}`, { signal, onHeld });
+        await hosting.delete(file.id, { signal, retries: RETRIES, onWait: () => onHeld(true) });
+        onHeld(false);
       } catch (error) {
         if (signal.aborted) return;
-        if (!(error instanceof Failure) || error.code === 'unauthorized') throw error;
+        if (!(error instanceof FileHostingError) || error.code === 'unauthorized') throw error;
         if (error.code !== 'not_found') {
           failures.push(error);
           continue;

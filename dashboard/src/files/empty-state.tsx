@@ -1,7 +1,7 @@
 import { Button, Text, Title } from '@mantine/core';
 import IconCloudUpload from '@tabler/icons-react/dist/esm/icons/IconCloudUpload.mjs';
 import { Link } from '@tanstack/react-router';
-import { API } from '../api/request.ts';
+import { API } from '../api/client.ts';
 import { strings } from '../strings.ts';
 import { CodeBlock } from '../ui/code-block.tsx';
 import { EmptyBox } from '../ui/empty-box.tsx';

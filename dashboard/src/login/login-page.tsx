@@ -4,7 +4,7 @@ import IconBrandGoogleFilled from '@tabler/icons-react/dist/esm/icons/IconBrandG
 import IconCloudUpload from '@tabler/icons-react/dist/esm/icons/IconCloudUpload.mjs';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { API } from '../api/request.ts';
+import { API } from '../api/client.ts';
 import { formatNumber } from '../format.ts';
 import { strings } from '../strings.ts';
 import { ThemeSwitch } from '../ui/theme-switch.tsx';

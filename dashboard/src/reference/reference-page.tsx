@@ -1,7 +1,7 @@
 import { Code, Table, Text, Title } from '@mantine/core';
 import { ERRORS } from '../../../shared/errors.ts';
 import { ROUTES, type Route } from '../../../shared/routes.ts';
-import { API } from '../api/request.ts';
+import { API } from '../api/client.ts';
 import { strings } from '../strings.ts';
 import { CodeBlock } from '../ui/code-block.tsx';
 import { usePageTitle } from '../ui/use-page-title.ts';

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Stack, Title, VisuallyHidden } from '@mantine/core';
 import IconAlertCircle from '@tabler/icons-react/dist/esm/icons/IconAlertCircle.mjs';
 import { Link } from '@tanstack/react-router';
-import { Failure } from '../api/failure.ts';
+import { FileHostingError } from '../../../clients/typescript/src/index.ts';
 import { strings } from '../strings.ts';
 import styles from './error-pages.module.css';
 import { messageFor } from './notify.ts';
@@ -14,7 +14,7 @@ export function CrashPage({ error }: { error: unknown }) {
         <h1>{strings.product}</h1>
       </VisuallyHidden>
       <LoadFailure
-        words={error instanceof Failure ? messageFor(error) : strings.crashed}
+        words={error instanceof FileHostingError ? messageFor(error) : strings.crashed}
         action={strings.reload}
         onAction={() => window.location.reload()}
       />

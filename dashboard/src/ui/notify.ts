@@ -1,10 +1,10 @@
 import { notifications } from '@mantine/notifications';
-import { Failure } from '../api/failure.ts';
+import { failureOf } from '../api/failure.ts';
 import { strings } from '../strings.ts';
 
 /** The message for an error. */
 export function messageFor(error: unknown): string {
-  return strings.failures[error instanceof Failure ? error.code : 'internal_error'];
+  return strings.failures[failureOf(error)];
 }
 
 /** Shows an error until the user closes it, so that it is not missed. */
@@ -21,6 +21,6 @@ export function notifyError(title: string, message: string): void {
 
 /** Shows that a request failed, except when the session has ended, because then the login page appears. */
 export function notifyFailure(error: unknown): void {
-  if (error instanceof Failure && error.code === 'unauthorized') return;
+  if (failureOf(error) === 'unauthorized') return;
   notifyError(strings.failed, messageFor(error));
 }

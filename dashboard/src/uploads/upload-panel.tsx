@@ -103,8 +103,8 @@ export function UploadPanel() {
 /** Shows the overall progress, and the remaining time that the connection's speed and the rate limit allow. */
 function OverallProgress({ sent, total, waiting }: { sent: number; total: number; waiting: number }) {
   const { pace, bytesPerSecond: speed = 0 } = useUploadQueue();
-  const now = useNow();
-  const held = (pace.notBefore - now) / 1_000;
+  useEverySecond();
+  const held = pace.secondsFor(0);
   const left = Math.max(speed > 0 ? (total - sent) / speed : 0, pace.secondsFor(waiting));
   const parts = [
     words.sent(formatBytes(sent), formatBytes(total)),
@@ -118,14 +118,13 @@ function OverallProgress({ sent, total, waiting }: { sent: number; total: number
   );
 }
 
-/** The current time, updated every second. */
-function useNow(): number {
-  const [now, setNow] = useState(Date.now);
+/** Renders a component again every second. */
+function useEverySecond(): void {
+  const [, setSeconds] = useState(0);
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    const timer = setInterval(() => setSeconds((seconds) => seconds + 1), 1_000);
     return () => clearInterval(timer);
   }, []);
-  return now;
 }
 
 /** Announces when uploads start and how they ended, but not each file of a folder. */

@@ -1,8 +1,9 @@
+import { FileHostingError, type Progress } from '../../../clients/typescript/src/index.ts';
 import type { FileRecord } from '../../../shared/answers.ts';
-import { Failure, type FailureCode } from '../api/failure.ts';
-import { nextEvent, pause } from '../api/pause.ts';
-import { Pace } from './pace.ts';
-import { cancelTicket, isSentDirectly, sendFile } from './send-file.ts';
+import { INLINE_BODY_MAX_BYTES } from '../../../shared/limits.ts';
+import { hosting } from '../api/client.ts';
+import { type FailureCode, failureOf } from '../api/failure.ts';
+import { nextEvent } from './next-event.ts';
 import { Speed } from './speed.ts';
 
 /**
@@ -27,10 +28,13 @@ export interface Upload {
 
 interface Job {
   readonly file: File;
+  /** Every attempt to upload this file sends the same key, so that none makes a duplicate. */
   idempotencyKey: string;
   readonly controller: AbortController;
-  /** The ticket of a direct upload that has started. */
-  ticketId?: string;
+  /** Resolves when it has ended; absent until it begins. */
+  running?: Promise<void>;
+  /** What a failed upload has left, which is deleted when the upload is given up. */
+  uploadId?: string | undefined;
 }
 
 interface QueueEvents {
@@ -61,7 +65,6 @@ const NOTICE_MS = 200;
 export class UploadQueue {
   #uploads: readonly Upload[] = [];
   readonly #jobs = new Map<string, Job>();
-  readonly #pace = new Pace();
   readonly #speed = new Speed();
   readonly #listeners = new Set<() => void>();
   readonly #events: QueueEvents;
@@ -78,8 +81,8 @@ export class UploadQueue {
   }
 
   /** What the rate limit allows, and when. */
-  get pace(): Pick<Pace, 'notBefore' | 'secondsFor'> {
-    return this.#pace;
+  get pace(): typeof hosting.uploadPace {
+    return hosting.uploadPace;
   }
 
   /** The speed of all uploads in bytes per second; undefined until it can be measured. */
@@ -121,12 +124,12 @@ export class UploadQueue {
     this.#startNext();
   }
 
-  /** Cancels an upload and removes it. A form that has just arrived completely may still be stored. */
+  /** Cancels an upload and removes it. */
   cancel(id: string): void {
     void this.#cancelWhere((upload) => upload.id === id);
   }
 
-  /** Cancels all unfinished uploads. Resolves when their tickets are cancelled, or the attempt to cancel them has failed. */
+  /** Cancels all unfinished uploads. Resolves when what they have begun is undone, or the attempt to undo it has failed. */
   cancelAll(): Promise<void> {
     return this.#cancelWhere(({ state }) => isUnfinished(state));
   }
@@ -152,15 +155,14 @@ export class UploadQueue {
   }
 
   async #cancelWhere(matches: (upload: Upload) => boolean): Promise<void> {
-    const tickets: Promise<void>[] = [];
+    const given: Promise<void>[] = [];
     for (const { id } of this.#uploads.filter(matches)) {
       const job = this.#jobs.get(id);
-      job?.controller.abort();
-      if (job?.ticketId !== undefined) tickets.push(cancelTicket(job.ticketId));
+      if (job) given.push(giveUp(job));
       this.#jobs.delete(id);
     }
     this.#set(this.#uploads.filter((upload) => !matches(upload)));
-    await Promise.all(tickets);
+    await Promise.all(given);
   }
 
   #openBatch(): number {
@@ -182,7 +184,7 @@ export class UploadQueue {
       if (this.#running === 0) this.#speed.begin();
       this.#running++;
       this.#change(id, { state: 'sending' });
-      void this.#run(id, job).finally(() => {
+      job.running = this.#run(id, job).finally(() => {
         this.#running--;
         this.#startNext();
       });
@@ -192,7 +194,7 @@ export class UploadQueue {
   /** True when the rest of a large file takes long at the measured speed, or when the speed is not known. */
   #isLong({ sizeBytes, sentBytes }: Upload): boolean {
     const left = sizeBytes - sentBytes;
-    return isSentDirectly(left) && !(left / (this.#speed.perSecond ?? 0) <= LONG_SECONDS);
+    return left > INLINE_BODY_MAX_BYTES && !(left / (this.#speed.perSecond ?? 0) <= LONG_SECONDS);
   }
 
   async #run(id: string, job: Job): Promise<void> {
@@ -203,7 +205,7 @@ export class UploadQueue {
       this.#events.onStored();
     } catch (error) {
       if (job.controller.signal.aborted) return;
-      const failure = error instanceof Failure ? error.code : 'internal_error';
+      const failure = failureOf(error);
       // With its old key the upload would be rejected for a day.
       if (failure === 'idempotency_conflict' || failure === 'not_found') job.idempotencyKey = crypto.randomUUID();
       this.#change(id, { state: 'failed', failure });
@@ -211,38 +213,30 @@ export class UploadQueue {
     }
   }
 
-  /** Makes attempts until the file is stored. @throws Failure of the last attempt, and the reason when the job is aborted. */
+  /** Uploads until the file is stored. @throws FileHostingError, and the reason when the job is aborted. */
   async #untilStored(id: string, job: Job): Promise<FileRecord> {
-    const { file, idempotencyKey } = job;
-    const { signal } = job.controller;
-    const onTicket = (ticketId: string) => {
-      job.ticketId = ticketId;
+    const { file, idempotencyKey, controller } = job;
+    const { signal } = controller;
+    let [latest, sent] = [0, 0];
+    const onProgress = ({ attempt, sentBytes }: Progress) => {
+      if (attempt === latest) this.#speed.add(sentBytes - sent);
+      [latest, sent] = [attempt, sentBytes];
+      this.#change(id, { state: 'sending', sentBytes });
     };
-    for (let attempts = 1; ; ) {
-      let sent = 0;
-      const onProgress = (sentBytes: number) => {
-        this.#speed.add(sentBytes - sent);
-        sent = sentBytes;
-        this.#change(id, { state: 'sending', sentBytes });
-      };
+    const hold = (failure: FailureCode) => this.#change(id, { state: 'held', failure, sentBytes: 0 });
+    const onWait = ({ code }: { code: FailureCode }) => hold(code);
+    for (;;) {
       try {
-        if (this.#pace.isHolding) this.#change(id, { state: 'held', failure: 'rate_limit_exceeded' });
-        await this.#pace.turn(signal);
-        this.#change(id, { state: 'sending' });
-        return await sendFile({ file, idempotencyKey, pace: this.#pace, signal, onProgress, onTicket });
+        job.uploadId = undefined;
+        return await hosting.upload(file, { idempotencyKey, signal, retries: ATTEMPTS - 1, onProgress, onWait });
       } catch (error) {
-        if (!(error instanceof Failure) || !(error.isTemporary || error.code === 'unauthorized')) throw error;
-        const { code, retryAfterSeconds } = error;
-        // Browsers report an unreadable file like a broken connection.
-        if (code === 'offline' && !(await isReadable(file))) throw new Failure('unreadable');
-        if (isCounted(code) && attempts++ >= ATTEMPTS) throw error;
-        this.#change(id, { state: 'held', failure: code, sentBytes: 0 });
-        if (code === 'rate_limit_exceeded') this.#pace.hold(retryAfterSeconds ?? 1);
-        else if (code === 'unauthorized') {
-          this.#events.onError(error);
-          await nextEvent(this.#sessions, 'session', signal);
-        } else if (isCounted(code)) await pause(retryAfterSeconds ?? 2 ** (attempts - 2), signal);
-        else await nextEvent(window, 'online', signal);
+        if (!(error instanceof FileHostingError)) throw error;
+        job.uploadId = error.uploadId;
+        const isOffline = error.code === 'network_error' && !navigator.onLine;
+        if (!isOffline && error.code !== 'unauthorized') throw error;
+        hold(error.code);
+        if (!isOffline) this.#events.onError(error);
+        await (isOffline ? nextEvent(window, 'online', signal) : nextEvent(this.#sessions, 'session', signal));
       }
     }
   }
@@ -277,19 +271,9 @@ export function isUnfinished(state: UploadState): boolean {
   return state === 'waiting' || state === 'sending' || state === 'held';
 }
 
-/** False for failures that say nothing about the attempt: the rate limit, an ended session, no network. */
-function isCounted(code: FailureCode): boolean {
-  if (code === 'rate_limit_exceeded' || code === 'unauthorized') return false;
-  return code !== 'offline' || navigator.onLine;
-}
-
-/** False when a file was changed, moved or deleted since it was chosen. */
-async function isReadable(file: File): Promise<boolean> {
-  return file
-    .slice(0, 1)
-    .arrayBuffer()
-    .then(
-      () => true,
-      () => false,
-    );
+/** Ends an upload, and deletes what it has left. If that fails, its reserved storage becomes free by itself. */
+async function giveUp(job: Job): Promise<void> {
+  job.controller.abort();
+  await job.running;
+  if (job.uploadId !== undefined) await hosting.delete(job.uploadId).catch(() => {});
 }

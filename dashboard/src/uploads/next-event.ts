@@ -1,19 +1,3 @@
-/** Resolves after `seconds`. @throws the reason of `signal` when it is aborted. */
-export function pause(seconds: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const onAbort = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', onAbort);
-      resolve();
-    }, seconds * 1_000);
-    signal?.addEventListener('abort', onAbort, { once: true });
-  });
-}
-
 /** Resolves at the next `event` of `target`. @throws the reason of `signal` when it is or was aborted. */
 export function nextEvent(target: EventTarget, event: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

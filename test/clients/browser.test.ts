@@ -1,0 +1,103 @@
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type * as Client from '../../clients/typescript/src/index.ts';
+import { HAS_BROWSER, openAs, sharedBrowser, type Visit, visit } from '../support/browser.ts';
+import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
+
+const MIB = 1024 * 1024;
+
+let service: TestService;
+let browser: Browser;
+let script: string;
+
+describe.runIf(HAS_BROWSER)('the client in a browser', () => {
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([borrowTestService(), sharedBrowser()]);
+    const bundle = await build({
+      entryPoints: [join(import.meta.dirname, '../../clients/typescript/src/index.ts')],
+      bundle: true,
+      format: 'iife',
+      globalName: 'client',
+      platform: 'browser',
+      write: false,
+    });
+    script = bundle.outputFiles[0]?.text ?? '';
+  });
+  afterAll(() => service.close());
+
+  /** A page of the service's own origin, with a session, that has the client as `client`. */
+  async function open(): Promise<{ account: TestAccount; here: Visit; page: Page }> {
+    const account = await service.newAccount();
+    const here = await visit(browser);
+    await openAs(here, service, account.cookie, '/dashboard/docs');
+    await here.page.evaluate(`${script}; globalThis.client = client;`);
+    return { account, here, page: here.page };
+  }
+
+  test.for([
+    ['in a form', 300_000],
+    ['directly', 6 * MIB],
+  ] as const)('uploads a Blob %s with the session, and reports progress', async ([, size]) => {
+    const { here, page, account } = await open();
+    const { file, reports } = await page.evaluate(async (bytes) => {
+      const { FileHosting } = (globalThis as unknown as { client: typeof Client }).client;
+      const reports: Client.Progress[] = [];
+      const options = { name: '100 % "x" 😀.bin', onProgress: (progress: Client.Progress) => reports.push(progress) };
+      return { file: await new FileHosting().upload(new Blob([new Uint8Array(bytes)]), options), reports };
+    }, size);
+    expect(file).toMatchObject({ name: '100 % "x" 😀.bin', size_bytes: size });
+    expect(reports.at(0)).toEqual({ sentBytes: 0, totalBytes: size, attempt: 1 });
+    expect(reports.at(-1)).toEqual({ sentBytes: size, totalBytes: size, attempt: 1 });
+    const { body } = await account.bySession.request('GET', '/auth/me');
+    expect(body).toMatchObject({ file_count: 1, storage_used_bytes: size });
+    await here.leave();
+  });
+
+  test('reads a stream whole and uploads it, and refuses a path', async () => {
+    const { here, page } = await open();
+    const [file, code] = await page.evaluate(async () => {
+      const { FileHosting, FileHostingError } = (globalThis as unknown as { client: typeof Client }).client;
+      const hosting = new FileHosting();
+      const stream = new Blob([new Uint8Array(5 * 1024 * 1024)]).stream();
+      const refused = await hosting.upload('photo.jpg').catch((error: Client.FileHostingError) => error);
+      return [
+        await hosting.upload(stream, { name: 's.bin' }),
+        refused instanceof FileHostingError ? refused.code : undefined,
+      ] as const;
+    });
+    expect([file.size_bytes, code]).toEqual([5 * MIB, 'invalid_argument']);
+    await here.leave();
+  });
+
+  test('uploads once although the first answer was lost, and leaves nothing of an upload that is aborted', async () => {
+    const { here, page, account } = await open();
+    let lost = 0;
+    await page.route('**/api/v1/files', async (route) => {
+      if (route.request().method() !== 'POST' || lost++ > 0) return route.fallback();
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    const files = await page.evaluate(async () => {
+      const { FileHosting } = (globalThis as unknown as { client: typeof Client }).client;
+      const hosting = new FileHosting();
+      await hosting.upload(new Blob(['once']), { name: 'once.txt' });
+      const controller = new AbortController();
+      const onProgress = ({ sentBytes }: Client.Progress) => sentBytes > 0 && controller.abort();
+      const large = hosting.upload(new Blob([new Uint8Array(20 * 1024 * 1024)]), {
+        signal: controller.signal,
+        onProgress,
+      });
+      const code = await large.then(
+        () => 'stored',
+        (error: Client.FileHostingError) => error.code,
+      );
+      return { code, page: await hosting.list(), used: (await hosting.me()).storage_used_bytes };
+    });
+    expect(lost).toBeGreaterThan(1);
+    expect(files).toMatchObject({ code: 'aborted', page: { total: 1, items: [{ name: 'once.txt' }] }, used: 4 });
+    expect(await service.storedBytes(account.id)).toBe(4);
+    await here.leave();
+  });
+});
