@@ -17,8 +17,8 @@ import type { WorkerEvent, WorkerMessage, WorkerStart } from './worker.ts';
 const INIT_SECONDS = 10;
 
 /**
- * What a thread may take for new objects before it collects garbage. Node's default, 48 MB, makes dozens of threads take
- * gigabytes that they never give back, and collects hardly less often.
+ * What a thread may take for new objects before it collects garbage. With Node's default, 48 MB, dozens of threads take gigabytes
+ * and do not give them back.
  */
 const YOUNG_GENERATION_MB = 16;
 
