@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { appendFile, open, rm } from 'node:fs/promises';
+import { appendFile, type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { type Algorithm, createDigest } from './checksums.ts';
 
 /**
@@ -10,14 +8,19 @@ import { type Algorithm, createDigest } from './checksums.ts';
  * bytes. So one rename publishes both, and no reader ever sees one without the other.
  */
 const LENGTH_BYTES = 4;
-/** Large writes leave the thread pool free for the sockets. An upload takes about twice this much memory. */
-const WRITE_BUFFER_BYTES = 1024 * 1024;
+/**
+ * Content is written in pieces of this size, which leaves the thread pool free for the sockets. The last piece stays in memory
+ * until the file is sealed, so a small file is written by one call. An upload takes about twice this much memory.
+ */
+const PIECE_BYTES = 1024 * 1024;
 
-/** Content that is on disk under a name that no reader knows. */
+/** Content under a name that no reader knows: on disk, but for its end. */
 export interface Draft {
   readonly path: string;
   readonly size: number;
   readonly digests: ReadonlyMap<Algorithm, Buffer>;
+  /** The end of the content, which is not written yet. */
+  readonly end: readonly Uint8Array[];
 }
 
 /**
@@ -30,36 +33,77 @@ export async function writeDraft(
   content: AsyncIterable<Uint8Array>,
   algorithms: readonly Algorithm[],
 ): Promise<Draft> {
-  const path = join(directory, randomUUID());
   const digests = new Map(algorithms.map((algorithm) => [algorithm, createDigest(algorithm)]));
-  // Opened before anything can fail: a stream that opens the file itself may do so after it was destroyed, and after `rm`.
-  const file = await open(path, 'wx');
+  const file = new PiecewiseFile(join(directory, randomUUID()));
   let size = 0;
   try {
-    await pipeline(
-      Readable.from(content, { objectMode: true }),
-      async function* (chunks: AsyncIterable<Uint8Array>) {
-        for await (const chunk of chunks) {
-          size += chunk.length;
-          for (const digest of digests.values()) digest.update(chunk);
-          yield chunk;
-        }
-      },
-      file.createWriteStream({ highWaterMark: WRITE_BUFFER_BYTES }),
-    );
+    for await (const chunk of content) {
+      size += chunk.length;
+      for (const digest of digests.values()) digest.update(chunk);
+      await file.add(chunk);
+    }
+    const end = await file.close();
+    const calculated = [...digests].map(([algorithm, digest]) => [algorithm, digest.digest()] as const);
+    return { path: file.path, size, digests: new Map(calculated), end };
   } catch (error) {
-    await rm(path, { force: true });
+    await file.remove();
     throw error;
   }
-  return { path, size, digests: new Map([...digests].map(([algorithm, digest]) => [algorithm, digest.digest()])) };
 }
 
-/** Appends the record. The file is then ready to be renamed to where readers look. */
-export async function sealDraft(draft: Draft, record: object): Promise<void> {
+/** A new file to which pieces are written one after the other. While one is written, the next is collected. */
+class PiecewiseFile {
+  readonly path: string;
+  #file: FileHandle | undefined;
+  #collected: Uint8Array[] = [];
+  #collectedBytes = 0;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** @throws Error of the piece before, when it could not be written. */
+  async add(chunk: Uint8Array): Promise<void> {
+    this.#collected.push(chunk);
+    this.#collectedBytes += chunk.length;
+    if (this.#collectedBytes < PIECE_BYTES) return;
+    await this.#writing;
+    this.#file ??= await open(this.path, 'wx');
+    this.#writing = writeAll(this.#file, this.#collected, this.#collectedBytes);
+    // It is awaited with the next piece; until then its failure must not count as unhandled.
+    this.#writing.catch(() => {});
+    this.#collected = [];
+    this.#collectedBytes = 0;
+  }
+
+  /** @returns what was collected and not written. */
+  async close(): Promise<readonly Uint8Array[]> {
+    await this.#writing;
+    await this.#file?.close();
+    this.#file = undefined;
+    return this.#collected;
+  }
+
+  async remove(): Promise<void> {
+    await this.#writing.catch(() => {});
+    await this.#file?.close();
+    await rm(this.path, { force: true });
+  }
+}
+
+/** @throws Error when not all bytes could be written, for example because the disk is full. */
+async function writeAll(file: FileHandle, chunks: readonly Uint8Array[], bytes: number): Promise<void> {
+  const { bytesWritten } = await file.writev(chunks);
+  if (bytesWritten < bytes) throw new Error(`only ${bytesWritten} of ${bytes} bytes could be written`);
+}
+
+/** Appends the end of the content and the record. The file is then ready to be renamed to where readers look. */
+export async function sealDraft({ path, end }: Draft, record: object): Promise<void> {
   const json = Buffer.from(JSON.stringify(record));
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32BE(json.length);
-  await appendFile(draft.path, Buffer.concat([json, length]));
+  await appendFile(path, Buffer.concat([...end, json, length]));
 }
 
 export async function discardDraft(draft: Draft): Promise<void> {
