@@ -1,6 +1,7 @@
 import { type Measurement, toTable } from './measurement.ts';
 import { benchRequests } from './requests.ts';
 import { benchStreamingMemory } from './streaming-memory.ts';
+import { benchStreamingRate } from './streaming-rate.ts';
 import { benchUploadForm } from './upload-form.ts';
 
 /**
@@ -10,6 +11,7 @@ import { benchUploadForm } from './upload-form.ts';
 const BENCHMARKS: Readonly<Record<string, () => Promise<Measurement[]>>> = {
   'upload-form': benchUploadForm,
   'streaming-memory': benchStreamingMemory,
+  'streaming-rate': benchStreamingRate,
   requests: benchRequests,
 };
 

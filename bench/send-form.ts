@@ -1,0 +1,49 @@
+import { randomFillSync } from 'node:crypto';
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { parentPort } from 'node:worker_threads';
+
+/** A client in a thread of its own, because the servers that it measures run in the main thread. */
+
+/** What the thread is told to send: a form with one file. It answers with the milliseconds until the answer, or an error. */
+export interface Sending {
+  readonly url: string;
+  readonly authorization: string;
+  readonly fileBytes: number;
+}
+
+const CHUNK = randomFillSync(Buffer.alloc(64 * 1024));
+const BOUNDARY = 'bench';
+const HEAD = Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="bench.bin"\r\n\r\n`);
+const TAIL = Buffer.from(`\r\n--${BOUNDARY}--\r\n`);
+
+parentPort?.on('message', (sending: Sending) => {
+  send(sending).then(
+    (milliseconds) => parentPort?.postMessage({ milliseconds }),
+    (error) => parentPort?.postMessage({ error: String(error) }),
+  );
+});
+
+async function send({ url, authorization, fileBytes }: Sending): Promise<number> {
+  const start = performance.now();
+  const { promise: answered, resolve, reject } = Promise.withResolvers<import('node:http').IncomingMessage>();
+  const sent = request(url, {
+    method: 'POST',
+    agent: false,
+    headers: {
+      authorization,
+      'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
+      'content-length': HEAD.length + fileBytes + TAIL.length,
+    },
+  });
+  sent.on('response', resolve).on('error', reject);
+  sent.write(HEAD);
+  for (let left = fileBytes; left > 0; left -= CHUNK.length) {
+    if (!sent.write(CHUNK.subarray(0, left))) await new Promise((drained) => sent.once('drain', drained));
+  }
+  sent.end(TAIL);
+  const answer = await answered;
+  const body = await text(answer);
+  if (answer.statusCode !== 201) throw new Error(`${url} answered ${answer.statusCode} ${body}`);
+  return performance.now() - start;
+}
