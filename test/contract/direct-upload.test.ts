@@ -81,6 +81,12 @@ describe('contract: success', () => {
 });
 
 describe('contract: sizes', () => {
+  /** Makes no file. */
+  let stranger: TestAccount;
+  beforeAll(async () => {
+    stranger = await service.newAccount();
+  });
+
   test('exactly as many simultaneous uploads succeed as the storage has bytes for', async () => {
     const fresh = await service.newAccount();
     const match = { service: 's3', operation: 'PutObject' } as const;
@@ -121,10 +127,9 @@ describe('contract: sizes', () => {
     [{ mime_type: undefined }, 400],
     [{ checksum_sha256: 'short' }, 400],
   ] as const)('a ticket request with %o is %i', async ([change, status]) => {
-    const fresh = await service.newAccount();
     const request = { name: 'd', mime_type: 'text/plain', size_bytes: 5, ...change };
-    expect((await fresh.byKey.postJson('/files', request)).status).toBe(status);
-    expect(await service.rowsOf(fresh.id)).toEqual([]);
+    expect((await stranger.byKey.postJson('/files', request)).status).toBe(status);
+    expect(await service.rowsOf(stranger.id)).toEqual([]);
   });
 });
 

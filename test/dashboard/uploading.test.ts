@@ -55,56 +55,63 @@ describe.runIf(HAS_BROWSER)('uploading in the dashboard', () => {
     await rm(directory, { recursive: true });
   });
 
-  test('stores files that are chosen', async () => {
-    const page = await arrive();
-    await page.getByTestId('files').setInputFiles([
-      { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') },
-      { name: 'Grüße — 文件.json', mimeType: 'application/json', buffer: Buffer.from('{}') },
-      { name: 'empty', mimeType: '', buffer: Buffer.alloc(0) },
-    ]);
-    await uploadPanel(page).getByText('3 files uploaded').waitFor();
-    await page.getByRole('button', { name: 'Details of Grüße — 文件.json' }).waitFor();
-    expect((await stored()).map(({ name }) => name).sort()).toEqual(['Grüße — 文件.json', 'empty', 'notes.txt']);
-    await here.leave();
-  });
+  describe('on one page', () => {
+    beforeAll(arrive);
+    afterAll(() => here.leave());
 
-  test('stores files that are dropped, including those in folders', async () => {
-    const page = await arrive();
-    const folder = join(directory, 'album');
-    await mkdir(join(folder, 'deep/deeper'), { recursive: true });
-    await writeFile(join(folder, 'one.txt'), '1');
-    await writeFile(join(folder, 'deep/two.txt'), '22');
-    await writeFile(join(folder, 'deep/deeper/three.txt'), '333');
-    await writeFile(join(directory, 'beside.txt'), '4444');
-    await drop(page, [folder, join(directory, 'beside.txt')]);
-    await uploadPanel(page).getByText('4 files uploaded').waitFor();
-    expect((await stored()).map(({ size_bytes }) => size_bytes).sort()).toEqual([1, 2, 3, 4]);
-    await here.leave();
-  });
-
-  test('does not start when files are dragged over the page and away again', async () => {
-    const page = await arrive();
-    const devtools = await page.context().newCDPSession(page);
-    const data = { items: [], files: [join(directory, 'beside.txt')], dragOperationsMask: 1 };
-    for (const type of ['dragEnter', 'dragOver'] as const)
-      await devtools.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data });
-    await page.getByText('Drop to upload').waitFor();
-    // No event is fired when the files leave, as when they are dropped on another window.
-    await page.getByText('Drop to upload').waitFor({ state: 'detached' });
-    await here.leave();
-  });
-
-  test('stores an image that is pasted', async () => {
-    const page = await arrive();
-    await page.evaluate(async () => {
-      const canvas = Object.assign(document.createElement('canvas'), { width: 8, height: 8 });
-      const image = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve));
-      await navigator.clipboard.write([new ClipboardItem({ 'image/png': image ?? '' })]);
+    test('stores files that are chosen', async () => {
+      const { page } = here;
+      await page.getByTestId('files').setInputFiles([
+        { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') },
+        { name: 'Grüße — 文件.json', mimeType: 'application/json', buffer: Buffer.from('{}') },
+        { name: 'empty', mimeType: '', buffer: Buffer.alloc(0) },
+      ]);
+      await uploadPanel(page).getByText('3 files uploaded').waitFor();
+      await page.getByRole('button', { name: 'Details of Grüße — 文件.json' }).waitFor();
+      expect((await stored()).map(({ name }) => name).sort()).toEqual(['Grüße — 文件.json', 'empty', 'notes.txt']);
     });
-    await page.keyboard.press('Control+V');
-    await uploadPanel(page).getByText('1 file uploaded').waitFor();
-    expect(await stored()).toMatchObject([{ name: 'image.png', mime_type: 'image/png' }]);
-    await here.leave();
+
+    test('stores files that are dropped, including those in folders', async () => {
+      const { page } = here;
+      const folder = join(directory, 'album');
+      await mkdir(join(folder, 'deep/deeper'), { recursive: true });
+      await writeFile(join(folder, 'one.txt'), '1');
+      await writeFile(join(folder, 'deep/two.txt'), '22');
+      await writeFile(join(folder, 'deep/deeper/three.txt'), '333');
+      await writeFile(join(directory, 'beside.txt'), '4444');
+      await drop(page, [folder, join(directory, 'beside.txt')]);
+      await uploadPanel(page).getByText('7 files uploaded').waitFor();
+      expect(
+        (await stored())
+          .slice(0, 4)
+          .map(({ size_bytes }) => size_bytes)
+          .sort(),
+      ).toEqual([1, 2, 3, 4]);
+    });
+
+    test('does not start when files are dragged over the page and away again', async () => {
+      const { page } = here;
+      const devtools = await page.context().newCDPSession(page);
+      const data = { items: [], files: [join(directory, 'beside.txt')], dragOperationsMask: 1 };
+      for (const type of ['dragEnter', 'dragOver'] as const)
+        await devtools.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data });
+      await page.getByText('Drop to upload').waitFor();
+      // No event is fired when the files leave, as when they are dropped on another window.
+      await page.getByText('Drop to upload').waitFor({ state: 'detached' });
+      expect(await stored()).toHaveLength(7);
+    });
+
+    test('stores an image that is pasted', async () => {
+      const { page } = here;
+      await page.evaluate(async () => {
+        const canvas = Object.assign(document.createElement('canvas'), { width: 8, height: 8 });
+        const image = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve));
+        await navigator.clipboard.write([new ClipboardItem({ 'image/png': image ?? '' })]);
+      });
+      await page.keyboard.press('Control+V');
+      await uploadPanel(page).getByText('8 files uploaded').waitFor();
+      expect((await stored())[0]).toMatchObject({ name: 'image.png', mime_type: 'image/png' });
+    });
   });
 
   test('sends a large file directly to the storage, with a progress bar', async () => {

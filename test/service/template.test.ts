@@ -68,7 +68,8 @@ const REMOVALS: readonly (readonly Removal[])[] = [
         removeResource(templates, 'AWS::Lambda::Permission', 'UploadArrived');
         removeResource(templates, 'AWS::Events::Rule', 'UploadArrived');
       },
-      async observe(service, { id, byKey }) {
+      async observe(service) {
+        const { id, byKey } = await service.newAccount();
         const { body: ticket } = await askForTicket(byKey, 'a', 1);
         await put(ticket, 'a');
         await service.invoker.idle();
@@ -148,6 +149,8 @@ afterAll(() => completeService.close());
 
 describe.for(REMOVALS)('a request that works', (removals) => {
   let service: TestService;
+  let before: TestAccount;
+  let after: TestAccount;
   beforeAll(async () => {
     service = await startTestService(
       {},
@@ -158,11 +161,11 @@ describe.for(REMOVALS)('a request that works', (removals) => {
         },
       },
     );
+    [before, after] = [await completeService.newAccount(), await service.newAccount()];
   });
   afterAll(() => service.close());
 
   test.for(removals)('fails without $what', async ({ observe, complete, reduced, log = /(?:)/ }) => {
-    const [before, after] = [await completeService.newAccount(), await service.newAccount()];
     expect(await observe(completeService, before)).toEqual(complete);
     expect(await observe(service, after)).toEqual(reduced);
     expect(service.logs.join('\n')).toMatch(log);
@@ -177,7 +180,7 @@ test('closing a test service throws when a call was denied for lack of a grant',
 });
 
 test('closing a test service throws when a fault never applied', async () => {
-  const service = await startTestService();
+  const service = await borrowTestService();
   service.front.faults.add({ match: { operation: 'NoSuchOperation' }, effect: 'throttle' });
   await expect(service.close()).rejects.toThrow(/'NoSuchOperation'.* applied to no call/);
 });
