@@ -156,6 +156,7 @@ describe.for(REMOVALS)('a request that works', (removals) => {
       {},
       {
         mayLackGrants: true,
+        mayBreakApi: true,
         edit: (templates) => {
           for (const { edit } of removals) edit(templates);
         },
