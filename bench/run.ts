@@ -1,3 +1,4 @@
+import { benchFunctions } from './functions.ts';
 import { type Measurement, toTable } from './measurement.ts';
 import { benchRequests } from './requests.ts';
 import { benchStreamingMemory } from './streaming-memory.ts';
@@ -9,6 +10,7 @@ import { benchUploadForm } from './upload-form.ts';
  * time. Times depend on this machine, where clients, service and engines share the processors.
  */
 const BENCHMARKS: Readonly<Record<string, () => Promise<Measurement[]>>> = {
+  functions: benchFunctions,
   'upload-form': benchUploadForm,
   'streaming-memory': benchStreamingMemory,
   'streaming-rate': benchStreamingRate,

@@ -1,6 +1,6 @@
 import { accountStore } from '../shared/aws/account-store.ts';
 import { fileStore } from '../shared/aws/file-store.ts';
-import { objectStore } from '../shared/aws/object-store.ts';
+import { objectStore, warmUpStorage } from '../shared/aws/object-store.ts';
 import { releaseStore, settlementStore } from '../shared/aws/settlement-store.ts';
 import { limit, required } from '../shared/env.ts';
 import { completeUpload } from '../shared/files/complete-upload.ts';
@@ -9,6 +9,9 @@ import { findRow, toFileRecord } from '../shared/files/file-record.ts';
 import { countedSettlements } from '../shared/files/settle-upload.ts';
 import { created } from '../shared/http/response.ts';
 import { apiHandler } from '../shared/stack/api-handler.ts';
+import { warmUp } from '../shared/stack/warm-up.ts';
+
+warmUp(warmUpStorage);
 
 const stores = {
   accounts: accountStore,

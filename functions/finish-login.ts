@@ -13,10 +13,11 @@ import { ROUTES } from '../shared/routes.ts';
 import { loginPage } from '../shared/stack/login-page.ts';
 import { rateLimit } from '../shared/stack/rate-limit.ts';
 import { routeStack } from '../shared/stack/route-stack.ts';
+import { viewerSubject } from '../shared/stack/viewer.ts';
 
 const allowed = { domains: list('ALLOWED_EMAIL_DOMAINS'), emails: list('ALLOWED_EMAILS') };
 
-const checks = [loginPage(), rateLimit(ROUTES.finishLogin.rateClass)];
+const checks = [loginPage(), rateLimit(ROUTES.finishLogin.rateClass, viewerSubject)];
 
 /** GET /auth/google/callback: 302 to the dashboard with a session, or to its login page with `?error=`. */
 export const handler = routeStack('finishLogin', checks, async ({ event }) => {

@@ -8,8 +8,9 @@ import { ROUTES } from '../shared/routes.ts';
 import { loginPage } from '../shared/stack/login-page.ts';
 import { rateLimit } from '../shared/stack/rate-limit.ts';
 import { routeStack } from '../shared/stack/route-stack.ts';
+import { viewerSubject } from '../shared/stack/viewer.ts';
 
-const checks = [loginPage(), rateLimit(ROUTES.startLogin.rateClass)];
+const checks = [loginPage(), rateLimit(ROUTES.startLogin.rateClass, viewerSubject)];
 
 /** GET /auth/google: 302 to the identity provider, with the cookie of this attempt. Errors redirect a browser to the login page. */
 export const handler = routeStack('startLogin', checks, async ({ event }) => {

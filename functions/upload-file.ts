@@ -2,6 +2,7 @@ import type { UploadTicket } from '../shared/answers.ts';
 import { accountStore } from '../shared/aws/account-store.ts';
 import { fileStore } from '../shared/aws/file-store.ts';
 import { idempotencyStore } from '../shared/aws/idempotency-store.ts';
+import { warmUpStorage } from '../shared/aws/object-store.ts';
 import { releaseStore, settlementStore } from '../shared/aws/settlement-store.ts';
 import { signUpload } from '../shared/aws/sign-upload.ts';
 import { limit, required } from '../shared/env.ts';
@@ -17,6 +18,9 @@ import {
   receiveUpload,
   type UploadFileRequest,
 } from '../shared/stack/receive-upload.ts';
+import { warmUp } from '../shared/stack/warm-up.ts';
+
+warmUp(warmUpStorage);
 
 const stores = {
   accounts: accountStore,

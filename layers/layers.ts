@@ -118,8 +118,8 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'bench',
     what: 'Measurements',
-    imports: ['test/support', 'infra/local', 'local-aws', 'shared'],
-    packages: ['node:*'],
+    imports: ['test/support', 'infra/local', 'infra/bundle', 'local-aws', 'shared'],
+    packages: ['esbuild', 'node:*'],
   },
   tests('test/support', 'What tests share; it imports no test', ['*', 'infra', 'local-aws', 'openapi', 'shared']),
   { path: '*', what: 'Configuration of the tests', imports: [], packages: ['vitest'] },
@@ -234,7 +234,7 @@ export const LAYERS: readonly Layer[] = [
       'shared/sessions',
       'shared/*',
     ],
-    packages: ['@aws-sdk/*', '@smithy/types', 'node:*'],
+    packages: ['@aws-sdk/*', '@smithy/node-http-handler', '@smithy/types', 'node:*'],
   },
   {
     path: 'shared/administration',

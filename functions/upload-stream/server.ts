@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Context } from 'aws-lambda';
 import { countDiscardedBytes } from '../../shared/accounts/allowance.ts';
 import { accountStore } from '../../shared/aws/account-store.ts';
+import { warmUpStorage } from '../../shared/aws/object-store.ts';
 import { takeStreamSlot } from '../../shared/aws/stream-slot-store.ts';
 import { limit, required } from '../../shared/env.ts';
 import { ApiError } from '../../shared/errors.ts';
@@ -20,6 +21,7 @@ import { clientSubject } from '../../shared/rate-limit/client-subject.ts';
 import { apiHandler } from '../../shared/stack/api-handler.ts';
 import { readStandingOfForm, receiveUpload, type UploadFileRequest } from '../../shared/stack/receive-upload.ts';
 import { isFromOurEdge } from '../../shared/stack/viewer.ts';
+import { warmUp } from '../../shared/stack/warm-up.ts';
 import { handler as unknownRoute } from '../unknown-route.ts';
 import { PacedBody } from './paced-body.ts';
 import { type Occupant, type Owner, Places } from './places.ts';
@@ -32,6 +34,8 @@ import { type Occupant, type Owner, Places } from './places.ts';
  * first, within the bounds of {@link PacedBody}; a body that breaks them is cut. {@link Places} decides which body gives way
  * when there are more clients than this process can serve at once.
  */
+
+warmUp(warmUpStorage);
 
 /** A request of a Web Function may take 900 s. What is left after the body is for settling and answering. */
 const BODY_DEADLINE_MS = 870_000;

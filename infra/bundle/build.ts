@@ -1,12 +1,19 @@
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildDashboard } from './build-dashboard.ts';
 import { bundleFunctions } from './bundle.ts';
 
-/** `npm run build`: builds the dashboard and every function into `dist/`, and prints the size of each function. */
+/**
+ * `npm run build`: builds the dashboard and every function into `dist/`, and prints the size of each function. With `-- --record`
+ * it also writes the sizes to `sizes.json`, from which a test allows a bundle to grow by 5 %.
+ */
 const dist = join(import.meta.dirname, '../../dist');
 await rm(dist, { recursive: true, force: true });
 const [, sizes] = await Promise.all([buildDashboard(dist), bundleFunctions(dist)]);
 for (const [name, bytes] of Object.entries(sizes).sort(([, a], [, b]) => b - a)) {
   console.log(`${(bytes / 1000).toFixed(0).padStart(6)} kB  dist/${name}/index.js`);
+}
+if (process.argv.includes('--record')) {
+  const sorted = Object.fromEntries(Object.entries(sizes).sort());
+  await writeFile(join(import.meta.dirname, 'sizes.json'), `${JSON.stringify(sorted, null, 2)}\n`);
 }

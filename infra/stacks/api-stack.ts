@@ -23,9 +23,21 @@ export interface ApiStackProps {
 }
 
 /**
- * The memory of the routes that need more CPU, which Lambda gives in proportion: 1,024 MB come with half a vCPU. The others
- * mostly wait for DynamoDB, for which 512 MB suffice.
+ * The memory of a route, in MB, which decides its share of a processor: 1,769 MB are one, and one is all that JavaScript uses.
+ *
+ * A details request takes about 2 ms of a processor (`npm run bench -- functions`) and, by our estimate, waits 10 ms for
+ * DynamoDB. So a million of them cost with
+ *
+ *     256 MB    24 ms each    $0.08
+ *     512 MB    17 ms each    $0.11
+ *     1,024 MB  13 ms each    $0.18
+ *     1,769 MB  12 ms each    $0.28
+ *
+ * beside $0.20 for the invocations and $3.50 for the gateway. The first request of an environment takes 16 ms of a processor:
+ * 110, 55, 28 and 16 ms. From 512 MB on, more memory costs more than it gives to a route that mostly waits.
  */
+const MEMORY_DEFAULT_MB = 512;
+/** The memory of the routes that work more than they wait. */
 const MEMORY_MB: Readonly<Partial<Record<RouteName, number>>> = {
   // It parses, hashes and stores up to 4 MiB.
   uploadFile: 1_024,
@@ -94,7 +106,7 @@ export class ApiStack extends Stack {
   private addRoutes(): void {
     for (const [name, route] of Object.entries(ROUTES) as [RouteName, (typeof ROUTES)[RouteName]][]) {
       // The gateway gives up at 29 s; a function that ends before that can still answer with our error.
-      const service = this.service(name, ROUTE_NEEDS[name], MEMORY_MB[name] ?? 512, 28);
+      const service = this.service(name, ROUTE_NEEDS[name], MEMORY_MB[name] ?? MEMORY_DEFAULT_MB, 28);
       const resource = this.restApi.root.resourceForPath(route.path);
       for (const method of methodsOf(route)) {
         acceptOwnAuthorization(resource.addMethod(method, integration(service)), route.access);

@@ -1,4 +1,9 @@
-import { type AttributeValue, ConditionalCheckFailedException, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import {
+  type AttributeValue,
+  ConditionalCheckFailedException,
+  DynamoDBClient,
+  type DynamoDBClientConfig,
+} from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { required } from '../env.ts';
@@ -37,9 +42,13 @@ export const dynamoDb = documentClient(callSettings(CALL_MS.database));
  * A client that never retries: for writes that must happen at most once for each call, like the rate limiter's, where a retry
  * after a lost answer would count the request twice.
  */
-export const dynamoDbOnce = documentClient(callSettings(CALL_MS.database, 1));
+export const dynamoDbOnce = documentClient({
+  ...callSettings(CALL_MS.database, 1),
+  // It has the connections of the other, instead of a pool of its own.
+  requestHandler: dynamoDb.config.requestHandler,
+});
 
-function documentClient(settings: ReturnType<typeof callSettings>): DynamoDBDocumentClient {
+function documentClient(settings: DynamoDBClientConfig): DynamoDBDocumentClient {
   const client = DynamoDBDocumentClient.from(new DynamoDBClient(settings), {
     // An empty text stays one, and a value that DynamoDB cannot keep as it is throws before anything is sent.
     marshallOptions: {

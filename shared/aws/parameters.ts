@@ -4,8 +4,16 @@ import { cached } from './cached.ts';
 import { CALL_MS, callSettings } from './call-times.ts';
 import { limitAndTranslate } from './failures.ts';
 
-const ssm = new SSMClient(callSettings(CALL_MS.database));
-limitAndTranslate(ssm);
+let client: SSMClient | undefined;
+
+/** It is made for the first read, because a request with an API key needs none. */
+function ssm(): SSMClient {
+  if (!client) {
+    client = new SSMClient(callSettings(CALL_MS.database));
+    limitAndTranslate(client);
+  }
+  return client;
+}
 
 /** A domain that the operator changed is noticed at most this late. */
 const KEPT_MS = 5 * 60_000;
@@ -27,7 +35,7 @@ async function readAppUrl(): Promise<string> {
 /** Reads the text of a parameter; undefined when there is none of that name. @throws ApiError `service_unavailable`. */
 export async function readParameter(name: string): Promise<string | undefined> {
   try {
-    const { Parameter } = await ssm.send(new GetParameterCommand({ Name: name }));
+    const { Parameter } = await ssm().send(new GetParameterCommand({ Name: name }));
     return Parameter?.Value;
   } catch (error) {
     if (error instanceof ParameterNotFound) return undefined;

@@ -49,7 +49,7 @@ export function apiHandler<Early = unknown>(
   const checks = [
     authenticate(stores, access), // 401
     crossSite(), // 403, only for a cookie
-    rateLimit(rateClass, beginReads), // 429
+    rateLimit(rateClass, (event) => callerOf(event).accountId, beginReads), // 429
   ];
   return routeStack(name, checks, (request) => {
     const { event } = request;

@@ -1,33 +1,39 @@
 import type middy from '@middy/core';
 import type { Context } from 'aws-lambda';
 import { rateLimitStore } from '../aws/rate-limit-store.ts';
+import { warmUpDatabase } from '../aws/warm-up.ts';
 import { limit } from '../env.ts';
 import { ApiError } from '../errors.ts';
 import type { ApiEvent } from '../http/request.ts';
 import type { ApiResult } from '../http/response.ts';
-import { clientSubject } from '../rate-limit/client-subject.ts';
 import { RATE_LIMIT_OF_CLASS, rateKey, ratePolicy } from '../rate-limit/policy.ts';
 import { admit, LimiterMemory, rateLimitHeaders } from '../rate-limit/rate-limiter.ts';
 import type { RateClass } from '../routes.ts';
 import type { Middleware } from './route-stack.ts';
-import { viewerAddress } from './viewer.ts';
+import { warmUp } from './warm-up.ts';
+
+// Every route that counts its requests calls the database.
+warmUp(warmUpDatabase);
 
 type Request = middy.Request<ApiEvent, ApiResult, Error, Context, { rateLimitHeaders?: Record<string, string> }>;
 
 /**
- * Counts the request against its account or, for the routes of the login, against the client's address, and adds `RateLimit`
- * and `RateLimit-Policy` to every answer.
+ * Counts the request against its subject, and adds `RateLimit` and `RateLimit-Policy` to every answer.
+ * @param subjectOf  finds the subject: the account or, for the routes of the login, the address of the client.
  * @param begin  starts what a route does while the limiter's table decides. It is not called for a request that is known to
  *   be refused, so that a client that does not wait costs no read. It must not throw.
  * @throws ApiError `rate_limit_exceeded`; `service_unavailable` when the request cannot be counted.
  */
-export function rateLimit(rateClass: RateClass, begin?: (event: ApiEvent) => void): Middleware {
+export function rateLimit(
+  rateClass: RateClass,
+  subjectOf: (event: ApiEvent) => string | Promise<string>,
+  begin?: (event: ApiEvent) => void,
+): Middleware {
   const policy = ratePolicy(limit(RATE_LIMIT_OF_CLASS[rateClass]));
   const memory = new LimiterMemory();
 
   async function rateLimitBefore({ event, internal }: Request): Promise<void> {
-    const subject = event.caller?.accountId ?? clientSubject(await viewerAddress(event));
-    const key = rateKey(rateClass, policy.limit, subject);
+    const key = rateKey(rateClass, policy.limit, await subjectOf(event));
     const now = Date.now();
     if (memory.rejectionLasting(key, now) === undefined) begin?.(event);
     const decision = await admit({ store: rateLimitStore, memory }, { key, policy, now });

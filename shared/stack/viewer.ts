@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { originSecret, type Secret } from '../aws/secrets.ts';
 import { type ApiEvent, header } from '../http/request.ts';
+import { clientSubject } from '../rate-limit/client-subject.ts';
 
 /** However many wrong secrets arrive, we read the secret again at most this often. */
 const READ_AGAIN_MS = 60_000;
@@ -25,6 +26,11 @@ export async function viewerAddress(event: ApiEvent): Promise<string> {
   const stated = header(event, 'x-viewer-address');
   if (stated !== undefined && (await isFromOurEdge(event))) return stated;
   return event.requestContext.identity.sourceIp;
+}
+
+/** The subject as which the rate limiter counts a client without credentials. */
+export async function viewerSubject(event: ApiEvent): Promise<string> {
+  return clientSubject(await viewerAddress(event));
 }
 
 /** Compares hashes, which have one length, so that the time it takes tells nothing about either text. */

@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Loads a bundle and invokes its handler, as Lambda's runtime does in a new process. `functions.ts` runs this as a program. */
+
+/** What one process measures, in milliseconds; `Cpu` is the time of all its threads. */
+export interface Invoked {
+  readonly importMs: number;
+  readonly importCpu: number;
+  /** What goes on after the import, before the first request: the warm-up. */
+  readonly warmUpCpu: number;
+  readonly firstMs: number;
+  readonly firstCpu: number;
+  /** The mean of the last requests, at the age of a real process: a few hundred requests. */
+  readonly warmMs: number;
+  readonly warmCpu: number;
+}
+
+type Handler = (event: object, context: object) => Promise<{ readonly statusCode: number }>;
+
+/** Requests before the function is warm, and those that are measured then. */
+const AGE = { warmUp: 200, measured: 200 };
+/** The runtime asks for the first event, and Lambda sends it. */
+const BEFORE_FIRST_MS = 100;
+
+const [bundle = '', event] = process.argv.slice(2);
+const nothing = { ms: 0, cpu: 0 };
+
+async function timed<Result>(work: () => Result | Promise<Result>) {
+  const [cpu, start] = [process.cpuUsage(), performance.now()];
+  const result = await work();
+  const ms = performance.now() - start;
+  const { user, system } = process.cpuUsage(cpu);
+  return { result, ms, cpu: (user + system) / 1_000 };
+}
+
+async function run(): Promise<Invoked> {
+  const loaded = await timed(() => require(bundle) as { handler: Handler });
+  const invoke = async () => {
+    const { statusCode } = await loaded.result.handler(JSON.parse(event ?? ''), context);
+    if (statusCode !== 200) throw new Error(`${bundle} answered ${statusCode}`);
+  };
+  const context = { awsRequestId: 'bench', getRemainingTimeInMillis: () => 28_000 };
+  const warmUp = await timed(() => sleep(BEFORE_FIRST_MS));
+  const first = event === undefined ? nothing : await timed(invoke);
+  if (event !== undefined) for (let count = 1; count < AGE.warmUp; count++) await invoke();
+  const warm = await timed(async () => {
+    if (event !== undefined) for (let count = 0; count < AGE.measured; count++) await invoke();
+  });
+  return {
+    importMs: loaded.ms,
+    importCpu: loaded.cpu,
+    warmUpCpu: warmUp.cpu,
+    firstMs: first.ms,
+    firstCpu: first.cpu,
+    warmMs: warm.ms / AGE.measured,
+    warmCpu: warm.cpu / AGE.measured,
+  };
+}
+
+const log = console.log;
+console.log = () => {}; // The function's own log.
+run()
+  .then(
+    (measured) => log(JSON.stringify(measured)),
+    (error) => {
+      console.error(error);
+      process.exitCode = 1;
+    },
+  )
+  .finally(() => process.exit());

@@ -1,0 +1,15 @@
+/**
+ * What stands in the place of the SDK's endpoint discovery in the bundles. The client of DynamoDB still sets it up, with a cache of
+ * a thousand places, but no operation uses it. One that does fails here.
+ */
+export const resolveEndpointDiscoveryConfig = <Config>(config: Config): Config => config;
+
+export const NODE_ENDPOINT_DISCOVERY_CONFIG_OPTIONS = {
+  environmentVariableSelector: () => false,
+  configFileSelector: () => false,
+  default: false,
+};
+
+export function getEndpointDiscoveryPlugin(): never {
+  throw new Error('this bundle has no endpoint discovery (infra/bundle/no-endpoint-discovery.ts)');
+}

@@ -1,0 +1,15 @@
+/**
+ * What stands in the place of the SDK's event streams in the bundles, 16 kB of code: only `SelectObjectContent` of S3 has such a
+ * stream. An operation that has one fails here.
+ */
+export const resolveEventStreamSerdeConfig = <Config>(config: Config): Config => config;
+
+export function eventStreamSerdeProvider(): never {
+  throw new Error('this bundle has no event streams (infra/bundle/no-event-streams.ts)');
+}
+
+export class EventStreamSerde {
+  constructor() {
+    eventStreamSerdeProvider();
+  }
+}

@@ -1,0 +1,21 @@
+import { fromHttp } from '@aws-sdk/credential-provider-http';
+import { type Credentials, environmentCredentials } from './environment-credentials.ts';
+
+/** Credentials that end so soon are not used any more. */
+const RENEWED_BEFORE_MS = 5 * 60_000;
+
+/**
+ * The credentials of the role of a Web Function. As `environment-credentials.ts`; but AWS does not document how a Web Function
+ * gets them, so this also knows Lambda's other way: an address from which they are read, and read again before they end.
+ * @returns a provider, which throws an Error when there are neither credentials nor an address.
+ */
+export function defaultProvider(): () => Promise<Credentials> {
+  let read: (Credentials & { readonly expiration?: Date }) | undefined;
+  return async () => {
+    const found = environmentCredentials();
+    if (found) return found;
+    const endsAt = read?.expiration?.getTime() ?? 0;
+    if (!read || endsAt < Date.now() + RENEWED_BEFORE_MS) read = await fromHttp()();
+    return read;
+  };
+}
