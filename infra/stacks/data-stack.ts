@@ -1,4 +1,4 @@
-import { type CfnOutput, type CfnResource, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { CfnOutput, type CfnResource, Duration, Fn, RemovalPolicy, Stack, Token } from 'aws-cdk-lib';
 import type * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as s3 from 'aws-cdk-lib/aws-s3';
@@ -53,9 +53,11 @@ export class DataStack extends Stack {
     this.distributionId = addOutput(this, 'CdnDistributionId', this.distribution.distributionId);
     const removalPolicy = keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
     this.resources = {
-      tables,
+      tables: Object.fromEntries(
+        Object.entries(tables).map(([name, table]) => [name, this.published(name as TableName, table)]),
+      ) as Record<TableName, dynamodb.ITableV2>,
       uploads,
-      cdnUrl: addressOf(this.distribution, stage.cdnDomain),
+      cdnUrl: this.publish('PublishedCdnUrl', addressOf(this.distribution, stage.cdnDomain)),
       loginProvider: this.loginProvider(removalPolicy),
       originSecret: new secretsmanager.Secret(this, 'OriginSecret', {
         // CloudFormation reads a secret again only when the template's reference changes, so a new value uses the other slot.
@@ -79,7 +81,7 @@ export class DataStack extends Stack {
     });
     new ssm.StringParameter(this, 'Operator', {
       parameterName: operatorParameterName(stage.name),
-      stringValue: this.toJsonString(this.operatorEnvironment(stage)),
+      stringValue: this.toJsonString(this.operatorEnvironment(stage, tables)),
       description: 'The environment of "npm run admin"',
     });
     new ssm.StringParameter(this, 'Settings', {
@@ -94,14 +96,13 @@ export class DataStack extends Stack {
   }
 
   /** The environment of `npm run admin`. It uses the operator's own credentials, so the stack grants it nothing. */
-  private operatorEnvironment(stage: StageConfig): Record<string, string> {
-    const { tables, uploads, cdnUrl } = this.resources;
+  private operatorEnvironment(stage: StageConfig, tables: SharedResources['tables']): Record<string, string> {
     return {
       ...Object.fromEntries(
         Object.entries(TABLES).map(([name, { variable }]) => [variable, tables[name as TableName].tableName]),
       ),
-      UPLOADS_BUCKET: uploads.bucketName,
-      CDN_URL: cdnUrl,
+      UPLOADS_BUCKET: this.resources.uploads.bucketName,
+      CDN_URL: addressOf(this.distribution, stage.cdnDomain),
       CDN_DISTRIBUTION_URL: addressOf(this.distribution, undefined),
       STORAGE_LIMIT_BYTES: String(stage.limits.STORAGE_LIMIT_BYTES),
     };
@@ -117,6 +118,22 @@ export class DataStack extends Stack {
     return tableName === undefined
       ? this.newTable(id, table, stage.keepsData)
       : dynamodb.TableV2.fromTableName(this, id, tableName);
+  }
+
+  /** A table as other stacks refer to it. */
+  private published(name: TableName, { tableName }: dynamodb.ITableV2): dynamodb.ITableV2 {
+    const id = `Published${name[0]?.toUpperCase()}${name.slice(1)}Table`;
+    return dynamodb.TableV2.fromTableName(this, `${id}Reference`, this.publish(id, tableName));
+  }
+
+  /**
+   * Publishes a value that is either an attribute of a resource or fixed by the file of the stage. The output is there in both
+   * cases: CDK's own would go away with the resource, and then no stack that reads it could be rolled back.
+   * @returns how other stacks refer to it. A fixed value stays in their templates, because the CDK deploys only changed ones.
+   */
+  private publish(id: string, value: string): string {
+    const output = new CfnOutput(this, id, { value });
+    return Token.isUnresolved(value) ? Fn.getStackOutput(this.stackName, output.logicalId) : value;
   }
 
   private newTable(id: string, table: TableDefinition, keep: boolean): dynamodb.TableV2 {

@@ -81,14 +81,16 @@ export class StreamingStack extends Stack {
 }
 
 /**
- * Passes values on through outputs of the data stack. A plain reference would stay unresolved, because the construct copies
- * its configuration into a custom resource after CDK has resolved references between stacks. These are not exports, because
- * CloudFormation does not change an export in use: no domain could be changed, and no table replaced by a restored one.
+ * Passes references to resources of the data stack on through its outputs. A plain reference would stay unresolved, because the
+ * construct copies its configuration into a custom resource after CDK has resolved references between stacks. These are not
+ * exports, because CloudFormation does not change an export in use: no domain could be changed, and no table replaced by a
+ * restored one.
  */
 function throughOutputs(environment: Record<string, string>, from: Stack): Record<string, string> {
+  const isOutput = (resolved: object) => Object.hasOwn(resolved, 'Fn::GetStackOutput');
   return Object.fromEntries(
     Object.entries(environment).map(([name, value]) => {
-      if (!Token.isUnresolved(value)) return [name, value];
+      if (!Token.isUnresolved(value) || isOutput(from.resolve(value))) return [name, value];
       const output = new CfnOutput(from, `UploadStream-${name}`, { value });
       return [name, Fn.getStackOutput(from.stackName, String(from.resolve(output.logicalId)))];
     }),

@@ -3,9 +3,10 @@ import {
   CreateTableCommand,
   type CreateTableCommandInput,
   DescribeTableCommand,
-  type DescribeTableCommandOutput,
   DescribeTimeToLiveCommand,
   DynamoDBClient,
+  ResourceNotFoundException,
+  type TableDescription,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { AwsFrontOptions } from '../aws-front/aws-front.ts';
@@ -42,8 +43,7 @@ const ANY_CREDENTIALS = { accessKeyId: 'deployment', secretAccessKey: 'deploymen
 
 /**
  * Creates the missing tables of the template.
- * @throws Error in one sentence when a table exists with other keys, or when a policy names a table that the template does not
- *   create.
+ * @throws Error in one sentence when a table exists with other keys, or when a policy names a table that does not exist.
  */
 export async function createTables(
   deployment: Deployment,
@@ -55,21 +55,24 @@ export async function createTables(
   const client = new DynamoDBClient({ endpoint, region: deployment.account.region, credentials });
   try {
     const tables = deployment.resources('AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table').map(readTable);
-    requireTables(deployment, new Set(tables.map(({ name }) => name)));
     await Promise.all(tables.map((table) => createTable(client, table)));
+    await requireTables(client, deployment, new Set(tables.map(({ name }) => name)));
   } finally {
     client.destroy();
   }
 }
 
-/** A table that a context names (`-c filesTable=…`) exists only on AWS, and the local AWS does not know its keys. */
-function requireTables(deployment: Deployment, defined: ReadonlySet<string>): void {
+/** Requires the tables that the template uses and does not create, such as a restored one. */
+async function requireTables(
+  client: DynamoDBClient,
+  deployment: Deployment,
+  created: ReadonlySet<string>,
+): Promise<void> {
   const policies = JSON.stringify(readRoles(deployment).map(({ policies }) => policies));
-  for (const [, name = ''] of policies.matchAll(/"arn:aws:dynamodb:[^"]*?:table\/([\w.-]+)/g)) {
-    if (defined.has(name)) continue;
-    throw new Error(
-      `The template does not create the table ${name}: leave out the context that names it, because the local AWS has only the tables of the template.`,
-    );
+  const used = [...policies.matchAll(/"arn:aws:dynamodb:[^"]*?:table\/([\w.-]+)/g)].map(([, name = '']) => name);
+  for (const name of new Set(used).difference(created)) {
+    if (await describeTable(client, name)) continue;
+    throw new Error(`The template uses the table ${name} and does not create it, and there is no such table.`);
   }
 }
 
@@ -99,13 +102,10 @@ function readTable(resource: Resource): TableConfig {
 /** If the process dies between creation and expiry, the next start turns expiry on, because it looks for it again. */
 async function createTable(client: DynamoDBClient, { name, keys, ttl }: TableConfig): Promise<void> {
   const TableName = name;
-  const existing = await client.send(new DescribeTableCommand({ TableName })).catch((error: Error) => {
-    if (error.name === 'ResourceNotFoundException') return undefined;
-    throw error;
-  });
+  const existing = await describeTable(client, name);
   if (!existing) {
     await client.send(new CreateTableCommand({ TableName, BillingMode: 'PAY_PER_REQUEST', ...keys }));
-  } else if (!isDeepStrictEqual(comparable(existing.Table ?? {}), comparable(keys))) {
+  } else if (!isDeepStrictEqual(comparable(existing), comparable(keys))) {
     throw new Error(
       `The table ${name} was created with other keys than the template gives it now: remove DATA_DIR to start with an empty one.`,
     );
@@ -117,8 +117,19 @@ async function createTable(client: DynamoDBClient, { name, keys, ttl }: TableCon
   await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
 }
 
+/** @returns undefined when there is no such table. */
+async function describeTable(client: DynamoDBClient, name: string): Promise<TableDescription | undefined> {
+  try {
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
+    return Table;
+  } catch (error) {
+    if (error instanceof ResourceNotFoundException) return undefined;
+    throw error;
+  }
+}
+
 /** The parts of a table that are compared, in a fixed order. */
-function comparable(table: Keys | NonNullable<DescribeTableCommandOutput['Table']>): unknown {
+function comparable(table: Keys | TableDescription): unknown {
   const indexes = [...(table.GlobalSecondaryIndexes ?? []), ...(table.LocalSecondaryIndexes ?? [])];
   const attributes = table.AttributeDefinitions ?? [];
   return {

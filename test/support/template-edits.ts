@@ -60,6 +60,12 @@ export function limitStreamingPlaces(
   variables.STREAMING_PLACES = String(perEnvironment);
 }
 
+/** Gives a table the physical name that CloudFormation knows it by after an import, which no template says. */
+export function nameTable(templates: Templates, table: string, name: string): void {
+  const [, resource] = find(templates, 'AWS::DynamoDB::GlobalTable', table);
+  (resource.Properties as Record<string, unknown>).TableName = name;
+}
+
 /** Sets a function's time-out in seconds, so that a test of it does not take as long as the real one. */
 export function setTimeoutOf(templates: Templates, fn: string, seconds: number): void {
   const [, { Properties = {} }] = find(templates, 'AWS::Lambda::Function', fn);

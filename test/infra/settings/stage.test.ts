@@ -214,9 +214,23 @@ describe('a restored table in place of the original one', () => {
 
   test('changes every stack that refers to the original one, and no other', () => {
     const changed = Object.keys(after ?? {}).filter((stack) => textOf(after?.[stack]) !== textOf(before?.[stack]));
-    const named = Object.keys(before ?? {}).filter((stack) => /FilesTable|FILESTABLE/.test(textOf(before?.[stack])));
+    const named = Object.keys(before ?? {}).filter((stack) => textOf(before?.[stack]).includes('FilesTable'));
     expect(changed.sort()).toEqual(named.sort());
     expect(named.sort()).toEqual(['Api', 'Data', 'Operations', 'Streaming']);
+  });
+
+  test('leaves every output that a stack reads, so that each stack can be rolled back by itself', async () => {
+    const domain = { name: 'cdn.example.net', certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/x' };
+    const variants = [before, after, await templatesOf('prod', { cdnDomain: domain })];
+    const read = variants.flatMap((templates) => [
+      ...textOf(templates as never).matchAll(
+        /\{"StackName":"FileHosting-prod-Data"(?:,"Region":"[^"]*")?,"OutputName":"(\w+)"/g,
+      ),
+    ]);
+    const outputs = new Set(read.map(([, output]) => String(output)));
+    expect(outputs.size).toBeGreaterThan(10);
+    for (const templates of variants)
+      expect(Object.keys(templates?.Data?.Outputs ?? {})).toEqual(expect.arrayContaining([...outputs]));
   });
 
   test('can be given for every table', async () => {

@@ -108,7 +108,7 @@ test('an unknown property is an error', async () => {
   await expect(createTables(deployment, engines())).rejects.toThrow('does not implement Color');
 });
 
-test('a table that the template names but does not create is an error', async () => {
+test('a table that the template names but does not create, and that does not exist, is an error', async () => {
   const granted = await deploy({
     Role: {
       Type: 'AWS::IAM::Role',
@@ -133,5 +133,7 @@ test('a table that the template names but does not create is an error', async ()
       },
     },
   });
-  await expect(createTables(granted, engines())).rejects.toThrow('The template does not create the table restored');
+  await expect(createTables(granted, engines())).rejects.toThrow(
+    'The template uses the table restored and does not create it, and there is no such table.',
+  );
 });
