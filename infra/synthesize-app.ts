@@ -12,6 +12,7 @@ import { ApiStack } from './stacks/api-stack.ts';
 import { DataStack } from './stacks/data-stack.ts';
 import { EdgeStack } from './stacks/edge-stack.ts';
 import { FirewallStack, type WebAcl } from './stacks/firewall-stack.ts';
+import { BackupStack, SecondCopyStack } from './stacks/second-copy-stacks.ts';
 import { StreamingStack } from './stacks/streaming-stack.ts';
 
 /**
@@ -27,6 +28,13 @@ export async function synthesizeApp(stage: StageConfig, settings: SynthesisSetti
   const webAcl = webAclOf(app, name('Firewall'), stage);
   const data = new DataStack(app, name('Data'), { stage, webAcl });
   const { resources } = data;
+  if (stage.secondCopy) {
+    const copy = { stage, copy: stage.secondCopy };
+    const second = new SecondCopyStack(app, name('SecondCopy'), copy);
+    // The bucket that S3 replicates to must exist first.
+    data.addStackDependency(second);
+    new BackupStack(app, name('Backup'), { ...copy, resources }).addStackDependency(data);
+  }
   const api = new ApiStack(app, name('Api'), { stage, resources, bundles });
   const streaming =
     stage.streaming &&

@@ -27,6 +27,14 @@ export interface StageSettings {
   readonly reservesConcurrency?: boolean;
   readonly originSecretSlot?: 'a' | 'b';
   readonly restoredTables?: Readonly<Partial<Record<TableName, string>>>;
+  readonly secondCopy?: SecondCopy;
+}
+
+/** A copy of files and tables in another Region. */
+export interface SecondCopy {
+  readonly region: string;
+  /** How long the backup of a day is kept, and deleted bytes in the copy of the bucket. */
+  readonly keepDays: number;
 }
 
 /** How many requests one address may send in five minutes. */
@@ -103,6 +111,11 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
     values: '`{ <table>: name }`; absent: none',
     meaning: '[Restored tables](#restoring-a-table), in place of those that the stack makes',
   },
+  secondCopy: {
+    values: '`{ region, keepDays }`; absent: none',
+    meaning:
+      '[A second copy](#a-second-copy) of files and tables in another Region; the backup of each day is kept for so many days, 7 to 35',
+  },
 };
 
 /** The settings of a stage with every default filled in, as the stacks use them. */
@@ -127,6 +140,7 @@ export interface StageConfig {
   readonly reservesConcurrency: boolean;
   readonly originSecretSlot: 'a' | 'b';
   readonly restoredTables: Readonly<Partial<Record<TableName, string>>>;
+  readonly secondCopy: SecondCopy | undefined;
 }
 
 export type AllowListName = 'ALLOWED_EMAIL_DOMAINS' | 'ALLOWED_EMAILS';
@@ -220,6 +234,7 @@ export function readStage(name: StageName, settings: StageSettings): StageConfig
     reservesConcurrency: check.choice('reservesConcurrency', settings.reservesConcurrency ?? true, [true, false]),
     originSecretSlot: check.choice('originSecretSlot', settings.originSecretSlot ?? 'a', ['a', 'b']),
     restoredTables: restoredTablesOf(check, name, settings.restoredTables ?? {}),
+    secondCopy: secondCopyOf(check, settings),
   };
 }
 
@@ -265,6 +280,16 @@ function firewallOf(check: Check, firewall: StageSettings['firewall']): StageCon
   check.number('firewall.requests', firewall.requests, 10, 2_000_000_000);
   check.number('firewall.downloads', firewall.downloads, 10, 2_000_000_000);
   return firewall;
+}
+
+function secondCopyOf(check: Check, { region, secondCopy }: StageSettings): SecondCopy | undefined {
+  if (secondCopy === undefined) return undefined;
+  check.names('secondCopy', secondCopy, ['region', 'keepDays']);
+  check.text('secondCopy.region', secondCopy.region, REGION);
+  if (secondCopy.region === region) check.fail('secondCopy.region', `must be another Region than ${region}`);
+  // Longer backups would outlive the promise that rows can be restored for 35 days.
+  check.number('secondCopy.keepDays', secondCopy.keepDays, 7, 35);
+  return secondCopy;
 }
 
 /** Requires the prefix of CloudFormation's generated names, so that a stage cannot use another stage's tables by mistake. */

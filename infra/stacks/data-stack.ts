@@ -21,6 +21,7 @@ import {
   settingsParameterName,
 } from '../settings/stage.ts';
 import type { WebAcl } from './firewall-stack.ts';
+import { replicateFiles } from './second-copy-stacks.ts';
 
 /** The request metrics of the uploads bucket. They count only requests under the prefix of direct uploads. */
 export const INCOMING_METRICS = { id: 'incoming', prefix: 'incoming/' };
@@ -49,6 +50,7 @@ export class DataStack extends Stack {
       Object.entries(TABLES).map(([name, table]) => [name, this.table(name as TableName, table, stage)]),
     ) as Record<TableName, dynamodb.ITableV2>;
     const uploads = this.uploadsBucket(stage);
+    if (stage.secondCopy) replicateFiles(uploads, stage);
     this.distribution = new CdnDistribution(this, 'Cdn', { uploads, stage, webAclArn: webAcl?.arn }).distribution;
     this.distributionId = addOutput(this, 'CdnDistributionId', this.distribution.distributionId);
     const removalPolicy = keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;

@@ -341,6 +341,11 @@ describe('an invalid setting is an error that names the file of the stage and th
       { firewall: { webAclArn: 'arn:aws:wafv2:eu-west-1:123456789012:global/webacl/x/1' } },
       'firewall.webAclArn must match ',
     ],
+    [
+      { secondCopy: { region: 'eu-central-1', keepDays: 7 } },
+      'secondCopy.region must be another Region than eu-central-1',
+    ],
+    [{ secondCopy: { region: 'eu-west-1', keepDays: 36 } }, 'secondCopy.keepDays must be a whole number from 7 to 35'],
     [{ restoredTables: { files: 'FileHosting-dev-files' } }, 'restoredTables.files must match ^FileHosting-prod-'],
     [{ restoredTables: { file: 'FileHosting-prod-files' } }, 'restoredTables.file is not a setting; there are '],
   ])('%j', (changes, sentence) => {
@@ -400,6 +405,58 @@ describe('a stage is read from its file, and not from the environment:', () => {
     vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify(ofCdk));
     await newApp({ CDK_VALIDATION: 'false' });
     vi.unstubAllEnvs();
+  });
+});
+
+describe('a second copy', () => {
+  let templates: Record<string, Template>;
+  beforeAll(async () => {
+    templates = await templatesOf('prod', { secondCopy: { region: 'eu-west-1', keepDays: 30 } });
+  });
+
+  test('is not there unless the file of the stage says so', () => {
+    expect(Object.keys(production)).not.toEqual(expect.arrayContaining(['SecondCopy']));
+    expect(JSON.stringify(production)).not.toContain('ReplicationConfiguration');
+  });
+
+  test('has all files, with their deletions, and keeps deleted bytes for some days', () => {
+    const [copied] = resourcesOf(templates.SecondCopy, 'AWS::S3::Bucket');
+    expect(copied).toMatchObject({
+      DeletionPolicy: 'Retain',
+      Properties: {
+        VersioningConfiguration: { Status: 'Enabled' },
+        LifecycleConfiguration: { Rules: [{ NoncurrentVersionExpiration: { NoncurrentDays: 30 } }] },
+      },
+    });
+    const [replication] = resourcesOf(templates.Data, 'AWS::S3::Bucket').flatMap(
+      ({ Properties }) => Properties?.ReplicationConfiguration ?? [],
+    );
+    const [rule, ...others] = (replication as { Rules: Record<string, unknown>[] }).Rules;
+    expect(others).toEqual([]);
+    expect(rule).toMatchObject({
+      Status: 'Enabled',
+      Filter: { Prefix: 'uploads/' },
+      DeleteMarkerReplication: { Status: 'Enabled' },
+    });
+    // The same name, one as an ARN.
+    const name = JSON.stringify(copied?.Properties?.BucketName).match(/filehosting-prod-copy-/g);
+    expect([name, JSON.stringify(rule?.Destination).match(/filehosting-prod-copy-/g)]).toEqual([name, name]);
+  });
+
+  test('has a backup of every day of the tables whose rows cannot be made again, in two locked vaults', () => {
+    const vaults = [templates.Backup, templates.SecondCopy].flatMap((template) =>
+      resourcesOf(template, 'AWS::Backup::BackupVault'),
+    );
+    const names = vaults.map(({ Properties }) => Properties?.BackupVaultName);
+    expect(names).toEqual(['FileHosting-prod', 'FileHosting-prod-copy-eu-central-1']);
+    for (const { DeletionPolicy, Properties } of vaults) {
+      expect([DeletionPolicy, Properties?.LockConfiguration]).toEqual(['Retain', { MinRetentionDays: 30 }]);
+    }
+    const [plan] = resourcesOf(templates.Backup, 'AWS::Backup::BackupPlan');
+    expect(JSON.stringify(plan)).toContain(':backup-vault:FileHosting-prod-copy-eu-central-1');
+    const [selection] = resourcesOf(templates.Backup, 'AWS::Backup::BackupSelection');
+    const tables = JSON.stringify(selection).match(/(?<=Published)\w+(?=Table")/g);
+    expect(tables).toEqual(['Accounts', 'Files', 'ApiKeys']);
   });
 });
 
