@@ -10,6 +10,8 @@ export const ASSUMPTIONS = {
   lambdaLogBytes: 500,
   /** The gateway's line of a request. */
   accessLogBytes: 330,
+  /** CloudFront's line of a download, six fields as JSON. */
+  downloadLogBytes: 200,
   /** What CloudWatch counts of every line besides its text. Source: CloudWatch Logs, "PutLogEvents". */
   lineOverheadBytes: 26,
   sweepsPerMonth: (365 / 12) * 24 * 60,

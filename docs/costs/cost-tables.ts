@@ -15,6 +15,7 @@ const PARTS = {
   dynamoDb: 'DynamoDB',
   s3: 'S3',
   cloudFront: 'CloudFront',
+  firewall: 'Firewall',
   logs: 'Logs',
 } as const satisfies Record<keyof Cost, string>;
 
@@ -40,7 +41,7 @@ export function basis(): string {
 
 /** A month in which nobody does anything. */
 export function costsOfIdleMonth(): Table {
-  const { alarmMetrics, compositeAlarms, dashboards, secrets } = METERED.stock;
+  const { alarmMetrics, compositeAlarms, dashboards, secrets, firewallRules } = METERED.stock;
   const sweeps = Math.round(ASSUMPTIONS.sweepsPerMonth);
   const { metrics } = METERED.requests.sweep;
   const parts: [string, number][] = [
@@ -50,13 +51,17 @@ export function costsOfIdleMonth(): Table {
     ],
     [`Dashboards: ${dashboards}`, costOf('dashboard', dashboards)],
     [`Secrets: ${secrets}`, costOf('secret', secrets)],
+    [
+      `The firewall of \`prod\`: 1 web ACL, ${firewallRules} rules`,
+      costOf('firewall', 1) + costOf('firewallRule', firewallRules),
+    ],
     [`Metrics that the sweeper writes: ${metrics}`, costOf('metric', metrics)],
     [`The sweeper: ${sweeps.toLocaleString('en-US')} runs`, totalOf(costOfRequests('sweep', sweeps))],
   ];
   const sum = parts.reduce((total, [, cost]) => total + cost, 0);
   return {
     head: ['What', 'A month'],
-    rows: [...parts.map(([what, cost]) => [what, dollars(cost)]), ['**Together**', `**${dollars(sum)}**`]],
+    rows: [...parts.map(([what, cost]) => [what, dollars(cost)]), ['**Together**', `**$${sum.toFixed(2)}**`]],
   };
 }
 

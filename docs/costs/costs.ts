@@ -13,6 +13,7 @@ export interface Cost {
   /** Its requests, and the events that it sends. */
   readonly s3: number;
   readonly cloudFront: number;
+  readonly firewall: number;
   readonly logs: number;
 }
 
@@ -40,7 +41,8 @@ export function costOfRequests(name: MeteredRequest, count: number): Cost {
       costOf('objectRead', use.s3Reads * count) +
       costOf('event', use.events * count),
     cloudFront: edgeCost(name, use) * count,
-    logs: costOf('logTaken', (logBytes(use) * count) / GB),
+    firewall: costOf('firewallRequest', edgeRequests(name, use) * count),
+    logs: costOf('logTaken', ((logBytes(use) + downloadLogBytes(name)) * count) / GB),
   };
 }
 
@@ -58,11 +60,21 @@ function lambdaCost({ invocations }: Use): number {
   }, 0);
 }
 
-function edgeCost(name: MeteredRequest, { apiRequests }: Use): number {
+function edgeCost(name: MeteredRequest, use: Use): number {
   const { through } = METERED_REQUESTS[name];
   if (through === 'none') return 0;
-  const requests = through === 'app' ? apiRequests : 1;
+  const requests = edgeRequests(name, use);
   return costOf('edgeRequest', requests) + costOf('edgeFunction', requests * METERED.stock.edgeFunctions[through]);
+}
+
+/** How many requests come through CloudFront, and its firewall. */
+function edgeRequests(name: MeteredRequest, { apiRequests }: Use): number {
+  const { through } = METERED_REQUESTS[name];
+  return { app: apiRequests, cdn: 1, none: 0 }[through];
+}
+
+function downloadLogBytes(name: MeteredRequest): number {
+  return METERED_REQUESTS[name].through === 'cdn' ? ASSUMPTIONS.downloadLogBytes : 0;
 }
 
 function logBytes(use: Use): number {

@@ -124,6 +124,15 @@ export const PRICES = {
     readIn: 'c3x.dev, “aws_cloudwatch_metric_alarm”',
   },
   dashboard: { usd: 3, per: 1, unit: 'dashboards, a month', page: page('cloudwatch'), readIn: INFRACOST },
+  firewall: { usd: 5, per: 1, unit: 'web ACLs, a month', page: page('waf'), readIn: INFRACOST },
+  firewallRule: { usd: 1, per: 1, unit: 'rules of a web ACL, a month', page: page('waf'), readIn: INFRACOST },
+  firewallRequest: {
+    usd: 0.6,
+    per: MILLION,
+    unit: 'requests inspected by a web ACL',
+    page: page('waf'),
+    readIn: INFRACOST,
+  },
   secret: {
     usd: 0.4,
     per: 1,

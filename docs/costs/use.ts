@@ -26,6 +26,8 @@ export interface Stock {
   readonly compositeAlarms: number;
   readonly dashboards: number;
   readonly secrets: number;
+  /** The rules of the firewall of the stage `prod`. */
+  readonly firewallRules: number;
   /** CloudFront functions that a request runs. */
   readonly edgeFunctions: { readonly app: number; readonly cdn: number };
 }

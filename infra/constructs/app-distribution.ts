@@ -169,7 +169,7 @@ export class AppDistribution extends Construct {
       webAclArn: props.webAclArn,
       domain: props.stage.appDomain,
       unfiltered:
-        'A web ACL is charged by the month, so operators add it by context; accounts and logins are limited without it',
+        'A web ACL is charged by the month, so a stage may be without; accounts and logins are limited without it',
       unlogged:
         'A log line would contain an address, and the code of a login; our own logs of API requests contain neither',
     });

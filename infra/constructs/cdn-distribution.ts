@@ -90,9 +90,9 @@ export class CdnDistribution extends Construct {
       webAclArn: props.webAclArn,
       domain: props.stage.cdnDomain,
       unfiltered:
-        'A web ACL is charged by the month, so operators add it by context; this distribution serves only files, by their links',
+        'A web ACL is charged by the month, so a stage may be without; this distribution serves only files, by their links',
       unlogged:
-        'A log line would contain a link, which is all that anyone needs to read the file, and the address of the reader',
+        'A line of this log has the address of the reader; a log without it is delivered to CloudWatch (decision 0025)',
     });
     Validations.of(this.distribution).acknowledge({
       id: 'Annotation::@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk',

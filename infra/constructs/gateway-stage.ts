@@ -2,18 +2,31 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import type { Access } from '../../shared/routes.ts';
+import { type Access, methodsOf, type RateClass, ROUTES, type Route } from '../../shared/routes.ts';
 import { acceptFindings } from './accepted-finding.ts';
 
+/** How many requests a second the gateway admits to one method of a path from all clients together, and how many at once. */
+interface Throttle {
+  readonly throttlingRateLimit: number;
+  readonly throttlingBurstLimit: number;
+}
+
 /**
- * The gateway admits this many requests per second from all clients together; the functions count each account. By default
- * an AWS account runs 1,000 functions at once, so at this rate they suffice even when every answer takes a second. Above it
- * the gateway rejects with our own 429, which is better than an error of Lambda in the middle of an upload. It is also
- * below the limit that all APIs of an account share (10,000 per second, 2,500 in newer Regions).
+ * The throttles by class of the route; the functions count each account. By default an AWS account runs 1,000 functions at once.
+ * So a flood of one kind takes at most a third of them even when every answer takes a second, and leaves the rest for the other
+ * routes, events and the sweeper. Above its throttle a route answers with our own 429. Together they are below the limit that
+ * all APIs of an account share (10,000 per second, 2,500 in newer Regions).
  */
-const RATE_PER_SECOND = 1_000;
-/** It admits this many requests at once: half of an account's concurrency. The rest is room for events and the sweeper. */
-const BURST = 500;
+const THROTTLES: Readonly<Record<RateClass, Throttle>> = {
+  uploads: { throttlingRateLimit: 300, throttlingBurstLimit: 150 },
+  lists: { throttlingRateLimit: 300, throttlingBurstLimit: 150 },
+  requests: { throttlingRateLimit: 100, throttlingBurstLimit: 50 },
+  'login-starts': { throttlingRateLimit: 50, throttlingBurstLimit: 50 },
+  'login-callbacks': { throttlingRateLimit: 50, throttlingBurstLimit: 50 },
+};
+
+/** The throttle of routes that are not counted, and of each path with another method. */
+const OTHERS: Throttle = { throttlingRateLimit: 50, throttlingBurstLimit: 50 };
 
 /**
  * One log line per request. The route is the template of the path (`/api/v1/files/{id}`), so the line contains no id, name
@@ -42,8 +55,15 @@ export function gatewayStage(scope: Construct): apigateway.StageOptions {
   });
   return {
     stageName: 'live',
-    throttlingRateLimit: RATE_PER_SECOND,
-    throttlingBurstLimit: BURST,
+    ...OTHERS,
+    methodOptions: Object.fromEntries(
+      Object.values<Route>(ROUTES).flatMap((route) =>
+        methodsOf(route).map((method) => [
+          `${route.path}/${method}`,
+          route.rateClass === undefined ? OTHERS : THROTTLES[route.rateClass],
+        ]),
+      ),
+    ),
     accessLogDestination: new apigateway.LogGroupLogDestination(accessLog),
     accessLogFormat: apigateway.AccessLogFormat.custom(JSON.stringify(ACCESS_LOG_FIELDS)),
   };

@@ -6,6 +6,7 @@ import type { StageConfig } from '../settings/stage.ts';
 import { addAlarm } from './alarm.ts';
 import { ALARM_MEANINGS } from './alarm-meanings.ts';
 import { addAlarmTopic } from './alarm-topic.ts';
+import { addDownloadLog } from './download-log.ts';
 import { edgeMetric, FIVE_MINUTES } from './watched.ts';
 
 export interface EdgeAlarmsStackProps {
@@ -15,8 +16,8 @@ export interface EdgeAlarmsStackProps {
 }
 
 /**
- * The alarms on CloudFront's metrics. These metrics, and so their alarms and topic, are only in us-east-1, wherever the
- * service is (decision 0007). The stack has no state, and no other stack refers to it.
+ * The alarms on CloudFront's metrics, and the log of downloads. These metrics, and so their alarms and topic, are only in
+ * us-east-1, wherever the service is (decision 0007), and so is CloudFront's log. The stack has no state, and no other stack refers to it.
  */
 export class EdgeAlarmsStack extends Stack {
   constructor(scope: Construct, id: string, props: EdgeAlarmsStackProps) {
@@ -25,7 +26,18 @@ export class EdgeAlarmsStack extends Stack {
       this.serverErrors('AppServerErrors', props, props.distributionIds.app),
       this.serverErrors('CdnServerErrors', props, props.distributionIds.cdn),
     ];
+    addDownloadLog(this, {
+      name: this.stackName,
+      distributionId: this.idOf(props.stage, props.distributionIds.cdn),
+    });
     addAlarmTopic(this, alarms, { emails: props.stage.alarmEmails, output: 'EdgeAlarmTopic' });
+  }
+
+  /** Reads the id of a distribution from the stack that makes it, which may be in another Region. */
+  private idOf({ place }: StageConfig, output: CfnOutput): string {
+    const producer = Stack.of(output);
+    this.addStackDependency(producer);
+    return Fn.getStackOutput(producer.stackName, output.logicalId, place.region);
   }
 
   private serverErrors(
@@ -34,9 +46,7 @@ export class EdgeAlarmsStack extends Stack {
     output: CfnOutput,
   ): cloudwatch.Alarm {
     const { region } = stage.place;
-    const producer = Stack.of(output);
-    this.addStackDependency(producer);
-    const distributionId = Fn.getStackOutput(producer.stackName, output.logicalId, region);
+    const distributionId = this.idOf(stage, output);
     return addAlarm(this, stage, name, {
       region,
       metric: new cloudwatch.MathExpression({

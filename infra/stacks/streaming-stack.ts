@@ -9,6 +9,7 @@ import { acceptFindings } from '../constructs/accepted-finding.ts';
 import { acceptCopierRole } from '../constructs/cdk-copier.ts';
 import { addHelperLogs } from '../constructs/helper-logs.ts';
 import { bindNeeds } from '../constructs/needs.ts';
+import { addOutput } from '../settings/outputs.ts';
 import type { ApiStackProps } from './api-stack.ts';
 import type { DataStack } from './data-stack.ts';
 import { UPLOAD_STREAM_NEEDS } from './function-needs.ts';
@@ -62,6 +63,7 @@ export class StreamingStack extends Stack {
       id: 'Annotation::@aws-cdk/aws-lambda:webFunctionPublicEndpoint',
       reason: 'The server rejects every request without the origin secret, and then authenticates the caller itself',
     });
+    addOutput(this, 'StreamingRole', role.roleName);
     addHelperLogs(this);
     this.acceptManagedBucket();
   }

@@ -27,6 +27,7 @@ export const GATEWAY_ERRORS = {
     message: 'Missing Authentication Token',
     errorType: 'MissingAuthenticationTokenException',
   },
+  throttled: { type: 'THROTTLED', status: 429, message: 'Too Many Requests', errorType: 'TooManyRequestsException' },
   noApiKey: { type: 'INVALID_API_KEY', status: 403, message: 'Forbidden', errorType: 'ForbiddenException' },
   timeout: {
     type: 'INTEGRATION_TIMEOUT',

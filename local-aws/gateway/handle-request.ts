@@ -45,6 +45,9 @@ export async function handleRequest(parts: GatewayParts, request: GatewayRequest
   const routed = routedContext(request.context, route.resource);
   const context = withApiKey(routed, route, api, message);
   if (!context) return gatewayResponse(GATEWAY_ERRORS.noApiKey, api, routed);
+  if (api.stopped.has(`${context.httpMethod} ${route.resource.path}`)) {
+    return gatewayResponse(GATEWAY_ERRORS.throttled, api, context);
+  }
   const fail = (error: GatewayError, reason: string) => {
     parts.onFailure({ requestId: context.requestId, reason });
     return gatewayResponse(error, api, context);

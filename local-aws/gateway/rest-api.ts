@@ -14,6 +14,8 @@ export interface RestApi {
   readonly responses: ReadonlyMap<ConfiguredType, ConfiguredResponse>;
   /** The ids of the API keys that the stage accepts, by value. */
   readonly apiKeys: ReadonlyMap<string, string>;
+  /** The methods that admit no request, as `<method> <path>`. */
+  readonly stopped: ReadonlySet<string>;
 }
 
 /** One path of the API. */
@@ -85,8 +87,8 @@ type ConfiguredType = ResponseType | (typeof NEVER_SENT)[number];
 /** They describe the API, or say where its endpoint is: the local gateway has one endpoint. */
 const NO_EFFECT_API = ['Description', 'EndpointConfiguration', 'Name', 'Tags'];
 
-/** They describe the stage, or set logs, metrics, traces and the throttling of all clients together: none is emulated. */
-const NO_EFFECT_STAGE = ['AccessLogSetting', 'Description', 'MethodSettings', 'Tags', 'TracingEnabled'];
+/** They describe the stage, or set logs, metrics and traces: none is emulated. */
+const NO_EFFECT_STAGE = ['AccessLogSetting', 'Description', 'Tags', 'TracingEnabled'];
 
 /** @throws Error naming a part of the template that this gateway does not implement. */
 export function readRestApis(deployment: Deployment): RestApi[] {
@@ -134,9 +136,28 @@ function readStage(resource: Resource, properties: Properties) {
         stage: take<string>('StageName'),
         deploymentId: take<string>('DeploymentId'),
         stageVariables: take<Record<string, string>>('Variables', {}),
+        stopped: readStopped(take<MethodSetting[]>('MethodSettings', [])),
       };
     },
     NO_EFFECT_STAGE,
+  );
+}
+
+interface MethodSetting {
+  readonly HttpMethod: string;
+  /** A slash, and then the path with `~1` for each slash. */
+  readonly ResourcePath: string;
+  readonly ThrottlingRateLimit?: number;
+}
+
+/**
+ * Finds the methods with a rate of 0. Other rates have no effect: the local gateway does not count the requests of all clients
+ * together. Source: CloudFormation, "AWS::ApiGateway::Stage MethodSetting".
+ */
+function readStopped(settings: readonly MethodSetting[]): ReadonlySet<string> {
+  const stopped = settings.filter(({ ThrottlingRateLimit }) => ThrottlingRateLimit === 0);
+  return new Set(
+    stopped.map(({ HttpMethod, ResourcePath }) => `${HttpMethod} ${ResourcePath.slice(1).replaceAll('~1', '/')}`),
   );
 }
 

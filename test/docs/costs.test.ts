@@ -32,5 +32,5 @@ test('the gateway costs something only for requests through it, not for streamin
 test('a request to a function without a known price has no cost of Lambda, and a total without it', () => {
   const cost = costOfRequests('streaming', 1);
   expect(cost.lambda).toBeUndefined();
-  expect(totalOf(cost)).toBeCloseTo(cost.dynamoDb + cost.s3 + cost.cloudFront + cost.logs);
+  expect(totalOf(cost)).toBeCloseTo(cost.dynamoDb + cost.s3 + cost.cloudFront + cost.firewall + cost.logs);
 });

@@ -1,4 +1,5 @@
 import type { Stock } from '../../docs/costs/use.ts';
+import { resourcesOf, templatesOf } from '../support/synthesize-stage.ts';
 import { onlySynthesized, type Synthesized, synthesized } from '../support/synthesized.ts';
 
 /** Counts the resources of the templates that cost something per month, and reads the memory of the functions. */
@@ -17,8 +18,16 @@ export async function countStock(): Promise<Stock> {
     compositeAlarms: await count('Operations', 'AWS::CloudWatch::CompositeAlarm'),
     dashboards: await count('Operations', 'AWS::CloudWatch::Dashboard'),
     secrets: await count('Data', 'AWS::SecretsManager::Secret'),
+    firewallRules: await firewallRules(),
     edgeFunctions: { app: await edgeFunctions('Edge'), cdn: await edgeFunctions('Data') },
   };
+}
+
+/** Only a stage on AWS has a firewall. */
+async function firewallRules(): Promise<number> {
+  const { Firewall } = await templatesOf('prod');
+  const rules = resourcesOf(Firewall, 'AWS::WAFv2::WebACL').flatMap(({ Properties = {} }) => Properties.Rules);
+  return rules.length;
 }
 
 /** The number of metrics of an alarm, by which CloudWatch charges it. */

@@ -104,8 +104,8 @@ test('the guide reads outputs that exist, from the right stack, and uses every o
   expect(asked.length).toBeGreaterThan(10);
   for (const [name, stack] of asked) expect(OUTPUTS).toHaveProperty([String(name), 'stack'], stack);
   const unused = Object.keys(OUTPUTS).filter((name) => !asked.some(([other]) => other === name));
-  // The operator has no use for these: the first is in every link, the others are for references between stacks.
-  expect(unused).toEqual(['CdnUrl', 'AppDistributionId', 'CdnDistributionId']);
+  // The operator has no use for this: it is in every link.
+  expect(unused).toEqual(['CdnUrl']);
 });
 
 test("the guide's codes of a failed login exist", () => {
@@ -134,7 +134,7 @@ test('the guide says where to look for every check of the smoke run', () => {
 });
 
 test("the guide's policy that stops direct uploads denies the PUT of older URLs, and nothing else", async () => {
-  const [, policy = ''] = /put-role-policy .* --policy-document '(.*)'/.exec(page) ?? [];
+  const [, policy = ''] = /--policy-name stop-direct-uploads --policy-document '(.*)'/.exec(page) ?? [];
   const service = await startTestService({}, { mayLackGrants: true });
   try {
     const { byKey } = await service.newAccount();

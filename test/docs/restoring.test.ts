@@ -21,7 +21,6 @@ import { isPublicKey } from '../../shared/files/object-key.ts';
 import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
 import { adminProcessJson } from '../support/admin.ts';
 import { type Client, client } from '../support/client.ts';
-import { operatorOf } from '../support/operator.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { synthesizeStage } from '../support/synthesize-stage.ts';
 import { synthesized } from '../support/synthesized.ts';
@@ -120,18 +119,17 @@ test('a table restored from a backup serves its links, and goes on serving them 
 
 /** Makes a table with the keys and rows of the table of files, as DynamoDB restores it from a backup. */
 async function restoreTable(service: TestService, TableName: string): Promise<void> {
-  const { dynamoDb, close } = operatorOf(service);
-  const source = service.tables.files;
-  const { Table = {} } = await dynamoDb.send(new DescribeTableCommand({ TableName: source }));
-  const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes = [], LocalSecondaryIndexes = [] } = Table;
-  const indexes = (of: readonly (GlobalSecondaryIndexDescription | LocalSecondaryIndexDescription)[]) =>
-    of.map(({ IndexName, KeySchema, Projection }) => ({ IndexName, KeySchema, Projection }) as LocalSecondaryIndex);
   // The front of the local AWS makes no tables: only CloudFormation does.
   const engine = new DynamoDBClient({
     endpoint: inject('dynamoDbEndpoint'),
     region: 'us-east-1',
     credentials: { accessKeyId: 'deployment', secretAccessKey: 'deployment' },
   });
+  const source = service.tables.files;
+  const { Table = {} } = await engine.send(new DescribeTableCommand({ TableName: source }));
+  const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes = [], LocalSecondaryIndexes = [] } = Table;
+  const indexes = (of: readonly (GlobalSecondaryIndexDescription | LocalSecondaryIndexDescription)[]) =>
+    of.map(({ IndexName, KeySchema, Projection }) => ({ IndexName, KeySchema, Projection }) as LocalSecondaryIndex);
   await engine.send(
     new CreateTableCommand({
       TableName,
@@ -142,10 +140,9 @@ async function restoreTable(service: TestService, TableName: string): Promise<vo
       LocalSecondaryIndexes: indexes(LocalSecondaryIndexes),
     }),
   );
-  const { Items = [] } = await dynamoDb.send(new ScanCommand({ TableName: source, ConsistentRead: true }));
+  const { Items = [] } = await engine.send(new ScanCommand({ TableName: source, ConsistentRead: true }));
   for (const Item of Items) await engine.send(new PutItemCommand({ TableName, Item }));
   engine.destroy();
-  close();
 }
 
 async function expectFiles(byKey: Client, names: readonly string[]): Promise<void> {

@@ -1,20 +1,45 @@
 import { expect, test } from 'vitest';
+import { methodsOf, ROUTES, type Route } from '../../../shared/routes.ts';
 import { onlySynthesized, synthesized } from '../../support/synthesized.ts';
 
 const stage = () => onlySynthesized('Api', 'AWS::ApiGateway::Stage');
 
-test('every method of the gateway is throttled below the limits of an AWS account', async () => {
-  const { MethodSettings } = (await stage()).Properties;
-  expect(MethodSettings).toEqual([
-    {
-      HttpMethod: '*',
-      ResourcePath: '/*',
-      // Bodies and headers are not logged.
-      DataTraceEnabled: false,
-      ThrottlingRateLimit: 1_000,
-      ThrottlingBurstLimit: 500,
-    },
-  ]);
+interface MethodSetting {
+  readonly HttpMethod: string;
+  readonly ResourcePath: string;
+  readonly DataTraceEnabled: boolean;
+  readonly ThrottlingRateLimit: number;
+  readonly ThrottlingBurstLimit: number;
+}
+const methodSettings = async () => (await stage()).Properties.MethodSettings as MethodSetting[];
+
+/** By default an AWS account runs so many functions at once. */
+const CONCURRENCY = 1_000;
+
+test('each route has a throttle of its own, and all other methods have the default one', async () => {
+  const found = (await methodSettings()).map(({ HttpMethod, ResourcePath }) => `${HttpMethod} ${ResourcePath}`);
+  const routes = Object.values<Route>(ROUTES).flatMap((route) =>
+    methodsOf(route).map((method) => `${method} /${route.path.replaceAll('/', '~1')}`),
+  );
+  expect(found).toEqual(['* /*', ...routes]);
+});
+
+test('a flood of one route leaves two thirds of the concurrency when every answer takes a second', async () => {
+  for (const setting of await methodSettings()) {
+    expect(setting.ThrottlingRateLimit).toBeGreaterThan(0);
+    expect(setting.ThrottlingRateLimit).toBeLessThan(CONCURRENCY / 3);
+    expect(setting.ThrottlingBurstLimit).toBeLessThan(CONCURRENCY / 3);
+    // Bodies and headers are not logged.
+    expect(setting.DataTraceEnabled).toBe(false);
+  }
+});
+
+test('uploads, lists and logins together leave room for the rest', async () => {
+  const busiest = (await methodSettings()).filter(({ HttpMethod, ResourcePath }) =>
+    /^(POST|GET) .*~1(files|google|callback)$/.test(`${HttpMethod} ${ResourcePath}`),
+  );
+  expect(busiest).toHaveLength(4);
+  expect(busiest.reduce((sum, { ThrottlingRateLimit }) => sum + ThrottlingRateLimit, 0)).toBeLessThan(CONCURRENCY);
 });
 
 test('every method, even of unknown routes, requires the key that only CloudFront sends', async () => {

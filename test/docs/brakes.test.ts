@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Template } from '../../local-aws/service.ts';
+import { client } from '../support/client.ts';
+import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { resourcesOf, templatesOf } from '../support/synthesize-stage.ts';
+import { onlySynthesized } from '../support/synthesized.ts';
+import { shellLines } from './operator-page.ts';
+
+/** The switches in the section "Brakes" of docs/operate.md, tried on the local AWS. */
+
+const page = readFileSync(join(import.meta.dirname, '../../docs/operate.md'), 'utf8');
+const linesOf = (title: string) => {
+  const [, text = ''] = new RegExp(`\n### ${title}\n([\\s\\S]*?)\n##`).exec(page) ?? [];
+  return shellLines(text);
+};
+
+interface Throttle {
+  readonly method: string;
+  readonly resourcePath: string;
+  readonly rate: number;
+}
+
+/** The throttles that the commands of a section set, by `update-stage`. */
+function throttlesIn(title: string): Throttle[] {
+  return linesOf(title).flatMap((line) =>
+    [...line.matchAll(/op=replace,path=(\/\S+?)\/([A-Z]+)\/throttling\/rateLimit,value=(\d+)/g)].map(
+      ([, resourcePath = '', method = '', rate]) => ({ method, resourcePath, rate: Number(rate) }),
+    ),
+  );
+}
+const stopsIn = (title: string) => throttlesIn(title).filter(({ rate }) => rate === 0);
+
+/** Sets throttles as the commands do. @throws Error when the stage has no setting at such a path. */
+function setThrottles(templates: Record<string, Template>, throttles: readonly Throttle[]): void {
+  const [stage] = Object.values(templates).flatMap((template) => resourcesOf(template, 'AWS::ApiGateway::Stage'));
+  const settings = stage?.Properties?.MethodSettings as {
+    HttpMethod: string;
+    ResourcePath: string;
+    ThrottlingRateLimit: number;
+  }[];
+  for (const { method, resourcePath, rate } of throttles) {
+    const setting = settings.find((one) => one.HttpMethod === method && one.ResourcePath === resourcePath);
+    if (!setting) throw new Error(`there is no setting of ${method} ${resourcePath}`);
+    setting.ThrottlingRateLimit = rate;
+  }
+}
+
+test.each(['Stopping uploads', 'Stopping logins'])(
+  '%s: the commands that stop and those that start again name the same routes, with the rates of the stack',
+  async (title) => {
+    const started = throttlesIn(title).filter(({ rate }) => rate > 0);
+    const routes = (throttles: readonly Throttle[]) => throttles.map(({ rate: _, ...route }) => route);
+    expect(started.length).toBeGreaterThan(0);
+    expect(routes(stopsIn(title))).toEqual(routes(started));
+    const { MethodSettings } = (await onlySynthesized('Api', 'AWS::ApiGateway::Stage')).Properties;
+    for (const { method, resourcePath, rate } of started) {
+      const setting = { HttpMethod: method, ResourcePath: resourcePath, ThrottlingRateLimit: rate };
+      expect(MethodSettings).toContainEqual(expect.objectContaining(setting));
+    }
+  },
+);
+
+describe('a service whose operator stops', () => {
+  let dataDir: string;
+  let account: TestAccount;
+  let fileId: string;
+  const accountId = '123456789099';
+  const startStopped = (title: string): Promise<TestService> =>
+    startTestService(
+      {},
+      {
+        dataDir,
+        accountId,
+        mayLackGrants: true,
+        mayBreakApi: true,
+        edit: (templates) => setThrottles(templates, stopsIn(title)),
+      },
+    );
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'brakes-'));
+    const service = await startTestService({}, { dataDir, accountId });
+    account = await service.newAccount();
+    fileId = String((await account.byKey.upload('before.txt', 'before')).body.id);
+    await service.close();
+  });
+  afterAll(() => rm(dataDir, { recursive: true }));
+
+  test('logins refuses them, and sessions and keys go on working', async () => {
+    const service = await startStopped('Stopping logins');
+    for (const path of ['/auth/google', '/auth/google/callback?state=a&code=b']) {
+      const { status, body } = await client(service.urls.base_url, {}).request('GET', path);
+      expect([path, status, body]).toEqual([path, 429, { error: 'rate_limit_exceeded' }]);
+    }
+    const { key, cookie } = account;
+    expect((await client(service.urls.base_url, { cookie }).request('GET', '/auth/me')).status).toBe(200);
+    expect((await client(service.urls.base_url, { key }).request('GET', '/files')).status).toBe(200);
+    await service.close();
+  });
+
+  test('uploads refuses them in every lane, and lists and deletions work', async () => {
+    const [, policy = ''] = /stop-uploads --policy-document '(.*)'/.exec(linesOf('Stopping uploads').join('\n')) ?? [];
+    const service = await startStopped('Stopping uploads');
+    const grants = service.front.grantsUnused();
+    const role = grants.find(({ principal }) => principal.startsWith('FileHosting-local-Streaming-Role'))?.principal;
+    service.front.addPolicy(String(role), JSON.parse(policy));
+    const byKey = client(service.urls.base_url, { key: account.key });
+    const small = await byKey.upload('small.txt', 'small');
+    expect([small.status, small.body]).toEqual([429, { error: 'rate_limit_exceeded' }]);
+    const ticket = await byKey.postJson('/files', { name: 'a', mime_type: 'text/plain', size_bytes: 1 });
+    expect([ticket.status, ticket.body]).toEqual([429, { error: 'rate_limit_exceeded' }]);
+    const large = await byKey.upload('large.bin', 'x'.repeat(6_000_000));
+    expect([large.status, large.body]).toEqual([500, { error: 'internal_error' }]);
+    const { status, body } = await byKey.request('GET', '/files');
+    expect([status, body.total]).toEqual([200, 1]);
+    expect((await byKey.request('DELETE', `/files/${fileId}`)).status).toBe(200);
+    await service.close();
+  });
+});
+
+test('the log of downloads has the fields of the query in the guide, and none that tells who reads', async () => {
+  const { EdgeAlarms } = await templatesOf('prod');
+  const [delivery] = resourcesOf(EdgeAlarms, 'AWS::Logs::Delivery');
+  const fields = delivery?.Properties?.RecordFields as string[];
+  const [query = ''] = linesOf('Finding a hot link, and stopping it').filter((line) => line.includes('start-query'));
+  const asked = [...query.matchAll(/`([a-z-]+)`/g)].map(([, field]) => field);
+  expect(asked).toEqual(['sc-bytes', 'cs-uri-stem']);
+  expect(fields).toEqual(expect.arrayContaining(asked));
+  expect(
+    fields.filter((field) => /ip|host|referer|cookie|agent|query|forwarded|port|asn|country/i.test(field)),
+  ).toEqual([]);
+  const [source] = resourcesOf(EdgeAlarms, 'AWS::Logs::DeliverySource');
+  expect(JSON.stringify(source?.Properties?.ResourceArn)).toContain('"OutputName":"CdnDistributionId"');
+  const groups = resourcesOf(EdgeAlarms, 'AWS::Logs::LogGroup');
+  expect(groups.map(({ Properties }) => Properties?.RetentionInDays)).toEqual([7]);
+});
