@@ -6,6 +6,7 @@ import type { StageConfig } from '../settings/stage.ts';
 import { addAlarm } from './alarm.ts';
 import { ALARM_MEANINGS } from './alarm-meanings.ts';
 import { addAlarmTopic } from './alarm-topic.ts';
+import { addBudget } from './budget.ts';
 import { addDownloadLog } from './download-log.ts';
 import { edgeMetric, FIVE_MINUTES } from './watched.ts';
 
@@ -17,7 +18,7 @@ export interface EdgeAlarmsStackProps {
 
 /**
  * The alarms on CloudFront's metrics, and the log of downloads. These metrics, and so their alarms and topic, are only in
- * us-east-1, wherever the service is (decision 0007), and so is CloudFront's log. The stack has no state, and no other stack refers to it.
+ * us-east-1, wherever the service is (decision 0007), and so is CloudFront's log. The budget belongs to no Region. The stack has no state, and no other stack refers to it.
  */
 export class EdgeAlarmsStack extends Stack {
   constructor(scope: Construct, id: string, props: EdgeAlarmsStackProps) {
@@ -30,7 +31,9 @@ export class EdgeAlarmsStack extends Stack {
       name: this.stackName,
       distributionId: this.idOf(props.stage, props.distributionIds.cdn),
     });
-    addAlarmTopic(this, alarms, { emails: props.stage.alarmEmails, output: 'EdgeAlarmTopic' });
+    const { monthlyBudgetUsd: monthlyUsd, alarmEmails: emails } = props.stage;
+    if (monthlyUsd !== undefined) addBudget(this, { name: this.stackName, monthlyUsd, emails });
+    addAlarmTopic(this, alarms, { emails, output: 'EdgeAlarmTopic' });
   }
 
   /** Reads the id of a distribution from the stack that makes it, which may be in another Region. */

@@ -19,6 +19,7 @@ export interface StageSettings {
   readonly whoMayLogIn: typeof EVERYONE | { readonly domains?: readonly string[]; readonly emails?: readonly string[] };
   readonly limits?: Readonly<Partial<Record<LimitName, number>>>;
   readonly alarmEmails?: readonly string[];
+  readonly monthlyBudgetUsd?: number;
   readonly appDomain?: CustomDomain;
   readonly cdnDomain?: CustomDomain;
   readonly priceClass?: 'all' | '200' | '100';
@@ -79,6 +80,11 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
     meaning:
       'They get the alarms, after their owners have confirmed a mail from AWS. Others may subscribe to `AlarmTopic`',
   },
+  monthlyBudgetUsd: {
+    values: 'US dollars; absent: none',
+    meaning:
+      'A budget of the whole AWS account. The `alarmEmails` get mail when a month has cost more, and when AWS forecasts that it will',
+  },
   appDomain: {
     values: '`{ name, certificateArn }`; absent: a name under cloudfront.net',
     meaning: 'Your own domain name for API and dashboard, and the ARN of its ACM certificate in us-east-1',
@@ -128,6 +134,7 @@ export interface StageConfig {
   /** Comma-separated values of the variables of the login. Undefined: the variable is not set. */
   readonly allowLists: Readonly<Record<AllowListName, string | undefined>>;
   readonly alarmEmails: readonly string[];
+  readonly monthlyBudgetUsd: number | undefined;
   /** Absent: the distributions have names under cloudfront.net, which are separate sites (Public Suffix List). */
   readonly appDomain: CustomDomain | undefined;
   /** It is under another registrable domain than the app's, so that no upload shares a site with the dashboard's cookie. */
@@ -226,6 +233,7 @@ export function readStage(name: StageName, settings: StageSettings): StageConfig
     limits: limitsOf(check, settings.limits ?? {}),
     allowLists: allowListsOf(check, settings.whoMayLogIn),
     alarmEmails: settings.alarmEmails ?? [],
+    monthlyBudgetUsd: budgetOf(check, settings),
     appDomain: domainOf(check, 'appDomain', settings.appDomain),
     cdnDomain: domainOf(check, 'cdnDomain', settings.cdnDomain),
     priceClass: check.choice('priceClass', settings.priceClass ?? 'all', ['all', '200', '100']),
@@ -280,6 +288,15 @@ function firewallOf(check: Check, firewall: StageSettings['firewall']): StageCon
   check.number('firewall.requests', firewall.requests, 10, 2_000_000_000);
   check.number('firewall.downloads', firewall.downloads, 10, 2_000_000_000);
   return firewall;
+}
+
+/** Source: AWS Budgets API reference, "NotificationWithSubscribers": at most ten addresses, and at least one. */
+function budgetOf(check: Check, { monthlyBudgetUsd, alarmEmails = [] }: StageSettings): number | undefined {
+  if (monthlyBudgetUsd === undefined) return undefined;
+  check.number('monthlyBudgetUsd', monthlyBudgetUsd, 1, 1_000_000);
+  if (alarmEmails.length < 1 || alarmEmails.length > 10)
+    check.fail('monthlyBudgetUsd', `needs 1 to 10 alarmEmails; there are ${alarmEmails.length}`);
+  return monthlyBudgetUsd;
 }
 
 function secondCopyOf(check: Check, { region, secondCopy }: StageSettings): SecondCopy | undefined {

@@ -34,6 +34,7 @@ describe('a stage with all optional settings', () => {
       priceClass: '100',
       originSecretSlot: 'b',
       alarmEmails: ['ops@example.com', 'night@example.com'],
+      monthlyBudgetUsd: 100,
       streaming: { environments: 200 },
     });
   });
@@ -94,6 +95,19 @@ describe('a stage with all optional settings', () => {
       expect.objectContaining({ Protocol: 'email', Endpoint: 'ops@example.com' }),
       expect.objectContaining({ Protocol: 'email', Endpoint: 'night@example.com' }),
     ]);
+  });
+
+  test('has a budget that tells the given addresses of costs and of forecasts', () => {
+    const [budget] = resourcesOf(templates.EdgeAlarms, 'AWS::Budgets::Budget').map(({ Properties = {} }) => Properties);
+    expect(budget?.Budget).toMatchObject({ BudgetLimit: { Amount: 100, Unit: 'USD' }, TimeUnit: 'MONTHLY' });
+    const notifications = budget?.NotificationsWithSubscribers as {
+      Notification: { NotificationType: string };
+      Subscribers: { Address: string }[];
+    }[];
+    expect(notifications.map(({ Notification }) => Notification.NotificationType)).toEqual(['ACTUAL', 'FORECASTED']);
+    for (const { Subscribers } of notifications) {
+      expect(Subscribers.map(({ Address }) => Address)).toEqual(['ops@example.com', 'night@example.com']);
+    }
   });
 
   test('keeps its data when the stack is deleted', () => {
@@ -319,6 +333,11 @@ describe('an invalid setting is an error that names the file of the stage and th
       'MAX_UPLOAD_SIZE_BYTES must be a whole number from 1 to 5242880000, not "100MB"',
     ],
     [{ alarmEmails: ['nobody'] }, 'alarmEmails[0] must match '],
+    [
+      { monthlyBudgetUsd: 0, alarmEmails: ['a@example.org'] },
+      'monthlyBudgetUsd must be a whole number from 1 to 1000000',
+    ],
+    [{ monthlyBudgetUsd: 100 }, 'monthlyBudgetUsd needs 1 to 10 alarmEmails; there are 0'],
     [{ priceClass: '300' }, 'priceClass must be "all" or "200" or "100", not "300"'],
     [{ originSecretSlot: 'c' }, 'originSecretSlot must be "a" or "b", not "c"'],
     [{ reservesConcurrency: 0 }, 'reservesConcurrency must be true or false, not 0'],
