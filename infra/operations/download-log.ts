@@ -11,7 +11,7 @@ const FIELDS = ['date', 'time', 'cs-method', 'cs-uri-stem', 'sc-status', 'sc-byt
 
 /**
  * Adds a log of the downloads of a distribution, kept for a week, by which an operator finds a hot link in one query (decision
- * 0025). CloudFront delivers its logs to CloudWatch only in us-east-1.
+ * 0027). CloudFront delivers its logs to CloudWatch only in us-east-1.
  * @param name  is part of names that are unique in the account.
  */
 export function addDownloadLog(stack: Stack, { name, distributionId }: { name: string; distributionId: string }): void {
