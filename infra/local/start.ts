@@ -4,7 +4,7 @@ import { lockDataDir } from '../../local-aws/host/data-dir.ts';
 import { requireFreePort } from '../../local-aws/host/ports.ts';
 import { localStage } from '../stages/stages.ts';
 import { reportFunction, requestLine } from './report.ts';
-import { synthesize } from './synthesize.ts';
+import { synthesizeWhenChanged } from './synthesize.ts';
 
 /**
  * `npm start`: the whole service on this machine. `PORT` (8787) is the port of the app, `DATA_DIR` (.local) the data
@@ -36,7 +36,7 @@ async function start(port: number, dataDir: string): Promise<void> {
     startEngines(dataDir, process.env),
     // Loading the service takes a second, so it starts only after the checks above, together with the other steps.
     import('../../local-aws/service.ts'),
-    synthesize(assembly, stopping.signal),
+    synthesizeWhenChanged(assembly, stopping.signal),
   ]);
   started.push(engines);
   console.log('Creating tables and buckets, starting the servers …');

@@ -1,13 +1,56 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdirSync, statSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
 const ROOT = join(import.meta.dirname, '../..');
 
 /** The checks of the templates would take half of the time of a start. `npm run synth` and a test do them. */
 const SETTINGS = { STAGE: 'local', CDK_CONTEXT_JSON: '{}', CDK_VALIDATION: 'false' };
+
+/** In the output directory: what it was made of. */
+const MADE_OF = 'made-of.txt';
+
+/**
+ * Like {@link synthesize}, but keeps what an earlier call has made of the same files and the same environment variables. When we
+ * die meanwhile, the next start synthesizes again, because the note of what it was made of is written last.
+ */
+export async function synthesizeWhenChanged(directory: string, signal?: AbortSignal): Promise<void> {
+  const inputs = fingerprint({ root: ROOT, except: dirname(directory), environment: process.env });
+  const note = join(directory, MADE_OF);
+  const madeOf = await readFile(note, 'utf8').catch(() => undefined);
+  if (madeOf === inputs) return;
+  await synthesize(directory, signal);
+  await writeFile(note, inputs);
+}
+
+/** Folders that the stacks are not made of. Nor are they of those whose name begins with a dot. */
+const NO_SOURCES = new Set(['cdk.out', 'coverage', 'dist', 'docs', 'node_modules', 'test']);
+
+/**
+ * A text that differs when a file of the project was changed, added or removed, a package was installed, or an environment variable
+ * has another value. Any variable counts, because the stacks may read any.
+ * @param project  `except` is the data directory, which may be in the project.
+ */
+export function fingerprint(project: {
+  readonly root: string;
+  readonly except: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}): string {
+  const { root, except, environment } = project;
+  const describe = (path: string): string[] => {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (!stats?.isDirectory()) return [`${path} ${stats?.size} ${stats?.mtimeMs}`];
+    const names = readdirSync(path).filter((name) => !name.startsWith('.') && !NO_SOURCES.has(name));
+    return names.flatMap((name) => (join(path, name) === except ? [] : describe(join(path, name))));
+  };
+  const files = [...describe(root), ...describe(join(root, 'node_modules/.package-lock.json'))];
+  const inputs = [process.version, files.sort(), Object.entries(environment).sort()];
+  return createHash('sha256').update(JSON.stringify(inputs)).digest('hex');
+}
 
 /**
  * Synthesizes the stacks of the stage `local` as `npm run synth` does, with the limits in this process's environment variables.

@@ -1,8 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, inject, test, vi } from 'vitest';
-import { synthesize } from '../../../infra/local/synthesize.ts';
+import { afterEach, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { fingerprint, synthesize, synthesizeWhenChanged } from '../../../infra/local/synthesize.ts';
 import { loadAssembly } from '../../../local-aws/template/assembly.ts';
 import { checkResourceType } from '../../../local-aws/template/resource-types.ts';
 
@@ -23,4 +23,41 @@ test('npm start synthesizes the stage local, whatever stage an operator has name
   }
   // A template with a firewall does not start, instead of running without it.
   expect(() => checkResourceType('AWS::WAFv2::WebACL', 'WebAcl')).toThrow('nothing for AWS::WAFv2::WebACL');
+});
+
+test('npm start synthesizes again only when an input has changed, or the last time was not finished', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'synthesize-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const output = join(directory, 'cdk.out');
+  vi.stubEnv('CDK_BUNDLES', join(inject('assembly'), 'bundles'));
+  const isRepeated = async () => {
+    await writeFile(join(output, 'mark'), '');
+    await synthesizeWhenChanged(output);
+    return !(await readdir(output)).includes('mark');
+  };
+  await mkdir(output);
+  expect(await isRepeated()).toBe(true);
+  expect(await isRepeated()).toBe(false);
+  vi.stubEnv('RATE_LIMIT_LISTS_PER_MINUTE', '7');
+  expect(await isRepeated()).toBe(true);
+});
+
+test('every file counts as an input, but not data, tests, documents and hidden folders', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'project-'));
+  onTestFinished(() => rm(root, { recursive: true }));
+  for (const folder of ['functions', 'data', 'test', '.git', 'node_modules']) await mkdir(join(root, folder));
+  const inputs = (environment = {}) => fingerprint({ root, except: join(root, 'data'), environment });
+  const first = inputs();
+  for (const ignored of ['data/table', 'test/a.ts', '.git/index', 'node_modules/a']) {
+    await writeFile(join(root, ignored), '');
+  }
+  expect(inputs()).toBe(first);
+  const seen = new Set([first, inputs({ LIMIT: '1' })]);
+  for (const counted of ['package.json', 'functions/a.ts', 'functions/a.ts', 'node_modules/.package-lock.json']) {
+    await appendFile(join(root, counted), 'x');
+    seen.add(inputs());
+  }
+  await rm(join(root, 'functions/a.ts'));
+  seen.add(inputs());
+  expect(seen.size).toBe(7);
 });
