@@ -7,7 +7,7 @@ import { createTables, dynamoDbClient } from '../../support/tables.ts';
 const engine = dynamoDbClient();
 const tables = await createTables(engine);
 const proxy = await startDynamoDbProxy();
-const { dynamoDb, foundItem } = await import('../../../shared/aws/dynamodb.ts');
+const { dynamoDb, dynamoDbOnce, foundItem } = await import('../../../shared/aws/dynamodb.ts');
 const { failedConditions, transact } = await import('../../../shared/aws/transactions.ts');
 
 const TableName = tables.accounts;
@@ -114,4 +114,8 @@ test('an undefined attribute of the item itself is left out, which the type Item
   await put(id, undefined);
   const { Item } = await engine.send(new GetItemCommand({ TableName, Key: { id: { S: id } } }));
   expect(Item).toEqual({ id: { S: id } });
+});
+
+test('calls with and without retries share one pool of connections', () => {
+  expect(dynamoDbOnce.config.requestHandler).toBe(dynamoDb.config.requestHandler);
 });
