@@ -1,3 +1,5 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
@@ -68,6 +70,33 @@ describe.runIf(HAS_BROWSER)('the client in a browser', () => {
       ] as const;
     });
     expect([file.size_bytes, code]).toEqual([5 * MIB, 'invalid_argument']);
+    await here.leave();
+  });
+
+  test('refuses a small file that was changed since it was chosen', async () => {
+    const { here, page } = await open();
+    const folder = await mkdtemp(join(tmpdir(), 'file-hosting-browser-'));
+    const path = join(folder, 'draft.txt');
+    await writeFile(path, 'x'.repeat(5_000));
+    await page.evaluate(() => {
+      const input = document.createElement('input');
+      input.type = 'file';
+      input.id = 'chosen';
+      document.body.append(input);
+    });
+    await page.locator('#chosen').setInputFiles(path);
+    await writeFile(path, 'changed');
+    const code = await page.evaluate(async () => {
+      const { FileHosting } = (globalThis as unknown as { client: typeof Client }).client;
+      const [file] = document.querySelector<HTMLInputElement>('#chosen')?.files ?? [];
+      const uploaded = new FileHosting().upload(file as File);
+      return uploaded.then(
+        () => 'stored',
+        (error: Client.FileHostingError) => error.code,
+      );
+    });
+    expect(code).toBe('unreadable');
+    await rm(folder, { recursive: true });
     await here.leave();
   });
 

@@ -131,6 +131,21 @@ describe('upload', () => {
     expect(error).toMatchObject({ code: 'unreadable', cause: { message: 'the disk is gone' } });
   });
 
+  test.for([1_000, LARGE])(
+    'ends with what the report of progress of %i bytes throws, and stores nothing',
+    async (size) => {
+      const fresh = await service.newAccount();
+      const by = new FileHosting({ url: service.urls.root_url, key: fresh.key });
+      const onProgress = ({ sentBytes }: Progress) => {
+        if (sentBytes > 0) throw new RangeError('the bar is too short');
+      };
+      await expect(by.upload(patterned(Math.max(size, 200_000)), { onProgress })).rejects.toThrow(
+        'the bar is too short',
+      );
+      expect((await by.list()).total).toBe(0);
+    },
+  );
+
   test('refuses a file that changed while it was sent', async () => {
     const path = join(folder, 'changing.bin');
     await writeFile(path, patterned(20 * MIB));

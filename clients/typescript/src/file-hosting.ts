@@ -1,11 +1,12 @@
 import { recordIn } from './answer.ts';
 import { Api, type CallOptions } from './api.ts';
 import { invalid, type UploadSource } from './content.ts';
+import type { UploadOptions } from './job.ts';
 import { listAll } from './list-all.ts';
 import type { Pace } from './pace.ts';
 import { type RetryOptions, retry } from './retry.ts';
 import type { ApiKey, FileRecord, FilesPage, NewApiKey, Profile } from './types.ts';
-import { type UploadOptions, upload } from './upload.ts';
+import { upload } from './upload.ts';
 
 export interface ClientOptions {
   /**

@@ -4,7 +4,7 @@ import type { Description } from './content.ts';
  * What stands before and after the bytes of a file in its form. The name is percent-encoded as a whole (RFC 8187), so that any
  * character in it arrives, also `%`, quotes and line breaks.
  */
-export function formAround({ name = '', type }: Description) {
+export function formAround({ name = '', type }: Description, idempotencyKey: string) {
   const boundary = `file-${crypto.getRandomValues(new Uint32Array(4)).join('-')}`;
   const encoded = encodeURIComponent(name.toWellFormed()).replace(
     /[!'()*]/g,
@@ -16,6 +16,6 @@ export function formAround({ name = '', type }: Description) {
       `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename=""; filename*=UTF-8''${encoded}\r\nContent-Type: ${type}\r\n\r\n`,
     ),
     tail: encoder.encode(`\r\n--${boundary}--\r\n`),
-    contentType: `multipart/form-data; boundary=${boundary}`,
+    headers: { 'Content-Type': `multipart/form-data; boundary=${boundary}`, 'Idempotency-Key': idempotencyKey },
   };
 }

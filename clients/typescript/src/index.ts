@@ -1,6 +1,6 @@
 export type { UploadSource } from './content.ts';
 export { type ErrorCode, FileHostingError } from './error.ts';
 export { type ClientOptions, FileHosting, type ListOptions } from './file-hosting.ts';
+export type { Progress, UploadOptions } from './job.ts';
 export type { RetryOptions, Wait } from './retry.ts';
 export type { ApiKey, FileRecord, FilesPage, NewApiKey, Profile, ServiceErrorCode } from './types.ts';
-export type { Progress, UploadOptions } from './upload.ts';

@@ -59,13 +59,11 @@ export async function retry<Result>(
 
 /** Resolves after `seconds`. @throws FileHostingError `aborted` when `signal` is aborted. */
 export function pause(seconds: number, signal?: AbortSignal): Promise<void> {
-  return unlessAborted(
-    new Promise((resolve) => {
-      const timer = setTimeout(resolve, seconds * 1_000);
-      signal?.addEventListener('abort', () => clearTimeout(timer), { once: true });
-    }),
-    signal,
-  );
+  let timer: ReturnType<typeof setTimeout>;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, seconds * 1_000);
+  });
+  return unlessAborted(over, signal).finally(() => clearTimeout(timer));
 }
 
 /** Settles like `promise`, unless `signal` is aborted before. @throws FileHostingError `aborted` then. */

@@ -6,6 +6,8 @@ export interface Exchange {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Blob | AsyncIterable<Uint8Array> | undefined;
+  /** What of the body may become unreadable; the whole of it unless given. */
+  readonly content?: Blob | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Used instead of what the platform has. */
   readonly fetch?: typeof fetch | undefined;
@@ -36,17 +38,18 @@ function usesXhr(using: typeof fetch | undefined): boolean {
  * @throws FileHostingError `network_error`, `stalled`, `aborted`, `unreadable`.
  */
 export async function send(exchange: Exchange): Promise<Answer> {
-  const { signal, body } = exchange;
+  const { signal, body, content = body } = exchange;
   if (signal?.aborted) throw abortedError(signal);
+  exchange.onSent?.(0);
   const watch = new Watch(exchange.stallSeconds, signal);
   watch.moved();
-  exchange.onSent?.(0);
   try {
     return await (usesXhr(exchange.fetch) ? sendByXhr(exchange, watch) : sendByFetch(exchange, watch));
   } catch (cause) {
     if (signal?.aborted) throw abortedError(signal);
+    if (watch.callbackError) throw watch.callbackError.thrown;
     if (watch.hasStalled) throw new FileHostingError('stalled', { cause });
-    const unreadable = watch.unreadable ?? (body instanceof Blob && (await readingErrorOf(body)));
+    const unreadable = watch.unreadable ?? (content instanceof Blob && (await readingErrorOf(content)));
     if (unreadable instanceof FileHostingError) throw unreadable;
     if (unreadable) throw new FileHostingError('unreadable', { cause: unreadable });
     throw new FileHostingError('network_error', { cause });
@@ -64,6 +67,8 @@ class Watch {
   hasStalled = false;
   /** Why the body could not be read to its end. */
   unreadable: unknown;
+  /** What the caller's own report of progress has thrown. */
+  callbackError: { readonly thrown: unknown } | undefined;
 
   constructor(seconds: number, caller: AbortSignal | undefined) {
     this.#seconds = seconds;
@@ -129,7 +134,12 @@ function counted(body: Blob | AsyncIterable<Uint8Array>, watch: Watch, onSent: E
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        if (sent > 0) onSent?.(sent);
+        try {
+          if (sent > 0) onSent?.(sent);
+        } catch (thrown) {
+          watch.callbackError = { thrown };
+          throw thrown;
+        }
         watch.rest();
         try {
           const { done, value } = await chunks.next();

@@ -1,0 +1,74 @@
+import type { Api } from './api.ts';
+import { type Description, invalid } from './content.ts';
+import type { RetryOptions } from './retry.ts';
+
+/** Of one attempt. When an upload is repeated, `attempt` grows and `sentBytes` begins at 0 again; otherwise it only grows. */
+export interface Progress {
+  /** Bytes of the content that the network has taken. */
+  readonly sentBytes: number;
+  /** Undefined for a stream whose `size` was not given. */
+  readonly totalBytes: number | undefined;
+  /** From 1. */
+  readonly attempt: number;
+}
+
+export interface UploadOptions extends Description, RetryOptions {
+  /** The length of a stream in bytes, if it is known. A stream of another length is not stored. */
+  readonly size?: number | undefined;
+  /** Uploads of the same content with the same key (1–255 ASCII characters) within 24 hours make one file. */
+  readonly idempotencyKey?: string | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/** One upload on its way. */
+export interface Job extends RetryOptions {
+  readonly api: Api;
+  readonly size: number | undefined;
+  /** All attempts send the same key, so that they make one file. */
+  readonly key: string;
+  /** The caller can send the same key again, so what a failed upload has left is of use. */
+  readonly isKeyKnown: boolean;
+  /** Begins an attempt. @returns what reports its progress. */
+  readonly begin: (totalBytes: number | undefined) => (sentBytes: number) => void;
+}
+
+/** @throws FileHostingError `invalid_argument` for a key that cannot be sent. */
+export function newJob(api: Api, { idempotencyKey, onProgress, ...options }: UploadOptions): Job {
+  if (idempotencyKey !== undefined && !/^[ -~]{1,255}$/.test(idempotencyKey)) {
+    throw invalid('`idempotencyKey` must be 1 to 255 ASCII characters');
+  }
+  const { size, signal, retries, onWait } = options;
+  let attempt = 0;
+  const begin = (totalBytes: number | undefined) => {
+    attempt++;
+    let latest = -1;
+    return (bytes: number) => {
+      const sentBytes = Math.min(Math.max(bytes, 0), totalBytes ?? bytes);
+      if (sentBytes <= latest) return;
+      latest = sentBytes;
+      onProgress?.({ sentBytes, totalBytes, attempt });
+    };
+  };
+  const key = idempotencyKey ?? randomKey();
+  return { api, size, key, isKeyKnown: idempotencyKey !== undefined, begin, signal, retries, onWait };
+}
+
+/** How long an upload that is given up may take to remove what it has left. */
+const UNDO_MS = 10_000;
+
+/**
+ * Deletes what an upload may have left. If that fails, a ticket ends by itself.
+ * @param findId  asks for its id, until the signal is aborted.
+ */
+export async function undo({ api }: Job, findId: (signal: AbortSignal) => Promise<string>): Promise<void> {
+  try {
+    const id = await findId(AbortSignal.timeout(UNDO_MS));
+    await api.call('DELETE', `/files/${id}`, { signal: AbortSignal.timeout(UNDO_MS), doneStatus: 404 });
+  } catch {
+    // The caller gets the error for which the upload was given up.
+  }
+}
+
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

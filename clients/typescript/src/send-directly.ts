@@ -1,0 +1,74 @@
+import { type Answer, jsonOf, recordIn, storageErrorOf } from './answer.ts';
+import type { Content } from './content.ts';
+import { FileHostingError, withMore } from './error.ts';
+import { type Job, undo } from './job.ts';
+import { retry } from './retry.ts';
+import type { FileRecord, UploadTicket } from './types.ts';
+
+/**
+ * Gets a ticket, sends the bytes to the storage, and completes the upload. The storage takes the bytes of a ticket once, so
+ * that each step may be repeated.
+ * @throws FileHostingError
+ */
+export async function sendDirectly(job: Job, content: Content): Promise<FileRecord> {
+  const { api } = job;
+  let id: string | undefined;
+  let mayHaveTicket = false;
+  const askOnce = async (signal = job.signal) => {
+    mayHaveTicket = true;
+    const json = { name: content.name, mime_type: content.type, size_bytes: content.blob.size };
+    const headers = { 'Idempotency-Key': job.key };
+    return ticketIn(await api.request('POST', '/files', { ...job, rate: 'uploads', json, headers, signal }));
+  };
+  const ask = async () => {
+    const given = await retry(() => askOnce(), job);
+    id = given.id;
+    return given;
+  };
+  try {
+    const given = await putWithTicket(job, content, ask);
+    if ('url' in given) return given;
+    return await retry(async () => recordIn(await api.request('POST', `/files/${given.id}/complete`, job)), job);
+  } catch (error) {
+    // With a key of the caller's, the same call goes on where this one has ended.
+    const isOver = job.signal?.aborted || !job.isKeyKnown;
+    if (isOver && mayHaveTicket) await undo(job, async (signal) => id ?? (await askOnce(signal)).id);
+    throw isOver || !(error instanceof FileHostingError) ? error : withMore(error, { uploadId: id });
+  }
+}
+
+/** @returns the ticket whose bytes are stored, or the file if an earlier attempt with the same key has made it. */
+async function putWithTicket(
+  job: Job,
+  { blob }: Content,
+  ask: () => Promise<UploadTicket | FileRecord>,
+): Promise<UploadTicket | FileRecord> {
+  let given = await ask();
+  const put = async () => {
+    if ('url' in given) return;
+    const { method, url, headers } = given.upload;
+    const report = job.begin(blob.size);
+    const answer = await job.api.send({ method, url, headers, body: blob, signal: job.signal, onSent: report });
+    // 412: an earlier attempt has stored them.
+    if (answer.status >= 300 && answer.status !== 412) throw storageErrorOf(answer);
+    report(blob.size);
+  };
+  await retry(async () => {
+    try {
+      await put();
+    } catch (error) {
+      if (!(error instanceof FileHostingError && error.code === 'forbidden')) throw error;
+      // The URL has expired; the ticket gets another one.
+      given = await ask();
+      await put();
+    }
+  }, job);
+  return given;
+}
+
+function ticketIn(answer: Answer): UploadTicket | FileRecord {
+  if (answer.status === 201) return recordIn(answer);
+  const body = jsonOf(answer) as unknown as UploadTicket;
+  if (typeof body.id === 'string' && typeof body.upload?.url === 'string') return body;
+  throw new FileHostingError('invalid_response', { status: answer.status });
+}

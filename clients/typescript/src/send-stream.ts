@@ -1,0 +1,108 @@
+import { recordIn } from './answer.ts';
+import type { StreamContent } from './content.ts';
+import { abortedError, FileHostingError, withMore } from './error.ts';
+import { formAround } from './form.ts';
+import { type Job, undo } from './job.ts';
+import { retry } from './retry.ts';
+import type { FileRecord } from './types.ts';
+
+const NOT_REPEATED =
+  'Nothing was stored. A stream can be read only once: upload it anew, or give a path or Blob, which is repeated by itself.';
+const MAY_BE_STORED =
+  'The file may have been stored: look for it in the list before you upload it again. A path or Blob is repeated by itself.';
+
+/**
+ * Sends a stream in a form while it is read. It can be sent again only as long as nothing was read but its start.
+ * @param start  what was read of it already.
+ * @throws FileHostingError, whose advice says whether the file may have been stored.
+ */
+export async function sendStream(job: Job, content: StreamContent, start: readonly Uint8Array[]): Promise<FileRecord> {
+  const { api, signal, size } = job;
+  const form = new StreamForm(job, content, start);
+  const stop = new AbortController();
+  // Once all of it is sent, only the answer says what to delete.
+  const onAbort = () => !form.isSent && stop.abort();
+  signal?.addEventListener('abort', onAbort);
+  const settings = { ...job, signal: stop.signal, canRepeat: () => !form.isConsumed && job.retries !== 0 };
+  const attempt = async () => {
+    const onSent = form.progress(job.begin(size));
+    const { headers } = form;
+    return recordIn(await api.request('POST', '/files', { ...settings, rate: 'uploads', body: form, headers, onSent }));
+  };
+  try {
+    const record = await retry(attempt, settings);
+    if (!signal?.aborted) return record;
+    await undo(job, async () => record.id);
+    throw abortedError(signal);
+  } catch (error) {
+    throw finalError(error, form, signal);
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+function finalError(error: unknown, { isConsumed, isSent }: StreamForm, signal: AbortSignal | undefined): unknown {
+  if (!(error instanceof FileHostingError)) return error;
+  const isLost = isConsumed && error.isTemporary;
+  const final = signal?.aborted ? abortedError(signal) : error;
+  if (isLost && isSent) return withMore(final, { advice: MAY_BE_STORED });
+  return isLost && final === error ? withMore(error, { advice: NOT_REPEATED }) : final;
+}
+
+/** The form of a stream: each iteration begins with what is kept of it. */
+class StreamForm implements AsyncIterable<Uint8Array> {
+  /** The stream was read beyond its start. */
+  isConsumed = false;
+  /** The network was given all of it. */
+  isSent = false;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly #size: number | undefined;
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  readonly #start: readonly Uint8Array[];
+  readonly #head: Uint8Array;
+  readonly #tail: Uint8Array;
+  /** How many bytes of the content the network was given. */
+  #bytes = 0;
+
+  constructor({ key, size }: Job, { chunks, ...described }: StreamContent, start: readonly Uint8Array[]) {
+    const { head, tail, headers } = formAround(described, key);
+    this.headers = headers;
+    this.#head = head;
+    this.#tail = tail;
+    this.#size = size;
+    this.#chunks = chunks;
+    this.#start = start;
+  }
+
+  /** Counts only the bytes of the content. */
+  progress(report: (bytes: number) => void): (sent: number) => void {
+    return (sent) => report(Math.min(sent - this.#head.byteLength, this.#bytes));
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    yield this.#head;
+    this.#bytes = 0;
+    for (const chunk of this.#start) {
+      this.#bytes += chunk.byteLength;
+      yield chunk;
+    }
+    for (;;) {
+      this.isConsumed = true;
+      const { done, value } = await this.#chunks.next();
+      if (done) break;
+      this.#bytes += value.byteLength;
+      if (this.#bytes > (this.#size ?? this.#bytes)) break;
+      yield value;
+    }
+    checkSize(this.#size, this.#bytes);
+    this.isSent = true;
+    yield this.#tail;
+  }
+}
+
+/** @throws FileHostingError `unreadable` when a stream has not the size that was announced, if one was. */
+export function checkSize(expected: number | undefined, actual: number): void {
+  if (expected === undefined || actual === expected) return;
+  const what = `The stream has ${actual > expected ? 'more than' : 'only'} ${Math.min(actual, expected)} of ${expected} bytes`;
+  throw new FileHostingError('unreadable', { what });
+}
