@@ -71,11 +71,7 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
   },
   endSessions: {
     ...AUTHENTICATED,
-    tables: [
-      ...BY_SESSION,
-      { table: 'sessions', actions: ['DeleteItem'] },
-      { table: 'sessions', actions: ['Query'], index: 'by_account' },
-    ],
+    tables: [...BY_SESSION, { table: 'sessions', actions: ['DeleteItem'] }],
   },
   listFiles: {
     tables: [

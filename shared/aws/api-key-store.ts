@@ -115,7 +115,7 @@ export const apiKeyStore: ApiKeyStore = {
       await transact([...rows, { Update: count }], { deadlineAt });
       return true;
     } catch (error) {
-      // Of two revocations at once, one finds the rows gone.
+      // Of two simultaneous revocations, one finds the rows gone.
       if (failedConditions(error).some((found) => found !== undefined)) return false;
       throw error;
     }

@@ -8,7 +8,7 @@ import { dynamoDbOnce, foundItem, type Item, readOptionalNumber, tableName } fro
 
 type Slotted = Extract<Step, { kind: 'open' | 'use' }>;
 
-/** A row may go once all its stamps are old. It stays a good deal longer, because TTL goes by a clock of its own. */
+/** A row may go once all its stamps are old. It stays ten times as long, because DynamoDB expires rows by its own clock. */
 const KEPT_MS = 10 * RATE_WINDOW_MS;
 
 /**
@@ -45,7 +45,7 @@ export const rateLimitStore: RateLimitStore = {
 
 type Update = Pick<UpdateCommandInput, 'ConditionExpression' | 'UpdateExpression' | 'ExpressionAttributeValues'>;
 
-/** When two first requests come at once, one creates the row; the other finds it and goes on from there. */
+/** When two first requests come at the same time, one creates the row. The other finds it and goes on from it. */
 function creation(key: string, { stamps, sizes, left }: Window): PutCommandInput {
   const Item: Item = { id: key, l: stamps, ...(sizes && { u: sizes, c: left }), expires_at: expiry() };
   return {

@@ -17,7 +17,7 @@ limitAndTranslate(secretsManager);
 
 /**
  * Reads the OAuth client of the login. A secret that the operator has not filled in, or has filled in wrongly, is not kept, so
- * that its correction is noticed at once.
+ * that the next request notices its correction.
  * @throws ApiError `service_unavailable`. Its cause names the secret and tells nothing of its content.
  */
 export const loginProvider = cached(() => readSecret('LOGIN_PROVIDER_SECRET', parseLoginProvider), { keepMs: KEPT_MS });

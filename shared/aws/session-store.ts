@@ -1,4 +1,4 @@
-import { DeleteCommand, GetCommand, paginateQuery, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { eachOf } from '../each-of.ts';
 import { serviceUnavailable } from '../errors.ts';
 import { SESSION_MAX_MS, SESSIONS_PER_ACCOUNT_MAX } from '../limits.ts';
@@ -18,12 +18,12 @@ import { failedConditions, transact, writeItem } from './transactions.ts';
 
 /** How long a login waits for uploads to the same account, and for other logins to it. */
 const PATIENCE_MS = 5_000;
-/** So many calls run at once when many sessions are read or ended. */
+/** How many calls run at the same time when many sessions are read or ended. */
 const CONCURRENCY = 16;
 
 /**
  * {@link SessionStore} in DynamoDB: one row for each session, under the hash of its token; and one row for each account,
- * which lists its sessions ({@link SessionList}), because the table's index by account is a moment behind.
+ * which lists its sessions ({@link SessionList}), because a global index would be a moment behind its table.
  */
 export const sessionStore: SessionStore = {
   async add(session) {
@@ -31,7 +31,7 @@ export const sessionStore: SessionStore = {
     for (;;) {
       const outcome = await tryToAdd(session, await listOf(session.accountId), deadlineAt);
       if (outcome !== 'list changed') return outcome;
-      if (Date.now() >= deadlineAt) throw serviceUnavailable({ detail: 'too many logins to one account at once' });
+      if (Date.now() >= deadlineAt) throw serviceUnavailable({ detail: 'too many simultaneous logins to one account' });
     }
   },
 
@@ -64,7 +64,7 @@ export const sessionStore: SessionStore = {
 
   async removeAll(accountId, { last } = { last: undefined }) {
     const list = await listOf(accountId);
-    const others = (await allOf(accountId, list)).filter((hash) => hash !== last);
+    const others = [...(list?.ends.keys() ?? [])].filter((hash) => hash !== last);
     const removed = await eachOf(others, CONCURRENCY, removeRow);
     if (last !== undefined) removed.push(await removeRow(last));
     if (list) await removeList(accountId, list);
@@ -72,7 +72,7 @@ export const sessionStore: SessionStore = {
   },
 
   async countLive(accountId, now) {
-    const hashes = await allOf(accountId, await listOf(accountId));
+    const hashes = [...((await listOf(accountId))?.ends.keys() ?? [])];
     const sessions = await eachOf(hashes, CONCURRENCY, sessionStore.find);
     return sessions.filter((session) => session && session.expiresAt > now).length;
   },
@@ -103,12 +103,12 @@ async function tryToAdd(session: Session, known: SessionList | undefined, deadli
     refreshed_at: epochSeconds(session.refreshedAt),
     expires_at: epochSeconds(session.expiresAt),
   };
-  const { list, tooMany } = listWith(known, session);
+  const { list, surplus } = listWith(known, session);
   const items = [
     { Put: { TableName, Item: row } },
     { ConditionCheck: { ...accountAt(session.accountId), ConditionExpression: ACCOUNT_IS_OPEN } },
     { Put: { TableName, Item: list, ...ifUnchanged(known) } },
-    ...tooMany.map((hash) => ({ Delete: sessionAt(hash) })),
+    ...surplus.map((hash) => ({ Delete: sessionAt(hash) })),
   ];
   try {
     await transact(items, { deadlineAt });
@@ -121,26 +121,6 @@ async function tryToAdd(session: Session, known: SessionList | undefined, deadli
   }
 }
 
-/**
- * The hashes of all sessions of an account: those of its list, and from the index those that were made by a version without
- * lists. (The index may be a moment behind, but no session of that version is as young as that.) The
- * query and the index may go when no session of such a version can live any more: see decision 0016.
- */
-async function allOf(accountId: string, list: SessionList | undefined): Promise<string[]> {
-  const pages = paginateQuery(
-    { client: dynamoDb },
-    {
-      TableName: tableName('sessions'),
-      IndexName: 'by_account',
-      KeyConditionExpression: 'account_id = :account',
-      ExpressionAttributeValues: { ':account': accountId },
-    },
-  );
-  const hashes = new Set(list?.ends.keys());
-  for await (const { Items = [] } of pages) for (const item of Items) hashes.add(readText(item, 'token_hash'));
-  return [...hashes];
-}
-
 /** @returns false when there was none. */
 async function removeRow(tokenHash: string): Promise<boolean> {
   const command = new DeleteCommand({ ...sessionAt(tokenHash), ReturnValues: 'ALL_OLD' });
@@ -150,7 +130,7 @@ async function removeRow(tokenHash: string): Promise<boolean> {
 
 /**
  * The row that lists the sessions of one account, so that one strong read finds all of them (decision 0016). Every login
- * writes it anew, in the transaction that adds the session. A session that ends stays in the list until its 30 days are over,
+ * rewrites it, in the transaction that adds the session. A session that ends stays in the list until its 30 days are over,
  * so the list may name sessions that are gone.
  */
 interface SessionList {
@@ -172,12 +152,12 @@ async function listOf(accountId: string): Promise<SessionList | undefined> {
 
 /**
  * The row of the list after a session was added.
- * @returns also the oldest sessions that are too many now: the same transaction must end them.
+ * @returns the row, and the oldest sessions beyond the maximum, which the same transaction must end.
  */
 function listWith(
   known: SessionList | undefined,
   { tokenHash, accountId, createdAt }: Session,
-): { readonly list: Item; readonly tooMany: readonly string[] } {
+): { readonly list: Item; readonly surplus: readonly string[] } {
   const end = epochSeconds(createdAt + SESSION_MAX_MS);
   const lasting = [...(known?.ends ?? [])].filter(([, until]) => until > epochSeconds(createdAt));
   const newestFirst = [[tokenHash, end] as const, ...lasting.toSorted(([, one], [, other]) => other - one)];
@@ -189,7 +169,7 @@ function listWith(
     // By then every session in it has ended.
     expires_at: end,
   };
-  return { list, tooMany: newestFirst.slice(SESSIONS_PER_ACCOUNT_MAX).map(([hash]) => hash) };
+  return { list, surplus: newestFirst.slice(SESSIONS_PER_ACCOUNT_MAX).map(([hash]) => hash) };
 }
 
 /** The condition that the list is still as it was read. */

@@ -5,7 +5,7 @@ import { describeError, log } from '../log.ts';
 import { dynamoDb, epochSeconds, failedCondition, readNumbers, tableName } from './dynamodb.ts';
 
 /**
- * Counts the uploads that an account streams at once, over all servers. The rate limits table has one row for each account,
+ * Counts the simultaneous streaming uploads of an account, over all servers. The rate limits table has one row for each account,
  * `streams#<account>`. Its map `slots` holds a lease (epoch milliseconds of its end) for each open stream.
  *
  * A server that dies leaves its leases behind, and so does a claim that arrives after its slot was released. Such leases end by
@@ -65,7 +65,7 @@ async function claim(accountId: string, id: string, now: number): Promise<'taken
   return found === undefined ? 'taken' : (readNumbers(found, 'slots') ?? 'absent');
 }
 
-/** Creates the row. When two takers do it at once, the second leaves the map of the first alone. */
+/** Creates the row. Of two simultaneous takers, the second leaves the map of the first as it is. */
 async function create(accountId: string, now: number): Promise<void> {
   await updateIf(accountId, {
     UpdateExpression: 'SET slots = if_not_exists(slots, :none), expires_at = :ttl',

@@ -38,7 +38,9 @@ export const TABLES = {
     partitionKey: text('account_id'),
     sortKey: text('id'),
     localIndexes: {
-      /** Only ready files have `seq`. The index is local because it can be read strongly: a file is listed right after its 201. */
+      /**
+       * Only ready files have `seq`. The index is local because it can be read strongly: a file is listed right after its 201.
+       */
       by_seq: {
         partitionKey: text('account_id'),
         sortKey: number('seq'),
@@ -56,9 +58,6 @@ export const TABLES = {
     variable: 'SESSIONS_TABLE',
     partitionKey: text('token_hash'),
     ttl: 'expires_at',
-    globalIndexes: {
-      by_account: { partitionKey: text('account_id'), sortKey: number('created_at'), include: [] },
-    },
   },
   /** One row for each window: `<class>#<limit>#<subject>`; and one for the streams of each account: `streams#<account>`. */
   rateLimits: { variable: 'RATE_LIMITS_TABLE', partitionKey: text('id'), ttl: 'expires_at' },

@@ -26,7 +26,7 @@ const LEASE_MARGIN_MS = WORK_AFTER_DEADLINE_MS + 1_000;
 const PATIENCE_MS = 3_000;
 const FIRST_WAIT_MS = 150;
 const LONGEST_WAIT_MS = 2_000;
-/** A ticket can change at most this often while we look: pending, then ready or cancelled, then gone. */
+/** How many attempts may find that the ticket has changed: pending, then ready or cancelled, then gone. */
 const TURNS = 3;
 
 interface Completing extends Deadline {
@@ -38,18 +38,17 @@ interface Completing extends Deadline {
 }
 
 /**
- * Makes a direct upload a file once its bytes have arrived. It is safe to do this twice, at the same time (the client and the
- * event of the bucket usually race), and while the ticket is cancelled: one attempt at a time copies the bytes, under a lease
- * on the row, and the others wait for its file. After a failure the ticket is still pending, so the next attempt can succeed
- * until the ticket ends.
+ * Makes a direct upload a file once its bytes have arrived. It is safe to call this repeatedly, at the same time (the client
+ * and the event of the bucket usually race), and while the ticket is being cancelled: one attempt at a time copies the bytes,
+ * under a lease on the row, and the others wait for its file. After a failure the ticket is still pending, so the next attempt
+ * can succeed until the ticket ends.
  *
  * Each attempt copies to its own public key, which is written on the row first. An attempt that dies leaves a key that the
  * row holds; one that is late, after the end of its lease, leaves a copy that no link leads to. The bytes that arrived stay
  * in `incoming/` until the ticket ends (see `file.ts`).
- * @returns the file, also when it was ready before.
+ * @returns the file, even if it was ready already.
  * @throws ApiError `not_found`; `upload_incomplete`; `storage_limit_exceeded` when the account has as many files as it may
- *   (then the ticket is `refused`, and this is the answer until its end); `service_unavailable`, also when another attempt
- *   takes too long.
+ *   (then the ticket is `refused`, and this is the answer until its end); `service_unavailable`, for example when another attempt takes too long.
  */
 export async function completeUpload(
   stores: CompletingStores,
@@ -134,8 +133,8 @@ async function attempt(
   }
   await endAttempt(stores, ticket, objectKey);
   if (outcome !== 'no room') return undefined;
-  // The bytes that arrived keep further PUTs out. If we die before this, the next attempt comes here again, or the sweeper
-  // ends the ticket.
+  // The bytes that arrived keep further PUTs out. If we die before this write, the next attempt refuses the ticket, or the
+  // sweeper ends it.
   await stores.releases.releaseTicket(ticket, 'refused', { deadlineAt });
   throw new ApiError('storage_limit_exceeded');
 }
@@ -151,7 +150,7 @@ async function endAttempt(stores: CompletingStores, ref: FileRef, objectKey: str
     if (file) return file;
     await briefly(() => stores.objects.remove(objectKey));
   } catch (error) {
-    log('warn', 'attempt not tidied up; the sweeper will', { fileId: ref.id, ...describeError(error) });
+    log('warn', 'attempt not tidied up; left to the sweeper', { fileId: ref.id, ...describeError(error) });
   }
   return undefined;
 }

@@ -82,7 +82,7 @@ export function parseTicketRequest(body: Readonly<Record<string, unknown>>, maxB
   };
 }
 
-/** How often requests with the same key may overtake us before we answer that we are busy. */
+/** How often another request with the same key may come first before we answer `service_unavailable`. */
 const TURNS = 3;
 
 /**
@@ -99,7 +99,8 @@ export async function createTicket(
 ): Promise<TicketAnswer> {
   for (let turn = 0; turn < TURNS; turn++) {
     checkDeadline(input);
-    // In this order: when the usage we read already includes the first attempt with this key, we find its record as well.
+    // The account is read before the record: if the usage already includes an earlier attempt with this key, its record is
+    // found as well.
     const known = turn === 0 ? await input.standing : undefined;
     const account = known?.account ?? (await getAccount(stores.accounts, input.accountId));
     const { answer, claim } = await useKey(stores, input, clock());

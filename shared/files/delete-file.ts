@@ -27,7 +27,7 @@ const TURNS = 3;
 /**
  * Deletes a file, or cancels a ticket. One transaction takes it out of the books; from then on it is gone for its owner. So
  * the rest can neither fail the request nor hold it up: we try once, briefly, to remove the object and the row, and the
- * sweeper removes what we leave. Of two deletions at once one succeeds and the other gets `not_found`.
+ * sweeper removes what we leave. Of two simultaneous deletions, one succeeds and the other gets `not_found`.
  *
  * When a ticket is cancelled, an empty object takes its key in `incoming/`, unless its bytes are there. If that fails or we
  * die before it, one PUT may still succeed. Its bytes then keep further PUTs out, make no file, and are removed when the
@@ -78,6 +78,6 @@ export async function removeLeftover(
 /** Does what the sweeper would do later: when it fails, the deletion has succeeded all the same. */
 async function tryNow(ref: FileRef, work: () => Promise<void>): Promise<void> {
   await briefly(work).catch((error) => {
-    log('warn', 'deletion not finished; the sweeper will', { fileId: ref.id, ...describeError(error) });
+    log('warn', 'deletion not finished; left to the sweeper', { fileId: ref.id, ...describeError(error) });
   });
 }

@@ -4,7 +4,10 @@ import { extensionOf } from './media-type.ts';
 /** Control characters, line and paragraph separators, marks that turn the direction of text, and the byte order mark. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\uFEFF]/gu;
 
-/** A character that a reader can see: no white space, format mark or filler. A dot does not count: alone it is no name. */
+/**
+ * A character that a reader can see: no white space, format mark or filler. A dot does not count, because a dot alone is not a
+ * name.
+ */
 const VISIBLE = /[^.\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /**

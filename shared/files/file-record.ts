@@ -30,7 +30,7 @@ function percent(character: string): string {
 
 /**
  * Reads the row of an id that a client gives; undefined when there is none. The account's other rows, such as the listing
- * counters, have ids that are no UUIDs: they are not found, without a read.
+ * counters, have ids that are not UUIDs, so they are not found, and no read is made.
  */
 export async function findRow(stores: { readonly files: FileStore }, ref: FileRef): Promise<FileRow | undefined> {
   return isUuid(ref.id) ? stores.files.get(ref) : undefined;

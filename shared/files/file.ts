@@ -57,7 +57,10 @@ export interface PendingTicket extends FileRef {
   readonly attemptUntil?: number;
   /** The ticket's `Idempotency-Key`: settling writes the file into its record. */
   readonly idempotency?: IdempotencyClaim;
-  /** Until then a PUT by any of the ticket's URLs may arrive: the slowest that we wait for, begun at the last moment, has ended. */
+  /**
+   * Until then a PUT by any of the ticket's URLs may arrive. It is the time at which the slowest PUT ends that begins at the
+   * last moment.
+   */
   readonly ticketEndsAt: number;
   /** Equal to `ticketEndsAt`, unless a sweeper has taken the row. */
   readonly dueAt: number;
@@ -72,7 +75,7 @@ export interface ReadyFile extends ListedFile {
   readonly ticketEndsAt?: number;
 }
 
-/** No file any more: its size is given back, and its objects have to be removed before the row. */
+/** The rest of a file or ticket: its size is given back already; its objects must be removed, then the row. */
 export interface LeftoverRow extends FileRef {
   /** `refused` is like `cancelled`; it says that the account had no room for another file at completion. */
   readonly state: 'cancelled' | 'refused' | 'deleting';

@@ -3,7 +3,10 @@ import { ApiError } from '../errors.ts';
 import type { StoredFile, Via } from './file.ts';
 import type { IdempotencyRecord } from './file-store.ts';
 
-/** Two requests with one `Idempotency-Key` must agree in this: the file they ask for, not the bytes of their bodies. */
+/**
+ * What two requests with the same `Idempotency-Key` must have in common: the file that they describe. The form around it may
+ * differ.
+ */
 interface Fingerprinted {
   readonly via: Via;
   readonly name: string;

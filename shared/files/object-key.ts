@@ -24,8 +24,8 @@ export function isPublicKey(key: string): boolean {
 }
 
 /**
- * The key of the object behind a link; undefined for an address that is no link of ours. The name at the end of the link and
- * a query are ignored, because the edge strips them.
+ * The key of the object behind a link; undefined for an address that is not a link of this service. The name at the end of the
+ * link and a query are ignored, because the edge strips them.
  * @param cdnUrls  every address files are served from.
  */
 export function objectKeyOfLink(link: string, cdnUrls: readonly string[]): string | undefined {

@@ -20,7 +20,7 @@ export interface ObjectStore {
 
   /**
    * Stores an object of several parts. One part is sent while the next is read; the object appears when all are stored.
-   * When anything fails, also the reading of `parts`, it removes the stored parts and rethrows the error.
+   * When anything fails, including the reading of `parts`, it removes the stored parts and rethrows the error.
    * @throws ApiError `timeout` when the parts were removed meanwhile.
    */
   putInParts(key: string, parts: AsyncIterable<Uint8Array>, description: ObjectDescription): Promise<void>;
@@ -29,8 +29,8 @@ export interface ObjectStore {
   size(key: string): Promise<number | undefined>;
 
   /**
-   * Copies an object inside the storage: a large one in parts, many at once. When one fails it removes the others; when that
-   * fails too, the sweeper finds them by the row that holds the key.
+   * Copies an object inside the storage: a large one in parts, many of them at the same time. When one fails it removes the
+   * others; when that fails too, the sweeper finds them by the row that holds the key.
    * @returns false when there is no object to copy, or the sweeper has removed the parts meanwhile.
    */
   copy(copy: Copy, description: ObjectDescription): Promise<boolean>;

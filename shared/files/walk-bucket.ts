@@ -7,7 +7,7 @@ import type { SweepingStores, WalkState } from './work-store.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /**
- * No work is still under way on an object as old as this: a stream ends within 15 minutes, and a copy with its function.
+ * Nothing still works on an object of this age: a stream ends within 15 minutes, and a copy with its function.
  * (Bytes that arrive for a ticket have a row from the beginning, however long the ticket lives.)
  */
 const MIN_AGE_MS = DAY_MS + 3_600_000;
@@ -32,7 +32,7 @@ export async function walkBucket(stores: SweepingStores, now: number): Promise<{
   const outcomes = [...checks, ...aborts];
   const failed = outcomes.filter((outcome) => outcome === 'failed').length;
   const { after: _, ...rest } = state;
-  // Two sweepers at once do the same page twice; if we die before this, the next sweep does the page again.
+  // Two simultaneous sweepers process the same page twice. If we die before this write, the next sweep processes the page again.
   await stores.work.saveWalk({
     ...rest,
     ...(page.after !== undefined && { after: page.after }),
@@ -63,7 +63,7 @@ async function checkObject(stores: SweepingStores, { key }: ListedObject, now: n
     await stores.objects.remove(key);
     return 'removed';
   } catch (error) {
-    log('error', 'object not compared with its row; the next walk does it', describeError(error));
+    log('error', 'object not compared with its row; the next walk compares it', describeError(error));
     return 'failed';
   }
 }
@@ -87,7 +87,7 @@ async function abortOldUploads(stores: SweepingStores, now: number): Promise<Out
       await stores.inventory.abort(upload);
       return 'removed';
     } catch (error) {
-      log('error', 'parts not removed; the next walk does it', describeError(error));
+      log('error', 'parts not removed; the next walk removes them', describeError(error));
       return 'failed';
     }
   });

@@ -20,11 +20,12 @@ export interface RatePolicy {
   readonly slots: number;
 }
 
-/** Up to this limit each admission has its own slot. A row of 120 stamps fits into 1 KB, one write unit; for a higher limit … */
+/** Up to this limit each admission has its own slot: a row of 120 stamps fits into 1 KB, one write unit. */
 const OWN_SLOT_MAX = 120;
 /**
- * … admissions share this many slots. Such a row stays within 1 KB, one write unit. A slot is free again 60 s after its last
- * use, so a client that never pauses gets 72/73 of its limit; a client that was idle gets all of it at once.
+ * The number of slots that admissions share above {@link OWN_SLOT_MAX}. Such a row stays within one write unit, too. A slot is
+ * free again 60 s after its last use, so a client that never pauses gets 72/73 of its limit; a client that was idle may use all
+ * of it immediately.
  */
 const SHARED_SLOTS = 72;
 

@@ -9,9 +9,9 @@ import { type RatePolicy, slotSizes } from './policy.ts';
  * slot, if its stamp is 60 s old, moves from the front to the end, with its size and the stamp of now. (For limits up to
  * 120, N = S and every admission opens a slot of size one.)
  *
- * So each slot lives again and again. One life has at most `size` uses, and the next life begins 60 s after the last use of
- * the one before. Hence any span of 60 s, its start excluded, meets at most one life of each slot, and the sizes add up to N.
- * This holds in whatever order the stamps are, and every change is one conditional write.
+ * So each slot is used in rounds. A round has at most `size` uses, and the next one begins 60 s after the last use of the one
+ * before. Hence any span of 60 s, its start excluded, meets at most one round of each slot, and the sizes add up to N. This
+ * holds in whatever order the stamps are, and every change is one conditional write.
  *
  * Clocks: each admission is stamped by the clock of one process and compared with the clock of another. Two clocks that
  * differ by d could shorten the 60 s by d. So stamps are rounded up, `now` is rounded down, and {@link TOLERANCE_MS} is

@@ -64,7 +64,7 @@ async function suspend(accountId: string): Promise<void> {
 }
 
 describe('a ticket', () => {
-  test('reserves its size at once, and is not a file', async () => {
+  test('reserves its size immediately, and is not a file', async () => {
     const accountId = await newAccount(service);
     const { id, expiresAt } = await newTicket(service, accountId, 7);
     expect(await usageOf(service, accountId)).toEqual({ bytes: 7, files: 0 });
@@ -556,7 +556,7 @@ describe('cancelling', () => {
     await sweepLater(service);
   });
 
-  test('gives the reservation back at once', async () => {
+  test('gives the reservation back immediately', async () => {
     const accountId = await newAccount(service);
     const ticket = await newTicket(service, accountId, 5);
     await put(ticket, 'hello');

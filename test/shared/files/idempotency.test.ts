@@ -102,7 +102,7 @@ describe('an upload with a used key', () => {
   });
 });
 
-describe('of several uploads with one key at once', () => {
+describe('of several simultaneous uploads with one key', () => {
   test.each([
     ['there is room for all', 2_000],
     ['there is room for one', 5],
@@ -116,7 +116,7 @@ describe('of several uploads with one key at once', () => {
     await expectBalance(service, id, { files: 1, bytes: 5 });
   });
 
-  test('for different files one becomes a file, and the others are conflicts', async () => {
+  test('with different files, one becomes a file and the others are conflicts', async () => {
     const id = await newAccount(service);
     const key = newKey();
     const staged = await Promise.all(['one', 'two'].map((content) => stage(service, id, chunks(content), key)));

@@ -31,7 +31,7 @@ describe('the media type', () => {
     ],
     ['keeps a charset among other parameters', 'text/plain; a=b; charset=utf-8; c=d', 'a', 'text/plain; charset=utf-8'],
     ['loses an unknown charset', 'text/plain; charset=utf-7', 'a', 'text/plain'],
-    ['loses a charset that is no token', 'text/plain; charset="utf-8; x"', 'a', 'text/plain'],
+    ['loses a charset that is not a token', 'text/plain; charset="utf-8; x"', 'a', 'text/plain'],
     ['loses all other parameters', 'multipart/mixed; boundary=x', 'a', 'multipart/mixed'],
     ['loses a stray semicolon', 'image/png;', 'a', 'image/png'],
   ])('%s', (_, declared, name, expected) => {

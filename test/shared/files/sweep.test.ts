@@ -61,7 +61,7 @@ describe('a sweep', () => {
     await sweepLater(service);
   });
 
-  test('by several sweepers at once does each piece of work once', async () => {
+  test('by several simultaneous sweepers does each piece of work once', async () => {
     const accounts = await Promise.all(Array.from({ length: 6 }, unfinishedAccount));
     const now = Date.now() + HOUR_MS;
     const reports = await Promise.all([1, 2, 3].map(() => sweepAt(service, now)));

@@ -34,9 +34,9 @@ describe('a ticket may be asked for', () => {
 describe('a ticket may not be asked for', () => {
   test.each([
     ['without a name', { name: undefined }],
-    ['with a name that is no text', { name: 5 }],
+    ['with a name that is not a string', { name: 5 }],
     ['without a type', { mime_type: undefined }],
-    ['with a type that is no text', { mime_type: null }],
+    ['with a type that is not a string', { mime_type: null }],
     ['without a size', { size_bytes: undefined }],
     ['with a size as text', { size_bytes: '5' }],
     ['with a negative size', { size_bytes: -1 }],
