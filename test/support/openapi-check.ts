@@ -12,6 +12,9 @@ const API = /^\/(?:api\/|health$)/;
 /** Statuses with which CloudFront itself answers, in HTML. */
 const STATUSES_OF_CLOUDFRONT: ReadonlySet<number> = new Set([400, 403, 502, 503, 504]);
 
+/** CloudFront makes these answers itself when the URL is too long, or a server cannot be reached or has cut the connection. */
+const STATUSES_WITHOUT_ID: ReadonlySet<number> = new Set([URL_TOO_LONG, 503]);
+
 const ajv = addFormats.default(new Ajv2020({ strict: false, coerceTypes: false, allErrors: true }));
 ajv.addSchema({ $id: 'document', components: closed(DOCUMENT.components) });
 /** Values of headers, queries and paths are texts. */
@@ -65,7 +68,7 @@ const matches = (template: string, path: string) =>
 function problemsOfAnswer(exchange: Exchange, path: string): string[] {
   const { status, headers, body } = exchange;
   const operation = operationOf(exchange, path);
-  const problems = headers.has('x-request-id') || status === URL_TOO_LONG ? [] : ['no X-Request-Id'];
+  const problems = headers.has('x-request-id') || STATUSES_WITHOUT_ID.has(status) ? [] : ['no X-Request-Id'];
   if (!operation) {
     // A path or a method that the document does not have.
     if (status < 400) problems.push('answered, although the document has no such operation');

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { randomToken } from '../../../shared/ids.ts';
 import { SESSIONS_PER_ACCOUNT_MAX } from '../../../shared/limits.ts';
-import { endSession, findSession, SESSION_TOKEN_BITS, startSession } from '../../../shared/sessions/session.ts';
+import { endSession, findSession, startSession } from '../../../shared/sessions/session.ts';
 import { dynamoDbError, type ProxyFault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
