@@ -1,23 +1,34 @@
 import { type BenchedService, withLocalService } from './local-service.ts';
 import { type Measurement, median } from './measurement.ts';
+import { useOfProcesses } from './processes.ts';
 
 const SMALL_FILE = Buffer.alloc(4 * 1024, 'x');
 const TICKET = { name: 'direct.bin', mime_type: 'application/octet-stream', size_bytes: SMALL_FILE.length };
-const CONCURRENCY = 16;
-/** Enough requests for a stable rate, and few enough for a slow machine. */
-const REQUESTS = { lists: 1_000, uploads: 300 };
+/** How many clients request at once, and for how long. The last load is long enough to show what memory grows to. */
+const LOADS = {
+  lists: { clients: 16, seconds: 10 },
+  oneByOne: { clients: 1, seconds: 10 },
+  uploads: { clients: 16, seconds: 60 },
+};
 
 /**
  * Measures what each route of the file API needs of AWS in the normal case (calls, sequential calls, capacity units), how
- * fast this machine answers sixteen simultaneous clients, and how long the service takes to start.
+ * fast this machine answers one client and sixteen simultaneous ones, what processor time that takes of all processes together
+ * (clients, service and engine), and how long the service takes to start.
  */
 export function benchRequests(): Promise<Measurement[]> {
-  return withLocalService(async (service) => [
-    { metric: 'start of the service', value: service.startedInMs / 1_000, unit: 's' },
-    ...(await costs(service)),
-    ...(await throughput('GET /files', REQUESTS.lists, () => service.byKey.request('GET', '/files'), 200)),
-    ...(await throughput('POST /files of 4 KiB', REQUESTS.uploads, () => service.byKey.upload('a', SMALL_FILE), 201)),
-  ]);
+  return withLocalService(async (service) => {
+    const list = { name: 'GET /files', expected: 200, send: () => service.byKey.request('GET', '/files') };
+    const upload = { name: 'POST /files of 4 KiB', expected: 201, send: () => service.byKey.upload('a', SMALL_FILE) };
+    return [
+      { metric: 'start of the service', value: service.startedInMs / 1_000, unit: 's' },
+      ...(await costs(service)),
+      ...(await throughput(list, LOADS.lists)),
+      ...(await throughput(upload, LOADS.oneByOne)),
+      ...(await throughput(upload, LOADS.uploads)),
+      { metric: 'memory of all processes afterwards', value: useOfProcesses().bytes / 1e6, unit: 'MB' },
+    ];
+  });
 }
 
 async function costs(service: BenchedService): Promise<Measurement[]> {
@@ -51,33 +62,45 @@ async function costs(service: BenchedService): Promise<Measurement[]> {
   return [...measured.values()].flat();
 }
 
+interface Request {
+  readonly name: string;
+  readonly send: () => Promise<{ readonly status: number }>;
+  readonly expected: number;
+}
+
 async function throughput(
-  name: string,
-  count: number,
-  request: () => Promise<{ status: number }>,
-  expected: number,
+  request: Request,
+  { clients, seconds }: { readonly clients: number; readonly seconds: number },
 ): Promise<Measurement[]> {
+  // First start all environments of the function, outside the measurement.
+  await sendFor(1, { request, clients });
+  const before = useOfProcesses();
+  const start = performance.now();
+  const times = await sendFor(seconds, { request, clients });
+  const elapsedSeconds = (performance.now() - start) / 1_000;
+  const cpuMilliseconds = useOfProcesses().cpuMilliseconds - before.cpuMilliseconds;
+  const what = `${request.name}, ${clients === 1 ? 'one by one' : `${clients} at once`}`;
+  return [
+    { metric: `${what}: rate`, value: times.length / elapsedSeconds, unit: 'requests/s' },
+    { metric: `${what}: median`, value: median(times), unit: 'ms' },
+    { metric: `${what}: processor time of a request`, value: cpuMilliseconds / times.length, unit: 'ms' },
+  ];
+}
+
+/** @returns the milliseconds that each request took. */
+async function sendFor(
+  seconds: number,
+  { request: { name, send, expected }, clients }: { readonly request: Request; readonly clients: number },
+): Promise<number[]> {
   const times: number[] = [];
-  let left = count;
+  const end = performance.now() + seconds * 1_000;
   const work = async () => {
-    while (left-- > 0) {
-      const start = performance.now();
-      const { status } = await request();
+    for (let start = performance.now(); start < end; start = performance.now()) {
+      const { status } = await send();
       if (status !== expected) throw new Error(`${name} was answered ${status}`);
       times.push(performance.now() - start);
     }
   };
-  const workers = () => Promise.all(Array.from({ length: CONCURRENCY }, work));
-  // First start all environments of the function, outside the measurement.
-  left = CONCURRENCY * 2;
-  await workers();
-  times.length = 0;
-  left = count;
-  const start = performance.now();
-  await workers();
-  const seconds = (performance.now() - start) / 1_000;
-  return [
-    { metric: `${name}, ${CONCURRENCY} at once: rate`, value: count / seconds, unit: 'requests/s' },
-    { metric: `${name}, ${CONCURRENCY} at once: median`, value: median(times), unit: 'ms' },
-  ];
+  await Promise.all(Array.from({ length: clients }, work));
+  return times;
 }
