@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { costsOfIdleMonth } from '../../docs/costs/cost-tables.ts';
 import { costOf, costOfRequests, totalOf } from '../../docs/costs/costs.ts';
 import { METERED_REQUESTS, type MeteredRequest } from '../../docs/costs/use.ts';
 import { startTestService } from '../support/service.ts';
@@ -14,6 +15,11 @@ test('docs/costs/metered.json is what requests to the service use', async () => 
   const metered = { requests: await meterUse(service), stock: await countStock() };
   await service.close();
   await expect(`${JSON.stringify(metered, null, 2)}\n`).toMatchFileSnapshot(RECORD);
+});
+
+test('an idle month costs less than 20 dollars, with the firewall', () => {
+  const [, sum = ''] = costsOfIdleMonth().rows.at(-1) ?? [];
+  expect(Number(/\$([\d.]+)/.exec(sum)?.[1])).toBeLessThan(20);
 });
 
 test('a cost is computed per unit of its price', () => {
