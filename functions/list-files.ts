@@ -1,6 +1,7 @@
 import type { FilesPage } from '../shared/answers.ts';
 import { accountStore } from '../shared/aws/account-store.ts';
 import { listingStore } from '../shared/aws/listing-store.ts';
+import { sealStore } from '../shared/aws/seal-store.ts';
 import { required } from '../shared/env.ts';
 import { toFileRecord } from '../shared/files/file-record.ts';
 import { beginListing, type ListingStart, listFiles, type PageRequest } from '../shared/files/list-files.ts';
@@ -9,7 +10,7 @@ import { ok } from '../shared/http/response.ts';
 import { LIST_QUERY } from '../shared/request-rules.ts';
 import { type ApiRequest, apiHandler } from '../shared/stack/api-handler.ts';
 
-const stores = { accounts: accountStore, listing: listingStore };
+const stores = { accounts: accountStore, listing: listingStore, seals: sealStore };
 const cdnUrl = required('CDN_URL');
 
 /** GET /files: 200 `{items, page, limit, total}`, newest first; 400 for a `page` or `limit` out of bounds. */

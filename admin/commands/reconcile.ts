@@ -60,6 +60,7 @@ function toLine(difference: Difference): string {
     return `file ${file.id} "${printable(file.name)}" of ${file.sizeBytes} bytes has ${found}`;
   }
   if (difference.what === 'listing') return `file ${difference.fileId} has a wrong entry in the listing`;
+  if (difference.what === 'seal') return `leaf ${difference.leaf} has wrong names for searches`;
   const where = 'index' in difference ? ` ${difference.index}` : '';
   return `${difference.what}${where}: the books say ${difference.recorded}, the files ${difference.computed}`;
 }

@@ -174,6 +174,21 @@ export const INVARIANTS: readonly Invariant[] = [
       ],
     ],
   },
+  {
+    statement:
+      'The seal of a full leaf has the folded name of each of its ready files, and no other but those of files deleted in the last day. A search finds every ready file that it was begun after, and none that was deleted before (decision 0025).',
+    enforcedIn: ['shared/aws/seal-store.ts', 'shared/files/seal-leaf.ts', 'shared/files/search-files.ts'],
+    tests: [
+      [
+        'test/shared/files/search.test.ts',
+        'never misses an acknowledged upload and never shows a deleted file, whatever happens at once',
+      ],
+      [
+        'test/shared/files/search.test.ts',
+        'hides a deleted file at once, and its name leaves the seal with the sweep of the next day',
+      ],
+    ],
+  },
 ];
 
 const ROOT = join(import.meta.dirname, '../..');

@@ -8,8 +8,8 @@ import type { TableName } from '../../shared/aws/tables.ts';
 /** The form of the rows. A change of it raises this, and is rolled out as docs/operate.md says. */
 export const LAYOUT_VERSION = 1;
 
-/** As DynamoDB names them: text, number, true or false, map, list, set of texts. */
-type AttributeType = 'S' | 'N' | 'BOOL' | 'M' | 'L' | 'SS';
+/** As DynamoDB names them: text, number, bytes, true or false, map, list, set of texts. */
+type AttributeType = 'S' | 'N' | 'B' | 'BOOL' | 'M' | 'L' | 'SS';
 
 export interface RowShape {
   readonly table: TableName;
@@ -77,6 +77,23 @@ export const ROW_SHAPES: readonly RowShape[] = [
     key: { account_id: ACCOUNT, id: key('`#leaf#<number>`', /^#leaf#(\d{6}|a\d{11})$/) },
     attributes: {
       removed: ['N', 'bitmap of its deleted files: bit i, of value 2^i, is the file at seq 64 × number + i (I4)'],
+      work_shard: ['S', 'as in the row of a file; present while its seal is missing or out of date'],
+      work_due_at: ['N', 'ms from when the sweeper writes the seal; likewise'],
+    },
+  },
+  {
+    table: 'files',
+    kind: 'seal of a leaf',
+    key: { account_id: ACCOUNT, id: key('`#names#<number>`', /^#names#(\d{6}|a\d{11})$/) },
+    attributes: {
+      folded: [
+        'B',
+        'DEFLATE of the folded names of its 64 seqs, with `/` between them; empty where the file is deleted (I15)',
+      ],
+      unicode: [
+        'S',
+        'version of Unicode by which they were folded; absent when they are folded the same by every later one',
+      ],
     },
   },
   {

@@ -1,6 +1,9 @@
 import type { Context } from 'aws-lambda';
+import { accountStore } from '../../shared/aws/account-store.ts';
 import { fileStore } from '../../shared/aws/file-store.ts';
+import { listingStore } from '../../shared/aws/listing-store.ts';
 import { objectInventory, objectStore } from '../../shared/aws/object-store.ts';
+import { sealStore } from '../../shared/aws/seal-store.ts';
 import { releaseStore } from '../../shared/aws/settlement-store.ts';
 import { workStore } from '../../shared/aws/work-store.ts';
 import { type SweepReport, sweep } from '../../shared/files/sweep.ts';
@@ -9,10 +12,13 @@ import { measure } from '../../shared/metrics.ts';
 import { withinInvocation } from '../../shared/time-limit.ts';
 
 const stores = {
+  accounts: accountStore,
   files: fileStore,
   objects: objectStore,
   inventory: objectInventory,
+  listing: listingStore,
   releases: releaseStore,
+  seals: sealStore,
   work: workStore,
 };
 /** How many rows to look up at a time. */

@@ -153,7 +153,9 @@ export const BACKGROUND_NEEDS: Readonly<Record<keyof typeof BACKGROUND_ENTRIES, 
     tables: [
       { table: 'files', actions: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'] },
       { table: 'files', actions: ['Query'], index: 'unfinished' },
-      { table: 'accounts', actions: ['UpdateItem'] },
+      // For the seals of leaves.
+      { table: 'files', actions: ['Query'], index: 'by_seq' },
+      { table: 'accounts', actions: ['GetItem', 'UpdateItem'] },
     ],
     uploads: [
       { actions: ['GetObject', 'DeleteObject', 'AbortMultipartUpload'], keys: ['uploads/*'] },

@@ -1,4 +1,5 @@
 import type { FileRow, ListedFile } from '../files/file.ts';
+import type { Seal } from '../files/sealed-names.ts';
 import type { Deadline } from '../time-limit.ts';
 
 /** What only the operator does with accounts. No function has these grants. */
@@ -13,7 +14,7 @@ export interface AdministrationStore {
   setStorageLimit(id: string, bytes: number | undefined): Promise<boolean>;
   /** Suspends the account for good. @returns false when there is no such account. */
   beginDeletion(id: string): Promise<boolean>;
-  /** Removes the rows besides files, keys and sessions: listing counters and records of `Idempotency-Key`s. */
+  /** Removes the rows besides files, keys and sessions: rows of leaves, their seals, and records of `Idempotency-Key`s. */
   removeRecords(id: string): Promise<void>;
   /** Removes the account's row, if its deletion has begun. */
   remove(id: string): Promise<void>;
@@ -51,8 +52,16 @@ export interface Books {
 
 /** The books as they are stored. */
 export interface RecordedBooks extends Books {
+  readonly nextSeq: number;
   /** Every transaction that changes the account's books raises it; 0 before the first. */
   readonly revision: number;
+}
+
+/** What is recorded for searches (see `shared/files/sealed-names.ts`). */
+export interface Sealing {
+  readonly seals: ReadonlyMap<number, Seal>;
+  /** The leaves that are work for the sweeper. */
+  readonly unfinished: ReadonlySet<number>;
 }
 
 /** For the operator, who recomputes what the transactions keep. These methods read whole tables, so no request uses them. */
@@ -64,6 +73,10 @@ export interface AuditStore {
   listed(accountId: string): AsyncIterable<ListedFile>;
   /** Undefined when there is no such account. */
   books(accountId: string): Promise<RecordedBooks | undefined>;
+  /** The seals of an account's leaves, and the leaves whose seals the sweeper has yet to write. Reads strongly. */
+  sealing(accountId: string): Promise<Sealing>;
+  /** Removes the seal of a leaf, if it has one, and has the sweeper write it. Harmless at any time. */
+  unseal(accountId: string, leaf: number, deadline: Deadline): Promise<void>;
   /**
    * Replaces the books, if nothing has changed them since `found` was read.
    * @returns false when something has. Then what was written so far is right, and the next audit finds the rest.

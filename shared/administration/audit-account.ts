@@ -3,7 +3,8 @@ import { ApiError } from '../errors.ts';
 import type { FileRow, ListedFile, ReadyFile } from '../files/file.ts';
 import { bitOf, countBits, givenBits, groupOf, leafOf, seqsOfLeaf } from '../files/listing-counters.ts';
 import type { ObjectStore } from '../files/object-store.ts';
-import type { AuditStore, Books, RecordedBooks } from './administration-store.ts';
+import { NAME_SEPARATOR, sealOf } from '../files/sealed-names.ts';
+import type { AuditStore, Books, RecordedBooks, Sealing } from './administration-store.ts';
 
 export interface AuditingStores {
   readonly audit: AuditStore;
@@ -19,7 +20,8 @@ export type Difference =
   /** The bitmaps in hexadecimal digits. */
   | { readonly what: 'leaf'; readonly index: number; readonly recorded: string; readonly computed: string }
   | { readonly what: 'object'; readonly file: ReadyFile; readonly foundBytes: number | undefined }
-  | { readonly what: 'listing'; readonly fileId: string };
+  | { readonly what: 'listing'; readonly fileId: string }
+  | { readonly what: 'seal'; readonly leaf: number };
 
 export interface Audit {
   readonly differences: Difference[];
@@ -30,7 +32,7 @@ export interface Audit {
 const CONCURRENCY = 16;
 
 /**
- * Compares an account's books with its rows, and its rows with the bucket (invariants I1 and I3 to I5 of
+ * Compares an account's books with its rows, its seals with its rows, and its rows with the bucket (invariants I1, I3 to I5 and I15 of
  * `docs/architecture.md`). For an account in order it finds no differences, even when the sweeper still has work, as long as the
  * owner neither uploads nor deletes meanwhile.
  *
@@ -44,6 +46,7 @@ export async function auditAccount(stores: AuditingStores, accountId: string): P
   if (!recorded) throw new ApiError('not_found');
   const rows = await Array.fromAsync(stores.audit.rows(accountId));
   const listed = await Array.fromAsync(stores.audit.listed(accountId));
+  const sealing = await stores.audit.sealing(accountId);
   const ready = rows.filter((row) => row.state === 'ready');
   const computed = computeBooks(rows, ready, recorded);
   const objects = await eachOf(ready, CONCURRENCY, async (file): Promise<Difference[]> => {
@@ -67,6 +70,7 @@ export async function auditAccount(stores: AuditingStores, accountId: string): P
       computed: bitmaps.computed.toString(16),
     })),
     ...compareListing(listed, ready),
+    ...compareSeals(sealing, ready, computed.nextSeq),
     ...objects.flat(),
   ];
   return { differences, recorded, computed };
@@ -127,4 +131,25 @@ function compareListing(listed: readonly ListedFile[], ready: readonly ReadyFile
     ...[...isReady].filter((id) => !isListed.has(id)),
   ];
   return onlyInOne.map((fileId) => ({ what: 'listing', fileId }));
+}
+
+/**
+ * Every full leaf that has files has a seal with their names, and no other names; a leaf that is not full has none. While a leaf
+ * is work for the sweeper, its seal may be missing, or have the names of deleted files as well.
+ */
+function compareSeals({ seals, unfinished }: Sealing, ready: readonly ReadyFile[], nextSeq: number): Difference[] {
+  const files = Map.groupBy(ready, ({ seq }) => leafOf(seq));
+  const isRight = (leaf: number) => {
+    const seal = seals.get(leaf);
+    const own = files.get(leaf) ?? [];
+    const isFull = leaf < leafOf(nextSeq);
+    if (!seal) return own.length === 0 || !isFull || unfinished.has(leaf);
+    const expected = sealOf(own).names.split(NAME_SEPARATOR);
+    const names = seal.names.split(NAME_SEPARATOR);
+    const mayHave = (name: string, slot: number) =>
+      name === expected[slot] || (expected[slot] === '' && unfinished.has(leaf));
+    return isFull && names.length === expected.length && names.every(mayHave);
+  };
+  const leaves = [...new Set([...files.keys(), ...seals.keys()])];
+  return leaves.filter((leaf) => !isRight(leaf)).map((leaf) => ({ what: 'seal', leaf }));
 }

@@ -26,7 +26,8 @@ const PATIENCE_MS = 60_000;
 
 /**
  * Recomputes the books (usage, counts, listing counters) from the rows, and finds files whose object is missing or of another
- * size. `repair` replaces the books and deletes those files. (The sweeper's walk of the bucket removes objects without a row.)
+ * size. `repair` replaces the books, has the sweeper write wrong
+ * seals anew, and deletes those files. (The sweeper's walk of the bucket removes objects without a row.)
  *
  * The operator runs it after tables were restored or edited. It is safe while there is traffic: the books are replaced only
  * if nothing has changed them since the audit began. For an account in constant use that may fail again and again; then
@@ -63,9 +64,10 @@ async function repairAccount(
   accountId: string,
   { differences, recorded, computed }: Audit,
 ): Promise<boolean> {
-  const areBooksRight = differences.every(({ what }) => what === 'object');
+  const areBooksRight = differences.every(({ what }) => what === 'object' || what === 'seal');
   let isRepaired = areBooksRight || (await stores.audit.rewrite(accountId, recorded, computed, deadline()));
   for (const difference of differences) {
+    if (difference.what === 'seal') await stores.audit.unseal(accountId, difference.leaf, deadline());
     if (difference.what !== 'object') continue;
     try {
       // The file's owner may have deleted it meanwhile.

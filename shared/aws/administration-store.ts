@@ -3,6 +3,7 @@ import type { AdministrationStore, KeyMarkStore } from '../administration/admini
 import { ACCOUNT_IS_OPEN, ACCOUNT_IS_SUSPENDED, accountAt } from './account-store.ts';
 import { keyAt, keysOf } from './api-key-store.ts';
 import { dynamoDb, failedCondition, type Item, readOptionalText, readText, tableName } from './dynamodb.ts';
+import { LEAF_PREFIX } from './file-items.ts';
 import { failedConditions, transact, writeItem } from './transactions.ts';
 
 /** A transaction takes 100 items, and one of them is the account. */
@@ -63,17 +64,20 @@ export const administrationStore: AdministrationStore = {
   },
 
   async removeRecords(id) {
-    const counters = paginateQuery(
-      { client: dynamoDb },
-      {
-        TableName: tableName('files'),
-        ConsistentRead: true,
-        ProjectionExpression: 'account_id, id',
-        KeyConditionExpression: 'account_id = :account AND begins_with(id, :counter)',
-        ExpressionAttributeValues: { ':account': id, ':counter': '#' },
-      },
-    );
-    for await (const { Items = [] } of counters) await removeAll(id, tableName('files'), Items);
+    // First the rows of the leaves: no seal can be written without the row of its leaf, so none is written after we looked.
+    for (const prefix of [LEAF_PREFIX, '#']) {
+      const rows = paginateQuery(
+        { client: dynamoDb },
+        {
+          TableName: tableName('files'),
+          ConsistentRead: true,
+          ProjectionExpression: 'account_id, id',
+          KeyConditionExpression: 'account_id = :account AND begins_with(id, :prefix)',
+          ExpressionAttributeValues: { ':account': id, ':prefix': prefix },
+        },
+      );
+      for await (const { Items = [] } of rows) await removeAll(id, tableName('files'), Items);
+    }
     const claims = paginateScan(
       { client: dynamoDb },
       {

@@ -8,9 +8,21 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { AuditStore, Books, RecordedBooks } from '../administration/administration-store.ts';
 import { removedByGroup } from '../files/listing-counters.ts';
+import type { Seal } from '../files/sealed-names.ts';
 import { accountAt, toAccount } from './account-store.ts';
+import { sealNow } from './book-updates.ts';
 import { dynamoDb, type Item, readOptionalNumber, readText, tableName } from './dynamodb.ts';
-import { fileAt, leafId, toFileRow, toListedFile } from './file-items.ts';
+import {
+  fileAt,
+  LEAF_PREFIX,
+  leafId,
+  leafOfId,
+  SEAL_PREFIX,
+  sealId,
+  toFileRow,
+  toListedFile,
+  toSeal,
+} from './file-items.ts';
 import { toRemovedByLeaf } from './listing-store.ts';
 import { failedConditions, transact } from './transactions.ts';
 
@@ -34,6 +46,31 @@ export const auditStore: AuditStore = {
 
   async *listed(accountId) {
     for await (const item of query(accountId, { IndexName: 'by_seq' })) yield toListedFile(item);
+  },
+
+  async sealing(accountId) {
+    const seals = new Map<number, Seal>();
+    for await (const item of query(accountId, withPrefix(SEAL_PREFIX, accountId))) {
+      const leaf = leafOfId(readText(item, 'id'), SEAL_PREFIX);
+      if (leaf !== undefined) seals.set(leaf, toSeal(item));
+    }
+    const unfinished = new Set<number>();
+    for await (const item of query(accountId, withPrefix(LEAF_PREFIX, accountId))) {
+      const leaf = leafOfId(readText(item, 'id'));
+      if (leaf !== undefined && item.work_due_at !== undefined) unfinished.add(leaf);
+    }
+    return { seals, unfinished };
+  },
+
+  async unseal(accountId, leaf, deadline) {
+    const { TableName, Key } = fileAt({ accountId, id: sealId(leaf) });
+    const items = [
+      // For a deleted account it fails: a row of a leaf would be left over.
+      { ConditionCheck: { ...accountAt(accountId), ConditionExpression: 'attribute_exists(id)' } },
+      { Update: sealNow(accountId, leaf, Date.now()) },
+      { Delete: { TableName, Key } },
+    ];
+    await transactIf(items, deadline);
   },
 
   async books(accountId) {
@@ -62,7 +99,7 @@ export const auditStore: AuditStore = {
       const some = leaves.splice(0, LEAVES_PER_TRANSACTION).map((update) => ({ Update: update }));
       const account = { Update: accountRewrite(accountId, expected, computed) };
       if (!(await transactIf([account, ...some], deadline))) return false;
-      expected = { ...computed, revision: expected.revision + 1 };
+      expected = { ...computed, nextSeq: found.nextSeq, revision: expected.revision + 1 };
     } while (leaves.length > 0);
     return true;
   },
@@ -93,13 +130,16 @@ async function* query(accountId: string, input: Partial<QueryCommandInput>): Asy
   for await (const { Items = [] } of pages) yield* Items;
 }
 
+function withPrefix(prefix: string, accountId: string) {
+  return {
+    KeyConditionExpression: 'account_id = :account AND begins_with(id, :prefix)',
+    ExpressionAttributeValues: { ':account': accountId, ':prefix': prefix },
+  };
+}
+
 async function readLeaves(accountId: string): Promise<Map<number, bigint>> {
   const items: Item[] = [];
-  const leaves = {
-    KeyConditionExpression: 'account_id = :account AND begins_with(id, :leaf)',
-    ExpressionAttributeValues: { ':account': accountId, ':leaf': '#leaf#' },
-  };
-  for await (const item of query(accountId, leaves)) items.push(item);
+  for await (const item of query(accountId, withPrefix(LEAF_PREFIX, accountId))) items.push(item);
   return toRemovedByLeaf(items);
 }
 

@@ -4,7 +4,7 @@ import { type Allowance, dayOf, uploadBytesPerDayOf } from '../accounts/allowanc
 import { bitOf, groupOf, leafOf } from '../files/listing-counters.ts';
 import { ACCOUNT_IS_OPEN, accountAt } from './account-store.ts';
 import type { Item } from './dynamodb.ts';
-import { fileAt, leafId } from './file-items.ts';
+import { fileAt, leafId, workShard } from './file-items.ts';
 
 /**
  * The parts of a transaction that keep the books of an account. The usage, the counts and the listing counters change together
@@ -135,15 +135,30 @@ function withinDay(bytes: number, { limits, known, now }: Charge): Clause {
       };
 }
 
+/** How long a deletion leaves the name of its file in the seal of the leaf: one seal is written for the deletions of a day. */
+const SEAL_WAITS_MS = 24 * 3_600_000;
+
 /**
  * The update of the row of the leaf of a deleted file: its bit in the bitmap of the removed files. It has no condition of its
  * own. The condition on the row of the file, in the same transaction, makes sure that a bit is added once: a second time would
- * carry into the next bit.
+ * carry into the next bit. The leaf also becomes work for the sweeper, which takes the name of the file out of its seal.
+ * @param now  epoch milliseconds.
  */
-export function leafUpdate(accountId: string, seq: number): TransactWriteUpdate {
+export function leafUpdate(accountId: string, seq: number, now: number): TransactWriteUpdate {
+  const leaf = { accountId, id: leafId(leafOf(seq)) };
   return {
-    ...fileAt({ accountId, id: leafId(leafOf(seq)) }),
-    UpdateExpression: 'ADD removed :bit',
-    ExpressionAttributeValues: { ':bit': bitOf(seq) },
+    ...fileAt(leaf),
+    UpdateExpression: 'ADD removed :bit SET work_shard = :shard, work_due_at = if_not_exists(work_due_at, :due)',
+    ExpressionAttributeValues: { ':bit': bitOf(seq), ':shard': workShard(leaf), ':due': now + SEAL_WAITS_MS },
+  };
+}
+
+/** Makes a leaf work for the sweeper, which writes its seal at once: when it becomes full, and when its seal is wrong. */
+export function sealNow(accountId: string, leaf: number, now: number): TransactWriteUpdate {
+  const ref = { accountId, id: leafId(leaf) };
+  return {
+    ...fileAt(ref),
+    UpdateExpression: 'SET work_shard = :shard, work_due_at = :now',
+    ExpressionAttributeValues: { ':shard': workShard(ref), ':now': now },
   };
 }

@@ -25,6 +25,7 @@ type Value =
   | number
   | bigint
   | boolean
+  | Uint8Array
   | ReadonlySet<string>
   | readonly number[]
   | { readonly [name: string]: Value };
@@ -126,6 +127,13 @@ export function readBits(item: Item, name: string): bigint {
   return BigInt(value);
 }
 
+/** @throws Error when the item has no such bytes. */
+export function readBytes(item: Item, name: string): Uint8Array {
+  const value = item[name];
+  if (!(value instanceof Uint8Array)) throw new Error(`item without the bytes ${name}`);
+  return value;
+}
+
 /** @returns undefined when the item has no such attribute. @throws Error when it is not a text. */
 export function readOptionalText(item: Item, name: string): string | undefined {
   return item[name] === undefined ? undefined : readText(item, name);
@@ -144,7 +152,7 @@ export function readOptionalNumber(item: Item, name: string): number | undefined
 export function readMap(item: Item, name: string): Item | undefined {
   const value = item[name];
   if (value === undefined) return undefined;
-  if (typeof value !== 'object' || Array.isArray(value) || value instanceof Set) {
+  if (typeof value !== 'object' || Array.isArray(value) || value instanceof Set || value instanceof Uint8Array) {
     throw new Error(`item without the map ${name}`);
   }
   return value as Item;

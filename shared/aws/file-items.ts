@@ -1,7 +1,10 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { FileRef, FileRow, IdempotencyClaim, LeftoverRow, ListedFile, StoredFile, Via } from '../files/file.ts';
+import type { Seal } from '../files/sealed-names.ts';
 import { workShardOf } from '../files/work-store.ts';
 import {
   type Item,
+  readBytes,
   readMap,
   readNumber,
   readOptionalNumber,
@@ -24,23 +27,33 @@ export function fileAt(ref: FileRef) {
 /** The values of a row's attribute `lane`. */
 export const STORED_VIA = { form: 'multipart', ticket: 'direct' } as const satisfies Record<Via, string>;
 
-const LEAF_PREFIX = '#leaf#';
+export const LEAF_PREFIX = '#leaf#';
+export const SEAL_PREFIX = '#names#';
 
-/** It stands before the digits of a long leaf id, and sorts after every digit. */
+/** It stands before the digits of a long leaf number, and sorts after every digit. */
 const LONG_MARK = 'a';
 
 /**
- * The id of the counter of a leaf. The ids sort like the leaves, so that the leaves of a group are one range: six digits below
- * leaf 1,000,000, from there on the letter `a` and eleven digits, which suffice for 6.4 × 10^12 uploads of an account. The names
- * of these rows are short because 128 of them are read for a page.
+ * The id of the row of a leaf. The ids sort like the leaves, so that the leaves of a group are one range: six digits below leaf
+ * 1,000,000, from there on the letter `a` and eleven digits, which suffice for 6.4 × 10^12 uploads of an account. The names of
+ * these rows are short because 128 of them are read for a page.
  */
 export function leafId(leaf: number): string {
-  return LEAF_PREFIX + (leaf < 1_000_000 ? String(leaf).padStart(6, '0') : LONG_MARK + String(leaf).padStart(11, '0'));
+  return LEAF_PREFIX + leafDigits(leaf);
 }
 
-/** The leaf that a counter counts; undefined for any other row. */
-export function leafOfId(id: string): number | undefined {
-  return id.startsWith(LEAF_PREFIX) ? Number(id.slice(LEAF_PREFIX.length).replace(LONG_MARK, '')) : undefined;
+/** The id of the seal of a leaf; seals sort like leaves. */
+export function sealId(leaf: number): string {
+  return SEAL_PREFIX + leafDigits(leaf);
+}
+
+function leafDigits(leaf: number): string {
+  return leaf < 1_000_000 ? String(leaf).padStart(6, '0') : LONG_MARK + String(leaf).padStart(11, '0');
+}
+
+/** The leaf of a row of a leaf, or of a seal; undefined for any row whose id has another prefix. */
+export function leafOfId(id: string, prefix = LEAF_PREFIX): number | undefined {
+  return id.startsWith(prefix) ? Number(id.slice(prefix.length).replace(LONG_MARK, '')) : undefined;
 }
 
 /** Attributes that put a row into the index of unfinished work. */
@@ -120,4 +133,15 @@ function toClaim(item: Item): IdempotencyClaim {
     fingerprint: readText(item, 'fingerprint'),
     claimedAt: readNumber(item, 'claimed_at'),
   };
+}
+
+/** A seal, as attributes of its row. Names have much in common: compressed, they take a third of the read units. */
+export function sealAttributes({ names, unicode }: Seal): Item {
+  return { folded: new Uint8Array(deflateRawSync(names)), ...(unicode !== undefined && { unicode }) };
+}
+
+export function toSeal(item: Item): Seal {
+  const unicode = readOptionalText(item, 'unicode');
+  const names = inflateRawSync(readBytes(item, 'folded')).toString('utf8');
+  return { names, ...(unicode !== undefined && { unicode }) };
 }

@@ -3,9 +3,10 @@ import { type Account, getAccount } from '../accounts/account.ts';
 import { refusalOf } from '../accounts/allowance.ts';
 import type { FileRef, LeftoverRow, PendingTicket, StoredFile } from '../files/file.ts';
 import type { ListingEnd, ReleaseStore, Settled, SettlementStore, UnsettledFile } from '../files/file-store.ts';
+import { isLastOfLeaf, leafOf } from '../files/listing-counters.ts';
 import type { Deadline } from '../time-limit.ts';
 import { accountStore, toAccount } from './account-store.ts';
-import { accountUpdate, leafUpdate, type Place } from './book-updates.ts';
+import { accountUpdate, leafUpdate, type Place, sealNow } from './book-updates.ts';
 import type { Item } from './dynamodb.ts';
 import {
   claimAttributes,
@@ -118,7 +119,7 @@ export const releaseStore: ReleaseStore = {
           },
         },
         account: { Update: accountUpdate({ accountId: file.accountId, bytes: -file.sizeBytes, leaves: file.seq }) },
-        leaf: { Update: leafUpdate(file.accountId, file.seq) },
+        leaf: { Update: leafUpdate(file.accountId, file.seq, dueAt) },
       },
       deadline,
     );
@@ -223,6 +224,7 @@ interface Joining<Known, Outcome> {
 /**
  * Gives a file the next place in its account's listing. The first attempt goes by what is known of the account, which is right
  * unless another file came meanwhile. From then on each attempt waits for a turn and reads the account anew (decision 0024).
+ * The last file of a leaf also makes it work for the sweeper, which writes its seal.
  *
  * When it returns another outcome than a file, no attempt can make the file any more. When it throws, only
  * {@link AccountStore.fence} makes sure of that.
@@ -240,8 +242,9 @@ async function joinListing<Known extends ListingEnd, Outcome>(
     const { nextSeq: seq, lastFileAt, fence } = account;
     const place = { seq, createdAt: Math.max(now, lastFileAt), fence };
     const file = { ...unsettled, createdAt: place.createdAt };
+    const fullLeaf = isLastOfLeaf(seq) && { leaf: { Update: sealNow(accountId, leafOf(seq), place.createdAt) } };
     const startedAt = performance.now();
-    const notWritten = await tryOnBooks(items(file, place, account), deadline);
+    const notWritten = await tryOnBooks({ ...items(file, place, account), ...fullLeaf }, deadline);
     if (!notWritten) return { file, seq };
     mayArriveLate ||= notWritten.mayArriveLate;
     const outcome = outcomeOf(notWritten.failed, place);

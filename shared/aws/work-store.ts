@@ -1,8 +1,17 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { WorkStore } from '../files/work-store.ts';
-import { dynamoDb, failedCondition, type Item, readNumber, readOptionalText, readText, tableName } from './dynamodb.ts';
-import { fileAt, toFileRow } from './file-items.ts';
+import type { WorkItem, WorkStore } from '../files/work-store.ts';
+import {
+  dynamoDb,
+  failedCondition,
+  type Item,
+  readBits,
+  readNumber,
+  readOptionalText,
+  readText,
+  tableName,
+} from './dynamodb.ts';
+import { fileAt, leafOfId, toFileRow } from './file-items.ts';
 import { writeItem } from './transactions.ts';
 
 const WALK = { accountId: '#walk', id: '#walk' };
@@ -19,29 +28,27 @@ export const workStore: WorkStore = {
         Limit: limit,
       }),
     );
-    return Items.map((item) => ({
-      accountId: readText(item, 'account_id'),
-      id: readText(item, 'id'),
-      dueAt: readNumber(item, 'work_due_at'),
-    }));
+    return Items.map((item) => {
+      const id = readText(item, 'id');
+      const leaf = leafOfId(id);
+      return {
+        accountId: readText(item, 'account_id'),
+        id,
+        dueAt: readNumber(item, 'work_due_at'),
+        ...(leaf !== undefined && { leaf }),
+      };
+    });
   },
 
   async claim(item, dueAt) {
-    const command = new UpdateCommand({
-      ...fileAt(item),
-      UpdateExpression: 'SET work_due_at = :lease',
-      // When two sweepers claim a row, it fails for the second; it also fails when the index was behind the row.
-      ConditionExpression: 'work_due_at = :seen',
-      ExpressionAttributeValues: { ':lease': dueAt, ':seen': item.dueAt },
-      ReturnValues: 'ALL_NEW',
-    });
-    try {
-      const { Attributes } = await writeItem(() => dynamoDb.send(command));
-      return Attributes && toFileRow(Attributes);
-    } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) return undefined;
-      throw error;
-    }
+    const row = await takeLease(item, dueAt);
+    return row && toFileRow(row);
+  },
+
+  async claimLeaf(item, dueAt) {
+    const { accountId, leaf } = item;
+    const row = await takeLease(item, dueAt);
+    return row && { accountId, leaf, removed: readBits(row, 'removed'), leaseEndsAt: dueAt };
   },
 
   async finishReady(ref) {
@@ -84,3 +91,22 @@ export const workStore: WorkStore = {
     await dynamoDb.send(new PutCommand({ TableName, Item }));
   },
 };
+
+/** Moves the deadline of a row. @returns the row; undefined when it was taken or finished by another process. */
+async function takeLease(item: WorkItem, dueAt: number): Promise<Item | undefined> {
+  const command = new UpdateCommand({
+    ...fileAt(item),
+    UpdateExpression: 'SET work_due_at = :lease',
+    // When two sweepers claim a row, it fails for the second; it also fails when the index was behind the row.
+    ConditionExpression: 'work_due_at = :seen',
+    ExpressionAttributeValues: { ':lease': dueAt, ':seen': item.dueAt },
+    ReturnValues: 'ALL_NEW',
+  });
+  try {
+    const { Attributes } = await writeItem(() => dynamoDb.send(command));
+    return Attributes;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return undefined;
+    throw error;
+  }
+}

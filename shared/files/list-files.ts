@@ -2,11 +2,10 @@ import { type Account, type AccountStore, getAccount } from '../accounts/account
 import type { FilePage, ListedFile } from './file.ts';
 import type { ListingStore } from './file-store.ts';
 import { findOffset, readyByGroup, readyByLeaf, seqsOfGroup, seqsOfLeaf } from './listing-counters.ts';
-import { searchFiles } from './search-files.ts';
+import { type SearchingStores, searchFiles } from './search-files.ts';
 
-export interface ListingStores {
+export interface ListingStores extends SearchingStores {
   readonly accounts: AccountStore;
-  readonly listing: ListingStore;
 }
 
 export interface PageRequest {
@@ -54,7 +53,7 @@ export async function listFiles(
   const { account, newest } = await start;
   const { limit, search } = request;
   const offset = (request.page - 1) * limit;
-  if (search) return searchFiles(stores.listing, account, { search, offset, limit });
+  if (search) return searchFiles(stores, account, { search, offset, limit });
   if (newest) return firstPage(account, newest, limit);
   const files = await filesAt(stores.listing, account, offset, limit);
   return { files, total: account.fileCount };

@@ -11,7 +11,7 @@ import { briefly } from '../time-limit.ts';
  * files stay unused; nothing is ever split or moved.
  */
 
-const LEAF_SEQS = 64;
+export const LEAF_SEQS = 64;
 const LEAVES_PER_GROUP = 128;
 const GROUP_SEQS = LEAF_SEQS * LEAVES_PER_GROUP;
 
@@ -19,6 +19,12 @@ const GROUP_SEQS = LEAF_SEQS * LEAVES_PER_GROUP;
 export interface SeqRange {
   readonly low: number;
   readonly high: number;
+}
+
+/** Both inclusive. */
+export interface LeafRange {
+  readonly first: number;
+  readonly last: number;
 }
 
 // Divisions rather than shifts: a shift would cut a seq to 32 bits.
@@ -33,11 +39,17 @@ export function seqsOfGroup(group: number): SeqRange {
   return { low: group * GROUP_SEQS, high: (group + 1) * GROUP_SEQS - 1 };
 }
 
+/** The place of a seq within its leaf, from 0 to 63. */
+export const slotOf = (seq: number): number => seq % LEAF_SEQS;
+
+/** True when no other file joins the leaf after this one. */
+export const isLastOfLeaf = (seq: number): boolean => slotOf(seq) === LEAF_SEQS - 1;
+
 /** The bit of a seq in the bitmap of its leaf. */
-export const bitOf = (seq: number): bigint => 1n << BigInt(seq % LEAF_SEQS);
+export const bitOf = (seq: number): bigint => 1n << BigInt(slotOf(seq));
 
 /** First and last leaf of a group. */
-export function leavesOfGroup(group: number): { first: number; last: number } {
+export function leavesOfGroup(group: number): LeafRange {
   return { first: group * LEAVES_PER_GROUP, last: (group + 1) * LEAVES_PER_GROUP - 1 };
 }
 

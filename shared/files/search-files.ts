@@ -3,12 +3,30 @@ import { eachOf } from '../each-of.ts';
 import { FILE_NAME_MAX_BYTES } from '../limits.ts';
 import type { FilePage, ListedFile } from './file.ts';
 import type { ListingStore } from './file-store.ts';
-import { readyByGroup, type SeqRange, seqsOfGroup } from './listing-counters.ts';
+import {
+  bitOf,
+  LEAF_SEQS,
+  type LeafRange,
+  leafOf,
+  leavesOfGroup,
+  readyByGroup,
+  type SeqRange,
+  seqsOfLeaf,
+} from './listing-counters.ts';
+import type { SealStore } from './seal-store.ts';
+import { foldName, isReadable, NAME_SEPARATOR, type Seal, slotsWith } from './sealed-names.ts';
 
-/** Reads at once. */
+/** Ranges of leaves, or of the files of a page, that are read at once. */
 const CONCURRENCY = 8;
-/** Groups with few files left are read together, up to about as many files as a full group has. */
-const FILES_PER_RANGE = 8_192;
+/** Leaves that are read together, at most: half a megabyte of short names, 8 MB of the longest. */
+const LEAVES_PER_RANGE = 512;
+/**
+ * Files of a page that are at most this many seqs apart are read together: the rows between them cost two read units, and
+ * another call more than that.
+ */
+const NEAR_SEQS = 32;
+/** Files that were read while they were searched, and are kept for the page, in each range. */
+const KEPT_FILES = 2 * LEAF_SEQS;
 
 /**
  * A longer text cannot be part of a name: each byte of a name is at most one and a half characters in any of its spellings,
@@ -17,97 +35,147 @@ const FILES_PER_RANGE = 8_192;
  */
 const SEARCH_MAX_LENGTH = 6 * FILE_NAME_MAX_BYTES;
 
+export interface SearchingStores {
+  readonly listing: ListingStore;
+  readonly seals: SealStore;
+}
+
 interface Search {
   readonly search: string;
   readonly offset: number;
   readonly limit: number;
 }
 
-/** The result of one read. */
-interface Chunk {
-  readonly range: SeqRange;
-  readonly matches: number;
-  /** The matching files, newest first; absent when there are more than a page holds. */
-  readonly files?: ListedFile[];
+/** What matches in a range of leaves. */
+interface Matches {
+  /** The seqs of all matching files, newest first. */
+  readonly seqs: number[];
+  /** The files that were read to find that out, at most {@link KEPT_FILES}. */
+  readonly files: readonly ListedFile[];
 }
 
 /**
- * Finds the files whose name has a part, in upper or lower case. It reads every name, in parallel ranges. Memory stays
- * bounded whatever matches: each read leaves its count and at most a page of matches. A chunk with more matches is read
- * again if the page lies in it; a page lies in at most two of these.
+ * Finds the files whose name has a part, in upper or lower case. It reads the seals of the full leaves in parallel ranges, the
+ * leaves without a seal from the index (usually only the newest leaf), and then the files of the page.
+ *
+ * A file that a client was told of is not missed: it is in the index, or in a leaf that was full when its seal was made. A
+ * deleted file is not found: the bits of the deleted files are read strongly, and the files of the page are read again.
+ * (A file that is deleted between these two reads is missing on the page, and still in the total.) What is kept in memory is
+ * the ranges at work, and a number for each match: some ten megabytes when 1,000,000 files match.
  */
 export async function searchFiles(
-  listing: ListingStore,
+  stores: SearchingStores,
   account: Account,
   { search, offset, limit }: Search,
 ): Promise<FilePage> {
-  if (search.length > SEARCH_MAX_LENGTH) return { files: [], total: 0 };
-  const part = foldCase(search);
-  const isMatch = ({ name }: ListedFile) => foldCase(name).includes(part);
-  const chunksOfRanges = await eachOf(rangesOf(account), CONCURRENCY, async (range) => {
-    const chunks: Chunk[] = [];
-    for (let rest: SeqRange | undefined = range; rest; ) {
-      const read = await listing.files(account.id, rest, { end: 'newest' });
-      const files = read.files.filter(isMatch);
-      const low = read.rest ? read.rest.high + 1 : rest.low;
-      chunks.push({ range: { low, high: rest.high }, matches: files.length, ...(files.length <= limit && { files }) });
-      rest = read.rest;
-    }
-    return chunks;
-  });
-  const chunks = chunksOfRanges.flat();
-  const total = chunks.reduce((sum, { matches }) => sum + matches, 0);
-  const reread = async ({ range }: Chunk) => {
-    const read = await listing.files(account.id, range, { end: 'newest' });
-    return read.files.filter(isMatch);
-  };
-  return { files: await pageOf(chunks, { offset, limit }, reread), total };
+  const none = { files: [], total: 0 };
+  if (search.length > SEARCH_MAX_LENGTH || search.includes(NAME_SEPARATOR)) return none;
+  const part = foldName(search);
+  // The newest range is open, so that files that arrive while we read are found as well.
+  const newest = { low: seqsOfLeaf(leafOf(account.nextSeq)).low, high: Number.MAX_SAFE_INTEGER };
+  const reads = [
+    () => searchIndex(stores.listing, account.id, newest, part),
+    ...rangesOf(account).map((leaves) => () => searchLeaves(stores, account.id, leaves, part)),
+  ];
+  const found = await eachOf(reads, CONCURRENCY, (read) => read());
+  const seqs = found.flatMap((matches) => matches.seqs);
+  const known = found.flatMap((matches) => matches.files);
+  const page = seqs.slice(offset, offset + limit);
+  return { files: await filesOf(stores.listing, account.id, { page, known, part }), total: seqs.length };
 }
 
-async function pageOf(
-  chunks: readonly Chunk[],
-  { offset, limit }: { offset: number; limit: number },
-  reread: (chunk: Chunk) => Promise<ListedFile[]>,
-): Promise<ListedFile[]> {
-  const page: ListedFile[] = [];
-  let skip = offset;
-  for (const chunk of chunks) {
-    if (page.length === limit) break;
-    if (skip >= chunk.matches) {
-      skip -= chunk.matches;
-      continue;
-    }
-    const files = chunk.files ?? (await reread(chunk));
-    page.push(...files.slice(skip, skip + limit - page.length));
-    skip = 0;
-  }
-  return page;
-}
-
-/** All seqs of the account's files in ranges of about equal work, newest first. */
-function rangesOf(account: Account): SeqRange[] {
-  const ranges: { low: number; high: number; files: number }[] = [];
+/** The full leaves in ranges of about equal work, newest first, without groups of which all files are deleted. */
+function rangesOf(account: Account): LeafRange[] {
+  const ranges: LeafRange[] = [];
+  const full = leafOf(account.nextSeq);
   for (const [group, files] of [...readyByGroup(account)].sort(([a], [b]) => b - a)) {
-    const { low, high } = seqsOfGroup(group);
-    const last = ranges.at(-1);
-    if (last && last.files + files <= FILES_PER_RANGE) {
-      last.low = low;
-      last.files += files;
+    const { first, last } = leavesOfGroup(group);
+    if (files === 0 || first >= full) continue;
+    const newer = ranges.at(-1);
+    if (newer?.first === last + 1 && newer.last - first < LEAVES_PER_RANGE) {
+      ranges[ranges.length - 1] = { first, last: newer.last };
     } else {
-      // The first range is open at its newer end, so that files that arrive while we read are found as well.
-      ranges.push({ low, high: last ? high : Number.MAX_SAFE_INTEGER, files });
+      ranges.push({ first, last: Math.min(last, full - 1) });
     }
   }
   return ranges;
 }
 
-/**
- * Maps all spellings of a text, in upper and lower case and in composed and decomposed characters, to one (Unicode, section
- * 3.13, "canonical caseless matching").
- *
- * JavaScript has no case folding, but lower, upper and lower case again amount to it: the first maps ẞ to ß, the second ß to
- * SS and ﬁ to FI. Only the final sigma is left: lower case is ς at the end of a word, and σ elsewhere.
- */
-function foldCase(text: string): string {
-  return text.normalize('NFD').toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ').normalize('NFC');
+async function searchLeaves(
+  { listing, seals }: SearchingStores,
+  accountId: string,
+  leaves: LeafRange,
+  part: string,
+): Promise<Matches> {
+  const [sealed, removed] = await Promise.all([seals.seals(accountId, leaves), seals.removed(accountId, leaves)]);
+  const seqs: number[] = [];
+  const unsealed: SeqRange[] = [];
+  for (let leaf = leaves.last; leaf >= leaves.first; leaf--) {
+    const seal = sealed.get(leaf);
+    if (seal && isReadable(seal)) seqs.push(...searchSeal(leaf, seal, { part, removed: removed.get(leaf) ?? 0n }));
+    else addLeaf(unsealed, leaf);
+  }
+  const read = await eachOf(unsealed, CONCURRENCY, (range) => searchIndex(listing, accountId, range, part));
+  const all = read.length === 0 ? seqs : [...seqs, ...read.flatMap((matches) => matches.seqs)].sort(newestFirst);
+  return { seqs: all, files: read.flatMap(({ files }) => files) };
+}
+
+const newestFirst = (one: number, other: number) => other - one;
+
+/** Adds a leaf to ranges of seqs, whose last one is above it. */
+function addLeaf(ranges: SeqRange[], leaf: number): void {
+  const { low, high } = seqsOfLeaf(leaf);
+  const newer = ranges.at(-1);
+  if (newer?.low === high + 1) ranges[ranges.length - 1] = { low, high: newer.high };
+  else ranges.push({ low, high });
+}
+
+/** The seqs of the files of a sealed leaf that match and are not deleted, newest first. */
+function searchSeal(leaf: number, seal: Seal, { part, removed }: { part: string; removed: bigint }): number[] {
+  const { low } = seqsOfLeaf(leaf);
+  const seqs = slotsWith(seal, part).map((slot) => low + slot);
+  return (removed === 0n ? seqs : seqs.filter((seq) => (removed & bitOf(seq)) === 0n)).reverse();
+}
+
+async function searchIndex(listing: ListingStore, accountId: string, range: SeqRange, part: string): Promise<Matches> {
+  const seqs: number[] = [];
+  const files: ListedFile[] = [];
+  for await (const read of filesIn(listing, accountId, range)) {
+    const matching = read.filter(({ name }) => foldName(name).includes(part));
+    seqs.push(...matching.map(({ seq }) => seq));
+    files.push(...matching.slice(0, KEPT_FILES - files.length));
+  }
+  return { seqs, files };
+}
+
+/** Reads the files of a range, newest first, as many at a time as one read gives. */
+async function* filesIn(listing: ListingStore, accountId: string, range: SeqRange): AsyncGenerator<ListedFile[]> {
+  for (let rest: SeqRange | undefined = range; rest; ) {
+    const read = await listing.files(accountId, rest, { end: 'newest' });
+    yield read.files;
+    rest = read.rest;
+  }
+}
+
+/** The files of a page, newest first. Those that no longer match are left out: they were deleted since. */
+async function filesOf(
+  listing: ListingStore,
+  accountId: string,
+  { page, known, part }: { page: readonly number[]; known: readonly ListedFile[]; part: string },
+): Promise<ListedFile[]> {
+  const bySeq = new Map(known.map((file) => [file.seq, file]));
+  const ranges: SeqRange[] = [];
+  for (const seq of page) {
+    if (bySeq.has(seq)) continue;
+    const newer = ranges.at(-1);
+    if (newer && newer.low - seq <= NEAR_SEQS) ranges[ranges.length - 1] = { low: seq, high: newer.high };
+    else ranges.push({ low: seq, high: seq });
+  }
+  await eachOf(ranges, CONCURRENCY, async (range) => {
+    for await (const read of filesIn(listing, accountId, range)) for (const file of read) bySeq.set(file.seq, file);
+  });
+  return page.flatMap((seq) => {
+    const file = bySeq.get(seq);
+    return file && foldName(file.name).includes(part) ? file : [];
+  });
 }

@@ -3,14 +3,15 @@ import { describeError, log } from '../log.ts';
 import { removeLeftover } from './delete-file.ts';
 import type { FileRow } from './file.ts';
 import { incomingKey, publicKeysOf } from './object-key.ts';
+import { sealLeaf } from './seal-leaf.ts';
 import { walkBucket } from './walk-bucket.ts';
 import { type SweepingStores, WORK_SHARDS, type WorkItem, type WorkStore } from './work-store.ts';
 
 /**
- * What a sweep finished: a ticket past its deadline, a cancelled or refused ticket, a deletion, or what the ticket of a
- * ready file left behind (its object in `incoming/`, and copies of attempts that lost).
+ * What a sweep finished: a ticket past its deadline, a cancelled or refused ticket, a deletion, what the ticket of a ready file
+ * left behind (its object in `incoming/`, and copies of attempts that lost), or the seal of a leaf.
  */
-type SweptKind = 'ticket' | 'cancelled' | 'deleted' | 'leftovers';
+type SweptKind = 'ticket' | 'cancelled' | 'deleted' | 'leftovers' | 'leaf';
 
 interface SweepBudget {
   /** How many rows to look up at a time. The sweep goes on as long as it finds that many. */
@@ -34,7 +35,8 @@ const LEASE_MS = 5 * 60_000;
 const CONCURRENCY = 8;
 
 /**
- * Finishes what requests began and did not end: tickets past their deadline, deletions, copies of lost attempts.
+ * Finishes what requests began and did not end: tickets past their deadline, deletions, copies of lost attempts. It writes the
+ * seals of leaves that have become full, or from which files were deleted.
  * Then it walks one page of the bucket (see {@link walkBucket}). It runs every minute.
  *
  * It may die anywhere, and two may run at once: each row is taken by a conditional lease, each step on a row is harmless when
@@ -46,7 +48,7 @@ export async function sweep(
   stores: SweepingStores,
   { now, budget }: { now: number; budget: SweepBudget },
 ): Promise<SweepReport> {
-  const swept = { ticket: 0, cancelled: 0, deleted: 0, leftovers: 0 };
+  const swept = { ticket: 0, cancelled: 0, deleted: 0, leftovers: 0, leaf: 0 };
   let failed = 0;
   let oldestDueAt = now;
   for (let hasMore = true; hasMore && Date.now() < budget.deadlineAt; ) {
@@ -101,6 +103,10 @@ export async function sweepRow(
   item: WorkItem,
   { now, deadlineAt }: { now: number; deadlineAt: number },
 ): Promise<SweptKind | undefined> {
+  if (item.leaf !== undefined) {
+    const leaf = await stores.work.claimLeaf({ ...item, leaf: item.leaf }, now + LEASE_MS);
+    return leaf && (await sealLeaf(stores, leaf)) ? 'leaf' : undefined;
+  }
   const row = await stores.work.claim(item, now + LEASE_MS);
   if (!row) return undefined;
   if (row.state === 'ready') {

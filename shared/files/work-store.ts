@@ -1,10 +1,14 @@
+import type { AccountStore } from '../accounts/account.ts';
 import type { FileRef, FileRow } from './file.ts';
-import type { FileStore, ReleaseStore } from './file-store.ts';
+import type { FileStore, ListingStore, ReleaseStore } from './file-store.ts';
 import type { ObjectInventory, ObjectStore } from './object-store.ts';
+import type { LeafAtWork, SealStore } from './seal-store.ts';
 
 /** A row with a deadline, as the index of unfinished work shows it. The index may be some seconds behind the row. */
 export interface WorkItem extends FileRef {
   readonly dueAt: number;
+  /** Present when it is no row of a file but that of a leaf, whose seal has to be written. */
+  readonly leaf?: number;
 }
 
 /** How far the walk of the bucket has come. Times are epoch milliseconds. */
@@ -32,6 +36,9 @@ export interface WorkStore {
    */
   claim(item: WorkItem, dueAt: number): Promise<FileRow | undefined>;
 
+  /** Takes a lease on a leaf, as {@link claim} does. */
+  claimLeaf(item: WorkItem & { readonly leaf: number }, dueAt: number): Promise<LeafAtWork | undefined>;
+
   /** Records that nothing is left of the ticket of a ready file: the row is work no longer. */
   finishReady(ref: FileRef): Promise<void>;
 
@@ -49,9 +56,12 @@ export function workShardOf({ id }: FileRef): number {
 
 /** What the sweeper needs: its list of work, and all that a request may have left half done. */
 export interface SweepingStores {
+  readonly accounts: AccountStore;
   readonly files: FileStore;
   readonly objects: ObjectStore;
   readonly inventory: ObjectInventory;
+  readonly listing: ListingStore;
   readonly releases: ReleaseStore;
+  readonly seals: SealStore;
   readonly work: WorkStore;
 }

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { client } from '../support/client.ts';
+import { generateFiles } from '../support/generated-files.ts';
 import { askForTicket, complete, put, uploadStreaming } from '../support/lanes.ts';
+import { operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { withFault } from '../support/with-fault.ts';
 
@@ -34,8 +36,8 @@ const SLOW = { match: {}, effect: { delayMs: 40 } } as const;
 async function metered<Answer>(request: () => Promise<Answer>) {
   const mark = service.front.meter.mark();
   const answer = await withFault(service, SLOW, request);
-  const { calls, rounds, writeUnits } = service.front.meter.since(mark);
-  return { answer, calls: calls.length, rounds, writeUnits };
+  const { calls, rounds, readUnits, writeUnits } = service.front.meter.since(mark);
+  return { answer, calls: calls.length, rounds, readUnits, writeUnits };
 }
 
 /** What a request asked of AWS, each call as its operation and the name of its table. */
@@ -62,6 +64,7 @@ describe('by key, in a warm function,', () => {
   test.each([
     ['the first page of the list', () => get('/files'), { calls: 4, rounds: 2, writeUnits: 1 }],
     ['any other page of the list', () => get('/files?limit=1&page=2'), { calls: 5, rounds: 4, writeUnits: 1 }],
+    ['a search among few files', () => get('/files?search=a'), { calls: 4, rounds: 3, writeUnits: 1 }],
     ['the details of a file', () => get(`/files/${id}`), { calls: 3, rounds: 2, writeUnits: 1 }],
     ['an inline upload', () => upload, { calls: 5, rounds: 4, writeUnits: 6 }],
     ['an inline upload with a new Idempotency-Key', () => uploadOnce, { calls: 6, rounds: 4, writeUnits: 8 }],
@@ -71,9 +74,10 @@ describe('by key, in a warm function,', () => {
     const request = requestOf();
     // The first request of a function or an account also reads what is kept, and creates a row.
     expect((await request()).status).toBeLessThan(300);
-    const { answer, ...cost } = await metered(request);
+    const { answer, readUnits, ...cost } = await metered(request);
     expect(answer.status).toBeLessThan(300);
     expect(cost).toEqual(floor);
+    expect(readUnits).toBeLessThanOrEqual(10);
   });
 
   test('a ticket, its completion and a deletion make no more calls and rounds than they need', async () => {
@@ -87,12 +91,35 @@ describe('by key, in a warm function,', () => {
       costs = [ticket, completion, deletion];
     }
     expect(costs.map(({ answer }) => answer.status)).toEqual([202, 201, 200]);
-    expect(costs.map(({ answer: _, ...cost }) => cost)).toEqual([
+    expect(costs.map(({ answer: _answer, readUnits: _units, ...cost }) => cost)).toEqual([
       { calls: 4, rounds: 3, writeUnits: 6 },
       { calls: 8, rounds: 6, writeUnits: 7 },
       { calls: 6, rounds: 5, writeUnits: 11 },
     ]);
   });
+});
+
+test('a search among 5,000 files reads the names of 64 files from one item, and the files of its page', async () => {
+  const count = 5_000;
+  account = await service.newAccount();
+  const operator = operatorOf(service);
+  const nameOf = (seq: number) => `${seq % 50 === 7 ? 'Rare' : 'Holiday'} photo ${seq}.jpeg`;
+  await generateFiles(operator.dynamoDb, service.tables, { accountId: account.id, count, nameOf });
+  operator.close();
+  const search = (part: string) => () =>
+    account.byKey.request<{ total: number; items: { name: string }[] }>('GET', `/files?search=${part}`);
+  await search('first')();
+  const nothing = await metered(search('no-such-name'));
+  expect(nothing.answer.body).toMatchObject({ total: 0, items: [] });
+  expect(nothing).toMatchObject({ calls: 6, rounds: 3, writeUnits: 1 });
+  expect(nothing.readUnits).toBeLessThanOrEqual((500 * count) / 100_000);
+  const rare = await metered(search('RARE'));
+  expect(rare.answer.body.total).toBe(100);
+  expect(rare.answer.body.items.map(({ name }) => name)).toEqual(
+    Array.from({ length: 50 }, (_, index) => `Rare photo ${4_957 - 50 * index}.jpeg`),
+  );
+  // Each file of the page is too far from the next to be read with it.
+  expect(rare).toMatchObject({ calls: 6 + 50, readUnits: nothing.readUnits + 50 });
 });
 
 test('60 uploads of an account at once cost at most twice the write units that they cost one by one', async () => {
@@ -117,7 +144,7 @@ describe('the use of a key', () => {
   });
 
   test('is noted beside the rest of the request, and before it is answered', async () => {
-    const { answer, ...cost } = await metered(list);
+    const { answer, readUnits, ...cost } = await metered(list);
     expect(answer.status).toBe(200);
     expect(cost).toEqual({ calls: 5, rounds: 2, writeUnits: 2 });
     expect(Date.now() - Date.parse((await lastUse()) ?? '')).toBeLessThan(10_000);

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { inflateRawSync } from 'node:zlib';
 import { type AttributeValue, paginateScan, type ScanCommandInput } from '@aws-sdk/client-dynamodb';
 import { ListMultipartUploadsCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import type { Operator } from './operator.ts';
@@ -71,7 +72,7 @@ function accountProblems(account: Row, rows: readonly Row[]): string[] {
   const ready = own.filter(({ state }) => state?.S === 'ready');
   const reserved = own.filter(({ state, lane }) => state?.S === 'pending' && lane?.S === 'direct');
   const sum = [...ready, ...reserved].reduce((bytes, { size_bytes }) => bytes + number(size_bytes), 0);
-  const leaves = own.filter(({ id }) => id?.S?.startsWith('#leaf#'));
+  const leaves = own.filter(({ id, removed }) => id?.S?.startsWith('#leaf#') && removed);
   const leafBits = leaves.map(({ id, removed }): [string, string] => [
     String(Number(id?.S?.replace(/^#leaf#a?/, ''))),
     BigInt(removed?.N ?? 0).toString(2),
@@ -89,8 +90,36 @@ function accountProblems(account: Row, rows: readonly Row[]): string[] {
     ...differences('seqs', new Set(ready.map(({ seq }) => seq?.N)).size, ready.length),
     ...differences('files past next_seq', 0, ready.filter(({ seq }) => number(seq) >= number(account.next_seq)).length),
     ...differences('order', inOrderOfTime(ready), inOrderOfSeq(ready)),
+    ...sealProblems(own, ready, number(account.next_seq)),
   ].map((problem) => `account ${account.id?.S}: ${problem}`);
 }
+
+/**
+ * Checks that every full leaf with files has a seal of their names, in lower case. While the sweeper has yet to write a seal, it
+ * may be missing, or have the names of deleted files as well.
+ */
+function sealProblems(own: readonly Row[], ready: readonly Row[], nextSeq: number): string[] {
+  const row = (id: string) => own.find((one) => one.id?.S === id);
+  const nameAt = new Map(ready.map(({ seq, name }) => [number(seq), name?.S ?? '']));
+  const leaves = Array.from({ length: Math.floor(nextSeq / LEAF_SEQS) }, (_, leaf) => leaf);
+  const seals = own.filter(({ id }) => id?.S?.startsWith('#names#')).length;
+  const sealed = leaves.filter((leaf) => row(`#names#${String(leaf).padStart(6, '0')}`));
+  const problems = leaves.flatMap((leaf) => {
+    const digits = String(leaf).padStart(6, '0');
+    const isUnfinished = row(`#leaf#${digits}`)?.work_due_at !== undefined;
+    const names = Array.from({ length: LEAF_SEQS }, (_, slot) => nameAt.get(leaf * LEAF_SEQS + slot) ?? '');
+    const folded = row(`#names#${digits}`)?.folded?.B;
+    const sealedNames = folded && inflateRawSync(folded).toString('utf8').split('/');
+    if (!sealedNames) return isUnfinished || names.every((name) => name === '') ? [] : `leaf ${leaf} has no seal`;
+    const isRight = (name: string, slot: number) =>
+      sealedNames[slot] === name.toLowerCase() || !isAscii(name) || (name === '' && isUnfinished);
+    return sealedNames.length === LEAF_SEQS && names.every(isRight) ? [] : `the seal of leaf ${leaf} has other names`;
+  });
+  return [...problems, ...differences('seals', seals, sealed.length)];
+}
+
+/** Names with other characters are left to the tests of the folding. */
+const isAscii = (name: string) => [...name].every((character) => character < '\x7f');
 
 /** The seqs that were given out and belong to no ready file. */
 function removedSeqs(nextSeq: number, ready: readonly Row[]): number[] {

@@ -7,11 +7,20 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { Item } from '../../shared/aws/dynamodb.ts';
-import { fileAttributes, fileKey, leafId } from '../../shared/aws/file-items.ts';
+import {
+  fileAttributes,
+  fileKey,
+  leafId,
+  sealAttributes,
+  sealId,
+  workAttributes,
+  workShard,
+} from '../../shared/aws/file-items.ts';
 import type { TableName } from '../../shared/aws/tables.ts';
 import type { ListedFile } from '../../shared/files/file.ts';
-import { bitOf, countBits, givenBits, groupOf, leafOf } from '../../shared/files/listing-counters.ts';
+import { bitOf, countBits, givenBits, groupOf, leafOf, seqsOfLeaf } from '../../shared/files/listing-counters.ts';
 import { newPublicKey } from '../../shared/files/object-key.ts';
+import { sealOf } from '../../shared/files/sealed-names.ts';
 import { uuidv7 } from '../../shared/ids.ts';
 
 /** The size of every generated file, in bytes. */
@@ -19,27 +28,39 @@ export const GENERATED_FILE_BYTES = 7;
 
 /** Generated files are created one second apart, the last one now. */
 const INTERVAL_MS = 1_000;
+const DAY_MS = 24 * 3_600_000;
 const BATCH_ITEMS = 25;
 const CONCURRENCY = 8;
 
 type Tables = Readonly<Record<TableName, string>>;
 
+interface Generated {
+  readonly accountId: string;
+  readonly count: number;
+  /** Default: `photo-<seq>.jpeg`. */
+  readonly nameOf?: (seq: number) => string;
+  /** The files that get rows; by default all. The others are only in the books and seals: enough for a search for no other. */
+  readonly hasRow?: (file: ListedFile) => boolean;
+}
+
 /**
- * Writes the rows and books of `count` files for an account without files, as if they had been uploaded one after another,
- * but without objects. It writes directly to the tables, because uploads would take minutes.
+ * Writes the rows, books and seals of `count` files for an account without files, as if they had been uploaded one after
+ * another, but without objects. It writes directly to the tables, because uploads would take minutes.
  * @returns the files, newest first.
  */
 export async function generateFiles(
   client: DynamoDBClient,
   tables: Tables,
-  { accountId, count }: { accountId: string; count: number },
+  { accountId, count, nameOf = (seq) => `photo-${seq}.jpeg`, hasRow = () => true }: Generated,
 ): Promise<ListedFile[]> {
   const now = Date.now();
-  const files = Array.from({ length: count }, (_, index) =>
-    generatedFile({ accountId, seq: index, createdAt: now - (count - index - 1) * INTERVAL_MS }),
-  );
+  const files = Array.from({ length: count }, (_, seq): ListedFile => {
+    const createdAt = now - (count - seq - 1) * INTERVAL_MS;
+    const ref = { accountId, id: uuidv7(createdAt), objectKey: newPublicKey() };
+    return { ...ref, name: nameOf(seq), mimeType: 'image/jpeg', sizeBytes: GENERATED_FILE_BYTES, createdAt, seq };
+  });
   const documents = DynamoDBDocumentClient.from(client);
-  await writeAll(documents, tables.files, files.map(readyItem).map(put));
+  await writeAll(documents, tables.files, [...files.filter(hasRow).map(readyItem), ...sealsOf(files)].map(put));
   await writeBooks(documents, tables, { accountId, nextSeq: count, files });
   return files.reverse();
 }
@@ -59,23 +80,20 @@ export async function removeFiles(
   return files;
 }
 
-function generatedFile({ accountId, seq, createdAt }: Pick<ListedFile, 'accountId' | 'seq' | 'createdAt'>): ListedFile {
-  return {
-    accountId,
-    id: uuidv7(createdAt),
-    name: `photo-${seq}.jpeg`,
-    mimeType: 'image/jpeg',
-    sizeBytes: GENERATED_FILE_BYTES,
-    objectKey: newPublicKey(),
-    createdAt,
-    seq,
-  };
-}
-
 /** The row of a file as the settlement store writes it for a form upload. */
 function readyItem(file: ListedFile): Item {
   const state = { state: 'ready', lane: 'multipart', seq: file.seq };
   return { ...fileKey(file), ...state, ...fileAttributes(file) };
+}
+
+/** The seals of the full leaves. */
+function sealsOf(files: readonly ListedFile[]): Item[] {
+  const last = files.at(-1)?.seq ?? -1;
+  const leaves = [...Map.groupBy(files, ({ seq }) => leafOf(seq))].filter(([leaf]) => seqsOfLeaf(leaf).high <= last);
+  return leaves.map(([leaf, own]) => ({
+    ...fileKey({ accountId: own[0]?.accountId ?? '', id: sealId(leaf) }),
+    ...sealAttributes(sealOf(own)),
+  }));
 }
 
 type WriteRequest = NonNullable<BatchWriteCommandInput['RequestItems']>[string][number];
@@ -101,7 +119,8 @@ async function writeBooks(
     if (bits === 0n) continue;
     const group = groupOf(leaf * LEAF_SEQS);
     removed[group] = (removed[group] ?? 0) + countBits(bits);
-    rows.push({ ...fileKey({ accountId, id: leafId(leaf) }), removed: bits });
+    const ref = { accountId, id: leafId(leaf) };
+    rows.push({ ...fileKey(ref), removed: bits, ...workAttributes(ref, Date.now() + DAY_MS) });
   }
   await writeAll(client, tables.files, rows.map(put));
   await client.send(
@@ -158,8 +177,12 @@ export async function skipSeqs(client: DynamoDBClient, tables: Tables, accountId
         new UpdateCommand({
           TableName: tables.files,
           Key: fileKey({ accountId, id: leafId(leaf) }),
-          UpdateExpression: 'ADD removed :bits',
-          ExpressionAttributeValues: { ':bits': bits },
+          UpdateExpression: 'ADD removed :bits SET work_shard = :shard, work_due_at = :due',
+          ExpressionAttributeValues: {
+            ':bits': bits,
+            ':shard': workShard({ accountId, id: leafId(leaf) }),
+            ':due': Date.now(),
+          },
         }),
       );
     }

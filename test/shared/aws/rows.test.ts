@@ -1,4 +1,5 @@
-import { type AttributeValue, GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { deflateRawSync } from 'node:zlib';
+import { type AttributeValue, GetItemCommand, ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from 'vitest';
 import { ROW_SHAPES, type RowShape } from '../../../docs/architecture/row-shapes.ts';
 import type { PendingTicket, StoredFile } from '../../../shared/files/file.ts';
@@ -27,6 +28,7 @@ const { rateLimitStore: rateLimits } = await import('../../../shared/aws/rate-li
 const { releaseStore: releases, settlementStore: settlements } = await import(
   '../../../shared/aws/settlement-store.ts'
 );
+const { sealStore: seals } = await import('../../../shared/aws/seal-store.ts');
 const { sessionStore: sessions } = await import('../../../shared/aws/session-store.ts');
 const { takeStreamSlot } = await import('../../../shared/aws/stream-slot-store.ts');
 const { waitForTurn } = await import('../../../shared/aws/turns.ts');
@@ -61,6 +63,17 @@ async function newAccount(): Promise<string> {
   await accounts.upsert({ id, email: 'a@example.org', name: '', pictureUrl: 'https://example.org/a.png' }, NOW);
   return id;
 }
+
+/** As if the account had had so many files. */
+const setNextSeq = (id: string, next: number) =>
+  engine.send(
+    new UpdateItemCommand({
+      TableName: tables.accounts,
+      Key: { id: { S: id } },
+      UpdateExpression: 'SET next_seq = :next, last_file_at = :now',
+      ExpressionAttributeValues: { ':next': { N: String(next) }, ':now': { N: String(NOW) } },
+    }),
+  );
 
 const fileOf = (accountId: string, id = FILE): StoredFile => ({
   accountId,
@@ -209,8 +222,41 @@ describe('the row of a multipart upload', () => {
       work_due_at: { N: String(NOW + 5) },
     });
     expect(await rowOfAccount(id)).toMatchObject({ removed: { M: { 0: { N: '1' } } }, books_revision: { N: '2' } });
-    const leaf = { ...keyOf(id, '#leaf#000000'), removed: { N: '1' } };
-    expect(await rowOfFile(id, '#leaf#000000')).toEqual(leaf);
+    expect(await rowOfFile(id, '#leaf#000000')).toEqual({
+      ...keyOf(id, '#leaf#000000'),
+      removed: { N: '1' },
+      work_shard: { S: '0' },
+      work_due_at: { N: String(NOW + 5 + 86_400_000) },
+    });
+  });
+});
+
+describe('the row of a full leaf', () => {
+  test('is work for the sweeper from its last file until its seal is written', async () => {
+    const id = await newAccount();
+    const known = { nextSeq: 127, lastFileAt: NOW, fence: 0 };
+    await setNextSeq(id, 127);
+    expect(
+      await settlements.settleUpload({ file: fileOf(id), now: NOW, allowance: { limits, known } }, deadline()),
+    ).toMatchObject({ seq: 127 });
+    const due = { work_shard: { S: '1' }, work_due_at: { N: String(NOW) } };
+    expect(await rowOfFile(id, '#leaf#000001')).toEqual({ ...keyOf(id, '#leaf#000001'), ...due });
+    const item = { accountId: id, id: '#leaf#000001', leaf: 1, dueAt: NOW };
+    expect(await work.due(1, NOW, 1_000)).toContainEqual(item);
+    const atWork = { accountId: id, leaf: 1, removed: 0n, leaseEndsAt: NOW + 9 };
+    expect(await work.claimLeaf(item, NOW + 9)).toEqual(atWork);
+    expect(await work.claimLeaf(item, NOW + 9)).toBeUndefined();
+    expect(await seals.seal(atWork, { names: '//b', unicode: '17.0' })).toBe('sealed');
+    expect(await rowOfFile(id, '#leaf#000001')).toBeUndefined();
+    const seal = {
+      ...keyOf(id, '#names#000001'),
+      folded: { B: new Uint8Array(deflateRawSync('//b')) },
+      unicode: { S: '17.0' },
+    };
+    expect(await rowOfFile(id, '#names#000001')).toEqual(seal);
+    expect(await seals.seals(id, { first: 0, last: 9 })).toEqual(new Map([[1, { names: '//b', unicode: '17.0' }]]));
+    expect(await seals.seal(atWork, { names: 'late' })).toBe('changed');
+    expect(await rowOfFile(id, '#names#000001')).toEqual(seal);
   });
 });
 

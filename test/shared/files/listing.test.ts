@@ -253,32 +253,6 @@ describe('a search', () => {
     expect(await list(accountId, 1, 50, search)).toEqual({ names: [], total: 0 });
     expect(service.front.meter.since(mark).calls.map(({ operation }) => operation)).toEqual(['GetItem']);
   });
-
-  test('reads a chunk again only if the page lies in it and it has more matches than a page', async () => {
-    const accountId = await newAccount(service);
-    await placeAll(60, (seq) => place(accountId, seq, seq % 2 ? `odd ${seq}` : `${seq}`));
-    // As if a read gave ten files.
-    const small: typeof stores.listing = {
-      ...stores.listing,
-      files: (id, range, from) => stores.listing.files(id, range, { limit: 10, ...from }),
-    };
-    const search = async (page: number, limit: number) => {
-      const request = { accountId, page, limit, search: 'ODD' };
-      const mark = service.front.meter.mark();
-      const { files, total } = await listFiles({ ...stores, listing: small }, request);
-      const reads = service.front.meter.since(mark).calls.length;
-      return { names: files.map(({ name }) => name), total, reads };
-    };
-    const odd = Array.from({ length: 30 }, (_, i) => `odd ${59 - 2 * i}`);
-    const without = await search(100, 5);
-    for (const limit of [4, 5, 6, 30]) {
-      for (let page = 1; page <= Math.ceil(30 / limit); page++) {
-        const { names, total, reads } = await search(page, limit);
-        expect({ names, total }).toEqual({ names: odd.slice((page - 1) * limit, page * limit), total: 30 });
-        expect(reads - without.reads).toBeLessThanOrEqual(limit < 5 ? 2 : 0);
-      }
-    }
-  });
 });
 
 test('groups whose files were all deleted are merged when the next group begins', async () => {

@@ -50,13 +50,14 @@ export async function startService() {
 export type Service = Awaited<ReturnType<typeof startService>>;
 
 async function loadStores() {
-  const [accounts, audit, files, idempotency, listing, objects, settlements, signer, work] = await Promise.all([
+  const [accounts, audit, files, idempotency, listing, objects, seals, settlements, signer, work] = await Promise.all([
     import('../../../shared/aws/account-store.ts'),
     import('../../../shared/aws/audit-store.ts'),
     import('../../../shared/aws/file-store.ts'),
     import('../../../shared/aws/idempotency-store.ts'),
     import('../../../shared/aws/listing-store.ts'),
     import('../../../shared/aws/object-store.ts'),
+    import('../../../shared/aws/seal-store.ts'),
     import('../../../shared/aws/settlement-store.ts'),
     import('../../../shared/aws/sign-upload.ts'),
     import('../../../shared/aws/work-store.ts'),
@@ -70,6 +71,7 @@ async function loadStores() {
     listing: listing.listingStore,
     objects: objects.objectStore,
     releases: settlements.releaseStore,
+    seals: seals.sealStore,
     settlements: settlements.settlementStore,
     signUpload: signer.signUpload,
     work: work.workStore,

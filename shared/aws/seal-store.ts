@@ -1,0 +1,93 @@
+import { paginateQuery, type TransactWriteItem } from '@aws-sdk/lib-dynamodb';
+import type { LeafAtWork, SealStore } from '../files/seal-store.ts';
+import type { Seal } from '../files/sealed-names.ts';
+import { dynamoDb, type Item, readText, tableName } from './dynamodb.ts';
+import { fileAt, leafId, leafOfId, SEAL_PREFIX, sealAttributes, sealId, toSeal } from './file-items.ts';
+import { toRemovedByLeaf } from './listing-store.ts';
+import { failedConditions, transact } from './transactions.ts';
+
+/** How long the write of a seal waits for deletions in its leaf. */
+const PATIENCE_MS = 2_000;
+
+/**
+ * {@link SealStore} in DynamoDB. A seal is an item of its own beside the row of its leaf, so that the transaction of a deletion
+ * writes only the small row.
+ */
+export const sealStore: SealStore = {
+  async seals(accountId, { first, last }) {
+    const seals = new Map<number, Seal>();
+    const some = { ProjectionExpression: 'id, folded, unicode' };
+    for await (const item of query(accountId, [sealId(first), sealId(last)], some)) {
+      const leaf = leafOfId(readText(item, 'id'), SEAL_PREFIX);
+      if (leaf !== undefined) seals.set(leaf, toSeal(item));
+    }
+    return seals;
+  },
+
+  async removed(accountId, { first, last }) {
+    const some = { ConsistentRead: true, ProjectionExpression: 'id, removed' };
+    return toRemovedByLeaf(await Array.fromAsync(query(accountId, [leafId(first), leafId(last)], some)));
+  },
+
+  async seal(work, seal) {
+    const { TableName, Key } = fileAt({ accountId: work.accountId, id: sealId(work.leaf) });
+    return (await endWork(work, { Put: { TableName, Item: { ...Key, ...sealAttributes(seal) } } }))
+      ? 'sealed'
+      : 'changed';
+  },
+
+  async leaveUnsealed(work) {
+    await endWork(work);
+  },
+};
+
+/**
+ * Takes a leaf out of the index of unfinished work, together with another write. A leaf without deleted files then needs no row.
+ * @returns false when the leaf is not as it was when the lease was taken: then nothing is written.
+ */
+async function endWork(work: LeafAtWork, ...others: TransactWriteItem[]): Promise<boolean> {
+  const { accountId, leaf, removed, leaseEndsAt } = work;
+  const row = fileAt({ accountId, id: leafId(leaf) });
+  const end =
+    removed === 0n
+      ? {
+          Delete: {
+            ...row,
+            ConditionExpression: 'work_due_at = :lease AND attribute_not_exists(removed)',
+            ExpressionAttributeValues: { ':lease': leaseEndsAt },
+          },
+        }
+      : {
+          Update: {
+            ...row,
+            UpdateExpression: 'REMOVE work_shard, work_due_at',
+            ConditionExpression: 'work_due_at = :lease AND removed = :removed',
+            ExpressionAttributeValues: { ':lease': leaseEndsAt, ':removed': removed },
+          },
+        };
+  try {
+    await transact([end, ...others], { deadlineAt: Date.now() + PATIENCE_MS });
+    return true;
+  } catch (error) {
+    if (failedConditions(error)[0]) return false;
+    throw error;
+  }
+}
+
+/** Every item of an account whose id is in a range. */
+async function* query(
+  accountId: string,
+  [low, high]: readonly [string, string],
+  how: { readonly ProjectionExpression: string; readonly ConsistentRead?: boolean },
+): AsyncGenerator<Item> {
+  const pages = paginateQuery(
+    { client: dynamoDb },
+    {
+      TableName: tableName('files'),
+      KeyConditionExpression: 'account_id = :account AND id BETWEEN :low AND :high',
+      ExpressionAttributeValues: { ':account': accountId, ':low': low, ':high': high },
+      ...how,
+    },
+  );
+  for await (const { Items = [] } of pages) yield* Items;
+}

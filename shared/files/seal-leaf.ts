@@ -1,0 +1,33 @@
+import type { AccountStore } from '../accounts/account.ts';
+import type { ListingStore } from './file-store.ts';
+import { seqsOfLeaf } from './listing-counters.ts';
+import type { LeafAtWork, SealStore } from './seal-store.ts';
+import { sealOf } from './sealed-names.ts';
+
+interface SealingStores {
+  readonly accounts: AccountStore;
+  readonly listing: ListingStore;
+  readonly seals: SealStore;
+}
+
+/**
+ * Brings the seal of a leaf up to date: it gets the names of all files that the leaf has now. The transaction that fills a leaf
+ * makes this work, and so does every deletion, which is how the name of a deleted file leaves the seal.
+ *
+ * What is written follows from the leaf alone, so this is harmless twice. If we die, the leaf is due again when its lease ends;
+ * until then a search reads it from the index, or hides the deleted files by their bits.
+ * @returns false when a file of the leaf was deleted meanwhile, or another sweeper has the lease: then it is due again.
+ */
+export async function sealLeaf(stores: SealingStores, work: LeafAtWork): Promise<boolean> {
+  const { accountId, leaf } = work;
+  const { low, high } = seqsOfLeaf(leaf);
+  const account = await stores.accounts.get(accountId);
+  if (!account || account.nextSeq <= high) {
+    // When the leaf is full, the transaction that fills it makes this work again.
+    await stores.seals.leaveUnsealed(work);
+    return true;
+  }
+  // The bits were read before this. A deletion that comes in between changes them, and then the seal is not written.
+  const { files } = await stores.listing.files(accountId, { low, high }, { end: 'newest' });
+  return (await stores.seals.seal(work, sealOf(files))) === 'sealed';
+}

@@ -1,0 +1,56 @@
+import type { ListedFile } from './file.ts';
+import { LEAF_SEQS, slotOf } from './listing-counters.ts';
+
+/**
+ * The names of a full leaf, packed for searching: one text holds the 64 folded names, so that one native call finds out
+ * whether any of them has a part, and one read unit holds hundreds of names. No file joins a full leaf any more, so its seal
+ * changes only when the names of deleted files are taken out.
+ */
+export interface Seal {
+  /** The folded names of seqs 0 to 63 of the leaf, with a separator between them; empty where there is no file. */
+  readonly names: string;
+  /**
+   * The version of Unicode by which the names were folded, if one of them has a character that this version does not know:
+   * another version may fold it differently. The folding of known characters never changes (Unicode's stability policy).
+   */
+  readonly unicode?: string;
+}
+
+/** No file name holds a slash (`cleanFileName`), and folding makes none. */
+export const NAME_SEPARATOR = '/';
+
+const UNICODE = process.versions.unicode ?? '';
+const UNASSIGNED = /\p{Cn}/u;
+
+/** Seals the files of a leaf, in any order. @throws Error when a name holds the separator: it was not written by us. */
+export function sealOf(files: readonly Pick<ListedFile, 'name' | 'seq'>[]): Seal {
+  const slots = new Array<string>(LEAF_SEQS).fill('');
+  for (const { name, seq } of files) {
+    if (name.includes(NAME_SEPARATOR)) throw new Error(`the name of file ${seq} holds a ${NAME_SEPARATOR}`);
+    slots[slotOf(seq)] = foldName(name);
+  }
+  const names = slots.join(NAME_SEPARATOR);
+  return { names, ...(UNASSIGNED.test(names) && { unicode: UNICODE }) };
+}
+
+/** True when the names of a seal are folded as {@link foldName} folds now. */
+export function isReadable({ unicode }: Seal): boolean {
+  return unicode === undefined || unicode === UNICODE;
+}
+
+/** The slots of a seal whose names have a part, in ascending order. @param part  folded, not empty, without a separator. */
+export function slotsWith({ names }: Seal, part: string): number[] {
+  if (!names.includes(part)) return [];
+  return names.split(NAME_SEPARATOR).flatMap((name, slot) => (name.includes(part) ? slot : []));
+}
+
+/**
+ * Maps all spellings of a text, in upper and lower case and in composed and decomposed characters, to one (Unicode, section
+ * 3.13, "canonical caseless matching").
+ *
+ * JavaScript has no case folding, but lower, upper and lower case again amount to it: the first maps ẞ to ß, the second ß to
+ * SS and ﬁ to FI. Only the final sigma is left: lower case is ς at the end of a word, and σ elsewhere.
+ */
+export function foldName(text: string): string {
+  return text.normalize('NFD').toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ').normalize('NFC');
+}
