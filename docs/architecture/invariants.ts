@@ -176,7 +176,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'The seal of a full leaf has the folded name of each of its ready files, and no other but those of files deleted in the last day. A search finds every ready file that it was begun after, and none that was deleted before (decision 0025).',
+      'The seal of a full leaf has the folded name of each of its ready files, and no other but those of files deleted in the last day. A search finds every ready file that it was begun after, and none that was deleted before (decision 0028).',
     enforcedIn: ['shared/aws/seal-store.ts', 'shared/files/seal-leaf.ts', 'shared/files/search-files.ts'],
     tests: [
       [

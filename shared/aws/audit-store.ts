@@ -12,18 +12,9 @@ import type { Seal } from '../files/sealed-names.ts';
 import { accountAt, toAccount } from './account-store.ts';
 import { sealNow } from './book-updates.ts';
 import { dynamoDb, type Item, readOptionalNumber, readText, tableName } from './dynamodb.ts';
-import {
-  fileAt,
-  LEAF_PREFIX,
-  leafId,
-  leafOfId,
-  SEAL_PREFIX,
-  sealId,
-  toFileRow,
-  toListedFile,
-  toSeal,
-} from './file-items.ts';
+import { fileAt, LEAF_PREFIX, leafId, leafOfId, SEAL_PREFIX, sealId, toFileRow, toListedFile } from './file-items.ts';
 import { toRemovedByLeaf } from './listing-store.ts';
+import { toSeal } from './seal-store.ts';
 import { failedConditions, transact } from './transactions.ts';
 
 /** A transaction takes 100 items, and one of them is the account. */

@@ -1,10 +1,7 @@
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { FileRef, FileRow, IdempotencyClaim, LeftoverRow, ListedFile, StoredFile, Via } from '../files/file.ts';
-import type { Seal } from '../files/sealed-names.ts';
 import { workShardOf } from '../files/work-store.ts';
 import {
   type Item,
-  readBytes,
   readMap,
   readNumber,
   readOptionalNumber,
@@ -133,15 +130,4 @@ function toClaim(item: Item): IdempotencyClaim {
     fingerprint: readText(item, 'fingerprint'),
     claimedAt: readNumber(item, 'claimed_at'),
   };
-}
-
-/** A seal, as attributes of its row. Names have much in common: compressed, they take a third of the read units. */
-export function sealAttributes({ names, unicode }: Seal): Item {
-  return { folded: new Uint8Array(deflateRawSync(names)), ...(unicode !== undefined && { unicode }) };
-}
-
-export function toSeal(item: Item): Seal {
-  const unicode = readOptionalText(item, 'unicode');
-  const names = inflateRawSync(readBytes(item, 'folded')).toString('utf8');
-  return { names, ...(unicode !== undefined && { unicode }) };
 }

@@ -7,15 +7,8 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { Item } from '../../shared/aws/dynamodb.ts';
-import {
-  fileAttributes,
-  fileKey,
-  leafId,
-  sealAttributes,
-  sealId,
-  workAttributes,
-  workShard,
-} from '../../shared/aws/file-items.ts';
+import { fileAttributes, fileKey, leafId, sealId, workAttributes, workShard } from '../../shared/aws/file-items.ts';
+import { sealAttributes } from '../../shared/aws/seal-store.ts';
 import type { TableName } from '../../shared/aws/tables.ts';
 import type { ListedFile } from '../../shared/files/file.ts';
 import { bitOf, countBits, givenBits, groupOf, leafOf, seqsOfLeaf } from '../../shared/files/listing-counters.ts';
