@@ -78,7 +78,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
     attributes: {
       removed: ['N', 'bitmap of its deleted files: bit i, of value 2^i, is the file at seq 64 × number + i (I4)'],
       work_shard: ['S', 'as in the row of a file; present while its seal is missing or out of date'],
-      work_due_at: ['N', 'ms from when the sweeper writes the seal; likewise'],
+      work_due_at: ['N', 'ms from when the sweeper writes the seal; also then'],
     },
   },
   {
