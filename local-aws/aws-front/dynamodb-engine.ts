@@ -49,13 +49,14 @@ export function connectDynamoDb(options: {
       const headers = { ...signed, 'content-length': Buffer.byteLength(body) };
       return new Promise((resolve, reject) => {
         const outgoing = open({ method: 'POST', hostname, port, path: '/', headers, ...(agent && { agent }) });
-        outgoing.on('response', async (response) => {
-          try {
-            const chunks: Buffer[] = await response.toArray();
+        outgoing.on('response', (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('end', () => {
             resolve({ status: response.statusCode ?? 500, headers: response.headers, body: Buffer.concat(chunks) });
-          } catch (error) {
-            reject(error);
-          }
+          });
+          // An answer that is cut ends with an error.
+          response.on('error', reject);
         });
         outgoing.on('error', reject);
         outgoing.end(body);
