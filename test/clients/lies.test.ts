@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { FileHosting, FileHostingError } from '../../clients/typescript/src/index.ts';
+import { FORM_FILE_MAX_BYTES } from '../../clients/typescript/src/upload.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { IS_THOROUGH } from '../support/thorough.ts';
 import { type Liar, type Lie, type Step, startLiar } from './liar.ts';
 
 const MIB = 1024 * 1024;
 const SMALL = new Uint8Array(1_000).fill(1);
-const LARGE = new Uint8Array(5 * MIB).fill(2);
+const LARGE = new Uint8Array(FORM_FILE_MAX_BYTES + 1).fill(2);
 
 let service: TestService;
 beforeAll(async () => {
@@ -57,9 +59,13 @@ const LIES: readonly (readonly [string, Lie])[] = [
   ['never answers it', 'stall after'],
 ];
 
+/** By default, a ticket and its completion get only the lies that leave the most behind. */
+const SHORT = LIES.filter(([, lie]) => lie === 'lost after' || lie === 'half' || lie === 'stall after');
+
 describe('an upload through a server that lies makes one file', () => {
   describe.for(['form', 'ticket', 'put', 'complete'] as const)('when, to the %s request, it', (step) => {
-    test.concurrent.for(LIES)('%s', async ([, lie], context) => {
+    const tried = IS_THOROUGH || step === 'form' || step === 'put' ? LIES : SHORT;
+    test.concurrent.for(tried)('%s', async ([, lie], context) => {
       const { liar, account, client } = await setUp(context, String(lie).startsWith('stall') ? 2 : 30);
       liar.lie(step, lie);
       const content = step === 'form' ? SMALL : LARGE;
