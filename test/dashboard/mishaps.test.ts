@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -8,6 +9,7 @@ import {
   openAccount,
   sharedBrowser,
   slowUploads,
+  uploadableFile,
   uploadPanel,
   type Visit,
   type VisitOptions,
@@ -16,16 +18,19 @@ import { borrowTestService, type TestAccount, type TestService } from '../suppor
 
 const MIB = 1024 * 1024;
 const SMALL = { name: 'small.txt', mimeType: 'text/plain', buffer: Buffer.from('small') };
-const LARGE = { name: 'large.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(4.5 * MIB) };
+const LARGE_BYTES = 4.5 * MIB;
 
 let service: TestService;
 let browser: Browser;
 let account: TestAccount;
 let here: Visit;
+/** The path of a file that is too large for a form. */
+let large: string;
 
 describe.runIf(HAS_BROWSER)('an upload in the dashboard', () => {
   beforeAll(async () => {
     [service, browser] = await Promise.all([borrowTestService(), sharedBrowser()]);
+    large = await uploadableFile('large.bin', LARGE_BYTES);
   });
   afterAll(async () => {
     await service.close();
@@ -71,9 +76,9 @@ describe.runIf(HAS_BROWSER)('an upload in the dashboard', () => {
   });
 
   test.for([
-    ['a form', SMALL, '**/api/v1/files'],
-    ['a direct upload', LARGE, '**/complete'],
-  ] as const)('by %s is stored once although the answer was lost', async ([, file, lost]) => {
+    ['a form', 'small.txt', '**/api/v1/files'],
+    ['a direct upload', 'large.bin', '**/complete'],
+  ] as const)('by %s is stored once although the answer was lost', async ([, name, lost]) => {
     const page = await arrive();
     let losses = 0;
     await page.route(lost, async (route) => {
@@ -81,22 +86,25 @@ describe.runIf(HAS_BROWSER)('an upload in the dashboard', () => {
       await route.fetch();
       await route.abort('connectionreset');
     });
-    await files(page).setInputFiles(file);
+    await files(page).setInputFiles(name === SMALL.name ? SMALL : large);
     await uploadPanel(page).getByText('1 file uploaded').waitFor();
     expect(losses).toBeGreaterThan(0);
-    expect(await names()).toEqual([file.name]);
+    expect(await names()).toEqual([name]);
     await here.leave();
   });
 
   test('gets another URL when the first one has expired before its bytes were sent, and is stored once', async () => {
     const page = await arrive();
     const urls: string[] = [];
-    await page.route('**/incoming/**', (route) => {
+    await page.route('**/incoming/**', async (route) => {
       if (route.request().method() === 'PUT') urls.push(route.request().url());
+      if (urls.length > 1) return route.fallback();
+      // The time in a URL is in seconds, so that two of the same second are equal.
+      await setTimeout(1_000);
       // The answer of S3 when a URL is older than 15 minutes.
-      return urls.length > 1 ? route.fallback() : route.fulfill({ status: 403, body: '<Error>AccessDenied</Error>' });
+      await route.fulfill({ status: 403, body: '<Error>AccessDenied</Error>' });
     });
-    await files(page).setInputFiles(LARGE);
+    await files(page).setInputFiles(large);
     await uploadPanel(page).getByText('1 file uploaded').waitFor();
     expect(new Set(urls.map((url) => new URL(url).pathname)).size).toBe(1);
     expect(new Set(urls).size).toBe(2);
@@ -110,7 +118,7 @@ describe.runIf(HAS_BROWSER)('an upload in the dashboard', () => {
       (await account.bySession.request<{ storage_used_bytes: number }>('GET', '/auth/me')).body.storage_used_bytes;
     await page.clock.install();
     await page.route('**/incoming/**', (route) => route.abort('connectionreset'));
-    await files(page).setInputFiles(LARGE);
+    await files(page).setInputFiles(large);
     const row = uploadPanel(page).getByText('No connection to the service.', { exact: true });
     await expect
       .poll(async () => {
@@ -118,7 +126,7 @@ describe.runIf(HAS_BROWSER)('an upload in the dashboard', () => {
         return row.isVisible();
       })
       .toBe(true);
-    expect(await used()).toBe(LARGE.buffer.length);
+    expect(await used()).toBe(LARGE_BYTES);
     await page.getByRole('button', { name: 'Remove large.bin from the list' }).click();
     await expect.poll(used).toBe(0);
     await here.leave();

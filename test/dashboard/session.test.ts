@@ -7,6 +7,7 @@ import {
   openAs,
   sharedBrowser,
   slowUploads,
+  uploadableFile,
   uploadPanel,
   type Visit,
   visit,
@@ -16,10 +17,13 @@ import { withFault } from '../support/with-fault.ts';
 
 let service: TestService;
 let browser: Browser;
+/** The path of a file of 5,000,000 bytes. */
+let film: string;
 
 describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
   beforeAll(async () => {
     [service, browser] = await Promise.all([borrowTestService(), sharedBrowser()]);
+    film = await uploadableFile('film.bin', 5_000_000);
   });
   afterAll(async () => {
     await service.close();
@@ -106,10 +110,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await openAs(here, service, account.cookie, '/dashboard/?search=film');
     await here.page.getByRole('searchbox').waitFor();
     await here.context.clearCookies();
-    await here.page.getByTestId('files').setInputFiles([
-      { name: 'film.txt', mimeType: 'text/plain', buffer: Buffer.from('small') },
-      { name: 'film.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(5_000_000) },
-    ]);
+    await here.page.getByTestId('files').setInputFiles([await uploadableFile('film.txt', 5), film]);
     await here.page.getByRole('status').getByText('2 uploads are waiting in this tab.').waitFor();
     return { account, here };
   }
@@ -149,9 +150,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     const { page } = here;
     await openAs(here, service, account.cookie);
     await slowUploads(page, 100_000);
-    await page
-      .getByTestId('files')
-      .setInputFiles({ name: 'film.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(5_000_000) });
+    await page.getByTestId('files').setInputFiles(film);
     const logOut = async () => {
       await page.getByRole('button', { name: 'Account of linus@films.example' }).click();
       await page.getByRole('menuitem', { name: 'Log out', exact: true }).click();

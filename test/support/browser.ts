@@ -1,3 +1,6 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import chromium from '@sparticuz/chromium';
 import {
   type Browser,
@@ -141,6 +144,17 @@ export async function openAccount(
 
 /** The panel that lists running uploads. */
 export const uploadPanel = (page: Page): Locator => page.getByRole('region', { name: 'Uploads' });
+
+/**
+ * Writes a file of zeros for uploads. A page takes a large one by its path; the bytes of a buffer would go through the debugging protocol.
+ * It is removed with the temporary files of the test run.
+ * @returns its path.
+ */
+export async function uploadableFile(name: string, bytes: number): Promise<string> {
+  const path = join(await mkdtemp(join(tmpdir(), 'upload-')), name);
+  await writeFile(path, Buffer.alloc(bytes));
+  return path;
+}
 
 /** Limits the page's uploads to `uploadThroughput` bytes per second, so that a test can watch them. */
 export async function slowUploads(page: Page, uploadThroughput: number): Promise<void> {
