@@ -81,6 +81,15 @@ describe('the package', () => {
     expect(bytes).toBeLessThan(BUNDLE_BYTES_MAX);
   });
 
+  test('is in the lock file, without which npm ci fails, and no package there names a registry', async () => {
+    const lock = JSON.parse(await readFile(join(PACKAGE, '../../package-lock.json'), 'utf8'));
+    const { name, version, license, engines } = JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8'));
+    expect(lock.packages['clients/typescript']).toEqual({ name, version, license, engines });
+    expect(lock.packages[`node_modules/${name}`]).toEqual({ resolved: 'clients/typescript', link: true });
+    const resolved = Object.values<{ resolved?: string }>(lock.packages).map((one) => one.resolved ?? '');
+    expect(resolved.filter((address) => address.includes('://'))).toEqual([]);
+  });
+
   test('has no dependencies, and its types work in a strict project without the types of browsers', async () => {
     const description = JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8'));
     expect(description.dependencies ?? {}).toEqual({});
