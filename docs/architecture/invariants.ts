@@ -91,7 +91,7 @@ export const INVARIANTS: readonly Invariant[] = [
       ],
       [
         'test/shared/files/upload.test.ts',
-        'that loses all its answers makes no file afterwards, however late it arrives',
+        'a settlement that loses all its answers makes no file afterwards, however late it arrives',
       ],
     ],
   },

@@ -123,7 +123,7 @@ describe('a completion', () => {
     expect((await failureOf(head('repeated'))).status).toBe(404);
   });
 
-  test('of several simultaneous completions of one key with If-None-Match: *, one succeeds', async () => {
+  test('one of several simultaneous completions of one key with If-None-Match: * succeeds', async () => {
     const uploads = await Promise.all(Array.from({ length: 5 }, () => create('contested')));
     const outcomes = await Promise.allSettled(
       uploads.map(async (upload, index) =>

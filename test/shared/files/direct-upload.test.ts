@@ -94,7 +94,7 @@ describe('a ticket', () => {
     await expectBalance(service, accountId, { files: 1, bytes: 0 });
   });
 
-  test('that is never used gives its reservation back at its deadline, and not before', async () => {
+  test('a ticket that is never used gives its reservation back at its deadline, and not before', async () => {
     const accountId = await newAccount(service);
     const now = Date.now();
     await newTicket(service, accountId, 7, { clock: () => now });
@@ -111,7 +111,7 @@ describe('a ticket', () => {
     [100 * MIB, 20 * 60 + 6_400],
     [5_000 * MIB, 20 * 60 + 320_000],
   ])(
-    'of %i bytes holds its room for %i seconds: the life of its URL, the slowest upload, and five minutes',
+    'a ticket of %i bytes holds its room for %i seconds: the life of its URL, the slowest upload, and five minutes',
     async (size, seconds) => {
       const accountId = await newAccount(service);
       const now = Date.now();
@@ -287,7 +287,7 @@ describe('completing', () => {
   });
 });
 
-describe('of attempts to complete a ticket', () => {
+describe('attempts to complete a ticket', () => {
   const copiesSince = (mark: number) =>
     service.front.meter.since(mark).calls.filter(({ operation }) => operation === 'CopyObject').length;
 
@@ -527,7 +527,7 @@ describe('the event', () => {
     },
   );
 
-  test('that cannot be handled now fails, so that it is delivered again', async () => {
+  test('an event that cannot be handled now fails, so that it is delivered again', async () => {
     const accountId = await newAccount(service);
     const ticket = await newTicket(service, accountId, 5);
     await put(ticket, 'hello');
@@ -570,7 +570,7 @@ describe('cancelling', () => {
     ['died before', { effect: 'cut' }],
     ['failed to', { effect: 'error-before' }],
   ] as const)(
-    'that %s take the place of the bytes lets one PUT in, whose bytes make no file',
+    'a cancellation that %s take the place of the bytes lets one PUT in, whose bytes make no file',
     async (_, { effect }) => {
       const accountId = await newAccount(service);
       const ticket = await newTicket(service, accountId, 5);

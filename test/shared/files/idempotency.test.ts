@@ -102,7 +102,7 @@ describe('an upload with a used key', () => {
   });
 });
 
-describe('of several simultaneous uploads with one key', () => {
+describe('several simultaneous uploads with one key', () => {
   test.each([
     ['there is room for all', 2_000],
     ['there is room for one', 5],

@@ -60,7 +60,7 @@ describe('folding', () => {
     expect(everyCharacter.filter((character) => foldName(character) === '')).toEqual([]);
   });
 
-  test('of a folded character changes nothing', () => {
+  test('folding a folded character changes nothing', () => {
     const unstable = everyCharacter.filter((character) => foldName(foldName(character)) !== foldName(character));
     expect(unstable).toEqual([]);
   });

@@ -15,7 +15,7 @@ const { stores } = service;
 
 describe('an upload', () => {
   test.each([0, 1, PART_BYTES - 1, PART_BYTES, PART_BYTES + 1, 2 * PART_BYTES, 3 * PART_BYTES + 7])(
-    'of %i bytes is stored byte for byte, and charged',
+    'an upload of %i bytes is stored byte for byte, and charged',
     async (size) => {
       const accountId = await newAccount(service);
       const content = randomBytes(size);
@@ -193,7 +193,7 @@ describe('settling', () => {
   test.each([
     ['happened', 'error-after', true],
     ['did not happen', 'error-before', false],
-  ] as const)('that loses all its answers is looked up: it %s', async (_, effect, isSettled) => {
+  ] as const)('a settlement that loses all its answers is looked up: it %s', async (_, effect, isSettled) => {
     const accountId = await newAccount(service);
     const fault = service.front.faults.add({ match: { operation: 'TransactWriteItems' }, effect, times: 3 });
     const uploading = upload(service, accountId);
@@ -211,7 +211,7 @@ describe('settling', () => {
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
 
-  test('that loses all its answers makes no file afterwards, however late it arrives', async () => {
+  test('a settlement that loses all its answers makes no file afterwards, however late it arrives', async () => {
     const accountId = await newAccount(service);
     const staged = await stage(service, accountId, chunks('hello'));
     const late = Promise.withResolvers<void>();
