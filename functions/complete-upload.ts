@@ -1,7 +1,8 @@
 import { accountStore } from '../shared/aws/account-store.ts';
 import { fileStore } from '../shared/aws/file-store.ts';
 import { objectStore, warmUpStorage } from '../shared/aws/object-store.ts';
-import { releaseStore, settlementStore } from '../shared/aws/settlement-store.ts';
+import { releaseStore } from '../shared/aws/release-store.ts';
+import { settlementStore } from '../shared/aws/settlement-store.ts';
 import { limit, required } from '../shared/env.ts';
 import { completeUpload } from '../shared/files/complete-upload.ts';
 import type { FileRow } from '../shared/files/file.ts';

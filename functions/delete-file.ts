@@ -1,7 +1,7 @@
 import type { Deletion } from '../shared/answers.ts';
 import { fileStore } from '../shared/aws/file-store.ts';
 import { objectStore, warmUpStorage } from '../shared/aws/object-store.ts';
-import { releaseStore } from '../shared/aws/settlement-store.ts';
+import { releaseStore } from '../shared/aws/release-store.ts';
 import { deleteFile } from '../shared/files/delete-file.ts';
 import type { FileRow } from '../shared/files/file.ts';
 import { findRow } from '../shared/files/file-record.ts';

@@ -4,8 +4,8 @@ import { apiKeyStore } from '../../shared/aws/api-key-store.ts';
 import { auditStore } from '../../shared/aws/audit-store.ts';
 import { fileStore } from '../../shared/aws/file-store.ts';
 import { objectInventory, objectStore } from '../../shared/aws/object-store.ts';
+import { releaseStore } from '../../shared/aws/release-store.ts';
 import { sessionStore } from '../../shared/aws/session-store.ts';
-import { releaseStore } from '../../shared/aws/settlement-store.ts';
 import { limit, required } from '../../shared/env.ts';
 
 /**

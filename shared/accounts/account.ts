@@ -19,7 +19,7 @@ export interface Account {
   readonly lastFileAt: number;
   /** Removed files by listing group (see `removed` in `shared/files/listing-counters.ts`). */
   readonly removed: ReadonlyMap<number, number>;
-  /** See {@link AccountStore.fence}. */
+  /** Raised to make every transaction fail that goes by a lower one and would make a file (`SettlementStore.giveUp`). */
   readonly fence: number;
   /** Bytes sent on the last UTC day on which any were sent (`day`: days since 1970); absent before the first. */
   readonly sent?: { readonly day: number; readonly bytes: number };
@@ -53,12 +53,6 @@ export interface AccountStore {
    * after a lost answer they may be counted or not. Does nothing when the account is gone.
    */
   countSent(id: string, bytes: number, now: number): Promise<void>;
-  /**
-   * Makes sure that no file joins the account any more by a transaction that was sent before, however late it arrives. Uploads
-   * under way try again with the new fence.
-   * @returns the account as it is then; undefined when it is gone.
-   */
-  fence(id: string): Promise<Account | undefined>;
   /**
    * Makes one entry of {@link Account.removed} of several whose groups are adjacent and removed entirely. Does nothing when
    * one of them has changed. Harmless at any time, and twice.

@@ -1,4 +1,3 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { Account, AccountStore } from '../accounts/account.ts';
 import { dayOf } from '../accounts/allowance.ts';
@@ -91,19 +90,6 @@ export const accountStore: AccountStore = {
       const command = new UpdateCommand({ ...accountAt(id), ...change });
       if (!(await failedCondition(writeItem(() => dynamoDbOnce.send(command))))) return;
     }
-  },
-
-  async fence(id) {
-    const { Attributes } = await update(id, {
-      UpdateExpression: 'ADD fence :one',
-      ConditionExpression: 'attribute_exists(id)',
-      ExpressionAttributeValues: { ':one': 1 },
-      ReturnValues: 'ALL_NEW',
-    }).catch((error) => {
-      if (error instanceof ConditionalCheckFailedException) return { Attributes: undefined };
-      throw error;
-    });
-    return Attributes && toAccount(Attributes);
   },
 
   async mergeRemoved(id, entries) {

@@ -1,24 +1,23 @@
 import type { TransactWritePut, TransactWriteUpdate } from '@aws-sdk/lib-dynamodb';
 import { type Account, getAccount } from '../accounts/account.ts';
 import { refusalOf } from '../accounts/allowance.ts';
-import type { FileRef, LeftoverRow, PendingTicket, StoredFile } from '../files/file.ts';
-import type { ListingEnd, ReleaseStore, Settled, SettlementStore, UnsettledFile } from '../files/file-store.ts';
+import type { PendingTicket, ReadyFile, StoredFile } from '../files/file.ts';
+import type { ListingEnd, Settled, SettlementStore, UnsettledFile } from '../files/file-store.ts';
 import { isLastOfLeaf, leafOf } from '../files/listing-counters.ts';
-import type { Deadline } from '../time-limit.ts';
-import { accountStore, toAccount } from './account-store.ts';
-import { accountUpdate, leafUpdate, type Place, sealNow } from './book-updates.ts';
+import { type Deadline, WRITE_PATIENCE_MS } from '../time-limit.ts';
+import { accountAt, accountStore, toAccount } from './account-store.ts';
+import { accountUpdate, type Place, sealNow } from './book-updates.ts';
 import type { Item } from './dynamodb.ts';
-import {
-  claimAttributes,
-  fileAt,
-  fileAttributes,
-  STORED_VIA,
-  toFileRow,
-  workAttributes,
-  workShard,
-} from './file-items.ts';
+import { claimAttributes, fileAt, fileAttributes, STORED_VIA, toFileRow, workAttributes } from './file-items.ts';
 import { claimForFile, claimForTicket } from './idempotency-store.ts';
-import { type FailedItems, type NamedItems, transactOnBooks, tryOnBooks } from './transactions.ts';
+import {
+  type FailedItems,
+  failedConditions,
+  type NamedItems,
+  transact,
+  transactOnBooks,
+  tryOnBooks,
+} from './transactions.ts';
 import { waitForTurn } from './turns.ts';
 
 /** {@link SettlementStore} in DynamoDB. Each method is one `TransactWriteItems`, and one of its items is the account. */
@@ -41,14 +40,37 @@ export const settlementStore: SettlementStore = {
         },
         ...(claim && { claim: { Put: claimForFile(claim, settled) } }),
       }),
+      giveUp: () => settlementStore.giveUp(file),
       outcomeOf(failed, { createdAt }) {
         const row = failed.get('row');
-        if (row) return toSettled(row, file);
+        const found = row && toFileRow(row);
+        if (found?.state === 'ready') return toSettled(found);
+        if (row) throw new Error(`the file ${file.id} was made and deleted while it was settled`);
         const account = failed.get('account');
         const refusal = account && refusalOf(toAccount(account), limits, { bytes, now: createdAt });
         return refusal ?? (failed.has('claim') ? 'key taken' : undefined);
       },
     });
+  },
+
+  async giveUp(file) {
+    const account: TransactWriteUpdate = {
+      ...accountAt(file.accountId),
+      UpdateExpression: 'ADD fence :one',
+      ConditionExpression: 'attribute_exists(id)',
+      ExpressionAttributeValues: { ':one': 1 },
+    };
+    // With a deadline of its own, because it ends what has begun, even when it is too late to begin anything new.
+    const deadline = { deadlineAt: Date.now() + WRITE_PATIENCE_MS };
+    try {
+      await transact([{ ConditionCheck: { ...fileAt(file), ...IS_ABSENT } }, { Update: account }], deadline);
+      return undefined;
+    } catch (error) {
+      const [row, gone] = failedConditions(error);
+      if (!row && !gone) throw error;
+      const found = row && toFileRow(row);
+      return found?.state === 'ready' ? toSettled(found).file : undefined;
+    }
   },
 
   async settleTicket({ ticket, file, known, now, fileCountLimit }, deadline) {
@@ -100,60 +122,22 @@ export const settlementStore: SettlementStore = {
   },
 };
 
-/** {@link ReleaseStore} in DynamoDB. Each method is one `TransactWriteItems`, and one of its items is the account. */
-export const releaseStore: ReleaseStore = {
-  async releaseFile(file, { dueAt }, deadline) {
-    const row = changesState(file, { from: 'ready', to: 'deleting' });
-    const failed = await transactOnBooks(
-      {
-        row: {
-          Update: {
-            ...row,
-            // Without its seq the row leaves the index of the listing.
-            UpdateExpression: `${row.UpdateExpression}, work_shard = :shard, work_due_at = :due REMOVE seq`,
-            ExpressionAttributeValues: {
-              ...row.ExpressionAttributeValues,
-              ':shard': workShard(file),
-              ':due': dueAt,
-            },
-          },
-        },
-        account: { Update: accountUpdate({ accountId: file.accountId, bytes: -file.sizeBytes, leaves: file.seq }) },
-        leaf: { Update: leafUpdate(file.accountId, file.seq, dueAt) },
-      },
-      deadline,
-    );
-    return failed === undefined ? 'released' : 'changed';
-  },
-
-  async releaseTicket(ticket, state, deadline) {
-    const failed = await transactOnBooks(
-      {
-        row: { Update: ticketEnds(ticket, state) },
-        account: { Update: accountUpdate({ accountId: ticket.accountId, bytes: -ticket.sizeBytes }) },
-      },
-      deadline,
-    );
-    return failed === undefined ? 'released' : 'changed';
-  },
-};
-
 /** The row of a file that came by a form. It must not be there yet: else an earlier attempt has made the file. */
 function newFile(file: StoredFile, seq: number): TransactWritePut {
   const { TableName, Key } = fileAt(file);
   return {
     TableName,
     Item: { ...Key, ...fileAttributes(file), state: 'ready', lane: STORED_VIA.form, seq },
-    ConditionExpression: 'attribute_not_exists(id)',
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    ...IS_ABSENT,
   };
 }
 
-/** The file that an earlier attempt has made, from its row. @throws Error when it has been deleted since. */
-function toSettled(row: Item, { id }: UnsettledFile): Settled {
-  const found = toFileRow(row);
-  if (found?.state !== 'ready') throw new Error(`the file ${id} was made and deleted while it was settled`);
-  const { state: _, via: _via, attemptKeys: _keys, seq, ...file } = found;
+const IS_ABSENT = {
+  ConditionExpression: 'attribute_not_exists(id)',
+  ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+} as const;
+
+function toSettled({ state: _, via: _via, attemptKeys: _keys, seq, ...file }: ReadyFile): Settled {
   return { file, seq };
 }
 
@@ -179,26 +163,6 @@ function ticketBecomesFile(file: StoredFile, seq: number): TransactWriteUpdate {
   };
 }
 
-/** It fails when the ticket was renewed since it was read: then the client holds it again, and the release comes too late. */
-function ticketEnds(ticket: PendingTicket, to: LeftoverRow['state']): TransactWriteUpdate {
-  const update = changesState(ticket, { from: 'pending', to });
-  return {
-    ...update,
-    ConditionExpression: `${update.ConditionExpression} AND work_due_at = :seen`,
-    ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':seen': ticket.dueAt },
-  };
-}
-
-function changesState(ref: FileRef, { from, to }: { from: string; to: string }): TransactWriteUpdate {
-  return {
-    ...fileAt(ref),
-    UpdateExpression: 'SET #state = :to',
-    ConditionExpression: '#state = :from',
-    ExpressionAttributeNames: { '#state': 'state' },
-    ExpressionAttributeValues: { ':from': from, ':to': to },
-  };
-}
-
 function ticketAttributes(ticket: PendingTicket): Item {
   return {
     state: 'pending',
@@ -219,6 +183,8 @@ interface Joining<Known, Outcome> {
   items(file: StoredFile, place: Place, known: Known): NamedItems;
   /** What failed conditions mean; undefined when the account has changed, so that the next attempt may succeed. */
   outcomeOf(failed: FailedItems, place: Place): Outcome | undefined;
+  /** Given unless the end of an attempt makes sure of the same. See {@link SettlementStore.giveUp}. */
+  giveUp?(): Promise<StoredFile | undefined>;
 }
 
 /**
@@ -226,14 +192,14 @@ interface Joining<Known, Outcome> {
  * unless another file came meanwhile. From then on each attempt waits for a turn and reads the account anew (decision 0024).
  * The last file of a leaf also makes it work for the sweeper, which writes its seal.
  *
- * When it returns another outcome than a file, no attempt can make the file any more. When it throws, only
- * {@link AccountStore.fence} makes sure of that.
+ * When it throws, or returns another outcome than a file, an attempt may still make the file, unless there is `giveUp`: then it
+ * can do so only after this has thrown.
  */
 async function joinListing<Known extends ListingEnd, Outcome>(
   unsettled: UnsettledFile,
   { known, now }: { known: Known; now: number },
   deadline: Deadline,
-  { items, outcomeOf }: Joining<Known | Account, Outcome>,
+  { items, outcomeOf, giveUp }: Joining<Known | Account, Outcome>,
 ): Promise<Settled | Outcome> {
   const { accountId } = unsettled;
   let mayArriveLate = false;
@@ -249,8 +215,8 @@ async function joinListing<Known extends ListingEnd, Outcome>(
     mayArriveLate ||= notWritten.mayArriveLate;
     const outcome = outcomeOf(notWritten.failed, place);
     if (outcome !== undefined) {
-      if (mayArriveLate) await accountStore.fence(accountId);
-      return outcome;
+      const file = mayArriveLate && (await giveUp?.());
+      return file ? { file, seq } : outcome;
     }
     await waitForTurn(accountId, { failures, ms: performance.now() - startedAt }, deadline);
     account = await getAccount(accountStore, accountId);

@@ -102,6 +102,13 @@ export interface SettlementStore {
   ): Promise<Settled | 'key taken' | Refusal>;
 
   /**
+   * Makes sure that an upload via form never becomes a file: from here on no settlement of it can succeed, however late it
+   * arrives. Other uploads of its account that are under way try again.
+   * @returns the file, if it is one already.
+   */
+  giveUp(file: UnsettledFile): Promise<StoredFile | undefined>;
+
+  /**
    * Writes a ticket, charges its size, and counts its bytes as sent. A ticket takes no place among the account's files, but
    * is refused while the account has as many files as it may. @param reservation.now  epoch milliseconds.
    */

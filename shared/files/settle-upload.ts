@@ -3,13 +3,12 @@ import { serviceUnavailable } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import { type Lane, measure } from '../metrics.ts';
 import type { StoredFile } from './file.ts';
-import type { FileStore, SettlementStore, UnsettledFile } from './file-store.ts';
+import type { SettlementStore, UnsettledFile } from './file-store.ts';
 import { replay } from './idempotency.ts';
 import { tidyGroups } from './listing-counters.ts';
 import { discardUpload, type StagedUpload, type StagingStores } from './stage-upload.ts';
 
 interface SettlingStores extends StagingStores {
-  readonly files: Pick<FileStore, 'get'>;
   readonly settlements: SettlementStore;
 }
 
@@ -22,8 +21,8 @@ export interface SettledUpload {
 /**
  * Makes a staged upload a file, in one transaction: charged, counted, listed and recorded for its `Idempotency-Key`.
  *
- * When the answer of the transaction is lost, we raise the fence of the account. From then on the transaction cannot happen any
- * more, and the row of the file tells whether it has. (The outcome stays unknown only when the database does not answer that
+ * When the answer of the transaction is lost, we give the upload up. That either makes sure that the transaction has not happened
+ * and cannot happen any more, or finds the file. (The outcome stays unknown only when the database does not answer that
  * either: then the client gets an error, and the file may exist; it is consistent and can be deleted.) Invariant I7 of
  * `docs/architecture.md`.
  * @throws ApiError `storage_limit_exceeded`; `rate_limit_exceeded` for the bytes of the day; `idempotency_conflict` when
@@ -61,9 +60,8 @@ export async function settleUpload(
  */
 async function giveUp(stores: SettlingStores, file: UnsettledFile): Promise<StoredFile | undefined> {
   try {
-    await stores.accounts.fence(file.accountId);
-    const row = await stores.files.get(file);
-    if (row?.state === 'ready') return row;
+    const found = await stores.settlements.giveUp(file);
+    if (found) return found;
   } catch (error) {
     // The object stays: a file may need it. If there is none, the walk of the bucket removes it.
     log('warn', 'upload not given up; it may have become a file', { fileId: file.id, ...describeError(error) });

@@ -25,10 +25,9 @@ const { apiKeyCredentials, apiKeyStore: keys } = await import('../../../shared/a
 const { auditStore: audit } = await import('../../../shared/aws/audit-store.ts');
 const { fileStore: files } = await import('../../../shared/aws/file-store.ts');
 const { rateLimitStore: rateLimits } = await import('../../../shared/aws/rate-limit-store.ts');
-const { releaseStore: releases, settlementStore: settlements } = await import(
-  '../../../shared/aws/settlement-store.ts'
-);
+const { releaseStore: releases } = await import('../../../shared/aws/release-store.ts');
 const { sealStore: seals } = await import('../../../shared/aws/seal-store.ts');
+const { settlementStore: settlements } = await import('../../../shared/aws/settlement-store.ts');
 const { sessionStore: sessions } = await import('../../../shared/aws/session-store.ts');
 const { takeStreamSlot } = await import('../../../shared/aws/stream-slot-store.ts');
 const { waitForTurn } = await import('../../../shared/aws/turns.ts');

@@ -50,18 +50,20 @@ export async function startService() {
 export type Service = Awaited<ReturnType<typeof startService>>;
 
 async function loadStores() {
-  const [accounts, audit, files, idempotency, listing, objects, seals, settlements, signer, work] = await Promise.all([
-    import('../../../shared/aws/account-store.ts'),
-    import('../../../shared/aws/audit-store.ts'),
-    import('../../../shared/aws/file-store.ts'),
-    import('../../../shared/aws/idempotency-store.ts'),
-    import('../../../shared/aws/listing-store.ts'),
-    import('../../../shared/aws/object-store.ts'),
-    import('../../../shared/aws/seal-store.ts'),
-    import('../../../shared/aws/settlement-store.ts'),
-    import('../../../shared/aws/sign-upload.ts'),
-    import('../../../shared/aws/work-store.ts'),
-  ]);
+  const [accounts, audit, files, idempotency, listing, objects, releases, seals, settlements, signer, work] =
+    await Promise.all([
+      import('../../../shared/aws/account-store.ts'),
+      import('../../../shared/aws/audit-store.ts'),
+      import('../../../shared/aws/file-store.ts'),
+      import('../../../shared/aws/idempotency-store.ts'),
+      import('../../../shared/aws/listing-store.ts'),
+      import('../../../shared/aws/object-store.ts'),
+      import('../../../shared/aws/release-store.ts'),
+      import('../../../shared/aws/seal-store.ts'),
+      import('../../../shared/aws/settlement-store.ts'),
+      import('../../../shared/aws/sign-upload.ts'),
+      import('../../../shared/aws/work-store.ts'),
+    ]);
   return {
     accounts: accounts.accountStore,
     audit: audit.auditStore,
@@ -70,7 +72,7 @@ async function loadStores() {
     inventory: objects.objectInventory,
     listing: listing.listingStore,
     objects: objects.objectStore,
-    releases: settlements.releaseStore,
+    releases: releases.releaseStore,
     seals: seals.sealStore,
     settlements: settlements.settlementStore,
     signUpload: signer.signUpload,

@@ -218,9 +218,10 @@ describe('settling', () => {
     const fault = service.front.faults.add({
       match: { operation: 'TransactWriteItems' },
       effect: { lateBy: late.promise },
+      times: 3,
     });
     await expect(settleUpload(stores, staged, inTime())).rejects.toMatchObject({ code: 'service_unavailable' });
-    fault.remove();
+    expect(fault.hits).toBe(3);
     late.resolve();
     await fault.lateAnswers();
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
