@@ -1,6 +1,5 @@
 import { type AccountLimits, countDiscardedBytes } from '../accounts/allowance.ts';
 import { accountStore } from '../aws/account-store.ts';
-import { fileStore } from '../aws/file-store.ts';
 import { idempotencyStore } from '../aws/idempotency-store.ts';
 import { objectStore } from '../aws/object-store.ts';
 import { settlementStore } from '../aws/settlement-store.ts';
@@ -17,7 +16,6 @@ import type { ApiRequest } from './api-handler.ts';
 
 const stores = {
   accounts: accountStore,
-  files: fileStore,
   idempotency: idempotencyStore,
   objects: objectStore,
 };
