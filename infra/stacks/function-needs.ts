@@ -17,7 +17,8 @@ const AUTHENTICATED: Needs = { values: ['appUrl'], limits: ['RATE_LIMIT_REQUESTS
 
 /** The access that storing and settling an upload needs in the inline and the streaming lane. */
 const STORING: readonly TableUse[] = [
-  { table: 'files', actions: ['PutItem', 'ConditionCheckItem'] },
+  // The update is of the row of a leaf that the file fills.
+  { table: 'files', actions: ['PutItem', 'UpdateItem', 'ConditionCheckItem'] },
   { table: 'accounts', actions: ['GetItem', 'UpdateItem'] },
   { table: 'idempotency', actions: ['GetItem', 'PutItem'] },
 ];
@@ -84,7 +85,7 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
     limits: ['RATE_LIMIT_LISTS_PER_MINUTE'],
   },
   uploadFile: {
-    tables: [...BY_KEY_OR_SESSION, ...STORING, { table: 'files', actions: ['GetItem', 'UpdateItem'] }],
+    tables: [...BY_KEY_OR_SESSION, ...STORING, { table: 'files', actions: ['GetItem'] }],
     uploads: [
       { actions: ['PutObject', 'DeleteObject'], keys: ['uploads/*'] },
       // A URL that this function signs permits only what its role permits.

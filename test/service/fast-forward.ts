@@ -50,18 +50,27 @@ export async function forgetRecentUse({ dynamoDb, service: { tables } }: Operato
 }
 
 /** Makes the account's next file the first of a group of the listing. The files before it are missing in the books. */
-export async function nextSeqStartsGroup(
+export function nextSeqStartsGroup(operator: Operator, accountId: string): Promise<void> {
+  return skipTo(operator, accountId, (next) => (Math.floor(next / 8_192) + 1) * 8_192);
+}
+
+/** Makes the account's next file the last of a leaf of the listing; likewise. */
+export function nextSeqEndsLeaf(operator: Operator, accountId: string): Promise<void> {
+  return skipTo(operator, accountId, (next) => (Math.floor(next / 64) + 1) * 64 - 1);
+}
+
+async function skipTo(
   { dynamoDb, service: { tables } }: Operator,
   accountId: string,
+  target: (nextSeq: number) => number,
 ): Promise<void> {
   const account = { TableName: tables.accounts, Key: { id: { S: accountId } } };
   const { Item } = await dynamoDb.send(new GetItemCommand({ ...account, ConsistentRead: true }));
-  const next = (Math.floor(Number(Item?.next_seq?.N) / 8_192) + 1) * 8_192;
   await dynamoDb.send(
     new UpdateItemCommand({
       ...account,
       UpdateExpression: 'SET next_seq = :next',
-      ExpressionAttributeValues: { ':next': number(next) },
+      ExpressionAttributeValues: { ':next': number(target(Number(Item?.next_seq?.N))) },
     }),
   );
 }

@@ -8,7 +8,7 @@ import { logIn } from '../support/login.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { withFault } from '../support/with-fault.ts';
-import { forgetRecentUse, nextSeqStartsGroup, walkEverything } from './fast-forward.ts';
+import { forgetRecentUse, nextSeqEndsLeaf, nextSeqStartsGroup, walkEverything } from './fast-forward.ts';
 
 /**
  * Makes the service do everything it can, and then expects that every granted action was used. (That no grant is missing is
@@ -101,11 +101,13 @@ async function useFiles(): Promise<void> {
   for (const query of ['', '?limit=1&page=2']) await byKey.request('GET', `/files${query}`);
   await byKey.request('GET', `/files/${body.id}`);
   await byKey.request('DELETE', `/files/${body.id}`);
-  // The first upload of a group, one of 8,192, makes additional calls.
+  // The first upload of a group, one of 8,192, makes additional calls; and the last of a leaf, one of 64.
   const ways = [() => byKey.upload('a', 'a'), () => uploadStreaming(account, 'a', 'a')];
   for (const upload of ways) {
-    await nextSeqStartsGroup(operator, account.id);
-    await upload();
+    for (const skip of [nextSeqStartsGroup, nextSeqEndsLeaf]) {
+      await skip(operator, account.id);
+      await upload();
+    }
   }
 }
 
