@@ -20,7 +20,7 @@ const ROWS: Readonly<Record<string, object>> = {
     account_id: { S: ACCOUNT },
     id: { S: FILE },
     state: { S: 'ready' },
-    lane: { S: 'multipart' },
+    via: { S: 'form' },
     name: { S: 'photo.jpg' },
     mime_type: { S: 'image/jpeg' },
     size_bytes: { N: '48213' },

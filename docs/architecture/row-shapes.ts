@@ -54,7 +54,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
     key: { account_id: ACCOUNT, id: key('UUIDv7', /^[0-9a-f-]{36}$/) },
     attributes: {
       state: ['S', '`pending`, `ready`, `deleting`, `cancelled` or `refused`'],
-      lane: ['S', 'how the file came: `multipart`, in the code `via: form`; or `direct`, in the code `via: ticket`'],
+      via: ['S', 'how the bytes came: `form` or `ticket`'],
       name: ['S', 'file name'],
       mime_type: ['S', 'media type'],
       size_bytes: ['N', 'bytes'],

@@ -85,7 +85,7 @@ export const accountStore: AccountStore = {
       ConditionExpression: 'attribute_exists(id) AND (attribute_not_exists(sent_day) OR sent_day < :today)',
       ExpressionAttributeValues: values,
     };
-    // The third is needed when another request begins the day between the first two.
+    // The third attempt is needed when another request begins the day between the first two.
     for (const change of [add, begin, add]) {
       const command = new UpdateCommand({ ...accountAt(id), ...change });
       if (!(await failedCondition(writeItem(() => dynamoDbOnce.send(command))))) return;

@@ -93,7 +93,7 @@ export const administrationStore: AdministrationStore = {
 
   async remove(id) {
     // It fails when the account is gone already, removed by an earlier attempt of ours whose answer was lost; or when a login
-    // has made the account anew since.
+    // has created the account again since.
     const removal = new DeleteCommand({ ...accountAt(id), ConditionExpression: 'attribute_exists(deleting)' });
     await failedCondition(writeItem(() => dynamoDb.send(removal)));
   },
@@ -145,7 +145,7 @@ async function removeAll(accountId: string, table: string, keys: readonly Item[]
 /**
  * Updates the row of an account. It is a transaction, though of one item, because all attempts of a transaction carry one
  * token: an attempt that was given up, and arrives after its retry and after a contrary command (`restore` after `suspend`),
- * then changes nothing any more.
+ * then changes nothing.
  * @returns undefined when the update was made; else the row as the failed condition found it, empty when there is none.
  */
 async function updateIf(id: string, update: Omit<TransactWriteUpdate, 'TableName' | 'Key'>): Promise<Item | undefined> {

@@ -103,7 +103,7 @@ function left(seq: number): Clause {
   };
 }
 
-// A condition cannot add, so the two clauses below compute how much may have been there before.
+// A condition cannot add, so the two clauses below compare with the most that may have been there before.
 
 function withinStorage(bytes: number, { limits, known }: Charge): Clause {
   const own = known.storageLimitBytes;
@@ -120,7 +120,7 @@ function withinStorage(bytes: number, { limits, known }: Charge): Clause {
 function withinDay(bytes: number, { limits, known, now }: Charge): Clause {
   const today = { ':today': dayOf(now) };
   const room = uploadBytesPerDayOf(known, limits) - bytes;
-  // A day never begins with more bytes than it may have: then the other condition is used, and fails.
+  // An upload of more bytes than a day may have begins no day: its condition is the other one, which fails.
   const begins = (known.sent === undefined || known.sent.day < dayOf(now)) && room >= 0;
   return begins
     ? {

@@ -21,9 +21,6 @@ export function fileAt(ref: FileRef) {
   return { TableName: tableName('files'), Key: fileKey(ref) };
 }
 
-/** The values of a row's attribute `lane`. */
-export const STORED_VIA = { form: 'multipart', ticket: 'direct' } as const satisfies Record<Via, string>;
-
 export const LEAF_PREFIX = '#leaf#';
 export const SEAL_PREFIX = '#names#';
 
@@ -67,7 +64,7 @@ export function toFileRow(item: Item): FileRow | undefined {
   const state = readOptionalText(item, 'state');
   if (state === undefined) return undefined;
   const ref = { accountId: readText(item, 'account_id'), id: readText(item, 'id') };
-  const via = readText(item, 'lane') === STORED_VIA.ticket ? 'ticket' : 'form';
+  const via = readText(item, 'via') as Via;
   const attemptKeys = readSet(item, 'attempt_keys');
   const objectKey = readOptionalText(item, 'object_key');
   const ticketEndsAt = readOptionalNumber(item, 'ticket_ends_at');

@@ -2,7 +2,7 @@ import { DeleteCommand, GetCommand, UpdateCommand, type UpdateCommandInput } fro
 import type { FileRef } from '../files/file.ts';
 import type { FileStore } from '../files/file-store.ts';
 import { dynamoDb, failedCondition, type Item } from './dynamodb.ts';
-import { fileAt, STORED_VIA, toFileRow } from './file-items.ts';
+import { fileAt, toFileRow } from './file-items.ts';
 import { writeItem } from './transactions.ts';
 
 /** `state` is a reserved word. */
@@ -19,9 +19,9 @@ export const fileStore: FileStore = {
     const found = await updateIf(ref, {
       UpdateExpression: 'SET work_due_at = :end, ticket_ends_at = :end',
       // A renewal that arrives late must not take back a later one.
-      ConditionExpression: '#state = :pending AND lane = :ticket AND ticket_ends_at < :end',
+      ConditionExpression: '#state = :pending AND via = :ticket AND ticket_ends_at < :end',
       ExpressionAttributeNames: STATE,
-      ExpressionAttributeValues: { ':pending': 'pending', ':ticket': STORED_VIA.ticket, ':end': ticketEndsAt },
+      ExpressionAttributeValues: { ':pending': 'pending', ':ticket': 'ticket', ':end': ticketEndsAt },
     });
     return found === undefined || found.state === 'pending';
   },
@@ -31,12 +31,12 @@ export const fileStore: FileStore = {
       UpdateExpression: 'SET attempt_key = :key, attempt_until = :until ADD attempt_keys :keys',
       // A write that is repeated because its answer was lost finds its own lease. A write that arrives after its attempt has
       // ended finds only its key, and fails.
-      ConditionExpression: `#state = :pending AND lane = :ticket AND (attempt_key = :key
+      ConditionExpression: `#state = :pending AND via = :ticket AND (attempt_key = :key
         OR ((attribute_not_exists(attempt_until) OR attempt_until <= :now) AND NOT contains(attempt_keys, :key)))`,
       ExpressionAttributeNames: STATE,
       ExpressionAttributeValues: {
         ':pending': 'pending',
-        ':ticket': STORED_VIA.ticket,
+        ':ticket': 'ticket',
         ':key': objectKey,
         ':keys': new Set([objectKey]),
         ':until': until,

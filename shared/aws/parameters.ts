@@ -19,8 +19,8 @@ function ssm(): SSMClient {
 const KEPT_MS = 5 * 60_000;
 
 /**
- * Reads the origin of API and dashboard, such as `https://app.example.org`. It exists only after the functions do, so no
- * variable can hold it.
+ * Reads the origin of API and dashboard, such as `https://app.example.org`. It is known only after the functions are deployed,
+ * so it cannot be in an environment variable.
  * @throws Error when the parameter is not set to an address; ApiError `service_unavailable`.
  */
 export const appUrl = cached(readAppUrl, { keepMs: KEPT_MS });

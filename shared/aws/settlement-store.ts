@@ -8,7 +8,7 @@ import { type Deadline, WRITE_PATIENCE_MS } from '../time-limit.ts';
 import { accountAt, accountStore, toAccount } from './account-store.ts';
 import { accountUpdate, type Place, sealNow } from './book-updates.ts';
 import type { Item } from './dynamodb.ts';
-import { claimAttributes, fileAt, fileAttributes, STORED_VIA, toFileRow, workAttributes } from './file-items.ts';
+import { claimAttributes, fileAt, fileAttributes, toFileRow, workAttributes } from './file-items.ts';
 import { claimForFile, claimForTicket } from './idempotency-store.ts';
 import {
   type FailedItems,
@@ -127,7 +127,7 @@ function newFile(file: StoredFile, seq: number): TransactWritePut {
   const { TableName, Key } = fileAt(file);
   return {
     TableName,
-    Item: { ...Key, ...fileAttributes(file), state: 'ready', lane: STORED_VIA.form, seq },
+    Item: { ...Key, ...fileAttributes(file), state: 'ready', via: 'form', seq },
     ...IS_ABSENT,
   };
 }
@@ -166,7 +166,7 @@ function ticketBecomesFile(file: StoredFile, seq: number): TransactWriteUpdate {
 function ticketAttributes(ticket: PendingTicket): Item {
   return {
     state: 'pending',
-    lane: STORED_VIA.ticket,
+    via: 'ticket',
     name: ticket.name,
     mime_type: ticket.mimeType,
     size_bytes: ticket.sizeBytes,

@@ -18,13 +18,12 @@ const PASSING = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedT
 
 /**
  * Writes all items or none. It tries again when DynamoDB cancels the transaction because another writer was at work on one of
- * the items: the SDK does not, and then half of 60 writers of one item would fail.
+ * the items. The SDK does not retry these; without the retries half of 60 writers of one item would fail.
  *
  * All attempts carry one request token, so that an attempt whose answer was lost is not applied a second time by the next.
  * When the answer to the last attempt is lost, the caller gets `service_unavailable` although the items may be written: then
  * what it wrote must be harmless, or the sweeper must find it.
- * @param deadlineAt  epoch milliseconds after which no attempt starts. The last attempt, with
- *   the SDK's own retries, ends at most the time of one call later.
+ * @param deadlineAt  epoch milliseconds after which no attempt starts. The last attempt, with the SDK's own retries, ends at most one call time later.
  * @throws TransactionCanceledException when a condition failed: the caller knows what that means.
  * @throws ApiError `timeout` when the deadline has passed, so that nothing was tried; `service_unavailable` when the conflict
  *   lasted until the deadline, or the answer was lost.
@@ -62,8 +61,7 @@ const lostAnswer = () => serviceUnavailable({ detail: 'the last attempt was not 
 /**
  * What a cancelled transaction says of its items, in their order.
  * @returns for each item whose condition failed, the item as it was found: empty when it is not there, or when it was not
- *   asked for (`ReturnValuesOnConditionCheckFailure`). For every other item, undefined. Nothing at all when the error is no
- *   cancellation.
+ *   asked for (`ReturnValuesOnConditionCheckFailure`). For every other item, undefined. An empty list when the error is not a cancellation.
  */
 export function failedConditions(error: unknown): (Item | undefined)[] {
   return cancellationReasons(error).map((reason) =>
@@ -71,7 +69,10 @@ export function failedConditions(error: unknown): (Item | undefined)[] {
   );
 }
 
-/** What a transaction on the books may write: the row of the file, the account, the listing leaf, the record of an `Idempotency-Key`. */
+/**
+ * What a transaction on the books may write: the row of the file, the account, the listing leaf, the record of an
+ * `Idempotency-Key`.
+ */
 type ItemName = 'row' | 'account' | 'leaf' | 'claim';
 /** The items whose condition failed, as they were found; empty when they are not there. */
 export type FailedItems = ReadonlyMap<ItemName, Item>;

@@ -172,7 +172,7 @@ async function reserve(
     // With a deadline of its own, because it ends what has begun, even when it is too late to begin anything new.
     const giveBack = { deadlineAt: Date.now() + WRITE_PATIENCE_MS };
     await stores.releases.releaseTicket(ticket, 'cancelled', giveBack).catch((failure) => {
-      log('warn', 'reservation not given back; the sweeper will', { fileId: ticket.id, ...describeError(failure) });
+      log('warn', 'reservation not given back; left to the sweeper', { fileId: ticket.id, ...describeError(failure) });
     });
     throw error;
   }

@@ -55,7 +55,7 @@ export interface IdempotencyRecord {
   /** SHA-256 of what was asked for, in hex. */
   readonly fingerprint: string;
   readonly fileId: string;
-  /** The file as first answered; absent while it is a ticket that has not become one. */
+  /** The file as it was first answered; absent while the key stands for a ticket that has not become a file. */
   readonly file?: StoredFile;
 }
 
@@ -83,7 +83,7 @@ export interface Settled {
 
 /**
  * The transactions that take storage: all of each happens, or nothing. Each returns whether it happened or which condition
- * failed, and then it cannot happen later. It throws `service_unavailable` also when only the answer was lost.
+ * failed, and then it cannot happen later. It throws `service_unavailable` even when only the answer was lost.
  */
 export interface SettlementStore {
   /**

@@ -60,9 +60,9 @@ export async function listFiles(
 }
 
 /**
- * Account and files were read at the same time, so a file that came or went meanwhile may be in one of them alone. A page that
- * is not full has all files, so it is counted itself: then the total always fits the page. For a full page the account has the
- * total, of which the page is a part.
+ * Account and files were read at the same time, so a file that came or went meanwhile may be in one of them alone. A first page
+ * that is not full has all files, so its length is the total. For a full page the total is the count in the account's row, and
+ * at least the length of the page.
  */
 function firstPage(account: Account, files: ListedFile[], limit: number): FilePage {
   const isAll = files.length < limit;

@@ -128,7 +128,7 @@ interface Arriving {
 }
 
 /**
- * Checks that so many bytes can fit.
+ * Checks that this many bytes can fit.
  * @returns undefined when they can. When they cannot because an earlier request with the same key has made the file: that file.
  * @throws ApiError `storage_limit_exceeded`, or `rate_limit_exceeded` for the bytes of the day.
  */

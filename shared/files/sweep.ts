@@ -39,9 +39,9 @@ const CONCURRENCY = 8;
  * seals of leaves that have become full, or from which files were deleted.
  * Then it walks one page of the bucket (see {@link walkBucket}). It runs every minute.
  *
- * It may die anywhere, and two may run at once: each row is taken by a conditional lease, each step on a row is harmless when
- * repeated, and a row that fails is due again when its lease ends, behind the others. A sweep without work reads 16 empty
- * index partitions and the state of the walk.
+ * It may die at any step, and two may run at the same time: a sweep takes each row by a conditional lease, and each step on a
+ * row is harmless when repeated. A row that fails is due again when its lease ends, behind the others. A sweep without work
+ * reads 16 empty index partitions and the state of the walk.
  * @param options.now  epoch milliseconds.
  */
 export async function sweep(
@@ -70,7 +70,10 @@ export async function sweep(
   return { swept, failed: failed + walk.failed, lagSeconds: (now - oldestDueAt) / 1_000, orphans: walk.removed };
 }
 
-/** Looks up the rows that are due, the longest overdue first. A row with a lease is not due, also when it failed here. */
+/**
+ * Looks up the rows that are due, the longest overdue first. A row with a lease is not due, so a row that failed in this sweep
+ * is not found again.
+ */
 async function findDue(
   work: WorkStore,
   now: number,
@@ -88,7 +91,7 @@ async function findDue(
 /** Walks the bucket. A failure of the walk must not hide what was swept. */
 async function walkOrFail(stores: SweepingStores, now: number): Promise<{ removed: number; failed: number }> {
   return walkBucket(stores, now).catch((error) => {
-    log('error', 'bucket not walked; the next sweep does it', describeError(error));
+    log('error', 'page of the bucket not walked; the next sweep walks it', describeError(error));
     return { removed: 0, failed: 1 };
   });
 }

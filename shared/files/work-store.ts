@@ -39,7 +39,7 @@ export interface WorkStore {
   /** Takes a lease on a leaf, as {@link claim} does. */
   claimLeaf(item: WorkItem & { readonly leaf: number }, dueAt: number): Promise<LeafAtWork | undefined>;
 
-  /** Records that nothing is left of the ticket of a ready file: the row is work no longer. */
+  /** Records that nothing is left of a ready file's ticket, so that the row is no longer unfinished work. */
   finishReady(ref: FileRef): Promise<void>;
 
   walk(): Promise<WalkState | undefined>;

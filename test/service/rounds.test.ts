@@ -159,7 +159,7 @@ describe('the use of a key', () => {
     expect(await lastUse()).toBeNull();
   });
 
-  test('is noted also when the request is refused by the rate limiter', async () => {
+  test('is noted even when the rate limiter refuses the request', async () => {
     for (let time = 1; time < LISTS_PER_MINUTE; time++) await account.bySession.request('GET', '/files');
     expect((await withFault(service, { ...note(), effect: { delayMs: 500 } }, list)).status).toBe(429);
     expect(await lastUse()).not.toBeNull();

@@ -12,7 +12,7 @@ import type { Operator } from './operator.ts';
 export interface Books {
   /** One sentence per violated invariant; empty when the books balance. */
   readonly problems: string[];
-  /** Rows that the sweeper still has to finish, as `<state> <lane>`. */
+  /** Rows that the sweeper still has to finish, as `<state> <via>`. */
   readonly unfinished: string[];
   accountOf(accountId: string): AccountBooks;
 }
@@ -54,7 +54,7 @@ export async function readBooks({ dynamoDb, s3, bucket, service: { tables } }: O
         ({ Key }) => `no row refers to the unfinished multipart upload of ${Key}`,
       ),
     ],
-    unfinished: files.filter(({ work_due_at }) => work_due_at).map(({ state, lane }) => `${state?.S} ${lane?.S}`),
+    unfinished: files.filter(({ work_due_at }) => work_due_at).map(({ state, via }) => `${state?.S} ${via?.S}`),
     accountOf(accountId) {
       const account = accounts.find(({ id }) => id?.S === accountId);
       const ready = files.filter(({ account_id, state }) => account_id?.S === accountId && state?.S === 'ready');
@@ -66,11 +66,13 @@ export async function readBooks({ dynamoDb, s3, bucket, service: { tables } }: O
 
 const number = (value: AttributeValue | undefined) => Number(value?.N ?? 0);
 
-/** Compares an account's usage, file count and listing counters with its rows, and checks that no seq is missing or used twice. */
+/**
+ * Compares an account's usage, file count and listing counters with its rows, and checks that no seq is missing or used twice.
+ */
 function accountProblems(account: Row, rows: readonly Row[]): string[] {
   const own = rows.filter(({ account_id }) => account_id?.S === account.id?.S);
   const ready = own.filter(({ state }) => state?.S === 'ready');
-  const reserved = own.filter(({ state, lane }) => state?.S === 'pending' && lane?.S === 'direct');
+  const reserved = own.filter(({ state, via }) => state?.S === 'pending' && via?.S === 'ticket');
   const sum = [...ready, ...reserved].reduce((bytes, { size_bytes }) => bytes + number(size_bytes), 0);
   const leaves = own.filter(({ id, removed }) => id?.S?.startsWith('#leaf#') && removed);
   const leafBits = leaves.map(({ id, removed }): [string, string] => [
@@ -170,7 +172,7 @@ function objectProblems(files: readonly Row[], objects: ReadonlyMap<string, numb
 }
 
 /** The keys under which bytes of a row may be: its object, copies of other attempts, and what a direct upload sent. */
-function keysOf({ account_id, id, lane, object_key, attempt_keys }: Row): string[] {
-  const incoming = lane?.S === 'direct' ? [`incoming/${account_id?.S}/${id?.S}`] : [];
+function keysOf({ account_id, id, via, object_key, attempt_keys }: Row): string[] {
+  const incoming = via?.S === 'ticket' ? [`incoming/${account_id?.S}/${id?.S}`] : [];
   return [object_key?.S ?? [], attempt_keys?.SS ?? [], incoming].flat();
 }

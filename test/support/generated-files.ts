@@ -75,7 +75,7 @@ export async function removeFiles(
 
 /** The row of a file as the settlement store writes it for a form upload. */
 function readyItem(file: ListedFile): Item {
-  const state = { state: 'ready', lane: 'multipart', seq: file.seq };
+  const state = { state: 'ready', via: 'form', seq: file.seq };
   return { ...fileKey(file), ...state, ...fileAttributes(file) };
 }
 

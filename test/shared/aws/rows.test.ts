@@ -191,7 +191,7 @@ describe('the row of a multipart upload', () => {
     const file = fileOf(id);
     const settlement = { file, now: NOW, allowance, claim };
     expect(await settlements.settleUpload(settlement, deadline())).toEqual({ file, seq: 0 });
-    const ready = { ...keyOf(id), ...shown, state: { S: 'ready' }, lane: { S: 'multipart' }, seq: { N: '0' } };
+    const ready = { ...keyOf(id), ...shown, state: { S: 'ready' }, via: { S: 'form' }, seq: { N: '0' } };
     expect(await rowOfFile(id)).toEqual(ready);
     expect(await rowOfAccount(id)).toMatchObject({
       storage_used_bytes: { N: '7' },
@@ -262,7 +262,7 @@ describe('the row of a full leaf', () => {
 describe('the row of a direct upload', () => {
   const ticketRow = {
     state: { S: 'pending' },
-    lane: { S: 'direct' },
+    via: { S: 'ticket' },
     name: { S: 'ticket' },
     mime_type: { S: 'text/plain' },
     size_bytes: { N: '0' },

@@ -124,7 +124,7 @@ describe('a ticket', () => {
     },
   );
 
-  test('becomes a file when its PUT is still under way long after the URL has expired', async () => {
+  test('becomes a file even if its PUT is still under way long after the URL has expired', async () => {
     const accountId = await newAccount(service);
     const content = randomBytes(MIB);
     const now = Date.now();
@@ -298,7 +298,7 @@ describe('attempts to complete a ticket', () => {
     return { accountId, id: ticket.id };
   }
 
-  test('60 at once make one copy, and all of them return its file', async () => {
+  test('60 simultaneous ones make one copy, and all of them return its file', async () => {
     const ref = await arrived();
     const mark = service.front.meter.mark();
     const files = await Promise.all(Array.from({ length: 60 }, () => complete(ref.accountId, ref.id)));

@@ -61,9 +61,9 @@ export async function expectBalance(service: Service, accountId: string, usage: 
 export async function strayKeys(service: Service): Promise<string[]> {
   const known = new Set<string | undefined>();
   for await (const { Items = [] } of paginateScan({ client: service.engine }, { TableName: service.tables.files })) {
-    for (const { state, lane, object_key, ticket_ends_at, account_id, id } of Items) {
+    for (const { state, via, object_key, ticket_ends_at, account_id, id } of Items) {
       known.add(object_key?.S);
-      const isKept = lane?.S === 'direct' && (state?.S !== 'ready' || ticket_ends_at);
+      const isKept = via?.S === 'ticket' && (state?.S !== 'ready' || ticket_ends_at);
       if (isKept) known.add(`incoming/${account_id?.S}/${id?.S}`);
     }
   }

@@ -128,7 +128,7 @@ describe('an upload that ends early', () => {
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
-  test('after its file, because the rest of the form is bad, leaves nothing behind', async () => {
+  test('after its file was stored, because the rest of the form is invalid, leaves nothing behind', async () => {
     const accountId = await newAccount(service);
     const staged = await stage(service, accountId, chunks('x'));
     if (staged.kind !== 'stored') throw new Error('not stored');
@@ -149,7 +149,7 @@ describe('an upload that ends early', () => {
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
-  test('because a part cannot be stored has its other parts removed', async () => {
+  test('because a part cannot be stored loses its other parts', async () => {
     const accountId = await newAccount(service);
     const predicate = ({ operation }: { operation: string }) => operation === 'UploadPart';
     const fault = service.front.faults.add({ match: { predicate }, effect: 'error-before' });
