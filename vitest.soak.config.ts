@@ -3,6 +3,7 @@ import { COMMON } from './vitest.config.ts';
 
 /** The test files that try all their cases only in this run. */
 export const THOROUGH = [
+  'clients/lies',
   'shared/files/search',
   'shared/files/faults',
   'shared/administration/delete-account',
