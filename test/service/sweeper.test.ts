@@ -1,7 +1,9 @@
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Fault, FaultSubject } from '../../local-aws/service.ts';
 import type { SweepReport } from '../../shared/files/sweep.ts';
 import { readBooks } from '../support/books.ts';
+import { generateFiles } from '../support/generated-files.ts';
 import { askForTicket, complete, put, type Ticket } from '../support/lanes.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -148,4 +150,27 @@ test('a completion that is slower than its ticket is cancelled by the sweeper, a
   const { status, body } = await answered;
   expect([status, body]).toEqual([404, { error: 'not_found' }]);
   await expectFiles(account, []);
+});
+
+type Page = { items: { name: string }[]; total: number };
+
+test('a search finds the same files before and after the sweeper has sealed their leaf, and no deleted one', async () => {
+  const { id, byKey } = await service.newAccount();
+  const nameOf = (seq: number) => `${seq % 2 ? 'CAFÉ' : 'tea'} ${seq}`;
+  const [newest] = await generateFiles(operator.dynamoDb, service.tables, { accountId: id, count: 191, nameOf });
+  await byKey.upload('café last', 'x');
+  await byKey.request('DELETE', `/files/${newest?.id}`);
+  const found = async () =>
+    (await byKey.request<Page>('GET', '/files?limit=3&search=Cafe%CC%81')).body.items.map(({ name }) => name);
+  const total = async () => (await byKey.request<Page>('GET', '/files?search=caf')).body.total;
+  const expected = ['café last', 'CAFÉ 189', 'CAFÉ 187'];
+  expect([await found(), await total()]).toEqual([expected, 96]);
+  await operator.expireDeadlines();
+  expect((await operator.sweep()).failed).toBe(0);
+  expect([await found(), await total()]).toEqual([expected, 96]);
+  const { problems } = await readBooks(operator);
+  expect(problems.filter((problem) => problem.includes(id) && problem.includes('seal'))).toEqual([]);
+  const Key = { account_id: { S: id }, id: { S: '#names#000002' } };
+  const { Item } = await operator.dynamoDb.send(new GetItemCommand({ TableName: service.tables.files, Key }));
+  expect(Item).toBeDefined();
 });
