@@ -14,6 +14,7 @@ const MODULE_TESTS = ['test/{admin,functions,shared}/**/*.test.ts'];
 /** The files that take longest, the longest first. */
 const LONG_FILES = [
   'service/time-limits',
+  'clients/lies',
   'infra/local/start',
   'dashboard/uploading',
   'dashboard/accessibility',
@@ -25,12 +26,17 @@ const LONG_FILES = [
   'smoke/smoke',
   'shared/files/faults',
   'shared/files/direct-upload',
+  'shared/files/search',
+  'admin/commands',
+  'service/rounds',
+  'clients/package',
   'contract/streaming',
   'service/template',
   'service/sweeper',
   'service/accounting',
   'service/secrets',
   'docs/costs',
+  'docs/operate',
   'infra/validation',
 ].map((name) => `/test/${name}.test.ts`);
 
