@@ -62,7 +62,7 @@ async function run(
 function sentenceFor(error: unknown, { isLocal }: { isLocal: boolean }): string {
   if (error instanceof Refusal || error instanceof UsageError) return error.message;
   if (error instanceof ApiError && error.code === 'not_found')
-    return 'The account or file was deleted by somebody else meanwhile.';
+    return 'Another process has deleted the account or file meanwhile.';
   const causes = causesOf(error);
   if (isLocal && causes.some(({ code }) => code === 'ECONNREFUSED')) {
     return 'The service is not running: start it with "npm start".';

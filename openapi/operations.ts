@@ -185,7 +185,7 @@ export const OPERATIONS: Readonly<Record<RouteName, Operation>> = {
   getFile: {
     tag: 'Files',
     description:
-      'A file of the account. The file of somebody else is 404, and so is a direct upload that is not complete.',
+      'A file of the account. The file of another account is 404, and so is a direct upload that is not complete.',
     parameters: [id('the file')],
     successes: [{ status: 200, description: 'The file.', schema: 'FileRecord' }],
     errors: ['not_found'],

@@ -28,7 +28,7 @@ export const VARIABLES = {
     'comma-separated; people with these addresses may log in; the word `everyone` stands for all addresses',
 } as const;
 
-/** In the list of addresses that may log in, this word stands for all addresses. Without it, empty lists let nobody in. */
+/** In the list of addresses that may log in, this word stands for all addresses. Without it, empty lists refuse every login. */
 export const EVERYONE = 'everyone';
 
 export type VariableName = keyof typeof VARIABLES;

@@ -11,7 +11,7 @@ export const suspend: Command = {
   async run(context, name) {
     const account = await findAccount(context, name ?? '');
     const suspended = await suspendAccount(context.stores, account.id, context.deadline);
-    if (!suspended) throw new Refusal('The account was restored by somebody else at the same time.');
+    if (!suspended) throw new Refusal('Another operator restored the account at the same time.');
     const { keys, sessions } = suspended;
     return {
       json: { id: account.id, suspended: true, keys, sessions },
@@ -29,7 +29,7 @@ export const restore: Command = {
     const keys = await restoreAccount(context.stores, account.id, context.deadline);
     if (keys === 'being deleted')
       throw new Refusal('The deletion of this account has begun, and cannot be taken back.');
-    if (keys === undefined) throw new Refusal('The account was suspended by somebody else at the same time.');
+    if (keys === undefined) throw new Refusal('Another operator suspended the account at the same time.');
     return {
       json: { id: account.id, suspended: false, keys },
       text: `${nameOf(account)} is restored: ${several(keys, 'key')} accepted again. Its sessions stay ended: the owner has to log in again.`,

@@ -1,4 +1,4 @@
-/** What the local service cannot tell, and nobody has measured on AWS: rounded up where in doubt. */
+/** What the local service cannot tell, and was not measured on AWS: rounded up where in doubt. */
 export const ASSUMPTIONS = {
   /** What Lambda bills an invocation, in milliseconds, unless named below. */
   billedMs: 100,

@@ -39,7 +39,7 @@ export function basis(): string {
   return `Prices of ${REGION}, looked up on ${LOOKED_UP}: first tier, no free tier. Assumed, not measured: Lambda bills ${billedMs} ms an invocation (${others.join(', ')}).`;
 }
 
-/** A month in which nobody does anything. */
+/** A month without a request. */
 export function costsOfIdleMonth(): Table {
   const { alarmMetrics, compositeAlarms, dashboards, secrets, firewallRules } = METERED.stock;
   const sweeps = Math.round(ASSUMPTIONS.sweepsPerMonth);

@@ -7,8 +7,8 @@ export interface Price {
   /** Where AWS publishes it. */
   readonly page: string;
   /**
-   * Where it was read. The pages of AWS fill in most of their figures by script, so almost none could be read there. This
-   * names a copy of the price list, or somebody's transcription of the page.
+   * Where we read it: a copy of AWS's price list, or a third party's copy of the page. The pages of AWS load most of their
+   * figures by script, so they cannot be read without a browser.
    */
   readonly readIn: string;
 }

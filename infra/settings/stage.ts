@@ -69,7 +69,7 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
   },
   whoMayLogIn: {
     values: '`{ domains, emails }`, `everyone`',
-    meaning: 'Who may log in, among those whom Google lets through. Empty lists let nobody in',
+    meaning: 'Who may log in, among those whom Google lets through. Empty lists refuse every login',
   },
   limits: {
     values: '`{ <limit>: number }`; absent: the defaults',

@@ -106,8 +106,8 @@ export class BackupStack extends Stack {
 }
 
 /**
- * A vault whose backups cannot be deleted before their time, not even by an administrator with a stolen password. The lock can
- * still be removed: a lock that nobody can remove would keep even a mistake for ever.
+ * A vault that keeps each backup for a number of days. Its lock is in governance mode: to delete a backup earlier, an
+ * administrator must remove the lock first. In compliance mode nothing could remove it, not even after a mistake.
  */
 function lockedVault(stack: Stack, backupVaultName: string, { keepDays }: SecondCopy): backup.CfnBackupVault {
   const vault = new backup.CfnBackupVault(stack, 'Vault', {

@@ -4,7 +4,7 @@ import type { StageSettings } from '../settings/stage.ts';
 export const prod: StageSettings = {
   region: 'eu-central-1',
   keepsData: true,
-  // Nobody may log in until you name them here.
+  // Every login is refused until you add domains or addresses here.
   whoMayLogIn: { domains: [], emails: [] },
   limits: {},
   alarmEmails: [],

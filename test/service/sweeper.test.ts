@@ -1,3 +1,4 @@
+import { inflateRawSync } from 'node:zlib';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Fault, FaultSubject } from '../../local-aws/service.ts';
@@ -172,5 +173,9 @@ test('a search finds the same files before and after the sweeper has sealed thei
   expect(problems.filter((problem) => problem.includes(id) && problem.includes('seal'))).toEqual([]);
   const Key = { account_id: { S: id }, id: { S: '#names#000002' } };
   const { Item } = await operator.dynamoDb.send(new GetItemCommand({ TableName: service.tables.files, Key }));
-  expect(Item).toBeDefined();
+  const sealed = inflateRawSync(Item?.folded?.B ?? new Uint8Array())
+    .toString()
+    .split('/');
+  const folded = Array.from({ length: 62 }, (_, slot) => `${slot % 2 ? 'café' : 'tea'} ${128 + slot}`);
+  expect(sealed).toEqual([...folded, '', 'café last']);
 });

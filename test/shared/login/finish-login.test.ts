@@ -9,6 +9,7 @@ import {
   accounts,
   begin,
   browser,
+  expectLoggedIn,
   expectRefused,
   forging,
   logIn,
@@ -96,15 +97,15 @@ describe('a login', () => {
     const one = begin();
     const two = begin({ cookies: one.cookies });
     const first = await logIn({}, { ...one, cookies: two.cookies });
-    expect(sessionOf(first)).toBeDefined();
+    expectLoggedIn(first);
     const second = await logIn({}, { ...two, cookies: browser(first.cookies, two.cookies) });
-    expect(sessionOf(second)).toBeDefined();
+    expectLoggedIn(second);
   });
 
   test('succeeds until its 600th second', async () => {
     const started = begin();
     const now = NOW + 600_000;
-    expect(sessionOf(await logIn({ now, claims: { iat: SECONDS + 600 } }, started))).toBeDefined();
+    expectLoggedIn(await logIn({ now, claims: { iat: SECONDS + 600 } }, started));
   });
 });
 

@@ -111,6 +111,14 @@ export const sessionOf = (outcome: LoginOutcome) =>
 const errorOf = (outcome: LoginOutcome) =>
   /^https:\/\/app\.example\.org\/dashboard\/login\?error=(\w+)$/.exec(outcome.location)?.[1];
 
+/** Expects that the login has made a session, and that the browser goes on to the dashboard. */
+export function expectLoggedIn(outcome: LoginOutcome): void {
+  expect(outcome.refusal).toBeUndefined();
+  expect(errorOf(outcome)).toBeUndefined();
+  expect(outcome.location).toMatch(/^https:\/\/app\.example\.org\/dashboard/);
+  expect(sessionOf(outcome)).toMatch(/^[0-9A-Za-z]{43}$/);
+}
+
 export async function expectRefused(outcome: LoginOutcome, code: string): Promise<void> {
   expect(errorOf(outcome)).toBe(code);
   expect(outcome.refusal?.code).toBe(code);

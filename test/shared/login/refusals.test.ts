@@ -7,12 +7,12 @@ import {
   accounts,
   begin,
   engine,
+  expectLoggedIn,
   expectRefused,
   finish,
   forging,
   logIn,
   proxy,
-  sessionOf,
   tables,
 } from './logging-in.ts';
 
@@ -59,7 +59,7 @@ describe('only a person whom the operator allows can log in', () => {
     ],
   ])('%s', async (_, allowed, attempt, isIn) => {
     const outcome = await logIn({ ...attempt, allowed });
-    if (isIn) expect(sessionOf(outcome)).toBeDefined();
+    if (isIn) expectLoggedIn(outcome);
     else await expectRefused(outcome, 'not_allowed');
   });
 
