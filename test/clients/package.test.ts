@@ -1,16 +1,15 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkTypes, newProject } from '../support/project.ts';
 import { borrowTestService, type TestService } from '../support/service.ts';
 
 const MIB = 1024 * 1024;
 const PACKAGE = join(import.meta.dirname, '../../clients/typescript');
-const BINARIES = join(import.meta.dirname, '../../node_modules/.bin');
 const run = promisify(execFile);
 
 /** The maximum size of the client in a bundle for browsers, compressed with gzip. */
@@ -20,19 +19,10 @@ const BUNDLE_BYTES_MAX = 8_000;
 const STREAM_MEMORY_MAX = 64 * MIB;
 
 let service: TestService;
-/** A project that has the package as it would be published in its `node_modules`. */
 let project: string;
 beforeAll(async () => {
   service = await borrowTestService();
-  project = await mkdtemp(join(tmpdir(), 'file-hosting-package-'));
-  const installed = join(project, 'node_modules/file-hosting-client');
-  await mkdir(join(project, 'node_modules/@types'), { recursive: true });
-  await mkdir(installed);
-  await writeFile(join(project, 'package.json'), '{"type":"module"}');
-  await writeFile(join(installed, 'package.json'), await readFile(join(PACKAGE, 'package.json')));
-  await run(join(BINARIES, 'tsc'), ['-p', PACKAGE, '--outDir', join(installed, 'dist')]);
-  await symlink(join(BINARIES, '../@types/node'), join(project, 'node_modules/@types/node'));
-  await symlink(join(BINARIES, '../undici-types'), join(project, 'node_modules/undici-types'));
+  project = await newProject();
 });
 afterAll(async () => {
   await rm(project, { recursive: true });
@@ -48,12 +38,6 @@ async function nodes(): Promise<string[]> {
     }),
   );
   return [...new Set([process.execPath, stdout.trim()])];
-}
-
-/** Compiles files of the project as strict programs for Node, without the types of browsers. */
-async function checkTypes(...files: string[]): Promise<void> {
-  const strict = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2023'];
-  await run(join(BINARIES, 'tsc'), [...strict, '--types', 'node', ...files], { cwd: project });
 }
 
 /** Runs a program with a new account of the service. @returns what it has printed. */
@@ -101,7 +85,7 @@ describe('the package', () => {
        new FileHosting({ address: 'x' });
        export const codes = (error: FileHostingError): 'stalled' | undefined => error.code === 'stalled' ? error.code : undefined;`,
     );
-    await checkTypes('typed.ts');
+    await checkTypes(project, 'typed.ts');
   });
 
   test('uploads, lists and deletes in each Node, with a clock that is off by an hour', async () => {
@@ -143,25 +127,5 @@ describe('the package', () => {
       expect(size).toBe(100 * MIB);
       expect(memory).toBeLessThan(STREAM_MEMORY_MAX);
     }
-  });
-});
-
-describe('the README of the package', async () => {
-  const readme = await readFile(join(PACKAGE, 'README.md'), 'utf8');
-  const examples = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code = '']) => code);
-
-  test.for(examples.map((code, at) => [at + 1, code] as const))('has an example %i that works', async ([, code]) => {
-    for (const name of ['photo.jpg', 'report.pdf', 'backup.tar'])
-      await writeFile(join(project, name), `This is ${name}.`);
-    const own = code.replace("url: 'https://files.example.com', ", '');
-    const printed = await runProgram(process.execPath, own);
-    expect(printed).not.toBe('');
-  });
-
-  test('has examples whose types are right', async () => {
-    expect(examples.length).toBeGreaterThan(5);
-    const names = examples.map((_, at) => `example-${at}.ts`);
-    await Promise.all(names.map((name, at) => writeFile(join(project, name), examples[at] ?? '')));
-    await checkTypes(...names);
   });
 });

@@ -24,7 +24,7 @@ afterAll(async () => {
 async function exportAccount({ key }: Pick<TestAccount, 'key'>): Promise<void> {
   const page = await readFile(join(import.meta.dirname, '../../docs/operate.md'), 'utf8');
   const script = /<!-- script: export-account -->\n```sh\n([\s\S]*?)```/.exec(page)?.[1] ?? 'exit 1';
-  const env = { ...inherited(), FILE_HOSTING_URL: service.urls.base_url, FILE_HOSTING_KEY: key };
+  const env = { ...inherited(), FILE_HOSTING_URL: service.urls.root_url, FILE_HOSTING_KEY: key };
   await promisify(execFile)('sh', ['-c', script], { cwd: directory, env });
 }
 

@@ -1,0 +1,40 @@
+/** A fenced block of a document. */
+export interface Block {
+  /** What stands after the fence, such as `sh`; empty if nothing does. */
+  readonly language: string;
+  readonly code: string;
+  /** The number of its first line in the page. */
+  readonly line: number;
+  /** The mark before it, or the one at the top of its page, which holds for all its blocks. */
+  readonly mark: Mark | undefined;
+}
+
+/** Why the tests of the examples do not run a block. */
+export interface Mark {
+  /** `not run: <reason>`, or `checked by <test files>`. */
+  readonly text: string;
+  /** It holds for every block of the page. */
+  readonly isOfPage: boolean;
+}
+
+const MARK = /<!-- ((?:not run: |checked by )[^>]*) -->/;
+const FENCED = /^( *)```([\w-]*)\n([\s\S]*?)^\1```$/gm;
+
+/**
+ * Finds the fenced blocks of a Markdown page. A mark is an HTML comment: in the line before a block, or before the first
+ * heading for all blocks of the page.
+ */
+export function blocksOf(page: string): Block[] {
+  const [, ofPage] = MARK.exec(page.slice(0, page.search(/^#/m))) ?? [];
+  return [...page.matchAll(FENCED)].map(([, indent = '', language = '', text = ''], at, all) => {
+    const before = page.slice(0, all[at]?.index).trimEnd();
+    const [, own] = new RegExp(`${MARK.source}$`).exec(before) ?? [];
+    const mark = own ?? ofPage;
+    return {
+      language,
+      code: text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+      line: page.slice(0, all[at]?.index).split('\n').length,
+      mark: mark === undefined ? undefined : { text: mark, isOfPage: own === undefined },
+    };
+  });
+}
