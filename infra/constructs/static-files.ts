@@ -8,6 +8,7 @@ import { Construct } from 'constructs';
 import { ERRORS, type ErrorCode } from '../../shared/errors.ts';
 import { acceptFindings } from './accepted-finding.ts';
 import { acceptCopierRole } from './cdk-copier.ts';
+import { PRIVATE_BUCKET } from './private-bucket.ts';
 
 /** Files that are copied into the bucket together. */
 export interface FileSet {
@@ -25,10 +26,7 @@ export class StaticFiles extends Construct {
   constructor(scope: Construct, id: string, sets: Readonly<Record<string, FileSet>>) {
     super(scope, id);
     this.bucket = new s3.Bucket(this, 'Bucket', {
-      blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
-      encryption: s3.BucketEncryption.S3_MANAGED,
-      enforceSSL: true,
-      objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+      ...PRIVATE_BUCKET,
       removalPolicy: RemovalPolicy.DESTROY,
     });
     acceptFindings(this.bucket, {

@@ -11,6 +11,7 @@ import { acceptFindings } from '../constructs/accepted-finding.ts';
 import { CdnDistribution } from '../constructs/cdn-distribution.ts';
 import { addHelperLogs } from '../constructs/helper-logs.ts';
 import type { SharedResources } from '../constructs/needs.ts';
+import { PRIVATE_BUCKET } from '../constructs/private-bucket.ts';
 import { addressOf } from '../constructs/viewer-side.ts';
 import { addOutput } from '../settings/outputs.ts';
 import {
@@ -173,10 +174,7 @@ export class DataStack extends Stack {
 
   private uploadsBucket({ keepsData: keep, limits }: StageConfig): s3.Bucket {
     const bucket = new s3.Bucket(this, 'Uploads', {
-      blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
-      encryption: s3.BucketEncryption.S3_MANAGED,
-      enforceSSL: true,
-      objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+      ...PRIVATE_BUCKET,
       // A deleted object is kept as an old version for some days, so that rows of a restored table find their objects.
       versioned: true,
       lifecycleRules: [

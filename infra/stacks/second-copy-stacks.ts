@@ -6,6 +6,7 @@ import type { Construct } from 'constructs';
 import type { TableName } from '../../shared/aws/tables.ts';
 import { acceptFindings, arnInFindings } from '../constructs/accepted-finding.ts';
 import type { SharedResources } from '../constructs/needs.ts';
+import { PRIVATE_BUCKET } from '../constructs/private-bucket.ts';
 import type { SecondCopy, StageConfig } from '../settings/stage.ts';
 
 /** The tables whose rows cannot be made again. The rows of the others expire within a month. */
@@ -37,10 +38,7 @@ export class SecondCopyStack extends Stack {
     const names = namesOfCopy(stage);
     const bucket = new s3.Bucket(this, 'Files', {
       bucketName: names.bucket,
-      blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
-      encryption: s3.BucketEncryption.S3_MANAGED,
-      enforceSSL: true,
-      objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+      ...PRIVATE_BUCKET,
       // Replication needs versions. A deletion is replicated as a marker, and the bytes behind it are kept for some days.
       versioned: true,
       lifecycleRules: [

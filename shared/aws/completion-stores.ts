@@ -1,0 +1,15 @@
+import { countedSettlements } from '../files/settle-upload.ts';
+import { accountStore } from './account-store.ts';
+import { fileStore } from './file-store.ts';
+import { objectStore } from './object-store.ts';
+import { releaseStore } from './release-store.ts';
+import { settlementStore } from './settlement-store.ts';
+
+/** What completes a direct upload, whether its client asks for it or its bytes have arrived. */
+export const completionStores = {
+  accounts: accountStore,
+  files: fileStore,
+  objects: objectStore,
+  releases: releaseStore,
+  settlements: countedSettlements(settlementStore, 'direct'),
+};
