@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { clientTypes } from '../openapi/client-types.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import { readLimits } from '../shared/limits.ts';
 import { contractPage } from './contract/contract-page.ts';
@@ -8,7 +9,7 @@ import { fillTables } from './tables.ts';
 
 /**
  * `node docs/generate.ts` makes what the documents take from the code: the tables of the README, CONTRIBUTING.md,
- * `docs/operate.md` and `docs/architecture.md`, the page `docs/contract.md`, and the OpenAPI document.
+ * `docs/operate.md` and `docs/architecture.md`, the page `docs/contract.md`, the OpenAPI document, and the types of the client.
  * With `--check` it writes nothing, and fails when one of them is out of date, or when a document refers to a file or heading
  * that does not exist.
  */
@@ -18,6 +19,9 @@ const ARCHITECTURE = join(import.meta.dirname, 'architecture.md');
 const OPERATE = join(import.meta.dirname, 'operate.md');
 const CONTRACT = join(import.meta.dirname, 'contract.md');
 const OPENAPI = join(import.meta.dirname, 'openapi.json');
+const CLIENT_TYPES = join(import.meta.dirname, '../clients/typescript/src/types.ts');
+// With the default limits; a deployment serves its own.
+const document = openApiDocument(readLimits({}));
 const filled = (path: string) => ({ [path]: fillTables(readFileSync(path, 'utf8')) });
 const pages = {
   ...filled(README),
@@ -25,8 +29,8 @@ const pages = {
   ...filled(OPERATE),
   ...filled(ARCHITECTURE),
   [CONTRACT]: contractPage(),
-  // With the default limits; a deployment serves its own.
-  [OPENAPI]: `${JSON.stringify(openApiDocument(readLimits({})), null, 2)}\n`,
+  [OPENAPI]: `${JSON.stringify(document, null, 2)}\n`,
+  [CLIENT_TYPES]: clientTypes(document),
 };
 
 for (const [path, text] of Object.entries(pages)) {

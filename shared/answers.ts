@@ -1,4 +1,7 @@
-/** The shapes of the API's JSON answers. The functions and the dashboard share them. */
+/**
+ * The shapes of the API's JSON answers. The functions answer with them. `openapi/schemas.ts` compiles only when it describes them, and
+ * the types of the TypeScript client are made from its document.
+ */
 
 /** A file. It always has these six fields. */
 export interface FileRecord {

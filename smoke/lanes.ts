@@ -1,7 +1,8 @@
+import type { FileRecord } from '../shared/answers.ts';
 import { type Check, NotTried, type Settings } from './check.ts';
 import { type Content, randomContent } from './content.ts';
 import { exchange, type Framing } from './http.ts';
-import { expectEqual, expectStatus, type FileRecord, framingBytes } from './service.ts';
+import { expectEqual, expectStatus, framingBytes } from './service.ts';
 
 const MIB = 1024 * 1024;
 const NAME = 'smoke.bin';

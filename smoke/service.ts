@@ -1,20 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FileRecord, UploadTicket } from '../shared/answers.ts';
 import { type Content, joined } from './content.ts';
 import { type Answer, type Ask, exchange, type Framing } from './http.ts';
-
-export interface FileRecord {
-  readonly id: string;
-  readonly name: string;
-  readonly mime_type: string;
-  readonly size_bytes: number;
-  readonly url: string;
-  readonly created_at: string;
-}
-
-export interface Ticket {
-  readonly id: string;
-  readonly upload: { readonly method: string; readonly url: string; readonly headers: Record<string, string> };
-}
 
 /** A client of the service under test, with an API key. */
 export class Service {
@@ -55,9 +42,9 @@ export class Service {
     return record as FileRecord;
   }
 
-  async askForTicket(name: string, sizeBytes: number): Promise<Ticket> {
+  async askForTicket(name: string, sizeBytes: number): Promise<UploadTicket> {
     const body = { name, mime_type: 'application/octet-stream', size_bytes: sizeBytes };
-    const ticket = JSON.parse(expectStatus(await this.ask('/files', jsonOf(body)), 202).text) as Ticket;
+    const ticket = JSON.parse(expectStatus(await this.ask('/files', jsonOf(body)), 202).text) as UploadTicket;
     this.#left.set(ticket.id, name);
     return ticket;
   }

@@ -3,13 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as client from '../../clients/typescript/src/index.ts';
 import { FileHosting, type FileRecord, type Progress, type UploadSource } from '../../clients/typescript/src/index.ts';
-import { SERVICE_ERROR_CODES, type UploadTicket } from '../../clients/typescript/src/types.ts';
 import { FORM_FILE_MAX_BYTES } from '../../clients/typescript/src/upload.ts';
-import type * as answers from '../../shared/answers.ts';
-import { ERRORS } from '../../shared/errors.ts';
 import { borrowTestService, startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 const MIB = 1024 * 1024;
@@ -264,14 +261,4 @@ describe('errors', () => {
     const error = await hosting.upload('/no/such/file').catch((thrown: client.FileHostingError) => thrown);
     expect(error).toMatchObject({ code: 'unreadable', message: expect.stringContaining('/no/such/file') });
   });
-});
-
-test('the types and error codes are those of the service', () => {
-  expectTypeOf<client.FileRecord>().toEqualTypeOf<answers.FileRecord>();
-  expectTypeOf<client.FilesPage>().toEqualTypeOf<answers.FilesPage>();
-  expectTypeOf<UploadTicket>().toEqualTypeOf<answers.UploadTicket>();
-  expectTypeOf<client.ApiKey>().toEqualTypeOf<answers.ApiKey>();
-  expectTypeOf<client.NewApiKey>().toEqualTypeOf<answers.NewApiKey>();
-  expectTypeOf<client.Profile>().toEqualTypeOf<answers.Profile>();
-  expect(SERVICE_ERROR_CODES).toEqual(Object.keys(ERRORS));
 });

@@ -1,6 +1,9 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Exchange } from '../../local-aws/service.ts';
+import { clientTypes } from '../../openapi/client-types.ts';
 import { OPENAPI_PATH, openApiDocument } from '../../openapi/document.ts';
 import { ERRORS } from '../../shared/errors.ts';
 import { readLimits } from '../../shared/limits.ts';
@@ -37,6 +40,11 @@ describe('the OpenAPI document', () => {
     const text = JSON.stringify({ paths: DOCUMENT.paths, responses: DOCUMENT.components.responses });
     const missing = Object.keys(ERRORS).filter((code) => !text.includes(`"error":"${code}"`));
     expect(missing).toEqual(['method_not_allowed']);
+  });
+
+  test('gives the types of the TypeScript client', async () => {
+    const committed = join(import.meta.dirname, '../../clients/typescript/src/types.ts');
+    expect(await readFile(committed, 'utf8')).toBe(clientTypes(DOCUMENT));
   });
 
   test('states the largest file of its deployment', () => {

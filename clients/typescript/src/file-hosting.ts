@@ -5,7 +5,7 @@ import type { UploadOptions } from './job.ts';
 import { listAll } from './list-all.ts';
 import type { Pace } from './pace.ts';
 import { type RetryOptions, retry } from './retry.ts';
-import type { ApiKey, FileRecord, FilesPage, NewApiKey, Profile } from './types.ts';
+import type { ApiKey, ApiKeys, FileRecord, FilesPage, NewApiKey, Profile } from './types.ts';
 import { upload } from './upload.ts';
 
 export interface ClientOptions {
@@ -98,7 +98,7 @@ export class FileHosting {
   /** The API keys of the account. Needs a session. */
   readonly keys = {
     list: async (options: RetryOptions = {}): Promise<readonly ApiKey[]> =>
-      (await this.#call<{ items: readonly ApiKey[] }>('GET', '/api-keys', options)).items,
+      (await this.#call<ApiKeys>('GET', '/api-keys', options)).items,
 
     /** Creates a key, which is shown once. It is not repeated when its answer is lost, because that would make another one. */
     create: (name: string, options: Omit<RetryOptions, 'retries'> = {}): Promise<NewApiKey> =>

@@ -3,7 +3,7 @@ import type { Content } from './content.ts';
 import { FileHostingError, withMore } from './error.ts';
 import { type Job, undo } from './job.ts';
 import { retry } from './retry.ts';
-import type { FileRecord, UploadTicket } from './types.ts';
+import type { FileRecord, TicketRequest, UploadTicket } from './types.ts';
 
 /**
  * Gets a ticket, sends the bytes to the storage, and completes the upload. The storage takes the bytes of a ticket once, so
@@ -16,7 +16,8 @@ export async function sendDirectly(job: Job, content: Content): Promise<FileReco
   let mayHaveTicket = false;
   const askOnce = async (signal = job.signal) => {
     mayHaveTicket = true;
-    const json = { name: content.name, mime_type: content.type, size_bytes: content.blob.size };
+    const { name, type: mime_type, blob } = content;
+    const json: TicketRequest = { name, mime_type, size_bytes: blob.size };
     const headers = { 'Idempotency-Key': job.key };
     return ticketIn(await api.request('POST', '/files', { ...job, rate: 'uploads', json, headers, signal }));
   };

@@ -1,50 +1,78 @@
-/** The shapes of the service's answers and errors. */
+// Made by `node docs/generate.ts` from the OpenAPI document of the service.
 
-/** A stored file. */
+/** A file. It always has these six fields. */
 export interface FileRecord {
   readonly id: string;
+  /** The name that the client sent, without folders and control characters; at most 255 bytes of UTF-8. */
   readonly name: string;
+  /** The media type. */
   readonly mime_type: string;
+  /** The size, in bytes. */
   readonly size_bytes: number;
-  /** The direct link. */
+  /** The direct link. Everyone who has it can read the file. */
   readonly url: string;
-  /** ISO 8601, UTC, like all times here. */
+  /** When the upload was complete (ISO 8601, UTC). */
   readonly created_at: string;
 }
 
-/** One page of the list of files, newest first. */
+/** One page of files, newest first. */
 export interface FilesPage {
   readonly items: readonly FileRecord[];
-  /** From 1. */
+  /** The page number, from 1. */
   readonly page: number;
+  /** The number of files on a full page. */
   readonly limit: number;
   /** The number of all files that match the search. */
   readonly total: number;
 }
 
-/** Permission to send the bytes of one file to the storage. */
+/**
+ * The ticket of a direct upload: send the bytes to `upload.url` once, with `upload.method` and exactly
+ * `upload.headers`, then complete the upload.
+ */
 export interface UploadTicket {
   readonly id: string;
   readonly upload: {
     readonly method: string;
+    /** A presigned URL of S3. Its errors are XML of S3. */
     readonly url: string;
+    /** Every header to send with the bytes. `Content-Length` must be the announced size. */
     readonly headers: Readonly<Record<string, string>>;
   };
+  /** The PUT must begin before this time (ISO 8601, UTC). */
   readonly expires_at: string;
 }
 
 /** An API key, without its secret. */
 export interface ApiKey {
   readonly id: string;
+  /** The name that its owner gave it. */
   readonly name: string;
+  /** The first characters of the key, to tell keys apart. */
   readonly key_prefix: string;
+  /** When the key was made (ISO 8601, UTC). */
   readonly created_at: string;
-  /** Null until the key is used; then accurate to the minute. */
+  /** When the key was last used, accurate to the minute; null until its first use. */
   readonly last_used_at: string | null;
 }
 
-/** The answer to the creation of a key: the only one that holds the secret. */
-export interface NewApiKey extends ApiKey {
+/** The API keys of the account, newest first. */
+export interface ApiKeys {
+  readonly items: readonly ApiKey[];
+}
+
+/** A new API key, with its secret, which is shown only now. */
+export interface NewApiKey {
+  readonly id: string;
+  /** The name that its owner gave it. */
+  readonly name: string;
+  /** The first characters of the key, to tell keys apart. */
+  readonly key_prefix: string;
+  /** When the key was made (ISO 8601, UTC). */
+  readonly created_at: string;
+  /** When the key was last used, accurate to the minute; null until its first use. */
+  readonly last_used_at: string | null;
+  /** The secret: send it as `Authorization: Bearer <key>`. */
   readonly key: string;
 }
 
@@ -54,10 +82,55 @@ export interface Profile {
   readonly email: string;
   readonly name: string;
   readonly picture_url: string | null;
+  /** When the account was made, by its first login (ISO 8601, UTC). */
   readonly created_at: string;
+  /** What files and open direct uploads use, in bytes. */
   readonly storage_used_bytes: number;
+  /** The storage of the account, in bytes. */
   readonly storage_limit_bytes: number;
+  /** The number of files. */
   readonly file_count: number;
+}
+
+/** The state of the service. */
+export interface Health {
+  readonly status: 'ok' | 'degraded';
+  /** The state of the database. */
+  readonly db: 'ok' | 'error';
+  /** The state of the storage. */
+  readonly storage: 'ok' | 'error';
+}
+
+/** What was deleted. */
+export interface Deletion {
+  readonly id: string;
+  readonly deleted: true;
+}
+
+/** The session has ended. */
+export interface LoggedOut {
+  readonly logged_out: true;
+}
+
+/** What a direct upload will send. */
+export interface TicketRequest {
+  /** The name of the file. */
+  readonly name: string;
+  /** The media type of the file. */
+  readonly mime_type: string;
+  /** The exact size of the file, in bytes. More than a file may have is `file_too_large`. */
+  readonly size_bytes: number;
+  /** The SHA-256 of the file, in base64. S3 then takes no other bytes. */
+  readonly checksum_sha256?: string;
+}
+
+/** What the new key is called. */
+export interface CreateKeyRequest {
+  /**
+   * A name on one line, with something visible. Control characters, line breaks and marks that change the direction of
+   * text are refused.
+   */
+  readonly name: string;
 }
 
 /** The codes of the errors that the service answers with. */

@@ -4,7 +4,7 @@ import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
 import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { ApiKey } from '../../../shared/answers.ts';
+import type { ApiKey } from '../../../clients/typescript/src/index.ts';
 import { apiKeysQuery } from '../api/queries.ts';
 import { formatAgo, formatTime } from '../format.ts';
 import { strings } from '../strings.ts';

@@ -1,6 +1,6 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { ApiKey } from '../../../shared/answers.ts';
+import type { ApiKey } from '../../../clients/typescript/src/index.ts';
 import { hosting } from '../api/client.ts';
 import { failureOf } from '../api/failure.ts';
 import { apiKeysQuery, refreshQueries } from '../api/queries.ts';

@@ -1,7 +1,6 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { createRouter, parseSearchWith, stringifySearchWith } from '@tanstack/react-router';
-import { FileHostingError } from '../../../clients/typescript/src/index.ts';
-import type { Profile } from '../../../shared/answers.ts';
+import { FileHostingError, type Profile } from '../../../clients/typescript/src/index.ts';
 import { failureOf } from '../api/failure.ts';
 import { FILES, profileQuery, refreshQueries } from '../api/queries.ts';
 import { broadcastSession, onSessionChange } from '../login/session-channel.ts';

@@ -1,5 +1,4 @@
-import { FileHostingError } from '../../../clients/typescript/src/index.ts';
-import type { FileRecord } from '../../../shared/answers.ts';
+import { FileHostingError, type FileRecord } from '../../../clients/typescript/src/index.ts';
 import { hosting } from '../api/client.ts';
 
 const AT_ONCE = 4;

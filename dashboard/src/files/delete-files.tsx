@@ -1,7 +1,7 @@
 import { Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import type { FileRecord, FilesPage } from '../../../shared/answers.ts';
+import type { FileRecord, FilesPage } from '../../../clients/typescript/src/index.ts';
 import { FILES, profileQuery, refreshQueries } from '../api/queries.ts';
 import { formatNumber, percentOf } from '../format.ts';
 import { strings } from '../strings.ts';

@@ -1,7 +1,7 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core';
 import IconExternalLink from '@tabler/icons-react/dist/esm/icons/IconExternalLink.mjs';
 import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
-import type { FileRecord } from '../../../shared/answers.ts';
+import type { FileRecord } from '../../../clients/typescript/src/index.ts';
 import { formatBytes, formatNumber, formatTime } from '../format.ts';
 import { strings } from '../strings.ts';
 import { Dialog } from '../ui/dialog.tsx';

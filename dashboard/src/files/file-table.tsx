@@ -1,7 +1,7 @@
 import { ActionIcon, Checkbox, Skeleton, Table, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import IconExternalLink from '@tabler/icons-react/dist/esm/icons/IconExternalLink.mjs';
 import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
-import type { FileRecord } from '../../../shared/answers.ts';
+import type { FileRecord } from '../../../clients/typescript/src/index.ts';
 import { formatBytes, formatDate, formatTime } from '../format.ts';
 import { strings } from '../strings.ts';
 import { CopyLink } from '../ui/copy-link.tsx';

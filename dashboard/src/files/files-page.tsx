@@ -2,7 +2,7 @@ import { Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Navigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import type { FileRecord } from '../../../shared/answers.ts';
+import type { FileRecord } from '../../../clients/typescript/src/index.ts';
 import { filesQuery, PAGE_SIZE } from '../api/queries.ts';
 import { formatNumber } from '../format.ts';
 import { strings } from '../strings.ts';

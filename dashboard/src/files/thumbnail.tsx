@@ -6,7 +6,7 @@ import IconFileZip from '@tabler/icons-react/dist/esm/icons/IconFileZip.mjs';
 import IconMovie from '@tabler/icons-react/dist/esm/icons/IconMovie.mjs';
 import IconPhoto from '@tabler/icons-react/dist/esm/icons/IconPhoto.mjs';
 import { useState } from 'react';
-import type { FileRecord } from '../../../shared/answers.ts';
+import type { FileRecord } from '../../../clients/typescript/src/index.ts';
 import styles from './thumbnail.module.css';
 
 /** A larger image is shown as an icon: there are no smaller versions, and a page of originals could be gigabytes. */

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { FileRecord } from '../../../shared/answers.ts';
+import type { FileRecord } from '../../../clients/typescript/src/index.ts';
 
 export interface Selection {
   /** The selected files of this page, in their order. */

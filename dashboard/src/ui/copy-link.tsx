@@ -1,7 +1,7 @@
 import { ActionIcon, Tooltip } from '@mantine/core';
 import IconCheck from '@tabler/icons-react/dist/esm/icons/IconCheck.mjs';
 import IconLink from '@tabler/icons-react/dist/esm/icons/IconLink.mjs';
-import type { FileRecord } from '../../../shared/answers.ts';
+import type { FileRecord } from '../../../clients/typescript/src/index.ts';
 import { strings } from '../strings.ts';
 import { useCopy } from './use-copy.ts';
 

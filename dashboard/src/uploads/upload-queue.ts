@@ -1,5 +1,4 @@
-import { FileHostingError, type Progress } from '../../../clients/typescript/src/index.ts';
-import type { FileRecord } from '../../../shared/answers.ts';
+import { FileHostingError, type FileRecord, type Progress } from '../../../clients/typescript/src/index.ts';
 import { INLINE_BODY_MAX_BYTES } from '../../../shared/limits.ts';
 import { hosting } from '../api/client.ts';
 import { type FailureCode, failureOf } from '../api/failure.ts';
