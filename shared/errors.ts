@@ -48,28 +48,51 @@ export type ErrorCode = keyof typeof ERRORS;
 /** How long a client must wait when a dependency is down, busy, or throttles us. */
 const RETRY_AFTER_SECONDS = 1;
 
+/** The numbers behind an error, for the log. The name says the unit. */
+export type ErrorFacts = Readonly<
+  Partial<
+    Record<
+      | 'bytes'
+      | 'expected_bytes'
+      | 'limit_bytes'
+      | 'used_bytes'
+      | 'sent_today_bytes'
+      | 'limit_today_bytes'
+      | 'file_count'
+      | 'file_count_limit'
+      | 'key_count_limit'
+      | 'requests_per_minute',
+      number
+    >
+  >
+>;
+
 interface ErrorOptions {
   /** Response headers that belong to this error, such as `Retry-After` or `Allow`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Only for the log. */
   readonly cause?: unknown;
-  /** Only for the log. */
+  /** Only for the log. It never repeats what the client sent. */
   readonly detail?: string;
+  /** Only for the log. */
+  readonly facts?: ErrorFacts;
 }
 
 /**
- * An error that the client is told of, by its code; `message` and `cause` go only to the log. Make a `service_unavailable` by
+ * An error that the client is told of, by its code; `message`, `facts` and `cause` go only to the log. Make a `service_unavailable` by
  * {@link serviceUnavailable}; the constructor adds `Retry-After` even to one that is made without it.
  */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   /** Response headers that belong to this error. */
   readonly headers: Readonly<Record<string, string>>;
+  readonly facts: ErrorFacts;
 
-  constructor(code: ErrorCode, { headers, cause, detail }: ErrorOptions = {}) {
+  constructor(code: ErrorCode, { headers, cause, detail, facts = {} }: ErrorOptions = {}) {
     super(detail ?? code, { cause });
     this.name = 'ApiError';
     this.code = code;
+    this.facts = facts;
     this.headers = {
       ...(code === 'service_unavailable' && { 'Retry-After': String(RETRY_AFTER_SECONDS) }),
       ...headers,

@@ -94,7 +94,9 @@ export class PacedBody implements ArrivingBody {
       return undefined;
     }
     this.#bytes += value.length;
-    if (this.#bytes > this.#pace.maxBytes) throw new ApiError('file_too_large');
+    if (this.#bytes > this.#pace.maxBytes) {
+      throw new ApiError('file_too_large', { facts: { bytes: this.#bytes, limit_bytes: this.#pace.maxBytes } });
+    }
     return value;
   }
 
@@ -123,7 +125,7 @@ export class PacedBody implements ArrivingBody {
       next.catch(() => {});
       if (error instanceof ApiError) throw this.#fail(error);
       throw this.#fail(
-        new ApiError('invalid_request', { cause: error, detail: `body cut: ${this.#request.url ?? ''}` }),
+        new ApiError('invalid_request', { cause: error, detail: 'the connection broke before the end of the body' }),
       );
     } finally {
       this.#waitedMs = this.waitedMs;

@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { ApiError, type ErrorFacts } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import { briefly } from '../time-limit.ts';
 import { type Account, type AccountStore, storageLimitOf } from './account.ts';
@@ -66,13 +66,33 @@ export function isRepeatingTooMuch(account: Account, limits: AccountLimits, now:
   return sentTodayBytes(account, now) > 2 * uploadBytesPerDayOf(account, limits);
 }
 
+/** The numbers that {@link refusalOf} compares. */
+export function factsOf(
+  account: Account,
+  limits: AccountLimits,
+  { bytes, now }: { readonly bytes: number; readonly now: number },
+): ErrorFacts {
+  return {
+    bytes,
+    used_bytes: account.storageUsedBytes,
+    limit_bytes: storageLimitOf(account, limits.storageLimitBytes),
+    sent_today_bytes: sentTodayBytes(account, now),
+    limit_today_bytes: uploadBytesPerDayOf(account, limits),
+    file_count: account.fileCount,
+    file_count_limit: limits.fileCountLimit,
+  };
+}
+
 /** The error of a refusal: 403 `storage_limit_exceeded`, or 429 `rate_limit_exceeded` until the next UTC day begins. */
-export function refusalError(refusal: Refusal, now: number): ApiError {
-  if (refusal === 'no room') return new ApiError('storage_limit_exceeded');
+export function refusalError(refusal: Refusal, now: number, facts: ErrorFacts): ApiError {
+  if (refusal === 'no room') {
+    return new ApiError('storage_limit_exceeded', { detail: 'no room for its bytes or for another file', facts });
+  }
   const seconds = Math.ceil(((dayOf(now) + 1) * DAY_MS - now) / 1_000);
   return new ApiError('rate_limit_exceeded', {
     headers: { 'Retry-After': String(seconds) },
     detail: 'the account has sent as many bytes today as it may',
+    facts,
   });
 }
 

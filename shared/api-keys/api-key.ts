@@ -53,6 +53,7 @@ const USE_NOTED_EVERY_MS = 60_000;
 /** The holder of a valid key. */
 interface KeyHolder {
   readonly accountId: string;
+  readonly keyPrefix: string;
   /**
    * Resolves when the use of the key has been noted, or could not be; never rejects. Wait for it before you answer: a
    * function that is frozen with the write under way would go on with it in a later request.
@@ -76,7 +77,7 @@ export async function authenticateKey(
   const keyHash = hashKey(text);
   const key = await keys.find(keyHash);
   if (!key || key.isSuspended) return undefined;
-  return { accountId: key.accountId, noted: noteUse(keys, { ...key, keyHash }, clock()) };
+  return { accountId: key.accountId, keyPrefix: key.keyPrefix, noted: noteUse(keys, { ...key, keyHash }, clock()) };
 }
 
 /** When this fails, or we die before it, the key is valid all the same. */
@@ -112,13 +113,16 @@ export async function createApiKey(
   { accountId, name, kind, deadlineAt }: KeyRequest,
   clock: () => number = Date.now,
 ): Promise<NewApiKey> {
-  if (!isKeyName(name)) throw new ApiError('invalid_request', { detail: 'API key name' });
+  if (!isKeyName(name))
+    throw new ApiError('invalid_request', {
+      detail: 'the name of the key is empty, too long, or has invisible characters',
+    });
   const key = generateKey(kind);
   const createdAt = clock();
   const stored = { id: uuidv7(createdAt), accountId, name, keyPrefix: prefixOf(key), createdAt };
   const limit = API_KEYS_PER_ACCOUNT_MAX;
   const outcome = await keys.add({ ...stored, keyHash: hashKey(key) }, { limit, deadlineAt });
-  if (outcome === 'limit reached') throw new ApiError('api_key_limit_exceeded');
+  if (outcome === 'limit reached') throw new ApiError('api_key_limit_exceeded', { facts: { key_count_limit: limit } });
   if (outcome === 'suspended') throw new ApiError('unauthorized', { detail: 'the account is suspended' });
   return { ...toApiKey(stored), key };
 }

@@ -65,8 +65,10 @@ export async function completeUpload(
     reading = undefined;
     if (row?.state === 'ready') return row;
     // An earlier attempt found no room: the client's, or one for the event of the bucket.
-    if (row?.state === 'refused') throw new ApiError('storage_limit_exceeded');
-    if (row?.state !== 'pending' || row.via !== 'ticket') throw new ApiError('not_found');
+    if (row?.state === 'refused') throw noRoomForFile({ fileCountLimit: completing.fileCountLimit });
+    if (row?.state !== 'pending' || row.via !== 'ticket') {
+      throw new ApiError('not_found', row && { detail: `there is no ticket any more: its row is ${row.state}` });
+    }
     if (row.attemptUntil !== undefined && row.attemptUntil > clock()) {
       const leftMs = (patienceMs ?? PATIENCE_MS + copyMs(row.sizeBytes)) - waitedMs;
       waitedMs += await waitForOther(waitedMs, { leftMs, deadlineAt });
@@ -104,7 +106,12 @@ async function attempt(
   clock: () => number,
 ): Promise<StoredFile | undefined> {
   // S3 held the PUT to the signed length. An object of another size is not the one that was charged.
-  if ((await stores.objects.size(incomingKey(ticket))) !== ticket.sizeBytes) throw new ApiError('upload_incomplete');
+  const arrivedBytes = await stores.objects.size(incomingKey(ticket));
+  if (arrivedBytes !== ticket.sizeBytes) {
+    const detail = arrivedBytes === undefined ? 'no PUT has succeeded yet' : 'an object of another size is there';
+    const facts = { bytes: arrivedBytes ?? 0, expected_bytes: ticket.sizeBytes };
+    throw new ApiError('upload_incomplete', { detail, facts });
+  }
   const objectKey = newPublicKey();
   const lease = { objectKey, until: deadlineAt + LEASE_MARGIN_MS };
   let outcome: Awaited<ReturnType<SettlementStore['settleTicket']>> | undefined;
@@ -136,8 +143,14 @@ async function attempt(
   // The bytes that arrived keep further PUTs out. If we die before this write, the next attempt refuses the ticket, or the
   // sweeper ends it.
   await stores.releases.releaseTicket(ticket, 'refused', { deadlineAt });
-  throw new ApiError('storage_limit_exceeded');
+  throw noRoomForFile({ fileCountLimit });
 }
+
+const noRoomForFile = ({ fileCountLimit }: Pick<Completing, 'fileCountLimit'>) =>
+  new ApiError('storage_limit_exceeded', {
+    detail: 'the account has as many files as it may',
+    facts: { file_count_limit: fileCountLimit },
+  });
 
 /**
  * Gives the lease back, so that the next attempt need not wait for its end, then removes the copy. If this fails or we die,

@@ -1,5 +1,5 @@
 import { type AccountStore, getAccount } from '../accounts/account.ts';
-import { type AccountLimits, refusalError, refusalOf } from '../accounts/allowance.ts';
+import { type AccountLimits, factsOf, refusalError, refusalOf } from '../accounts/allowance.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { uuidv7 } from '../ids.ts';
 import { DIRECT_URL_TTL_MS, directTicketMs } from '../limits.ts';
@@ -65,14 +65,18 @@ const SHA256_BASE64 = new RegExp(CHECKSUM_SHA256.pattern);
  */
 export function parseTicketRequest(body: Readonly<Record<string, unknown>>, maxBytes: number): TicketRequest {
   const { name, mime_type: declaredType, size_bytes: sizeBytes, checksum_sha256: checksumSha256 } = body;
-  if (typeof name !== 'string' || typeof declaredType !== 'string') throw new ApiError('invalid_request');
+  if (typeof name !== 'string' || typeof declaredType !== 'string') {
+    throw new ApiError('invalid_request', { detail: 'name or mime_type is no text' });
+  }
   if (typeof sizeBytes !== 'number' || !Number.isSafeInteger(sizeBytes) || sizeBytes < 0) {
-    throw new ApiError('invalid_request');
+    throw new ApiError('invalid_request', { detail: 'size_bytes is no whole number from 0' });
   }
   if (checksumSha256 !== undefined && !(typeof checksumSha256 === 'string' && SHA256_BASE64.test(checksumSha256))) {
-    throw new ApiError('invalid_request');
+    throw new ApiError('invalid_request', { detail: 'checksum_sha256 is not the base64 of 32 bytes' });
   }
-  if (sizeBytes > maxBytes) throw new ApiError('file_too_large');
+  if (sizeBytes > maxBytes) {
+    throw new ApiError('file_too_large', { facts: { bytes: sizeBytes, limit_bytes: maxBytes } });
+  }
   const mimeType = mediaType(declaredType, name);
   return {
     name: cleanFileName(name, mimeType),
@@ -107,15 +111,16 @@ export async function createTicket(
     if (answer) return answer;
     const { limits } = input;
     const now = clock();
-    const refusal = refusalOf(account, limits, { bytes: input.request.sizeBytes, now });
-    if (refusal) throw refusalError(refusal, now);
+    const bytes = input.request.sizeBytes;
+    const refusal = refusalOf(account, limits, { bytes, now });
+    if (refusal) throw refusalError(refusal, now, factsOf(account, limits, { bytes, now }));
     const pending = newPendingTicket(input, claim, now);
     const reservation = { ticket: pending, allowance: { limits, known: account }, now, ...(claim && { claim }) };
     const outcome = await reserve(stores, reservation, input);
     if (outcome === 'reserved')
       return { kind: 'ticket', ticket: await sign(stores, pending, clock()), isReplay: false };
     // Another request with the same key may have used the room: the next turn finds its record.
-    if (outcome !== 'key taken' && !claim) throw refusalError(outcome, now);
+    if (outcome !== 'key taken' && !claim) throw refusalError(outcome, now, { bytes });
   }
   throw serviceUnavailable({ detail: 'other requests took the key each time' });
 }

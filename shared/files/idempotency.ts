@@ -26,7 +26,9 @@ export function fingerprint({ via, name, mimeType, sizeBytes, checksum }: Finger
 
 /** @throws ApiError `idempotency_conflict` when the key stands for another file. */
 export function checkFingerprint(earlier: IdempotencyRecord, fingerprint: string): void {
-  if (earlier.fingerprint !== fingerprint) throw new ApiError('idempotency_conflict');
+  if (earlier.fingerprint !== fingerprint) {
+    throw new ApiError('idempotency_conflict', { detail: 'the key was used for another file' });
+  }
 }
 
 /**
@@ -35,6 +37,6 @@ export function checkFingerprint(earlier: IdempotencyRecord, fingerprint: string
  */
 export function replay(earlier: IdempotencyRecord, fingerprint: string): StoredFile {
   checkFingerprint(earlier, fingerprint);
-  if (!earlier.file) throw new ApiError('idempotency_conflict');
+  if (!earlier.file) throw new ApiError('idempotency_conflict', { detail: 'the key was used for a ticket' });
   return earlier.file;
 }

@@ -18,7 +18,9 @@ export class MeasuredContent implements AsyncIterable<Uint8Array> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
     for await (const chunk of this.#content) {
       this.bytes += chunk.length;
-      if (this.bytes > this.#maxBytes) throw new ApiError('file_too_large');
+      if (this.bytes > this.#maxBytes) {
+        throw new ApiError('file_too_large', { facts: { bytes: this.bytes, limit_bytes: this.#maxBytes } });
+      }
       this.#hash?.update(chunk);
       yield chunk;
     }

@@ -78,7 +78,7 @@ async function giveUp(stores: SettlingStores, file: UnsettledFile): Promise<Stor
  */
 async function refused(
   stores: SettlingStores,
-  { file: { accountId }, claim }: StagedUpload & { kind: 'stored' },
+  { file: { accountId, sizeBytes }, claim }: StagedUpload & { kind: 'stored' },
   outcome: 'key taken' | Refusal,
   now: number,
 ): Promise<SettledUpload> {
@@ -87,7 +87,7 @@ async function refused(
   if (claim && earlier) return { file: replay(earlier, claim.fingerprint), isReplay: true };
   // The record that held the key has expired since: the next attempt can take it.
   if (outcome === 'key taken') throw serviceUnavailable({ detail: 'key taken, and free again' });
-  throw refusalError(outcome, now);
+  throw refusalError(outcome, now, { bytes: sizeBytes });
 }
 
 /**

@@ -2,6 +2,7 @@ import { type Account, type AccountStore, getAccount } from '../accounts/account
 import {
   type AccountLimits,
   type Allowance,
+  factsOf,
   isRepeatingTooMuch,
   refusalError,
   refusalOf,
@@ -138,12 +139,13 @@ async function expectRoom(
   bytes: number,
 ): Promise<StagedUpload | undefined> {
   const { request, account, clock } = arriving;
-  const refusal = refusalOf(account, request.limits, { bytes, now: clock() });
+  const now = clock();
+  const refusal = refusalOf(account, request.limits, { bytes, now });
   if (!refusal) return undefined;
   const { accountId, idempotencyKey } = request;
   const earlier = idempotencyKey === undefined ? undefined : await idempotency.get(accountId, idempotencyKey, clock());
   if (earlier) return replayOf(earlier, arriving);
-  throw refusalError(refusal, clock());
+  throw refusalError(refusal, now, factsOf(account, request.limits, { bytes, now }));
 }
 
 /** Reads the whole content, because only then it is known whether it is the one that the key stands for. */
@@ -151,7 +153,10 @@ async function replayOf(
   earlier: IdempotencyRecord,
   { request, account, content, parts, clock }: Arriving,
 ): Promise<StagedUpload> {
-  if (isRepeatingTooMuch(account, request.limits, clock())) throw refusalError('day used up', clock());
+  const now = clock();
+  if (isRepeatingTooMuch(account, request.limits, now)) {
+    throw refusalError('day used up', now, factsOf(account, request.limits, { bytes: content.bytes, now }));
+  }
   for await (const _ of parts);
   return { kind: 'replay', file: replay(earlier, fingerprintOf(describe(request, clock()), content)) };
 }

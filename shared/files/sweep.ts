@@ -124,6 +124,17 @@ export async function sweepRow(
     return row.state === 'deleting' ? 'deleted' : 'cancelled';
   }
   if ((await stores.releases.releaseTicket(row, 'deleting', { deadlineAt })) === 'changed') return undefined;
+  // S3 tells us of no PUT that failed or never came, so this line is all that an operator finds of it.
+  const { accountId, id, sizeBytes, attemptKeys } = row;
+  const attempts = attemptKeys.length;
+  log('info', 'ticket ended without a file', {
+    account_id: accountId,
+    resource_id: id,
+    expected_bytes: sizeBytes,
+    attempts,
+    detail:
+      attempts > 0 ? 'every attempt to make a file of it failed' : 'no attempt began; usually no PUT has succeeded',
+  });
   await removeRow(stores, row, now);
   return 'ticket';
 }

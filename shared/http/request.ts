@@ -26,12 +26,16 @@ export interface ApiEvent
   readonly stream?: ArrivingBody;
   /** Only the `authenticate` middleware sets it. The gateway's events have no such field, so a client cannot set it. */
   caller?: Caller;
+  /** The prefix of a well-formed key that was refused, for the log. Only the `authenticate` middleware sets it. */
+  refusedKeyPrefix?: string;
 }
 
 /** The client of a request whose credential is valid. */
 export interface Caller {
   readonly accountId: string;
   readonly by: 'key' | 'session';
+  /** The part of the key that its owner sees in the list of keys; present only with `by: 'key'`. */
+  readonly keyPrefix?: string;
   /** The hash of the session's token; present only with `by: 'session'`. It is safe to hold, and useless as a cookie. */
   readonly sessionHash?: string;
 }
@@ -74,7 +78,10 @@ export function idempotencyKey(event: ApiEvent): string | undefined {
   if (values.length === 0) return undefined;
   const [key = ''] = values;
   const isValid = values.length === 1 && key.length <= IDEMPOTENCY_KEY.maxLength && IDEMPOTENCY_KEY_PATTERN.test(key);
-  if (!isValid) throw new ApiError('invalid_request', { detail: 'Idempotency-Key' });
+  if (!isValid)
+    throw new ApiError('invalid_request', {
+      detail: 'the Idempotency-Key is repeated, too long, or has other characters',
+    });
   return key;
 }
 
@@ -84,7 +91,7 @@ export function idempotencyKey(event: ApiEvent): string | undefined {
  */
 export function queryText(event: ApiEvent, name: string): string | undefined {
   const values = event.multiValueQueryStringParameters?.[name] ?? [];
-  if (values.length > 1) throw new ApiError('invalid_request');
+  if (values.length > 1) throw new ApiError('invalid_request', { detail: `the parameter ${name} is repeated` });
   return values[0];
 }
 
@@ -100,7 +107,9 @@ export function queryInteger(
   const text = queryText(event, name);
   if (text === undefined) return fallback;
   const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= min && value <= max)) throw new ApiError('invalid_request');
+  if (!(value >= min && value <= max)) {
+    throw new ApiError('invalid_request', { detail: `the parameter ${name} is no whole number from ${min} to ${max}` });
+  }
   return value;
 }
 
@@ -115,11 +124,16 @@ export function isJson(event: ApiEvent): boolean {
  * @throws ApiError `unsupported_media_type`, `file_too_large` (over {@link JSON_BODY_MAX_BYTES}) or `invalid_request`.
  */
 export function jsonBody(event: ApiEvent): Readonly<Record<string, unknown>> {
-  if (!isJson(event)) throw new ApiError('unsupported_media_type');
+  if (!isJson(event)) throw new ApiError('unsupported_media_type', { detail: 'the body is not application/json' });
   const bytes = bodyBytes(event);
-  if (bytes.length > JSON_BODY_MAX_BYTES) throw new ApiError('file_too_large');
+  if (bytes.length > JSON_BODY_MAX_BYTES) {
+    const facts = { bytes: bytes.length, limit_bytes: JSON_BODY_MAX_BYTES };
+    throw new ApiError('file_too_large', { detail: 'the JSON body is too long', facts });
+  }
   const value = parseJson(bytes);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ApiError('invalid_request');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ApiError('invalid_request', { detail: 'the body is no JSON object' });
+  }
   return value as Record<string, unknown>;
 }
 
@@ -127,7 +141,7 @@ function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
-    throw new ApiError('invalid_request', { cause });
+    throw new ApiError('invalid_request', { detail: 'the body is no JSON in UTF-8', cause });
   }
 }
 

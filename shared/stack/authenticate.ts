@@ -1,6 +1,7 @@
 import type middy from '@middy/core';
 import type { Context } from 'aws-lambda';
 import { type ApiKeyCredentials, authenticateKey } from '../api-keys/api-key.ts';
+import { isWellFormedKey, prefixOf } from '../api-keys/key-format.ts';
 import { ApiError } from '../errors.ts';
 import { parseCookies, sessionTokenIn } from '../http/cookies.ts';
 import { type ApiEvent, type Caller, headerValues } from '../http/request.ts';
@@ -31,9 +32,14 @@ type Request = middy.Request<ApiEvent, ApiResult, Error, Context, { noted?: Prom
  */
 export function authenticate(stores: CredentialStores, access: Exclude<Access, 'public'>): Middleware {
   async function authenticateBefore({ event, internal }: Request): Promise<void> {
-    const { caller, noted } = await findCaller(stores, event, access);
-    event.caller = caller;
-    internal.noted = noted;
+    const found = await findCaller(stores, event, access);
+    if (!found) {
+      const { detail, keyPrefix } = describeRefused(event, access);
+      if (keyPrefix !== undefined) event.refusedKeyPrefix = keyPrefix;
+      throw new ApiError('unauthorized', { detail });
+    }
+    event.caller = found.caller;
+    internal.noted = found.noted;
   }
   async function waitUntilNoted({ internal }: Request): Promise<void> {
     await internal.noted;
@@ -45,34 +51,46 @@ export function authenticate(stores: CredentialStores, access: Exclude<Access, '
 const BEARER = /^bearer +(\S+)$/i;
 
 /**
- * Finds the caller by one strongly consistent read. With an `Authorization` header, valid or not, the cookie is ignored: such
+ * Finds the caller by one strongly consistent read; undefined without a credential that is valid and that the route takes. With an `Authorization` header, valid or not, the cookie is ignored: such
  * a request comes from a program, because no foreign page can make a browser send that header.
- * @throws ApiError `unauthorized` without a credential that is valid and that the route takes.
  */
 async function findCaller(
   stores: CredentialStores,
   event: ApiEvent,
   access: Exclude<Access, 'public'>,
   clock: () => number = Date.now,
-): Promise<Credential> {
+): Promise<Credential | undefined> {
   const authorization = headerValues(event, 'authorization');
-  const found =
-    authorization.length > 0
-      ? access === 'key-or-session' && (await callerByKey(stores, authorization, clock))
-      : await callerBySession(stores, headerValues(event, 'cookie'), clock);
-  if (!found) throw new ApiError('unauthorized');
-  return found;
+  if (authorization.length === 0) return callerBySession(stores, headerValues(event, 'cookie'), clock);
+  return access === 'key-or-session' ? callerByKey(stores, keyIn(authorization), clock) : undefined;
+}
+
+/** Why a credential was refused, for the log. It never repeats the credential. */
+function describeRefused(event: ApiEvent, access: Access): { readonly detail: string; readonly keyPrefix?: string } {
+  const authorization = headerValues(event, 'authorization');
+  if (authorization.length === 0) {
+    const hasCookie = headerValues(event, 'cookie').length > 0;
+    return { detail: hasCookie ? 'no cookie of a session, or the session has ended' : 'no credential' };
+  }
+  if (access === 'session') return { detail: 'the route takes no key' };
+  const key = keyIn(authorization);
+  if (key === undefined || !isWellFormedKey(key)) return { detail: 'the Authorization header has no well-formed key' };
+  return { detail: 'there is no such key, or its account is suspended', keyPrefix: prefixOf(key) };
+}
+
+/** The key in an `Authorization` header; undefined when there is none. With two headers it is unclear which one is meant. */
+function keyIn(authorization: readonly string[]): string | undefined {
+  return authorization.length === 1 ? BEARER.exec(authorization[0] ?? '')?.[1] : undefined;
 }
 
 async function callerByKey(
   { keys }: CredentialStores,
-  authorization: readonly string[],
+  text: string | undefined,
   clock: () => number,
 ): Promise<Credential | undefined> {
-  // With two headers it is unclear which one is meant.
-  const [, text] = (authorization.length === 1 && BEARER.exec(authorization[0] ?? '')) || [];
-  const key = text && (await authenticateKey(keys, text, clock));
-  return key ? { caller: { accountId: key.accountId, by: 'key' }, noted: key.noted } : undefined;
+  const key = text === undefined ? undefined : await authenticateKey(keys, text, clock);
+  if (!key) return undefined;
+  return { caller: { accountId: key.accountId, by: 'key', keyPrefix: key.keyPrefix }, noted: key.noted };
 }
 
 async function callerBySession(

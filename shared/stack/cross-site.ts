@@ -45,7 +45,8 @@ export function crossSite(): Middleware {
       secFetchSite: headerValues(event, 'sec-fetch-site'),
     };
     const { origin } = new URL(await appUrl());
-    if (isCrossSiteWrite(event.httpMethod, headers, origin)) throw new ApiError('forbidden');
+    if (isCrossSiteWrite(event.httpMethod, headers, origin))
+      throw new ApiError('forbidden', { detail: 'Origin or Sec-Fetch-Site is not ours' });
   }
   return { before: crossSiteBefore };
 }

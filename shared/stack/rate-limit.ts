@@ -38,7 +38,12 @@ export function rateLimit(
     if (memory.rejectionLasting(key, now) === undefined) begin?.(event);
     const decision = await admit({ store: rateLimitStore, memory }, { key, policy, now });
     internal.rateLimitHeaders = rateLimitHeaders(decision, rateClass);
-    if (!decision.admitted) throw new ApiError('rate_limit_exceeded');
+    if (!decision.admitted) {
+      throw new ApiError('rate_limit_exceeded', {
+        detail: `more ${rateClass} in a minute than the limit`,
+        facts: { requests_per_minute: policy.limit },
+      });
+    }
   }
 
   function addRateLimitHeaders({ response, internal }: Request): void {

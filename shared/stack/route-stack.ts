@@ -1,8 +1,9 @@
 import middy from '@middy/core';
 import type { Context } from 'aws-lambda';
 import { asApiError } from '../errors.ts';
-import type { ApiEvent } from '../http/request.ts';
+import { type ApiEvent, header } from '../http/request.ts';
 import type { ApiResult } from '../http/response.ts';
+import { isUuid } from '../ids.ts';
 import { describeError, log } from '../log.ts';
 import { measure } from '../metrics.ts';
 import { ROUTES, type Route, type RouteName } from '../routes.ts';
@@ -55,8 +56,8 @@ export function routeStack(
 }
 
 /**
- * Logs one line for each request: route, status, time, and the code and cause of an error; never a header, query or body.
- * Counts the answers with an error.
+ * Logs one line for each request: who, from where, route, status, time, and of an error its code, detail and numbers; of our own
+ * failures also the cause. Never a name, credential, query or body (decision 0029). Counts the answers with an error.
  */
 function requestLog(name: RouteName | 'unknownRoute'): Middleware {
   const { rateClass } = (ROUTES as Readonly<Record<string, Route | undefined>>)[name] ?? {};
@@ -66,7 +67,8 @@ function requestLog(name: RouteName | 'unknownRoute'): Middleware {
   }
   function requestLogAfter({ event, response, error, internal }: Request): void {
     const status = response?.statusCode ?? 500;
-    const { code, status: failure = 0 } = error ? asApiError(error) : {};
+    const refusal = error && asApiError(error);
+    const { code, status: failure = 0 } = refusal ?? {};
     // A browser at the login is redirected whatever failed, so the answer's status alone would not tell.
     const isOurs = Math.max(status, failure) >= 500;
     log(isOurs ? 'error' : 'info', 'request', {
@@ -75,8 +77,10 @@ function requestLog(name: RouteName | 'unknownRoute'): Middleware {
       method: event.httpMethod,
       status,
       ms: Math.round(performance.now() - (internal.startedAt ?? performance.now())),
-      ...(event.caller && { account_id: event.caller.accountId, by: event.caller.by }),
+      ...describeClient(event),
+      ...describeTarget(event, response),
       ...(code && { code }),
+      ...(refusal && { ...(refusal.message !== code && { detail: refusal.message }), ...refusal.facts }),
       // A refusal is the client's affair; only our own failures need a stack trace.
       ...(error && isOurs && describeError(error)),
     });
@@ -86,6 +90,29 @@ function requestLog(name: RouteName | 'unknownRoute'): Middleware {
     if (event.stream && status >= 500) measure({}, { StreamingFailures: 1 });
   }
   return { before: requestLogBefore, after: requestLogAfter, onError: requestLogAfter };
+}
+
+/**
+ * Who sent a request, and from where, for the log. The address is the one that our edge sends: no other client has the key of the
+ * gateway (decision 0018), and the streaming server refuses all others before they get here.
+ */
+function describeClient(event: ApiEvent): Record<string, unknown> {
+  const { caller, refusedKeyPrefix, requestContext } = event;
+  const keyPrefix = caller?.keyPrefix ?? refusedKeyPrefix;
+  return {
+    ...(caller && { account_id: caller.accountId, by: caller.by }),
+    ...(keyPrefix !== undefined && { key_prefix: keyPrefix }),
+    client_address: header(event, 'x-viewer-address') ?? requestContext.identity.sourceIp,
+  };
+}
+
+/** The file, ticket or key of a request, and how many bytes came with it, for the log. */
+function describeTarget(event: ApiEvent, response: ApiResult | null | undefined): Record<string, unknown> {
+  const location = String(response?.headers?.Location ?? '');
+  const id = /^\/api\/v1\/[\w/-]+\/([\w-]+)$/.exec(location)?.[1] ?? paramOf(event, 'id');
+  const bytes = event.stream?.bytes ?? Number(header(event, 'content-length'));
+  // A client can put any text into a path.
+  return { ...(isUuid(id) && { resource_id: id }), ...(bytes > 0 && { request_bytes: bytes }) };
 }
 
 /** Adds the headers that every answer carries, errors included: the request id, `no-store`, `nosniff`. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { sweep, sweepRow } from '../../../shared/files/sweep.ts';
@@ -47,6 +47,26 @@ describe('a sweep', () => {
     });
     expect(report.lagSeconds).toBeGreaterThan(3_590);
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
+  });
+
+  test('logs of a ticket that became no file whose it was, and how many attempts there were', async () => {
+    const accountId = await newAccount(service);
+    const { id } = await newTicket(service, accountId, 5);
+    const written = vi.spyOn(console, 'log').mockImplementation(() => {});
+    onTestFinished(() => written.mockRestore());
+    await sweepAt(service, Date.now() + HOUR_MS);
+    const lines = written.mock.calls.map(([line]) => JSON.parse(String(line)) as Record<string, unknown>);
+    expect(lines.filter(({ resource_id }) => resource_id === id)).toEqual([
+      {
+        level: 'info',
+        message: 'ticket ended without a file',
+        account_id: accountId,
+        resource_id: id,
+        expected_bytes: 5,
+        attempts: 0,
+        detail: 'no attempt began; usually no PUT has succeeded',
+      },
+    ]);
   });
 
   test('without work reads next to nothing, and reports no lag', async () => {
