@@ -9,7 +9,8 @@ import { fillTables } from './tables.ts';
 
 /**
  * `node docs/generate.ts` makes what the documents take from the code: the tables of the README, CONTRIBUTING.md,
- * `docs/operate.md` and `docs/architecture.md`, the page `docs/contract.md`, the OpenAPI document, and the types of the client.
+ * `docs/operate.md`, `docs/alarms.md` and `docs/architecture.md`, the page `docs/contract.md`, the OpenAPI document, and the types
+ * of the client.
  * With `--check` it writes nothing, and fails when one of them is out of date, or when a document refers to a file or heading
  * that does not exist.
  */
@@ -17,6 +18,7 @@ const README = join(import.meta.dirname, '../README.md');
 const CONTRIBUTING = join(import.meta.dirname, '../CONTRIBUTING.md');
 const ARCHITECTURE = join(import.meta.dirname, 'architecture.md');
 const OPERATE = join(import.meta.dirname, 'operate.md');
+const ALARMS = join(import.meta.dirname, 'alarms.md');
 const CONTRACT = join(import.meta.dirname, 'contract.md');
 const OPENAPI = join(import.meta.dirname, 'openapi.json');
 const CLIENT_TYPES = join(import.meta.dirname, '../clients/typescript/src/types.ts');
@@ -27,6 +29,7 @@ const pages = {
   ...filled(README),
   ...filled(CONTRIBUTING),
   ...filled(OPERATE),
+  ...filled(ALARMS),
   ...filled(ARCHITECTURE),
   [CONTRACT]: contractPage(),
   [OPENAPI]: `${JSON.stringify(document, null, 2)}\n`,

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { COMMANDS, EXIT_CODES, OPTIONS, usageOf } from '../admin/commands.ts';
 import { BACKGROUND_ENTRIES, UNKNOWN_ROUTE_ENTRY, UPLOAD_STREAM_ENTRY } from '../infra/bundle/entries.ts';
-import { ALARM_MEANINGS } from '../infra/operations/alarm-meanings.ts';
+import { ALARMS } from '../infra/operations/alarm-list.ts';
 import { OUTPUTS } from '../infra/settings/outputs.ts';
 import { SETTINGS } from '../infra/settings/stage.ts';
 import { LAYERS } from '../layers/layers.ts';
@@ -57,11 +57,6 @@ export const TABLES_OF_README: Readonly<Record<string, () => string>> = {
 
 /** The tables of docs/operate.md. */
 export const TABLES_OF_OPERATION: Readonly<Record<string, () => string>> = {
-  alarms: () =>
-    table(
-      ['Alarm', 'What it means, and where to look first'],
-      Object.entries(ALARM_MEANINGS).map(([name, meaning]) => [code(name), meaning]),
-    ),
   commands: () =>
     table(
       ['Command', 'What it does'],
@@ -94,6 +89,19 @@ export const TABLES_OF_OPERATION: Readonly<Record<string, () => string>> = {
   costs: () => `${numbers(costsOfRequests())}\n\n${basis()}`,
   idle: () => numbers(costsOfIdleMonth()),
   amounts: () => numbers(costsByAmount()),
+};
+
+/** The table of docs/alarms.md. */
+const TABLES_OF_ALARMS: Readonly<Record<string, () => string>> = {
+  alarms: () =>
+    table(
+      ['Alarm', '', 'What it means'],
+      Object.entries(ALARMS).map(([name, { urgency, meaning }]) => [
+        `[${name}](#${name.toLowerCase()})`,
+        urgency,
+        meaning,
+      ]),
+    ),
 };
 
 /** The list of decision records in CONTRIBUTING.md, with the title of each. */
@@ -158,6 +166,7 @@ const TABLES_OF_DOCUMENTS: Readonly<Record<string, () => string>> = {
   ...TABLES_OF_README,
   ...TABLES_OF_CONTRIBUTING,
   ...TABLES_OF_OPERATION,
+  ...TABLES_OF_ALARMS,
   ...TABLES_OF_ARCHITECTURE,
 };
 

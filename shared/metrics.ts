@@ -22,7 +22,7 @@ export const METRICS = {
   StreamingPlaces: 'Count',
   /** Logins that failed by our fault or the provider's. They are redirects, so no gateway counts them. */
   LoginFailures: 'Count',
-  /** For each sweep: finished rows, rows and objects that failed, objects without a row, how long the oldest row was due. */
+  /** For each sweep: finished rows, rows and objects that failed, objects without a row (each only when there are any), and how long the oldest row was due. */
   Swept: 'Count',
   SweepFailures: 'Count',
   SweepOrphans: 'Count',

@@ -34,6 +34,15 @@ export async function handler(_event: unknown, context: Context): Promise<SweepR
   log(report.failed > 0 ? 'warn' : 'info', 'swept', { request_id: context.awsRequestId, ...report });
   const { swept, failed, orphans, lagSeconds } = report;
   const Swept = Object.values(swept).reduce((sum, rows) => sum + rows, 0);
-  measure({}, { Swept, SweepFailures: failed, SweepOrphans: orphans, SweepLag: lagSeconds });
+  // A metric costs money in every hour in which it is written, so a count of nothing is not.
+  measure(
+    {},
+    {
+      SweepLag: lagSeconds,
+      ...(Swept > 0 && { Swept }),
+      ...(failed > 0 && { SweepFailures: failed }),
+      ...(orphans > 0 && { SweepOrphans: orphans }),
+    },
+  );
   return report;
 }

@@ -1,7 +1,9 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import { METRIC_NAMESPACE } from '../../shared/metrics.ts';
 import { type Access, methodsOf, type RateClass, ROUTES, type Route } from '../../shared/routes.ts';
 import { acceptFindings } from './accepted-finding.ts';
 
@@ -47,12 +49,28 @@ const ACCESS_LOG_FIELDS = {
   gateway_response: '$context.error.responseType',
 };
 
-/** The settings of the gateway's stage: throttling and access log. */
-export function gatewayStage(scope: Construct): apigateway.StageOptions {
+/**
+ * The settings of the gateway's stage: throttling and access log.
+ * @param stageName  is part of the name of the metric, because a metric filter gives its metric no fixed dimension.
+ * @returns also the metric that counts throttled requests. The gateway has no metric of its own for them, only for all 4xx.
+ */
+export function gatewayStage(
+  scope: Construct,
+  stageName: string,
+): { options: apigateway.StageOptions; throttles: cloudwatch.Metric } {
   const accessLog = new logs.LogGroup(scope, 'AccessLog', {
     retention: logs.RetentionDays.ONE_MONTH,
     removalPolicy: RemovalPolicy.DESTROY,
   });
+  const throttles = accessLog.addMetricFilter('Throttles', {
+    filterPattern: logs.FilterPattern.stringValue('$.gateway_response', '=', 'THROTTLED'),
+    metricNamespace: METRIC_NAMESPACE,
+    metricName: `GatewayThrottles-${stageName}`,
+  });
+  return { options: stageOptions(accessLog), throttles: throttles.metric() };
+}
+
+function stageOptions(accessLog: logs.LogGroup): apigateway.StageOptions {
   return {
     stageName: 'live',
     ...OTHERS,

@@ -12,8 +12,8 @@ export interface AlarmSettings {
   readonly missingData?: 'ok' | 'alarm';
 }
 
-interface NamedAlarm {
-  /** What the alarm means, and what to look at first. */
+export interface NamedAlarm {
+  /** What the alarm means, and where to read more. */
   readonly description: string;
   /** The Region of the service: part of the name of an alarm in us-east-1, where services of several Regions have alarms. */
   readonly region?: string | undefined;
@@ -30,7 +30,7 @@ export function addAlarm(
   { metric, from, periods, missingData = 'ok', description, region }: AlarmSettings & NamedAlarm,
 ): cloudwatch.Alarm {
   return new cloudwatch.Alarm(scope, name, {
-    alarmName: [alarmNameOf(stage, name), ...(region === undefined ? [] : [region])].join('-'),
+    alarmName: alarmNameOf(stage, name, region),
     alarmDescription: description,
     metric,
     threshold: from,
@@ -41,6 +41,6 @@ export function addAlarm(
   });
 }
 
-export function alarmNameOf(stage: StageConfig, name: string): string {
-  return `FileHosting-${stage.name}-${name}`;
+export function alarmNameOf(stage: StageConfig, name: string, region?: string): string {
+  return [`FileHosting-${stage.name}-${name}`, ...(region === undefined ? [] : [region])].join('-');
 }

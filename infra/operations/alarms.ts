@@ -1,114 +1,110 @@
 import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
-import type { TableName } from '../../shared/aws/tables.ts';
 import type { StreamingStack } from '../stacks/streaming-stack.ts';
-import { type AlarmSettings, addAlarm, alarmNameOf } from './alarm.ts';
-import { ALARM_MEANINGS, type AlarmName } from './alarm-meanings.ts';
+import { type AlarmSettings, addAlarm } from './alarm.ts';
+import { ALARMS, type AlarmName, descriptionOf } from './alarm-list.ts';
+import type { NotifyingAlarm } from './alarm-topics.ts';
+import { addBurnAlarm, type BurnRate, FAST_BURN, SLOW_BURN } from './error-budget.ts';
 import { directUploadRequests, FIVE_MINUTES, serviceMetric, sumOf, throttleMetrics, type Watched } from './watched.ts';
-
-/**
- * DynamoDB reports system errors by table and operation, and an alarm takes at most ten metrics. These ten, the busiest, stand
- * for all, because errors of DynamoDB itself do not depend on the table or the operation.
- */
-const SAMPLED_OPERATIONS: readonly [TableName, string][] = [
-  ['apiKeys', 'GetItem'],
-  ['sessions', 'GetItem'],
-  ['rateLimits', 'UpdateItem'],
-  ['idempotency', 'GetItem'],
-  ['accounts', 'GetItem'],
-  ['accounts', 'UpdateItem'],
-  ['files', 'GetItem'],
-  ['files', 'PutItem'],
-  ['files', 'Query'],
-  ['files', 'TransactWriteItems'],
-];
 
 /** This many accounts may upload at their rate limit without an alarm. */
 const BUSY_ACCOUNTS = 20;
 
 /**
- * The throttles of this function are not counted: its events wait in Lambda's queue until it has capacity, which Lambda
- * counts as throttling and is harmless. Events that wait too long end in the queue of failed events.
+ * How many functions may run at the same time in an AWS account and Region: Lambda's default, and the quota of many new accounts,
+ * for which `reservesConcurrency` is false. CloudWatch cannot tell an alarm what the quota is.
  */
-const QUEUED = 'completeArrivedUpload';
+const CONCURRENCY_QUOTA = { usual: 1_000, ofNewAccounts: 10 };
 
 /** All alarms of the service except those on CloudFront, which must be in us-east-1 (edge-alarms-stack.ts). */
 export class Alarms extends Construct {
-  /** The alarms that publish to the topic. */
-  readonly all: cloudwatch.AlarmBase[] = [];
+  /** The alarms that notify a topic. */
+  readonly all: NotifyingAlarm[] = [];
   readonly #watched: Watched;
 
   constructor(scope: Construct, id: string, watched: Watched) {
     super(scope, id);
     this.#watched = watched;
-    this.watchFunctions();
     this.watchApi();
+    this.watchLogins();
     if (watched.streaming) this.watchStreaming(watched.streaming);
+    this.watchCapacity();
     this.watchDirectUploads();
-    this.watchSweeper();
+    this.watchBackground();
     this.watchDatabase();
   }
 
-  /** Adds one alarm per function, which shows the one that fails, and one over all of them, which notifies once. */
-  private watchFunctions(): void {
-    const each = Object.entries(this.#watched.api.functions).map(([name, fn]) => {
-      const options = { period: FIVE_MINUTES };
-      const throttles = name === QUEUED ? [] : [fn.metricThrottles(options)];
-      return addAlarm(this, this.#watched.stage, `Function-${name}`, {
-        metric: sumOf([fn.metricErrors(options), ...throttles], name),
-        from: 1,
-        // A single crash is an error of one request; an alarm needs repeated ones.
-        periods: [2, 3],
-        description: `The function ${name} crashes, runs out of time or memory, or is throttled. Look in its log group for the last "Task timed out", "Runtime exited" or stack trace; with throttles and no errors, look at the account's quota of concurrent executions.`,
-      });
-    });
-    const anyFunction = new cloudwatch.CompositeAlarm(this, 'Functions', {
-      compositeAlarmName: alarmNameOf(this.#watched.stage, 'Functions'),
-      alarmRule: cloudwatch.AlarmRule.anyOf(...each),
-      alarmDescription: ALARM_MEANINGS.Functions,
-    });
-    this.all.push(anyFunction);
-  }
-
+  /** A function that crashes, runs out of time or is throttled is a 5xx of the gateway. So no function has an alarm of its own. */
   private watchApi(): void {
-    const { restApi, failedEvents } = this.#watched.api;
-    const options = { period: FIVE_MINUTES, statistic: 'Sum' };
-    this.addNotifyingAlarm('ApiServerErrors', {
-      metric: new cloudwatch.MathExpression({
-        // With few requests a single error would be a large percentage.
-        expression: 'IF(errors >= 5, 100 * errors / requests, 0)',
-        usingMetrics: { errors: restApi.metricServerError(options), requests: restApi.metricCount(options) },
-        label: '5xx answers, %',
-        period: FIVE_MINUTES,
+    this.addNotifyingAlarm('InternalError', {
+      metric: serviceMetric(this.#watched, 'Rejections', {
+        of: { Code: 'internal_error' },
+        period: Duration.minutes(1),
       }),
       from: 1,
-      periods: [2, 3],
+      periods: [1, 1],
     });
+    this.addApiBudget('ApiBudgetFast', FAST_BURN);
+    this.addApiBudget('ApiBudgetSlow', SLOW_BURN);
     this.addNotifyingAlarm('ApiLatency', {
-      metric: restApi.metricLatency({ period: FIVE_MINUTES, statistic: 'p99' }),
+      // Unlike `Latency`, this begins when the whole body of the request has arrived.
+      metric: this.#watched.api.restApi.metricIntegrationLatency({ period: FIVE_MINUTES, statistic: 'p99' }),
       from: 5_000,
       periods: [3, 3],
     });
-    this.addNotifyingAlarm('LoginFailures', {
-      metric: serviceMetric(this.#watched, 'LoginFailures'),
-      from: 3,
-      periods: [2, 3],
+  }
+
+  private addApiBudget(name: 'ApiBudgetFast' | 'ApiBudgetSlow', rate: BurnRate): void {
+    const { restApi } = this.#watched.api;
+    const percentOver = (period: Duration) =>
+      new cloudwatch.MathExpression({
+        expression: '100 * errors / requests',
+        usingMetrics: {
+          errors: restApi.metricServerError({ statistic: 'Sum' }),
+          requests: restApi.metricCount({ statistic: 'Sum' }),
+        },
+        label: '5xx answers, %',
+        period,
+      });
+    const alarm = addBurnAlarm(this, this.#watched.stage, name, {
+      rate,
+      percentOver,
+      description: descriptionOf(name),
     });
-    this.addNotifyingAlarm('FailedEvents', {
-      metric: failedEvents.metricApproximateNumberOfMessagesVisible({ period: FIVE_MINUTES, statistic: 'Maximum' }),
-      from: 1,
+    this.all.push({ alarm, urgency: ALARMS[name].urgency });
+  }
+
+  private watchLogins(): void {
+    const { startLogin, finishLogin } = this.#watched.api.functions;
+    if (!startLogin || !finishLogin) throw new Error('the functions of the login have other names');
+    this.addNotifyingAlarm('LoginFailures', {
+      metric: failureRate(
+        {
+          failures: serviceMetric(this.#watched, 'LoginFailures'),
+          starts: startLogin.metricInvocations(),
+          finishes: finishLogin.metricInvocations(),
+        },
+        'FILL(starts, 0) + FILL(finishes, 0)',
+      ),
+      from: 10,
       periods: [1, 1],
     });
   }
 
   private watchStreaming({ places }: StreamingStack): void {
     this.addNotifyingAlarm('StreamingFailures', {
-      // Our own metric, since this lane has no gateway. A server that crashes writes none: for that the dashboard has the 5xx
-      // that Lambda itself counts (`AWS/Lambda/Web`; its dimensions are documented only in part, so no alarm uses them).
-      metric: serviceMetric(this.#watched, 'StreamingFailures'),
-      from: 3,
-      periods: [2, 3],
+      // Our own metrics, since this lane has no gateway. A server that crashes writes none: the canary notices that, and the
+      // dashboard has the 5xx that Lambda itself counts (`AWS/Lambda/Web`; its dimensions are documented only in part).
+      metric: failureRate(
+        {
+          failures: serviceMetric(this.#watched, 'StreamingFailures'),
+          uploads: serviceMetric(this.#watched, 'Uploads', { of: { Lane: 'streaming' } }),
+        },
+        'failures + FILL(uploads, 0)',
+      ),
+      from: 10,
+      periods: [1, 1],
     });
     this.addNotifyingAlarm('StreamingSaturation', {
       // Every process in use writes one record per minute, so the sum of a minute is that of all processes. From
@@ -116,6 +112,26 @@ export class Alarms extends Construct {
       metric: serviceMetric(this.#watched, 'StreamingPlaces', { period: Duration.minutes(1) }),
       from: places / 2,
       periods: [3, 5],
+    });
+  }
+
+  private watchCapacity(): void {
+    const quota = CONCURRENCY_QUOTA[this.#watched.stage.reservesConcurrency ? 'usual' : 'ofNewAccounts'];
+    this.addNotifyingAlarm('Concurrency', {
+      // It includes what is reserved. Source: Lambda Developer Guide, "Monitoring concurrency".
+      metric: new cloudwatch.Metric({
+        namespace: 'AWS/Lambda',
+        metricName: 'ClaimedAccountConcurrency',
+        statistic: 'Maximum',
+        period: Duration.minutes(1),
+      }),
+      from: 0.8 * quota,
+      periods: [3, 5],
+    });
+    this.addNotifyingAlarm('GatewayThrottles', {
+      metric: this.#watched.api.gatewayThrottles.with({ period: FIVE_MINUTES, statistic: 'Sum' }),
+      from: 1,
+      periods: [2, 3],
     });
   }
 
@@ -128,7 +144,15 @@ export class Alarms extends Construct {
     });
   }
 
-  private watchSweeper(): void {
+  private watchBackground(): void {
+    this.addNotifyingAlarm('FailedEvents', {
+      metric: this.#watched.api.failedEvents.metricApproximateNumberOfMessagesVisible({
+        period: FIVE_MINUTES,
+        statistic: 'Maximum',
+      }),
+      from: 1,
+      periods: [1, 1],
+    });
     this.addNotifyingAlarm('SweeperLag', {
       metric: serviceMetric(this.#watched, 'SweepLag', { statistic: 'Maximum' }),
       from: 600,
@@ -145,8 +169,6 @@ export class Alarms extends Construct {
   }
 
   private watchDatabase(): void {
-    const { tables } = this.#watched.resources;
-    const options = { period: FIVE_MINUTES, statistic: 'Sum' };
     for (const kind of ['Read', 'Write'] as const) {
       this.addNotifyingAlarm(`Database${kind}Throttles`, {
         metric: sumOf(throttleMetrics(this.#watched, kind), `${kind} throttles`),
@@ -155,20 +177,24 @@ export class Alarms extends Construct {
         periods: [2, 3],
       });
     }
-    const sampled = SAMPLED_OPERATIONS.map(([table, Operation]) =>
-      tables[table].metric('SystemErrors', {
-        ...options,
-        dimensionsMap: { TableName: tables[table].tableName, Operation },
-      }),
-    );
-    this.addNotifyingAlarm('DatabaseSystemErrors', {
-      metric: sumOf(sampled, 'System errors'),
-      from: 5,
-      periods: [2, 3],
-    });
   }
 
   private addNotifyingAlarm(name: AlarmName, settings: AlarmSettings): void {
-    this.all.push(addAlarm(this, this.#watched.stage, name, { ...settings, description: ALARM_MEANINGS[name] }));
+    const alarm = addAlarm(this, this.#watched.stage, name, { ...settings, description: descriptionOf(name) });
+    this.all.push({ alarm, urgency: ALARMS[name].urgency });
   }
+}
+
+/**
+ * The percentage of failures within half an hour. A single failure does not count, because with few requests it would be a large
+ * percentage; a person whose request failed tries again.
+ * @param metrics  among them `failures`, and those of which `all` adds up what is 100 percent.
+ */
+function failureRate(metrics: Readonly<Record<string, cloudwatch.IMetric>>, all: string): cloudwatch.MathExpression {
+  return new cloudwatch.MathExpression({
+    expression: `IF(failures >= 2, 100 * failures / (${all}), 0)`,
+    usingMetrics: metrics,
+    label: 'failures, %',
+    period: Duration.minutes(30),
+  });
 }

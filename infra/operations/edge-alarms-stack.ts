@@ -1,14 +1,15 @@
-import { type CfnOutput, Fn, Stack } from 'aws-cdk-lib';
+import { type CfnOutput, Duration, Fn, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { servedFrom } from '../constructs/served-region.ts';
 import type { StageConfig } from '../settings/stage.ts';
 import { addAlarm } from './alarm.ts';
-import { ALARM_MEANINGS } from './alarm-meanings.ts';
-import { addAlarmTopic } from './alarm-topic.ts';
+import { ALARMS, descriptionOf } from './alarm-list.ts';
+import { addAlarmTopics } from './alarm-topics.ts';
 import { addBudget } from './budget.ts';
 import { addDownloadLog } from './download-log.ts';
-import { edgeMetric, FIVE_MINUTES } from './watched.ts';
+import { addBurnAlarm, FAST_BURN } from './error-budget.ts';
+import { edgeMetric } from './watched.ts';
 
 export interface EdgeAlarmsStackProps {
   readonly stage: StageConfig;
@@ -17,23 +18,37 @@ export interface EdgeAlarmsStackProps {
 }
 
 /**
- * The alarms on CloudFront's metrics, and the log of downloads. These metrics, and so their alarms and topic, are only in
+ * What requests and bytes of the distributions cost, in dollars: a gigabyte, and a million requests with their edge functions and
+ * the firewall. A test compares them with docs/costs/prices.ts.
+ */
+export const TRAFFIC_PRICES = { gigabyte: 0.085, millionRequests: 1.8 };
+/** The budget that the alarm on traffic assumes when the stage has none, in dollars a month. */
+const ASSUMED_BUDGET_USD = 100;
+/** The part of the monthly budget that the traffic of an hour may cost without an alarm. */
+const BUDGET_OF_AN_HOUR = 1 / 20;
+
+/**
+ * The alarms on CloudFront's metrics, and the log of downloads. These metrics, and so their alarms and topics, are only in
  * us-east-1, wherever the service is (decision 0007), and so is CloudFront's log. The budget belongs to no Region. The stack has no state, and no other stack refers to it.
  */
 export class EdgeAlarmsStack extends Stack {
   constructor(scope: Construct, id: string, props: EdgeAlarmsStackProps) {
     super(scope, id, servedFrom(id, props.stage.place));
-    const alarms = [
-      this.serverErrors('AppServerErrors', props, props.distributionIds.app),
-      this.serverErrors('CdnServerErrors', props, props.distributionIds.cdn),
-    ];
-    addDownloadLog(this, {
-      name: this.stackName,
-      distributionId: this.idOf(props.stage, props.distributionIds.cdn),
-    });
-    const { monthlyBudgetUsd: monthlyUsd, alarmEmails: emails } = props.stage;
-    if (monthlyUsd !== undefined) addBudget(this, { name: this.stackName, monthlyUsd, emails });
-    addAlarmTopic(this, alarms, { emails, output: 'EdgeAlarmTopic' });
+    const { stage, distributionIds } = props;
+    const ids = { app: this.idOf(stage, distributionIds.app), cdn: this.idOf(stage, distributionIds.cdn) };
+    const alarms = {
+      AppServerErrors: this.serverErrors('AppServerErrors', stage, ids.app),
+      CdnServerErrors: this.serverErrors('CdnServerErrors', stage, ids.cdn),
+      TrafficCost: this.trafficCost(stage, ids),
+    };
+    addDownloadLog(this, { name: this.stackName, distributionId: ids.cdn });
+    const { monthlyBudgetUsd: monthlyUsd, alarmEmails: emails } = stage;
+    if (monthlyUsd !== undefined) addBudget(this, { name: this.stackName, monthlyUsd, emails: emails.ticket });
+    addAlarmTopics(
+      this,
+      Object.entries(alarms).map(([name, alarm]) => ({ alarm, urgency: ALARMS[name as keyof typeof alarms].urgency })),
+      { emails, outputs: { page: 'EdgePageTopic', ticket: 'EdgeTicketTopic' } },
+    );
   }
 
   /** Reads the id of a distribution from the stack that makes it, which may be in another Region. */
@@ -43,28 +58,39 @@ export class EdgeAlarmsStack extends Stack {
     return Fn.getStackOutput(producer.stackName, output.logicalId, place.region);
   }
 
+  /** CloudFront does not document whether the average of several minutes weighs each by its requests. */
   private serverErrors(
     name: 'AppServerErrors' | 'CdnServerErrors',
-    { stage }: EdgeAlarmsStackProps,
-    output: CfnOutput,
-  ): cloudwatch.Alarm {
-    const { region } = stage.place;
-    const distributionId = this.idOf(stage, output);
-    return addAlarm(this, stage, name, {
-      region,
+    stage: StageConfig,
+    distributionId: string,
+  ): cloudwatch.AlarmBase {
+    return addBurnAlarm(this, stage, name, {
+      region: stage.place.region,
+      rate: FAST_BURN,
+      percentOver: (period) => edgeMetric(distributionId, '5xxErrorRate').with({ period }),
+      description: descriptionOf(name),
+    });
+  }
+
+  private trafficCost(stage: StageConfig, ids: Readonly<Record<'app' | 'cdn', string>>): cloudwatch.Alarm {
+    const bytes = '(FILL(app_bytes, 0) + FILL(cdn_bytes, 0)) / 1000000000';
+    const requests = '(FILL(app_requests, 0) + FILL(cdn_requests, 0)) / 1000000';
+    return addAlarm(this, stage, 'TrafficCost', {
+      region: stage.place.region,
       metric: new cloudwatch.MathExpression({
-        // With few requests a single error would be a large percentage.
-        expression: 'IF(rate * requests / 100 >= 5, rate, 0)',
+        expression: `${TRAFFIC_PRICES.gigabyte} * ${bytes} + ${TRAFFIC_PRICES.millionRequests} * ${requests}`,
         usingMetrics: {
-          rate: edgeMetric(distributionId, '5xxErrorRate'),
-          requests: edgeMetric(distributionId, 'Requests'),
+          app_bytes: edgeMetric(ids.app, 'BytesDownloaded'),
+          cdn_bytes: edgeMetric(ids.cdn, 'BytesDownloaded'),
+          app_requests: edgeMetric(ids.app, 'Requests'),
+          cdn_requests: edgeMetric(ids.cdn, 'Requests'),
         },
-        label: '5xx answers, %',
-        period: FIVE_MINUTES,
+        label: 'dollars in an hour',
+        period: Duration.hours(1),
       }),
-      from: 1,
-      periods: [2, 3],
-      description: ALARM_MEANINGS[name],
+      from: (stage.monthlyBudgetUsd ?? ASSUMED_BUDGET_USD) * BUDGET_OF_AN_HOUR,
+      periods: [1, 1],
+      description: descriptionOf('TrafficCost'),
     });
   }
 }

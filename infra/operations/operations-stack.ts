@@ -1,18 +1,25 @@
 import { Aws, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { addOutput } from '../settings/outputs.ts';
-import { addAlarmTopic } from './alarm-topic.ts';
+import { addAlarmTopics } from './alarm-topics.ts';
 import { Alarms } from './alarms.ts';
 import { addDashboard } from './dashboard.ts';
 import type { Watched } from './watched.ts';
 
-/** The alarms, their topic, and the dashboard. The stack has no state, and the service runs without it. */
+/** The alarms, their topics, and the dashboard. The stack has no state, and the service runs without it. */
 export class OperationsStack extends Stack {
   constructor(scope: Construct, id: string, watched: Watched) {
     super(scope, id, { env: watched.stage.place });
     const alarms = new Alarms(this, 'Alarms', watched).all;
-    addAlarmTopic(this, alarms, { emails: watched.stage.alarmEmails, output: 'AlarmTopic' });
-    const dashboard = addDashboard(this, watched, alarms);
+    addAlarmTopics(this, alarms, {
+      emails: watched.stage.alarmEmails,
+      outputs: { page: 'PageTopic', ticket: 'TicketTopic' },
+    });
+    const dashboard = addDashboard(
+      this,
+      watched,
+      alarms.map(({ alarm }) => alarm),
+    );
     const consoleUrl = `https://${Aws.REGION}.console.aws.amazon.com/cloudwatch/home?region=${Aws.REGION}`;
     addOutput(this, 'OperationsDashboardUrl', `${consoleUrl}#dashboards/dashboard/${dashboard.dashboardName}`);
   }

@@ -19,8 +19,10 @@ export const OUTPUTS = {
   FailedEventsQueueUrl: { stack: 'Api', meaning: 'The queue of events that failed at every attempt' },
   DirectUploadRole: { stack: 'Api', meaning: 'The role that signs the URLs of direct uploads' },
   StreamingRole: { stack: 'Streaming', meaning: 'The role of the streaming function' },
-  AlarmTopic: { stack: 'Operations', meaning: 'The SNS topic that alarms notify' },
-  EdgeAlarmTopic: { stack: 'EdgeAlarms', meaning: 'The SNS topic in us-east-1 that the alarms of the edge notify' },
+  PageTopic: { stack: 'Operations', meaning: 'The SNS topic of alarms that wake a person' },
+  TicketTopic: { stack: 'Operations', meaning: 'The SNS topic of alarms that wait for a working day' },
+  EdgePageTopic: { stack: 'EdgeAlarms', meaning: 'As `PageTopic`, for the alarms of the edge, in us-east-1' },
+  EdgeTicketTopic: { stack: 'EdgeAlarms', meaning: 'As `TicketTopic`, for the alarms of the edge, in us-east-1' },
   DownloadLog: { stack: 'EdgeAlarms', meaning: 'The log group in us-east-1 with a line for every download' },
   OperationsDashboardUrl: { stack: 'Operations', meaning: 'The dashboard of the operator' },
 } as const satisfies Record<string, { stack: string; meaning: string }>;

@@ -18,7 +18,7 @@ export interface StageSettings {
   readonly keepsData: boolean;
   readonly whoMayLogIn: typeof EVERYONE | { readonly domains?: readonly string[]; readonly emails?: readonly string[] };
   readonly limits?: Readonly<Partial<Record<LimitName, number>>>;
-  readonly alarmEmails?: readonly string[];
+  readonly alarmEmails?: { readonly page?: readonly string[]; readonly ticket?: readonly string[] };
   readonly monthlyBudgetUsd?: number;
   readonly appDomain?: CustomDomain;
   readonly cdnDomain?: CustomDomain;
@@ -76,14 +76,14 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
     meaning: 'The [limits](../README.md#limits-and-how-to-change-them) that differ from their defaults',
   },
   alarmEmails: {
-    values: 'e-mail addresses; absent: none',
+    values: '`{ page, ticket }`, each e-mail addresses; absent: none',
     meaning:
-      'They get the alarms, after their owners have confirmed a mail from AWS. Others may subscribe to `AlarmTopic`',
+      'They get the [alarms](alarms.md) that wake a person, and those that wait for a working day, after the owner of each address has confirmed a mail from AWS',
   },
   monthlyBudgetUsd: {
     values: 'US dollars; absent: none',
     meaning:
-      'A budget of the whole AWS account. The `alarmEmails` get mail when a month has cost more, and when AWS forecasts that it will',
+      'A budget of the whole AWS account. The `alarmEmails.ticket` get mail when a month has cost more, and when AWS forecasts that it will',
   },
   appDomain: {
     values: '`{ name, certificateArn }`; absent: a name under cloudfront.net',
@@ -133,7 +133,7 @@ export interface StageConfig {
   readonly limits: Readonly<Record<LimitName, number>>;
   /** Comma-separated values of the variables of the login. Undefined: the variable is not set. */
   readonly allowLists: Readonly<Record<AllowListName, string | undefined>>;
-  readonly alarmEmails: readonly string[];
+  readonly alarmEmails: Readonly<Record<'page' | 'ticket', readonly string[]>>;
   readonly monthlyBudgetUsd: number | undefined;
   /** Absent: the distributions have names under cloudfront.net, which are separate sites (Public Suffix List). */
   readonly appDomain: CustomDomain | undefined;
@@ -221,8 +221,6 @@ export function readStage(name: StageName, settings: StageSettings): StageConfig
     // Source: Lambda API reference, "ScalingConfig" of a Web Function's endpoint.
     check.number('streaming.environments', streaming.environments, 2, 10_000);
   }
-  for (const [index, email] of (settings.alarmEmails ?? []).entries())
-    check.text(`alarmEmails[${index}]`, email, EMAIL);
   return {
     name,
     place: {
@@ -232,7 +230,7 @@ export function readStage(name: StageName, settings: StageSettings): StageConfig
     keepsData: check.choice('keepsData', settings.keepsData, [true, false]),
     limits: limitsOf(check, settings.limits ?? {}),
     allowLists: allowListsOf(check, settings.whoMayLogIn),
-    alarmEmails: settings.alarmEmails ?? [],
+    alarmEmails: alarmEmailsOf(check, settings.alarmEmails ?? {}),
     monthlyBudgetUsd: budgetOf(check, settings),
     appDomain: domainOf(check, 'appDomain', settings.appDomain),
     cdnDomain: domainOf(check, 'cdnDomain', settings.cdnDomain),
@@ -290,12 +288,22 @@ function firewallOf(check: Check, firewall: StageSettings['firewall']): StageCon
   return firewall;
 }
 
+function alarmEmailsOf(check: Check, emails: NonNullable<StageSettings['alarmEmails']>): StageConfig['alarmEmails'] {
+  check.names('alarmEmails', emails, ['page', 'ticket']);
+  const { page = [], ticket = [] } = emails;
+  for (const [urgency, addresses] of Object.entries({ page, ticket })) {
+    for (const [index, email] of addresses.entries()) check.text(`alarmEmails.${urgency}[${index}]`, email, EMAIL);
+  }
+  return { page, ticket };
+}
+
 /** Source: AWS Budgets API reference, "NotificationWithSubscribers": at most ten addresses, and at least one. */
-function budgetOf(check: Check, { monthlyBudgetUsd, alarmEmails = [] }: StageSettings): number | undefined {
+function budgetOf(check: Check, { monthlyBudgetUsd, alarmEmails = {} }: StageSettings): number | undefined {
   if (monthlyBudgetUsd === undefined) return undefined;
   check.number('monthlyBudgetUsd', monthlyBudgetUsd, 1, 1_000_000);
-  if (alarmEmails.length < 1 || alarmEmails.length > 10)
-    check.fail('monthlyBudgetUsd', `needs 1 to 10 alarmEmails; there are ${alarmEmails.length}`);
+  const { length } = alarmEmails.ticket ?? [];
+  if (length < 1 || length > 10)
+    check.fail('monthlyBudgetUsd', `needs 1 to 10 alarmEmails.ticket; there are ${length}`);
   return monthlyBudgetUsd;
 }
 

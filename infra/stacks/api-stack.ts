@@ -1,5 +1,6 @@
 import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
@@ -62,6 +63,8 @@ export class ApiStack extends Stack {
    * unsettled upload, and the next sweep does the work of a failed one. The message contains the cause.
    */
   readonly failedEvents: sqs.Queue;
+  /** How many requests the gateway refused because a route had too many. */
+  readonly gatewayThrottles: cloudwatch.Metric;
   readonly #functions: Record<string, lambda.Function> = {};
   readonly #props: ApiStackProps;
 
@@ -77,6 +80,8 @@ export class ApiStack extends Stack {
     acceptFindings(this.failedEvents, {
       SQS3: 'This is the dead-letter queue itself; nothing consumes it',
     });
+    const { options, throttles } = gatewayStage(this, props.stage.name);
+    this.gatewayThrottles = throttles;
     this.restApi = new apigateway.RestApi(this, 'Api', {
       description: 'File hosting API',
       // The name is a dimension of the gateway's metrics, so each stage has its own.
@@ -90,7 +95,7 @@ export class ApiStack extends Stack {
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       // A request that bypasses CloudFront is rejected before a function runs (gateway-key.ts).
       defaultMethodOptions: { apiKeyRequired: true },
-      deployOptions: gatewayStage(this),
+      deployOptions: options,
     });
     // Removes CDK's own output of the address, which has a generated name.
     this.restApi.node.tryRemoveChild('Endpoint');

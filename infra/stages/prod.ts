@@ -7,7 +7,7 @@ export const prod: StageSettings = {
   // Every login is refused until you add domains or addresses here.
   whoMayLogIn: { domains: [], emails: [] },
   limits: {},
-  alarmEmails: [],
+  alarmEmails: { page: [], ticket: [] },
   firewall: { requests: 5_000, downloads: 20_000 },
   streaming: { environments: 20 },
   restoredTables: {},

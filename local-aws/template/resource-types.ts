@@ -45,6 +45,7 @@ const NO_EFFECT_TYPES: Readonly<Record<string, string>> = {
   'AWS::Logs::Delivery': 'connects the log of a distribution with a log group',
   'AWS::Logs::DeliveryDestination': 'is the log group of a delivery',
   'AWS::Logs::DeliverySource': 'is the distribution of a delivery',
+  'AWS::Logs::MetricFilter': 'counts lines of a log group',
   'AWS::Logs::LogGroup': 'the logs of functions go to the caller of `startService` (`onLog`)',
   'AWS::Logs::ResourcePolicy': 'says who may write to a log group',
   'AWS::SNS::Subscription': 'names who is told of alarms',

@@ -2,7 +2,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { costsOfIdleMonth } from '../../docs/costs/cost-tables.ts';
 import { costOf, costOfRequests, totalOf } from '../../docs/costs/costs.ts';
+import { PRICES } from '../../docs/costs/prices.ts';
 import { METERED_REQUESTS, type MeteredRequest } from '../../docs/costs/use.ts';
+import { TRAFFIC_PRICES } from '../../infra/operations/edge-alarms-stack.ts';
 import { startTestService } from '../support/service.ts';
 import { meterUse } from './metered-use.ts';
 import { countStock } from './monthly-resources.ts';
@@ -20,6 +22,14 @@ test('docs/costs/metered.json is what requests to the service use', async () => 
 test('an idle month costs less than 20 dollars, with the firewall', () => {
   const [, sum = ''] = costsOfIdleMonth().rows.at(-1) ?? [];
   expect(Number(/\$([\d.]+)/.exec(sum)?.[1])).toBeLessThan(20);
+});
+
+test('the alarm on the costs of traffic uses the prices of the cost page', () => {
+  const millionOf = (price: 'edgeRequest' | 'edgeFunction' | 'firewallRequest') => costOf(price, 1_000_000);
+  expect(TRAFFIC_PRICES.gigabyte).toBe(PRICES.edgeToViewer.usd);
+  // A download runs two functions at the edge, a request to the app one.
+  const millionRequests = millionOf('edgeRequest') + 2 * millionOf('edgeFunction') + millionOf('firewallRequest');
+  expect(TRAFFIC_PRICES.millionRequests).toBeCloseTo(millionRequests);
 });
 
 test('a cost is computed per unit of its price', () => {

@@ -6,7 +6,10 @@ import { onlySynthesized, type Synthesized, synthesized } from '../support/synth
 export async function countStock(): Promise<Stock> {
   const count = async (stack: string, type: string) => (await synthesized(stack, type)).length;
   const functions = await synthesized('Api', 'AWS::Lambda::Function');
-  const alarms = await synthesized('Operations', 'AWS::CloudWatch::Alarm');
+  const alarms = [
+    ...(await synthesized('Operations', 'AWS::CloudWatch::Alarm')),
+    ...(await synthesized('EdgeAlarms', 'AWS::CloudWatch::Alarm')),
+  ];
   return {
     memoryMb: Object.fromEntries(
       functions.map(({ logicalId, Properties }) => [
@@ -15,7 +18,9 @@ export async function countStock(): Promise<Stock> {
       ]),
     ),
     alarmMetrics: alarms.reduce((sum, alarm) => sum + metricsOf(alarm), 0),
-    compositeAlarms: await count('Operations', 'AWS::CloudWatch::CompositeAlarm'),
+    compositeAlarms:
+      (await count('Operations', 'AWS::CloudWatch::CompositeAlarm')) +
+      (await count('EdgeAlarms', 'AWS::CloudWatch::CompositeAlarm')),
     dashboards: await count('Operations', 'AWS::CloudWatch::Dashboard'),
     secrets: await count('Data', 'AWS::SecretsManager::Secret'),
     firewallRules: await firewallRules(),

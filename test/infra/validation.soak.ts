@@ -16,7 +16,7 @@ test.each<[StageName, Partial<StageSettings>]>([
       appDomain: { name: 'files.example.com', certificateArn: certificate('app') },
       cdnDomain: { name: 'cdn.example.net', certificateArn: certificate('cdn') },
       firewall: { webAclArn: 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/files/1' },
-      alarmEmails: ['ops@example.com'],
+      alarmEmails: { page: ['ops@example.com'] },
     },
   ],
 ])('every finding in %s is accepted, and every acceptance has a finding, with %j', async (stage, changes) => {

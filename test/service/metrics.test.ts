@@ -110,7 +110,7 @@ test('a failed login in a browser has a metric of its own, since the gateway cou
   );
 });
 
-test('a sweep reports its work and its lag', async () => {
+test('a sweep reports its lag, and its work if there was any, because a metric that is written costs money', async () => {
   const { byKey } = await service.newAccount();
   await askForTicket(byKey, 'a.txt', 5);
   await operatorOf(service).expireDeadlines();
@@ -118,9 +118,7 @@ test('a sweep reports its work and its lag', async () => {
   await service.runSchedules();
   await expect
     .poll(() => counted(start))
-    .toEqual([
-      { Stage: 'local', Swept: expect.any(Number), SweepFailures: 0, SweepOrphans: 0, SweepLag: expect.any(Number) },
-    ]);
+    .toEqual([{ Stage: 'local', Swept: expect.any(Number), SweepLag: expect.any(Number) }]);
   expect(counted(start)[0]?.Swept).toBeGreaterThan(0);
   expect(counted(start)[0]?.SweepLag).toBeGreaterThan(0);
 });

@@ -186,3 +186,14 @@ describe('refused bodies', () => {
     expect([cutOf(uploads), cutOf(fast)]).toEqual([[], []]);
   });
 });
+
+test('reports once a minute the most places that were taken', () => {
+  const reported: number[] = [];
+  const places = new Places(PLACES, (mostTaken) => reported.push(mostTaken));
+  const leave = places.take(new Client('account', FAST));
+  places.take(new Client('account', FAST));
+  leave();
+  vi.advanceTimersByTime(60_000);
+  vi.advanceTimersByTime(60_000);
+  expect(reported).toEqual([2, 1]);
+});

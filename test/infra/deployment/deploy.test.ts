@@ -158,7 +158,7 @@ test('what is deployed of a stage fits into a parameter and holds no e-mail addr
   const stage = readStage('prod', {
     ...STAGES.prod,
     whoMayLogIn: { emails },
-    alarmEmails: emails,
+    alarmEmails: { page: emails, ticket: emails },
     restoredTables: Object.fromEntries(names.map((name) => [name, `FileHosting-prod-${'x'.repeat(200)}`])),
   });
   const noted = JSON.stringify(deployedSettings(stage));

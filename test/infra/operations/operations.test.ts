@@ -1,84 +1,60 @@
 import { expect, test } from 'vitest';
+import { ALARMS, type AlarmName, descriptionOf } from '../../../infra/operations/alarm-list.ts';
 import { METRIC_NAMESPACE, METRICS } from '../../../shared/metrics.ts';
+import { type AlarmProperties, metricsOf } from '../../support/alarms.ts';
 import { onlySynthesized, type Synthesized, synthesized } from '../../support/synthesized.ts';
-
-interface AlarmProperties {
-  readonly AlarmName: string;
-  readonly AlarmDescription: string;
-  readonly AlarmActions?: unknown[];
-  readonly OKActions?: unknown[];
-  readonly TreatMissingData: string;
-  readonly Namespace?: string;
-  readonly MetricName?: string;
-  readonly Dimensions?: { Name: string; Value: unknown }[];
-  readonly Metrics?: {
-    MetricStat?: { Metric: { MetricName: string; Namespace: string; Dimensions: { Name: string; Value: unknown }[] } };
-  }[];
-}
+import { PUBLISHED_METRICS } from './published-metrics.ts';
 
 const propertiesOf = ({ Properties }: Synthesized) => Properties as unknown as AlarmProperties;
 
-const alarms = async () => (await synthesized('Operations', 'AWS::CloudWatch::Alarm')).map(propertiesOf);
-const overFunctions = async () => propertiesOf(await onlySynthesized('Operations', 'AWS::CloudWatch::CompositeAlarm'));
+const alarms = async (stack = 'Operations') => (await synthesized(stack, 'AWS::CloudWatch::Alarm')).map(propertiesOf);
 
-/** The alarms that publish to the topic. */
-async function publishingAlarms(): Promise<AlarmProperties[]> {
-  return [...(await alarms()).filter(({ AlarmActions }) => AlarmActions), await overFunctions()];
+/** The alarms that notify a topic, each with its stack. */
+async function notifyingAlarms(): Promise<[stack: string, AlarmProperties][]> {
+  const all: [string, AlarmProperties][] = [];
+  for (const stack of ['Operations', 'EdgeAlarms']) {
+    const composite = (await synthesized(stack, 'AWS::CloudWatch::CompositeAlarm')).map(propertiesOf);
+    for (const alarm of [...(await alarms(stack)), ...composite]) if (alarm.AlarmActions) all.push([stack, alarm]);
+  }
+  return all;
 }
 
-test('these alarms publish to the topic', async () => {
-  expect((await publishingAlarms()).map(({ AlarmName }) => AlarmName.replace('FileHosting-local-', '')).sort()).toEqual(
-    [
-      'ApiLatency',
-      'ApiServerErrors',
-      'DatabaseReadThrottles',
-      'DatabaseSystemErrors',
-      'DatabaseWriteThrottles',
-      'DirectUploadRequests',
-      'FailedEvents',
-      'Functions',
-      'LoginFailures',
-      'StreamingFailures',
-      'StreamingSaturation',
-      'SweeperFailures',
-      'SweeperLag',
-    ],
-  );
-});
-
-test('each alarm describes what to look at first, and publishes when it starts and when it ends', async () => {
-  const { logicalId } = await onlySynthesized('Operations', 'AWS::SNS::Topic');
-  for (const alarm of await publishingAlarms()) {
-    expect(alarm.AlarmDescription).toMatch(/Look first at /);
+test('each alarm notifies the topic of its urgency, when it starts and when it ends', async () => {
+  for (const [stack, alarm] of await notifyingAlarms()) {
+    const name = alarm.AlarmName.replace('FileHosting-local-', '') as AlarmName;
+    const id = { page: 'Pages', ticket: 'Tickets' }[ALARMS[name].urgency];
+    const topic = (await synthesized(stack, 'AWS::SNS::Topic')).find(({ logicalId }) => logicalId.startsWith(id));
+    const actions = [{ Ref: topic?.logicalId }];
+    expect([name, alarm.AlarmActions, alarm.OKActions]).toEqual([name, actions, actions]);
+    expect(alarm.AlarmDescription).toBe(descriptionOf(name));
     expect(alarm.AlarmDescription.length).toBeLessThanOrEqual(1_024);
-    expect([alarm.AlarmActions, alarm.OKActions]).toEqual([[{ Ref: logicalId }], [{ Ref: logicalId }]]);
   }
 });
 
-test('every function has an alarm on its errors and throttles, and one composite alarm covers all of them', async () => {
-  const functions = (await synthesized('Api', 'AWS::Lambda::Function')).map(({ logicalId }) => logicalId);
-  const each = (await synthesized('Operations', 'AWS::CloudWatch::Alarm')).filter(({ logicalId }) =>
-    /^AlarmsFunction/.test(logicalId),
-  );
-  expect(each).toHaveLength(functions.length);
-  for (const fn of functions) {
-    const ofFunction = each.filter((alarm) => JSON.stringify(alarm).includes(`Ref${fn}`));
-    const names = ofFunction.flatMap((alarm) =>
-      (propertiesOf(alarm).Metrics ?? []).flatMap(({ MetricStat }) => MetricStat?.Metric.MetricName ?? []),
-    );
-    // Throttled events of this function wait in Lambda's queue, which is harmless.
-    const isQueued = fn.startsWith('CompleteArrivedUpload');
-    expect([fn, names]).toEqual([fn, isQueued ? ['Errors'] : ['Errors', 'Throttles']]);
-  }
-  const rule = JSON.stringify(await onlySynthesized('Operations', 'AWS::CloudWatch::CompositeAlarm'));
-  expect(each.filter(({ logicalId }) => !rule.includes(logicalId))).toEqual([]);
-});
-
-test('missing data starts only the alarm on the sweeper, which reports every minute', async () => {
-  const bad = (await alarms()).filter(({ TreatMissingData }) => TreatMissingData !== 'notBreaching');
-  expect(bad.map(({ AlarmName, TreatMissingData }) => [AlarmName, TreatMissingData])).toEqual([
-    ['FileHosting-local-SweeperLag', 'breaching'],
+test('what mends itself, or leaves time, is a ticket', () => {
+  const pages = Object.entries(ALARMS).filter(([, { urgency }]) => urgency === 'page');
+  expect(pages.map(([name]) => name)).toEqual([
+    'InternalError',
+    'ApiBudgetFast',
+    'LoginFailures',
+    'StreamingFailures',
+    'CdnServerErrors',
+    'AppServerErrors',
   ]);
+});
+
+test("the metrics of AWS services that alarms use have the names and dimensions of AWS's documentation", async () => {
+  for (const stack of ['Operations', 'EdgeAlarms']) {
+    const metrics = (await alarms(stack)).flatMap(metricsOf);
+    for (const { Namespace = '', MetricName = '', Dimensions = [] } of metrics) {
+      if (Namespace === METRIC_NAMESPACE) continue;
+      const published = PUBLISHED_METRICS[Namespace]?.[MetricName] ?? ['no such metric'];
+      const required = published.filter((name) => !name.endsWith('?'));
+      const possible = [required, published.map((name) => name.replace('?', ''))].map((names) => names.toSorted());
+      const used = Dimensions.map(({ Name }) => Name).toSorted();
+      expect([MetricName, possible]).toEqual([MetricName, expect.arrayContaining([used])]);
+    }
+  }
 });
 
 test('no alarm adds more than ten metrics, which is the limit of CloudWatch', async () => {
@@ -99,7 +75,7 @@ test('the throttle alarms cover every table and every global index', async () =>
       if (!MetricStat) return [];
       const { MetricName, Dimensions } = MetricStat.Metric;
       expect(MetricName).toBe(`${kind}ThrottleEvents`);
-      const of = (dimension: string) => JSON.stringify(Dimensions.find(({ Name }) => Name === dimension)?.Value ?? '');
+      const of = (dimension: string) => JSON.stringify(Dimensions?.find(({ Name }) => Name === dimension)?.Value ?? '');
       // Stacks refer to a table by an output that is named after it, without the hash of its logical id.
       const table = tables.find(({ logicalId }) => of('TableName').includes(`Published${logicalId.slice(0, -8)}"`));
       return [`${table?.logicalId} ${JSON.parse(of('GlobalSecondaryIndexName'))}`.trim()];
@@ -109,14 +85,13 @@ test('the throttle alarms cover every table and every global index', async () =>
 });
 
 test('the alarms on our own metrics use metrics that the functions write, with this stage as dimension', async () => {
-  const own = (await alarms()).filter(({ Namespace }) => Namespace === METRIC_NAMESPACE);
-  expect(own.map(({ MetricName, Dimensions }) => [MetricName, Dimensions])).toEqual(
-    ['LoginFailures', 'StreamingFailures', 'StreamingPlaces', 'SweepLag', 'SweepFailures'].map((name) => [
-      name,
-      [{ Name: 'Stage', Value: 'local' }],
-    ]),
-  );
-  expect(own.filter(({ MetricName }) => !Object.hasOwn(METRICS, String(MetricName)))).toEqual([]);
+  const own = (await alarms()).flatMap(metricsOf).filter(({ Namespace }) => Namespace === METRIC_NAMESPACE);
+  const written = own.filter(({ MetricName = '' }) => Object.hasOwn(METRICS, MetricName));
+  for (const { Dimensions } of written) expect(Dimensions).toContainEqual({ Name: 'Stage', Value: 'local' });
+  // The only other one is made from the access log of the gateway.
+  expect(own.filter((metric) => !written.includes(metric)).map(({ MetricName }) => MetricName)).toEqual([
+    'GatewayThrottles-local',
+  ]);
 });
 
 test('the alarm on saturation starts at half of the places of all environments', async () => {
@@ -150,21 +125,25 @@ test('the alarms on the API use a gateway name that no other stage has', async (
   expect(api.Properties.Name).toBe('FileHosting-local');
 });
 
-test('only CloudWatch of this account may publish to the topic, over TLS, and there is no default subscription', async () => {
-  const { logicalId } = await onlySynthesized('Operations', 'AWS::SNS::Topic');
-  const policy = await onlySynthesized('Operations', 'AWS::SNS::TopicPolicy');
-  const of = { Action: 'sns:Publish', Resource: { Ref: logicalId } };
-  expect(policy.Properties.PolicyDocument).toMatchObject({
-    Statement: [
-      { ...of, Effect: 'Deny', Principal: '*', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
-      {
-        ...of,
-        Effect: 'Allow',
-        Principal: { Service: 'cloudwatch.amazonaws.com' },
-        Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
-      },
-    ],
-  });
+test('only CloudWatch of this account may publish to the topics, over TLS, and there is no default subscription', async () => {
+  const topics = await synthesized('Operations', 'AWS::SNS::Topic');
+  const policies = (await synthesized('Operations', 'AWS::SNS::TopicPolicy')).map(({ Properties }) => Properties);
+  expect([topics.length, policies.length]).toEqual([2, 2]);
+  for (const { logicalId } of topics) {
+    const of = { Action: 'sns:Publish', Resource: { Ref: logicalId } };
+    const policy = policies.find(({ Topics }) => JSON.stringify(Topics) === JSON.stringify([{ Ref: logicalId }]));
+    expect(policy?.PolicyDocument).toMatchObject({
+      Statement: [
+        { ...of, Effect: 'Deny', Principal: '*', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
+        {
+          ...of,
+          Effect: 'Allow',
+          Principal: { Service: 'cloudwatch.amazonaws.com' },
+          Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+        },
+      ],
+    });
+  }
   expect(await synthesized('Operations', 'AWS::SNS::Subscription')).toEqual([]);
 });
 

@@ -1,0 +1,113 @@
+/**
+ * Whom an alarm tells. A page wakes a person: people cannot use the service now, and it will not mend itself. A ticket waits for a
+ * working day: it mends itself, or leaves time.
+ */
+export type Urgency = 'page' | 'ticket';
+
+interface ListedAlarm {
+  readonly urgency: Urgency;
+  /** What it means, in one sentence. */
+  readonly meaning: string;
+}
+
+/**
+ * Every alarm that notifies a topic, by the last part of its name. docs/alarms.md has a section for each: what to look at, and how
+ * to mend it.
+ */
+export const ALARMS = {
+  InternalError: {
+    urgency: 'page',
+    meaning: 'A request was answered `internal_error`: the service has a bug, or its configuration is wrong.',
+  },
+  ApiBudgetFast: {
+    urgency: 'page',
+    meaning:
+      'So many answers of the API are 5xx, over an hour and still in the last five minutes, that the error budget of a month would be spent within two days.',
+  },
+  ApiBudgetSlow: {
+    urgency: 'ticket',
+    meaning:
+      'So many answers of the API are 5xx, over six hours and still in the last half hour, that the error budget of a month would be spent within five days.',
+  },
+  ApiLatency: {
+    urgency: 'ticket',
+    meaning:
+      'For a quarter of an hour, one in a hundred requests has waited five seconds or more for its function. The time in which a client sends its body is not included.',
+  },
+  LoginFailures: {
+    urgency: 'page',
+    meaning:
+      'At least a tenth of the steps of logins fail because of the service or the identity provider. Such an answer is a redirect, which the alarms on 5xx do not count.',
+  },
+  StreamingFailures: {
+    urgency: 'page',
+    meaning:
+      'At least a tenth of the uploads over 4 MiB by a form are answered 5xx. No gateway counts these answers, so the other alarms on 5xx do not see them.',
+  },
+  CdnServerErrors: {
+    urgency: 'page',
+    meaning:
+      'So many downloads are answered 5xx, over an hour and still in the last five minutes, that the error budget of a month would be spent within two days.',
+  },
+  AppServerErrors: {
+    urgency: 'page',
+    meaning:
+      'So many answers that viewers get from the app distribution (API and dashboard) are 5xx, over an hour and still in the last five minutes, that the error budget of a month would be spent within two days.',
+  },
+  StreamingSaturation: {
+    urgency: 'ticket',
+    meaning:
+      'Half of the places for large uploads are taken, minute after minute. When three quarters of the places of a process are taken, slow uploads are cut.',
+  },
+  Concurrency: {
+    urgency: 'ticket',
+    meaning:
+      'The functions of the AWS account in this Region use four fifths of the number that may run at the same time. Beyond it, requests are answered 503.',
+  },
+  GatewayThrottles: {
+    urgency: 'ticket',
+    meaning:
+      'The gateway refuses requests with 429, because all clients together send more to one route than it admits. Innocent clients are refused as well.',
+  },
+  FailedEvents: {
+    urgency: 'ticket',
+    meaning:
+      'An event failed at every attempt: an upload that arrived was not settled, or a sweep failed. No data is lost.',
+  },
+  SweeperLag: {
+    urgency: 'ticket',
+    meaning:
+      'Unfinished uploads and deletions have waited for ten minutes, or the sweeper does not report. Accounts stay charged for files that do not exist.',
+  },
+  SweeperFailures: {
+    urgency: 'ticket',
+    meaning: 'The sweeper has failed at rows or objects for half an hour.',
+  },
+  DatabaseReadThrottles: {
+    urgency: 'ticket',
+    meaning:
+      'DynamoDB refuses reads of our tables, or of an index. Requests are retried; those that fail in the end are answered 503.',
+  },
+  DatabaseWriteThrottles: {
+    urgency: 'ticket',
+    meaning:
+      'DynamoDB refuses writes of our tables, or of an index; a throttled index also blocks the writes of its table. Requests are retried; those that fail in the end are answered 503.',
+  },
+  DirectUploadRequests: {
+    urgency: 'ticket',
+    meaning:
+      'The bucket receives more PUTs of direct uploads than twenty accounts may begin. S3 charges for each, even for those that it refuses.',
+  },
+  TrafficCost: {
+    urgency: 'ticket',
+    meaning:
+      'Within one hour, the requests and bytes of both distributions have cost a twentieth of the monthly budget.',
+  },
+} as const satisfies Record<string, ListedAlarm>;
+
+export type AlarmName = keyof typeof ALARMS;
+
+/** The description of an alarm, which is in the mail that it sends. */
+export function descriptionOf(name: AlarmName): string {
+  return `${ALARMS[name].meaning} What to look at, and how to mend it: docs/alarms.md, ${name}`;
+}

@@ -1,0 +1,56 @@
+import { Duration } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type { Construct } from 'constructs';
+import type { StageConfig } from '../settings/stage.ts';
+import { addAlarm, alarmNameOf, type NamedAlarm } from './alarm.ts';
+
+/**
+ * The part of all answers of a month, in percent, that may be 5xx: the error budget. It is as large as this because the service may
+ * have few requests. The canary sends some forty an hour, so with a tenth of this budget a single failed request would wake a person.
+ */
+const BUDGET_PERCENT = 0.5;
+
+/** An alarm on a burn rate starts when both windows burn. The short one ends it soon after the errors have ended. */
+export interface BurnRate {
+  readonly long: Duration;
+  readonly short: Duration;
+  /** The budget is spent this many times as fast as it would last a month. */
+  readonly burn: number;
+}
+
+/** The windows and factors are those of the Site Reliability Workbook, "Alerting on SLOs" (multiwindow, multi-burn-rate). */
+export const FAST_BURN: BurnRate = { long: Duration.hours(1), short: Duration.minutes(5), burn: 14.4 };
+export const SLOW_BURN: BurnRate = { long: Duration.hours(6), short: Duration.minutes(30), burn: 6 };
+
+/**
+ * Adds an alarm on how fast errors spend the budget: a composite one over two, because all metrics of one alarm have the same
+ * period.
+ * @param percentOver  the percentage of answers in a period that are errors.
+ */
+export function addBurnAlarm(
+  scope: Construct,
+  stage: StageConfig,
+  name: string,
+  {
+    rate: { long, short, burn },
+    percentOver,
+    ...named
+  }: NamedAlarm & { readonly rate: BurnRate; readonly percentOver: (period: Duration) => cloudwatch.IMetric },
+): cloudwatch.CompositeAlarm {
+  const window = (length: 'Long' | 'Short', period: Duration) =>
+    addAlarm(scope, stage, `${name}${length}`, {
+      metric: percentOver(period),
+      from: burn * BUDGET_PERCENT,
+      periods: [1, 1],
+      region: named.region,
+      description: `One of the two windows of the alarm ${name}`,
+    });
+  const both = [window('Long', long), window('Short', short)];
+  return new cloudwatch.CompositeAlarm(scope, name, {
+    compositeAlarmName: alarmNameOf(stage, name, named.region),
+    alarmDescription: named.description,
+    alarmRule: cloudwatch.AlarmRule.allOf(
+      ...both.map((alarm) => cloudwatch.AlarmRule.fromAlarm(alarm, cloudwatch.AlarmState.ALARM)),
+    ),
+  });
+}

@@ -1,0 +1,287 @@
+import { DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { ALARMS, type AlarmName } from '../../infra/operations/alarm-list.ts';
+import type { Fault } from '../../local-aws/service.ts';
+import { STREAMING_PLACES_PER_ENVIRONMENT } from '../../shared/limits.ts';
+import { measure } from '../../shared/metrics.ts';
+import {
+  isAlarming,
+  type MetricValue,
+  metricsOf,
+  type TemplateAlarm,
+  templateAlarms,
+  valuesInLog,
+} from '../support/alarms.ts';
+import { uploadStreaming } from '../support/lanes.ts';
+import { type Operator, operatorOf } from '../support/operator.ts';
+import { rawRequest, sendRaw } from '../support/raw-http.ts';
+import { borrowTestService, type TestService } from '../support/service.ts';
+import { onlySynthesized } from '../support/synthesized.ts';
+import { withFault } from '../support/with-fault.ts';
+
+/**
+ * Each alarm of the template starts at a fault, and not without it. The values of our own metrics are those that the service writes
+ * while the fault is provoked. AWS writes its metrics itself: there the test makes up values, of metrics whose names and dimensions
+ * test/infra/operations/published-metrics.ts has from AWS's documentation.
+ */
+
+const MINUTE = 60_000;
+/** The end of the last period. */
+const NOW = Date.now();
+
+let service: TestService;
+let operator: Operator;
+let alarms: Map<string, TemplateAlarm>;
+beforeAll(async () => {
+  service = await borrowTestService();
+  operator = operatorOf(service);
+  alarms = new Map((await templateAlarms()).map((alarm) => [alarm.name, alarm]));
+});
+afterAll(async () => {
+  operator.close();
+  await service.close();
+});
+
+/** The values of our metric that the service logs during `act`. */
+async function logged(metric: string, act: () => Promise<unknown>): Promise<MetricValue[]> {
+  const start = service.logs.length;
+  await act();
+  // A function's log lines can arrive after its answer.
+  const values = () => valuesInLog(service.logs.slice(start)).filter((value) => value.metric === metric);
+  await expect.poll(() => values().length).toBeGreaterThan(0);
+  return values();
+}
+
+/** The same values again and again: every so many minutes, for the last so many minutes. */
+function repeated(values: readonly MetricValue[], { every, last }: { every: number; last: number }): MetricValue[] {
+  const times = Array.from({ length: last / every }, (_, index) => NOW - 1 - index * every * MINUTE);
+  return times.flatMap((at) => values.map((value) => ({ ...value, at })));
+}
+
+/** Made-up values of a metric of AWS, with the dimensions of the alarm, one for each minute of the last so many. */
+function ofAws(name: AlarmName, metrics: Readonly<Record<string, number>>, last: number): MetricValue[] {
+  const queries = (alarms.get(name)?.all ?? []).flatMap(metricsOf);
+  return Object.entries(metrics).flatMap(([metric, value]) => {
+    const used = queries.filter(({ MetricName }) => MetricName === metric);
+    if (used.length === 0) throw new Error(`${name} does not use ${metric}`);
+    const distinct = new Map(used.map((query) => [JSON.stringify(query.Dimensions), query]));
+    const values = [...distinct.values()].map(({ Namespace, Dimensions = [] }) => ({
+      namespace: Namespace,
+      metric,
+      dimensions: Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, Value])),
+      at: NOW,
+      value,
+    }));
+    return repeated(values, { every: 1, last });
+  });
+}
+
+/** Values at which an alarm starts, and at which it does not. */
+interface Driven {
+  readonly starts: () => MetricValue[] | Promise<MetricValue[]>;
+  readonly stays: () => MetricValue[] | Promise<MetricValue[]>;
+}
+
+const unknownFile = async () => (await service.newAccount()).byKey.request('GET', '/files/unknown');
+
+/** A row without its name cannot be read. */
+async function readBrokenRow(): Promise<void> {
+  const { byKey, id: account } = await service.newAccount();
+  const { body } = await byKey.upload('a.txt', 'hello');
+  const row = { TableName: service.tables.files, Key: { account_id: { S: account }, id: { S: String(body.id) } } };
+  await operator.dynamoDb.send(
+    new UpdateItemCommand({ ...row, UpdateExpression: 'REMOVE #name', ExpressionAttributeNames: { '#name': 'name' } }),
+  );
+  expect(await byKey.request('GET', `/files/${body.id}`)).toMatchObject({ status: 500 });
+  await operator.dynamoDb.send(new DeleteItemCommand(row));
+}
+
+async function failToLogIn(): Promise<void> {
+  const request = rawRequest('GET /api/v1/auth/google', ['Sec-Fetch-Mode: navigate']);
+  const fault: Fault = { match: { service: 'dynamodb' }, effect: 'error-before' };
+  await withFault(service, fault, () => sendRaw(service.urls.root_url, request));
+}
+
+const stream = async () => uploadStreaming(await service.newAccount(), 'a.txt', 'hello');
+
+async function failToStream(): Promise<void> {
+  const account = await service.newAccount();
+  const fault: Fault = { match: { service: 's3' }, effect: 'error-before' };
+  await withFault(service, fault, () => uploadStreaming(account, 'a.txt', 'hello'));
+}
+
+/** Deletes a file whose object S3 refuses to delete, then sweeps, once or still without S3. */
+async function sweepUndeleted(): Promise<void> {
+  const { byKey } = await service.newAccount();
+  const { body } = await byKey.upload('a.txt', 'hello');
+  const fault: Fault = { match: { service: 's3', operation: 'DeleteObject' }, effect: 'error-before' };
+  await withFault(service, fault, async () => {
+    await byKey.request('DELETE', `/files/${body.id}`);
+    await operator.expireDeadlines();
+    await operator.sweep();
+  });
+}
+
+/** The record of a process of the streaming server, which writes one after a minute (test/functions/upload-stream/places.test.ts). */
+function placesTaken(StreamingPlaces: number): MetricValue[] {
+  const lines: string[] = [];
+  vi.stubEnv('STAGE', 'local');
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
+  measure({}, { StreamingPlaces });
+  write.mockRestore();
+  vi.unstubAllEnvs();
+  return valuesInLog(lines);
+}
+
+/** What the filter of the access log makes of a request that the gateway refused with this type of its responses. */
+async function throttles(type: string): Promise<MetricValue[]> {
+  const { Properties: stage } = await onlySynthesized('Api', 'AWS::ApiGateway::Stage');
+  const { Properties: filter } = await onlySynthesized('Api', 'AWS::Logs::MetricFilter');
+  const { Format } = stage.AccessLogSetting as { Format: string };
+  const [, field = '', wanted] = /^\{ \$\.(\w+) = "(\w+)" \}$/.exec(String(filter.FilterPattern)) ?? [];
+  const line = JSON.parse(Format.replace('$context.error.responseType', type)) as Record<string, string>;
+  const [made] = filter.MetricTransformations as [{ MetricNamespace: string; MetricName: string; MetricValue: string }];
+  if (line[field] !== wanted) return [];
+  const { MetricNamespace: namespace, MetricName: metric, MetricValue } = made;
+  return [{ namespace, metric, dimensions: {}, at: NOW, value: Number(MetricValue) }];
+}
+
+const nothing = () => [];
+
+/** @param short  the percentage in the short window, when it differs. */
+function apiErrors(name: 'ApiBudgetFast' | 'ApiBudgetSlow', hours: number, percent: number): MetricValue[] {
+  return ofAws(name, { '5XXError': percent, Count: 100 }, 60 * hours);
+}
+
+const DRIVEN: Readonly<Record<AlarmName, Driven>> = {
+  InternalError: {
+    starts: async () => repeated(await logged('Rejections', readBrokenRow), { every: 1, last: 1 }),
+    stays: async () => repeated(await logged('Rejections', unknownFile), { every: 1, last: 1 }),
+  },
+  ApiBudgetFast: {
+    starts: () => apiErrors('ApiBudgetFast', 1, 8),
+    stays: () => apiErrors('ApiBudgetFast', 1, 7),
+  },
+  ApiBudgetSlow: {
+    starts: () => apiErrors('ApiBudgetSlow', 6, 3),
+    stays: () => apiErrors('ApiBudgetSlow', 6, 2),
+  },
+  ApiLatency: {
+    starts: () => ofAws('ApiLatency', { IntegrationLatency: 5_000 }, 15),
+    stays: () => ofAws('ApiLatency', { IntegrationLatency: 5_000 }, 10),
+  },
+  LoginFailures: {
+    starts: async () => [
+      ...repeated(await logged('LoginFailures', failToLogIn), { every: 15, last: 30 }),
+      ...ofAws('LoginFailures', { Invocations: 1 }, 2),
+    ],
+    stays: async () => [
+      ...repeated(await logged('LoginFailures', failToLogIn), { every: 30, last: 30 }),
+      ...ofAws('LoginFailures', { Invocations: 1 }, 1),
+    ],
+  },
+  StreamingFailures: {
+    starts: async () => [
+      ...repeated(await logged('StreamingFailures', failToStream), { every: 15, last: 30 }),
+      ...repeated(await logged('Uploads', stream), { every: 2, last: 30 }),
+    ],
+    stays: async () => [
+      ...repeated(await logged('StreamingFailures', failToStream), { every: 15, last: 30 }),
+      ...repeated(await logged('Uploads', stream), { every: 1, last: 30 }),
+    ],
+  },
+  CdnServerErrors: {
+    starts: () => ofAws('CdnServerErrors', { '5xxErrorRate': 8 }, 60),
+    stays: () => ofAws('CdnServerErrors', { '5xxErrorRate': 7 }, 60),
+  },
+  AppServerErrors: {
+    starts: () => ofAws('AppServerErrors', { '5xxErrorRate': 8 }, 60),
+    stays: () => ofAws('AppServerErrors', { '5xxErrorRate': 7 }, 60),
+  },
+  StreamingSaturation: {
+    // The stage has 20 environments.
+    starts: () => repeated(placesTaken(STREAMING_PLACES_PER_ENVIRONMENT * 10), { every: 1, last: 3 }),
+    stays: () => repeated(placesTaken(STREAMING_PLACES_PER_ENVIRONMENT * 10), { every: 1, last: 2 }),
+  },
+  Concurrency: {
+    starts: () => ofAws('Concurrency', { ClaimedAccountConcurrency: 800 }, 3),
+    stays: () => ofAws('Concurrency', { ClaimedAccountConcurrency: 799 }, 5),
+  },
+  GatewayThrottles: {
+    starts: async () => repeated(await throttles('THROTTLED'), { every: 5, last: 10 }),
+    stays: async () => repeated(await throttles('ACCESS_DENIED'), { every: 5, last: 10 }),
+  },
+  FailedEvents: {
+    starts: () => ofAws('FailedEvents', { ApproximateNumberOfMessagesVisible: 1 }, 5),
+    stays: () => ofAws('FailedEvents', { ApproximateNumberOfMessagesVisible: 0 }, 5),
+  },
+  SweeperLag: {
+    // A sweeper that does not run, or fails, writes nothing.
+    starts: nothing,
+    stays: async () => repeated(await logged('SweepLag', () => operator.sweep()), { every: 1, last: 15 }),
+  },
+  SweeperFailures: {
+    starts: async () => repeated(await logged('SweepFailures', sweepUndeleted), { every: 5, last: 30 }),
+    stays: async () => repeated(await logged('SweepFailures', sweepUndeleted), { every: 5, last: 15 }),
+  },
+  DatabaseReadThrottles: {
+    starts: () => ofAws('DatabaseReadThrottles', { ReadThrottleEvents: 1 }, 10),
+    stays: () => ofAws('DatabaseReadThrottles', { ReadThrottleEvents: 1 }, 1),
+  },
+  DatabaseWriteThrottles: {
+    starts: () => ofAws('DatabaseWriteThrottles', { WriteThrottleEvents: 1 }, 10),
+    stays: () => ofAws('DatabaseWriteThrottles', { WriteThrottleEvents: 1 }, 1),
+  },
+  DirectUploadRequests: {
+    starts: () => ofAws('DirectUploadRequests', { PutRequests: 1_200 }, 10),
+    stays: () => ofAws('DirectUploadRequests', { PutRequests: 1_100 }, 10),
+  },
+  TrafficCost: {
+    // Each distribution sends a gigabyte in a minute: 120 in an hour cost $10.20.
+    starts: () => ofAws('TrafficCost', { BytesDownloaded: 1e9, Requests: 100 }, 60),
+    stays: () => ofAws('TrafficCost', { BytesDownloaded: 1e9, Requests: 100 }, 20),
+  },
+};
+
+test('every alarm of the templates that notifies is listed, and driven here', () => {
+  expect([...alarms.keys()].toSorted()).toEqual(Object.keys(ALARMS).toSorted());
+});
+
+describe.each(Object.entries(DRIVEN))('the alarm %s', (name, { starts, stays }) => {
+  const isStarted = (values: readonly MetricValue[]) => isAlarming(alarms.get(name) as TemplateAlarm, values, NOW);
+
+  test('starts at what it is for', async () => {
+    expect(isStarted(await starts())).toBe(true);
+  });
+
+  test('does not start at less', async () => {
+    expect(isStarted(await stays())).toBe(false);
+  });
+});
+
+test('only the alarms on what reports without traffic start when all data is missing', () => {
+  const started = [...alarms.values()].filter((alarm) => isAlarming(alarm, [], NOW)).map(({ name }) => name);
+  expect(started).toEqual(['SweeperLag']);
+});
+
+describe('the error budget, at 40 requests an hour, most of them of the canary:', () => {
+  /** One request every 1.5 minutes; those of the given last minutes fail, each `every`-th. */
+  function requests(name: 'ApiBudgetFast' | 'ApiBudgetSlow', hasFailed: (minutesAgo: number) => boolean) {
+    return ofAws(name, { '5XXError': 1, Count: 1 }, 360).filter(({ at, metric }) => {
+      const minutesAgo = Math.round((NOW - 1 - at) / MINUTE);
+      return minutesAgo % 3 !== 2 && (metric === 'Count' || hasFailed(minutesAgo));
+    });
+  }
+  const isStarted = (name: 'ApiBudgetFast' | 'ApiBudgetSlow', hasFailed: (minutesAgo: number) => boolean) =>
+    isAlarming(alarms.get(name) as TemplateAlarm, requests(name, hasFailed), NOW);
+
+  test.each<[string, (minutesAgo: number) => boolean, fast: boolean, slow: boolean]>([
+    ['one failure, just now', (ago) => ago === 0, false, false],
+    ['three failures within ten minutes', (ago) => [0, 4, 9].includes(ago), true, false],
+    ['an outage of five minutes', (ago) => ago < 5, true, false],
+    ['an outage of twenty minutes that has ended', (ago) => ago >= 30 && ago < 50, false, false],
+    ['two failures an hour', (ago) => ago % 30 === 0, false, true],
+  ])('%s', (_what, hasFailed, fast, slow) => {
+    expect([isStarted('ApiBudgetFast', hasFailed), isStarted('ApiBudgetSlow', hasFailed)]).toEqual([fast, slow]);
+  });
+});
