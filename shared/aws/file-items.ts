@@ -23,6 +23,7 @@ export function fileAt(ref: FileRef) {
 
 export const LEAF_PREFIX = '#leaf#';
 export const SEAL_PREFIX = '#names#';
+const IDS_PREFIX = '#ids#';
 
 /** It stands before the digits of a long leaf number, and sorts after every digit. */
 const LONG_MARK = 'a';
@@ -41,11 +42,16 @@ export function sealId(leaf: number): string {
   return SEAL_PREFIX + leafDigits(leaf);
 }
 
+/** The id of the list of the ids of a leaf's files, which is written with its seal. */
+export function idListId(leaf: number): string {
+  return IDS_PREFIX + leafDigits(leaf);
+}
+
 function leafDigits(leaf: number): string {
   return leaf < 1_000_000 ? String(leaf).padStart(6, '0') : LONG_MARK + String(leaf).padStart(11, '0');
 }
 
-/** The leaf of a row of a leaf, or of a seal; undefined for any row whose id has another prefix. */
+/** The leaf of a row of a leaf, or of another row of that leaf; undefined for any row whose id has another prefix. */
 export function leafOfId(id: string, prefix = LEAF_PREFIX): number | undefined {
   return id.startsWith(prefix) ? Number(id.slice(prefix.length).replace(LONG_MARK, '')) : undefined;
 }

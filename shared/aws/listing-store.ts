@@ -1,8 +1,10 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchGetCommand, type BatchGetCommandInput, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { ListingStore } from '../files/file-store.ts';
-import { leavesOfGroup, type SeqRange } from '../files/listing-counters.ts';
-import { dynamoDb, type Item, readBits, readNumber, readText, tableName } from './dynamodb.ts';
-import { leafId, leafOfId, toListedFile } from './file-items.ts';
+import { LEAF_SEQS, leafOf, leavesOfGroup, type SeqRange, slotOf } from '../files/listing-counters.ts';
+import type { FileAtSeq } from '../files/seal-store.ts';
+import { bytesOfUuid, UUID_BYTES, uuidOfBytes } from '../ids.ts';
+import { dynamoDb, type Item, readBits, readBytes, readNumber, readText, tableName } from './dynamodb.ts';
+import { fileKey, idListId, leafId, leafOfId, toFileRow, toListedFile } from './file-items.ts';
 
 /** {@link ListingStore} in DynamoDB. It reads the leaf counters in the table of the files, and the local index `by_seq`. */
 export const listingStore: ListingStore = {
@@ -44,7 +46,38 @@ export const listingStore: ListingStore = {
     const rest = LastEvaluatedKey && beyond(range, readNumber(LastEvaluatedKey, 'seq'), end);
     return { files, ...(rest && { rest }) };
   },
+
+  // The index by_seq has no call for several seqs. So this reads the ids, then the rows. An id never changes, so its read need not be
+  // strong; that of the row is, because the file may be deleted.
+  async filesAt(accountId, seqs) {
+    const leaves = [...new Set(seqs.map(leafOf))];
+    const lists = await getAll({ Keys: leaves.map((leaf) => fileKey({ accountId, id: idListId(leaf) })) });
+    const listOf = new Map(lists.map((item) => [readText(item, 'id'), readBytes(item, 'ids')]));
+    const ids = seqs.flatMap((seq) => idAt(listOf.get(idListId(leafOf(seq))), seq) ?? []);
+    const rows = await getAll({ Keys: ids.map((id) => fileKey({ accountId, id })), ConsistentRead: true });
+    return rows.map(toFileRow).flatMap((row) => (row?.state === 'ready' ? row : []));
+  },
 };
+
+/** The items with these keys, in any order, without those that the database leaves out of its answer. */
+async function getAll(some: NonNullable<BatchGetCommandInput['RequestItems']>[string]): Promise<Item[]> {
+  if (some.Keys?.length === 0) return [];
+  const table = tableName('files');
+  const { Responses = {} } = await dynamoDb.send(new BatchGetCommand({ RequestItems: { [table]: some } }));
+  return Responses[table] ?? [];
+}
+
+/** The ids of the files of a leaf, as attributes of their list: 16 bytes for each seq, zeros where there is no file. */
+export function idListAttributes(files: readonly FileAtSeq[]): Item {
+  const ids = new Uint8Array(LEAF_SEQS * UUID_BYTES);
+  for (const { id, seq } of files) ids.set(bytesOfUuid(id), slotOf(seq) * UUID_BYTES);
+  return { ids };
+}
+
+function idAt(ids: Uint8Array | undefined, seq: number): string | undefined {
+  const bytes = ids?.subarray(slotOf(seq) * UUID_BYTES, (slotOf(seq) + 1) * UUID_BYTES);
+  return bytes?.some((byte) => byte !== 0) ? uuidOfBytes(bytes) : undefined;
+}
 
 /** What remains of a range after the file at `seq` was read; undefined when nothing remains. */
 function beyond({ low, high }: SeqRange, seq: number, end: 'newest' | 'oldest'): SeqRange | undefined {

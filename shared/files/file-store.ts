@@ -140,8 +140,16 @@ export interface SettlementStore {
  * the row was in another state by then.
  */
 export interface ReleaseStore {
-  /** Takes a file out of the listing and the counts, and frees its size. The row is `deleting`, and due at `dueAt`. */
-  releaseFile(file: ReadyFile, work: { dueAt: number }, deadline: Deadline): Promise<'released' | 'changed'>;
+  /**
+   * Takes a file out of the listing and the counts, and frees its size. Its row is removed, or is `deleting`: while its ticket has
+   * not ended, and when there is something `left` for the sweeper, which is due at `dueAt`.
+   * @param work.now  epoch milliseconds.
+   */
+  releaseFile(
+    file: ReadyFile,
+    work: { left?: { dueAt: number } | undefined; now: number },
+    deadline: Deadline,
+  ): Promise<'released' | 'changed'>;
 
   /**
    * Ends the reservation of a ticket, unless the row's deadline differs from that of `ticket`: then the ticket was renewed
@@ -170,4 +178,10 @@ export interface ListingStore {
     range: SeqRange,
     from: { readonly end: 'newest' | 'oldest'; readonly limit?: number },
   ): Promise<{ files: ListedFile[]; rest?: SeqRange }>;
+
+  /**
+   * The files at up to 100 seqs that may be far from each other, by two calls. It knows only those whose leaf is sealed, and may
+   * miss any: what is missing has to be read by {@link files}.
+   */
+  filesAt(accountId: string, seqs: readonly number[]): Promise<ListedFile[]>;
 }

@@ -29,5 +29,5 @@ export async function sealLeaf(stores: SealingStores, work: LeafAtWork): Promise
   }
   // The bits were read before this. A deletion that comes in between changes them, and then the seal is not written.
   const { files } = await stores.listing.files(accountId, { low, high }, { end: 'newest' });
-  return (await stores.seals.seal(work, sealOf(files))) === 'sealed';
+  return (await stores.seals.seal(work, sealOf(files), files)) === 'sealed';
 }

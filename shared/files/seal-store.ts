@@ -1,3 +1,4 @@
+import type { ListedFile } from './file.ts';
 import type { LeafRange } from './listing-counters.ts';
 import type { Seal } from './sealed-names.ts';
 
@@ -10,6 +11,9 @@ export interface LeafAtWork {
   /** The end of the lease in epoch milliseconds, which tells it from every other lease on the leaf. */
   readonly leaseEndsAt: number;
 }
+
+/** Which file has a seq. */
+export type FileAtSeq = Pick<ListedFile, 'id' | 'seq'>;
 
 /** The sealed names of an account's leaves (see `sealed-names.ts`), and which of their files are deleted. */
 export interface SealStore {
@@ -26,8 +30,9 @@ export interface SealStore {
    * Writes the seal of a leaf, and ends its work, in one transaction. Does neither when a file of the leaf was deleted since the
    * lease was taken, when the lease has passed to another sweeper, or when the rows of the leaves were removed with the account.
    * So no name comes back, however late this write arrives.
+   * @param files  the files of the leaf, in any order. Their ids are written as well, for {@link ListingStore.filesAt}.
    */
-  seal(work: LeafAtWork, seal: Seal): Promise<'sealed' | 'changed'>;
+  seal(work: LeafAtWork, seal: Seal, files: readonly FileAtSeq[]): Promise<'sealed' | 'changed'>;
 
   /** Ends the work on a leaf that has no seal yet, unless it has become work again since the lease was taken. */
   leaveUnsealed(work: LeafAtWork): Promise<void>;

@@ -25,6 +25,8 @@ const LEAVES_PER_RANGE = 512;
  * another call more than that.
  */
 const NEAR_SEQS = 32;
+/** A page whose files take more calls than this is read by their ids, which takes two calls. */
+const CALLS_FOR_PAGE = 4;
 /** Files that were read while they were searched, and are kept for the page, in each range. */
 const KEPT_FILES = 2 * LEAF_SEQS;
 
@@ -157,6 +159,17 @@ async function* filesIn(listing: ListingStore, accountId: string, range: SeqRang
   }
 }
 
+/** Ranges that have all these seqs, newest first. */
+function rangesAround(seqs: readonly number[]): SeqRange[] {
+  const ranges: SeqRange[] = [];
+  for (const seq of seqs) {
+    const newer = ranges.at(-1);
+    if (newer && newer.low - seq <= NEAR_SEQS) ranges[ranges.length - 1] = { low: seq, high: newer.high };
+    else ranges.push({ low: seq, high: seq });
+  }
+  return ranges;
+}
+
 /** The files of a page, newest first. Those that no longer match are left out: they were deleted since. */
 async function filesOf(
   listing: ListingStore,
@@ -164,14 +177,11 @@ async function filesOf(
   { page, known, part }: { page: readonly number[]; known: readonly ListedFile[]; part: string },
 ): Promise<ListedFile[]> {
   const bySeq = new Map(known.map((file) => [file.seq, file]));
-  const ranges: SeqRange[] = [];
-  for (const seq of page) {
-    if (bySeq.has(seq)) continue;
-    const newer = ranges.at(-1);
-    if (newer && newer.low - seq <= NEAR_SEQS) ranges[ranges.length - 1] = { low: seq, high: newer.high };
-    else ranges.push({ low: seq, high: seq });
+  const missing = () => page.filter((seq) => !bySeq.has(seq));
+  if (rangesAround(missing()).length > CALLS_FOR_PAGE) {
+    for (const file of await listing.filesAt(accountId, missing())) bySeq.set(file.seq, file);
   }
-  await eachOf(ranges, CONCURRENCY, async (range) => {
+  await eachOf(rangesAround(missing()), CONCURRENCY, async (range) => {
     for await (const read of filesIn(listing, accountId, range)) for (const file of read) bySeq.set(file.seq, file);
   });
   return page.flatMap((seq) => {

@@ -7,7 +7,16 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { Item } from '../../shared/aws/dynamodb.ts';
-import { fileAttributes, fileKey, leafId, sealId, workAttributes, workShard } from '../../shared/aws/file-items.ts';
+import {
+  fileAttributes,
+  fileKey,
+  idListId,
+  leafId,
+  sealId,
+  workAttributes,
+  workShard,
+} from '../../shared/aws/file-items.ts';
+import { idListAttributes } from '../../shared/aws/listing-store.ts';
 import { sealAttributes } from '../../shared/aws/seal-store.ts';
 import type { TableName } from '../../shared/aws/tables.ts';
 import type { ListedFile } from '../../shared/files/file.ts';
@@ -79,14 +88,17 @@ function readyItem(file: ListedFile): Item {
   return { ...fileKey(file), ...state, ...fileAttributes(file) };
 }
 
-/** The seals of the full leaves. */
+/** The seals of the full leaves, and the lists of their ids. */
 function sealsOf(files: readonly ListedFile[]): Item[] {
   const last = files.at(-1)?.seq ?? -1;
   const leaves = [...Map.groupBy(files, ({ seq }) => leafOf(seq))].filter(([leaf]) => seqsOfLeaf(leaf).high <= last);
-  return leaves.map(([leaf, own]) => ({
-    ...fileKey({ accountId: own[0]?.accountId ?? '', id: sealId(leaf) }),
-    ...sealAttributes(sealOf(own)),
-  }));
+  return leaves.flatMap(([leaf, own]) => {
+    const { accountId } = own[0] as ListedFile;
+    return [
+      { ...fileKey({ accountId, id: sealId(leaf) }), ...sealAttributes(sealOf(own)) },
+      { ...fileKey({ accountId, id: idListId(leaf) }), ...idListAttributes(own) },
+    ];
+  });
 }
 
 type WriteRequest = NonNullable<BatchWriteCommandInput['RequestItems']>[string][number];

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { auditAccount } from '../../../shared/administration/audit-account.ts';
 import { reconcile } from '../../../shared/administration/reconcile.ts';
-import { sealId } from '../../../shared/aws/file-items.ts';
+import { idListId, sealId } from '../../../shared/aws/file-items.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import type { ListedFile, StoredFile } from '../../../shared/files/file.ts';
 import { listFiles } from '../../../shared/files/list-files.ts';
@@ -49,10 +49,11 @@ async function readsOf(work: () => Promise<unknown>) {
   return { calls: calls.length - 1, readUnits: readUnits - 1 };
 }
 
-const sealAt = (accountId: string, leaf: number) => ({
+const itemAt = (accountId: string, id: string) => ({
   TableName: tables.files,
-  Key: { account_id: { S: accountId }, id: { S: sealId(leaf) } },
+  Key: { account_id: { S: accountId }, id: { S: id } },
 });
+const sealAt = (accountId: string, leaf: number) => itemAt(accountId, sealId(leaf));
 /** The names in the seal of a leaf; undefined when it has none. */
 async function sealedNames(accountId: string, leaf: number): Promise<string[] | undefined> {
   const { Item } = await engine.send(new GetItemCommand({ ...sealAt(accountId, leaf), ConsistentRead: true }));
@@ -178,6 +179,25 @@ describe('a search over sealed leaves', () => {
       },
     };
     expect(await search(accountId, 'late', {}, { ...stores, listing: late })).toEqual({ names: ['late'], total: 1 });
+  });
+
+  test('reads by two calls the files of a page that are far from each other, and one by one those whose ids it does not find', async () => {
+    const { accountId, files } = await accountWith(640, (seq) => (seq % 64 === 5 ? `far ${seq}` : 'near'));
+    const far = files.filter(({ name }) => name.startsWith('far')).reverse();
+    const names = far.map(({ name }) => name);
+    const nothing = await readsOf(() => search(accountId, 'no such name'));
+    const callsOfPage = async () => {
+      const { calls } = await readsOf(async () => {
+        expect(await search(accountId, 'FAR')).toEqual({ names, total: names.length });
+      });
+      return calls - nothing.calls;
+    };
+    expect(await callsOfPage()).toBe(2);
+    await engine.send(new DeleteItemCommand(itemAt(accountId, idListId(3))));
+    expect(await callsOfPage()).toBe(3);
+    await remove(far[0] as ListedFile);
+    names.shift();
+    expect(await callsOfPage()).toBe(3);
   });
 });
 
