@@ -1,4 +1,5 @@
 import type { Deletion } from '../shared/answers.ts';
+import { deletionNoteStore } from '../shared/aws/deletion-note-store.ts';
 import { fileStore } from '../shared/aws/file-store.ts';
 import { objectStore, warmUpStorage } from '../shared/aws/object-store.ts';
 import { releaseStore } from '../shared/aws/release-store.ts';
@@ -11,7 +12,7 @@ import { warmUp } from '../shared/stack/warm-up.ts';
 
 warmUp(warmUpStorage);
 
-const stores = { files: fileStore, objects: objectStore, releases: releaseStore };
+const stores = { files: fileStore, notes: deletionNoteStore, objects: objectStore, releases: releaseStore };
 
 /** DELETE /files/{id}: 200 `{id, deleted}` for a file or a pending ticket; 404 when it is absent or not the caller's. */
 export const handler = apiHandler<FileRow | undefined>(

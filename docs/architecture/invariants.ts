@@ -71,9 +71,13 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     statement:
       'Unfinished work ends: what is past its deadline is finished by the sweeper, and an object or part that no row knows is removed by the walk of the bucket in about two days. No link leads to such an object, and no account is charged for it.',
-    enforcedIn: ['shared/files/sweep.ts', 'shared/files/walk-bucket.ts'],
+    enforcedIn: ['shared/files/sweep.ts', 'shared/files/sweep-deletions.ts', 'shared/files/walk-bucket.ts'],
     tests: [
       ['test/shared/files/sweep.test.ts', 'finishes every kind of work, and reports what it did and how late it was'],
+      [
+        'test/shared/files/sweep.test.ts',
+        'a deletion that dies after it was noted is repeated by the sweeper, and its note is removed',
+      ],
       [
         'test/shared/files/sweep.test.ts',
         'removes objects without a row once they are a day old, and keeps all others',

@@ -98,6 +98,23 @@ export const ROW_SHAPES: readonly RowShape[] = [
   },
   {
     table: 'files',
+    kind: 'list of the ids of a leaf',
+    key: { account_id: ACCOUNT, id: key('`#ids#<number>`', /^#ids#(\d{6}|a\d{11})$/) },
+    attributes: {
+      ids: ['B', 'written with the seal: 16 bytes for each of its 64 seqs, zeros where the file was deleted'],
+    },
+  },
+  {
+    table: 'files',
+    kind: 'note of the deletions of an account within 5 s',
+    key: {
+      account_id: key('`#deletions#<0 to 3>`', /^#deletions#[0-3]$/),
+      id: key('`<ms of their beginning>#<account id>`', /^\d{13}#[0-9a-f-]{36}$/),
+    },
+    attributes: { file_ids: ['SS', 'the files; present until the sweeper has repeated the deletions (I6)'] },
+  },
+  {
+    table: 'files',
     kind: 'walk of the bucket',
     key: { account_id: key('`#walk`', /^#walk$/), id: key('`#walk`', /^#walk$/) },
     attributes: {

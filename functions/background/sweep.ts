@@ -1,5 +1,6 @@
 import type { Context } from 'aws-lambda';
 import { accountStore } from '../../shared/aws/account-store.ts';
+import { deletionNoteStore } from '../../shared/aws/deletion-note-store.ts';
 import { fileStore } from '../../shared/aws/file-store.ts';
 import { listingStore } from '../../shared/aws/listing-store.ts';
 import { objectInventory, objectStore } from '../../shared/aws/object-store.ts';
@@ -17,6 +18,7 @@ const stores = {
   objects: objectStore,
   inventory: objectInventory,
   listing: listingStore,
+  notes: deletionNoteStore,
   releases: releaseStore,
   seals: sealStore,
   work: workStore,

@@ -78,7 +78,7 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
     tables: [
       ...BY_KEY_OR_SESSION,
       { table: 'accounts', actions: ['GetItem'] },
-      { table: 'files', actions: ['Query'] },
+      { table: 'files', actions: ['Query', 'BatchGetItem'] },
       { table: 'files', actions: ['Query'], index: 'by_seq' },
     ],
     values: ['appUrl', 'cdnUrl'],
@@ -107,7 +107,7 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
       { table: 'accounts', actions: ['UpdateItem'] },
     ],
     uploads: [
-      { actions: ['DeleteObject'], keys: ['uploads/*', 'incoming/*'] },
+      { actions: ['DeleteObject'], keys: ['uploads/*'] },
       // After a ticket is cancelled, an empty object blocks the PUT that it allowed.
       { actions: ['PutObject'], keys: ['incoming/*'] },
     ],
@@ -152,7 +152,7 @@ export const BACKGROUND_NEEDS: Readonly<Record<keyof typeof BACKGROUND_ENTRIES, 
   },
   sweep: {
     tables: [
-      { table: 'files', actions: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'] },
+      { table: 'files', actions: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query'] },
       { table: 'files', actions: ['Query'], index: 'unfinished' },
       // For the seals of leaves.
       { table: 'files', actions: ['Query'], index: 'by_seq' },

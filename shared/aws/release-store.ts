@@ -1,5 +1,5 @@
-import type { TransactWriteUpdate } from '@aws-sdk/lib-dynamodb';
-import type { FileRef, LeftoverRow, PendingTicket } from '../files/file.ts';
+import type { TransactWriteItem, TransactWriteUpdate } from '@aws-sdk/lib-dynamodb';
+import type { FileRef, LeftoverRow, PendingTicket, ReadyFile } from '../files/file.ts';
 import type { ReleaseStore } from '../files/file-store.ts';
 import { accountUpdate, leafUpdate } from './book-updates.ts';
 import { fileAt, workShard } from './file-items.ts';
@@ -7,24 +7,12 @@ import { transactOnBooks } from './transactions.ts';
 
 /** {@link ReleaseStore} in DynamoDB. Each method is one `TransactWriteItems`, and one of its items is the account. */
 export const releaseStore: ReleaseStore = {
-  async releaseFile(file, { dueAt }, deadline) {
-    const row = changesState(file, { from: 'ready', to: 'deleting' });
+  async releaseFile(file, { left, now }, deadline) {
     const failed = await transactOnBooks(
       {
-        row: {
-          Update: {
-            ...row,
-            // Without its seq the row leaves the index of the listing.
-            UpdateExpression: `${row.UpdateExpression}, work_shard = :shard, work_due_at = :due REMOVE seq`,
-            ExpressionAttributeValues: {
-              ...row.ExpressionAttributeValues,
-              ':shard': workShard(file),
-              ':due': dueAt,
-            },
-          },
-        },
+        row: left ? { Update: leavesWork(file, left.dueAt) } : leavesNoWork(file),
         account: { Update: accountUpdate({ accountId: file.accountId, bytes: -file.sizeBytes, leaves: file.seq }) },
-        leaf: { Update: leafUpdate(file.accountId, file.seq, dueAt) },
+        leaf: { Update: leafUpdate(file.accountId, file.seq, now) },
       },
       deadline,
     );
@@ -42,6 +30,39 @@ export const releaseStore: ReleaseStore = {
     return failed === undefined ? 'released' : 'changed';
   },
 };
+
+/** The row of a deleted file whose objects the sweeper has to remove. Without its seq it leaves the index of the listing. */
+function leavesWork(file: ReadyFile, dueAt: number): TransactWriteUpdate {
+  const update = changesState(file, { from: 'ready', to: 'deleting' });
+  return {
+    ...update,
+    UpdateExpression: `${update.UpdateExpression}, work_shard = :shard, work_due_at = :due REMOVE seq`,
+    ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':shard': workShard(file), ':due': dueAt },
+  };
+}
+
+/** The row of a deleted file whose objects are removed. That of a ticket stays work for the sweeper until the ticket ends. */
+function leavesNoWork(file: ReadyFile): TransactWriteItem {
+  const update = changesState(file, { from: 'ready', to: 'deleting' });
+  if (file.ticketEndsAt !== undefined) {
+    return {
+      Update: {
+        ...update,
+        UpdateExpression: `${update.UpdateExpression} REMOVE seq`,
+        // It fails when the sweeper has just ended the work of the ticket: then nothing would remove the row.
+        ConditionExpression: `${update.ConditionExpression} AND attribute_exists(ticket_ends_at)`,
+      },
+    };
+  }
+  return {
+    Delete: {
+      ...fileAt(file),
+      ConditionExpression: '#state = :ready',
+      ExpressionAttributeNames: { '#state': 'state' },
+      ExpressionAttributeValues: { ':ready': 'ready' },
+    },
+  };
+}
 
 /** It fails when the ticket was renewed since it was read: then the client holds it again, and the release comes too late. */
 function ticketEnds(ticket: PendingTicket, to: LeftoverRow['state']): TransactWriteUpdate {

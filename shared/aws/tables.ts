@@ -32,7 +32,7 @@ const number = (name: string): Key => ({ name, type: 'N' });
 export const TABLES = {
   /** One row for each account: profile, used storage, counts, listing groups. */
   accounts: { variable: 'ACCOUNTS_TABLE', partitionKey: text('id') },
-  /** The rows of files, and with them the listing counters of the account (`seq`, leaves). */
+  /** The rows of files, and with them the listing counters of the account (`seq`, leaves); and the notes of deletions. */
   files: {
     variable: 'FILES_TABLE',
     partitionKey: text('account_id'),

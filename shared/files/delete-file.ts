@@ -1,6 +1,7 @@
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import { briefly, checkDeadline, type Deadline } from '../time-limit.ts';
+import type { DeletionNoteStore } from './deletion-notes.ts';
 import { type FileRef, type FileRow, hasLiveTicket } from './file.ts';
 import { findRow } from './file-record.ts';
 import type { FileStore, ReleaseStore } from './file-store.ts';
@@ -9,6 +10,7 @@ import type { ObjectStore } from './object-store.ts';
 
 export interface DeletingStores {
   readonly files: FileStore;
+  readonly notes: DeletionNoteStore;
   readonly objects: ObjectStore;
   readonly releases: ReleaseStore;
 }
@@ -19,15 +21,19 @@ const SWEEPER_WAITS_MS = 30_000;
 interface Deleting extends Deadline {
   /** The row, if a read of it has begun already. What is out of date in it is found by the conditions of the writes. */
   readonly row?: Promise<FileRow | undefined>;
+  /** True when the deletion is noted already. */
+  readonly isNoted?: boolean;
 }
 
 /** A row can change while we look: from pending to ready, then from ready to gone. */
 const TURNS = 3;
 
 /**
- * Deletes a file, or cancels a ticket. One transaction takes it out of the books; from then on it is gone for its owner. So
- * the rest can neither fail the request nor hold it up: we try once, briefly, to remove the object and the row, and the
- * sweeper removes what we leave. Of two simultaneous deletions, one succeeds and the other gets `not_found`.
+ * Deletes a file, or cancels a ticket. Of two simultaneous deletions, one succeeds and the other gets `not_found`.
+ *
+ * A deletion is noted first. If we die after that, the sweeper repeats it. Then the objects are removed, and then one transaction
+ * takes the file out of the books and removes its row. So when the row is gone, nothing is left to do. The storage can neither fail the
+ * request nor hold it up: what it does not remove in a short time is left to the sweeper, by the row.
  *
  * When a ticket is cancelled, an empty object takes its key in `incoming/`, unless its bytes are there. If that fails or we
  * die before it, one PUT may still succeed. Its bytes then keep further PUTs out, make no file, and are removed when the
@@ -44,13 +50,16 @@ export async function deleteFile(
     checkDeadline(deleting);
     const row = await (turn === 0 && deleting.row ? deleting.row : findRow(stores, ref));
     if (row?.state === 'ready') {
-      const work = { dueAt: clock() + SWEEPER_WAITS_MS };
-      if ((await stores.releases.releaseFile(row, work, deleting)) === 'released') {
-        return tryNow(row, () => removeLeftover(stores, row, clock()));
-      }
+      if (turn === 0 && !deleting.isNoted) await stores.notes.add(ref, clock());
+      const hasObjects = !(await tryNow(row, () => removeObjects(stores, row)));
+      const left = hasObjects ? { dueAt: clock() + SWEEPER_WAITS_MS } : undefined;
+      if ((await stores.releases.releaseFile(row, { left, now: clock() }, deleting)) === 'released') return;
     } else if (row?.state === 'pending' && row.via === 'ticket') {
       const outcome = await stores.releases.releaseTicket(row, 'cancelled', deleting);
-      if (outcome === 'released') return tryNow(row, () => stores.objects.occupy(incomingKey(row)));
+      if (outcome === 'released') {
+        await tryNow(row, () => stores.objects.occupy(incomingKey(row)));
+        return;
+      }
     } else {
       throw new ApiError('not_found');
     }
@@ -65,19 +74,27 @@ export async function deleteFile(
  * @param row  as it was before it became `deleting`, or as it is now.
  */
 export async function removeLeftover(
-  { files, objects }: Pick<DeletingStores, 'files' | 'objects'>,
+  stores: Pick<DeletingStores, 'files' | 'objects'>,
   row: FileRow,
   now: number,
 ): Promise<void> {
-  await Promise.all(publicKeysOf(row).map((key) => objects.remove(key)));
-  if (hasLiveTicket(row, now)) return files.postpone(row, row.ticketEndsAt);
-  if (row.via === 'ticket') await objects.remove(incomingKey(row));
-  await files.remove(row);
+  await removeObjects(stores, row);
+  if (hasLiveTicket(row, now)) return stores.files.postpone(row, row.ticketEndsAt);
+  if (row.via === 'ticket') await stores.objects.remove(incomingKey(row));
+  await stores.files.remove(row);
 }
 
-/** Does what the sweeper would do later: when it fails, the deletion has succeeded all the same. */
-async function tryNow(ref: FileRef, work: () => Promise<void>): Promise<void> {
-  await briefly(work).catch((error) => {
+async function removeObjects({ objects }: Pick<DeletingStores, 'objects'>, row: FileRow): Promise<void> {
+  await Promise.all(publicKeysOf(row).map((key) => objects.remove(key)));
+}
+
+/** Does what the sweeper would do later: when it fails, the deletion succeeds all the same. @returns whether it was done. */
+async function tryNow(ref: FileRef, work: () => Promise<void>): Promise<boolean> {
+  try {
+    await briefly(work);
+    return true;
+  } catch (error) {
     log('warn', 'deletion not finished; left to the sweeper', { fileId: ref.id, ...describeError(error) });
-  });
+    return false;
+  }
 }

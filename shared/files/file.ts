@@ -2,7 +2,7 @@
  * A file, and the states of its row:
  *
  * ```
- * via form:    (no row) ──settle──▶ ready ──delete──▶ deleting ──▶ (gone)
+ * via form:    (no row) ──settle──▶ ready ──delete──▶ (gone); if S3 fails: deleting ──▶ (gone)
  * via ticket:  pending ──settle──▶ ready ──delete──▶ deleting ──▶ (gone)
  *                 ├──────expire────────────────────────▲
  *                 ├──────cancel──▶ cancelled ──end of the ticket──▶ (gone)

@@ -4,6 +4,7 @@ import { removeLeftover } from './delete-file.ts';
 import type { FileRow } from './file.ts';
 import { incomingKey, publicKeysOf } from './object-key.ts';
 import { sealLeaf } from './seal-leaf.ts';
+import { sweepDeletions } from './sweep-deletions.ts';
 import { walkBucket } from './walk-bucket.ts';
 import { type SweepingStores, WORK_SHARDS, type WorkItem, type WorkStore } from './work-store.ts';
 
@@ -35,13 +36,12 @@ const LEASE_MS = 5 * 60_000;
 const CONCURRENCY = 8;
 
 /**
- * Finishes what requests began and did not end: tickets past their deadline, deletions, copies of lost attempts. It writes the
- * seals of leaves that have become full, or from which files were deleted.
- * Then it walks one page of the bucket (see {@link walkBucket}). It runs every minute.
+ * Finishes what requests began and did not end: deletions (see {@link sweepDeletions}), tickets past their deadline, copies of lost
+ * attempts. It writes the seals of leaves that have become full, or from which files were deleted. Then it walks one page of the bucket (see {@link walkBucket}). It runs every minute.
  *
  * It may die at any step, and two may run at the same time: a sweep takes each row by a conditional lease, and each step on a
  * row is harmless when repeated. A row that fails is due again when its lease ends, behind the others. A sweep without work
- * reads 16 empty index partitions and the state of the walk.
+ * reads 16 empty partitions of the index, 4 without notes of deletions, and the state of the walk.
  * @param options.now  epoch milliseconds.
  */
 export async function sweep(
@@ -49,15 +49,17 @@ export async function sweep(
   { now, budget }: { now: number; budget: SweepBudget },
 ): Promise<SweepReport> {
   const swept = { ticket: 0, cancelled: 0, deleted: 0, leftovers: 0, leaf: 0 };
-  let failed = 0;
-  let oldestDueAt = now;
-  for (let hasMore = true; hasMore && Date.now() < budget.deadlineAt; ) {
+  const { deadlineAt } = budget;
+  const deletions = await sweepDeletions(stores, { now, deadlineAt });
+  swept.deleted += deletions.deleted;
+  let { failed, oldestDueAt } = deletions;
+  for (let hasMore = true; hasMore && Date.now() < deadlineAt; ) {
     const due = await findDue(stores.work, now, budget.rows);
     oldestDueAt = Math.min(oldestDueAt, ...due.items.map(({ dueAt }) => dueAt));
     await eachOf(due.items, CONCURRENCY, async (item) => {
-      if (Date.now() >= budget.deadlineAt) return;
+      if (Date.now() >= deadlineAt) return;
       try {
-        const kind = await sweepRow(stores, item, { now, deadlineAt: budget.deadlineAt });
+        const kind = await sweepRow(stores, item, { now, deadlineAt });
         if (kind) swept[kind]++;
       } catch (error) {
         failed++;
@@ -66,7 +68,7 @@ export async function sweep(
     });
     hasMore = due.hasMore;
   }
-  const walk = Date.now() < budget.deadlineAt ? await walkOrFail(stores, now) : { removed: 0, failed: 0 };
+  const walk = Date.now() < deadlineAt ? await walkOrFail(stores, now) : { removed: 0, failed: 0 };
   return { swept, failed: failed + walk.failed, lagSeconds: (now - oldestDueAt) / 1_000, orphans: walk.removed };
 }
 

@@ -15,7 +15,7 @@ const CONCURRENCY = 16;
 
 /**
  * Compares one page of the bucket with the table, and removes the objects that no row holds: those of a process that died
- * where no row was left for the sweeper, or whose write arrived after the row was removed. A walk begins once a day.
+ * where no row and no note was left for the sweeper, or whose write arrived after the row was removed. A walk begins once a day.
  *
  * Each object is compared once in its life. An object that had its row when it was a day old loses it only by a deletion,
  * which removes the object before the row. So a walk compares what is new since the last one; every older object is only

@@ -1,4 +1,5 @@
 import type { AccountStore } from '../accounts/account.ts';
+import type { DeletionNoteStore } from './deletion-notes.ts';
 import type { FileRef, FileRow } from './file.ts';
 import type { FileStore, ListingStore, ReleaseStore } from './file-store.ts';
 import type { ObjectInventory, ObjectStore } from './object-store.ts';
@@ -61,6 +62,7 @@ export interface SweepingStores {
   readonly objects: ObjectStore;
   readonly inventory: ObjectInventory;
   readonly listing: ListingStore;
+  readonly notes: DeletionNoteStore;
   readonly releases: ReleaseStore;
   readonly seals: SealStore;
   readonly work: WorkStore;

@@ -490,6 +490,9 @@ async function leaveWork({ service }: Operator, account: TestAccount, fileName: 
   await withFault(service, storage('PutObject'), () => byKey.upload(fileName, 'hello'));
   const { body } = await byKey.upload(fileName, 'hello');
   await withFault(service, storage('DeleteObject'), () => byKey.request('DELETE', `/files/${body.id}`));
+  const { body: noted } = await byKey.upload(fileName, 'hello');
+  const lost = { match: { operation: 'TransactWriteItems' }, effect: 'error-before' } as const;
+  await withFault(service, lost, () => byKey.request('DELETE', `/files/${noted.id}`));
   await arrived(account, fileName);
   const { body: ticket } = await askForTicket(byKey, fileName, 5);
   await byKey.request('DELETE', `/files/${ticket.id}`);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Fault, FaultSubject } from '../../local-aws/service.ts';
 import { ROUTES, type Route } from '../../shared/routes.ts';
 import { cookieJar } from '../support/cookie-jar.ts';
+import { generateFiles } from '../support/generated-files.ts';
 import { askForTicket, complete, put, type Ticket, uploadStreaming } from '../support/lanes.ts';
 import { logIn } from '../support/login.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
@@ -99,6 +100,7 @@ async function useFiles(): Promise<void> {
   for (const _ of [1, 2]) await uploadStreaming(account, 'b', 'b', { 'idempotency-key': 'streaming' });
   await uploadStreaming(account, 'large', LARGE);
   for (const query of ['', '?limit=1&page=2']) await byKey.request('GET', `/files${query}`);
+  await findFarFiles();
   await byKey.request('GET', `/files/${body.id}`);
   await byKey.request('DELETE', `/files/${body.id}`);
   // The first upload of a group, one of 8,192, makes additional calls; and the last of a leaf, one of 64.
@@ -109,6 +111,14 @@ async function useFiles(): Promise<void> {
       await upload();
     }
   }
+}
+
+/** Searches for files that are far from each other in the list. */
+async function findFarFiles(): Promise<void> {
+  const other = await service.newAccount();
+  const nameOf = (seq: number) => (seq % 64 === 5 ? 'far' : 'near');
+  await generateFiles(operator.dynamoDb, service.tables, { accountId: other.id, count: 640, nameOf });
+  await other.bySession.request('GET', '/files?search=far');
 }
 
 async function useTickets(): Promise<void> {

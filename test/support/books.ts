@@ -12,7 +12,7 @@ import type { Operator } from './operator.ts';
 export interface Books {
   /** One sentence per violated invariant; empty when the books balance. */
   readonly problems: string[];
-  /** Rows that the sweeper still has to finish, as `<state> <via>`. */
+  /** What the sweeper still has to finish: rows as `<state> <via>`, and deletions that are noted and have not happened. */
   readonly unfinished: string[];
   accountOf(accountId: string): AccountBooks;
 }
@@ -54,7 +54,13 @@ export async function readBooks({ dynamoDb, s3, bucket, service: { tables } }: O
         ({ Key }) => `no row refers to the unfinished multipart upload of ${Key}`,
       ),
     ],
-    unfinished: files.filter(({ work_due_at }) => work_due_at).map(({ state, via }) => `${state?.S} ${via?.S}`),
+    unfinished: [
+      ...files.filter(({ work_due_at }) => work_due_at).map(({ state, via }) => `${state?.S} ${via?.S}`),
+      ...rows
+        .flatMap(({ file_ids }) => file_ids?.SS ?? [])
+        .filter((noted) => files.some(({ id, state }) => id?.S === noted && state?.S === 'ready'))
+        .map(() => 'noted deletion'),
+    ],
     accountOf(accountId) {
       const account = accounts.find(({ id }) => id?.S === accountId);
       const ready = files.filter(({ account_id, state }) => account_id?.S === accountId && state?.S === 'ready');

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import { type AttributeValue, GetItemCommand, ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from 'vitest';
@@ -23,6 +24,7 @@ const { administrationStore: administration, keyMarkStore: keyMarks } = await im
 );
 const { apiKeyCredentials, apiKeyStore: keys } = await import('../../../shared/aws/api-key-store.ts');
 const { auditStore: audit } = await import('../../../shared/aws/audit-store.ts');
+const { deletionNoteStore: notes } = await import('../../../shared/aws/deletion-note-store.ts');
 const { fileStore: files } = await import('../../../shared/aws/file-store.ts');
 const { rateLimitStore: rateLimits } = await import('../../../shared/aws/rate-limit-store.ts');
 const { releaseStore: releases } = await import('../../../shared/aws/release-store.ts');
@@ -212,7 +214,7 @@ describe('the row of a multipart upload', () => {
     });
     const listed = { ...file, seq: 0, state: 'ready', via: 'form', attemptKeys: [] } as const;
     expect(await files.get(file)).toEqual(listed);
-    expect(await releases.releaseFile(listed, { dueAt: NOW + 5 }, deadline())).toBe('released');
+    expect(await releases.releaseFile(listed, { left: { dueAt: NOW + 5 }, now: NOW }, deadline())).toBe('released');
     const { seq: _, ...rest } = ready;
     expect(await rowOfFile(id)).toEqual({
       ...rest,
@@ -225,7 +227,7 @@ describe('the row of a multipart upload', () => {
       ...keyOf(id, '#leaf#000000'),
       removed: { N: '1' },
       work_shard: { S: '0' },
-      work_due_at: { N: String(NOW + 5 + 86_400_000) },
+      work_due_at: { N: String(NOW + 86_400_000) },
     });
   });
 });
@@ -245,7 +247,7 @@ describe('the row of a full leaf', () => {
     const atWork = { accountId: id, leaf: 1, removed: 0n, leaseEndsAt: NOW + 9 };
     expect(await work.claimLeaf(item, NOW + 9)).toEqual(atWork);
     expect(await work.claimLeaf(item, NOW + 9)).toBeUndefined();
-    expect(await seals.seal(atWork, { names: '//b', unicode: '17.0' })).toBe('sealed');
+    expect(await seals.seal(atWork, { names: '//b', unicode: '17.0' }, [{ id: OTHER, seq: 66 }])).toBe('sealed');
     expect(await rowOfFile(id, '#leaf#000001')).toBeUndefined();
     const seal = {
       ...keyOf(id, '#names#000001'),
@@ -253,8 +255,11 @@ describe('the row of a full leaf', () => {
       unicode: { S: '17.0' },
     };
     expect(await rowOfFile(id, '#names#000001')).toEqual(seal);
+    const ids = new Uint8Array(1_024);
+    ids.set(Buffer.from(OTHER.replaceAll('-', ''), 'hex'), 2 * 16);
+    expect(await rowOfFile(id, '#ids#000001')).toEqual({ ...keyOf(id, '#ids#000001'), ids: { B: ids } });
     expect(await seals.seals(id, { first: 0, last: 9 })).toEqual(new Map([[1, { names: '//b', unicode: '17.0' }]]));
-    expect(await seals.seal(atWork, { names: 'late' })).toBe('changed');
+    expect(await seals.seal(atWork, { names: 'late' }, [])).toBe('changed');
     expect(await rowOfFile(id, '#names#000001')).toEqual(seal);
   });
 });
@@ -426,6 +431,22 @@ test('the row of the turns of an account counts those of two seconds', async () 
   const { Items = [] } = await engine.send(new ScanCommand({ TableName: tables.rateLimits }));
   const [row] = Items.filter(({ id }) => id?.S?.startsWith(`turns#${accountId}#`));
   expect(row).toMatchObject({ first_at: { N: expect.any(String) }, taken_ms: { N: '20' } });
+});
+
+test('a note has the deletions of an account within 5 seconds, and stays when one was added since it was read', async () => {
+  const accountId = randomUUID().replace(/.$/, '7');
+  await notes.add({ accountId, id: FILE }, NOW + 1);
+  await notes.add({ accountId, id: FILE }, NOW + 4_999);
+  const key = { account_id: { S: '#deletions#3' }, id: { S: `${NOW}#${accountId}` } };
+  expect(await rowAt(tables.files, key)).toEqual({ ...key, file_ids: { SS: [FILE] } });
+  expect(await Array.fromAsync(notes.begunBefore(3, NOW))).toEqual([]);
+  const note = { accountId, begunAt: NOW, fileIds: [FILE] };
+  expect(await Array.fromAsync(notes.begunBefore(3, NOW + 1))).toEqual([note]);
+  await notes.add({ accountId, id: OTHER }, NOW);
+  await notes.remove(note);
+  expect((await rowAt(tables.files, key))?.file_ids).toEqual({ SS: [FILE, OTHER] });
+  await notes.remove({ ...note, fileIds: [OTHER, FILE] });
+  expect(await rowAt(tables.files, key)).toBeUndefined();
 });
 
 test('the row of the walk has its place only while it is under way', async () => {

@@ -8,6 +8,7 @@ import { incomingKey } from '../../../shared/files/object-key.ts';
 import { PART_BYTES } from '../../../shared/files/parts.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';
 import { sweepRow } from '../../../shared/files/sweep.ts';
+import { sweepDeletions } from '../../../shared/files/sweep-deletions.ts';
 import { walkBucket } from '../../../shared/files/walk-bucket.ts';
 import { IS_THOROUGH } from '../../support/thorough.ts';
 import {
@@ -151,8 +152,16 @@ const SCENARIOS: Record<string, Scenario> = {
       const { file } = await upload(service, accountId);
       const row = await stores.files.get(file);
       if (row?.state !== 'ready') throw new Error('not ready');
-      await stores.releases.releaseFile(row, { dueAt: Date.now() }, inTime());
+      await stores.releases.releaseFile(row, { left: { dueAt: Date.now() }, now: Date.now() }, inTime());
       return () => sweepWorkOf(accountId);
+    },
+    files: 0,
+  },
+  'the sweep of a noted deletion': {
+    begin: async (accountId) => {
+      const { file } = await upload(service, accountId);
+      await stores.notes.add(file, Date.now());
+      return () => sweepNotesOf(accountId);
     },
     files: 0,
   },
@@ -173,6 +182,15 @@ async function sweepWorkOf(accountId: string): Promise<void> {
     const item = (await stores.work.due(Number.parseInt(id.slice(-1), 16), now, 1_000)).find((due) => due.id === id);
     if (item) await sweepRow(service.stores, item, { now, ...inTime() });
   }
+}
+
+/** What a sweep does with the notes of the account. */
+async function sweepNotesOf(accountId: string): Promise<void> {
+  async function* ofAccount(shard: number, time: number) {
+    for await (const note of stores.notes.begunBefore(shard, time)) if (note.accountId === accountId) yield note;
+  }
+  const notes = { ...stores.notes, begunBefore: ofAccount };
+  await sweepDeletions({ ...stores, notes }, { now: Date.now() + HOUR_MS, ...inTime() });
 }
 
 /** A late call happens when its work is over, or when the sweeper has been there as well. */

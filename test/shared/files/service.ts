@@ -50,10 +50,11 @@ export async function startService() {
 export type Service = Awaited<ReturnType<typeof startService>>;
 
 async function loadStores() {
-  const [accounts, audit, files, idempotency, listing, objects, releases, seals, settlements, signer, work] =
+  const [accounts, audit, notes, files, idempotency, listing, objects, releases, seals, settlements, signer, work] =
     await Promise.all([
       import('../../../shared/aws/account-store.ts'),
       import('../../../shared/aws/audit-store.ts'),
+      import('../../../shared/aws/deletion-note-store.ts'),
       import('../../../shared/aws/file-store.ts'),
       import('../../../shared/aws/idempotency-store.ts'),
       import('../../../shared/aws/listing-store.ts'),
@@ -71,6 +72,7 @@ async function loadStores() {
     idempotency: idempotency.idempotencyStore,
     inventory: objects.objectInventory,
     listing: listing.listingStore,
+    notes: notes.deletionNoteStore,
     objects: objects.objectStore,
     releases: releases.releaseStore,
     seals: seals.sealStore,

@@ -3,6 +3,7 @@ import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
+import { NOTE_SHARDS } from '../../../shared/files/deletion-notes.ts';
 import { sweep, sweepRow } from '../../../shared/files/sweep.ts';
 import { WORK_SHARDS, workShardOf } from '../../../shared/files/work-store.ts';
 import { HOUR_MS, inTime, newAccount, newTicket, put, sweepAt, sweepLater, upload, uploadDirectly } from './actions.ts';
@@ -17,7 +18,7 @@ const calls = (mark: number) => front.meter.since(mark);
 async function halfDeleted(accountId: string) {
   const row = await stores.files.get((await upload(service, accountId)).file);
   if (row?.state !== 'ready') throw new Error('not ready');
-  await stores.releases.releaseFile(row, { dueAt: Date.now() }, inTime());
+  await stores.releases.releaseFile(row, { left: { dueAt: Date.now() }, now: Date.now() }, inTime());
   return row;
 }
 
@@ -77,7 +78,7 @@ describe('a sweep', () => {
     const report = await sweepAt(service, Date.now());
     expect(report).toMatchObject({ failed: 0, lagSeconds: 0 });
     const { readUnits, writeUnits } = calls(mark);
-    expect({ readUnits, writeUnits }).toEqual({ readUnits: WORK_SHARDS * 0.5 + 1, writeUnits: 0 });
+    expect({ readUnits, writeUnits }).toEqual({ readUnits: (WORK_SHARDS + NOTE_SHARDS) * 0.5 + 1, writeUnits: 0 });
     await sweepLater(service);
   });
 
@@ -310,4 +311,31 @@ test('a deletion that cannot reach the bucket succeeds for the owner, and the sw
   await expect(deleteFile(stores, file, inTime())).rejects.toMatchObject({ code: 'not_found' });
   await sweepLater(service);
   await expectBalance(service, accountId, { files: 0, bytes: 0 });
+});
+
+test('a deletion that dies after it was noted is repeated by the sweeper, and its note is removed', async () => {
+  const accountId = await newAccount(service);
+  const [{ file }, { file: kept }] = [await upload(service, accountId), await upload(service, accountId)];
+  const notes = async () => {
+    const all = [0, 1, 2, 3].map((shard) => Array.fromAsync(stores.notes.begunBefore(shard, Date.now())));
+    return (await Promise.all(all)).flat().filter((note) => note.accountId === accountId);
+  };
+  const releases = {
+    ...stores.releases,
+    releaseFile: () => Promise.reject(new Error('died')),
+  };
+  await expect(deleteFile({ ...stores, releases }, file, inTime())).rejects.toThrow('died');
+  expect(await stores.objects.size(file.objectKey)).toBeUndefined();
+  expect(await sweepAt(service, Date.now() + 20_000)).toMatchObject({
+    swept: { deleted: 0 },
+    failed: 0,
+    lagSeconds: 0,
+  });
+  expect(await notes()).toHaveLength(1);
+  const report = await sweepAt(service, Date.now() + 60_000);
+  expect(report).toMatchObject({ swept: { deleted: 1 }, failed: 0 });
+  expect(report.lagSeconds).toBeGreaterThan(20);
+  expect(await notes()).toEqual([]);
+  expect(await stores.files.get(kept)).toMatchObject({ state: 'ready' });
+  await expectBalance(service, accountId, { files: 1, bytes: 5 });
 });

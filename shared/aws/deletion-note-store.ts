@@ -1,0 +1,60 @@
+import { DeleteCommand, paginateQuery, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { type DeletionNote, type DeletionNoteStore, NOTE_MS, NOTE_SHARDS } from '../files/deletion-notes.ts';
+import { dynamoDb, failedCondition, readSet, readText, tableName } from './dynamodb.ts';
+import { fileAt } from './file-items.ts';
+import { writeItem } from './transactions.ts';
+
+/** Stands before the number of a shard, where other rows of the table have the id of their account. */
+const PARTITION = '#deletions#';
+
+/**
+ * {@link DeletionNoteStore} in DynamoDB: rows of the table of files, in partitions of their own. Their ids begin with the time, so that
+ * the sweeper finds them without an index.
+ */
+export const deletionNoteStore: DeletionNoteStore = {
+  async add({ accountId, id }, now) {
+    const command = new UpdateCommand({
+      ...noteAt({ accountId, begunAt: now - (now % NOTE_MS) }),
+      UpdateExpression: 'ADD file_ids :ids',
+      ExpressionAttributeValues: { ':ids': new Set([id]) },
+    });
+    await dynamoDb.send(command);
+  },
+
+  async *begunBefore(shard, time) {
+    const pages = paginateQuery(
+      { client: dynamoDb },
+      {
+        TableName: tableName('files'),
+        KeyConditionExpression: 'account_id = :partition AND id < :time',
+        ExpressionAttributeValues: { ':partition': `${PARTITION}${shard}`, ':time': sortable(time) },
+      },
+    );
+    for await (const { Items = [] } of pages) {
+      for (const item of Items) {
+        const [begunAt, accountId = ''] = readText(item, 'id').split('#');
+        yield { accountId, begunAt: Number(begunAt), fileIds: readSet(item, 'file_ids') };
+      }
+    }
+  },
+
+  async remove(note) {
+    const command = new DeleteCommand({
+      ...noteAt(note),
+      ConditionExpression: 'file_ids = :read',
+      ExpressionAttributeValues: { ':read': new Set(note.fileIds) },
+    });
+    await failedCondition(writeItem(() => dynamoDb.send(command)));
+  },
+};
+
+function noteAt({ accountId, begunAt }: Pick<DeletionNote, 'accountId' | 'begunAt'>) {
+  // The ids of accounts are hashes, so their last digit is as good as random.
+  const shard = Number.parseInt(accountId.slice(-1), 16) % NOTE_SHARDS;
+  return fileAt({ accountId: `${PARTITION}${shard}`, id: `${sortable(begunAt)}#${accountId}` });
+}
+
+/** Epoch milliseconds as text that sorts by time. */
+function sortable(time: number): string {
+  return String(time).padStart(13, '0');
+}

@@ -1,0 +1,57 @@
+import { eachOf } from '../each-of.ts';
+import { undefinedIfNotFound } from '../errors.ts';
+import { describeError, log } from '../log.ts';
+import { type DeletingStores, deleteFile } from './delete-file.ts';
+import { type DeletionNote, NOTE_MS, NOTE_SHARDS } from './deletion-notes.ts';
+
+export interface SweptDeletions {
+  /** Files that were noted, and still there. */
+  readonly deleted: number;
+  /** Notes that could not be finished; the next sweep tries them again. */
+  readonly failed: number;
+  /** When the oldest of these was due, in epoch milliseconds; `now` when there was none. */
+  readonly oldestDueAt: number;
+}
+
+/** A note is due after this long: nothing is added to it any more, and the functions that delete its files have ended. */
+const DUE_AFTER_MS = NOTE_MS + 30_000;
+const CONCURRENCY = 8;
+
+/**
+ * Repeats the noted deletions, then removes the notes. Usually the files are gone, and only the notes are left.
+ *
+ * It may die at any step, and two may run at the same time: a deletion is harmless twice, and a note to which a deletion was
+ * added since it was read stays.
+ */
+export async function sweepDeletions(
+  stores: DeletingStores,
+  { now, deadlineAt }: { now: number; deadlineAt: number },
+): Promise<SweptDeletions> {
+  let [deleted, failed, oldestDueAt] = [0, 0, now];
+  const sweepShard = async (shard: number) => {
+    for await (const note of stores.notes.begunBefore(shard, now - DUE_AFTER_MS)) {
+      if (Date.now() >= deadlineAt) return;
+      const repeated = await repeat(stores, note, deadlineAt);
+      if (repeated === 'failed') failed++;
+      else deleted += repeated;
+      if (repeated !== 0) oldestDueAt = Math.min(oldestDueAt, note.begunAt + DUE_AFTER_MS);
+    }
+  };
+  await Promise.all(Array.from({ length: NOTE_SHARDS }, (_, shard) => sweepShard(shard)));
+  return { deleted, failed, oldestDueAt };
+}
+
+/** @returns the number of files that were still there. */
+async function repeat(stores: DeletingStores, note: DeletionNote, deadlineAt: number): Promise<number | 'failed'> {
+  try {
+    const deletions = await eachOf(note.fileIds, CONCURRENCY, async (id) => {
+      const deletion = deleteFile(stores, { accountId: note.accountId, id }, { deadlineAt, isNoted: true });
+      return deletion.then(() => true).catch(undefinedIfNotFound);
+    });
+    await stores.notes.remove(note);
+    return deletions.filter(Boolean).length;
+  } catch (error) {
+    log('error', 'noted deletions not finished; they are tried again', describeError(error));
+    return 'failed';
+  }
+}
