@@ -23,13 +23,14 @@ export async function startOrigins(options: {
   readonly bucketPort: number;
   readonly compute: Compute;
   readonly onLog: LogListener;
+  readonly onAccess: (group: string, line: string) => void;
 }): Promise<Origins> {
-  const { deployment, apis, buckets, bucketPort, compute, onLog } = options;
+  const { deployment, apis, buckets, bucketPort, compute, onLog, onAccess } = options;
   const { account } = deployment;
   const { lambda, webFunctions, surroundings } = compute;
   const onFailure = ({ requestId, reason }: { readonly requestId: string; readonly reason: string }) =>
     onLog({ function: 'gateway', line: `${requestId} ${reason}` });
-  const gateways = await Promise.all(apis.map((api) => startGateway({ api, account, lambda, onFailure })));
+  const gateways = await Promise.all(apis.map((api) => startGateway({ api, account, lambda, onFailure, onAccess })));
   const endpoints = await Promise.all(webFunctions.map((fn) => startWebFunctionEndpoint(fn, surroundings, onLog)));
   const ports = new Map<string, number>();
   for (const { regionalDomainName } of buckets) ports.set(regionalDomainName, bucketPort);

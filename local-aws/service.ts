@@ -4,6 +4,7 @@ import { type AwsFront, startAwsFront } from './aws-front/aws-front.ts';
 import type { Principal } from './aws-front/principals.ts';
 import { deployFiles } from './buckets/deploy-files.ts';
 import { readBuckets } from './buckets/read-buckets.ts';
+import { readAccessLog } from './cloudfront/access-log.ts';
 import type { AnsweredRequest, Exchange } from './cloudfront/serve-request.ts';
 import { distributionOfOutput, startEdge } from './cloudfront/start-distribution.ts';
 import { type Compute, createCompute } from './compute.ts';
@@ -17,12 +18,13 @@ import type { IdentityProvider } from './identity-provider/start-identity-provid
 import type { InvocationResult, LogListener } from './lambda/invocation.ts';
 import type { LambdaService } from './lambda/lambda-service.ts';
 import { isLoginProviderSecret, startLoginProvider } from './login-provider.ts';
+import { LogGroups } from './logs/log-groups.ts';
 import { operatorPrincipal, writeOperatorFile } from './operator.ts';
 import { type Origins, startOrigins } from './origins.ts';
 import { readPrincipals } from './read-principals.ts';
 import { openSecrets, readParameters, secretName } from './read-secrets.ts';
 import { loadAssembly, type Template } from './template/assembly.ts';
-import { resolveDeployment } from './template/deployment.ts';
+import { type Resource, resolveDeployment } from './template/deployment.ts';
 
 export type { Fault, FaultHandle, FaultSubject } from './aws-front/faults.ts';
 export type { MeteredCall } from './aws-front/meter.ts';
@@ -102,8 +104,14 @@ export async function startService(options: ServiceOptions): Promise<LocalServic
 
 /** @param started  collects what has to be closed, as soon as it exists. */
 async function start(options: ServiceOptions, started: Closable[]): Promise<Omit<LocalService, 'close'>> {
-  const { onLog = () => {} } = options;
   const opened = await openDeployment(options);
+  const { logGroups } = opened;
+  const groupOf = new Map<string, string | undefined>();
+  const onLog: LogListener = (entry) => {
+    const group = groupOf.get(entry.function);
+    if (group !== undefined) logGroups.append(group, entry.line);
+    options.onLog?.(entry);
+  };
   const { deployment, ports, buckets, apis, appUrl, secrets } = opened;
   const provider = { deployment, apis, appUrl, port: ports.identityProvider, secrets };
   const identityProvider = await startLoginProvider(provider);
@@ -118,11 +126,13 @@ async function start(options: ServiceOptions, started: Closable[]): Promise<Omit
     retryDelaysMs: options.retryDelaysMs,
   });
   started.push(compute);
+  for (const { label, logGroup } of [...compute.functions, ...compute.webFunctions]) groupOf.set(label, logGroup);
   const operator = operatorPrincipal();
   const front = await startFront(options, opened, { compute, operator });
   started.push(front);
   await Promise.all([createTables(deployment, options.engines), deployFiles(deployment, front.endpoint)]);
-  const origins = await startOrigins({ deployment, apis, buckets, bucketPort: ports.aws, compute, onLog });
+  const onAccess = (group: string, line: string) => logGroups.append(group, line);
+  const origins = await startOrigins({ deployment, apis, buckets, bucketPort: ports.aws, compute, onLog, onAccess });
   started.push(origins);
   await startEdges(options, opened, origins, started);
   started.push(await writeOperatorFile(options.dataDir, { operator, endpoint: front.endpoint, region: REGION }));
@@ -189,16 +199,28 @@ async function openDeployment(options: ServiceOptions) {
   const app = distributionOfOutput(deployment, 'DashboardUrl');
   const cdn = distributionOfOutput(deployment, 'CdnUrl');
   const buckets = readBuckets(deployment);
+  const logGroups = new LogGroups(deployment.resources('AWS::Logs::LogGroup').map(({ ref }) => ref));
   addresses.set(app.attribute('DomainName'), `localhost:${ports.app}`);
   addresses.set(cdn.attribute('DomainName'), `127.0.0.1:${ports.cdn}`);
   for (const { regionalDomainName } of buckets) addresses.set(regionalDomainName, `127.0.0.1:${ports.aws}`);
   const appUrl = `http://localhost:${ports.app}`;
-  return { deployment, addresses, secrets, ports, app, cdn, buckets, apis: readRestApis(deployment), appUrl };
+  return {
+    deployment,
+    addresses,
+    secrets,
+    ports,
+    app,
+    cdn,
+    buckets,
+    apis: readRestApis(deployment),
+    appUrl,
+    logGroups,
+  };
 }
 
 function startFront(
   { dataDir, engines, onLog = () => {} }: ServiceOptions,
-  { deployment, buckets, ports, secrets }: Opened,
+  { deployment, buckets, ports, secrets, logGroups }: Opened,
   { compute, operator }: { readonly compute: Compute; readonly operator: Principal },
 ): Promise<AwsFront> {
   return startAwsFront({
@@ -209,6 +231,7 @@ function startFront(
     buckets,
     ...engines,
     secrets,
+    logGroups,
     parameters: readParameters(deployment),
     onObjectCreated: compute.bus.objectCreated,
     onDenied: ({ principal, action, resource }) =>
@@ -222,8 +245,12 @@ async function startEdges(options: ServiceOptions, opened: Opened, origins: Orig
   for (const { domainName } of apis) addresses.set(domainName, `127.0.0.1:${origins.ports.get(domainName)}`);
   const { onRequest = () => {}, onExchange, clock } = options;
   const edge = { deployment, originPorts: origins.ports, onRequest, clock };
-  started.push(await startEdge({ ...edge, onExchange, distribution: app, port: ports.app }));
-  started.push(await startEdge({ ...edge, onExchange: undefined, distribution: cdn, port: ports.cdn }));
+  const logOf = (distribution: Resource) =>
+    readAccessLog(deployment, distribution, (group, line) => opened.logGroups.append(group, line));
+  const ofApp = { distribution: app, port: ports.app, onExchange, writeAccessLine: logOf(app) };
+  const ofCdn = { distribution: cdn, port: ports.cdn, onExchange: undefined, writeAccessLine: logOf(cdn) };
+  started.push(await startEdge({ ...edge, ...ofApp }));
+  started.push(await startEdge({ ...edge, ...ofCdn }));
 }
 
 function noSecret(id: string): never {

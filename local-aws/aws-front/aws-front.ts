@@ -1,14 +1,17 @@
 import { join } from 'node:path';
+import { LogGroups } from '../logs/log-groups.ts';
 import type { CorsRule } from '../s3/cors.ts';
 import type { ObjectCreated } from '../s3/s3-request.ts';
 import { openS3Server, type S3Server } from '../s3/s3-server.ts';
 import { answer } from './answer.ts';
 import { readAuthorization } from './authorization.ts';
+import { callerIdentityProtocol } from './caller-identity.ts';
 import { connectDynamoDb } from './dynamodb-engine.ts';
 import { createDynamoDbService } from './dynamodb-service.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { createGate, type Grant, unusedGrants } from './gate.ts';
 import { jsonProtocol, renderJsonError } from './json-protocol.ts';
+import { createLogsService } from './logs-service.ts';
 import type { Message } from './message.ts';
 import { createMeter, type Meter, type MeteredCall } from './meter.ts';
 import type { PolicyDocument } from './policy-document.ts';
@@ -42,6 +45,8 @@ export interface AwsFrontOptions extends Account {
   readonly s3Engine?: { readonly endpoint: string; readonly credentials: Credentials };
   /** Secrets Manager: values by name. */
   readonly secrets?: Readonly<Record<string, string>>;
+  /** CloudWatch Logs. Absent: there are no log groups. */
+  readonly logGroups?: LogGroups;
   /** SSM: values by name. */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly onObjectCreated?: (event: ObjectCreated) => void;
@@ -69,7 +74,7 @@ export interface AwsFront {
 }
 
 /**
- * Starts S3, DynamoDB, Secrets Manager and SSM on one address, as far as the product uses them. The front authenticates each
+ * Starts S3, DynamoDB, Secrets Manager, SSM, CloudWatch Logs and STS on one address, as far as the product uses them. The front authenticates each
  * call, checks that the policies of the caller and of the bucket allow it, meters what it costs, and applies the faults that
  * tests ask for.
  */
@@ -96,10 +101,14 @@ export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront>
     createDynamoDbService(engine, account),
     secretsManager,
     createParameterService(options.parameters ?? {}, account),
+    createLogsService(options.logGroups ?? new LogGroups([]), account),
   ];
   const protocolOf = createRouter(
     s3Protocol({ server: await openS3(options), gate, corsRules, onUnexpected }),
-    new Map(jsonServices.map((service) => [service.name, jsonProtocol(service, onUnexpected)])),
+    new Map([
+      ['sts', callerIdentityProtocol(account)],
+      ...jsonServices.map((service) => [service.name, jsonProtocol(service, onUnexpected)] as const),
+    ]),
   );
   const [meter, faults] = [createMeter(), createFaults()];
   const parts = { account, principals: principals.byKey, gate, meter, faults, onCall: options.onCall ?? (() => {}) };
@@ -135,10 +144,10 @@ function openS3({
 }
 
 /** Finds the service of a request by the scope of its credential, since all services share one address. */
-function createRouter(s3: Protocol, jsonServices: ReadonlyMap<string, Protocol>): (message: Message) => Protocol {
+function createRouter(s3: Protocol, others: ReadonlyMap<string, Protocol>): (message: Message) => Protocol {
   return (message) => {
     const name = signedFor(message) ?? targetOf(message) ?? 's3';
-    return name === 's3' ? s3 : (jsonServices.get(name) ?? unknownService(name));
+    return name === 's3' ? s3 : (others.get(name) ?? unknownService(name));
   };
 }
 

@@ -3,6 +3,7 @@ import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 import { drain } from '../host/http-server.ts';
+import type { WriteAccessLine } from './access-log.ts';
 import { answerRequest, type Outcome } from './answer-request.ts';
 import type { Answer, FetchContext } from './caching-fetch.ts';
 import type { CacheBehavior } from './distribution.ts';
@@ -49,12 +50,14 @@ export async function serveRequest(
   options: {
     readonly expectsContinue: boolean;
     readonly log: ((request: AnsweredRequest) => void) | undefined;
+    readonly writeAccessLine: WriteAccessLine | undefined;
     readonly onExchange: ((exchange: Exchange) => void) | undefined;
   },
 ): Promise<void> {
   const viewer = readViewerRequest(message);
   let outcome: Outcome | undefined;
   if (options.log) logWhenClosed(message, response, options.log, () => outcome?.answer);
+  if (options.writeAccessLine) accessLineWhenClosed(message, response, options.writeAccessLine);
 
   const isContinued = options.expectsContinue ? continueWhenRead(viewer, response) : () => true;
   const requestBody = options.onExchange && keepJson(viewer?.headers, viewer?.body);
@@ -100,6 +103,27 @@ function logWhenClosed(
       milliseconds: performance.now() - started,
       ...(requestId && { requestId }),
       ...(failure && { failure }),
+    });
+  });
+}
+
+function accessLineWhenClosed(message: IncomingMessage, response: ServerResponse, write: WriteAccessLine): void {
+  const { socket } = message;
+  const viewerAddress = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
+  const started = performance.now();
+  const [sentBefore, receivedBefore] = [socket.bytesWritten, socket.bytesRead];
+  response.once('close', () => {
+    write({
+      endedAt: Date.now(),
+      method: message.method ?? '',
+      path: (message.url ?? '').replace(/\?.*/s, ''),
+      status: response.headersSent ? response.statusCode : 0,
+      viewerAddress,
+      requestId: String(response.getHeader('x-amz-cf-id') ?? '-'),
+      resultType: String(response.getHeader('x-cache') ?? 'Error').replace(/ from cloudfront$/, ''),
+      bytesSent: socket.bytesWritten - sentBefore,
+      bytesReceived: socket.bytesRead - receivedBefore,
+      milliseconds: performance.now() - started,
     });
   });
 }

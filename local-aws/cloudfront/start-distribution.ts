@@ -5,6 +5,7 @@ import { credentialsOf } from '../aws-front/principals.ts';
 import { type Listening, listen } from '../host/http-server.ts';
 import type { Deployment, Properties, Resource } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
+import type { WriteAccessLine } from './access-log.ts';
 import { memoryCache } from './cache.ts';
 import type { FetchContext } from './caching-fetch.ts';
 import { type DistributionResources, readDistribution } from './distribution.ts';
@@ -23,8 +24,9 @@ export async function startEdge(options: {
   readonly onRequest: (request: AnsweredRequest) => void;
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
   readonly clock: (() => Date) | undefined;
+  readonly writeAccessLine: WriteAccessLine | undefined;
 }): Promise<Listening> {
-  const { deployment, distribution, port, originPorts, onRequest, onExchange, clock } = options;
+  const { deployment, distribution, port, originPorts, onRequest, onExchange, clock, writeAccessLine } = options;
   // An origin access control signs as the distribution, to which the policy of the bucket gives access.
   const sign = { ...credentialsOf(distribution.ref), region: deployment.account.region };
   const resolveOrigin = (domainName: string): OriginAddress => {
@@ -40,6 +42,7 @@ export async function startEdge(options: {
     onRequest,
     ...(onExchange && { onExchange }),
     ...(clock && { clock }),
+    ...(writeAccessLine && { writeAccessLine }),
   });
 }
 
@@ -93,6 +96,7 @@ interface DistributionOptions {
   readonly resolveOrigin: (domainName: string) => OriginAddress;
   readonly onRequest?: (request: AnsweredRequest) => void;
   readonly onExchange?: (exchange: Exchange) => void;
+  readonly writeAccessLine?: WriteAccessLine;
   /** The time that cache lifetimes and signatures use. */
   readonly clock?: () => Date;
 }
@@ -119,6 +123,7 @@ export async function startDistribution(options: DistributionOptions): Promise<L
     void serveRequest(context, message, response, {
       expectsContinue,
       log: options.onRequest,
+      writeAccessLine: options.writeAccessLine,
       onExchange: options.onExchange,
     });
   };

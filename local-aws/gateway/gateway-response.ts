@@ -7,6 +7,8 @@ export interface HttpAnswer {
   /** In the order in which they are sent. A name may come more than once. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
+  /** The type of the gateway's own answer. */
+  readonly errorType?: ResponseType;
 }
 
 /** An error that the gateway itself answers with. */
@@ -78,6 +80,7 @@ export function gatewayResponse(error: GatewayError, api: RestApi, context: Requ
       ...mappedHeaders(configured, values),
     ],
     body: Buffer.from(text),
+    errorType: error.type,
   };
 }
 

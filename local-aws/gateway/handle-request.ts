@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Account } from '../aws-front/principals.ts';
 import { InvocationRefused, type InvocationResult } from '../lambda/invocation.ts';
 import type { LambdaService } from '../lambda/lambda-service.ts';
+import type { Progress } from './access-log.ts';
 import { findRoute, type Route } from './find-route.ts';
 import {
   GATEWAY_ERRORS,
@@ -23,6 +24,8 @@ export interface GatewayParts {
   readonly lambda: LambdaService;
   /** Is told why the gateway itself answered a request. */
   readonly onFailure: (failure: { readonly requestId: string; readonly reason: string }) => void;
+  /** Is given each line of the access log. */
+  readonly onAccess: (group: string, line: string) => void;
 }
 
 /** A request to the stage of the API. */
@@ -34,6 +37,8 @@ interface GatewayRequest {
   readonly query: string;
   readonly context: RequestContext;
   readonly traceId: string;
+  /** Is filled in while the request is handled, for the access log. */
+  readonly progress: Progress;
 }
 
 /** Finds the route, reads the body, runs the function, and makes the answer. @throws Error when the client goes away meanwhile. */
@@ -42,6 +47,7 @@ export async function handleRequest(parts: GatewayParts, request: GatewayRequest
   const { message } = request;
   const route = findRoute(api.root, request.context.httpMethod, request.path);
   if (!route) return gatewayResponse(unknownRoute(message), api, request.context);
+  request.progress.resourcePath = route.resource.path;
   const routed = routedContext(request.context, route.resource);
   const context = withApiKey(routed, route, api, message);
   if (!context) return gatewayResponse(GATEWAY_ERRORS.noApiKey, api, routed);
@@ -59,9 +65,11 @@ export async function handleRequest(parts: GatewayParts, request: GatewayRequest
   const body = await readBody(message, BODY_MAX_BYTES);
   if (body === 'too-large') return TOO_LARGE;
   const payload = JSON.stringify(proxyEvent(api, route, context, { ...request, body }));
+  const startedAt = performance.now();
   try {
     const result = await withTimeout(invoke(parts, route, context, payload, request.traceId), route);
     if (result === 'timeout') return fail(GATEWAY_ERRORS.timeout, 'the function took too long');
+    request.progress.integration = { status: 200, milliseconds: performance.now() - startedAt };
     if (result.functionError) return fail(GATEWAY_ERRORS.functionFailed, 'the function failed');
     const answer = proxyResult(result.payload, api, message.headers.accept);
     return answer ?? fail(GATEWAY_ERRORS.functionFailed, 'the function gave a malformed proxy response');

@@ -1,3 +1,4 @@
+import { groupOfArn } from '../logs/log-groups.ts';
 import type { Deployment, Properties, Resource } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
 
@@ -16,6 +17,14 @@ export interface RestApi {
   readonly apiKeys: ReadonlyMap<string, string>;
   /** The methods that admit no request, as `<method> <path>`. */
   readonly stopped: ReadonlySet<string>;
+  /** Absent: requests are not logged. */
+  readonly accessLog?: AccessLog;
+}
+
+/** Where a stage logs its requests, and how. */
+export interface AccessLog {
+  readonly group: string;
+  readonly format: string;
 }
 
 /** One path of the API. */
@@ -87,8 +96,8 @@ type ConfiguredType = ResponseType | (typeof NEVER_SENT)[number];
 /** They describe the API, or say where its endpoint is: the local gateway has one endpoint. */
 const NO_EFFECT_API = ['Description', 'EndpointConfiguration', 'Name', 'Tags'];
 
-/** They describe the stage, or set logs, metrics and traces: none is emulated. */
-const NO_EFFECT_STAGE = ['AccessLogSetting', 'Description', 'Tags', 'TracingEnabled'];
+/** They describe the stage, or set traces, which are not emulated. */
+const NO_EFFECT_STAGE = ['Description', 'Tags', 'TracingEnabled'];
 
 /** @throws Error naming a part of the template that this gateway does not implement. */
 export function readRestApis(deployment: Deployment): RestApi[] {
@@ -137,10 +146,16 @@ function readStage(resource: Resource, properties: Properties) {
         deploymentId: take<string>('DeploymentId'),
         stageVariables: take<Record<string, string>>('Variables', {}),
         stopped: readStopped(take<MethodSetting[]>('MethodSettings', [])),
+        ...readAccessLog(take<{ DestinationArn?: string; Format?: string }>('AccessLogSetting', {})),
       };
     },
     NO_EFFECT_STAGE,
   );
+}
+
+function readAccessLog({ DestinationArn, Format }: { DestinationArn?: string; Format?: string }) {
+  if (DestinationArn === undefined || Format === undefined) return {};
+  return { accessLog: { group: groupOfArn(DestinationArn), format: Format } };
 }
 
 interface MethodSetting {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net';
 import { drain, type Listening, listen } from '../host/http-server.ts';
 import { newTraceId } from '../lambda/invocation.ts';
+import { accessLine, checkFormat, type Progress } from './access-log.ts';
 import type { HttpAnswer } from './gateway-response.ts';
 import { type GatewayParts, handleRequest } from './handle-request.ts';
 import { type RequestContext, requestContext } from './request-context.ts';
@@ -12,8 +13,12 @@ const HEAD_MAX_BYTES = 10_240;
 /** How much a client may still send after it was refused. */
 const DRAIN_MAX_BYTES = 64 * 1024 * 1024;
 
-/** Starts a REST API of API Gateway, with its stage. */
+/**
+ * Starts a REST API of API Gateway, with its stage.
+ * @throws Error naming a variable of the access log that the local gateway does not know.
+ */
 export async function startGateway(parts: GatewayParts): Promise<Listening> {
+  if (parts.api.accessLog) checkFormat(parts.api.accessLog);
   // Node counts differently from the gateway, so its own limit is set far above.
   const server = createServer({ maxHeaderSize: 16 * HEAD_MAX_BYTES, requestTimeout: 0 }, (message, response) => {
     void serve(parts, message, response);
@@ -33,15 +38,20 @@ async function serve(parts: GatewayParts, message: IncomingMessage, response: Se
   const traceId = traceIdOf(message);
   const context = requestContext(api, parts.account.accountId, message, { method, path: fullPath });
   const [, stage, path = '/'] = /^\/([^/]*)(\/.*)?$/s.exec(fullPath) ?? [];
+  const [progress, startedAt]: [Progress, number] = [{}, performance.now()];
   let answer: HttpAnswer;
   try {
     if (headBytes(message) > HEAD_MAX_BYTES) answer = HEAD_TOO_LARGE;
     else if (stage !== api.stage) answer = FORBIDDEN;
-    else answer = await handleRequest(parts, { message, path, query, context, traceId });
+    else answer = await handleRequest(parts, { message, path, query, context, traceId, progress });
   } catch (error) {
     if (message.destroyed && !message.complete) return;
     parts.onFailure({ requestId: context.requestId, reason: String(error) });
     answer = BROKEN;
+  }
+  if (api.accessLog) {
+    const milliseconds = performance.now() - startedAt;
+    parts.onAccess(api.accessLog.group, accessLine(api.accessLog, { context, progress, answer, milliseconds }));
   }
   if (await drain(message, { maxBytes: DRAIN_MAX_BYTES })) send(answer, context, traceId, response);
 }

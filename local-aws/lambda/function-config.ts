@@ -21,6 +21,8 @@ export interface FunctionConfig {
   readonly variables: Readonly<Record<string, string>>;
   /** How many may run at once; more are throttled. Absent: no limit of its own. */
   readonly reservedConcurrency?: number;
+  /** Where its lines go. */
+  readonly logGroup: string | undefined;
 }
 
 /** One Lambda Web Function: a plain HTTP server that Lambda runs behind an endpoint with a domain name. */
@@ -37,18 +39,15 @@ export interface WebFunctionConfig {
   readonly timeoutSeconds: number;
   readonly concurrencyPerEnvironment: number;
   readonly environmentsMax: number;
+  readonly logGroup: string | undefined;
 }
 
-/** Processor, names, disk, logs and traces have no effect in the local AWS. */
-const NO_EFFECT = [
-  'Architectures',
-  'Description',
-  'EphemeralStorage',
-  'FunctionName',
-  'LoggingConfig',
-  'Tags',
-  'TracingConfig',
-];
+/** Processor, names, disk and traces have no effect in the local AWS. */
+const NO_EFFECT = ['Architectures', 'Description', 'EphemeralStorage', 'FunctionName', 'Tags', 'TracingConfig'];
+
+interface LoggingConfig {
+  readonly LogGroup?: string;
+}
 
 /** All functions but those that only CloudFormation calls, while it deploys. */
 export function readFunctions(deployment: Deployment): FunctionConfig[] {
@@ -80,6 +79,7 @@ function readFunction(resource: Resource, deployment: Deployment): FunctionConfi
         memoryMb: Number(take('MemorySize', 128)),
         timeoutSeconds: Number(take('Timeout', 3)),
         variables: readVariables(take<Properties>('Environment', {})),
+        logGroup: take<LoggingConfig>('LoggingConfig', {}).LogGroup,
         ...(reserved !== '' && { reservedConcurrency: Number(reserved) }),
       };
     },
@@ -175,9 +175,10 @@ function readRevision(revision: Resource, deployment: Deployment) {
       roleArn: take<string>('ExecutionRoleArn'),
       variables: take<Record<string, string>>('EnvironmentVariables', {}),
       timeoutSeconds: take<number>('TimeoutSeconds', DEFAULT_TIMEOUT_SECONDS),
+      logGroup: take<{ LoggingConfig?: LoggingConfig }>('TelemetryConfig', {}).LoggingConfig?.LogGroup,
       concurrencyPerEnvironment: take<number>('MaxConcurrencyPerEnvironment', DEFAULT_CONCURRENCY),
     }),
-    ['TelemetryConfig'],
+    [],
   );
 }
 

@@ -66,6 +66,10 @@ const IDENTITIES: Readonly<Record<string, Identify>> = {
     return { ref: id, attributes: { DomainName: `${id}.lambda-web.${resource.region}.on.aws` } };
   },
   'AWS::Lambda::WebFunctionRevision': (resource) => byId(stableId(resource, 16, 'lower'), 'RevisionId'),
+  'AWS::Logs::DeliveryDestination': (resource) => {
+    const ref = nameOf(resource, 'Name', 60);
+    return { ref, attributes: { Arn: arn(resource, 'logs', `delivery-destination:${ref}`) } };
+  },
   'AWS::Logs::LogGroup': (resource) => {
     const ref = nameOf(resource, 'LogGroupName', 512);
     return { ref, attributes: { Arn: arn(resource, 'logs', `log-group:${ref}:*`) } };

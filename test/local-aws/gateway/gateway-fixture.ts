@@ -94,11 +94,13 @@ export async function gatewayWith(
   const [api] = readRestApis(deployment);
   if (!api) throw new Error('no API');
   const failures: string[] = [];
+  const accesses: string[] = [];
   const gateway = await startGateway({
     api,
     account: ACCOUNT,
     lambda,
     onFailure: ({ reason }) => failures.push(reason),
+    onAccess: (group, line) => accesses.push(`${group} ${line}`),
   });
   opened.push(async () => {
     await gateway.close();
@@ -110,7 +112,7 @@ export async function gatewayWith(
     return request({ port: gateway.port, method, path: `/live${path}`, headers, agent: false });
   };
   const send = (target: string, headers = {}, body: string | Buffer = '') => answerOf(open(target, headers).end(body));
-  return { api, lambda, failures, port: gateway.port, open, send };
+  return { api, lambda, failures, accesses, port: gateway.port, open, send };
 }
 
 export async function answerOf(sent: ReturnType<typeof request>) {

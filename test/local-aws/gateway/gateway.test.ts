@@ -460,3 +460,31 @@ test('a gateway response of a type that is not known is an error at the start', 
   const deployment = await deploy({ F: lambdaFunction('code'), ...resources }, { code: { 'index.js': '' } });
   expect(() => readRestApis(deployment)).toThrow('Misspelt: the local gateway does not know MISSING_AUTHENTICATION');
 });
+
+describe('the access log', () => {
+  const withLog = (Format: string) => {
+    const resources = restApi({ 'POST /reply': 'Reply' });
+    const [stage] = Object.values(resources).filter(({ Type }) => Type === 'AWS::ApiGateway::Stage');
+    const DestinationArn = 'arn:aws:logs:eu-west-1:111122223333:log-group:requests';
+    Object.assign(stage?.Properties ?? {}, { AccessLogSetting: { DestinationArn, Format } });
+    return gatewayWith(resources, { Reply: REPLY });
+  };
+
+  test('has a line for each request, with a dash for what there is not', async () => {
+    const { send, accesses } = await withLog(
+      '$context.httpMethod $context.resourcePath $context.status $context.integration.status $context.error.responseType',
+    );
+    await send('POST /reply', {}, '{"statusCode":403,"body":""}');
+    await send('POST /reply', {}, '{}}');
+    await send('GET /nothing');
+    expect(accesses).toEqual([
+      'requests POST /reply 403 200 -',
+      'requests POST /reply 502 200 INTEGRATION_FAILURE',
+      'requests GET - 403 - MISSING_AUTHENTICATION_TOKEN',
+    ]);
+  });
+
+  test('is refused with a variable that the local gateway does not know', async () => {
+    await expect(withLog('$context.authorizer.claims')).rejects.toThrow('does not know $context.authorizer.claims');
+  });
+});

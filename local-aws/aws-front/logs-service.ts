@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import type { LogGroups } from '../logs/log-groups.ts';
+import { MalformedQuery, parseQuery } from '../logs/parse-query.ts';
+import { type Row, runQuery } from '../logs/run-query.ts';
+import { JsonError, type JsonService, jsonReply } from './json-protocol.ts';
+import type { Account } from './principals.ts';
+
+interface Input {
+  readonly logGroupName?: string;
+  readonly logGroupNames?: readonly string[];
+  readonly logGroupNamePrefix?: string;
+  readonly logStreamName?: string;
+  readonly logEvents?: readonly { readonly timestamp: number; readonly message: string }[];
+  readonly queryString?: string;
+  /** Epoch seconds. */
+  readonly startTime?: number;
+  readonly endTime?: number;
+  readonly queryId?: string;
+}
+
+interface Operation {
+  readonly parameters: readonly (keyof Input)[];
+  perform(input: Input): object;
+}
+
+/** CloudWatch Logs, as far as writing events, listing groups, and queries of Logs Insights. */
+export function createLogsService(groups: LogGroups, { region, accountId }: Account): JsonService {
+  const arnOf = (group: string) => `arn:aws:logs:${region}:${accountId}:log-group:${group}:*`;
+  const resourceOf = (group: string, { logStreamName }: Input) =>
+    logStreamName === undefined ? arnOf(group) : arnOf(group).replace(/\*$/, `log-stream:${logStreamName}`);
+  const require = (group = '') => {
+    if (!groups.has(group)) throw new JsonError('ResourceNotFoundException', 'The specified log group does not exist.');
+    return group;
+  };
+  /** The first answer about a query is `Running`. */
+  const queries = new Map<string, { readonly rows: readonly Row[]; isSeen: boolean }>();
+
+  const operations: Readonly<Record<string, Operation>> = {
+    DescribeLogGroups: {
+      parameters: ['logGroupNamePrefix'],
+      perform: ({ logGroupNamePrefix = '' }) => ({
+        logGroups: groups.names
+          .filter((name) => name.startsWith(logGroupNamePrefix))
+          .map((logGroupName) => ({ logGroupName, arn: arnOf(logGroupName) })),
+      }),
+    },
+    CreateLogStream: {
+      parameters: ['logGroupName', 'logStreamName'],
+      perform({ logGroupName, logStreamName = '' }) {
+        if (groups.createStream(require(logGroupName), logStreamName)) return {};
+        throw new JsonError('ResourceAlreadyExistsException', 'The specified log stream already exists');
+      },
+    },
+    PutLogEvents: {
+      parameters: ['logGroupName', 'logStreamName', 'logEvents'],
+      perform({ logGroupName, logStreamName = '', logEvents = [] }) {
+        const group = require(logGroupName);
+        if (!groups.hasStream(group, logStreamName)) {
+          throw new JsonError('ResourceNotFoundException', 'The specified log stream does not exist.');
+        }
+        for (const { message, timestamp } of logEvents)
+          groups.append(group, message, { timestamp, stream: logStreamName });
+        return {};
+      },
+    },
+    StartQuery: {
+      parameters: ['logGroupNames', 'queryString', 'startTime', 'endTime'],
+      perform({ logGroupNames = [], queryString = '', startTime = 0, endTime = 0 }) {
+        if (logGroupNames.length < 1 || logGroupNames.length > 50) {
+          throw new JsonError('InvalidParameterException', 'A query is over 1 to 50 log groups.');
+        }
+        const events = logGroupNames.flatMap((name) =>
+          groups
+            .between(require(name), startTime * 1_000, endTime * 1_000 + 999)
+            .map((event) => ({ ...event, group: name })),
+        );
+        const queryId = randomUUID();
+        queries.set(queryId, { rows: rowsOf(queryString, events), isSeen: false });
+        return { queryId };
+      },
+    },
+    GetQueryResults: {
+      parameters: ['queryId'],
+      perform({ queryId = '' }) {
+        const query = queries.get(queryId);
+        if (!query) throw new JsonError('ResourceNotFoundException', 'The specified query does not exist.');
+        const { isSeen } = query;
+        query.isSeen = true;
+        if (!isSeen) return { status: 'Running', results: [] };
+        return {
+          status: 'Complete',
+          results: query.rows.map((row) => [...row].map(([field, value]) => ({ field, value }))),
+        };
+      },
+    },
+  };
+
+  return {
+    name: 'logs',
+    targetPrefix: 'Logs_20140328.',
+    interpret(name, input: Input) {
+      const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
+      const isKnown = operation && Object.keys(input).every((key) => operation.parameters.includes(key as keyof Input));
+      if (!isKnown) return undefined;
+      const named = input.logGroupNames ?? (input.logGroupName === undefined ? [] : [input.logGroupName]);
+      const resources = named.length > 0 ? named.map((group) => resourceOf(group, input)) : ['*'];
+      const permissions = resources.map((resource) => ({ action: `logs:${name}`, resource }));
+      return { tables: [], permissions, perform: async () => jsonReply(200, operation.perform(input)) };
+    },
+  };
+}
+
+function rowsOf(query: string, events: Parameters<typeof runQuery>[1]): Row[] {
+  try {
+    return runQuery(parseQuery(query), events);
+  } catch (error) {
+    if (!(error instanceof MalformedQuery)) throw error;
+    throw new JsonError('MalformedQueryException', error.message);
+  }
+}
