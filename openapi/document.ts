@@ -2,6 +2,7 @@ import { ERRORS, type ErrorCode } from '../shared/errors.ts';
 import type { LimitName } from '../shared/limits.ts';
 import { ROUTES, type Route, type RouteName } from '../shared/routes.ts';
 import { HEADERS, type HeaderName, OPERATIONS, type Operation, TAGS } from './operations.ts';
+import { samplesOf } from './samples.ts';
 import { SCHEMAS, type Schema } from './schemas.ts';
 
 /** The path under which the service serves its document. */
@@ -143,11 +144,17 @@ function documented(name: RouteName, responses: Record<string, Schema>): Documen
       ),
       ...errorResponses(name, route, responses),
     },
+    ...samples(name),
   };
 }
 
+function samples(name: RouteName) {
+  const all = samplesOf(name);
+  return all.length > 0 && { 'x-codeSamples': all };
+}
+
 /** HEAD is answered like GET, without a body. */
-function withoutBodies(operation: DocumentedOperation): DocumentedOperation {
+function withoutBodies({ 'x-codeSamples': _, ...operation }: DocumentedOperation): DocumentedOperation {
   const answers = Object.keys(operation.responses).map((status) => [
     status,
     { description: `As with GET: the status and headers of ${status}, without a body.` },

@@ -18,7 +18,7 @@ export const HEADERS = {
 
 export type HeaderName = keyof typeof HEADERS;
 
-interface Success {
+export interface Success {
   readonly status: 200 | 201 | 202 | 302;
   readonly description: string;
   /** Absent when the answer has no body. */

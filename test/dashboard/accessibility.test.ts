@@ -9,8 +9,6 @@ import { borrowTestService, type TestAccount, type TestService } from '../suppor
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-const heading = (name: string) => (page: Page) => page.getByRole('heading', { name, exact: true });
-
 /** Something that a page shows: its name, how to open it and wait until it is there, and how to close it again. */
 type Place = readonly [name: string, open: (page: Page) => Promise<unknown>, close?: (page: Page) => Promise<unknown>];
 
@@ -126,7 +124,21 @@ const PAGES: readonly (readonly [path: string, places: readonly Place[]])[] = [
       ],
     ],
   ],
-  ['docs', [['the API reference', (page) => heading('API reference')(page).waitFor()]]],
+  [
+    'docs',
+    [
+      ['the API reference', (page) => page.getByText('/api/v1/auth/me').waitFor()],
+      [
+        'an operation that is tried out',
+        async (page) => {
+          const operation = page.locator('#operations-Files-uploadFile');
+          await operation.getByRole('button', { name: /^POST/ }).click();
+          await operation.getByRole('button', { name: 'Try it out' }).click();
+          await operation.getByRole('button', { name: 'Execute' }).waitFor();
+        },
+      ],
+    ],
+  ],
   ['nowhere', [['a page that does not exist', (page) => page.getByText('There is no such page.').waitFor()]]],
   ['login', [['the login', (page) => page.getByRole('link', { name: 'Continue with Google' }).waitFor()]]],
   ['login?error=expired', [['a login that failed', (page) => page.getByRole('alert').waitFor()]]],

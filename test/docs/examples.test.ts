@@ -4,14 +4,20 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { inherited } from '../support/inherited.ts';
+import { OPERATIONS, type Success } from '../../openapi/operations.ts';
+import { samplesOf } from '../../openapi/samples.ts';
+import { SCHEMAS } from '../../openapi/schemas.ts';
+import { ROUTES, type RouteName } from '../../shared/routes.ts';
+import { askForTicket, put } from '../support/lanes.ts';
 import { checkTypes, newProject } from '../support/project.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { type Block, blocksOf } from './blocks.ts';
+import { MISSING, type Place, prepareProject, RUNNERS } from './run-example.ts';
 
 /**
  * Runs every example of the documents against the local service: the blocks in the languages of RUNNERS, page by page and from
- * top to bottom, as a reader would. A block that is not run has a mark (./blocks.ts) that says why.
+ * top to bottom, as a reader would, and the samples of the API reference. A block that is not run has a mark (./blocks.ts) that
+ * says why.
  */
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -30,6 +36,17 @@ const REASONS: Readonly<Record<string, RegExp>> = {
   'it needs a registry of packages': /^npm install /,
 };
 
+const isRun = ({ language, mark }: Block) => language in RUNNERS && mark === undefined;
+const codesIn = (language: string): string[] =>
+  PAGES.flatMap((page) => blocksOfPage(page).filter((block) => isRun(block) && block.language === language)).map(
+    ({ code }) => code,
+  );
+
+const SAMPLES = (Object.keys(ROUTES) as RouteName[]).flatMap((route) =>
+  samplesOf(route).map((sample) => ({ ...sample, route })),
+);
+const LANGUAGE_OF = { Shell: 'sh', TypeScript: 'ts', Python: 'python', Go: 'go' } as const;
+
 let service: TestService;
 /** A project that has the client; the examples run in it. */
 let project: string;
@@ -37,37 +54,15 @@ let project: string;
 beforeAll(async () => {
   service = await borrowTestService();
   project = await newProject();
-  // curl fails when the answer is an error, which it would only print.
-  await writeFile(join(project, '.curlrc'), 'silent\nshow-error\nfail-with-body\n');
-  for (const name of ['photo.jpg', 'report.pdf', 'backup.tar'])
-    await writeFile(join(project, name), `This is ${name}.`);
+  await prepareProject(project, [
+    ...codesIn('go'),
+    ...SAMPLES.filter(({ lang }) => lang === 'Go').map(({ source }) => source),
+  ]);
 });
 afterAll(async () => {
   await rm(project, { recursive: true });
   await service.close();
 });
-
-type Run = (command: string, args: readonly string[]) => Promise<string>;
-
-/** Runs a program in the project. @returns what it prints. @throws Error with that when it fails. */
-const runAs =
-  ({ key }: TestAccount): Run =>
-  async (command, args) => {
-    const variables = { CURL_HOME: project, FILE_HOSTING_URL: service.urls.root_url, FILE_HOSTING_KEY: key };
-    const options = { cwd: project, env: { ...inherited(), ...variables } };
-    const { stdout, stderr } = await promisify(execFile)(command, args, options);
-    return stdout + stderr;
-  };
-
-/** How the examples in each language are run. */
-const RUNNERS: Readonly<Record<string, (code: string, run: Run) => Promise<string>>> = {
-  sh: (code, run) => run('sh', ['-ec', code]),
-  async ts(code, run) {
-    const file = join(project, 'example.ts');
-    await writeFile(file, code);
-    return run(process.execPath, [file]);
-  },
-};
 
 /** Puts what a reader would put in place of the examples of addresses, keys and ids. */
 function filled(code: string, key: string, id: string): string {
@@ -77,6 +72,17 @@ function filled(code: string, key: string, id: string): string {
     .replaceAll('<id>', id);
 }
 
+/** The place of an account's examples, which read its key, or the cookie of its session. */
+const placeOf = ({ key, cookie }: TestAccount, more: Record<string, string> = {}): Place => ({
+  project,
+  variables: {
+    FILE_HOSTING_URL: service.urls.root_url,
+    FILE_HOSTING_KEY: key,
+    FILE_HOSTING_COOKIE: cookie,
+    ...more,
+  },
+});
+
 /** Runs the examples of a page with a new account. @returns what each has printed, by its line. */
 async function runPage(page: string): Promise<Map<number, string>> {
   const account = await service.newAccount();
@@ -84,8 +90,8 @@ async function runPage(page: string): Promise<Map<number, string>> {
   let id = '';
   for (const { language, code, line, mark } of blocksOfPage(page)) {
     const runner = RUNNERS[language];
-    if (runner === undefined || mark !== undefined) continue;
-    const output = await runner(filled(code, account.key, id), runAs(account)).catch((error: Error) => {
+    if (runner === undefined || mark !== undefined || MISSING.has(language)) continue;
+    const output = await runner(filled(code, account.key, id), placeOf(account)).catch((error: Error) => {
       throw new Error(`${page}:${line} does not work: ${error.message}`);
     });
     printed.set(line, output);
@@ -114,7 +120,6 @@ describe.each(PAGES)('%s', (page) => {
   });
 });
 
-const isRun = ({ language, mark }: Block) => language in RUNNERS && mark === undefined;
 const withExamples = PAGES.filter((page) => blocksOfPage(page).some(isRun));
 
 test.each(withExamples)('the examples of %s work, and print something', async (page) => {
@@ -132,9 +137,50 @@ test("the README's first upload has the answer that it shows; its list has the f
 });
 
 test('the examples in TypeScript have the right types', async () => {
-  const codes = PAGES.flatMap((page) => blocksOfPage(page).filter((block) => isRun(block) && block.language === 'ts'));
-  expect(codes.length).toBeGreaterThan(5);
+  const ofPages = codesIn('ts');
+  expect(ofPages.length).toBeGreaterThan(5);
+  const ofPrograms = SAMPLES.filter(({ route, lang }) => lang === 'TypeScript' && ROUTES[route].access !== 'session');
+  const codes = [...ofPages, ...ofPrograms.map(({ source }) => source)];
   const names = codes.map((_, at) => `typed-${at}.ts`);
-  await Promise.all(names.map((name, at) => writeFile(join(project, name), codes[at]?.code ?? '')));
+  await Promise.all(names.map((name, at) => writeFile(join(project, name), codes[at] ?? '')));
   await checkTypes(project, ...names);
+});
+
+describe('the samples of the API reference', () => {
+  // Those in TypeScript that use a session run in a page: test/dashboard/reference.test.ts.
+  const here = SAMPLES.filter(
+    ({ route, lang }) =>
+      !MISSING.has(LANGUAGE_OF[lang]) && !(lang === 'TypeScript' && ROUTES[route].access === 'session'),
+  );
+
+  /** What the path of an operation names: a file, a direct upload whose bytes have arrived, or a key. */
+  async function idFor(route: RouteName, account: TestAccount): Promise<string> {
+    if (route === 'completeUpload') {
+      const { body } = await askForTicket(account.byKey, 'film.mp4', 5);
+      await put(body, 'hello');
+      return String(body.id);
+    }
+    if (route === 'revokeApiKey')
+      return String((await account.bySession.postJson('/api-keys', { name: 'old' })).body.id);
+    return String((await account.byKey.upload('photo.jpg', 'content')).body.id);
+  }
+
+  let shared: TestAccount;
+  beforeAll(async () => {
+    shared = await service.newAccount();
+  });
+
+  test.each(here)('$route in $label works', async ({ route, lang, source }) => {
+    const account = route === 'logout' || route === 'endSessions' ? await service.newAccount() : shared;
+    const ID = ROUTES[route].path.includes('{id}') ? await idFor(route, account) : '';
+    const output = await RUNNERS[LANGUAGE_OF[lang]]?.(source, placeOf(account, { ID }));
+    if (lang === 'TypeScript') return;
+    const [{ schema = 'Error' }] = OPERATIONS[route].successes as [Success, ...Success[]];
+    expect(Object.keys(JSON.parse(String(output))).sort()).toEqual(SCHEMAS[schema].required.toSorted());
+  });
+
+  test.skipIf(MISSING.has('go'))('in Go are formatted as gofmt does it', async () => {
+    const { stdout } = await promisify(execFile)('gofmt', ['-l', '.'], { cwd: join(project, 'go') });
+    expect(stdout.split('\n').filter((name) => name.startsWith('example'))).toEqual([]);
+  });
 });

@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { createRootRouteWithContext, createRoute, redirect } from '@tanstack/react-router';
+import { createRootRouteWithContext, createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { failureOf } from '../api/failure.ts';
 import { apiKeysQuery, filesQuery, profileQuery } from '../api/queries.ts';
 import { ApiKeysPage } from '../api-keys/api-keys-page.tsx';
@@ -7,7 +7,6 @@ import { FilesPage } from '../files/files-page.tsx';
 import type { FilesSearch } from '../files/pages.tsx';
 import { LoginPage } from '../login/login-page.tsx';
 import { isReturnTo, takeReturnTo } from '../login/return-to.ts';
-import { ReferencePage } from '../reference/reference-page.tsx';
 import { CrashPage, NotFoundPage } from '../ui/error-pages.tsx';
 import { LoadingPage } from '../ui/loading.tsx';
 import type { UploadQueue } from '../uploads/upload-queue.ts';
@@ -89,6 +88,11 @@ const apiKeys = createRoute({
   },
 });
 
-const reference = createRoute({ getParentRoute: () => session, path: '/docs', component: ReferencePage });
+const reference = createRoute({
+  getParentRoute: () => session,
+  path: '/docs',
+  // It is larger than all the rest of the dashboard, so it is loaded only when it is shown.
+  component: lazyRouteComponent(() => import('../reference/reference-page.tsx'), 'ReferencePage'),
+});
 
 export const routeTree = root.addChildren([login, session.addChildren([files, apiKeys, reference])]);

@@ -1,88 +1,99 @@
-import { Code, Table, Text, Title } from '@mantine/core';
+import { Anchor, Code, Group, Table, Text, Title, useComputedColorScheme } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
 import { ERRORS } from '../../../shared/errors.ts';
-import { ROUTES, type Route } from '../../../shared/routes.ts';
 import { API } from '../api/client.ts';
 import { strings } from '../strings.ts';
 import { CodeBlock } from '../ui/code-block.tsx';
+import { LoadFailure } from '../ui/error-pages.tsx';
+import { Loading } from '../ui/loading.tsx';
 import { usePageTitle } from '../ui/use-page-title.ts';
-import { examples } from './examples.ts';
+import { DOCUMENT_PATH, renderOperations } from './operations.ts';
 import styles from './reference-page.module.css';
 
 const words = strings.reference;
-const routes: readonly Route[] = Object.values(ROUTES);
 
-/** A short reference of the API, generated from the tables that the service itself uses. */
+/** The reference of the API: its operations as the OpenAPI document describes them, to be tried out, and its errors. */
 export function ReferencePage() {
-  const baseUrl = location.origin + API;
   usePageTitle(words.title);
   return (
     <div className={styles.page}>
       <Title order={1}>{words.title}</Title>
       <Text>{words.lead}</Text>
-      <CodeBlock code={baseUrl} />
+      <CodeBlock code={location.origin + API} />
+      <Group>
+        <Anchor href={DOCUMENT_PATH}>{words.document}</Anchor>
+      </Group>
 
-      <Title order={2}>{words.examples}</Title>
-      {examples(baseUrl).map(({ title, code }) => (
-        <section key={title} aria-label={title}>
-          <Title order={3}>{title}</Title>
-          <CodeBlock code={code} />
-        </section>
-      ))}
-
-      <Title order={2}>{words.routes}</Title>
-      <Reference label={words.routes} heads={['method', 'path', 'access', 'counted', 'purpose']}>
-        {routes.map(({ method, path, access, rateClass, purpose }) => (
-          <Table.Tr key={method + path}>
-            <Table.Td>
-              <Code>{method}</Code>
-            </Table.Td>
-            <Table.Td>
-              <Code>{path}</Code>
-            </Table.Td>
-            <Table.Td>{words.access[access]}</Table.Td>
-            <Table.Td>{rateClass === undefined ? words.notCounted : <Code>{rateClass}</Code>}</Table.Td>
-            <Table.Td>{purpose}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Reference>
+      <Title order={2}>{words.operations}</Title>
+      <Text>{words.operationsLead}</Text>
+      <Operations />
 
       <Title order={2}>{words.errors}</Title>
       <Text>{words.errorsLead}</Text>
-      <Reference label={words.errors} heads={['status', 'code', 'meaning']}>
-        {Object.entries(ERRORS).map(([code, { status, meaning }]) => (
-          <Table.Tr key={code}>
-            <Table.Td>{status}</Table.Td>
-            <Table.Td>
-              <Code>{code}</Code>
-            </Table.Td>
-            <Table.Td>{meaning.replaceAll('`', '')}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Reference>
+      <Errors />
     </div>
   );
 }
 
-interface ReferenceProps {
-  readonly label: string;
-  readonly heads: readonly (keyof typeof words.columns)[];
-  readonly children: React.ReactNode;
+/** What Swagger UI renders. */
+function Operations() {
+  const host = useRef<HTMLDivElement>(null);
+  const [state, setState] = useState<'loading' | 'shown' | 'failed'>('loading');
+  const colorScheme = useComputedColorScheme();
+  useEffect(() => {
+    const root = document.documentElement;
+    root.classList.toggle('dark-mode', colorScheme === 'dark');
+    return () => root.classList.remove('dark-mode');
+  }, [colorScheme]);
+  useEffect(() => {
+    let isHere = true;
+    renderOperations().then(
+      (element) => {
+        if (!isHere) return;
+        host.current?.append(element);
+        setState('shown');
+      },
+      () => isHere && setState('failed'),
+    );
+    return () => {
+      isHere = false;
+    };
+  }, []);
+  return (
+    <>
+      {state === 'loading' && <Loading reason={null} />}
+      {state === 'failed' && (
+        <LoadFailure words={words.failed} action={strings.reload} onAction={() => window.location.reload()} />
+      )}
+      <div ref={host} />
+    </>
+  );
 }
 
 /** A wide table, which scrolls horizontally on a narrow screen. */
-function Reference({ label, heads, children }: ReferenceProps) {
+function Errors() {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard.
-    <section className={styles.scroller} aria-label={label} tabIndex={0}>
+    <section className={styles.scroller} aria-label={words.errors} tabIndex={0}>
       <Table className={styles.table}>
         <Table.Thead>
           <Table.Tr>
-            {heads.map((head) => (
-              <Table.Th key={head}>{words.columns[head]}</Table.Th>
-            ))}
+            <Table.Th>{words.columns.status}</Table.Th>
+            <Table.Th>{words.columns.code}</Table.Th>
+            <Table.Th>{words.columns.meaning}</Table.Th>
           </Table.Tr>
         </Table.Thead>
-        <Table.Tbody>{children}</Table.Tbody>
+        <Table.Tbody>
+          {Object.entries(ERRORS).map(([code, { status, meaning }]) => (
+            <Table.Tr key={code}>
+              <Table.Td>{status}</Table.Td>
+              <Table.Td>
+                <Code>{code}</Code>
+              </Table.Td>
+              <Table.Td>{meaning.replaceAll('`', '')}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
       </Table>
     </section>
   );

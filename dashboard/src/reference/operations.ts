@@ -1,0 +1,107 @@
+import 'swagger-ui-dist/swagger-ui.css';
+import swaggerUi, { type Plugin } from 'swagger-ui-dist/swagger-ui-es-bundle.js';
+import { API } from '../api/client.ts';
+import { strings } from '../strings.ts';
+import { type Sampled, samplesOf } from './samples.ts';
+import './swagger-ui.css';
+
+/** An OpenAPI document, as far as this page reads it. */
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly responses: Readonly<Record<string, Answer>> };
+}
+
+interface Operation extends Sampled {
+  readonly responses: Readonly<Record<string, Answer | { readonly $ref: string }>>;
+}
+
+interface Answer {
+  readonly description: string;
+}
+
+export const DOCUMENT_PATH = `${API}/openapi.json`;
+
+/** The element with the rendered operations. There is one as long as the page lives, because Swagger UI is never unmounted. */
+let rendered: Promise<HTMLElement> | undefined;
+
+/** Renders the service's own document. @throws Error when it cannot be loaded; the next call tries again. */
+export function renderOperations(): Promise<HTMLElement> {
+  rendered ??= render().catch((error: unknown) => {
+    rendered = undefined;
+    throw error;
+  });
+  return rendered;
+}
+
+async function render(): Promise<HTMLElement> {
+  const answer = await fetch(DOCUMENT_PATH);
+  if (!answer.ok) throw new Error(`${DOCUMENT_PATH}: ${answer.status}`);
+  const document = shortened((await answer.json()) as Document);
+  const domNode = window.document.createElement('div');
+  await new Promise<void>((resolve) => {
+    swaggerUi({
+      domNode,
+      spec: document,
+      layout: 'OperationsOnly',
+      // Its colours have too little contrast.
+      syntaxHighlight: false,
+      plugins: [ownPage, samplesOf(document.paths)],
+      onComplete: resolve,
+    });
+  });
+  return domNode;
+}
+
+/**
+ * Leaves out what makes the page long and says nothing: HEAD, which is like GET on every path, and the body and the headers of
+ * errors, which all have the same.
+ */
+function shortened({ paths, components, ...rest }: Document): Document {
+  const answer = (given: Answer | { readonly $ref: string }): Answer =>
+    '$ref' in given ? (components.responses[given.$ref.split('/').at(-1) ?? ''] ?? { description: '' }) : given;
+  const operation = ({ responses, ...others }: Operation): Operation => ({
+    ...others,
+    responses: mapValues(responses, (given, status) =>
+      Number(status) < 400 ? given : { description: answer(given).description },
+    ),
+  });
+  const operations = mapValues(paths, ({ head: _, ...methods }) => mapValues(methods, operation));
+  return { ...rest, components, paths: operations };
+}
+
+const mapValues = <From, To>(record: Readonly<Record<string, From>>, map: (value: From, key: string) => To) =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]));
+
+const ownPage: Plugin = ({ React: { createElement: element } }) => ({
+  components: {
+    // Without title, servers and authorization: the page has a title, and requests go to its service with the session.
+    OperationsOnly: ({ getComponent }) =>
+      element(
+        'div',
+        { className: 'swagger-ui', id: 'api-operations' },
+        element(getComponent('operations', true), null),
+      ),
+  },
+  wrapComponents: {
+    authorizeOperationBtn: () => () => null,
+    // Its inputs have no names of their own.
+    JsonSchemaForm: (Original) => (props) =>
+      element(
+        'label',
+        null,
+        element('span', { className: 'hidden-label' }, strings.reference.value),
+        element(Original, props),
+      ),
+  },
+  statePlugins: {
+    spec: {
+      wrapSelectors: {
+        // A login leads the browser to other sites, which requests of this page cannot follow.
+        allowTryItOutFor:
+          () =>
+          (_state, path = '') =>
+            !path.startsWith(`${API}/auth/google`),
+      },
+    },
+  },
+});

@@ -1,0 +1,192 @@
+import type { RouteName } from '../shared/routes.ts';
+import { ROUTES, type Route } from '../shared/routes.ts';
+
+/** A sample of the document's extension `x-codeSamples`, which readers of OpenAPI documents show with an operation. */
+export interface Sample {
+  readonly lang: 'Shell' | 'TypeScript' | 'Python' | 'Go';
+  readonly label: string;
+  readonly source: string;
+}
+
+/**
+ * What a sample sends. Samples read the address, the key or cookie, and ids from variables of the environment:
+ * `FILE_HOSTING_URL`, `FILE_HOSTING_KEY` or `FILE_HOSTING_COOKIE` (`<name>=<value>`), and `ID`.
+ */
+interface Request {
+  readonly query?: string;
+  readonly json?: string;
+  /** The path of the file that a form sends. */
+  readonly file?: string;
+  /** A program for the client of this project. Without one there is no sample in TypeScript. */
+  readonly client?: string;
+}
+
+const REQUESTS: Partial<Record<RouteName, Request>> = {
+  health: {},
+  getMe: { client: 'console.log(await hosting.me());' },
+  logout: { client: 'await hosting.logout();' },
+  endSessions: { client: 'await hosting.endSessions();' },
+  listFiles: {
+    query: 'limit=10&search=photo',
+    client: [
+      "const { items, total } = await hosting.list({ limit: 10, search: 'photo' });",
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: it belongs to the sample.
+      'console.log(`${items.length} of ${total}`);',
+    ].join('\n'),
+  },
+  uploadFile: {
+    file: 'photo.jpg',
+    client: [
+      '// Large files go directly to the storage.',
+      "const file = await hosting.upload('./photo.jpg');",
+      'console.log(file.url);',
+    ].join('\n'),
+  },
+  getFile: { client: "console.log(await hosting.get(process.env.ID ?? ''));" },
+  deleteFile: { client: "await hosting.delete(process.env.ID ?? '');" },
+  completeUpload: {},
+  listApiKeys: { client: 'console.log(await hosting.keys.list());' },
+  createApiKey: { json: '{"name": "CI"}', client: "console.log(await hosting.keys.create('CI'));" },
+  revokeApiKey: { client: "await hosting.keys.revoke(prompt('The id of the key?') ?? '');" },
+};
+
+/** The samples of a route, in the order in which they are shown. The login, which only a browser can do, has none. */
+export function samplesOf(name: RouteName): readonly Sample[] {
+  const request = REQUESTS[name];
+  if (request === undefined) return [];
+  const route: Route = ROUTES[name];
+  return [
+    { lang: 'Shell', label: 'curl', source: curl(route, request) },
+    ...(name === 'uploadFile'
+      ? [{ lang: 'Shell', label: 'curl, directly to the storage', source: DIRECTLY } as const]
+      : []),
+    ...(request.client
+      ? [{ lang: 'TypeScript', label: 'TypeScript', source: typescript(route, request.client) } as const]
+      : []),
+    { lang: 'Python', label: 'Python', source: python(route, request) },
+    { lang: 'Go', label: 'Go', source: go(route, request) },
+  ];
+}
+
+const KEY_HEADER = '-H "Authorization: Bearer $FILE_HOSTING_KEY"';
+// Requests that change something must name their origin, as browsers do by themselves.
+const SESSION_HEADERS = '-H "Cookie: $FILE_HOSTING_COOKIE" -H "Origin: $FILE_HOSTING_URL"';
+
+function curl({ method, path, access }: Route, { query, json, file }: Request): string {
+  const parts = ['curl'];
+  if (method !== 'GET' && file === undefined && json === undefined) parts.push(`-X ${method}`);
+  if (file !== undefined) parts.push(`-F file=@${file}`);
+  if (json !== undefined) parts.push(`--json '${json}'`);
+  if (access === 'session') parts.push(SESSION_HEADERS);
+  if (access === 'key-or-session') parts.push(KEY_HEADER);
+  parts.push(`"$FILE_HOSTING_URL${path.replace('{id}', '$ID')}${query ? `?${query}` : ''}"`);
+  return parts.join(' ');
+}
+
+/** The sample of a direct upload. Its headers are those of every ticket without a checksum. */
+const DIRECTLY = `SIZE=$(wc -c < film.mp4 | tr -d ' ')
+TICKET=$(curl ${KEY_HEADER} --json '{"name": "film.mp4", "mime_type": "video/mp4", "size_bytes": '$SIZE'}' "$FILE_HOSTING_URL/api/v1/files")
+# The ticket names the headers of this request as well, in upload.headers.
+curl -T film.mp4 -H "Content-Type: video/mp4" -H "If-None-Match: *" "$(echo "$TICKET" | jq -r .upload.url)"
+curl -X POST ${KEY_HEADER} "$FILE_HOSTING_URL/api/v1/files/$(echo "$TICKET" | jq -r .id)/complete"`;
+
+/** Keys of the account are managed with a session, which a page of the service has; a program elsewhere uses a key. */
+function typescript({ access }: Route, client: string): string {
+  return [
+    "import { FileHosting } from 'file-hosting-client';",
+    '',
+    ...(access === 'session' ? ['// In a page of the service, with the session of the person who is logged in.'] : []),
+    'const hosting = new FileHosting();',
+    client,
+  ].join('\n');
+}
+
+function python({ method, path, access }: Route, { query, json, file }: Request): string {
+  const address = `environ["FILE_HOSTING_URL"] + "${path.replace('{id}', '" + environ["ID"] + "').replace(/ \+ ""$/, '')}"`;
+  const headers = {
+    public: [],
+    'key-or-session': ['    headers={"Authorization": "Bearer " + environ["FILE_HOSTING_KEY"]},'],
+    session: ['    headers={"Cookie": environ["FILE_HOSTING_COOKIE"], "Origin": environ["FILE_HOSTING_URL"]},'],
+  }[access];
+  const parameters = [...new URLSearchParams(query)].map(([name, value]) => `"${name}": "${value}"`);
+  return [
+    'from os import environ',
+    '',
+    'import requests',
+    '',
+    `answer = requests.${method.toLowerCase()}(`,
+    `    ${address.replace(/ \+ ""$/, '')},`,
+    ...headers,
+    ...(parameters.length > 0 ? [`    params={${parameters.join(', ')}},`] : []),
+    ...(json === undefined ? [] : [`    json=${json},`]),
+    ...(file === undefined ? [] : [`    files={"file": open("${file}", "rb")},`]),
+    '    timeout=60,',
+    ')',
+    'answer.raise_for_status()',
+    'print(answer.text)',
+  ].join('\n');
+}
+
+function go({ method, path, access }: Route, { query, json, file }: Request): string {
+  const address = `os.Getenv("FILE_HOSTING_URL")+"${path.replace('{id}', '"+os.Getenv("ID")+"')}${query ? `?${query}` : ''}"`;
+  const body = file === undefined ? (json === undefined ? 'nil' : `strings.NewReader(\`${json}\`)`) : '&form';
+  const packages = [
+    ...(file === undefined ? [] : ['bytes']),
+    'fmt',
+    'io',
+    'log',
+    ...(file === undefined ? [] : ['mime/multipart']),
+    'net/http',
+    'os',
+    ...(json === undefined ? [] : ['strings']),
+  ];
+  const headers: string[][] = [
+    ...(file === undefined ? [] : [['Content-Type', 'writer.FormDataContentType()']]),
+    ...(json === undefined ? [] : [['Content-Type', '"application/json"']]),
+    ...(access === 'key-or-session' ? [['Authorization', '"Bearer "+os.Getenv("FILE_HOSTING_KEY")']] : []),
+    ...(access === 'session'
+      ? [
+          ['Cookie', 'os.Getenv("FILE_HOSTING_COOKIE")'],
+          ['Origin', 'os.Getenv("FILE_HOSTING_URL")'],
+        ]
+      : []),
+  ];
+  return [
+    'package main',
+    '',
+    'import (',
+    ...packages.map((name) => `\t"${name}"`),
+    ')',
+    '',
+    'func main() {',
+    ...(file === undefined ? [] : goForm(file)),
+    `\trequest, err := http.NewRequest("${method}", ${address.replace(/\+""$/, '')}, ${body})`,
+    ...GO_CHECK,
+    ...headers.map(([name, value]) => `\trequest.Header.Set("${name}", ${value})`),
+    '\tanswer, err := http.DefaultClient.Do(request)',
+    ...GO_CHECK,
+    '\tdefer answer.Body.Close()',
+    '\ttext, err := io.ReadAll(answer.Body)',
+    ...GO_CHECK,
+    '\tif answer.StatusCode >= 400 {',
+    '\t\tlog.Fatalf("%s: %s", answer.Status, text)',
+    '\t}',
+    '\tfmt.Println(string(text))',
+    '}',
+  ].join('\n');
+}
+
+const GO_CHECK = ['\tif err != nil {', '\t\tlog.Fatal(err)', '\t}'];
+
+function goForm(file: string): string[] {
+  return [
+    `\tcontent, err := os.ReadFile("${file}")`,
+    ...GO_CHECK,
+    '\tvar form bytes.Buffer',
+    '\twriter := multipart.NewWriter(&form)',
+    `\tpart, err := writer.CreateFormFile("file", "${file}")`,
+    ...GO_CHECK,
+    '\tpart.Write(content)',
+    '\twriter.Close()',
+  ];
+}

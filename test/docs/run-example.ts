@@ -1,0 +1,70 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { inherited } from '../support/inherited.ts';
+
+/** The languages of the examples that this machine lacks; their examples are not run here. */
+export const MISSING: ReadonlySet<string> = new Set([
+  ...lacks('python', 'python3', ['-c', 'import requests'], 'Python with the package requests'),
+  ...lacks('go', 'go', ['version'], 'Go'),
+]);
+
+function lacks(language: string, command: string, args: string[], name: string): string[] {
+  try {
+    execFileSync(command, args, { stdio: 'ignore' });
+    return [];
+  } catch {
+    console.warn(`The examples in ${language} are not run, because this machine lacks ${name}.`);
+    return [language];
+  }
+}
+
+/** Where examples run: a project with the client (`test/support/project.ts`), and the variables that they read. */
+export interface Place {
+  readonly project: string;
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+async function run(place: Place, command: string, args: readonly string[]): Promise<string> {
+  const env = { ...inherited(), CURL_HOME: place.project, ...place.variables };
+  const { stdout, stderr } = await promisify(execFile)(command, args, { cwd: place.project, env });
+  return stdout + stderr;
+}
+
+/** Runs an example in each language. They resolve with what it prints, and reject with that when it fails. */
+export const RUNNERS: Readonly<Record<string, (code: string, place: Place) => Promise<string>>> = {
+  sh: (code, place) => run(place, 'sh', ['-ec', code]),
+  ts: (code, place) => run(place, process.execPath, ['--input-type=module-typescript', '--eval', code]),
+  python: (code, place) => run(place, 'python3', ['-c', code]),
+  go: (code, place) => run(place, join(place.project, 'go', 'examples'), [goName(code)]),
+};
+
+/** Makes the directory of a project one in which examples find what they need. */
+export async function prepareProject(project: string, goExamples: readonly string[]): Promise<void> {
+  // curl fails when the answer is an error, which it would only print.
+  await writeFile(join(project, '.curlrc'), 'silent\nshow-error\nfail-with-body\n');
+  for (const name of ['photo.jpg', 'film.mp4', 'report.pdf', 'backup.tar'])
+    await writeFile(join(project, name), `This is ${name}.`);
+  if (!MISSING.has('go')) await buildGo(join(project, 'go'), goExamples);
+}
+
+/** One program that has the `main` of every example in Go, because each program takes a second to link. */
+async function buildGo(directory: string, examples: readonly string[]): Promise<void> {
+  await mkdir(directory);
+  await writeFile(join(directory, 'go.mod'), 'module examples\n\ngo 1.21\n');
+  const names = new Set(examples.map(goName));
+  for (const code of examples) {
+    const own = code.replace(/^func main\(\)/m, `func ${goName(code)}()`);
+    await writeFile(join(directory, `${goName(code)}.go`), `${own}\n`);
+  }
+  const cases = [...names].map((name) => `\t"${name}": ${name},`);
+  const main = ['package main', 'import "os"', 'var examples = map[string]func(){', ...cases, '}'];
+  await writeFile(join(directory, 'main.go'), [...main, 'func main() { examples[os.Args[1]]() }', ''].join('\n'));
+  // Without cgo, Go needs no C compiler.
+  const env = { ...inherited(), CGO_ENABLED: '0', GOFLAGS: '-mod=mod', GOPROXY: 'off' };
+  await promisify(execFile)('go', ['build', '-o', 'examples', '.'], { cwd: directory, env });
+}
+
+const goName = (code: string) => `example${createHash('sha256').update(code).digest('hex').slice(0, 12)}`;
