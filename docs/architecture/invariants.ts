@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What holds whatever crashes, repeats, arrives late or happens at the same time, as soon as the sweeper has run. */
+/**
+ * A statement that is true, as soon as the sweeper has run, whatever crashes, repeats, arrives late or happens at the same
+ * time.
+ */
 interface Invariant {
   readonly statement: string;
   readonly enforcedIn: readonly string[];
@@ -22,7 +25,7 @@ export const INVARIANTS: readonly Invariant[] = [
     ],
   },
   {
-    statement: 'No upload makes it pass the limit of the account; exactly the limit fits. It is never negative.',
+    statement: 'No upload makes `storage_used_bytes` pass the limit of its account; exactly the limit fits. It is never negative.',
     enforcedIn: ['shared/aws/book-updates.ts'],
     tests: [
       [
@@ -180,7 +183,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'The seal of a full leaf has the folded name of each of its ready files, and no other but those of files deleted in the last day. A search finds every ready file that it was begun after, and none that was deleted before (decision 0028).',
+      'The seal of a full leaf has the folded name of each of its ready files, and no other names except those of files deleted in the last day. A search finds every file that was ready before it began, and none that was deleted before it began (decision 0028).',
     enforcedIn: ['shared/aws/seal-store.ts', 'shared/files/seal-leaf.ts', 'shared/files/search-files.ts'],
     tests: [
       [
@@ -199,7 +202,8 @@ const ROOT = join(import.meta.dirname, '../..');
 
 /**
  * The rows of the table in docs/architecture.md.
- * @throws Error naming a test that is not in its file: who renames a test that proves an invariant has to rename it in this file.
+ * @throws Error naming a test that is not in its file: when you rename a test that proves an invariant, rename it in this file
+ *   as well.
  */
 export function invariantRows(): string[][] {
   return INVARIANTS.map(({ statement, enforcedIn, tests }, index) => {

@@ -56,7 +56,7 @@ export interface CustomDomain {
 export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: string; readonly meaning: string }>> = {
   region: {
     values: 'a Region',
-    meaning: 'Where everything is but CloudFront, and what belongs to it. Only the stage `local` has none',
+    meaning: 'Where everything is, except CloudFront and what belongs to it. Only the stage `local` has none',
   },
   account: {
     values: 'twelve digits; absent: any',
@@ -76,9 +76,9 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
     meaning: 'The [limits](../README.md#limits-and-how-to-change-them) that differ from their defaults',
   },
   alarmEmails: {
-    values: '`{ page, ticket }`, each e-mail addresses; absent: none',
+    values: '`{ page, ticket }`, each a list of e-mail addresses; absent: none',
     meaning:
-      'They get the [alarms](alarms.md) that wake a person, and those that wait for a working day, after the owner of each address has confirmed a mail from AWS',
+      '`page` gets the [alarms](alarms.md) that wake a person, `ticket` those that wait for a working day. The owner of each address must first confirm a mail from AWS',
   },
   monthlyBudgetUsd: {
     values: 'US dollars; absent: none',

@@ -12,7 +12,7 @@ test('the page on alarms has one section for each alarm, and none besides', () =
   expect(sections.map(({ name }) => name)).toEqual(Object.keys(ALARMS));
 });
 
-test.each(sections)('the section $name says what it means, the first three looks and the mend', ({ text }) => {
+test.each(sections)('the section $name says what the alarm means, three things to look at first, and how to mend it', ({ text }) => {
   const [, meaning = '', looks = '', mend = ''] =
     /^\w+\n\n([\s\S]*?)\n\n(1\. [\s\S]*?)\n\n\*\*Mend\*\*: ([\s\S]*)$/.exec(text) ?? [];
   expect(meaning.length).toBeGreaterThan(40);
