@@ -25,7 +25,8 @@ export const INVARIANTS: readonly Invariant[] = [
     ],
   },
   {
-    statement: 'No upload makes `storage_used_bytes` pass the limit of its account; exactly the limit fits. It is never negative.',
+    statement:
+      'No upload makes `storage_used_bytes` pass the limit of its account; exactly the limit fits. It is never negative.',
     enforcedIn: ['shared/aws/book-updates.ts'],
     tests: [
       [

@@ -36,9 +36,18 @@ export const ROW_SHAPES: readonly RowShape[] = [
       storage_used_bytes: ['N', 'bytes of ready files and of pending tickets (I1)'],
       file_count: ['N', 'ready files (I3)'],
       next_seq: ['N', 'the `seq` of the next file: how many files the account has ever had'],
-      last_file_at: ['N', 'ms; `created_at` of the newest file that the account has ever had, which never goes back; 0 before the first'],
-      removed: ['M', 'group → number of its deleted files; the number 8,192 × k means that k groups from there on are deleted entirely (I4)'],
-      fence: ['N', 'raised when an upload is given up: then no transaction that read an earlier value can make a file (I7)'],
+      last_file_at: [
+        'N',
+        'ms; `created_at` of the newest file that the account has ever had, which never goes back; 0 before the first',
+      ],
+      removed: [
+        'M',
+        'group → number of its deleted files; the number 8,192 × k means that k groups from there on are deleted entirely (I4)',
+      ],
+      fence: [
+        'N',
+        'raised when an upload is given up: then no transaction that read an earlier value can make a file (I7)',
+      ],
       books_revision: ['N', 'raised by every transaction that changes the books; absent: 0'],
       sent_day: ['N', 'the UTC day of `sent_bytes`, in days since 1970; absent at first'],
       sent_bytes: ['N', 'bytes sent on that day (I11); absent at first'],

@@ -2,7 +2,7 @@ import type { FileRef } from './file.ts';
 
 /**
  * Before anything of a file is removed, its deletion is noted. A deletion that dies is repeated by the sweeper, which reads every
- * note (decision 0030).
+ * note (decision 0032).
  */
 
 /** The files of one account whose deletion began within {@link NOTE_MS}. */

@@ -12,13 +12,16 @@ test('the page on alarms has one section for each alarm, and none besides', () =
   expect(sections.map(({ name }) => name)).toEqual(Object.keys(ALARMS));
 });
 
-test.each(sections)('the section $name says what the alarm means, three things to look at first, and how to mend it', ({ text }) => {
-  const [, meaning = '', looks = '', mend = ''] =
-    /^\w+\n\n([\s\S]*?)\n\n(1\. [\s\S]*?)\n\n\*\*Mend\*\*: ([\s\S]*)$/.exec(text) ?? [];
-  expect(meaning.length).toBeGreaterThan(40);
-  expect(looks.match(/^\d\. /gm)).toEqual(['1. ', '2. ', '3. ']);
-  expect(mend.length).toBeGreaterThan(40);
-});
+test.each(sections)(
+  'the section $name says what the alarm means, three things to look at first, and how to mend it',
+  ({ text }) => {
+    const [, meaning = '', looks = '', mend = ''] =
+      /^\w+\n\n([\s\S]*?)\n\n(1\. [\s\S]*?)\n\n\*\*Mend\*\*: ([\s\S]*)$/.exec(text) ?? [];
+    expect(meaning.length).toBeGreaterThan(40);
+    expect(looks.match(/^\d\. /gm)).toEqual(['1. ', '2. ', '3. ']);
+    expect(mend.length).toBeGreaterThan(40);
+  },
+);
 
 test('the graphs that the page names are on the dashboard', async () => {
   const { Properties } = await onlySynthesized('Operations', 'AWS::CloudWatch::Dashboard');
