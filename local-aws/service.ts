@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AwsFront, startAwsFront } from './aws-front/aws-front.ts';
 import type { Principal } from './aws-front/principals.ts';
@@ -185,8 +186,7 @@ type Opened = Awaited<ReturnType<typeof openDeployment>>;
 async function openDeployment(options: ServiceOptions) {
   const { dataDir, accountId = ACCOUNT_ID } = options;
   const assembly = await loadAssembly(options.assembly, options.edit);
-  // Without this file Node would apply the package.json of the project around the functions; on AWS there is none.
-  await writeFile(join(options.assembly, 'package.json'), '{}');
+  await separateFromProject(options.assembly);
   const addresses = new Map<string, string>();
   const deployment = resolveDeployment({
     assembly,
@@ -216,6 +216,16 @@ async function openDeployment(options: ServiceOptions) {
     appUrl,
     logGroups,
   };
+}
+
+/**
+ * Writes an empty `package.json` into the assembly. Without it Node would apply the one of the project around the functions; on AWS
+ * there is none. It appears whole, because the functions of another service may be reading it.
+ */
+async function separateFromProject(assembly: string): Promise<void> {
+  const draft = join(assembly, `package-${randomUUID()}.json`);
+  await writeFile(draft, '{}');
+  await rename(draft, join(assembly, 'package.json'));
 }
 
 function startFront(
