@@ -6,6 +6,7 @@ export const THOROUGH = [
   'clients/lies',
   'shared/files/search',
   'shared/files/faults',
+  'shared/files/listing',
   'shared/administration/delete-account',
   'shared/administration/suspension',
   'shared/rate-limit/rate-limiter',

@@ -43,10 +43,25 @@ export async function synthesizeStage(
   }
 }
 
-/** Synthesizes like {@link synthesizeStage} and keeps only the templates, by the last part of their stack's name (`Api`). */
-export async function templatesOf(
+const known = new Map<string, Promise<Record<string, Template>>>();
+
+/**
+ * Synthesizes like {@link synthesizeStage} and keeps only the templates, by the last part of their stack's name (`Api`). The test
+ * files of a process share them.
+ */
+export function templatesOf(
   stage: StageName,
   changes: Partial<StageSettings> = {},
+): Promise<Readonly<Record<string, Template>>> {
+  const key = JSON.stringify([stage, changes]);
+  const templates = known.get(key) ?? synthesizeTemplates(stage, changes);
+  known.set(key, templates);
+  return templates;
+}
+
+async function synthesizeTemplates(
+  stage: StageName,
+  changes: Partial<StageSettings>,
 ): Promise<Record<string, Template>> {
   const { templates, remove } = await synthesizeStage(stage, changes);
   await remove();

@@ -24,7 +24,7 @@ beforeAll(async () => {
 describe('a stage with all optional settings', () => {
   const certificate = (id: string) => `arn:aws:acm:us-east-1:123456789012:certificate/${id}`;
   const WEB_ACL = 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/files/1';
-  let templates: Record<string, Template>;
+  let templates: Readonly<Record<string, Template>>;
   beforeAll(async () => {
     templates = await templatesOf('prod', {
       account: '123456789012',
@@ -435,7 +435,7 @@ describe('a stage is read from its file, and not from the environment:', () => {
 });
 
 describe('a second copy', () => {
-  let templates: Record<string, Template>;
+  let templates: Readonly<Record<string, Template>>;
   beforeAll(async () => {
     templates = await templatesOf('prod', { secondCopy: { region: 'eu-west-1', keepDays: 30 } });
   });

@@ -8,6 +8,7 @@ import { deleteFile } from '../../../shared/files/delete-file.ts';
 import type { StoredFile } from '../../../shared/files/file.ts';
 import { listFiles } from '../../../shared/files/list-files.ts';
 import { skipSeqs } from '../../support/generated-files.ts';
+import { IS_THOROUGH } from '../../support/thorough.ts';
 import { ACCOUNT_LIMITS, inTime, newAccount, upload } from './actions.ts';
 import { startService } from './service.ts';
 
@@ -82,7 +83,7 @@ test('the listing shows the same pages as a plain list after any uploads and del
         expect(differences).toEqual([]);
       },
     ),
-    { numRuns: 8 },
+    { numRuns: IS_THOROUGH ? 8 : 4 },
   );
 });
 

@@ -11,6 +11,7 @@ import { listFiles } from '../../../shared/files/list-files.ts';
 import { foldName, NAME_SEPARATOR } from '../../../shared/files/sealed-names.ts';
 import { sweepRow } from '../../../shared/files/sweep.ts';
 import { GENERATED_FILE_BYTES, generateFiles } from '../../support/generated-files.ts';
+import { IS_THOROUGH } from '../../support/thorough.ts';
 import { HOUR_MS, inTime, newAccount, sweepAt, upload } from './actions.ts';
 import { FAULTS, faultsOfProduct, TRIED } from './faults.ts';
 import { startService } from './service.ts';
@@ -364,6 +365,6 @@ describe('a search compared with a model', () => {
         for (const one of names) await searchAndCompare(accountId, model, { part: one, limit: 100 });
       },
     );
-    await fc.assert(property, { numRuns: 10, endOnFailure: true });
+    await fc.assert(property, { numRuns: IS_THOROUGH ? 10 : 4, endOnFailure: true });
   });
 });
