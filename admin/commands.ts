@@ -1,6 +1,7 @@
 import type { Command } from './commands/command.ts';
 import { deleteAccount } from './commands/delete-account.ts';
 import { endSessions } from './commands/end-sessions.ts';
+import { openCanary } from './commands/open-canary.ts';
 import { reconcile } from './commands/reconcile.ts';
 import { setLimit } from './commands/set-limit.ts';
 import { show } from './commands/show.ts';
@@ -17,6 +18,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'take-down': takeDown,
   'delete-account': deleteAccount,
   reconcile,
+  'open-canary': openCanary,
 };
 
 /** A command as it is typed. */

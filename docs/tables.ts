@@ -134,6 +134,7 @@ export const TABLES_OF_ARCHITECTURE: Readonly<Record<string, () => string>> = {
         [`POST ${code(ROUTES.uploadFile.path)} with a form over 4 MiB or without a length`, code(UPLOAD_STREAM_ENTRY)],
         ['S3 "Object Created" under `incoming/`', code(BACKGROUND_ENTRIES.completeArrivedUpload)],
         ['the clock, every minute', code(BACKGROUND_ENTRIES.sweep)],
+        ['the clock, every five minutes', code(BACKGROUND_ENTRIES.canary)],
       ],
     ),
   invariants: () => table(['', 'What holds', 'Enforced in', 'Proved by'], invariantRows()),

@@ -41,7 +41,7 @@ export async function synthesizeApp(stage: StageConfig, settings: SynthesisSetti
     new StreamingStack(app, name('Streaming'), { stage, resources, bundles, data, ...stage.streaming });
   const edge = new EdgeStack(app, name('Edge'), { stage, resources, api: api.restApi, streaming, webAcl, dashboard });
   const distributions = { app: edge.distribution, cdn: data.distribution };
-  new OperationsStack(app, name('Operations'), { stage, resources, api, streaming, distributions });
+  new OperationsStack(app, name('Operations'), { stage, resources, api, streaming, distributions, bundles });
   new EdgeAlarmsStack(app, name('EdgeAlarms'), {
     stage,
     distributionIds: { app: edge.distributionId, cdn: data.distributionId },

@@ -20,6 +20,8 @@ export const VARIABLES = {
   APP_URL_PARAMETER: 'name of the SSM parameter with the address of API and dashboard, without a trailing slash',
   LOGIN_PROVIDER_SECRET: 'ARN of the secret with the OAuth client (see shared/login/provider.ts)',
   ORIGIN_SECRET: 'ARN of the secret by which functions recognise a request from our edge',
+  CANARY_KEY_PARAMETER: 'name of the SSM parameter (SecureString) with the API key of the canary',
+  CANARY_STREAMS: '`true` when the canary uploads through the streaming lane as well',
   STREAMING_PLACES: 'how many requests one process of the streaming lane serves at once',
   NEEDED_VARIABLES:
     'comma-separated names of the variables and limits that this function has by its needs (infra/constructs/needs.ts)',

@@ -5,6 +5,7 @@ import { auditStore } from '../../shared/aws/audit-store.ts';
 import { deletionNoteStore } from '../../shared/aws/deletion-note-store.ts';
 import { fileStore } from '../../shared/aws/file-store.ts';
 import { objectInventory, objectStore } from '../../shared/aws/object-store.ts';
+import { putSecretParameter } from '../../shared/aws/parameters.ts';
 import { releaseStore } from '../../shared/aws/release-store.ts';
 import { sessionStore } from '../../shared/aws/session-store.ts';
 import { limit, required } from '../../shared/env.ts';
@@ -17,6 +18,7 @@ export const stores = {
   accounts: accountStore,
   administration: administrationStore,
   audit: auditStore,
+  canaryKey: { put: (key: string) => putSecretParameter(required('CANARY_KEY_PARAMETER'), key) },
   files: fileStore,
   inventory: objectInventory,
   keyMarks: keyMarkStore,

@@ -5,6 +5,8 @@ export const ASSUMPTIONS = {
   billedMsOf: {
     // S3 copies 25 MiB meanwhile.
     CompleteUpload: 500,
+    // It waits for the service.
+    Canary: 3_000,
   } as Readonly<Record<string, number>>,
   /** Lambda's own lines of an invocation (START, END, REPORT), and what it puts before each of ours. */
   lambdaLogBytes: 500,
@@ -15,4 +17,5 @@ export const ASSUMPTIONS = {
   /** What CloudWatch counts of every line besides its text. Source: CloudWatch Logs, "PutLogEvents". */
   lineOverheadBytes: 26,
   sweepsPerMonth: (365 / 12) * 24 * 60,
+  canaryRunsPerMonth: (365 / 12) * 24 * 12,
 } as const;

@@ -1,7 +1,7 @@
 import { ASSUMPTIONS } from './assumptions.ts';
 import { type Cost, costOf, costOfRequests, METERED, totalOf } from './costs.ts';
 import { LOOKED_UP, REGION } from './prices.ts';
-import { METERED_REQUESTS, type MeteredRequest } from './use.ts';
+import { METERED_REQUESTS, type MeteredRequest, SCHEDULED } from './use.ts';
 
 export interface Table {
   readonly head: readonly string[];
@@ -21,7 +21,7 @@ const PARTS = {
 
 /** A million of each kind of request. */
 export function costsOfRequests(): Table {
-  const shown = Object.entries(METERED_REQUESTS).filter(([, { through }]) => through !== 'none');
+  const shown = Object.entries(METERED_REQUESTS).filter(([name]) => !SCHEDULED.includes(name as MeteredRequest));
   return {
     head: ['A million', ...Object.values(PARTS), 'Together'],
     rows: shown.map(([name, { what }]) => {
@@ -43,7 +43,8 @@ export function basis(): string {
 export function costsOfIdleMonth(): Table {
   const { alarmMetrics, compositeAlarms, dashboards, secrets, firewallRules } = METERED.stock;
   const sweeps = Math.round(ASSUMPTIONS.sweepsPerMonth);
-  const { metrics } = METERED.requests.sweep;
+  const runs = Math.round(ASSUMPTIONS.canaryRunsPerMonth);
+  const { sweep, canary } = METERED.requests;
   const parts: [string, number][] = [
     [
       `Alarms: ${alarmMetrics} metrics in them, ${compositeAlarms} over others`,
@@ -55,8 +56,12 @@ export function costsOfIdleMonth(): Table {
       `The firewall of \`prod\`: 1 web ACL, ${firewallRules} rules`,
       costOf('firewall', 1) + costOf('firewallRule', firewallRules),
     ],
-    [`Metrics that the sweeper writes: ${metrics}`, costOf('metric', metrics)],
+    [
+      `Metrics that the sweeper and the canary write: ${sweep.metrics + canary.metrics}`,
+      costOf('metric', sweep.metrics + canary.metrics),
+    ],
     [`The sweeper: ${sweeps.toLocaleString('en-US')} runs`, totalOf(costOfRequests('sweep', sweeps))],
+    [`The canary: ${runs.toLocaleString('en-US')} runs`, totalOf(costOfRequests('canary', runs))],
   ];
   const sum = parts.reduce((total, [, cost]) => total + cost, 0);
   return {

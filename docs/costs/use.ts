@@ -48,6 +48,10 @@ export const METERED_REQUESTS = {
   downloadCached: { what: 'Downloads, cached at the edge', through: 'cdn' },
   downloadUncached: { what: 'Downloads, not cached', through: 'cdn' },
   sweep: { what: 'Sweeps that find nothing to do', through: 'none' },
+  canary: { what: 'Runs of the canary', through: 'app' },
 } as const satisfies Record<string, { what: string; through: 'app' | 'cdn' | 'none' }>;
+
+/** What runs by the clock, also in an idle month. */
+export const SCHEDULED: readonly MeteredRequest[] = ['sweep', 'canary'];
 
 export type MeteredRequest = keyof typeof METERED_REQUESTS;

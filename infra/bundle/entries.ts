@@ -4,6 +4,7 @@ import { ROUTES } from '../../shared/routes.ts';
 export const BACKGROUND_ENTRIES = {
   completeArrivedUpload: 'functions/background/complete-arrived-upload.ts',
   sweep: 'functions/background/sweep.ts',
+  canary: 'functions/background/canary.ts',
 } as const;
 
 /** The function that answers every path and method that is not in the table of routes. */

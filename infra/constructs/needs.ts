@@ -5,7 +5,7 @@ import type * as s3 from 'aws-cdk-lib/aws-s3';
 import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import { TABLES, type TableName } from '../../shared/aws/tables.ts';
 import type { LimitName } from '../../shared/limits.ts';
-import type { AllowListName, StageConfig } from '../settings/stage.ts';
+import { type AllowListName, canaryKeyParameterName, type StageConfig } from '../settings/stage.ts';
 import { acceptFindings, arnInFindings } from './accepted-finding.ts';
 
 /** A DynamoDB action without its prefix. A transaction needs the action of each of its items. */
@@ -57,7 +57,7 @@ export interface Needs {
   readonly uploads?: readonly BucketUse[];
   readonly limits?: readonly LimitName[];
   readonly secrets?: readonly ('loginProvider' | 'originSecret')[];
-  readonly values?: readonly ('cdnUrl' | 'appUrl')[];
+  readonly values?: readonly ('cdnUrl' | 'appUrl' | 'canaryKey')[];
   /** The lists of who may log in, if they are not empty. */
   readonly optional?: readonly AllowListName[];
 }
@@ -101,12 +101,12 @@ export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResourc
     if (name === 'cdnUrl') environment.CDN_URL = resources.cdnUrl;
     if (name === 'appUrl') {
       environment.APP_URL_PARAMETER = resources.appUrlParameterName;
-      const resourceName = resources.appUrlParameterName.slice(1);
-      allow(
-        role,
-        ['ssm:GetParameter'],
-        [Stack.of(role).formatArn({ service: 'ssm', resource: 'parameter', resourceName })],
-      );
+      allowParameter(role, resources.appUrlParameterName);
+    }
+    if (name === 'canaryKey') {
+      environment.CANARY_KEY_PARAMETER = canaryKeyParameterName(stage.name);
+      // The policy of the key that encrypts it lets SSM decrypt for every role that may read the parameter.
+      allowParameter(role, environment.CANARY_KEY_PARAMETER);
     }
   }
   for (const name of needs.optional ?? []) {
@@ -114,6 +114,11 @@ export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResourc
     if (value) environment[name] = value;
   }
   return { ...environment, NEEDED_VARIABLES: Object.keys(environment).join(',') };
+}
+
+function allowParameter(role: iam.Role, name: string): void {
+  const parameter = { service: 'ssm', resource: 'parameter', resourceName: name.slice(1) };
+  allow(role, ['ssm:GetParameter'], [Stack.of(role).formatArn(parameter)]);
 }
 
 function allow(role: iam.Role, actions: string[], resources: string[]): void {

@@ -19,6 +19,11 @@ export const ALARMS = {
     urgency: 'page',
     meaning: 'A request was answered `internal_error`: the service has a bug, or its configuration is wrong.',
   },
+  CanaryFailing: {
+    urgency: 'page',
+    meaning:
+      'The canary, a client of our own that tries the service every five minutes, fails or does not run. People probably cannot use the service, even if few requests show it.',
+  },
   ApiBudgetFast: {
     urgency: 'page',
     meaning:

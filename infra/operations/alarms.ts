@@ -5,6 +5,7 @@ import type { StreamingStack } from '../stacks/streaming-stack.ts';
 import { type AlarmSettings, addAlarm } from './alarm.ts';
 import { ALARMS, type AlarmName, descriptionOf } from './alarm-list.ts';
 import type { NotifyingAlarm } from './alarm-topics.ts';
+import { CANARY_PERIOD } from './canary.ts';
 import { addBurnAlarm, type BurnRate, FAST_BURN, SLOW_BURN } from './error-budget.ts';
 import { directUploadRequests, FIVE_MINUTES, serviceMetric, sumOf, throttleMetrics, type Watched } from './watched.ts';
 
@@ -26,6 +27,7 @@ export class Alarms extends Construct {
   constructor(scope: Construct, id: string, watched: Watched) {
     super(scope, id);
     this.#watched = watched;
+    if (watched.stage.canary) this.watchCanary();
     this.watchApi();
     this.watchLogins();
     if (watched.streaming) this.watchStreaming(watched.streaming);
@@ -33,6 +35,16 @@ export class Alarms extends Construct {
     this.watchDirectUploads();
     this.watchBackground();
     this.watchDatabase();
+  }
+
+  private watchCanary(): void {
+    this.addNotifyingAlarm('CanaryFailing', {
+      metric: serviceMetric(this.#watched, 'CanaryFailures', { statistic: 'Maximum', period: CANARY_PERIOD }),
+      from: 1,
+      // Runs are not exactly five minutes apart, so one of them may be missing in a period.
+      periods: [2, 3],
+      missingData: 'alarm',
+    });
   }
 
   /** A function that crashes, runs out of time or is throttled is a 5xx of the gateway. So no function has an alarm of its own. */

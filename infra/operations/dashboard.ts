@@ -115,6 +115,7 @@ function refusals(watched: Watched): cloudwatch.IWidget[] {
 
 function background(watched: Watched): cloudwatch.IWidget[] {
   return [
+    graph('Failures of the canary', [serviceMetric(watched, 'CanaryFailures', { statistic: 'Maximum' })]),
     graph('Sweeper lag, s', [serviceMetric(watched, 'SweepLag', { statistic: 'Maximum' })]),
     graph('Sweeper', [
       serviceMetric(watched, 'Swept').with({ label: 'rows finished' }),

@@ -3,13 +3,15 @@ import type { Construct } from 'constructs';
 import { addOutput } from '../settings/outputs.ts';
 import { addAlarmTopics } from './alarm-topics.ts';
 import { Alarms } from './alarms.ts';
+import { addCanary } from './canary.ts';
 import { addDashboard } from './dashboard.ts';
 import type { Watched } from './watched.ts';
 
-/** The alarms, their topics, and the dashboard. The stack has no state, and the service runs without it. */
+/** The canary, the alarms, their topics, and the dashboard. The stack has no state, and the service runs without it. */
 export class OperationsStack extends Stack {
-  constructor(scope: Construct, id: string, watched: Watched) {
+  constructor(scope: Construct, id: string, { bundles, ...watched }: Watched & { readonly bundles: string }) {
     super(scope, id, { env: watched.stage.place });
+    if (watched.stage.canary) addCanary(this, watched, bundles);
     const alarms = new Alarms(this, 'Alarms', watched).all;
     addAlarmTopics(this, alarms, {
       emails: watched.stage.alarmEmails,

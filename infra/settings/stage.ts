@@ -19,6 +19,7 @@ export interface StageSettings {
   readonly whoMayLogIn: typeof EVERYONE | { readonly domains?: readonly string[]; readonly emails?: readonly string[] };
   readonly limits?: Readonly<Partial<Record<LimitName, number>>>;
   readonly alarmEmails?: { readonly page?: readonly string[]; readonly ticket?: readonly string[] };
+  readonly canary?: boolean;
   readonly monthlyBudgetUsd?: number;
   readonly appDomain?: CustomDomain;
   readonly cdnDomain?: CustomDomain;
@@ -80,6 +81,10 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
     meaning:
       '`page` gets the [alarms](alarms.md) that wake a person, `ticket` those that wait for a working day. The owner of each address must first confirm a mail from AWS',
   },
+  canary: {
+    values: '`true` (default), `false`',
+    meaning: '`false`: there is no [canary](#the-canary), so an outage without traffic is not noticed',
+  },
   monthlyBudgetUsd: {
     values: 'US dollars; absent: none',
     meaning:
@@ -134,6 +139,8 @@ export interface StageConfig {
   /** Comma-separated values of the variables of the login. Undefined: the variable is not set. */
   readonly allowLists: Readonly<Record<AllowListName, string | undefined>>;
   readonly alarmEmails: Readonly<Record<'page' | 'ticket', readonly string[]>>;
+  /** Whether a client of our own tries the service every five minutes. */
+  readonly canary: boolean;
   readonly monthlyBudgetUsd: number | undefined;
   /** Absent: the distributions have names under cloudfront.net, which are separate sites (Public Suffix List). */
   readonly appDomain: CustomDomain | undefined;
@@ -163,6 +170,11 @@ export function operatorParameterName(stage: StageName): string {
 /** Returns the name of the SSM parameter that holds the address of API and dashboard, without a slash at its end. */
 export function appUrlParameterName(stage: StageName): string {
   return `/file-hosting/${stage}/app-url`;
+}
+
+/** Returns the name of the SSM parameter, a SecureString, that holds the API key of the canary. No deployment makes it. */
+export function canaryKeyParameterName(stage: StageName): string {
+  return `/file-hosting/${stage}/canary-key`;
 }
 
 /** Returns the name of the SSM parameter that holds the {@link deployedSettings} as JSON. */
@@ -231,6 +243,7 @@ export function readStage(name: StageName, settings: StageSettings): StageConfig
     limits: limitsOf(check, settings.limits ?? {}),
     allowLists: allowListsOf(check, settings.whoMayLogIn),
     alarmEmails: alarmEmailsOf(check, settings.alarmEmails ?? {}),
+    canary: check.choice('canary', settings.canary ?? true, [true, false]),
     monthlyBudgetUsd: budgetOf(check, settings),
     appDomain: domainOf(check, 'appDomain', settings.appDomain),
     cdnDomain: domainOf(check, 'cdnDomain', settings.cdnDomain),

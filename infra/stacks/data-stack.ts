@@ -16,6 +16,7 @@ import { addressOf } from '../constructs/viewer-side.ts';
 import { addOutput } from '../settings/outputs.ts';
 import {
   appUrlParameterName,
+  canaryKeyParameterName,
   deployedSettings,
   operatorParameterName,
   type StageConfig,
@@ -104,6 +105,8 @@ export class DataStack extends Stack {
       ...Object.fromEntries(
         Object.entries(TABLES).map(([name, { variable }]) => [variable, tables[name as TableName].tableName]),
       ),
+      STAGE: stage.name,
+      CANARY_KEY_PARAMETER: canaryKeyParameterName(stage.name),
       UPLOADS_BUCKET: this.resources.uploads.bucketName,
       CDN_URL: addressOf(this.distribution, stage.cdnDomain),
       CDN_DISTRIBUTION_URL: addressOf(this.distribution, undefined),

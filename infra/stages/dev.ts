@@ -7,6 +7,7 @@ export const dev: StageSettings = {
   // Every login is refused until you add domains or addresses here.
   whoMayLogIn: { domains: [], emails: [] },
   limits: {},
+  canary: false,
   firewall: 'off',
   streaming: { environments: 20 },
 };

@@ -58,27 +58,51 @@ function secretName(id: string): string {
   return name.endsWith(`-${SUFFIX}`) ? name.slice(0, -SUFFIX.length - 1) : name;
 }
 
+interface ParameterInput {
+  readonly Name?: unknown;
+  readonly WithDecryption?: unknown;
+  readonly Value?: unknown;
+  readonly Type?: unknown;
+  readonly Overwrite?: unknown;
+}
+
 export const parameterArn = (name: string, { region, accountId }: Account): string =>
   `arn:aws:ssm:${region}:${accountId}:parameter/${name.replace(/^\//, '')}`;
 
-/** SSM's Parameter Store, as far as `GetParameter` of a plain parameter. @param values  by name. */
+/**
+ * SSM's Parameter Store, as far as `GetParameter`, and `PutParameter` of an encrypted one, which lasts until the service ends.
+ * @param values  of the plain parameters, by name.
+ */
 export function createParameterService(values: Readonly<Record<string, string>>, account: Account): JsonService {
   const LastModifiedDate = Date.now() / 1000;
-  const read = (Name: string) => {
-    const Value = Object.hasOwn(values, Name) ? values[Name] : undefined;
+  const secret = new Map<string, string>();
+  const read = (Name: string, isDecrypted: boolean) => {
+    const encrypted = secret.get(Name);
+    const Value = encrypted ?? (Object.hasOwn(values, Name) ? values[Name] : undefined);
     if (Value === undefined) throw new JsonError('ParameterNotFound', '');
+    if (encrypted !== undefined && !isDecrypted) throw new Error(`${Name} is read without WithDecryption`);
     const ARN = parameterArn(Name, account);
-    const Parameter = { Name, Type: 'String', Value, Version: 1, LastModifiedDate, ARN, DataType: 'text' };
+    const Type = encrypted === undefined ? 'String' : 'SecureString';
+    const Parameter = { Name, Type, Value, Version: 1, LastModifiedDate, ARN, DataType: 'text' };
     return jsonReply(200, { Parameter });
   };
   return {
     name: 'ssm',
     targetPrefix: 'AmazonSSM.',
-    interpret(operation, { Name, ...unknown }: { Name?: unknown }) {
-      const isKnown = operation === 'GetParameter' && Object.keys(unknown).length === 0;
-      if (!isKnown || typeof Name !== 'string') return undefined;
-      const permissions = [{ action: 'ssm:GetParameter', resource: parameterArn(Name, account) }];
-      return { tables: [], permissions, perform: async () => read(Name) };
+    interpret(operation, { Name, WithDecryption = false, ...unknown }: ParameterInput) {
+      if (typeof Name !== 'string' || typeof WithDecryption !== 'boolean') return undefined;
+      const permissions = [{ action: `ssm:${operation}`, resource: parameterArn(Name, account) }];
+      if (operation === 'GetParameter' && Object.keys(unknown).length === 0) {
+        return { tables: [], permissions, perform: async () => read(Name, WithDecryption) };
+      }
+      const { Value, Type, Overwrite, ...others } = unknown as ParameterInput;
+      const isKnown = operation === 'PutParameter' && Type === 'SecureString' && Overwrite === true;
+      if (!isKnown || typeof Value !== 'string' || Object.keys(others).length > 0) return undefined;
+      const perform = async () => {
+        secret.set(Name, Value);
+        return jsonReply(200, { Version: 1, Tier: 'Standard' });
+      };
+      return { tables: [], permissions, perform };
     },
   };
 }

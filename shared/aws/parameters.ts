@@ -1,4 +1,4 @@
-import { GetParameterCommand, ParameterNotFound, SSMClient } from '@aws-sdk/client-ssm';
+import { GetParameterCommand, ParameterNotFound, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { required } from '../env.ts';
 import { cached } from './cached.ts';
 import { CALL_MS, callSettings } from './call-times.ts';
@@ -33,9 +33,23 @@ async function readAppUrl(): Promise<string> {
 }
 
 /** Reads the text of a parameter; undefined when there is none of that name. @throws ApiError `service_unavailable`. */
-export async function readParameter(name: string): Promise<string | undefined> {
+export function readParameter(name: string): Promise<string | undefined> {
+  return read({ Name: name });
+}
+
+/** Like {@link readParameter}, for a parameter that is encrypted with the key that SSM manages. */
+export function readSecretParameter(name: string): Promise<string | undefined> {
+  return read({ Name: name, WithDecryption: true });
+}
+
+/** Stores the text of an encrypted parameter, in place of the one that it has. Only the operator may. */
+export async function putSecretParameter(name: string, value: string): Promise<void> {
+  await ssm().send(new PutParameterCommand({ Name: name, Value: value, Type: 'SecureString', Overwrite: true }));
+}
+
+async function read(input: { Name: string; WithDecryption?: boolean }): Promise<string | undefined> {
   try {
-    const { Parameter } = await ssm().send(new GetParameterCommand({ Name: name }));
+    const { Parameter } = await ssm().send(new GetParameterCommand(input));
     return Parameter?.Value;
   } catch (error) {
     if (error instanceof ParameterNotFound) return undefined;

@@ -343,6 +343,28 @@ describe('reconcile', () => {
   });
 });
 
+test('open-canary gives the canary a key, and revokes its last one', async () => {
+  const runCanary = async () => (await service.invoke('CanaryFunction', { time: '2026-01-01T00:30:00Z' })).payload;
+  const start = service.logs.length;
+  expect(await runCanary()).toBe('[]');
+  // Without a key it writes no metric, so its alarm starts.
+  await expect.poll(() => service.logs.slice(start).join()).toContain('the canary has no key');
+  expect(service.logs.slice(start).join()).not.toContain('CanaryFailures');
+  const first = await adminJson('open-canary');
+  expect(first).toMatchObject({ key_prefix: expect.stringMatching(/^svc_test_/), revoked: 0 });
+  const again = await adminJson('open-canary');
+  expect(again).toMatchObject({ id: first.id, revoked: 1 });
+  const from = service.logs.length;
+  expect(await runCanary()).toBe('[]');
+  await expect.poll(() => service.logs.slice(from).join()).toContain('"CanaryFailures":0');
+  expect(await adminJson('show', 'canary')).toMatchObject({
+    id: first.id,
+    file_count: 0,
+    storage_used_bytes: 0,
+    api_keys: [{ key_prefix: again.key_prefix, last_used_at: expect.any(String) }],
+  });
+});
+
 test('the books of all accounts balance after these commands', async () => {
   await operator.expireDeadlines();
   await operator.sweep();

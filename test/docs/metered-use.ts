@@ -36,7 +36,8 @@ export async function meterUse(service: TestService): Promise<Record<MeteredRequ
     search: await use(() => done(lister.byKey.request('GET', '/files?search=9')), 'request'),
     downloadUncached: await use(() => download(links.pop())),
     downloadCached: await use(() => download(seen)),
-    sweep: await use(() => service.runSchedules(), 'swept', 'metrics'),
+    sweep: await use(() => service.invoke('SweepFunction', {}), 'swept', 'metrics'),
+    canary: await use(() => runCanary(service), 'request', 'request', 'request', 'request', 'metrics', 'metrics'),
   };
 }
 
@@ -44,6 +45,7 @@ export async function meterUse(service: TestService): Promise<Record<MeteredRequ
 async function prepare(service: TestService): Promise<[TestAccount, TestAccount, string[]]> {
   const [uploader, lister] = [await service.newAccount(), await service.newAccount()];
   const operator = operatorOf(service);
+  await operator.putCanaryKey((await service.newAccount()).key);
   await generateFiles(operator.dynamoDb, service.tables, { accountId: lister.id, count: FILES_IN_LIST });
   operator.close();
   const links: string[] = [];
@@ -51,7 +53,7 @@ async function prepare(service: TestService): Promise<[TestAccount, TestAccount,
     links.push(String((await done(uploader.byKey.upload('a', SMALL_FILE))).body.url));
   }
   // Wait for all log lines of these requests, so that none arrives later. A new account is three requests.
-  const requests = Array.from({ length: 2 * 3 + links.length }, () => 'request');
+  const requests = Array.from({ length: 3 * 3 + links.length }, () => 'request');
   const metrics = links.map(() => 'metrics');
   await linesOf(() => service.logs, [...requests, ...metrics]);
   return [uploader, lister, links];
@@ -64,6 +66,12 @@ async function uploadDirectly(service: TestService, { byKey }: TestAccount): Pro
   await done(complete(byKey, ticket.body));
   // On AWS the event takes about a second, so a client that completes at once is first.
   await service.deliverEvents();
+}
+
+/** A run in a later quarter of an hour, in which the canary does not upload by the streaming server. */
+async function runCanary(service: TestService): Promise<void> {
+  const { payload } = await service.invoke('CanaryFunction', { time: '2026-01-01T00:30:00Z' });
+  if (payload !== '[]') throw new Error(`steps of the canary failed: ${payload}`);
 }
 
 async function download(link = ''): Promise<void> {

@@ -5,7 +5,10 @@ import { onlySynthesized, type Synthesized, synthesized } from '../support/synth
 /** Counts the resources of the templates that cost something per month, and reads the memory of the functions. */
 export async function countStock(): Promise<Stock> {
   const count = async (stack: string, type: string) => (await synthesized(stack, type)).length;
-  const functions = await synthesized('Api', 'AWS::Lambda::Function');
+  const functions = [
+    ...(await synthesized('Api', 'AWS::Lambda::Function')),
+    ...(await synthesized('Operations', 'AWS::Lambda::Function')),
+  ];
   const alarms = [
     ...(await synthesized('Operations', 'AWS::CloudWatch::Alarm')),
     ...(await synthesized('EdgeAlarms', 'AWS::CloudWatch::Alarm')),

@@ -110,6 +110,15 @@ async function failToStream(): Promise<void> {
   await withFault(service, fault, () => uploadStreaming(account, 'a.txt', 'hello'));
 }
 
+async function runCanary(): Promise<unknown> {
+  await operator.putCanaryKey((await service.newAccount()).key);
+  return service.invoke('CanaryFunction', { time: '2026-01-01T00:30:00Z' });
+}
+
+/** Not the health check, whose outcome is kept for some seconds. */
+const failAsCanary = () =>
+  withFault(service, { match: { service: 's3', operation: 'PutObject' }, effect: 'error-before' }, runCanary);
+
 /** Deletes a file whose object S3 refuses to delete, then sweeps, once or still without S3. */
 async function sweepUndeleted(): Promise<void> {
   const { byKey } = await service.newAccount();
@@ -157,6 +166,10 @@ const DRIVEN: Readonly<Record<AlarmName, Driven>> = {
   InternalError: {
     starts: async () => repeated(await logged('Rejections', readBrokenRow), { every: 1, last: 1 }),
     stays: async () => repeated(await logged('Rejections', unknownFile), { every: 1, last: 1 }),
+  },
+  CanaryFailing: {
+    starts: async () => repeated(await logged('CanaryFailures', failAsCanary), { every: 5, last: 10 }),
+    stays: async () => repeated(await logged('CanaryFailures', () => runCanary()), { every: 5, last: 15 }),
   },
   ApiBudgetFast: {
     starts: () => apiErrors('ApiBudgetFast', 1, 8),
@@ -261,7 +274,7 @@ describe.each(Object.entries(DRIVEN))('the alarm %s', (name, { starts, stays }) 
 
 test('only the alarms on what reports without traffic start when all data is missing', () => {
   const started = [...alarms.values()].filter((alarm) => isAlarming(alarm, [], NOW)).map(({ name }) => name);
-  expect(started).toEqual(['SweeperLag']);
+  expect(started.toSorted()).toEqual(['CanaryFailing', 'SweeperLag']);
 });
 
 describe('the error budget, at 40 requests an hour, most of them of the canary:', () => {

@@ -73,6 +73,8 @@ async function requestEveryRoute(): Promise<void> {
 async function useLoginsAndKeys(): Promise<void> {
   await fetch(`${service.urls.root_url}/health`);
   await fetch(`${service.urls.root_url}/nothing`);
+  await operator.putCanaryKey(account.key);
+  await service.invoke('CanaryFunction', { time: '2026-01-01T00:30:00Z' });
   await forgetRecentUse(operator);
   await fetch(`${service.urls.base_url}/auth/google`, { redirect: 'manual' });
   await forgetRecentUse(operator);
@@ -219,7 +221,7 @@ test('every granted action of every role is used', async () => {
   const unused = service.front
     .grantsUnused()
     // Other roles belong to CDK's helpers of a deployment. Lambda itself uses a role to write logs and send failed events.
-    .filter(({ principal }) => /^FileHosting-local-(Api-\w+|Streaming-)Role[0-9A-F]{8}-/.test(principal))
+    .filter(({ principal }) => /^FileHosting-local-(Api-\w+|Operations-\w+|Streaming-)Role[0-9A-F]{8}-/.test(principal))
     .filter(({ action }) => !/^(logs|sqs):/.test(action))
     .map(({ principal, action, resource }) => `${principal} ${action} ${resource}`);
   expect(unused).toEqual([]);

@@ -8,6 +8,7 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
+import { PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import type { SweepReport } from '../../shared/files/sweep.ts';
 import type { TestService } from './service.ts';
 
@@ -22,6 +23,8 @@ export interface Operator {
   expireDeadlines(): Promise<number>;
   /** Sets the end of every lease of an attempt to complete a direct upload to a time that has passed. */
   expireLeases(): Promise<void>;
+  /** Stores the API key of the canary. */
+  putCanaryKey(key: string): Promise<void>;
   /** Runs the sweeper once. @throws Error when it fails. */
   sweep(): Promise<SweepReport>;
   close(): void;
@@ -59,6 +62,12 @@ export function operatorOf(service: TestService): Operator {
     dynamoDb,
     s3,
     bucket: service.lambda.find('SweepFunction').variables.UPLOADS_BUCKET ?? '',
+    async putCanaryKey(key) {
+      const Name = service.lambda.find('CanaryFunction').variables.CANARY_KEY_PARAMETER;
+      const ssm = new SSMClient(common);
+      await ssm.send(new PutParameterCommand({ Name, Value: key, Type: 'SecureString', Overwrite: true }));
+      ssm.destroy();
+    },
     async expireDeadlines() {
       let rows = 0;
       const pass = async (Key: Record<string, AttributeValue>, deadline: string) => {

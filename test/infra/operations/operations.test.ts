@@ -35,6 +35,7 @@ test('what mends itself, or leaves time, is a ticket', () => {
   const pages = Object.entries(ALARMS).filter(([, { urgency }]) => urgency === 'page');
   expect(pages.map(([name]) => name)).toEqual([
     'InternalError',
+    'CanaryFailing',
     'ApiBudgetFast',
     'LoginFailures',
     'StreamingFailures',
@@ -166,6 +167,7 @@ test('the dashboard has these widgets', async () => {
     'Rejections by code',
     'Refused by the limiter, by class',
     'Who is refused',
+    'Failures of the canary',
     'Sweeper lag, s',
     'Sweeper',
     'Failed events in the queue',

@@ -156,11 +156,11 @@ describe.each(STAGES)('in the stage %s', (_name, assembly) => {
     }
   });
 
-  test('there is one function per route, one for unknown routes, and two in the background', async () => {
+  test('there is one function per route, one for unknown routes, two in the background, and the canary', async () => {
     const functions = await resourcesOf(assembly(), 'AWS::Lambda::Function');
     const own = functions.filter(({ logicalId }) => !HELPER.test(logicalId));
     const names = own.map(({ logicalId }) => logicalId.replace(/Function[0-9A-F]{8}$/, ''));
-    const expected = [...Object.keys(ROUTES), 'unknownRoute', 'completeArrivedUpload', 'sweep'];
+    const expected = [...Object.keys(ROUTES), 'unknownRoute', 'completeArrivedUpload', 'sweep', 'canary'];
     expect(names.map((name) => name.toLowerCase()).sort()).toEqual(expected.map((name) => name.toLowerCase()).sort());
     const methods = await resourcesOf(assembly(), 'AWS::ApiGateway::Method');
     const targets = methods.filter(({ properties }) => properties.HttpMethod !== 'ANY').map(targetOf);

@@ -4,6 +4,7 @@ import { synthesized } from '../../support/synthesized.ts';
 /** Otherwise an upgrade could run new code before its new grants, and its calls would be denied. */
 test.each([
   ['Api', 'AWS::Lambda::Function'],
+  ['Operations', 'AWS::Lambda::Function'],
   ['Streaming', 'AWS::Lambda::WebFunctionRevision'],
 ])('the code of every function of %s is deployed after the grants of its role', async (stack, type) => {
   const policies = await synthesized(stack, 'AWS::IAM::Policy');

@@ -1,0 +1,31 @@
+import { createApiKey } from '../../shared/api-keys/api-key.ts';
+import { required } from '../../shared/env.ts';
+import { accountIdOf } from '../../shared/login/identity.ts';
+import type { Command } from './command.ts';
+
+/** No identity provider has this issuer, so nobody can log in to the account. */
+const CANARY = { issuer: 'canary', subject: 'canary' };
+
+/**
+ * Gives the canary a key. If it dies before the key is stored, the canary goes on with its last key, and the next time revokes both. Of
+ * two at once, one may revoke the key that the other has stored: then the canary is refused, its alarm starts, and a third time mends
+ * it.
+ */
+export const openCanary: Command = {
+  arguments: [],
+  meaning:
+    'Give the canary an account and an API key of its own, and store the key for it. Run it again to replace the key; the last one is revoked',
+  async run({ stores, deadline: { deadlineAt } }) {
+    const id = accountIdOf(CANARY.issuer, CANARY.subject);
+    await stores.accounts.upsert({ id, email: 'canary', name: 'The canary' }, Date.now());
+    const former = await stores.keys.list(id);
+    const kind = required('STAGE') === 'prod' ? 'live' : 'test';
+    const made = await createApiKey(stores.keys, { accountId: id, name: 'canary', kind, deadlineAt });
+    await stores.canaryKey.put(made.key);
+    for (const key of former) await stores.keys.remove(id, key.id, { deadlineAt });
+    return {
+      json: { id, key_prefix: made.key_prefix, revoked: former.length },
+      text: `The canary has the key ${made.key_prefix}… of the account ${id}, from its next run on.`,
+    };
+  },
+};

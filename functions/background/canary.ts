@@ -1,0 +1,115 @@
+import { appUrl, readSecretParameter } from '../../shared/aws/parameters.ts';
+import { required } from '../../shared/env.ts';
+import { describeError, log } from '../../shared/log.ts';
+import { measure } from '../../shared/metrics.ts';
+
+/** Longer than any step takes in a healthy service, even with cold starts. A slower answer is a failure. */
+const STEP_MS = 10_000;
+const CONTENT = 'canary';
+const BOUNDARY = 'canary-boundary';
+const FORM = [
+  `--${BOUNDARY}`,
+  'Content-Disposition: form-data; name="file"; filename="canary.txt"',
+  'Content-Type: text/plain',
+  '',
+  CONTENT,
+  `--${BOUNDARY}--`,
+  '',
+].join('\r\n');
+/** The streaming server is asked in the first quarter of each hour only: in three runs, so that its outage is three failures. */
+const STREAMING_MINUTES = 15;
+/** A file that another run is still working with is younger. */
+const LEFTOVER_MS = 5 * 60_000;
+
+/** The service as a client sees it, through its public address. */
+interface Service {
+  readonly appUrl: string;
+  readonly key: string;
+}
+
+interface StoredFile {
+  readonly id: string;
+  readonly url: string;
+  readonly created_at: string;
+}
+
+/**
+ * Runs every five minutes, as a client: asks for the health, uploads a tiny file with a key of its own, reads its link, and deletes
+ * it. It writes the number of steps that failed. If it dies, or has no key, it writes nothing, and the missing value starts the
+ * alarm. If it dies between upload and deletion, a later run deletes the file.
+ * @param event  of the schedule; its time is in ISO 8601.
+ * @returns the names of the steps that failed.
+ */
+export async function handler({ time }: { time: string }): Promise<string[]> {
+  const key = await readSecretParameter(required('CANARY_KEY_PARAMETER'));
+  if (key === undefined) {
+    log('warn', 'the canary has no key: npm run admin -- open-canary');
+    return [];
+  }
+  const service = { appUrl: await appUrl(), key };
+  const isStreaming = required('CANARY_STREAMS') === 'true' && new Date(time).getUTCMinutes() < STREAMING_MINUTES;
+  const steps: [name: string, step: () => Promise<unknown>][] = [
+    ['health', () => ask(`${service.appUrl}/health`, {}, 200)],
+    ['form', () => roundTrip(service, { body: FORM })],
+    ...(isStreaming ? [['stream', () => roundTrip(service, streamed())] satisfies [string, () => unknown]] : []),
+    ['list', () => deleteLeftovers(service)],
+  ];
+  const failed: string[] = [];
+  for (const [name, step] of steps) {
+    try {
+      await step();
+    } catch (error) {
+      failed.push(name);
+      log('error', 'canary step failed', { step: name, ...describeError(error) });
+    }
+  }
+  measure({}, { CanaryFailures: failed.length });
+  return failed;
+}
+
+/** A body without a length, which the edge sends to the streaming server. */
+function streamed(): RequestInit {
+  return { body: new Blob([FORM]).stream(), duplex: 'half' } as RequestInit;
+}
+
+async function roundTrip(service: Service, form: RequestInit): Promise<void> {
+  const headers = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
+  const uploaded = await api<StoredFile>(service, 'POST', '/files', 201, { ...form, headers });
+  const read = await ask(uploaded.url, {}, 200);
+  if (read !== CONTENT) throw new Error(`the link has other content: ${read.slice(0, 100)}`);
+  await api(service, 'DELETE', `/files/${uploaded.id}`, 200);
+}
+
+/** Deletes what runs that died have left. */
+async function deleteLeftovers(service: Service): Promise<void> {
+  const { items } = await api<{ items: StoredFile[] }>(service, 'GET', '/files?limit=100', 200);
+  const old = items.filter(({ created_at }) => Date.now() - Date.parse(created_at) > LEFTOVER_MS);
+  for (const { id } of old) await api(service, 'DELETE', `/files/${id}`, 200);
+}
+
+async function api<Body>(
+  { appUrl, key }: Service,
+  method: string,
+  path: string,
+  status: number,
+  { headers, ...init }: RequestInit = {},
+): Promise<Body> {
+  const authorization = `Bearer ${key}`;
+  const text = await ask(
+    `${appUrl}/api/v1${path}`,
+    { ...init, method, headers: { ...headers, authorization } },
+    status,
+  );
+  return JSON.parse(text) as Body;
+}
+
+/** @returns the text of the answer. @throws Error naming the request id when it has another status. */
+async function ask(url: string, init: RequestInit, status: number): Promise<string> {
+  const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(STEP_MS) });
+  const text = await answer.text();
+  if (answer.status === status) return text;
+  const id = answer.headers.get('x-request-id') ?? answer.headers.get('x-amz-cf-id');
+  throw new Error(
+    `${init.method ?? 'GET'} ${new URL(url).pathname.split('/')[1]}: ${answer.status} ${text.slice(0, 200)} (request ${id})`,
+  );
+}

@@ -1,0 +1,73 @@
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { valuesInLog } from '../support/alarms.ts';
+import { type Operator, operatorOf } from '../support/operator.ts';
+import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { withFault } from '../support/with-fault.ts';
+
+/** The canary, against the local service. test/service/alarms.test.ts drives its alarm, test/admin its key. */
+
+const FIRST_QUARTER = '2026-01-01T00:10:00Z';
+const LATER = '2026-01-01T00:15:00Z';
+
+let service: TestService;
+let operator: Operator;
+let account: TestAccount;
+beforeAll(async () => {
+  service = await borrowTestService();
+  operator = operatorOf(service);
+});
+beforeEach(async () => {
+  account = await service.newAccount();
+  await operator.putCanaryKey(account.key);
+});
+afterAll(async () => {
+  operator.close();
+  await service.close();
+});
+
+/** @returns the names of the steps that failed. */
+async function run(time: string): Promise<string[]> {
+  const { payload } = await service.invoke('CanaryFunction', { time });
+  return JSON.parse(payload) as string[];
+}
+
+/** The lanes of the uploads in the log lines since `start`. */
+const lanesSince = (start: number) =>
+  valuesInLog(service.logs.slice(start)).flatMap(({ metric, dimensions }) =>
+    metric === 'Uploads' ? String(dimensions.Lane) : [],
+  );
+
+test.each([
+  ['by a form', LATER, ['inline']],
+  ['in the first quarter of an hour also through the streaming server', FIRST_QUARTER, ['inline', 'streaming']],
+])('uploads %s, and leaves nothing in the account', async (_what, time, lanes) => {
+  const start = service.logs.length;
+  expect(await run(time)).toEqual([]);
+  await expect.poll(() => lanesSince(start).toSorted()).toEqual(lanes);
+  const me = await account.bySession.request('GET', '/auth/me');
+  expect(me.body).toMatchObject({ file_count: 0, storage_used_bytes: 0 });
+});
+
+test('names the steps that fail, and goes on with the others', async () => {
+  const match = { service: 's3', operation: 'PutObject' } as const;
+  const failed = await withFault(service, { match, effect: 'error-before' }, () => run(LATER));
+  expect(failed).toEqual(['form']);
+  const lines = service.logs.filter((line) => line.includes('canary step failed'));
+  expect(lines.at(-1)).toMatch(/POST api: 503 .*service_unavailable.* \(request [\w-]+\)/);
+});
+
+test('deletes the file of a run that died, but not one that another run is still working with', async () => {
+  const [left, recent] = [await account.byKey.upload('left', 'a'), await account.byKey.upload('recent', 'a')];
+  await operator.dynamoDb.send(
+    new UpdateItemCommand({
+      TableName: service.tables.files,
+      Key: { account_id: { S: account.id }, id: { S: String(left.body.id) } },
+      UpdateExpression: 'SET created_at = :past',
+      ExpressionAttributeValues: { ':past': { N: String(Date.now() - 6 * 60_000) } },
+    }),
+  );
+  expect(await run(LATER)).toEqual([]);
+  const { body } = await account.byKey.request<{ items: { id: string }[] }>('GET', '/files');
+  expect(body.items?.map(({ id }) => id)).toEqual([recent.body.id]);
+});
