@@ -81,6 +81,7 @@ export const LAYERS: readonly Layer[] = [
     'openapi',
     'shared',
   ]),
+  tests('test/examples', 'Tests of the examples', ['test/support']),
   tests('test/clients', 'Tests of the clients', ['test/support', 'clients']),
   tests('test/dashboard', 'Tests of the dashboard, most of them in a browser', [
     'test/support',

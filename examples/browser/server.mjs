@@ -1,0 +1,43 @@
+import { createReadStream } from 'node:fs';
+import { createServer, request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+
+/**
+ * The server of a page that uploads. It passes the requests of the page on to the service with your API key, which the page never
+ * sees: forms, requests for direct uploads, and what completes or deletes them. The bytes of direct uploads do not pass it.
+ * `PAGE` is the folder of the page.
+ */
+
+const { FILE_HOSTING_URL = '', FILE_HOSTING_KEY = '', PAGE = '.', PORT = '3000' } = process.env;
+
+/** What the page may ask for. Listing is not among it: the list has the files of everyone who uses the page. */
+const PASSED_ON = /^(POST \/files|POST \/files\/[\w-]+\/complete|DELETE \/files\/[\w-]+)$/;
+const HEADERS = ['content-type', 'content-length', 'transfer-encoding', 'idempotency-key'];
+const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
+
+const server = createServer(async (request, response) => {
+  const { method, url = '/' } = request;
+  // Here you check whether this person may upload, and delete this file.
+  if (PASSED_ON.test(`${method} ${url}`)) return passOn(request, response);
+  const name = url === '/' ? '/index.html' : url;
+  if (!/^\/[\w-]+\.(html|js|css)$/.test(name)) return response.writeHead(404).end();
+  response.setHeader('content-type', TYPES[name.slice(name.lastIndexOf('.'))]);
+  await pipeline(createReadStream(join(PAGE, name)), response).catch(() => response.writeHead(404).end());
+});
+
+async function passOn(request, response) {
+  const headers = { authorization: `Bearer ${FILE_HOSTING_KEY}` };
+  for (const name of HEADERS) if (request.headers[name]) headers[name] = request.headers[name];
+  const address = new URL(`/api/v1${request.url}`, FILE_HOSTING_URL);
+  const send = address.protocol === 'https:' ? httpsRequest : httpRequest;
+  const passed = send(address, { method: request.method, headers }, (answer) => {
+    const { 'content-type': type, 'retry-after': wait } = answer.headers;
+    response.writeHead(answer.statusCode, { 'content-type': type, ...(wait && { 'retry-after': wait }) });
+    answer.pipe(response);
+  });
+  await pipeline(request, passed).catch(() => response.destroy());
+}
+
+server.listen(Number(PORT), () => console.log(`http://localhost:${server.address().port}`));

@@ -1,0 +1,9 @@
+import superagent from 'superagent';
+
+const { FILE_HOSTING_URL, FILE_HOSTING_KEY } = process.env;
+
+const { body } = await superagent
+  .post(`${FILE_HOSTING_URL}/api/v1/files`)
+  .set('Authorization', `Bearer ${FILE_HOSTING_KEY}`)
+  .attach('file', 'photo.jpg');
+console.log(body.url);

@@ -1,0 +1,128 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { build } from 'esbuild';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HAS_BROWSER, sharedBrowser, visit } from '../support/browser.ts';
+import { inherited } from '../support/inherited.ts';
+import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
+
+const EXAMPLES = join(import.meta.dirname, '../../examples/browser');
+
+let service: TestService;
+let browser: Browser;
+let account: TestAccount;
+/** The folder of the page, and the server of the examples that serves it. */
+let folder: string;
+let server: ChildProcess;
+let address: string;
+
+describe.runIf(HAS_BROWSER)('the example of an upload widget', () => {
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([borrowTestService(), sharedBrowser()]);
+    account = await service.newAccount();
+    folder = await mkdtemp(join(tmpdir(), 'widgets-'));
+    await copyFile(join(EXAMPLES, 'index.html'), join(folder, 'index.html'));
+    const variables = {
+      FILE_HOSTING_URL: service.urls.root_url,
+      FILE_HOSTING_KEY: account.key,
+      PAGE: folder,
+      PORT: '0',
+    };
+    const env = { ...inherited(), ...variables };
+    server = spawn(process.execPath, [join(EXAMPLES, 'server.mjs')], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const lines = createInterface({ input: server.stdout as NodeJS.ReadableStream });
+    address = await new Promise((resolve) => lines.once('line', resolve));
+  });
+  afterAll(async () => {
+    server.kill();
+    await rm(folder, { recursive: true });
+    await service.close();
+  });
+
+  /** Opens the page with one of the examples. `links` gives the next link that it reports for a file. */
+  async function open(example: string) {
+    const entryPoints = [join(EXAMPLES, example)];
+    await build({ entryPoints, bundle: true, format: 'esm', outfile: join(folder, 'page.js'), logLevel: 'error' });
+    const here = await visit(browser, { isFirst: true });
+    const loaded = here.page.goto(address);
+    const link = async (name: string): Promise<string> => {
+      const message = await here.page.waitForEvent('console', (one) => one.text().startsWith(`${name}: `));
+      return message.text().slice(name.length + 2);
+    };
+    await loaded;
+    return { here, page: here.page, link };
+  }
+
+  const content = (bytes: number) => Buffer.alloc(bytes, 'x');
+  const choose = (page: Page, input: string, name: string, bytes: number) =>
+    page
+      .locator(input)
+      .first()
+      .setInputFiles({ name, mimeType: 'text/plain', buffer: content(bytes) });
+
+  async function expectStored(link: string, bytes: number): Promise<void> {
+    const stored = await fetch(link);
+    expect(stored.headers.get('content-type')).toMatch(/^text\/plain/);
+    expect(Buffer.from(await stored.arrayBuffer()).equals(content(bytes))).toBe(true);
+  }
+
+  const UPPY_UPLOAD = '.uppy-StatusBar-actionBtn--upload';
+
+  test('Uppy with forms uploads a file', async () => {
+    const { here, page, link } = await open('uppy.js');
+    const reported = link('note %.txt');
+    await choose(page, 'input.uppy-Dashboard-input', 'note %.txt', 300_000);
+    await page.locator(UPPY_UPLOAD).click();
+    await expectStored(await reported, 300_000);
+    await here.leave();
+  });
+
+  test('Uppy with direct uploads sends the bytes to the storage, and completes the upload', async () => {
+    const { here, page, link } = await open('uppy-direct.js');
+    const sent: string[] = [];
+    page.on('request', (request) => request.method() === 'PUT' && sent.push(new URL(request.url()).origin));
+    const reported = link('large note.txt');
+    await choose(page, 'input.uppy-Dashboard-input', 'large note.txt', 6_000_000);
+    await page.locator(UPPY_UPLOAD).click();
+    await expectStored(await reported, 6_000_000);
+    expect(sent).toHaveLength(1);
+    expect(sent).not.toContain(new URL(address).origin);
+    await here.leave();
+  });
+
+  test('FilePond uploads a file, and deletes it when it is removed from the list', async () => {
+    const { here, page, link } = await open('filepond.js');
+    const reported = link('pond.txt');
+    await choose(page, 'input[type=file]', 'pond.txt', 5_000_000);
+    await expectStored(await reported, 5_000_000);
+    const deleted = page.waitForResponse((response) => response.request().method() === 'DELETE');
+    await page.locator('.filepond--action-revert-item-processing').click();
+    expect((await deleted).status()).toBe(200);
+    const { body } = await account.byKey.request('GET', '/files?search=pond.txt');
+    expect(body.total).toBe(0);
+    await here.leave();
+  });
+
+  test('Dropzone uploads a file', async () => {
+    const { here, page, link } = await open('dropzone.js');
+    const reported = link('dropped.txt');
+    await choose(page, 'input.dz-hidden-input', 'dropped.txt', 100_000);
+    await expectStored(await reported, 100_000);
+    await here.leave();
+  });
+
+  test('is served by a server that passes nothing else on', async () => {
+    for (const [method, path] of [
+      ['GET', '/files'],
+      ['POST', '/api-keys'],
+      ['DELETE', '/files/../api-keys/1'],
+      ['GET', '/../server.mjs'],
+    ]) {
+      expect((await fetch(address + path, { method })).status).toBe(404);
+    }
+  });
+});
