@@ -113,7 +113,7 @@ export const INVARIANTS: readonly Invariant[] = [
         'test/service/accounting.test.ts',
         'one of several simultaneous deletions of a file succeeds, and frees its bytes once',
       ],
-      ['test/shared/files/sweep.test.ts', 'and a completion of the same ticket never both succeed'],
+      ['test/shared/files/sweep.test.ts', 'never succeeds together with a completion of the same ticket'],
     ],
   },
   {

@@ -26,7 +26,7 @@ test('serviceUnavailable keeps cause and detail for the log, and sets Retry-Afte
   ]);
 });
 
-test('an error of which the client sees only the code keeps what was thrown, for the log', () => {
+test('an error that shows the client only its code keeps the thrown error for the log', () => {
   const cause = new Error('secret detail');
   expect(asApiError(cause)).toMatchObject({ name: 'ApiError', code: 'internal_error', status: 500, cause });
   const known = new ApiError('not_found');

@@ -43,7 +43,7 @@ describe('the bytes of a day', () => {
     await expectBalance(service, accountId, { files: 2, bytes: 20 });
   });
 
-  test('do not hide that a file is larger than the account’s whole storage', async () => {
+  test('are not the reason given for a file that is larger than the account’s whole storage', async () => {
     const accountId = await newAccount(service);
     const small = { storageLimitBytes: 5, uploadBytesPerDay: 5 };
     await expect(upload(service, accountId, 'x'.repeat(6), small)).rejects.toMatchObject({
@@ -77,7 +77,7 @@ describe('the bytes of a day', () => {
     await expectBalance(service, accountId, { files: fits ? 2 : 1, bytes });
   });
 
-  test('do not start with an upload that is larger than a whole day', async () => {
+  test('do not admit an upload that alone is larger than a whole day allows', async () => {
     const accountId = await newAccount(service);
     const staged = await stage(service, accountId, chunks('x'.repeat(11)), at(noon));
     if (staged.kind !== 'stored') throw new Error('not stored');
@@ -106,7 +106,7 @@ describe('the bytes of a day', () => {
     expect(await sentOf(accountId)).toEqual({ day: TODAY, bytes: 9 });
   });
 
-  test('include a ticket when it is given, and not again when it becomes a file', async () => {
+  test('include a ticket when it is issued, and not again when it becomes a file', async () => {
     const accountId = await newAccount(service);
     const now = Date.now();
     const ticket = await newTicket(service, accountId, 5, { ...TEN_A_DAY, ...at(now) });
@@ -147,7 +147,7 @@ describe('a body that cannot fit is refused before its content is read', () => {
 });
 
 describe('bytes that were sent but did not become a file', () => {
-  test('are added to the day, begin it, or are added to a day that a clock ahead has begun', async () => {
+  test('are added to the day, or begin it; a day that a server with a clock ahead has begun goes on', async () => {
     const accountId = await newAccount(service);
     await countDiscardedBytes(stores.accounts, accountId, MIB, () => noon);
     await countDiscardedBytes(stores.accounts, accountId, MIB, () => lastSecond);

@@ -46,7 +46,7 @@ async function accountWithFiles() {
 }
 
 describe('an account whose books', () => {
-  test('balance has no differences, even with a pending ticket', async () => {
+  test('balance shows no differences, even with a pending ticket', async () => {
     const { accountId } = await accountWithFiles();
     await newTicket(service, accountId, 10);
     expect(await run({ accountId, repair: true })).toEqual([{ accountId, differences: [], isRepaired: false }]);
@@ -54,29 +54,29 @@ describe('an account whose books', () => {
   });
 
   test.each([
-    ['say another usage', 'storage used', (id: string) => setAccount(id, 'SET storage_used_bytes = :value', 99)],
-    ['say another count', 'file count', (id: string) => setAccount(id, 'SET file_count = :value', 99)],
+    ['record another usage', 'storage used', (id: string) => setAccount(id, 'SET storage_used_bytes = :value', 99)],
+    ['record another number of files', 'file count', (id: string) => setAccount(id, 'SET file_count = :value', 99)],
     [
-      'count a group wrong',
+      'count a group wrongly',
       'group',
       (id: string) => setAccount(id, 'SET #g.#i = :value', 9, { '#g': 'removed', '#i': '0' }),
     ],
     [
-      'count a group that is not',
+      'count a group that does not exist',
       'group',
       (id: string) => setAccount(id, 'SET #g.#i = :value', 9, { '#g': 'removed', '#i': '7' }),
     ],
     ['give out a seq twice', 'next seq', (id: string) => setAccount(id, 'SET next_seq = :value', 1)],
     ['have lost the end of the listing', 'group', (id: string) => setAccount(id, 'SET next_seq = :value', 9_000)],
     [
-      'would date a file before an older one',
+      'would date the next file before an older one',
       'time of the newest file',
       (id: string) => setAccount(id, 'SET last_file_at = :value', 1),
     ],
-    ['count a leaf wrong', 'leaf', (id: string) => setLeaf(id, '#leaf#000000', 9)],
-    ['count a leaf that is not', 'leaf', (id: string) => setLeaf(id, '#leaf#000044', 9)],
+    ['have a wrong bitmap of a leaf', 'leaf', (id: string) => setLeaf(id, '#leaf#000000', 9)],
+    ['have a bitmap of a leaf that does not exist', 'leaf', (id: string) => setLeaf(id, '#leaf#000044', 9)],
     [
-      'lack a row',
+      'count a file whose row is missing',
       'storage used',
       async (accountId: string, { id, objectKey }: StoredFile) => {
         const Key = { account_id: { S: accountId }, id: { S: id } };
@@ -84,7 +84,7 @@ describe('an account whose books', () => {
         await stores.objects.remove(objectKey);
       },
     ],
-  ] as const)('differ in %s is repaired', async (_, what, spoil) => {
+  ] as const)('%s is repaired', async (_, what, spoil) => {
     const { accountId, files } = await accountWithFiles();
     await spoil(accountId, files[0] as StoredFile);
     const [seen] = await run({ accountId, repair: false });

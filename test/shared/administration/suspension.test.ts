@@ -67,7 +67,7 @@ describe('a suspension', () => {
     expect(await areLetIn({ keys: [], tokens: [await startSession(sessions, person.id)] })).toEqual([true]);
   });
 
-  test('is harmless twice, as is a restoration', async () => {
+  test('can be repeated without harm, and so can a restoration', async () => {
     const person = await somebody();
     for (const ended of [2, 0]) expect(await suspend(person.id)).toEqual({ keys: 2, sessions: ended });
     for (const _ of [1, 2]) expect(await restore(person.id)).toBe(2);
@@ -182,7 +182,7 @@ describe('nothing is added to the books of a suspended account:', () => {
     expect(await usageOf(service, id)).toEqual({ bytes: 0, files: 0 });
   });
 
-  test('its ticket becomes a file only if it is restored in time', async () => {
+  test('an earlier ticket becomes a file only if the account is restored in time', async () => {
     const id = await newAccount(service);
     const [late, intime] = [await newTicket(service, id, 5), await newTicket(service, id, 5)];
     for (const ticket of [late, intime]) await put(ticket, 'hello');
@@ -277,7 +277,7 @@ test.each([
   });
 });
 
-test('an account that is being deleted stays closed', async () => {
+test('an account whose deletion has begun cannot be restored', async () => {
   const person = await somebody();
   await suspend(person.id);
   await service.engine.send(

@@ -63,7 +63,7 @@ describe('taking a link down', () => {
     expect(await findPublished(stores, file.objectKey)).toBeUndefined();
   });
 
-  test('finds no object under an unknown key, or one that we did not write', async () => {
+  test('finds nothing under an unknown key, nor an object that we did not write', async () => {
     expect(await findPublished(stores, 'uploads/nothing')).toBeUndefined();
     await service.s3.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'uploads/alien', Body: 'x' }));
     expect(await findPublished(stores, 'uploads/alien')).toBeUndefined();
@@ -86,7 +86,7 @@ test.each([
   expect(objectKeyOfLink(link, ['https://cdn.example.com'])).toBe(key);
 });
 
-test('a link has a key at every address that serves files, and at no other', () => {
+test('a link is recognised at every address that serves files, and at no other', () => {
   const addresses = ['https://cdn.example.com', 'https://d1.cloudfront.net'];
   const keys = [...addresses, 'https://d2.cloudfront.net'].map((url) =>
     objectKeyOfLink(`${url}/uploads/abc`, addresses),

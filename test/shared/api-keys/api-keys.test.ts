@@ -89,13 +89,13 @@ describe('creating a key', () => {
     ['with a colour code', '\u001b[31mred'],
     ['with a line separator', 'a\u2028b'],
     ['with half a surrogate pair', 'a\ud800'],
-    ['that turns its direction', 'a\u202eb'],
-  ])('refuses a name that is %s, and writes nothing', async (_, name) => {
+    ['with a mark that turns the direction of text', 'a\u202eb'],
+  ])('refuses a name (%s), and writes nothing', async (_, name) => {
     await expect(createNamed(await newAccount(), name)).rejects.toMatchObject({ code: 'invalid_request' });
     expect(proxy.calls).toEqual([]);
   });
 
-  test('the 100th key is made, the 101st refused, and one more after a revocation', async () => {
+  test('succeeds for the 100th key, fails for the 101st, and succeeds again after a revocation', async () => {
     const accountId = await newAccount();
     const made = [];
     for (let i = 0; i < 100; i++) made.push(await createNamed(accountId, `key ${i}`, NOW + i));
@@ -109,7 +109,7 @@ describe('creating a key', () => {
     expect(await keyCount(accountId)).toBe(100);
   });
 
-  test('ten times at once, with room for three, makes three', async () => {
+  test('makes three keys when it happens ten times at once with room for three', async () => {
     const accountId = await newAccount();
     for (let i = 0; i < 97; i++) await create(accountId);
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => create(accountId)));
@@ -136,7 +136,7 @@ describe('creating a key', () => {
     expect(await authenticate(key)).toEqual({ accountId });
   });
 
-  test('for an account that is gone fails, and creates no account', async () => {
+  test('fails for an account that is gone, and creates no account', async () => {
     const accountId = crypto.randomUUID();
     await expect(create(accountId)).rejects.toThrow();
     const { Item } = await engine.send(
@@ -147,8 +147,8 @@ describe('creating a key', () => {
   });
 });
 
-describe('the list', () => {
-  test('the list of an account without keys is empty', async () => {
+describe('the list of keys', () => {
+  test('is empty for an account without keys', async () => {
     expect(await listApiKeys(keys, await newAccount())).toEqual({ items: [] });
   });
 
@@ -185,7 +185,7 @@ describe('the list', () => {
 });
 
 describe('revoking a key', () => {
-  test('refuses it from the next request on, and removes it from the list and the count', async () => {
+  test('refuses the key from the next request on, and removes it from the list and the count', async () => {
     const accountId = await newAccount();
     const { id, key } = await create(accountId);
     expect(await revoke(accountId, id)).toEqual({ id, deleted: true });
@@ -196,11 +196,11 @@ describe('revoking a key', () => {
 
   test.each([
     ['of another account', async () => (await create(await newAccount())).id],
-    ['that never was', async () => uuidv7()],
+    ['that was never issued', async () => uuidv7()],
     ['that is not a UUID', async () => 'laptop'],
     ['that is empty', async () => ''],
     ['that is a path', async () => '../key'],
-    ['that is endless', async () => 'a'.repeat(5_000)],
+    ['of 100,000 characters', async () => 'a'.repeat(5_000)],
   ])('with an id %s is not_found, and removes nothing', async (_, idOf) => {
     const accountId = await newAccount();
     const { key } = await create(accountId);
@@ -209,14 +209,14 @@ describe('revoking a key', () => {
     expect(await keyCount(accountId)).toBe(1);
   });
 
-  test('revoking a key of another account leaves that key valid', async () => {
+  test('leaves a key of another account valid', async () => {
     const [mine, theirs] = [await newAccount(), await newAccount()];
     const { id, key } = await create(theirs);
     await expect(revoke(mine, id)).rejects.toMatchObject({ code: 'not_found' });
     expect(await authenticate(key)).toEqual({ accountId: theirs });
   });
 
-  test('five times at once succeeds once and counts once', async () => {
+  test('succeeds once and counts once when it happens five times at once', async () => {
     const accountId = await newAccount();
     await create(accountId);
     const { id } = await create(accountId);
@@ -248,10 +248,10 @@ describe('authenticating by a key', () => {
 
   test.each([
     ['that was mistyped', (key: string) => `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`, 0],
-    ['that is none', () => 'hunter2', 0],
-    ['that was never made', () => generateKey('test'), 1],
+    ['that is not a key at all', () => 'hunter2', 0],
+    ['that was never issued', () => generateKey('test'), 1],
     ['of the other kind', (key: string) => key.replace('svc_test_', 'svc_live_'), 1],
-  ])('%s finds no account', async (_, change, reads) => {
+  ])('with a key %s finds no account', async (_, change, reads) => {
     const { key } = await create(await newAccount());
     proxy.calls.length = 0;
     expect(await authenticate(change(key))).toBeUndefined();
@@ -272,9 +272,9 @@ describe('authenticating by a key', () => {
 
   test.each<[string, ProxyFault]>([
     ['is throttled', dynamoDbError('ThrottlingException')],
-    ['meets a revocation', dynamoDbError('TransactionConflictException')],
+    ['conflicts with a revocation', dynamoDbError('TransactionConflictException')],
     ['is not answered', 'timeout'],
-  ])('succeeds when the note of its use %s', async (_, fault) => {
+  ])('succeeds when the write that notes its use %s', async (_, fault) => {
     const accountId = await newAccount();
     const { key } = await create(accountId);
     proxy.setFault((operation) => (operation === 'UpdateItem' ? fault : undefined));

@@ -15,7 +15,7 @@ describe('a new key', () => {
     expect(new Set(Array.from({ length: 1_000 }, () => generateKey('live'))).size).toBe(1_000);
   });
 
-  test('is shown later by its kind and three characters', () => {
+  test('is shown later as its kind and three characters', () => {
     const key = generateKey('live');
     expect(prefixOf(key)).toBe(key.slice(0, 12));
     expect(prefixOf(key)).toMatch(/^svc_live_[0-9A-Za-z]{3}$/);
@@ -53,7 +53,7 @@ describe('a text that cannot be a key is refused without a read', () => {
     [key.replace('svc_live_', 'svc_prod_'), 'of an unknown kind'],
     [key.replace('svc_live_', 'SVC_LIVE_'), 'in capitals'],
     [key.replace('svc_live_', ''), 'without its prefix'],
-    ['svc_live_'.padEnd(58, 'ä'), 'of other letters'],
+    ['svc_live_'.padEnd(58, 'ä'), 'with other letters'],
     ['a'.repeat(100_000), 'endless'],
   ])('%j (%s)', (text) => {
     expect(isWellFormedKey(text)).toBe(false);

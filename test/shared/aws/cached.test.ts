@@ -25,7 +25,7 @@ describe('a cached value', () => {
     expect(await Promise.all([value(), value(), value()])).toEqual([1, 1, 1]);
   });
 
-  test('a value that could not be read is read again by the next caller', async () => {
+  test('is read again by the next caller after a failed read', async () => {
     const { state, value } = dependency();
     state.isDown = true;
     await expect(value()).rejects.toThrow('down');
@@ -34,7 +34,7 @@ describe('a cached value', () => {
     expect(await value()).toBe(3);
   });
 
-  test('a value that cannot be renewed stays in use for another while', async () => {
+  test('stays in use for the same time again when it cannot be renewed', async () => {
     const { state, value } = dependency();
     expect(await value()).toBe(1);
     state.now = 5_000;
@@ -47,7 +47,7 @@ describe('a cached value', () => {
     expect([await value(), state.reads]).toEqual([3, 3]);
   });
 
-  test('is read again for a caller that doubts it, unless it is young', async () => {
+  test('is read again for a caller that asks for a younger one', async () => {
     const { state, value } = dependency();
     expect(await value()).toBe(1);
     state.now = 99;

@@ -46,7 +46,7 @@ const READERS = [
 ] as const;
 
 describe.each(READERS)('%s', (_, read) => {
-  test('gives texts, whole numbers, truth values, lists, maps and sets as they were written', async () => {
+  test('returns texts, whole numbers, booleans, lists, maps and sets as they were written', async () => {
     const id = crypto.randomUUID();
     const value = {
       text: 'ä 📷',
@@ -74,7 +74,7 @@ describe.each(READERS)('%s', (_, read) => {
   );
 });
 
-test('a condition that failed on no item finds nothing', async () => {
+test('a condition that fails because there is no item returns no item', async () => {
   const exists = {
     ConditionExpression: 'attribute_exists(id)',
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
@@ -88,8 +88,8 @@ test('a condition that failed on no item finds nothing', async () => {
 
 test.each([
   ['a number that JavaScript cannot hold', 2 ** 53],
-  ['a number below those', -(2 ** 53)],
-  ['no number', Number.NaN],
+  ['a number below the range of JavaScript', -(2 ** 53)],
+  ['the number NaN', Number.NaN],
   ['an infinite number', Number.POSITIVE_INFINITY],
   ['an empty set', new Set()],
   ['a map with an undefined attribute', { inner: undefined }],
@@ -103,13 +103,13 @@ test.each([
   expect(proxy.calls).toEqual([]);
 });
 
-test('a command that is sent again is written as before', async () => {
+test('a command that is sent twice writes the same item both times', async () => {
   const command = new PutCommand({ TableName, Item: { id: crypto.randomUUID(), value: { set: new Set(['a']) } } });
   for (const _ of [1, 2]) await dynamoDb.send(command);
   expect(await get(command.input.Item?.id)).toEqual(command.input.Item);
 });
 
-test('an undefined attribute of the item itself is left out, which the type Item forbids for that reason', async () => {
+test('the document client silently leaves out an undefined attribute, so the type Item forbids one', async () => {
   const id = crypto.randomUUID();
   await put(id, undefined);
   const { Item } = await engine.send(new GetItemCommand({ TableName, Key: { id: { S: id } } }));

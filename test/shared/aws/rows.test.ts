@@ -188,7 +188,7 @@ describe('the row of an account', () => {
 });
 
 describe('the row of a multipart upload', () => {
-  test('is ready with the record of its Idempotency-Key, then is released', async () => {
+  test('is ready with the record of its Idempotency-Key, and is released later', async () => {
     const id = await newAccount();
     const file = fileOf(id);
     const settlement = { file, now: NOW, allowance, claim };
@@ -276,7 +276,7 @@ describe('the row of a direct upload', () => {
     work_due_at: { N: String(NOW + 1_200_000) },
   };
 
-  test('is a ticket without what it does not have', async () => {
+  test('has no attributes for what its ticket does not have', async () => {
     const id = await newAccount();
     const ticket = ticketOf(id);
     expect(await settlements.reserve({ ticket, allowance: { limits, known: {} }, now: NOW }, deadline())).toBe(
@@ -389,7 +389,7 @@ describe('the row of a rate limit', () => {
   const rowOf = (id: string) => rowAt(tables.rateLimits, { id: { S: id } });
   const expiry = { N: expect.stringMatching(/^\d{10}$/) };
 
-  test('is a list of stamps', async () => {
+  test('is a list of the last uses of its slots', async () => {
     const policy = { limit: 2, slots: 2 };
     await rateLimits.attempt('own', policy, { kind: 'create', window: { stamps: [0, 5], left: 0 } });
     expect(await rowOf('own')).toEqual({ id: { S: 'own' }, l: { L: [{ N: '0' }, { N: '5' }] }, expires_at: expiry });
@@ -400,7 +400,7 @@ describe('the row of a rate limit', () => {
     expect(await rowOf('own')).toMatchObject({ l: { L: [{ N: '5' }, { N: '9' }] } });
   });
 
-  test('has the sizes of shared slots and the uses left beside them', async () => {
+  test('also has the sizes of shared slots, and the uses left in the newest one', async () => {
     const policy = { limit: 4, slots: 2 };
     const window = { stamps: [0, 5], sizes: [2, 2], left: 1 };
     await rateLimits.attempt('shared', policy, { kind: 'create', window });
@@ -425,7 +425,7 @@ test('the row of the streams of an account is a map of leases', async () => {
   });
 });
 
-test('the row of the turns of an account counts those of two seconds', async () => {
+test('the row of the turns of an account holds the turns of two seconds', async () => {
   const accountId = crypto.randomUUID();
   await waitForTurn(accountId, { failures: 0, ms: 10 }, deadline());
   const { Items = [] } = await engine.send(new ScanCommand({ TableName: tables.rateLimits }));
@@ -449,7 +449,7 @@ test('a note has the deletions of an account within 5 seconds, and stays when on
   expect(await rowAt(tables.files, key)).toBeUndefined();
 });
 
-test('the row of the walk has its place only while it is under way', async () => {
+test('the row of the walk of the bucket has its position only while a walk is under way', async () => {
   const walk = { startedAt: NOW, isOver: false, checkedBefore: 1, until: 2, hasFailed: true };
   const row = {
     ...keyOf('#walk', '#walk'),

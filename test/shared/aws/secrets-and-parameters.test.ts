@@ -68,7 +68,7 @@ describe('the address of the app', () => {
     expect(await appUrl()).toBe('https://files.example.org');
   });
 
-  test.each(['', 'app.example.org', 'javascript:alert(1)', '-'])('is not %j', async (stored) => {
+  test.each(['', 'app.example.org', 'javascript:alert(1)', '-'])('cannot be %j', async (stored) => {
     values.set('/app-url', stored);
     await expect((await load()).appUrl()).rejects.toThrow('parameter /app-url is not an address');
   });
@@ -79,7 +79,7 @@ describe('the address of the app', () => {
 });
 
 describe('a secret', () => {
-  test('is its JSON object, each under its own name', async () => {
+  test('is read as a JSON object, each secret under its own name', async () => {
     values.set('login', '{"client_id":"a","client_secret":"b"}').set('origin', '{"a":"b"}');
     const { loginProvider, originSecret } = await load();
     expect(await loginProvider()).toMatchObject({ clientId: 'a', clientSecret: 'b' });
@@ -103,7 +103,7 @@ describe('a secret', () => {
     expect(error.cause.cause).toBeUndefined();
   });
 
-  test('a secret that was not filled in is read again at once', async () => {
+  test('is read again at once when it was not filled in', async () => {
     const { loginProvider } = await load();
     values.set('login', 'made up');
     await expect(loginProvider()).rejects.toMatchObject({ code: 'service_unavailable' });
@@ -119,14 +119,14 @@ describe('a secret', () => {
 describe('a request from our edge', () => {
   const request = (secret: string) => ({ multiValueHeaders: { 'X-Origin-Secret': [secret] } }) as never;
 
-  test('is known by the secret in either slot', async () => {
+  test('is recognised by the secret in either slot', async () => {
     values.set('origin', '{"a":"old","b":"new"}');
     const { isFromOurEdge } = await load();
     const known = await Promise.all(['new', 'old', 'other', ''].map((secret) => isFromOurEdge(request(secret))));
     expect(known).toEqual([true, true, false, false]);
   });
 
-  test('is known a minute after the secret was changed; strangers do not have it read more often', async () => {
+  test('is recognised a minute after the secret was changed; wrong secrets do not make it be read more often', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     values.set('origin', '{"a":"old"}');
     const { isFromOurEdge } = await load();

@@ -64,7 +64,7 @@ test('a claim that fails because every answer is lost keeps no slot', async () =
   expect(taken(await takeMany('e', 2, NOW))).toBe(1);
 });
 
-test('a renewal that arrives after the release of its slot takes none', async () => {
+test('a renewal that arrives after the release of its slot takes no slot', async () => {
   const [first] = await takeMany('late', STREAMS_PER_ACCOUNT_MAX, NOW);
   await first?.release();
   await first?.renew();

@@ -85,7 +85,7 @@ describe('a transaction', () => {
     expect(proxy.calls).toEqual([]);
   });
 
-  test('is cut off one call after its deadline when it is not answered, whatever the SDK would still try', async () => {
+  test('ends at most one call after its deadline when it gets no answer, even if the SDK has retries left', async () => {
     proxy.setFault(() => 'timeout');
     const startedAt = Date.now();
     const work = transact([addOne(crypto.randomUUID())], { deadlineAt: startedAt + 500 });
@@ -103,7 +103,7 @@ describe('a transaction', () => {
     });
   });
 
-  test('with a failed condition is not tried again, and says which', async () => {
+  test('with a failed condition is not tried again, and names the condition', async () => {
     const id = crypto.randomUUID();
     await transact([ifAbsent(id)], inTime());
     proxy.calls.length = 0;

@@ -137,7 +137,7 @@ describe('a ticket', () => {
     await expectBalance(service, accountId, { files: 1, bytes: content.length });
   });
 
-  test('holds its reservation as long again when it is asked for again with the same Idempotency-Key', async () => {
+  test('is renewed for its whole time when it is requested again with the same Idempotency-Key', async () => {
     const accountId = await newAccount(service);
     const now = Date.now();
     const ask = (clock: () => number) => newTicket(service, accountId, 7, { idempotencyKey: 'k', clock });
@@ -220,7 +220,7 @@ describe('completing', () => {
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
 
-  test('again gives the same file', async () => {
+  test('a second time gives the same file', async () => {
     const accountId = await newAccount(service);
     const file = await uploadDirectly(service, accountId, 'hello');
     expect(await complete(accountId, file.id)).toMatchObject(file);
@@ -371,7 +371,7 @@ describe('attempts to complete a ticket', () => {
     await expectBalance(service, ref.accountId, { files: 0, bytes: 0 });
   });
 
-  test('one that takes its lease twice, because the answer was lost, holds it', async () => {
+  test('one that takes its lease twice, because the first answer was lost, holds it', async () => {
     const ref = await arrived();
     const lease = { objectKey: newPublicKey(), until: Date.now() + 60_000 };
     expect(await stores.files.beginAttempt(ref, lease, Date.now())).toBe('begun');
@@ -586,7 +586,7 @@ describe('cancelling', () => {
     },
   );
 
-  test.each([1, 2, 3, 4, 5])('at the same time as completing and the event: one of them wins (%i)', async () => {
+  test.each([1, 2, 3, 4, 5])('at the same time as completing and the event, one of them wins (%i)', async () => {
     const accountId = await newAccount(service);
     const ticket = await newTicket(service, accountId, 5);
     await put(ticket, 'hello');
@@ -623,8 +623,8 @@ test('a ticket settles although the limit was lowered since, because its size is
   await expectBalance(service, accountId, { files: 1, bytes: 5 });
 });
 
-describe('a reservation that loses its answer', () => {
-  test.each(['error-after', 'error-before'] as const)('for good (%s) is given back', async (effect) => {
+describe('a reservation that loses all its answers', () => {
+  test.each(['error-after', 'error-before'] as const)('(%s) is given back', async (effect) => {
     const accountId = await newAccount(service);
     service.front.faults.add({ match: { operation: 'TransactWriteItems' }, effect, times: 3 });
     await expect(newTicket(service, accountId, 5)).rejects.toMatchObject({ code: 'service_unavailable' });

@@ -72,7 +72,7 @@ describe('an upload with a used key', () => {
     },
   );
 
-  test('counts as the first one after exactly 24 hours, however late the row is removed', async () => {
+  test('is treated as a first upload after exactly 24 hours, however late the row is removed', async () => {
     const key = newKey();
     const { file } = await upload(service, accountId, 'hello', { ...key, clock: () => NOW });
     const before = await upload(service, accountId, 'hello', { ...key, clock: () => LATER - 1_000 });
@@ -81,13 +81,13 @@ describe('an upload with a used key', () => {
     expect(after.isReplay).toBe(false);
   });
 
-  test('by another account counts as the first one', async () => {
+  test('by another account is treated as a first upload', async () => {
     const key = newKey();
     await upload(service, accountId, 'hello', key);
     expect((await upload(service, await newAccount(service), 'other', key)).isReplay).toBe(false);
   });
 
-  test('counts as the first one when the earlier one failed', async () => {
+  test('is treated as a first upload when the earlier one failed', async () => {
     const key = newKey();
     const fault = service.front.faults.add({ match: { operation: 'PutObject' }, effect: 'error-before' });
     await expect(upload(service, accountId, 'hello', key)).rejects.toMatchObject({ code: 'service_unavailable' });
@@ -146,7 +146,7 @@ describe('a ticket with a used key', () => {
     await expectBalance(service, id, { files: 1, bytes: 5 });
   });
 
-  test('is answered with the file it has become, even when that was deleted since', async () => {
+  test('is answered with the file that the ticket has become, even when that was deleted since', async () => {
     const id = await newAccount(service);
     const key = newKey();
     const first = await askForTicket(service, id, 5, key);
@@ -193,7 +193,7 @@ describe('a ticket with a used key', () => {
   test.each([
     ['there is room for all', 2_000],
     ['there is room for one', 5],
-  ])('is one ticket when it is asked for several times at once: %s', async (_, storageLimitBytes) => {
+  ])('is one ticket when it is requested several times at once: %s', async (_, storageLimitBytes) => {
     const id = await newAccount(service);
     const options = { ...newKey(), storageLimitBytes };
     const answers = await Promise.all([1, 2, 3].map(() => askForTicket(service, id, 5, options)));

@@ -87,7 +87,7 @@ test('the listing shows the same pages as a plain list after any uploads and del
   );
 });
 
-describe('a leaf that is full', () => {
+describe('a full leaf', () => {
   test('is read from its nearer end for every page', async () => {
     const accountId = await newAccount(service);
     await placeAll(140, (seq) => place(accountId, seq));
@@ -127,7 +127,7 @@ test('each deletion adds exactly the bit of its file to the bitmap of its leaf',
 });
 
 describe('a listing', () => {
-  test('the list of an account without files is empty, and so is a page beyond the last', async () => {
+  test('is empty for an account without files, and so is a page beyond the last', async () => {
     const accountId = await newAccount(service);
     expect(await list(accountId, 1, 50)).toEqual({ names: [], total: 0 });
     expect(await list(accountId, 1, 50, 'x')).toEqual({ names: [], total: 0 });

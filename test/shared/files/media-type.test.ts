@@ -11,11 +11,21 @@ import { EXTENSIONS_OF_TYPES } from '../../../shared/files/media-type-table.ts';
 describe('the media type', () => {
   test.each([
     ['is the declared one', 'image/png', 'a.txt', 'image/png'],
-    ['is that of the extension, if the declared one says nothing', 'application/octet-stream', 'a.txt', 'text/plain'],
-    ['says nothing, if neither does', 'application/octet-stream', 'a.unknownext', 'application/octet-stream'],
+    [
+      'is that of the extension, if the declared one is application/octet-stream',
+      'application/octet-stream',
+      'a.txt',
+      'text/plain',
+    ],
+    [
+      'is application/octet-stream, if the extension is unknown as well',
+      'application/octet-stream',
+      'a.unknownext',
+      'application/octet-stream',
+    ],
     ['is the declared one, even if it is unknown', 'foo/x.bar+json', 'a.txt', 'foo/x.bar+json'],
     [
-      'is the declared one, of 127 characters each',
+      'is the declared one, even if its type and subtype have 127 characters each',
       `${'x'.repeat(127)}/${'y'.repeat(127)}`,
       'a',
       `${'x'.repeat(127)}/${'y'.repeat(127)}`,
@@ -125,7 +135,7 @@ describe('a browser may show', () => {
     expect(isInline(type)).toBe(false);
   });
 
-  test('the images, audio and video of one list, and two more types', () => {
+  test('the images, audio and video of INLINE_MEDIA_TYPES, plain text and PDF', () => {
     for (const type of INLINE_MEDIA_TYPES) expect(type).toMatch(/^(?:image|audio|video)\/[a-z0-9.-]+$/);
     expect(INLINE_TYPES).toEqual([...new Set([...INLINE_MEDIA_TYPES, 'text/plain', 'application/pdf'])]);
   });

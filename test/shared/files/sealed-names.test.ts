@@ -14,7 +14,7 @@ const leafOfNames = fc.uniqueArray(fc.tuple(fc.nat(63), name), { selector: ([slo
 const withoutSeparator = (parts: readonly string[]) => parts.join('').replaceAll(NAME_SEPARATOR, '');
 
 describe('a seal', () => {
-  test('has a part in exactly the slots whose names have it', () => {
+  test('finds a part in exactly the slots whose names contain it', () => {
     fc.assert(
       fc.property(leafOfNames, name, (leaf, search) => {
         const files = leaf.map(([slot, parts]) => ({ seq: 640 + slot, name: withoutSeparator(parts) }));
@@ -35,7 +35,7 @@ describe('a seal', () => {
     expect(sealOf([]).names).toBe(NAME_SEPARATOR.repeat(63));
   });
 
-  test('is not made of a name that no file can have', () => {
+  test('cannot be made of a name that no file can have', () => {
     expect(() => sealOf([{ seq: 5, name: `a${NAME_SEPARATOR}b` }])).toThrow('the name of file 5');
   });
 
@@ -49,18 +49,18 @@ describe('a seal', () => {
 });
 
 describe('folding', () => {
-  /** Every character, assigned or not, but for halves of surrogate pairs. */
+  /** Every character, assigned or not, except halves of surrogate pairs. */
   const everyCharacter = Array.from({ length: 0x11_0000 }, (_, code) => code)
     .filter((code) => code < 0xd800 || code > 0xdfff)
     .map((code) => String.fromCodePoint(code));
 
-  test('never makes the separator of another character, nor an empty name', () => {
+  test('turns no other character into the separator, and none into an empty text', () => {
     const folded = everyCharacter.filter((character) => foldName(character).includes(NAME_SEPARATOR));
     expect(folded).toEqual([NAME_SEPARATOR]);
     expect(everyCharacter.filter((character) => foldName(character) === '')).toEqual([]);
   });
 
-  test('folding a folded character changes nothing', () => {
+  test('changes nothing in a folded character', () => {
     const unstable = everyCharacter.filter((character) => foldName(foldName(character)) !== foldName(character));
     expect(unstable).toEqual([]);
   });

@@ -155,7 +155,7 @@ describe('a search over sealed leaves', () => {
     expect(await differencesOf(accountId)).toEqual([]);
   });
 
-  test('leaves a file out of the page that is deleted while the search reads, and counts it', async () => {
+  test('leaves a file that is deleted while the search reads out of the page, but counts it', async () => {
     const { accountId, files } = await accountWith(130);
     const late: typeof stores.seals = {
       ...stores.seals,
@@ -203,7 +203,7 @@ describe('a search over sealed leaves', () => {
 });
 
 describe('the seal of a leaf', () => {
-  test('with deletions in its way is written when its lease has ended', async () => {
+  test('is written when the lease has ended, if a deletion came in its way', async () => {
     const { accountId, files } = await accountWith(63);
     await add(accountId, 'last');
     const late: typeof stores.seals = {
@@ -233,7 +233,7 @@ describe('the seal of a leaf', () => {
       )
         .flat()
         .filter((one) => one.accountId === accountId);
-      if (!item) throw new Error('the leaf is no work');
+      if (!item) throw new Error('the leaf is not in the index of unfinished work');
       const now = Date.now() + 2 * DAY_MS;
       const budget = { now, deadlineAt: Date.now() + 60_000 };
       const { calls, happenLate } = await applyFault(fault, nth, () => sweepRow(stores, item, budget), {
@@ -255,7 +255,7 @@ describe('the seal of a leaf', () => {
   });
 });
 
-/** What a client knows of its files, by id. What it was not told an outcome of may be there or not. */
+/** What a client knows of its files, by id. A file whose outcome it was not told may be there or not. */
 class Model {
   readonly there = new Map<string, StoredFile>();
   /** Deletions that have begun, whatever was answered. */

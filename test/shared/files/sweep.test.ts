@@ -50,7 +50,7 @@ describe('a sweep', () => {
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
 
-  test('logs of a ticket that became no file whose it was, and how many attempts there were', async () => {
+  test('logs whose ticket became no file, and how many attempts there were', async () => {
     const accountId = await newAccount(service);
     const { id } = await newTicket(service, accountId, 5);
     const written = vi.spyOn(console, 'log').mockImplementation(() => {});
@@ -82,7 +82,7 @@ describe('a sweep', () => {
     await sweepLater(service);
   });
 
-  test('by several simultaneous sweepers does each piece of work once', async () => {
+  test('does each piece of work once, also when several sweepers run at the same time', async () => {
     const accounts = await Promise.all(Array.from({ length: 6 }, unfinishedAccount));
     const now = Date.now() + HOUR_MS;
     const reports = await Promise.all([1, 2, 3].map(() => sweepAt(service, now)));
@@ -134,7 +134,7 @@ describe('a sweep', () => {
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
-  test('and a completion of the same ticket never both succeed', async () => {
+  test('never succeeds together with a completion of the same ticket', async () => {
     const accountId = await newAccount(service);
     const ids = await Promise.all(
       Array.from({ length: 8 }, async () => {
@@ -187,8 +187,8 @@ describe('a sweep that meets a renewal', () => {
     newTicket(service, accountId, 5, { idempotencyKey: 'k', clock: () => now });
 
   test.each([
-    ['before it takes the row, which the index does not show yet', true],
-    ['after it has taken the row', false],
+    ['renewed before it takes the row, which the index does not show yet', true],
+    ['renewed after it has taken the row', false],
   ])('leaves a renewed ticket alone: %s', async (_, isBefore) => {
     const accountId = await newAccount(service);
     const now = Date.now();
@@ -206,7 +206,7 @@ describe('a sweep that meets a renewal', () => {
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
 
-  test('makes the next request with the key get another ticket when it has released the first one', async () => {
+  test('gives the next request with the key another ticket when it has released the first one', async () => {
     const accountId = await newAccount(service);
     const now = Date.now();
     const { id } = await ask(accountId, now - HOUR_MS);

@@ -40,8 +40,8 @@ describe('a ticket may not be asked for', () => {
     ['without a size', { size_bytes: undefined }],
     ['with a size as text', { size_bytes: '5' }],
     ['with a negative size', { size_bytes: -1 }],
-    ['with a broken size', { size_bytes: 1.5 }],
-    ['with a size beyond all numbers', { size_bytes: 2 ** 53 }],
+    ['with a fractional size', { size_bytes: 1.5 }],
+    ['with a size that JavaScript cannot hold exactly', { size_bytes: 2 ** 53 }],
     ['with infinitely many bytes', { size_bytes: Number.POSITIVE_INFINITY }],
     ['with null for a checksum', { checksum_sha256: null }],
     ['with a checksum in hex', { checksum_sha256: Buffer.from(CHECKSUM, 'base64').toString('hex') }],
@@ -52,7 +52,7 @@ describe('a ticket may not be asked for', () => {
       'with a checksum in URL-safe base64',
       { checksum_sha256: Buffer.alloc(32, 0xff).toString('base64url').concat('=') },
     ],
-    ['with a checksum that spells its last bits in another way', { checksum_sha256: 'A'.repeat(42).concat('B=') }],
+    ['with a checksum whose unused last bits are not zero', { checksum_sha256: 'A'.repeat(42).concat('B=') }],
   ])('%s', (_, members) => {
     expect(() => parseTicketRequest({ ...BODY, ...members }, MAX)).toThrow(
       expect.objectContaining({ code: 'invalid_request' }),

@@ -81,7 +81,7 @@ describe('the files of an account may be as large as its storage limit', () => {
   test.each([
     ['a larger one', 20, true],
     ['a smaller one', 5, false],
-    ['none at all', 0, false],
+    ['a limit of zero', 0, false],
   ])('the account’s own limit counts, if the operator set one: %s', async (_, ownLimitBytes, fits) => {
     const accountId = await newAccount(service, { ownLimitBytes });
     const uploading = upload(service, accountId, randomBytes(20), { storageLimitBytes: 10 });
@@ -92,7 +92,7 @@ describe('the files of an account may be as large as its storage limit', () => {
 
   test.each([
     ['raised', { storageLimitBytes: 5 }, true],
-    ['set for the account', {}, true],
+    ['set for this account alone', {}, true],
   ])('the limit at the time of settling counts: it was %s meanwhile', async (_, known, fits) => {
     const accountId = await newAccount(service, { ownLimitBytes: 20 });
     const staged = await stage(service, accountId, chunks(randomBytes(20)));
@@ -161,7 +161,7 @@ describe('an upload that ends early', () => {
   });
 });
 
-test('an upload whose parts were removed meanwhile is timeout, and leaves nothing behind', async () => {
+test('an upload whose parts were removed meanwhile fails with timeout, and leaves nothing behind', async () => {
   const accountId = await newAccount(service);
   const mark = service.front.meter.mark();
   const operations = () => service.front.meter.since(mark).calls.map(({ operation }) => operation);

@@ -64,7 +64,7 @@ describe('the cookies of a request', () => {
 test.each([
   ['once', 'session=x; other=y', 'x'],
   ['never', 'other=y', undefined],
-  ['in another case only', 'Session=x; SESSION=y', undefined],
+  ['only in another letter case', 'Session=x; SESSION=y', undefined],
   ['twice: one of them was planted', 'session=x; session=y', undefined],
   ['twice and equal', 'session=x; session=x', undefined],
   ['once, and once as a prefix', 'session=x; session2=y', 'x'],

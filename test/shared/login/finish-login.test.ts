@@ -45,7 +45,7 @@ describe('a login', () => {
     expect(createHash('sha256').update(verifier).digest('base64url')).toBe(started.challenge);
   });
 
-  test('is a new session each time, and ends only the earlier one of this browser', async () => {
+  test('makes a new session each time, and ends only the earlier one of this browser', async () => {
     const elsewhere = sessionOf(await logIn()) ?? '';
     const first = await logIn();
     const second = await logIn({ cookies: browser(first.cookies) });
@@ -117,13 +117,13 @@ describe('the attempt is over after any outcome:', () => {
     ['a login', {}],
     ['a bad token', { claims: { nonce: 'other' } }],
     ['a refusal at the provider', { parameters: { error: ['access_denied'], code: undefined } }],
-    ['by a person who is not allowed', { allowed: { domains: ['other.org'], emails: [] } }],
+    ['a login of a person who is not allowed', { allowed: { domains: ['other.org'], emails: [] } }],
   ])('%s', async (_, attempt) => {
     const started = begin();
     expect(leftOver(await logIn(attempt, started), started.cookies)).toEqual([]);
   });
 
-  // To which any page can send a browser.
+  // Any page can send a browser to our callback.
   test.each<[string, Attempt]>([
     ['with another state', { parameters: { state: ['x'.repeat(43)] } }],
     ['without a state', { parameters: { state: undefined } }],
@@ -156,8 +156,12 @@ describe('a callback that is not the answer to this browser is refused before th
     ['with two states', 'login_failed', ({ state }) => ({ parameters: { state: [state, 'x'] } })],
     ['with an unknown state', 'expired', () => ({ parameters: { state: ['x'.repeat(43)] } })],
     ['with the state of another browser', 'expired', () => ({ parameters: { state: [begin().state] } })],
-    ['with a state in other letters', 'expired', ({ state }) => ({ parameters: { state: [state.toLowerCase()] } })],
-    ['with a state and more', 'expired', ({ state }) => ({ parameters: { state: [`${state}x`] } })],
+    [
+      'with a state in another letter case',
+      'expired',
+      ({ state }) => ({ parameters: { state: [state.toLowerCase()] } }),
+    ],
+    ['with a state and one more character', 'expired', ({ state }) => ({ parameters: { state: [`${state}x`] } })],
     ['without a code', 'login_failed', () => ({ parameters: { code: undefined } })],
     ['with an empty code', 'login_failed', () => ({ parameters: { code: [''] } })],
     ['with two codes', 'login_failed', () => ({ parameters: { code: ['a', 'b'] } })],
@@ -189,7 +193,7 @@ describe('a callback that is not the answer to this browser is refused before th
     ],
     ['with garbage under its name', 'login_failed', ([mine]) => [{ name: mine?.name ?? '', value: 'x.y.z' }]],
     [
-      'with its cookie as http would have it',
+      'with its cookie under the name that is used without TLS',
       'expired',
       ([mine]) => [{ name: mine?.name.replace('__Host-', '') ?? '', value: mine?.value ?? '' }],
     ],

@@ -58,10 +58,10 @@ describe('an ID token is refused', () => {
 
   test.each<[string, JWTPayload]>([
     ['is not verified', { email_verified: false }],
-    ['is said to be verified in words', { email_verified: 'true' }],
-    ['is not said to be verified', { email_verified: undefined }],
+    ['is verified according to a text instead of a boolean', { email_verified: 'true' }],
+    ['has no statement that it is verified', { email_verified: undefined }],
     ['is missing', { email: undefined }],
-    ['is none', { email: 'ada' }],
+    ['is not an address', { email: 'ada' }],
     ['is a list', { email: ['ada@example.org'] }],
   ])('when its e-mail address %s', async (_, claims) => {
     await expectRefused(await logIn({ claims }), 'email_not_verified');

@@ -77,7 +77,7 @@ test('a person who logs in at a real provider has a session and an account', asy
 });
 
 test.each([
-  ['goes back', 'ada@example.org', 'cancel', 'access_denied'],
+  ['cancels', 'ada@example.org', 'cancel', 'access_denied'],
   ['has no verified address', 'unverified.bob@example.org', 'continue', 'email_not_verified'],
 ] as const)('a person who %s sees that on the login page, and keeps no cookie', async (_, email, choice, code) => {
   expect(await logInAs(email, choice)).toMatchObject({

@@ -19,45 +19,55 @@ import {
 describe('only a person whom the operator allows can log in', () => {
   const google = { issuer: 'https://accounts.google.com' };
   test.each<[string, AllowList, Attempt, boolean]>([
-    ['is of an allowed domain, in any case', { domains: ['example.org'], emails: [] }, {}, true],
-    ['is an allowed address, in any case', { domains: [], emails: ['ada@example.org'] }, {}, true],
-    ['is on one of two lists', { domains: ['other.org'], emails: ['ada@example.org'] }, {}, true],
-    ['is on none, because both lists are empty', { domains: [], emails: [] }, {}, false],
-    ['is one of everyone', { domains: [], emails: ['everyone'] }, {}, true],
-    ['is on none', { domains: ['other.org'], emails: ['bob@example.org'] }, {}, false],
-    ['is of a subdomain', { domains: ['example.org'], emails: [] }, { claims: { email: 'a@x.example.org' } }, false],
+    ['with an address of an allowed domain, in any letter case', { domains: ['example.org'], emails: [] }, {}, true],
+    ['with an allowed address, in any letter case', { domains: [], emails: ['ada@example.org'] }, {}, true],
+    ['on one of two lists', { domains: ['other.org'], emails: ['ada@example.org'] }, {}, true],
+    ['on no list, because both are empty', { domains: [], emails: [] }, {}, false],
+    ['where everyone may log in', { domains: [], emails: ['everyone'] }, {}, true],
+    ['on no list', { domains: ['other.org'], emails: ['bob@example.org'] }, {}, false],
     [
-      'ends like the domain',
+      'with an address of a subdomain',
+      { domains: ['example.org'], emails: [] },
+      { claims: { email: 'a@x.example.org' } },
+      false,
+    ],
+    [
+      'with an address of a domain that ends like an allowed one',
       { domains: ['example.org'], emails: [] },
       { claims: { email: 'a@notexample.org' } },
       false,
     ],
     [
-      'has the domain before the @',
+      'with an allowed domain before the @',
       { domains: ['example.org'], emails: [] },
       { claims: { email: 'example.org@evil.com' } },
       false,
     ],
-    ['has two @', { domains: ['example.org'], emails: [] }, { claims: { email: 'a@example.org@evil.com' } }, false],
     [
-      'has a Google account under a foreign domain',
+      'with two @ in the address',
+      { domains: ['example.org'], emails: [] },
+      { claims: { email: 'a@example.org@evil.com' } },
+      false,
+    ],
+    [
+      'with a Google account that is not of the Workspace of the domain',
       { domains: ['example.org'], emails: [] },
       { provider: google, claims: { iss: google.issuer } },
       false,
     ],
     [
-      'has a Workspace account of it',
+      'with a Workspace account of an allowed domain',
       { domains: ['example.org'], emails: [] },
       { provider: google, claims: { iss: google.issuer, hd: 'example.org' } },
       true,
     ],
     [
-      'is of gmail.com',
+      'with an address of gmail.com, which is allowed',
       { domains: ['gmail.com'], emails: [] },
       { provider: google, claims: { iss: google.issuer, email: 'a@gmail.com' } },
       true,
     ],
-  ])('%s', async (_, allowed, attempt, isIn) => {
+  ])('a person %s', async (_, allowed, attempt, isIn) => {
     const outcome = await logIn({ ...attempt, allowed });
     if (isIn) expectLoggedIn(outcome);
     else await expectRefused(outcome, 'not_allowed');
@@ -121,7 +131,7 @@ describe('a provider that fails and one that refuses have different codes:', () 
     await expectRefused(await logIn({ provider: { jwksUri: `${forging.provider.jwksUri}/new` } }), 'unavailable');
   });
 
-  test('our own database is', async () => {
+  test('our own database is throttled', async () => {
     proxy.setFault(() => dynamoDbError('ThrottlingException'));
     await expectRefused(await logIn(), 'unavailable');
   });

@@ -3,13 +3,16 @@ import { CONFIGURABLE_LIMITS } from '../../../shared/limits.ts';
 import { RATE_LIMIT_OF_CLASS, rateKey, ratePolicy, slotSizes } from '../../../shared/rate-limit/policy.ts';
 import { ROUTES } from '../../../shared/routes.ts';
 
-test.each([1, 2, 60, 120, 121, 240, 500, 1_000, 999_983, 1_000_000])('the slots of %i add up to it', (limit) => {
-  const policy = ratePolicy(limit);
-  const sizes = slotSizes(policy);
-  expect(sizes).toHaveLength(policy.slots);
-  expect(sizes.reduce((sum, size) => sum + size)).toBe(limit);
-  expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
-});
+test.each([1, 2, 60, 120, 121, 240, 500, 1_000, 999_983, 1_000_000])(
+  'the slots of a limit of %i add up to the limit',
+  (limit) => {
+    const policy = ratePolicy(limit);
+    const sizes = slotSizes(policy);
+    expect(sizes).toHaveLength(policy.slots);
+    expect(sizes.reduce((sum, size) => sum + size)).toBe(limit);
+    expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
+  },
+);
 
 test.each([
   [1, 1],
@@ -28,7 +31,7 @@ test('every class of the routes has a limit that an operator can set', () => {
   }
 });
 
-test('a key tells classes, limits and subjects apart', () => {
+test('rows of different classes, limits and subjects have different keys', () => {
   const keys = [
     rateKey('uploads', 60, 'a'),
     rateKey('lists', 60, 'a'),

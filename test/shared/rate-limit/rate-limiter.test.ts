@@ -20,7 +20,7 @@ for (const timeout of ['connectionTimeout', 'requestTimeout'] as const)
   connections.updateHttpClientConfig(timeout, 60_000);
 
 const MINUTE_MS = 60_000;
-/** What two clocks may differ without harm, and so what a slot stays in use longer. */
+/** How much two clocks may differ without harm; a slot stays in use longer by this time. */
 const TOLERANCE_MS = 20;
 const START = Date.UTC(2026, 10, 21, 12, 0, 0, 3);
 
@@ -94,7 +94,7 @@ describe.each([
   });
 
   test.each([TOLERANCE_MS / 2, 5_000])(
-    'clocks %i ms off admit no more than the limit in 60 seconds less what they differ beyond the tolerance',
+    'clocks that are %i ms off shorten the 60 seconds by no more than their difference beyond the tolerance',
     async (offMs) => {
       const arrival = fc.record({ gap: gapMs, off: fc.integer({ min: -offMs, max: offMs }) });
       await fc.assert(
@@ -113,7 +113,7 @@ describe.each([
     },
   );
 
-  test('exactly as many more requests are admitted as an answer says remain', async () => {
+  test('an answer says exactly how many more requests are admitted', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(gapMs, { minLength: 1, maxLength: 10 }), async (gaps) => {
         const request = subject(policy, processes);
@@ -243,7 +243,7 @@ describe('when the store fails', () => {
   });
 });
 
-test('a row expires only after its stamps are old', async () => {
+test('a row expires only when all slots in it are free again', async () => {
   const key = rateKey('lists', 5, crypto.randomUUID());
   await admit({ store, memory: new LimiterMemory() }, { key, policy: ratePolicy(5), now: Date.now() });
   const { Item } = await engine.send(new GetItemCommand({ TableName: tables.rateLimits, Key: { id: { S: key } } }));

@@ -65,12 +65,16 @@ describe('a session ends', () => {
     ['7 days after login without a request', [], 7 * DAY_MS],
     ['7 days after its last refresh', [3 * DAY_MS, 9 * DAY_MS], 16 * DAY_MS],
     ['30 days after login, however busy', [5, 10, 15, 20, 25, 29.9].map((days) => days * DAY_MS), 30 * DAY_MS],
-    ['counted from the refresh when requests within an hour bring none', [HOUR_MS - 1_000], 7 * DAY_MS],
-    ['later by an hour when a request comes after one', [HOUR_MS], 7 * DAY_MS + HOUR_MS],
+    [
+      '7 days after its last refresh, which a request within an hour of it does not repeat',
+      [HOUR_MS - 1_000],
+      7 * DAY_MS,
+    ],
+    ['an hour later when a request comes an hour after login', [HOUR_MS], 7 * DAY_MS + HOUR_MS],
   ])('%s', async (_, requests, end) => {
     const token = await start();
     for (const after of requests) expect(await find(token, LOGIN + after)).toBeDefined();
-    // Looked at only, so that looking does not refresh: the row's own end.
+    // Read from the row, because `find` could refresh the session.
     expect((await sessions.find(sha256(token)))?.expiresAt).toBe(LOGIN + end);
     expect(await find(token, LOGIN + end)).toBeUndefined();
     expect(await find(token, LOGIN + end - 1_000)).toBeDefined();
@@ -129,7 +133,7 @@ describe('ending every session of an account', () => {
   const areThere = (tokens: string[]) =>
     Promise.all(tokens.map(async (token) => (await sessions.find(sha256(token))) !== undefined));
 
-  test('ends all of them and no other, and leaves no row behind', async () => {
+  test('ends all of them and no session of another account, and leaves no row behind', async () => {
     const [accountId, other] = [await newAccount(), await start()];
     const tokens = [await start(accountId), await start(accountId)];
     expect(await sessions.removeAll(accountId)).toBe(2);
@@ -150,7 +154,7 @@ describe('ending every session of an account', () => {
     expect(await sessions.removeAll(accountId, { last: sha256(own) })).toBe(2);
   });
 
-  test('ends, the next time, every login that came at the same time and was missed', async () => {
+  test('ends, when it is repeated, the logins that came at the same time and were missed', async () => {
     const accountId = await newAccount();
     const [, ...tokens] = await Promise.all([
       sessions.removeAll(accountId),

@@ -89,7 +89,7 @@ describe('an Authorization header is refused, even beside a valid cookie:', () =
     ['with a session token', () => [`Bearer ${token}`]],
     ['twice', () => [`Bearer ${key}`, `Bearer ${key}`]],
     ['with a mistyped key', () => [`Bearer ${key.slice(0, -1)}-`]],
-    ['without end', () => [`Bearer ${' '.repeat(50_000)}`]],
+    ['with 50,000 spaces', () => [`Bearer ${' '.repeat(50_000)}`]],
   ])('%s', async (_, authorization) => {
     const cookie = [`__Host-session=${token}`];
     await expect(who({ authorization: authorization(), cookie })).rejects.toMatchObject({ code: 'unauthorized' });

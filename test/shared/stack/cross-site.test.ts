@@ -6,42 +6,42 @@ const request = (origin: string[], secFetchSite: string[]) => ({ origin, secFetc
 
 describe.each(['POST', 'DELETE', 'PUT', 'PATCH', 'OPTIONS', 'post', 'get'])('a %s', (method) => {
   test.each([
-    ['our own origin', [OWN], []],
-    ['our own origin, and the browser agrees', [OWN], ['same-origin']],
-    ['the browser alone', [], ['same-origin']],
-  ])('is ours by %s', (_, origin, secFetchSite) => {
+    ['our own Origin', [OWN], []],
+    ['our own Origin and Sec-Fetch-Site same-origin', [OWN], ['same-origin']],
+    ['Sec-Fetch-Site same-origin alone', [], ['same-origin']],
+  ])('is accepted with %s', (_, origin, secFetchSite) => {
     expect(isCrossSiteWrite(method, request(origin, secFetchSite), OWN)).toBe(false);
   });
 
   test.each([
     ['neither header', [], []],
-    ['another site', ['https://attacker.com'], []],
-    ['another site, with a fetch header that is ours', ['https://attacker.com'], ['same-origin']],
-    ['a site whose name begins with ours', ['https://example.org.attacker.com'], []],
-    ['a site whose name ends with ours', ['https://notexample.org'], []],
-    ['a subdomain', ['https://files.example.org'], []],
-    ['the parent domain', ['https://org'], []],
-    ['no site (a sandboxed page)', ['null'], []],
-    ['no site, with a fetch header that is ours', ['null'], ['same-origin']],
-    ['an empty origin', [''], ['same-origin']],
-    ['the same host without TLS', ['http://example.org'], []],
-    ['the same host on another port', ['https://example.org:8443'], []],
-    ['the default port spelled out, as no browser does', ['https://example.org:443'], []],
-    ['odd casing, as no browser writes', ['HTTPS://Example.ORG'], []],
-    ['a trailing slash', ['https://example.org/'], []],
-    ['a user name', ['https://example.org@attacker.com'], []],
-    ['surrounding space', [' https://example.org'], []],
+    ['the Origin of another site', ['https://attacker.com'], []],
+    ['the Origin of another site and Sec-Fetch-Site same-origin', ['https://attacker.com'], ['same-origin']],
+    ['the Origin of a site whose name begins with ours', ['https://example.org.attacker.com'], []],
+    ['the Origin of a site whose name ends with ours', ['https://notexample.org'], []],
+    ['the Origin of a subdomain', ['https://files.example.org'], []],
+    ['the Origin of the parent domain', ['https://org'], []],
+    ['the Origin null of a sandboxed page', ['null'], []],
+    ['the Origin null and Sec-Fetch-Site same-origin', ['null'], ['same-origin']],
+    ['an empty Origin', [''], ['same-origin']],
+    ['the Origin of the same host without TLS', ['http://example.org'], []],
+    ['the Origin of the same host on another port', ['https://example.org:8443'], []],
+    ['an Origin with the default port, which no browser writes', ['https://example.org:443'], []],
+    ['an Origin in upper case, which no browser writes', ['HTTPS://Example.ORG'], []],
+    ['an Origin with a slash at its end', ['https://example.org/'], []],
+    ['an Origin with a user name', ['https://example.org@attacker.com'], []],
+    ['an Origin after a space', [' https://example.org'], []],
     ['two origins in one header', ['https://example.org, https://attacker.com'], []],
-    ['two origin headers', [OWN, 'https://attacker.com'], []],
-    ['the same origin twice', [OWN, OWN], []],
-    ['a page of another site', [], ['cross-site']],
-    ['a page of a neighbour', [], ['same-site']],
-    ['the address bar', [], ['none']],
-    ['an odd fetch header', [], ['Same-Origin']],
-    ['two fetch headers', [], ['same-origin', 'same-origin']],
-    ['our origin, which the browser denies', [OWN], ['cross-site']],
-    ['our origin, which the browser calls a neighbour', [OWN], ['same-site']],
-  ])('is foreign from %s', (_, origin, secFetchSite) => {
+    ['two Origin headers', [OWN, 'https://attacker.com'], []],
+    ['our own Origin twice', [OWN, OWN], []],
+    ['Sec-Fetch-Site cross-site', [], ['cross-site']],
+    ['Sec-Fetch-Site same-site', [], ['same-site']],
+    ['Sec-Fetch-Site none, from the address bar', [], ['none']],
+    ['Sec-Fetch-Site Same-Origin, in upper case', [], ['Same-Origin']],
+    ['two Sec-Fetch-Site headers', [], ['same-origin', 'same-origin']],
+    ['our own Origin and Sec-Fetch-Site cross-site', [OWN], ['cross-site']],
+    ['our own Origin and Sec-Fetch-Site same-site', [OWN], ['same-site']],
+  ])('is rejected with %s', (_, origin, secFetchSite) => {
     expect(isCrossSiteWrite(method, request(origin, secFetchSite), OWN)).toBe(true);
   });
 });

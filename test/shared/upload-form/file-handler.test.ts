@@ -99,7 +99,7 @@ describe('when the body is cut', () => {
     await expect(reading).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
-  test('the result of onFile is discarded when onFile took the error for the end', async () => {
+  test('the result of onFile is discarded when onFile took the error for the end of the content', async () => {
     const discarded: string[] = [];
     const onFile = (file: FilePart) => drain(file).catch(() => 'half');
     const discard = async (stored: string) => void discarded.push(stored);
@@ -121,12 +121,12 @@ describe('when the source throws', () => {
     await expect(reading).rejects.toMatchObject({ code: 'invalid_request', cause });
   });
 
-  test('an ApiError of the source passes', async () => {
+  test('an ApiError of the source is thrown as it is', async () => {
     const reading = readUploadForm(broken(new ApiError('timeout')), CONTENT_TYPE, { onFile: drain, discard: none });
     await expect(reading).rejects.toMatchObject({ code: 'timeout' });
   });
 
-  test('an ApiError of the source passes even when onFile takes it for the end', async () => {
+  test('an ApiError of the source is thrown as it is, even when onFile takes it for the end of the content', async () => {
     const onFile = (file: FilePart) => drain(file).catch(() => 'half');
     const reading = readUploadForm(broken(new ApiError('timeout')), CONTENT_TYPE, { onFile, discard: none });
     await expect(reading).rejects.toMatchObject({ code: 'timeout' });

@@ -3,7 +3,7 @@ import { formBoundary } from '../../../shared/upload-form/form-reader.ts';
 
 const EVERY_CHARACTER = "0123456789azAZ'()+_,-./:=?";
 
-describe('the boundary of', () => {
+describe('the boundary of a form', () => {
   test.each([
     ['a bare one', 'multipart/form-data; boundary=abc', 'abc'],
     ['a quoted one (.NET)', 'multipart/form-data; boundary="a b"', 'a b'],
@@ -11,15 +11,15 @@ describe('the boundary of', () => {
     ['one of every legal character, bare', `multipart/form-data; boundary=${EVERY_CHARACTER}`, EVERY_CHARACTER],
     ['1 character', 'multipart/form-data; boundary=x', 'x'],
     ['70 characters', `multipart/form-data; boundary=${'x'.repeat(70)}`, 'x'.repeat(70)],
-    ['any letter case of type and parameter', 'Multipart/Form-Data; BOUNDARY=aBc', 'aBc'],
-    ['another parameter before it', 'multipart/form-data; charset=utf-8; boundary=abc', 'abc'],
-    ['another parameter behind it', 'multipart/form-data; boundary=abc; charset=utf-8', 'abc'],
-    ['a parameter called __proto__', 'multipart/form-data; __proto__=x; boundary=abc', 'abc'],
-    ['two (the first counts)', 'multipart/form-data; boundary=one; boundary=two', 'one'],
-    ['no space behind the semicolon', 'multipart/form-data;boundary=abc', 'abc'],
-    ['spaces where there are none', ' multipart/form-data ;  boundary = abc ', 'abc'],
-    ['nothing between two semicolons', 'multipart/form-data;; boundary=abc;', 'abc'],
-  ])('%s is found', (_, header, boundary) => {
+    ['in any letter case of type and parameter', 'Multipart/Form-Data; BOUNDARY=aBc', 'aBc'],
+    ['behind another parameter', 'multipart/form-data; charset=utf-8; boundary=abc', 'abc'],
+    ['before another parameter', 'multipart/form-data; boundary=abc; charset=utf-8', 'abc'],
+    ['behind a parameter called __proto__', 'multipart/form-data; __proto__=x; boundary=abc', 'abc'],
+    ['the first of two', 'multipart/form-data; boundary=one; boundary=two', 'one'],
+    ['without a space before it', 'multipart/form-data;boundary=abc', 'abc'],
+    ['between spaces', ' multipart/form-data ;  boundary = abc ', 'abc'],
+    ['behind two semicolons', 'multipart/form-data;; boundary=abc;', 'abc'],
+  ])('is found: %s', (_, header, boundary) => {
     expect(formBoundary(header)).toBe(boundary);
   });
 

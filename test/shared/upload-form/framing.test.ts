@@ -8,49 +8,65 @@ const OPEN = `--B\r\n${FILE[0]}\r\n\r\n`;
 const CLOSE = '\r\n--B--\r\n';
 
 describe.each([
-  ['at once', 10_000],
+  ['in one piece', 10_000],
   ['in single bytes', 1],
   ['in chunks of 3 bytes', 3],
-])('%s, the content is', (_, size) => {
+])('a form is sent %s:', (_, size) => {
   const read = (body: string) => readForm(chunksOf(Buffer.from(body, 'latin1'), size));
 
   test.each([
-    ['the bytes between the empty line and the delimiter', `${OPEN}content${CLOSE}`, 'content'],
-    ['empty', `${OPEN}${CLOSE}`, ''],
-    ['empty when the part ends with its headers', `--B\r\n${FILE[0]}\r\n\r\n--B--\r\n`, ''],
-    ['found behind a preamble', `This is a form.\r\n--Bx\r\n${OPEN}content${CLOSE}`, 'content'],
-    ['found behind an empty line', `\r\n${OPEN}content${CLOSE}`, 'content'],
-    ['found before an epilogue', `${OPEN}content${CLOSE}bye\r\n--B\r\n`, 'content'],
-    ['whole when the body ends with the closing delimiter', `${OPEN}content\r\n--B--`, 'content'],
-    ['whole when the body ends in padding', `${OPEN}content\r\n--B-- \t`, 'content'],
-    ['whole when the body ends within the last line break', `${OPEN}content\r\n--B--\r`, 'content'],
-    ['found between delimiters with padding', `--B \t \r\n${FILE[0]}\r\n\r\ncontent\r\n--B-- \t\r\n`, 'content'],
-    ['its own line breaks', `${OPEN}\r\n\r\ncontent\r\n\r\n${CLOSE}`, '\r\n\r\ncontent\r\n\r\n'],
-    ['a lonely CR at its end', `${OPEN}content\r${CLOSE}`, 'content\r'],
-    ['what almost is a delimiter', `${OPEN}\r\n--\r\n-\r\n--A\r\n--b\r\n--${CLOSE}`, '\r\n--\r\n-\r\n--A\r\n--b\r\n--'],
+    ['the content is what is between the empty line and the delimiter', `${OPEN}content${CLOSE}`, 'content'],
+    ['the content may be empty', `${OPEN}${CLOSE}`, ''],
+    ['the content is empty when the part ends with its headers', `--B\r\n${FILE[0]}\r\n\r\n--B--\r\n`, ''],
+    ['the content is found behind a preamble', `This is a form.\r\n--Bx\r\n${OPEN}content${CLOSE}`, 'content'],
+    ['the content is found behind an empty line', `\r\n${OPEN}content${CLOSE}`, 'content'],
+    ['the content is found before an epilogue', `${OPEN}content${CLOSE}bye\r\n--B\r\n`, 'content'],
+    ['the content is whole when the body ends with the closing delimiter', `${OPEN}content\r\n--B--`, 'content'],
+    ['the content is whole when the body ends in padding', `${OPEN}content\r\n--B-- \t`, 'content'],
+    ['the content is whole when the body ends within the last line break', `${OPEN}content\r\n--B--\r`, 'content'],
     [
-      'a boundary with other characters behind it',
+      'the content is found between delimiters with padding',
+      `--B \t \r\n${FILE[0]}\r\n\r\ncontent\r\n--B-- \t\r\n`,
+      'content',
+    ],
+    [
+      'the content may begin and end with line breaks',
+      `${OPEN}\r\n\r\ncontent\r\n\r\n${CLOSE}`,
+      '\r\n\r\ncontent\r\n\r\n',
+    ],
+    ['the content may end in a CR alone', `${OPEN}content\r${CLOSE}`, 'content\r'],
+    [
+      'the content may contain what is almost a delimiter',
+      `${OPEN}\r\n--\r\n-\r\n--A\r\n--b\r\n--${CLOSE}`,
+      '\r\n--\r\n-\r\n--A\r\n--b\r\n--',
+    ],
+    [
+      'the content may contain a boundary with other characters behind it',
       `${OPEN}a\r\n--Bx\r\n--B-\r\n--B--x\r\n--B x${CLOSE}`,
       'a\r\n--Bx\r\n--B-\r\n--B--x\r\n--B x',
     ],
     [
-      'a boundary on a line that begins or ends in CR or LF alone',
+      'the content may contain a boundary on a line that begins or ends in CR or LF alone',
       `${OPEN}a\r\n--B\nb\r\n--B\rc\n--B\r\n${CLOSE}`,
       'a\r\n--B\nb\r\n--B\rc\n--B\r\n',
     ],
-    ['a boundary that is not at the beginning of a line', `${OPEN}a--B\r\n${CLOSE}`, 'a--B\r\n'],
+    [
+      'the content may contain a boundary that is not at the beginning of a line',
+      `${OPEN}a--B\r\n${CLOSE}`,
+      'a--B\r\n',
+    ],
   ])('%s', async (__, body, content) => {
     expect(await read(body)).toMatchObject({ content: Buffer.from(content, 'latin1'), stored: 1, discarded: 0 });
   });
 
   test.each([
-    ['an empty body', ''],
+    ['nothing in it', ''],
     ['no delimiter', 'content'],
     ['another boundary', `${OPEN}content${CLOSE}`.replaceAll('--B', '--C')],
     ['LF for line breaks', `${OPEN}content${CLOSE}`.replaceAll('\r\n', '\n')],
-    ['the closing delimiter alone', '--B--\r\n'],
-    ['a last delimiter that does not close', `${OPEN}content\r\n--B\r\n`],
-  ])('refused with %s', async (__, body) => {
+    ['nothing but the closing delimiter', '--B--\r\n'],
+    ['no closing delimiter at its end', `${OPEN}content\r\n--B\r\n`],
+  ])('a body with %s is refused', async (__, body) => {
     expect(await read(body)).toMatchObject({ error: 'invalid_request' });
   });
 });
