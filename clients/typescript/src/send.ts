@@ -64,6 +64,7 @@ class Watch {
   readonly #seconds: number;
   readonly #caller: AbortSignal | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #isOver = false;
   hasStalled = false;
   /** Why the body could not be read to its end. */
   unreadable: unknown;
@@ -85,6 +86,8 @@ class Watch {
   /** @param more  seconds besides those after which an exchange has stalled. */
   moved(more = 0): void {
     clearTimeout(this.#timer);
+    // The body may be read on after an early answer. A timer for it would keep the process running.
+    if (this.#isOver) return;
     const onStalled = () => {
       this.hasStalled = true;
       this.#abort();
@@ -98,6 +101,7 @@ class Watch {
   }
 
   end(): void {
+    this.#isOver = true;
     clearTimeout(this.#timer);
     this.#caller?.removeEventListener('abort', this.#abort);
   }
