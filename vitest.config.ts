@@ -30,6 +30,7 @@ const LONG_FILES = [
   'admin/commands',
   'service/rounds',
   'clients/package',
+  'clients/command',
   'contract/streaming',
   'service/template',
   'service/sweeper',

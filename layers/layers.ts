@@ -137,6 +137,12 @@ export const LAYERS: readonly Layer[] = [
     packages: [...REACT, 'swagger-ui-dist', 'vite', '@vitejs/plugin-react'],
   },
   {
+    path: 'clients/cli',
+    what: 'The command `file-hosting`, a package of its own',
+    imports: ['clients/typescript'],
+    packages: ['cli-progress', 'commander', 'node:*'],
+  },
+  {
     path: 'clients/typescript',
     what: 'The client for TypeScript and JavaScript, a package of its own',
     imports: [],

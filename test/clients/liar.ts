@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Transform } from 'node:stream';
 
 /** The steps of an upload, as requests; `other` is any other request. */
 export type Step = 'form' | 'ticket' | 'put' | 'complete' | 'delete' | 'other';
@@ -16,6 +17,8 @@ export type Lie =
   /** Reads no bytes of the request, or sends no byte of the answer, and keeps the connection. */
   | 'stall'
   | 'stall after'
+  /** Passes on this many bytes of the body in a second. */
+  | { readonly bytesPerSecond: number }
   /** Closes the connection when it has passed on this many bytes of the body. */
   | { readonly resetAt: number }
   /** Answers itself. */
@@ -148,5 +151,14 @@ function pass(
       incoming.socket.resetAndDestroy();
     }
   });
-  incoming.pipe(outgoing);
+  if (typeof lie === 'object' && 'bytesPerSecond' in lie) incoming.pipe(slow(lie.bytesPerSecond)).pipe(outgoing);
+  else incoming.pipe(outgoing);
+}
+
+function slow(bytesPerSecond: number): Transform {
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      setTimeout(() => done(null, chunk), (1_000 * chunk.length) / bytesPerSecond);
+    },
+  });
 }

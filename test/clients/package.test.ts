@@ -65,11 +65,15 @@ describe('the package', () => {
     expect(bytes).toBeLessThan(BUNDLE_BYTES_MAX);
   });
 
-  test('is in the lock file, without which npm ci fails, and no package there names a registry', async () => {
+  test('is in the lock file like that of the command, without which npm ci fails, and no package there names a registry', async () => {
     const lock = JSON.parse(await readFile(join(PACKAGE, '../../package-lock.json'), 'utf8'));
-    const { name, version, license, engines } = JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8'));
-    expect(lock.packages['clients/typescript']).toEqual({ name, version, license, engines });
-    expect(lock.packages[`node_modules/${name}`]).toEqual({ resolved: 'clients/typescript', link: true });
+    for (const path of ['clients/typescript', 'clients/cli']) {
+      const { name, ...described } = JSON.parse(await readFile(join(PACKAGE, '../..', path, 'package.json'), 'utf8'));
+      const { bin: _, ...locked } = lock.packages[path];
+      expect({ name, ...described }).toMatchObject(locked);
+      expect(locked.dependencies).toEqual(described.dependencies);
+      expect(lock.packages[`node_modules/${name}`]).toEqual({ resolved: path, link: true });
+    }
     const resolved = Object.values<{ resolved?: string }>(lock.packages).map((one) => one.resolved ?? '');
     expect(resolved.filter((address) => address.includes('://'))).toEqual([]);
   });

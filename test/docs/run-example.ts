@@ -1,7 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { inherited } from '../support/inherited.ts';
 
@@ -21,6 +21,9 @@ function lacks(language: string, command: string, args: string[], name: string):
   }
 }
 
+/** The command `file-hosting` is among them. */
+const BINARIES = join(import.meta.dirname, '../../node_modules/.bin');
+
 /** Where examples run: a project with the client (`test/support/project.ts`), and the variables that they read. */
 export interface Place {
   readonly project: string;
@@ -28,7 +31,8 @@ export interface Place {
 }
 
 async function run(place: Place, command: string, args: readonly string[]): Promise<string> {
-  const env = { ...inherited(), CURL_HOME: place.project, ...place.variables };
+  const PATH = [BINARIES, process.env.PATH].join(delimiter);
+  const env = { ...inherited(), PATH, CURL_HOME: place.project, ...place.variables };
   const { stdout, stderr } = await promisify(execFile)(command, args, { cwd: place.project, env });
   return stdout + stderr;
 }

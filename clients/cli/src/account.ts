@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Failure } from './failure.ts';
+
+/** Which service a command uses, and with which key. */
+export interface Account {
+  /** The address of the app. */
+  readonly url: string;
+  readonly key: string;
+  /** Where the key comes from: a file or a variable. */
+  readonly keyFrom: string;
+}
+
+/** The file in which `login` stores the account, in the place that the platform has for settings of a user. */
+export function settingsPath(): string {
+  const { APPDATA, XDG_CONFIG_HOME } = process.env;
+  const folders: Partial<Record<NodeJS.Platform, string>> = {
+    darwin: join(homedir(), 'Library', 'Application Support'),
+    win32: APPDATA || join(homedir(), 'AppData', 'Roaming'),
+  };
+  const folder = folders[process.platform] ?? (XDG_CONFIG_HOME || join(homedir(), '.config'));
+  return join(folder, 'file-hosting', 'settings.json');
+}
+
+/** The address without what may follow it: people paste the address of the API or of the dashboard. */
+export function withoutPath(url: string): string {
+  return url
+    .trim()
+    .replace(/\/+$/, '')
+    .replace(/\/(?:api\/v1|dashboard)$/, '');
+}
+
+/** The address of the service that the environment or the stored account names. */
+export async function knownUrl(): Promise<string | undefined> {
+  const url = process.env.FILE_HOSTING_URL || (await readStored())?.url;
+  return url && withoutPath(url);
+}
+
+/**
+ * The account of the environment, or else the stored one. The stored key is sent only to the address that it was stored with,
+ * so that a variable alone cannot send it elsewhere.
+ * @throws Failure when there is none.
+ */
+export async function findAccount(): Promise<Account> {
+  const url = await knownUrl();
+  if (!url) {
+    throw new Failure('The address of the service is unknown.', 'Run: file-hosting login (or set FILE_HOSTING_URL)');
+  }
+  const key = process.env.FILE_HOSTING_KEY?.trim();
+  if (key) return { url, key, keyFrom: 'FILE_HOSTING_KEY' };
+  const stored = await readStored();
+  if (stored?.url === url) return { ...stored, keyFrom: settingsPath() };
+  throw new Failure(`There is no API key for ${url}.`, 'Run: file-hosting login (or set FILE_HOSTING_KEY)');
+}
+
+async function readStored(): Promise<Pick<Account, 'url' | 'key'> | undefined> {
+  try {
+    const { url, key } = JSON.parse(await readFile(settingsPath(), 'utf8'));
+    if (typeof url === 'string' && typeof key === 'string') return { url, key };
+    throw new SyntaxError('a field is missing');
+  } catch (error) {
+    if (error instanceof SyntaxError) {
+      throw new Failure(`${settingsPath()} is damaged.`, 'Remove it, then run: file-hosting login');
+    }
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Stores an account so that only its user can read it. A file that was there before is replaced as a whole. */
+export async function storeAccount({ url, key }: Pick<Account, 'url' | 'key'>): Promise<void> {
+  const path = settingsPath();
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${randomUUID()}`;
+  try {
+    await writeFile(temporary, `${JSON.stringify({ url, key })}\n`, { mode: 0o600, flag: 'wx' });
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+import { type ErrorCode, FileHostingError } from '../../typescript/src/index.ts';
+import { painted, printable } from './terminal.ts';
+
+/** Why a command fails, and what the person can do about it. */
+export class Failure extends Error {
+  readonly advice: string;
+  /** 2 when the command was called in a wrong way. */
+  readonly exitCode: 1 | 2;
+
+  constructor(message: string, advice: string, exitCode: 1 | 2 = 1) {
+    super(message);
+    this.advice = advice;
+    this.exitCode = exitCode;
+  }
+}
+
+/** Ends the command when all that there is to say was printed. */
+export class Exit extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super(`exit code ${exitCode}`);
+    this.exitCode = exitCode;
+  }
+}
+
+/** What to do about errors of the client, where the command can say more than the client. */
+const ADVICE: Partial<Record<ErrorCode, string>> = {
+  unauthorized: 'Create an API key in the dashboard, then run: file-hosting login',
+  storage_limit_exceeded: 'Delete files that are not needed any more: file-hosting list, then file-hosting rm <id>.',
+  not_found: 'Look for it: file-hosting list --all --search <part of the name>',
+  network_error: 'Check the connection, and the address of the service in FILE_HOSTING_URL or of file-hosting login.',
+  invalid_response:
+    'Check the address of the service in FILE_HOSTING_URL or of file-hosting login, and proxies between.',
+  invalid_argument: 'Check FILE_HOSTING_URL and FILE_HOSTING_KEY, or run: file-hosting login',
+};
+
+/** Prints why something has failed on standard error. @param what  what was tried, if it is one thing of several. */
+export function printFailure(error: unknown, what?: string): void {
+  const { message, advice, id } = described(error);
+  const about = what === undefined ? '' : `${printable(what)}: `;
+  process.stderr.write(`${painted('red', 'error:')} ${about}${printable(message)}\n`);
+  if (advice) process.stderr.write(`  ${printable(advice)}\n`);
+  if (id) process.stderr.write(`  The id of the request, for the operator of the service: ${printable(id)}\n`);
+}
+
+function described(error: unknown): { message: string; advice?: string; id?: string | undefined } {
+  if (error instanceof FileHostingError) {
+    const isOfService = (error.status ?? 0) >= 500;
+    return {
+      message: error.message,
+      advice: ADVICE[error.code] ?? error.advice,
+      id: isOfService ? error.requestId : undefined,
+    };
+  }
+  if (error instanceof Failure) return error;
+  return { message: error instanceof Error ? error.message : String(error) };
+}

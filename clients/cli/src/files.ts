@@ -1,0 +1,93 @@
+import type { FileHosting, FileRecord } from '../../typescript/src/index.ts';
+import { openInBrowser } from './desktop.ts';
+import { Exit, Failure } from './failure.ts';
+import { countOf, formatBytes, formatTime } from './format.ts';
+import { ask, isInteractive, note, painted, printable } from './terminal.ts';
+
+const ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/**
+ * Finds a file by its id, its link, or its name if only one file has it.
+ * @throws Failure when there is none, or several.
+ */
+async function findFile(hosting: FileHosting, what: string, signal: AbortSignal): Promise<FileRecord> {
+  if (ID.test(what)) return hosting.get(what, { signal });
+  const isLink = URL.canParse(what);
+  const found: FileRecord[] = [];
+  for await (const file of hosting.listAll({ ...(isLink ? {} : { search: what }), signal })) {
+    if (isLink ? file.url === what : file.name === what) found.push(file);
+    if (isLink && found.length > 0) break;
+  }
+  const [file] = found;
+  if (!file)
+    throw new Failure(`There is no file ${what}.`, 'Look for it: file-hosting list --search <part of the name>');
+  if (found.length === 1) return file;
+  const ids = found.map(({ id, created_at }) => `${id} (${formatTime(created_at)})`).join(', ');
+  throw new Failure(`${found.length} files are called ${what}.`, `Give the id of one: ${ids}`);
+}
+
+/** Prints the newest files, or all of them. */
+export async function list(
+  hosting: FileHosting,
+  flags: { readonly search?: string; readonly all?: boolean; readonly json?: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const { search, all = false, json = false } = flags;
+  const print = json ? (file: FileRecord) => JSON.stringify(file) : process.stdout.isTTY ? columnsOf : fieldsOf;
+  const write = (file: FileRecord) => void process.stdout.write(`${print(file)}\n`);
+  if (all) {
+    for await (const file of hosting.listAll({ search, signal })) write(file);
+    return;
+  }
+  const { items, total } = await hosting.list({ search, signal });
+  for (const file of items) write(file);
+  if (total === 0)
+    note(search ? 'No file has that in its name.' : 'There are no files yet. Upload one: file-hosting upload <file>');
+  if (items.length < total) note(painted('dim', `The newest ${items.length} of ${total} files. All of them: --all`));
+}
+
+/** For a person. */
+function columnsOf({ id, size_bytes, created_at, name }: FileRecord): string {
+  return [formatTime(created_at), formatBytes(size_bytes).padStart(9), id, printable(name)].join('  ');
+}
+
+/** For programs such as `cut`: the name comes last, since it may contain anything but control characters. */
+function fieldsOf({ id, size_bytes, created_at, name, url }: FileRecord): string {
+  return [id, size_bytes, created_at, url, name].join('\t');
+}
+
+export async function open(hosting: FileHosting, what: string, signal: AbortSignal): Promise<void> {
+  const { url } = await findFile(hosting, what, signal);
+  process.stdout.write(`${url}\n`);
+  await openInBrowser(url);
+}
+
+/** Deletes files, after a question. */
+export async function remove(
+  hosting: FileHosting,
+  what: readonly string[],
+  flags: { readonly yes?: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  if (!flags.yes && !isInteractive()) {
+    throw new Failure('rm asks before it deletes, and there is no terminal to ask on.', 'Add --yes.', 2);
+  }
+  const files: FileRecord[] = [];
+  for (const one of what) files.push(await findFile(hosting, one, signal));
+  if (!flags.yes && !(await isConfirmed(files, signal))) {
+    note('Nothing was deleted.');
+    throw new Exit(1);
+  }
+  for (const { id, name } of files) {
+    await hosting.delete(id, { signal });
+    note(`Deleted ${printable(name)}.`);
+  }
+}
+
+async function isConfirmed(files: readonly FileRecord[], signal: AbortSignal): Promise<boolean> {
+  for (const file of files) note(columnsOf(file));
+  const answer = await ask(`Delete ${files.length === 1 ? 'it' : `these ${countOf(files.length, 'file')}`}? [y/N] `, {
+    signal,
+  });
+  return /^y(es)?$/i.test(answer?.trim() ?? '');
+}

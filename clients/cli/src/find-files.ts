@@ -1,0 +1,91 @@
+import type { Stats } from 'node:fs';
+import { createReadStream } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { UploadSource } from '../../typescript/src/index.ts';
+import { Failure } from './failure.ts';
+import { printable } from './terminal.ts';
+
+/** What `upload` sends as one file. */
+export interface LocalFile {
+  /** The path as it was given, or below the folder that was given; `-` for standard input. */
+  readonly path: string;
+  readonly name: string;
+  /** In bytes; undefined for a pipe. */
+  readonly size: number | undefined;
+  open(): UploadSource;
+}
+
+export interface FindFlags {
+  readonly recursive?: boolean;
+  readonly name?: string;
+}
+
+const STANDARD_INPUT = '-';
+
+/** The name of what comes from a pipe, unless `--name` gives another. */
+const PIPE_NAME = 'stdin';
+
+/**
+ * Finds the files to upload, in the order of the arguments, and those of a folder by path. The service keeps no folders, so a
+ * file in one is uploaded under its own name.
+ * @param onMissing  is told of each path that cannot be read; the others are found nevertheless.
+ * @throws Failure for a wrong use.
+ */
+export async function findFiles(
+  paths: readonly string[],
+  flags: FindFlags,
+  onMissing: (path: string, error: unknown) => void,
+): Promise<LocalFile[]> {
+  if (paths.filter((path) => path === STANDARD_INPUT).length > 1) throw wrongUse('Standard input (-) is given twice.');
+  const found: LocalFile[] = [];
+  for (const path of paths) {
+    try {
+      found.push(...(await findAt(path, flags)));
+    } catch (error) {
+      if (error instanceof Failure && error.exitCode === 2) throw error;
+      onMissing(path, error);
+    }
+  }
+  const { name } = flags;
+  if (name === undefined) return found;
+  if (found.length > 1) throw wrongUse('--name is for one file, and there are several.');
+  return found.map((file) => ({ ...file, name }));
+}
+
+const wrongUse = (message: string) => new Failure(message, 'Run: file-hosting upload --help', 2);
+
+async function findAt(path: string, { recursive = false }: FindFlags): Promise<LocalFile[]> {
+  if (path === STANDARD_INPUT) return [{ path, name: PIPE_NAME, size: undefined, open: () => process.stdin }];
+  const stats = await statOf(path);
+  if (!stats.isDirectory()) return [fileAt(path, stats)];
+  if (!recursive) throw wrongUse(`${printable(path)} is a folder. Add --recursive to upload the files in it.`);
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  const inside = entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
+  const files: LocalFile[] = [];
+  for (const one of inside.sort()) {
+    const target = await statOf(one);
+    // A link to a folder could lead in a circle; sockets and pipes in a folder have no content.
+    if (target.isFile()) files.push(fileAt(one, target));
+  }
+  if (files.length === 0) throw new Failure(`There are no files in ${path}.`, 'Check the path.');
+  return files;
+}
+
+async function statOf(path: string): Promise<Stats> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') throw new Failure('There is no such file.', 'Check the path.');
+    if (code === 'EACCES') throw new Failure('You may not read it.', 'Check its permissions.');
+    throw error;
+  }
+}
+
+/** What is no file but can be read, such as the pipe that `<(command)` makes in a shell, is sent as a stream. */
+function fileAt(path: string, stats: Stats): LocalFile {
+  const name = basename(path);
+  if (stats.isFile()) return { path, name, size: stats.size, open: () => path };
+  return { path, name, size: undefined, open: () => createReadStream(path) };
+}

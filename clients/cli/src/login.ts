@@ -1,0 +1,19 @@
+import { FileHosting } from '../../typescript/src/index.ts';
+import { knownUrl, settingsPath, storeAccount, withoutPath } from './account.ts';
+import { Failure } from './failure.ts';
+import { ask, isInteractive, note } from './terminal.ts';
+
+/** Asks for the address of the service and for an API key, tries them, and stores them. */
+export async function login(flags: { readonly url?: string }, signal: AbortSignal): Promise<void> {
+  const known = flags.url ?? (await knownUrl());
+  const url = withoutPath(known ?? ((isInteractive() && (await ask('Address of the service: ', { signal }))) || ''));
+  if (!url) throw new Failure('The address of the service is missing.', 'Run: file-hosting login --url <address>', 2);
+  note(`Create an API key at ${url}/dashboard/api-keys, if you have none.`);
+  const key = (await ask('API key (it is not shown): ', { signal, isSecret: true }))?.trim();
+  if (!key) throw new Failure('No key was given.', 'Run file-hosting login again, and paste the key.');
+  await new FileHosting({ url, key }).list({ limit: 1, signal, retries: 1 });
+  await storeAccount({ url, key });
+  note(`Logged in. The key is in ${settingsPath()}, readable by you alone.`);
+  const winners = ['FILE_HOSTING_KEY', 'FILE_HOSTING_URL'].filter((name) => process.env[name]);
+  if (winners.length > 0) note(`${winners.join(' and ')} in your environment still wins.`);
+}

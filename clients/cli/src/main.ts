@@ -1,0 +1,110 @@
+import { constants } from 'node:os';
+import { Command, CommanderError } from 'commander';
+import { FileHosting } from '../../typescript/src/index.ts';
+import packageJson from '../package.json' with { type: 'json' };
+import { type Account, findAccount } from './account.ts';
+import { completion, SHELLS } from './completion.ts';
+import { Exit, Failure, printFailure } from './failure.ts';
+import { list, open, remove } from './files.ts';
+import { login } from './login.ts';
+import { me } from './me.ts';
+import { note } from './terminal.ts';
+import { upload } from './upload.ts';
+
+const stop = new AbortController();
+
+/** Makes an action of a command that uses the service. */
+function withAccount<Args extends unknown[]>(
+  run: (service: { hosting: FileHosting; account: Account }, ...args: Args) => Promise<void>,
+): (...args: Args) => Promise<void> {
+  return async (...args) => {
+    const account = await findAccount();
+    await run({ hosting: new FileHosting(account), account }, ...args);
+  };
+}
+
+function commands(): Command {
+  const program = new Command('file-hosting')
+    .description(packageJson.description)
+    .version(packageJson.version)
+    .exitOverride()
+    .showHelpAfterError('(file-hosting --help says what can be done)')
+    .addHelpText(
+      'after',
+      '\nFILE_HOSTING_URL and FILE_HOSTING_KEY win over what login has stored. Exit codes: 0, 1 for a failure, 2 for a wrong call.',
+    );
+  program
+    .command('login')
+    .description('ask for an API key, and store it for this user')
+    .option('--url <address>', 'the address of the service')
+    .action((flags) => login(flags, stop.signal));
+  program
+    .command('upload')
+    .description('upload files, folders, or standard input (-), and print their links')
+    .argument('<files...>')
+    .option('-r, --recursive', 'upload the files in folders')
+    .option('-n, --name <name>', 'the name of the file, for one file or a pipe')
+    .option('--json', 'print one JSON object a line instead of links')
+    .option('-c, --copy', 'copy the links to the clipboard')
+    .action(withAccount(({ hosting }, files, flags) => upload(hosting, files, flags, stop.signal)));
+  program
+    .command('list')
+    .alias('ls')
+    .description('list the newest files')
+    .option('-s, --search <text>', 'only files with this in their names')
+    .option('-a, --all', 'all files, not only the newest 50')
+    .option('--json', 'print one JSON object a line')
+    .action(withAccount(({ hosting }, flags) => list(hosting, flags, stop.signal)));
+  program
+    .command('open')
+    .description('open a file in the browser')
+    .argument('<file>', 'its id, link or name')
+    .action(withAccount(({ hosting }, file) => open(hosting, file, stop.signal)));
+  program
+    .command('rm')
+    .description('delete files, after a question')
+    .argument('<files...>', 'their ids, links or names')
+    .option('-y, --yes', 'do not ask')
+    .action(withAccount(({ hosting }, files, flags) => remove(hosting, files, flags, stop.signal)));
+  program
+    .command('me')
+    .description('show which service and key are used')
+    .action(withAccount(({ hosting, account }) => me(hosting, account, stop.signal)));
+  program
+    .command('completion')
+    .description(`print a script that completes this command in a shell: ${SHELLS.join(', ')}`)
+    .argument('<shell>')
+    .action((shell) => void process.stdout.write(completion(program, shell)));
+  return program;
+}
+
+/** @returns the exit code. */
+function codeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  const reason = stop.signal.aborted ? stop.signal.reason : error;
+  if (reason instanceof Exit) return reason.exitCode;
+  printFailure(error);
+  return error instanceof Failure ? error.exitCode : 1;
+}
+
+/** The first signal ends uploads, which then remove what they have left. The second does not wait for that. */
+function stopAt(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): void {
+  process.on(signal, () => {
+    const exit = new Exit(128 + constants.signals[signal]);
+    if (stop.signal.aborted) process.exit(exit.exitCode);
+    stop.abort(exit);
+    note('\nCancelled.');
+  });
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) stopAt(signal);
+// What reads our output wants no more of it, as `head` does.
+process.stdout.on('error', () => stop.abort(new Exit(128 + constants.signals.SIGPIPE)));
+
+try {
+  await commands().parseAsync();
+} catch (error) {
+  process.exitCode = codeOf(error);
+}
+// A pipe that was not read to its end would keep the program running.
+process.stdin.destroy();

@@ -1,0 +1,17 @@
+import type { FileHosting } from '../../typescript/src/index.ts';
+import type { Account } from './account.ts';
+
+/** How much of a key is shown, as in the dashboard's list of keys. */
+const KEY_PREFIX_CHARS = 12;
+
+/** Prints which account and key are used. What is used of its storage is told to sessions alone, so only the dashboard shows it. */
+export async function me(hosting: FileHosting, { url, key, keyFrom }: Account, signal: AbortSignal): Promise<void> {
+  const { total } = await hosting.list({ limit: 1, signal });
+  const lines = [
+    `Service    ${url}`,
+    `Dashboard  ${url}/dashboard`,
+    `API key    ${key.slice(0, KEY_PREFIX_CHARS)}… from ${keyFrom}`,
+    `Files      ${total}`,
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
+}

@@ -1,0 +1,182 @@
+import { SingleBar } from 'cli-progress';
+import type { FileRecord, Wait } from '../../typescript/src/index.ts';
+import type { LocalFile } from './find-files.ts';
+import { countOf, formatBytes, formatDuration } from './format.ts';
+import { note, printable } from './terminal.ts';
+
+/** Tells a person how uploads go on, on standard error. */
+export interface ProgressReport {
+  /** @param bytes  how many bytes of the file the network has taken in this attempt. */
+  sent(file: LocalFile, bytes: number): void;
+  waits(wait: Wait): void;
+  stored(file: LocalFile, record: FileRecord): void;
+  failed(file: LocalFile): void;
+  /** Prints something else meanwhile. */
+  print(write: () => void): void;
+  end(): void;
+}
+
+export const progressOf = (files: readonly LocalFile[]): ProgressReport =>
+  process.stderr.isTTY ? new ProgressBar(files) : new ProgressLines(files);
+
+/** Says once that uploads wait, though several of them wait for the same. */
+class Waits {
+  #until = 0;
+
+  /** @returns what to say, unless it was said. */
+  add({ code, seconds }: Wait): string | undefined {
+    const until = Date.now() + seconds * 1_000;
+    const isKnown = until < this.#until + 1_000;
+    this.#until = Math.max(until, this.#until);
+    if (isKnown || seconds < 1) return undefined;
+    if (code === 'rate_limit_exceeded') return 'waiting for the rate limit';
+    return code === 'network_error' || code === 'stalled'
+      ? 'connection lost, trying again'
+      : 'service busy, trying again';
+  }
+
+  get secondsLeft(): number {
+    return Math.max(0, (this.#until - Date.now()) / 1_000);
+  }
+}
+
+const BAR_COLUMNS_MAX = 30;
+
+/** No speed is shown before this time: bytes that the network merely buffers would count as speed. */
+const FIRST_SPEED_AFTER_SECONDS = 1;
+
+/** One line at the bottom of a terminal for all files together, with speed and time left. */
+class ProgressBar implements ProgressReport {
+  readonly #bar: SingleBar;
+  readonly #files: readonly LocalFile[];
+  /** Undefined when a pipe is among the files. */
+  readonly #totalBytes: number | undefined;
+  readonly #startedAt = Date.now();
+  readonly #waits = new Waits();
+  readonly #bytes = new Map<LocalFile, number>();
+  #reason = '';
+  #ended = 0;
+
+  constructor(files: readonly LocalFile[]) {
+    this.#files = files;
+    const isKnown = files.every(({ size }) => size !== undefined);
+    this.#totalBytes = isKnown ? files.reduce((sum, { size = 0 }) => sum + size, 0) : undefined;
+    this.#bar = new SingleBar({
+      stream: process.stderr,
+      format: (_options, { maxWidth }) => this.#line(maxWidth - 1),
+      clearOnComplete: true,
+      // Cuts the line at the width of the terminal, without changing the terminal's own setting.
+      linewrap: true,
+      gracefulExit: false,
+    });
+    this.#bar.start(1, 0);
+    process.once('exit', () => this.#bar.stop());
+  }
+
+  /** @param columns  how many characters there is room for. */
+  #line(columns: number): string {
+    const sent = [...this.#bytes.values()].reduce((sum, bytes) => sum + bytes, 0);
+    const total = this.#totalBytes;
+    const files = this.#files.length > 1 ? `${this.#ended} of ${this.#files.length} files` : '';
+    const text = [this.#amount(sent), files, this.#pace(sent)].filter(Boolean).join('  ');
+    if (total === undefined) return text;
+    const part = total === 0 ? this.#ended / this.#files.length : sent / total;
+    const percent = `${Math.floor(part * 100)} %`.padStart(5);
+    const room = Math.min(BAR_COLUMNS_MAX, columns - text.length - percent.length - 5);
+    if (room < 5) return `${percent}  ${text}`;
+    const filled = '='.repeat(Math.round(part * room));
+    return `[${filled.padEnd(room)}] ${percent}  ${text}`;
+  }
+
+  #amount(sent: number): string {
+    return this.#totalBytes === undefined
+      ? formatBytes(sent)
+      : `${formatBytes(sent)} of ${formatBytes(this.#totalBytes)}`;
+  }
+
+  /** What uploads wait for, or how fast they go on. */
+  #pace(sent: number): string {
+    const { secondsLeft } = this.#waits;
+    if (secondsLeft > 0) return `${this.#reason}, ${formatDuration(secondsLeft)}`;
+    if (sent === this.#totalBytes) return 'finishing';
+    const seconds = (Date.now() - this.#startedAt) / 1_000;
+    if (sent === 0 || seconds < FIRST_SPEED_AFTER_SECONDS) return '';
+    const speed = `${formatBytes(sent / seconds)}/s`;
+    if (this.#totalBytes === undefined) return speed;
+    return `${speed}  ${formatDuration(((this.#totalBytes - sent) / sent) * seconds)} left`;
+  }
+
+  sent(file: LocalFile, bytes: number): void {
+    this.#bytes.set(file, bytes);
+  }
+
+  waits(wait: Wait): void {
+    this.#reason = this.#waits.add(wait) ?? this.#reason;
+  }
+
+  stored(file: LocalFile, { size_bytes }: FileRecord): void {
+    this.#bytes.set(file, size_bytes);
+    this.#ended++;
+  }
+
+  failed(file: LocalFile): void {
+    this.#bytes.set(file, file.size ?? 0);
+    this.#ended++;
+  }
+
+  print(write: () => void): void {
+    this.#bar.stop();
+    write();
+    this.#bar.start(1, 0);
+  }
+
+  end(): void {
+    this.#bar.stop();
+  }
+}
+
+/** How often a file that takes long is mentioned where there is no terminal. */
+const MENTION_MS = 15_000;
+
+/** A line for each event, for logs. */
+class ProgressLines implements ProgressReport {
+  readonly #files: readonly LocalFile[];
+  readonly #waits = new Waits();
+  #ended = 0;
+  #mentionedAt = Date.now();
+
+  constructor(files: readonly LocalFile[]) {
+    this.#files = files;
+  }
+
+  #count(): string {
+    return this.#files.length > 1 ? `[${this.#ended}/${this.#files.length}] ` : '';
+  }
+
+  sent({ path, size }: LocalFile, bytes: number): void {
+    if (Date.now() - this.#mentionedAt < MENTION_MS) return;
+    this.#mentionedAt = Date.now();
+    const of = size === undefined ? '' : ` of ${formatBytes(size)}`;
+    note(`${this.#count()}${printable(path)}: ${formatBytes(bytes)}${of} sent`);
+  }
+
+  waits(wait: Wait): void {
+    const reason = this.#waits.add(wait);
+    if (reason) note(`${reason}, ${countOf(Math.ceil(wait.seconds), 'second')}`);
+  }
+
+  stored({ path, name }: LocalFile, { size_bytes }: FileRecord): void {
+    this.#ended++;
+    note(`${this.#count()}${printable(path === '-' ? name : path)}: uploaded, ${formatBytes(size_bytes)}`);
+  }
+
+  failed(): void {
+    this.#ended++;
+  }
+
+  print(write: () => void): void {
+    write();
+  }
+
+  end(): void {}
+}

@@ -1,0 +1,98 @@
+import { type FileHosting, FileHostingError, type FileRecord } from '../../typescript/src/index.ts';
+import { copyToClipboard } from './desktop.ts';
+import { Exit, printFailure } from './failure.ts';
+import { type FindFlags, findFiles, type LocalFile } from './find-files.ts';
+import { countOf } from './format.ts';
+import { type ProgressReport, progressOf } from './progress.ts';
+import { note } from './terminal.ts';
+
+export interface UploadFlags extends FindFlags {
+  readonly json?: boolean;
+  readonly copy?: boolean;
+}
+
+/** How many files are sent at the same time. */
+const AT_ONCE = 4;
+
+/** Errors that every other file would meet as well. A rate limit is an error only when it lasts until midnight. */
+const ENDS_ALL: readonly unknown[] = ['unauthorized', 'forbidden', 'storage_limit_exceeded', 'rate_limit_exceeded'];
+
+/**
+ * Uploads files, several at once, and prints their links on standard output as they are complete.
+ * @throws Exit when something was not uploaded.
+ */
+export async function upload(
+  hosting: FileHosting,
+  paths: readonly string[],
+  flags: UploadFlags,
+  signal: AbortSignal,
+): Promise<void> {
+  let missing = 0;
+  const files = await findFiles(paths, flags, (path, error) => {
+    missing++;
+    printFailure(error, path);
+  });
+  if (files.some(({ path }) => path === '-') && process.stdin.isTTY) note('Type the content, and end it with Ctrl-D.');
+  const report = progressOf(files);
+  const links = await sendAll(hosting, files, { report, flags, signal }).finally(() => report.end());
+  const failed = missing + files.length - links.length;
+  if (files.length + missing > 1)
+    note(`${countOf(links.length, 'file')} uploaded${failed > 0 ? `, ${failed} not` : ''}.`);
+  if (flags.copy && links.length > 0) {
+    await copyToClipboard(links.join('\n'));
+    note(links.length > 1 ? 'The links are in the clipboard.' : 'The link is in the clipboard.');
+  }
+  if (failed > 0) throw new Exit(1);
+}
+
+interface Sending {
+  readonly report: ProgressReport;
+  readonly flags: UploadFlags;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * @returns the links of what was uploaded.
+ * @throws the reason of `signal`, after each upload on its way has removed what it had left.
+ */
+async function sendAll(hosting: FileHosting, files: readonly LocalFile[], sending: Sending): Promise<string[]> {
+  const { report, flags, signal } = sending;
+  const links: string[] = [];
+  const waiting = files.values();
+  let isOver = false;
+  const work = async () => {
+    for (const file of waiting) {
+      if (isOver || signal.aborted) return;
+      try {
+        const record = await send(hosting, file, sending);
+        links.push(record.url);
+        report.stored(file, record);
+        report.print(() => printRecord(record, file, flags));
+      } catch (error) {
+        if (signal.aborted) return;
+        report.failed(file);
+        const endsAll = error instanceof FileHostingError && ENDS_ALL.includes(error.code);
+        // It is said once, although several uploads meet it.
+        if (!endsAll) report.print(() => printFailure(error, files.length > 1 ? file.path : undefined));
+        else if (!isOver) report.print(() => printFailure(error));
+        isOver ||= endsAll;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  signal.throwIfAborted();
+  return links;
+}
+
+function send(hosting: FileHosting, file: LocalFile, { report, signal }: Sending): Promise<FileRecord> {
+  return hosting.upload(file.open(), {
+    name: file.name,
+    signal,
+    onProgress: ({ sentBytes }) => report.sent(file, sentBytes),
+    onWait: (wait) => report.waits(wait),
+  });
+}
+
+function printRecord(record: FileRecord, { path }: LocalFile, { json = false }: UploadFlags): void {
+  process.stdout.write(`${json ? JSON.stringify({ ...record, path }) : record.url}\n`);
+}

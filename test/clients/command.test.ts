@@ -1,0 +1,403 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
+import type { FileRecord } from '../../clients/typescript/src/index.ts';
+import { inherited } from '../support/inherited.ts';
+import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { type Liar, startLiar } from './liar.ts';
+import { COMMAND, CTRL_C, commandVariables, openTerminal, type Terminal } from './terminal.ts';
+
+const MIB = 1024 * 1024;
+
+let service: TestService;
+/** The working directory of the commands. */
+let folder: string;
+beforeAll(async () => {
+  service = await borrowTestService();
+  folder = await mkdtemp(join(tmpdir(), 'file-hosting-command-'));
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+  await service.close();
+});
+
+type Variables = Record<string, string | undefined>;
+
+/** The variables of a command that uses an account. */
+const as = (account: Pick<TestAccount, 'key'>, url = service.urls.root_url): Variables =>
+  commandVariables(account, url);
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the command without a terminal. */
+async function run(args: readonly string[], variables: Variables, input = ''): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const env = { ...inherited(), XDG_CONFIG_HOME: folder, ...variables };
+    const done = (error: unknown, stdout: string, stderr: string) =>
+      resolve({ code: (error as { code?: number } | null)?.code ?? 0, stdout, stderr });
+    const child = execFile(process.execPath, [COMMAND, ...args], { cwd: folder, env }, done);
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(input);
+  });
+}
+
+/** Runs the command in a pseudo-terminal. */
+function inTerminal(args: readonly string[], variables: Variables): Terminal {
+  const env = { XDG_CONFIG_HOME: folder, ...variables };
+  return openTerminal([process.execPath, COMMAND, ...args], { env, cwd: folder });
+}
+
+async function put(name: string, content: string | Uint8Array): Promise<string> {
+  await writeFile(join(folder, name), content);
+  return name;
+}
+
+/** A proxy before the service that lies when it is told to. */
+async function liarOf({ onTestFinished }: TestContext): Promise<Liar> {
+  const liar = await startLiar(service.urls.root_url);
+  onTestFinished(liar.close);
+  return liar;
+}
+
+/** What an account uses, tickets included, and what the bucket holds of it. */
+async function leftOf({ id, bySession }: TestAccount): Promise<unknown> {
+  await service.invoker.idle();
+  const { body } = await bySession.request('GET', '/auth/me');
+  // The row of a cancelled ticket stays until its URL has expired.
+  const rows = (await service.rowsOf(id)).filter(({ state }) => (state as { S: string }).S !== 'cancelled');
+  return { used: body.storage_used_bytes, rows, stored: await service.storedBytes(id) };
+}
+
+const NOTHING = { used: 0, rows: [], stored: 0 };
+
+/** The percentages that the bar has shown, each once. */
+const percentages = ({ text }: Terminal) => [
+  ...new Set([...text.matchAll(/(\d+) %/g)].map(([, part]) => Number(part))),
+];
+
+describe('upload in a terminal', () => {
+  test('shows progress that moves, with speed and time left, and then the link', async (context) => {
+    const [liar, account] = [await liarOf(context), await service.newAccount()];
+    liar.lie('put', { bytesPerSecond: 8 * MIB });
+    await put('film.bin', Buffer.alloc(24 * MIB));
+    const terminal = inTerminal(['upload', 'film.bin'], as(account, liar.url));
+    expect(await terminal.ended).toBe(0);
+    const shown = percentages(terminal);
+    expect(shown.length).toBeGreaterThan(4);
+    expect(shown).toEqual(shown.toSorted((one, other) => one - other));
+    expect(terminal.text).toMatch(/\[=+ +\] +\d+ % {2}[\d.]+ MiB of 24\.0 MiB {2}[\d.]+ [KM]iB\/s {2}0:0\d left/);
+    expect(terminal.text).toMatch(/\nhttp\S+\/film\.bin\n/);
+    const lines = terminal.text.split('\n').filter((line) => line.includes('%'));
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(80);
+  });
+
+  test.for([
+    ['a large file', ['upload', 'large.bin'], 'put'],
+    ['a small file', ['upload', 'small.bin'], 'form'],
+    ['several files', ['upload', 'large.bin', 'small.bin'], 'put'],
+  ] as const)('leaves nothing of %s after Ctrl-C', async ([, args, step], context) => {
+    const [liar, account] = [await liarOf(context), await service.newAccount()];
+    await put('large.bin', Buffer.alloc(16 * MIB));
+    await put('small.bin', Buffer.alloc(3 * MIB));
+    liar.lie('put', { bytesPerSecond: MIB });
+    liar.lie('form', { bytesPerSecond: MIB / 4 });
+    const terminal = inTerminal(args, as(account, liar.url));
+    await liar.arrival(step);
+    await terminal.shows(/[1-9]\d* %/);
+    terminal.type(CTRL_C);
+    expect(await terminal.ended).toBe(130);
+    expect(terminal.text).toContain('Cancelled.');
+    expect(terminal.text).not.toContain('error');
+    expect(await leftOf(account)).toEqual(NOTHING);
+  });
+
+  test('leaves nothing of a pipe after Ctrl-C', async (context) => {
+    const [liar, account] = [await liarOf(context), await service.newAccount()];
+    liar.lie('form', { bytesPerSecond: MIB });
+    const script = 'trap : INT; (head -c 12000000 /dev/zero; sleep 60) | "$0" "$1" upload - --name dump.bin';
+    const env = { XDG_CONFIG_HOME: folder, ...as(account, liar.url) };
+    const terminal = openTerminal(['sh', '-c', script, process.execPath, COMMAND], { env, cwd: folder });
+    await liar.arrival('form');
+    await terminal.shows(/[\d.]+ MiB/);
+    terminal.type(CTRL_C);
+    expect(await terminal.ended).toBe(130);
+    await expect.poll(() => leftOf(account)).toEqual(NOTHING);
+  });
+
+  test('waits for the rate limit without an error, and says so', async (context) => {
+    const [liar, account] = [await liarOf(context), await service.newAccount()];
+    const refused = { status: 429, headers: { 'retry-after': '2' }, body: '{"error":"rate_limit_exceeded"}' };
+    liar.lie('form', refused, refused);
+    const names = await Promise.all(['1.txt', '2.txt', '3.txt'].map((name) => put(name, name)));
+    const terminal = inTerminal(['upload', ...names], as(account, liar.url));
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.text).toContain('waiting for the rate limit, 0:0');
+    expect(terminal.text).not.toMatch(/429|rate_limit|error/);
+    expect(terminal.text).toContain('3 files uploaded.');
+  });
+
+  test('shows errors in red, unless NO_COLOR is set', async () => {
+    const colours = inTerminal(['upload', 'missing.txt'], as({ key: 'svc_test_x' }));
+    const plain = inTerminal(['upload', 'missing.txt'], { ...as({ key: 'svc_test_x' }), NO_COLOR: '1' });
+    expect([await colours.ended, await plain.ended]).toEqual([1, 1]);
+    expect(colours.raw).toContain('\x1b[31merror:\x1b[39m missing.txt: There is no such file.');
+    expect(plain.raw).toContain('error: missing.txt: There is no such file.');
+    expect(plain.raw).not.toContain('\x1b[31m');
+  });
+});
+
+describe('upload without a terminal', () => {
+  test('prints only links on standard output, and a line for each file on standard error', async () => {
+    const account = await service.newAccount();
+    const names = ['with space.txt', `"quotes" and 'more'.txt`, 'smile 😀.txt', '100 % $HOME.txt', '-dash.txt'];
+    for (const name of names) await put(name, name);
+    const { code, stdout, stderr } = await run(['upload', '--', ...names], as(account));
+    expect(code).toBe(0);
+    const links = stdout.trimEnd().split('\n');
+    const contents = await Promise.all(links.map(async (link) => (await fetch(link)).text()));
+    expect(contents.sort()).toEqual(names.toSorted());
+    const { body } = await account.byKey.request<{ items: FileRecord[] }>('GET', '/files');
+    expect(body.items.map(({ name }) => name).sort()).toEqual(names.toSorted());
+    expect(stderr).toContain('[5/5]');
+    expect(stderr).toContain('smile 😀.txt: uploaded, ');
+    expect(stdout + stderr).not.toContain('\x1b');
+  });
+
+  test('uploads the files of a folder and its folders, one JSON object a line', async () => {
+    const account = await service.newAccount();
+    await mkdir(join(folder, 'tree/deep/empty'), { recursive: true });
+    await put('tree/a.txt', 'a');
+    await put('tree/deep/b.txt', 'b');
+    const { code, stdout } = await run(['upload', '--recursive', '--json', 'tree'], as(account));
+    const records = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line): FileRecord & { path: string } => JSON.parse(line));
+    expect(code).toBe(0);
+    expect(records.map(({ path, name, size_bytes }) => [path, name, size_bytes]).sort()).toEqual([
+      ['tree/a.txt', 'a.txt', 1],
+      ['tree/deep/b.txt', 'b.txt', 1],
+    ]);
+  });
+
+  test('reads a pipe', async () => {
+    const account = await service.newAccount();
+    const named = await run(['upload', '-', '--name', 'notes.txt'], as(account), 'from a pipe');
+    const unnamed = await run(['upload', '-'], as(account), '');
+    expect([named.code, unnamed.code]).toEqual([0, 0]);
+    expect(await (await fetch(named.stdout.trim())).text()).toBe('from a pipe');
+    const { body } = await account.byKey.request<{ items: FileRecord[] }>('GET', '/files');
+    expect(body.items.map(({ name, size_bytes }) => [name, size_bytes])).toEqual([
+      ['stdin', 0],
+      ['notes.txt', 11],
+    ]);
+  });
+
+  test('uploads what it can, and ends with 1', async () => {
+    const account = await service.newAccount();
+    await put('there.txt', 'x');
+    const { code, stdout, stderr } = await run(['upload', 'missing.txt', 'there.txt'], as(account));
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^http\S+\/there\.txt\n$/);
+    expect(stderr).toContain('error: missing.txt: There is no such file.\n  Check the path.\n');
+    expect(stderr).toContain('1 file uploaded, 1 not.');
+  });
+
+  test('copies the links with the program of the desktop', async () => {
+    const account = await service.newAccount();
+    await put('copied.txt', 'x');
+    const programs = await fakePrograms({ xclip: 'cat > clipboard.txt' });
+    const { code, stdout, stderr } = await run(['upload', '--copy', 'copied.txt'], { ...as(account), ...programs });
+    expect([code, stderr]).toEqual([0, expect.stringContaining('The link is in the clipboard.')]);
+    expect(await readFile(join(folder, 'clipboard.txt'), 'utf8')).toBe(stdout.trim());
+  });
+
+  test('says that a full account has no room, once', async (context) => {
+    const [liar, account] = [await liarOf(context), await service.newAccount()];
+    const refused = { status: 403, body: '{"error":"storage_limit_exceeded"}' };
+    liar.lie('form', ...Array<typeof refused>(9).fill(refused));
+    const names = await Promise.all(Array.from({ length: 9 }, (_, at) => put(`${at}.txt`, 'x')));
+    const { code, stderr } = await run(['upload', ...names], as(account, liar.url));
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      `error: The account has no room for the file (storage_limit_exceeded, 403).
+  Delete files that are not needed any more: file-hosting list, then file-hosting rm <id>.
+0 files uploaded, 9 not.
+`,
+    );
+    expect(liar.requests.length).toBeLessThan(6);
+  });
+});
+
+/** Puts programs, as shell scripts, before all others. @returns the variables for that. */
+async function fakePrograms(scripts: Record<string, string>): Promise<Variables> {
+  const bin = await mkdtemp(join(folder, 'bin-'));
+  for (const [name, script] of Object.entries(scripts)) {
+    await writeFile(join(bin, name), `#!/bin/sh\n${script}\n`);
+    await chmod(join(bin, name), 0o755);
+  }
+  return { PATH: `${bin}${delimiter}${process.env.PATH}` };
+}
+
+describe('the account', () => {
+  test('is asked for by login, without showing the key, and stored for this user alone', async () => {
+    const { key } = await service.newAccount();
+    const home = await mkdtemp(join(folder, 'home-'));
+    const variables = { XDG_CONFIG_HOME: home };
+    const terminal = inTerminal(['login'], variables);
+    await terminal.shows(/Address of the service: $/);
+    terminal.type(`${service.urls.root_url}/dashboard\r`);
+    await terminal.shows(/API key \(it is not shown\): $/);
+    terminal.type(`${key}\r`);
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.text).not.toContain(key);
+    const settings = join(home, 'file-hosting/settings.json');
+    expect(terminal.text.replaceAll('\n', '')).toContain(settings);
+    expect((await stat(settings)).mode & 0o777).toBe(0o600);
+    expect(await run(['me'], variables)).toMatchObject({ code: 0, stdout: expect.stringContaining(key.slice(0, 12)) });
+    expect((await run(['me'], { ...variables, FILE_HOSTING_KEY: 'svc_test_other' })).stderr).toContain('unauthorized');
+    const elsewhere = await run(['me'], { ...variables, FILE_HOSTING_URL: 'http://localhost:1' });
+    expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining('no API key for http://localhost:1') });
+  });
+
+  test('is not stored when the service refuses the key', async () => {
+    const home = await mkdtemp(join(folder, 'home-'));
+    const flags = ['login', '--url', service.urls.root_url];
+    const outcome = await run(flags, { XDG_CONFIG_HOME: home }, 'svc_test_wrong\n');
+    expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining('not valid (unauthorized, 401)') });
+    await expect(stat(join(home, 'file-hosting'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  test('is missed with advice when there is none', async () => {
+    const { code, stdout, stderr } = await run(['upload', 'a'], { XDG_CONFIG_HOME: '/none' });
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('Run: file-hosting login');
+    const withUrl = await run(['list'], { XDG_CONFIG_HOME: '/none', FILE_HOSTING_URL: service.urls.root_url });
+    expect(withUrl.stderr).toBe(
+      `error: There is no API key for ${service.urls.root_url}.\n  Run: file-hosting login (or set FILE_HOSTING_KEY)\n`,
+    );
+  });
+
+  test('with a wrong key ends with advice, before the second file', async () => {
+    const names = await Promise.all(['w1.txt', 'w2.txt'].map((name) => put(name, 'x')));
+    const { code, stderr } = await run(['upload', ...names], as({ key: 'svc_test_wrong' }));
+    expect(code).toBe(1);
+    expect(stderr).toContain('Create an API key in the dashboard, then run: file-hosting login');
+  });
+
+  test('without a service ends with advice', async () => {
+    const { code, stderr } = await run(['login', '--url', 'http://localhost:1'], {}, 'svc_test_x\n');
+    expect(code).toBe(1);
+    expect(stderr).toContain('Check the connection, and the address of the service');
+  });
+});
+
+describe('list, open and rm', () => {
+  test('list prints files for programs, and as columns in a terminal', async () => {
+    const account = await service.newAccount();
+    for (const name of ['first.txt', 'other.md', 'third.txt']) await account.byKey.upload(name, name);
+    const found = await run(['list', '--search', 'TXT'], as(account));
+    expect(found.stdout.split('\n').map((line) => line.split('\t').at(-1))).toEqual(['third.txt', 'first.txt', '']);
+    const json = await run(['list', '--all', '--json'], as(account));
+    expect(
+      json.stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).name),
+    ).toHaveLength(3);
+    const terminal = inTerminal(['list'], as(account));
+    await terminal.ended;
+    expect(terminal.text).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d {8}9 B {2}[\da-f-]{36} {2}third\.txt\n/);
+  });
+
+  test('open opens the link of a file in the browser', async () => {
+    const account = await service.newAccount();
+    const { body } = await account.byKey.upload('page & "more".html', '<p>');
+    const programs = await fakePrograms({ 'xdg-open': 'printf %s "$1" > opened.txt' });
+    for (const which of [body.id, body.url, body.name]) {
+      const { code, stdout } = await run(['open', String(which)], { ...as(account), ...programs });
+      expect([code, stdout]).toEqual([0, `${body.url}\n`]);
+      expect(await readFile(join(folder, 'opened.txt'), 'utf8')).toBe(body.url);
+    }
+  });
+
+  test('rm asks before it deletes', async () => {
+    const account = await service.newAccount();
+    const [{ body }] = [await account.byKey.upload('old.txt', 'x')];
+    for (const [answer, code] of [
+      ['n\r', 1],
+      ['\r', 1],
+      ['y\r', 0],
+    ] as const) {
+      const terminal = inTerminal(['rm', String(body.id)], as(account));
+      await terminal.shows(/old\.txt\nDelete it\? \[y\/N\] $/);
+      terminal.type(answer);
+      expect(await terminal.ended).toBe(code);
+    }
+    expect((await account.byKey.request('GET', `/files/${body.id}`)).status).toBe(404);
+  });
+
+  test('rm without a terminal needs --yes, and a name that only one file has', async () => {
+    const account = await service.newAccount();
+    for (const name of ['one.txt', 'two.txt', 'two.txt']) await account.byKey.upload(name, 'x');
+    expect(await run(['rm', 'one.txt'], as(account))).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--yes'),
+    });
+    expect((await run(['rm', '--yes', 'one.txt'], as(account))).stderr).toBe('Deleted one.txt.\n');
+    const several = await run(['rm', '--yes', 'two.txt'], as(account));
+    expect(several).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/2 files are called two\.txt.\n {2}Give the id/),
+    });
+    expect(await run(['rm', '--yes', 'none.txt'], as(account))).toMatchObject({ code: 1 });
+  });
+});
+
+describe('a wrong call', () => {
+  test.for([
+    ['no command', []],
+    ['an unknown command', ['uplaod']],
+    ['an unknown flag', ['list', '--everything']],
+    ['no file', ['upload']],
+    ['a folder without --recursive', ['upload', '.']],
+    ['a name for several files', ['upload', '--name', 'x', COMMAND, COMMAND]],
+    ['standard input twice', ['upload', '-', '-']],
+    ['an unknown shell', ['completion', 'tcsh']],
+  ])('with %s ends with 2 and says what is wrong', async ([, args]) => {
+    const { code, stdout, stderr } = await run(args as string[], as({ key: 'svc_test_x' }));
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/error: |Usage: /);
+  });
+});
+
+test('npx runs the command from the root of the repository', async () => {
+  const printed = await new Promise((resolve) =>
+    execFile('npx', ['--no', 'file-hosting', '--version'], { cwd: join(COMMAND, '../../../..') }, (_, out) =>
+      resolve(out),
+    ),
+  );
+  expect(printed).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+describe('completion', () => {
+  test('completes commands and flags in Bash', async () => {
+    const { stdout } = await run(['completion', 'bash'], {});
+    const ask = `COMP_WORDS=(file-hosting upload --re); COMP_CWORD=2; _file_hosting; echo "\${COMPREPLY[*]}"
+      COMP_WORDS=(file-hosting u); COMP_CWORD=1; _file_hosting; echo "\${COMPREPLY[*]}"`;
+    const completed = await new Promise((resolve) => execFile('bash', ['-c', stdout + ask], (_, out) => resolve(out)));
+    expect(completed).toBe('--recursive\nupload\n');
+  });
+
+  test.for(['zsh', 'fish'])('has every command and flag for %s', async (shell) => {
+    const { stdout } = await run(['completion', shell], {});
+    for (const word of ['login', 'upload', 'list', 'open', 'rm', 'me', 'recursive', 'copy', 'search', 'yes'])
+      expect(stdout).toContain(word);
+  });
+});

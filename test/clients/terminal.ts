@@ -1,0 +1,91 @@
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { spawn } from '@lydell/node-pty';
+import { inherited } from '../support/inherited.ts';
+import type { TestAccount } from '../support/service.ts';
+
+/** The program of the command, which `npx file-hosting` starts. */
+export const COMMAND = join(import.meta.dirname, '../../clients/cli/bin/file-hosting.js');
+
+/** The variables of a command that uses an account. */
+export const commandVariables = ({ key }: Pick<TestAccount, 'key'>, url: string): Record<string, string> => ({
+  FILE_HOSTING_URL: url,
+  FILE_HOSTING_KEY: key,
+});
+
+/** How long a test waits for a text on the screen. */
+const PATIENCE_MS = 30_000;
+
+/** A program in a pseudo-terminal. */
+export interface Terminal {
+  /** Everything that was written so far, with control characters. */
+  readonly raw: string;
+  /** The same without control characters, each redrawn line as a line of its own. */
+  readonly text: string;
+  /** Resolves when the text matches. @throws Error with the text when it does not in time, or the program has ended. */
+  shows(pattern: RegExp): Promise<void>;
+  type(keys: string): void;
+  /** The exit code, when the program has ended. */
+  readonly ended: Promise<number>;
+}
+
+export const CTRL_C = '\x03';
+
+/** Starts a program in a pseudo-terminal of 80 columns. */
+export function openTerminal(
+  [program, ...args]: readonly [string, ...string[]],
+  { env = {}, cwd }: { env?: Record<string, string | undefined>; cwd: string },
+): Terminal {
+  const child = spawn(program, args, {
+    cols: 80,
+    rows: 24,
+    cwd,
+    env: { ...inherited(), TERM: 'xterm-256color', ...env },
+  });
+  let raw = '';
+  let hasEnded = false;
+  const listeners = new Set<() => void>();
+  const tell = () => {
+    for (const listener of listeners) listener();
+  };
+  child.onData((data) => {
+    raw += data;
+    tell();
+  });
+  const ended = new Promise<number>((resolve) => {
+    child.onExit(({ exitCode }) => {
+      hasEnded = true;
+      tell();
+      resolve(exitCode);
+    });
+  });
+  // The bar is redrawn from the first column: CSI 1 G.
+  const textOf = () => stripVTControlCharacters(raw.replaceAll('\x1b[1G', '\n').replaceAll('\r', ''));
+  return {
+    get raw() {
+      return raw;
+    },
+    get text() {
+      return textOf();
+    },
+    shows: (pattern) =>
+      new Promise((resolve, reject) => {
+        const settle = (error?: Error) => {
+          clearTimeout(timer);
+          listeners.delete(look);
+          if (error) reject(error);
+          else resolve();
+        };
+        const fail = (why: string) => settle(new Error(`${why} without ${pattern}:\n${textOf()}`));
+        const look = () => {
+          if (pattern.test(textOf())) settle();
+          else if (hasEnded) fail('the program ended');
+        };
+        const timer = setTimeout(() => fail('the time was over'), PATIENCE_MS);
+        listeners.add(look);
+        look();
+      }),
+    type: (keys) => child.write(keys),
+    ended,
+  };
+}
