@@ -5,8 +5,8 @@
  * - DynamoDB cancels all but the first of them (`TransactionConflict`), and refuses single writes of the item meanwhile;
  * - DynamoDB Local carries out one after the other.
  *
- * Time is virtual. All latencies are even within their bounds. A cancelled transaction costs two units per item; a successful
- * one also what its indexes take.
+ * Time is virtual. All latencies are distributed evenly within their bounds. A cancelled transaction costs two units per item;
+ * a successful one also what its indexes take.
  */
 
 const BOUNDS_MS = { read: [2, 5], write: [3, 7], transaction: [5, 10], object: [20, 40] } as const;
@@ -23,12 +23,12 @@ class Clock {
     let left = tasks.length;
     for (const task of tasks) task.finally(() => left--);
     for (;;) {
-      // Everything that the last timer set off comes to its next sleep.
+      // Let everything that the last timer started run until its next sleep.
       for (let turn = 0; turn < 20; turn++) await Promise.resolve();
       if (left === 0) return;
       this.#timers.sort((a, b) => b.at - a.at);
       const next = this.#timers.pop();
-      if (!next) throw new Error('a task waits for nothing');
+      if (!next) throw new Error('a task waits, but no timer will wake it');
       this.now = next.at;
       next.wake();
     }
@@ -87,7 +87,7 @@ class Account {
     await this.clock.sleep(this.#latency('write'));
     return seq;
   }
-  /** @param seq  the condition on `next_seq`; undefined for none. @returns also what `next_seq` was then. */
+  /** @param seq  the condition on `next_seq`; undefined for none. @returns the outcome, and the `next_seq` that it found. */
   async transact(units: { items: number; indexes: number }, seq?: number): Promise<[Outcome, number]> {
     this.cost.transactions += 1;
     this.cost.writeUnits += 2 * units.items;
@@ -117,7 +117,7 @@ class Account {
 const jitter = (failures: number, firstMs = 25, longestMs = 500) =>
   Math.random() * Math.min(longestMs, firstMs * 2 ** failures);
 
-/** Repeats an attempt that only meets others. */
+/** Repeats a transaction until it meets no other. */
 async function despiteConflicts(account: Account, items: number, indexes: number): Promise<void> {
   for (let failures = 0; ; failures++) {
     if ((await account.transact({ items, indexes }))[0] === 'done') return;
@@ -132,7 +132,9 @@ async function takeSeq(account: Account): Promise<void> {
 /** File and account, one index. */
 const TWO_ITEMS = { items: 2, indexes: 1 };
 
-/** The first attempt goes by the first read of the account. @param react  waits after a failure, and says what to try next. */
+/**
+ * The first attempt uses the account as it was read first. @param react  waits after a failure, and says what to try next.
+ */
 async function optimistic(
   account: Account,
   react: (failures: number, outcome: Outcome, found: number) => Promise<number>,

@@ -14,7 +14,7 @@ import type { Invoked } from './invoke-function.ts';
 import { type Measurement, median } from './measurement.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-/** Runs of each bundle. They take turns, so that whatever else the machine does meets all of them. */
+/** Runs of each bundle. They take turns, so that other load on the machine affects all of them. */
 const RUNS = 9;
 
 /** The functions that are measured, by the event that each is sent; those without one are only loaded. */
@@ -27,7 +27,7 @@ const FUNCTIONS = {
 /**
  * Measures how long functions take to load, to answer their first request and to answer a warm one, each beside a plain bundle of the
  * same handler: the SDK as it comes, esbuild without settings, nothing done ahead. AWS is a server on this machine that answers
- * at once. Times are those of the processors, so that whatever else the machine does changes them little.
+ * at once. Times are processor time, so that other load on the machine changes them little.
  */
 export async function benchFunctions(): Promise<Measurement[]> {
   const dir = await mkdtemp(join(tmpdir(), 'file-hosting-functions-'));

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface Invoked {
   readonly importMs: number;
   readonly importCpu: number;
-  /** What goes on after the import, before the first request: the warm-up. */
+  /** The work between the import and the first request: the warm-up. */
   readonly warmUpCpu: number;
   readonly firstMs: number;
   readonly firstCpu: number;

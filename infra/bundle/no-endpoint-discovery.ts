@@ -1,6 +1,6 @@
 /**
- * What stands in the place of the SDK's endpoint discovery in the bundles. The client of DynamoDB still sets it up, with a cache of
- * a thousand places, but no operation uses it. One that does fails here.
+ * What stands in the place of the SDK's endpoint discovery in the bundles. The client of DynamoDB still sets it up, with a
+ * cache of a thousand entries, but no operation uses it. An operation that does fails here.
  */
 export const resolveEndpointDiscoveryConfig = <Config>(config: Config): Config => config;
 

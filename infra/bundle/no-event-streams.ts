@@ -1,6 +1,6 @@
 /**
- * What stands in the place of the SDK's event streams in the bundles, 16 kB of code: only `SelectObjectContent` of S3 has such a
- * stream. An operation that has one fails here.
+ * What stands in the place of the SDK's event streams in the bundles, 16 kB of code: only `SelectObjectContent` of S3 has such
+ * a stream. That operation would fail here.
  */
 export const resolveEventStreamSerdeConfig = <Config>(config: Config): Config => config;
 

@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '../..');
 /** The checks of the templates would take half of the time of a start. `npm run synth` and a test do them. */
 const SETTINGS = { STAGE: 'local', CDK_CONTEXT_JSON: '{}', CDK_VALIDATION: 'false' };
 
-/** In the output directory: what it was made of. */
+/** A file in the output directory that notes what the output was made of. */
 const MADE_OF = 'made-of.txt';
 
 /**
@@ -27,7 +27,7 @@ export async function synthesizeWhenChanged(directory: string, signal?: AbortSig
   await writeFile(note, inputs);
 }
 
-/** Folders that the stacks are not made of. Nor are they of those whose name begins with a dot. */
+/** Folders that are no input of the stacks. Neither are those whose names begin with a dot. */
 const NO_SOURCES = new Set(['cdk.out', 'coverage', 'dist', 'docs', 'node_modules', 'test']);
 
 /**

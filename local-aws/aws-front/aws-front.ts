@@ -50,9 +50,9 @@ export interface AwsFrontOptions extends Account {
   /** SSM: values by name. */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly onObjectCreated?: (event: ObjectCreated) => void;
-  /** Is told of every permission that a call lacked. */
+  /** Called for every permission that a call lacked. */
   readonly onDenied?: (denied: Grant) => void;
-  /** Is told of every call once it is answered. */
+  /** Called with every call once it is answered. */
   readonly onCall?: (call: MeteredCall) => void;
 }
 

@@ -12,9 +12,9 @@ export interface Grant {
 }
 
 export interface Gate {
-  /** @throws Problem `access-denied` when a permission is missing; `onDenied` is told of each missing one. */
+  /** @throws Problem `access-denied` when a permission is missing; `onDenied` is called for each missing one. */
   require(caller: Caller, permissions: readonly Permission[]): Promise<void>;
-  /** Whether the caller has a permission. `onDenied` is not told, because the answer depends on it but is not refused. */
+  /** Whether the caller has a permission. `onDenied` is not called, because the request is answered either way. */
   allows(caller: Caller, permission: Permission): Promise<boolean>;
   /** Every permission used so far, once. Objects of one folder count as one: `arn:aws:s3:::bucket/folder/*`. */
   grantsUsed(): Grant[];

@@ -26,7 +26,7 @@ interface MeterReading {
   readonly readUnits: number;
   readonly writeUnits: number;
   /**
-   * The length of the longest chain of calls of which each started after the previous one had ended: how many round trips
+   * The length of the longest chain of calls in which each call started after the previous one had ended: how many round trips
    * followed each other at most. Calls that were sent together count as one round only if they overlap here: see the fault
    * effect `delayMs`.
    */
@@ -109,7 +109,7 @@ const readingOf = (calls: readonly MeteredCall[]): MeterReading => ({
   rounds: countRounds(calls),
 });
 
-/** The length of the longest chain of calls of which each started after the previous one had ended. */
+/** The length of the longest chain of calls in which each call started after the previous one had ended. */
 export function countRounds(calls: readonly Pick<MeteredCall, 'startedAt' | 'endedAt'>[]): number {
   const byEnd = [...calls].sort((a, b) => a.endedAt - b.endedAt);
   let rounds = 0;

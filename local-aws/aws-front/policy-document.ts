@@ -43,5 +43,5 @@ export function mentionedKeys(policy: PolicyDocument): Set<string> {
 export function requireSupportedKeys(policy: PolicyDocument, owner: string): void {
   const unknown = [...mentionedKeys(policy)].filter((key) => !SUPPORTED.has(key));
   if (unknown.length === 0) return;
-  throw new Error(`a policy of ${owner} has conditions the local AWS cannot judge: ${unknown.join(', ')}`);
+  throw new Error(`a policy of ${owner} has conditions that the local AWS cannot evaluate: ${unknown.join(', ')}`);
 }

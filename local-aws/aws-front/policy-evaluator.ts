@@ -118,7 +118,7 @@ async function simulate(
   };
   const outcome = await runSimulation(simulation, {});
   if (outcome.resultType !== 'error') return outcome.overallResult === 'Allowed';
-  throw new Error(`cannot judge ${action} on ${resource} for ${caller.name}: ${JSON.stringify(outcome.errors)}`);
+  throw new Error(`cannot evaluate ${action} on ${resource} for ${caller.name}: ${JSON.stringify(outcome.errors)}`);
 }
 
 /** Object names of these characters alone match a pattern in the same way here and in the simulator. */

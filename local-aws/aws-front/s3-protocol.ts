@@ -17,7 +17,7 @@ interface S3ProtocolParts {
   readonly gate: Gate;
   /** By name of the bucket. */
   readonly corsRules: ReadonlyMap<string, readonly CorsRule[]>;
-  /** Is told of errors that are not an answer of S3. */
+  /** Called with errors that are not an answer of S3. */
   readonly onUnexpected: (error: unknown) => void;
 }
 

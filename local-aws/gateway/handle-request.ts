@@ -22,7 +22,7 @@ export interface GatewayParts {
   readonly api: RestApi;
   readonly account: Account;
   readonly lambda: LambdaService;
-  /** Is told why the gateway itself answered a request. */
+  /** Called with the reason why the gateway itself answered a request. */
   readonly onFailure: (failure: { readonly requestId: string; readonly reason: string }) => void;
   /** Is given each line of the access log. */
   readonly onAccess: (group: string, line: string) => void;

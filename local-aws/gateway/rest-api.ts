@@ -211,7 +211,8 @@ function readMethod(logicalId: string, properties: Properties): [method: string,
     properties,
     (take) => {
       const authorization = take<string>('AuthorizationType', 'NONE');
-      if (authorization !== 'NONE') throw new Error(`${logicalId}: the local gateway does not do ${authorization}`);
+      if (authorization !== 'NONE')
+        throw new Error(`${logicalId}: the local gateway does not support ${authorization}`);
       take('RestApiId');
       take('ResourceId');
       const needsApiKey = take('ApiKeyRequired', false);
@@ -231,7 +232,7 @@ function readIntegration(logicalId: string, properties: Properties, needsApiKey:
     const type = take<string>('Type');
     const method = take<string>('IntegrationHttpMethod');
     if (type !== 'AWS_PROXY' || method !== 'POST') {
-      throw new Error(`${logicalId}: the local gateway does not do ${type} integrations by ${method}`);
+      throw new Error(`${logicalId}: the local gateway does not support ${type} integrations by ${method}`);
     }
     const functionArn = /:lambda:path\/2015-03-31\/functions\/(.+)\/invocations$/.exec(take<string>('Uri'))?.[1];
     if (functionArn === undefined) throw new Error(`${logicalId}: its integration is not a Lambda function`);
@@ -330,7 +331,7 @@ function readValue(logicalId: string, properties: Properties): string | undefine
     (take) => {
       const value = take<string>('Value');
       // Source: API Gateway API Reference, CreateApiKey. Sources differ on the characters; these are in all of them.
-      if (!/^[0-9A-Za-z-]{20,128}$/.test(value)) throw new Error(`${logicalId}: its value is no API key`);
+      if (!/^[0-9A-Za-z-]{20,128}$/.test(value)) throw new Error(`${logicalId}: its value is not an API key`);
       return take('Enabled', false) ? value : undefined;
     },
     ['Description', 'Name', 'Tags'],

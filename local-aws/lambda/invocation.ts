@@ -44,7 +44,7 @@ export function failure(errorType: string, errorMessage: string, trace?: readonl
   return { payload: JSON.stringify({ errorType, errorMessage, trace }), functionError: 'Unhandled' };
 }
 
-/** Is told of every line that a function writes, and of what the local AWS reports about it. */
+/** Called with every line that a function writes, and with what the local AWS reports about the function. */
 export type LogListener = (entry: { readonly function: string; readonly line: string }) => void;
 
 /** Passes a stream on line by line, including a last line without a line break. */

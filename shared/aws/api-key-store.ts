@@ -105,7 +105,7 @@ export const apiKeyStore: ApiKeyStore = {
     const rows = [keyAt(readText(Item, 'key_hash')), pointer].map((row) => ({
       Delete: { ...row, ConditionExpression: 'attribute_exists(pk)' },
     }));
-    // It has no condition, because a wrong count must not keep anybody from revoking a key.
+    // It has no condition, because a wrong count must not prevent the revocation of a key.
     const count = {
       ...accountAt(accountId),
       UpdateExpression: 'ADD key_count :minusOne',

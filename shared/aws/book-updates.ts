@@ -25,7 +25,7 @@ export interface BookEntry {
   readonly charge?: Charge;
 }
 
-/** The place of a new file. It is right as long as what is known of the account is. */
+/** The place of a new file. It is right unless the account has changed since it was read. */
 export interface Place {
   readonly seq: number;
   readonly createdAt: number;
@@ -103,7 +103,7 @@ function left(seq: number): Clause {
   };
 }
 
-// A condition cannot add, so the two clauses below compare with the most that may have been there before.
+// A condition cannot add, so the two clauses below compare with the most bytes that may have been used before.
 
 function withinStorage(bytes: number, { limits, known }: Charge): Clause {
   const own = known.storageLimitBytes;

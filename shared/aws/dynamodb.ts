@@ -120,7 +120,7 @@ export function readNumber(item: Item, name: string): number {
   return value;
 }
 
-/** Reads a bitmap: a whole number, of which each binary digit is a bit. @returns 0 when the item has no such attribute. */
+/** Reads a bitmap: a whole number whose binary digits are the bits. @returns 0 when the item has no such attribute. */
 export function readBits(item: Item, name: string): bigint {
   const value = item[name] ?? 0;
   if (typeof value !== 'number' && typeof value !== 'bigint') throw new Error(`item without the bitmap ${name}`);

@@ -113,7 +113,8 @@ export const settlementStore: SettlementStore = {
       if (failed === undefined) return 'reserved';
       const row = failed.get('account');
       if (!row) return 'key taken';
-      // The account has changed since it was read (its own limit, or another day has begun): the next attempt goes by that.
+      // The account has changed since it was read (its own limit, or another day has begun): the next attempt uses the account
+      // as the failed condition found it.
       const account = toAccount(row);
       const refusal = refusalOf(account, limits, { bytes, now });
       if (refusal) return refusal;
@@ -192,8 +193,8 @@ interface Joining<Known, Outcome> {
  * unless another file came meanwhile. From then on each attempt waits for a turn and reads the account anew (decision 0024).
  * The last file of a leaf also makes it work for the sweeper, which writes its seal.
  *
- * When it throws, or returns another outcome than a file, an attempt may still make the file, unless there is `giveUp`: then it
- * can do so only after this has thrown.
+ * When it throws or returns no file, an attempt that is still under way may make the file later. With `giveUp`, that is
+ * possible only after it has thrown.
  */
 async function joinListing<Known extends ListingEnd, Outcome>(
   unsettled: UnsettledFile,

@@ -25,8 +25,8 @@ const KEPT_MS = 60_000;
 
 /**
  * Takes the next turn, and waits for it.
- * @param tried.failures  how often the turns of this upload have failed. Then others do not take turns, such as deletions, or
- *   the table is too busy: it waits longer each time before it takes another one.
+ * @param tried.failures  how often the turns of this upload have failed. They fail when writers that take no turns, such as
+ *   deletions, are at work, or the table is too busy. So the upload waits longer each time before it takes another one.
  * @param tried.ms  how long its last transaction took.
  * @throws ApiError `service_unavailable` when it comes after the deadline.
  */

@@ -6,9 +6,9 @@ import { briefly } from '../time-limit.ts';
  * How a page is found by its offset without reading the files before it. Every file has a `seq`, its place in the account's
  * listing: 0 for the account's first file, and always one more. 64 consecutive seqs are a leaf, 128 leaves are a group. Only
  * removed files are counted: those of a leaf as a bitmap in a row of its own, those of a group in the account's row; the
- * transactions that delete files keep them. All other seqs below the account's next one belong to files. So a page takes three
- * reads: the account, the (at most 128) leaves of one group, the files; the first page needs no leaves. The seqs of deleted
- * files stay unused; nothing is ever split or moved.
+ * transactions that delete files keep these counts. All other seqs below the account's next one belong to files. So a page
+ * takes three reads: the account, the (at most 128) leaves of one group, the files; the first page needs no leaves. The seqs of
+ * deleted files stay unused; nothing is ever split or moved.
  */
 
 export const LEAF_SEQS = 64;
@@ -78,9 +78,9 @@ export const givenBits = (nextSeq: number, leaf: number): bigint =>
   (1n << BigInt(given(nextSeq, leaf * LEAF_SEQS, LEAF_SEQS))) - 1n;
 
 /**
- * The removed files of each group of which any are.
- * @param removed  as the account's row has it: an entry counts the removed files of one group; or it is a multiple of what a
- *   group holds, and says that as many groups from there on are removed entirely.
+ * The number of removed files of each group that has any.
+ * @param removed  the map in the account's row: an entry is the number of removed files of its group. An entry of n times the
+ *   size of a group stands for n groups from there on, which are removed entirely.
  */
 export function removedByGroup(removed: ReadonlyMap<number, number>): Map<number, number> {
   const byGroup = new Map<number, number>();

@@ -8,7 +8,7 @@ import type { FileRef, FileRow } from './file.ts';
 
 const PUBLIC_PREFIX = 'uploads/';
 const INCOMING_PREFIX = 'incoming/';
-/** Everybody who knows the link may read the file, so it must not be possible to guess it. */
+/** Everyone who knows a link may read its file, so it must be impossible to guess a link. */
 const TOKEN_BITS = 128;
 
 /**

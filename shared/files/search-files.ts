@@ -86,7 +86,7 @@ export async function searchFiles(
   return { files: await filesOf(stores.listing, account.id, { page, known, part }), total: seqs.length };
 }
 
-/** The full leaves in ranges of about equal work, newest first, without groups of which all files are deleted. */
+/** The full leaves in ranges of about equal work, newest first, without the groups whose files are all deleted. */
 function rangesOf(account: Account): LeafRange[] {
   const ranges: LeafRange[] = [];
   const full = leafOf(account.nextSeq);

@@ -126,7 +126,7 @@ export async function sweepRow(
     return row.state === 'deleting' ? 'deleted' : 'cancelled';
   }
   if ((await stores.releases.releaseTicket(row, 'deleting', { deadlineAt })) === 'changed') return undefined;
-  // S3 tells us of no PUT that failed or never came, so this line is all that an operator finds of it.
+  // S3 does not report a PUT that failed or never came, so an operator finds only this line about it.
   const { accountId, id, sizeBytes, attemptKeys } = row;
   const attempts = attemptKeys.length;
   log('info', 'ticket ended without a file', {

@@ -108,7 +108,9 @@ export function queryInteger(
   if (text === undefined) return fallback;
   const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
   if (!(value >= min && value <= max)) {
-    throw new ApiError('invalid_request', { detail: `the parameter ${name} is no whole number from ${min} to ${max}` });
+    throw new ApiError('invalid_request', {
+      detail: `the parameter ${name} is not a whole number from ${min} to ${max}`,
+    });
   }
   return value;
 }
@@ -132,7 +134,7 @@ export function jsonBody(event: ApiEvent): Readonly<Record<string, unknown>> {
   }
   const value = parseJson(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new ApiError('invalid_request', { detail: 'the body is no JSON object' });
+    throw new ApiError('invalid_request', { detail: 'the body is not a JSON object' });
   }
   return value as Record<string, unknown>;
 }
@@ -141,7 +143,7 @@ function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
-    throw new ApiError('invalid_request', { detail: 'the body is no JSON in UTF-8', cause });
+    throw new ApiError('invalid_request', { detail: 'the body is not JSON in UTF-8', cause });
   }
 }
 

@@ -37,7 +37,7 @@ const MALFORMED: readonly (readonly [what: string, bytes: string])[] = [
   ['an unknown method', rawRequest('FROB /health')],
   ['a method in small letters', rawRequest('get /health')],
   ['CONNECT', rawRequest('CONNECT example.com:443')],
-  ['OPTIONS of everything', rawRequest('OPTIONS *')],
+  ['OPTIONS *', rawRequest('OPTIONS *')],
   ['no target', rawRequest('GET ')],
   ['a target of another scheme', rawRequest('GET ftp://localhost/health')],
   ['a space in the path', rawRequest('GET /api/v1/files/a b')],

@@ -85,7 +85,7 @@ async function openPath(path: string): Promise<Blob> {
   if (typeof document !== 'undefined') throw invalid('A path cannot be opened in a browser; give a File or Blob');
   try {
     const [{ openAsBlob }, { stat }] = await Promise.all([load('node:fs'), load('node:fs/promises')]);
-    if (!(await stat(path)).isFile()) throw new Error('it is no file');
+    if (!(await stat(path)).isFile()) throw new Error('it is not a file');
     return await openAsBlob(path);
   } catch (cause) {
     throw new FileHostingError('unreadable', {

@@ -48,7 +48,7 @@ export class FileHosting {
 
   /**
    * Uploads one file. However often it is repeated by itself, it makes one file or ends with an error.
-   * @param source  a path, Blob, File, bytes, or a stream, of which at most 4 MiB are kept in memory.
+   * @param source  a path, Blob, File, bytes, or a stream. At most 4 MiB of a stream are kept in memory.
    */
   upload(source: UploadSource, options: UploadOptions = {}): Promise<FileRecord> {
     return upload(this.#api, source, this.#with(options));
@@ -125,7 +125,7 @@ export class FileHosting {
 
 function addressOf(url = globalThis.location?.origin): string {
   if (!url) throw invalid('The address of the service is missing: give `url`, or set FILE_HOSTING_URL');
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw invalid(`${url} is no address of a service`);
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw invalid(`${url} is not the address of a service`);
   return `${url.replace(/\/+$/, '').replace(/\/api\/v1$/, '')}/api/v1`;
 }
 

@@ -28,7 +28,7 @@ export interface Job extends RetryOptions {
   readonly key: string;
   /** The caller can send the same key again, so what a failed upload has left is of use. */
   readonly isKeyKnown: boolean;
-  /** Begins an attempt. @returns what reports its progress. */
+  /** Begins an attempt. @returns a function that reports its progress. */
   readonly begin: (totalBytes: number | undefined) => (sentBytes: number) => void;
 }
 

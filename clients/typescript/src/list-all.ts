@@ -3,15 +3,15 @@ import type { FileRecord, FilesPage } from './types.ts';
 /**
  * Reads all pages of a list, newest first, without skipping or repeating a file that was there from the beginning to the end,
  * although pages are offsets that move while files are added and deleted:
- * - Files that are added move others to a later page, where those come again. Files are in the order of `created_at`, so one
- *   that is newer than the last, or is of its very time and was seen, is left out.
+ * - Files that are added move others to a later page, where those come again. Files are in the order of `created_at`, so a file
+ *   is left out if it is newer than the last one, or has the same time and was returned already.
  * - Files that are deleted move others to an earlier page. `total` tells how far at most, so the pages from there are read again.
  */
 export async function* listAll(
   readPage: (page: number) => Promise<FilesPage>,
 ): AsyncGenerator<FileRecord, void, undefined> {
   let last = '';
-  /** The files of the time of the last one. */
+  /** The files that were returned and have the same time as the last one. */
   let seen = new Set<string>();
   let total: number | undefined;
   for (let page = 1; ; ) {

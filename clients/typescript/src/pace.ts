@@ -47,7 +47,7 @@ export class Pace {
     }
   }
 
-  /** Notes a 429 with its `Retry-After`. The one of the bytes of the day says nothing about requests. */
+  /** Notes a 429 with its `Retry-After`. The 429 for the bytes of the day says nothing about requests. */
   refused(retryAfter = 0): void {
     if (retryAfter <= LONGEST_WAIT_SECONDS) this.hold(retryAfter);
   }

@@ -6,7 +6,7 @@ export interface Exchange {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Blob | AsyncIterable<Uint8Array> | undefined;
-  /** What of the body may become unreadable; the whole of it unless given. */
+  /** The part of the body that may become unreadable; by default all of it. */
   readonly content?: Blob | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Used instead of what the platform has. */
@@ -21,8 +21,8 @@ export interface Exchange {
 const SLOWEST_BYTES_PER_SECOND = 16 * 1024;
 
 /**
- * Only these send a stream with the `Content-Length` that it is given, which the storage requires, so only there the bytes of
- * a Blob are counted while `fetch` sends them. Node 20 has no navigator.
+ * Only these platforms send a stream with the `Content-Length` that it is given. The storage requires that header, so only
+ * there the bytes of a Blob are counted while `fetch` sends them. Node 20 has no navigator.
  */
 const canCountBytes = () => /^(?:Node|Bun)/.test(globalThis.navigator?.userAgent ?? 'Node');
 
@@ -83,7 +83,7 @@ class Watch {
     return this.#controller.signal;
   }
 
-  /** @param more  seconds besides those after which an exchange has stalled. */
+  /** @param more  seconds to add to the time after which an exchange counts as stalled. */
   moved(more = 0): void {
     clearTimeout(this.#timer);
     // The body may be read on after an early answer. A timer for it would keep the process running.

@@ -509,7 +509,7 @@ describe('who may log in', () => {
     expect(await variablesOf(who)).toEqual(variables);
   });
 
-  test('are nobody in the stages of AWS until an operator writes them into the file', () => {
+  test('is no one in the stages of AWS until an operator writes people into the file', () => {
     for (const { whoMayLogIn } of [STAGES.prod, STAGES.dev]) expect(whoMayLogIn).toEqual({ domains: [], emails: [] });
   });
 });

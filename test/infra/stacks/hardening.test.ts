@@ -111,7 +111,7 @@ describe.each(STAGES)('in the stage %s', (_name, assembly) => {
           Condition: { Bool: { 'aws:SecureTransport': 'false' } },
         }),
       );
-      expect(statements.filter(({ Effect, Principal }) => Effect === 'Allow' && isEverybody(Principal))).toEqual([]);
+      expect(statements.filter(({ Effect, Principal }) => Effect === 'Allow' && isEveryone(Principal))).toEqual([]);
     }
   });
 
@@ -214,7 +214,7 @@ function settingsOf({ LoggingConfig, Environment, ServiceConfig: web }: Found['p
     : { LoggingConfig, Variables: Environment?.Variables };
 }
 
-function isEverybody(principal: unknown): boolean {
+function isEveryone(principal: unknown): boolean {
   return principal === '*' || JSON.stringify(principal) === '{"AWS":"*"}';
 }
 

@@ -77,7 +77,7 @@ test.each<[string, (client: DynamoDBClient) => Promise<unknown>, number, number]
   ['a transaction of two writes', (c) => c.send(transactionOf({}, {})), 0, 4],
   ['a transaction of one write', (c) => c.send(transactionOf({})), 0, 2],
   ['a transaction of three writes', (c) => c.send(transactionOf({}, {}, {})), 0, 6],
-  ['a transaction of which a write is in an index', (c) => c.send(transactionOf({ peer: { S: 'p' } }, {})), 0, 5],
+  ['a transaction with a write in an index', (c) => c.send(transactionOf({ peer: { S: 'p' } }, {})), 0, 5],
   [
     'a write whose condition fails',
     (c) => failureOf(c.send(new PutItemCommand({ TableName: TABLE, Item: Key, ...onlyIfAbsent }))),
@@ -118,14 +118,17 @@ test.each<[ReturnConsumedCapacity | undefined, object | undefined]>([
   ['NONE', undefined],
   ['TOTAL', { TableName: TABLE, CapacityUnits: 1 }],
   ['INDEXES', { TableName: TABLE, CapacityUnits: 1, Table: { CapacityUnits: 1 } }],
-])('a caller that asks for %s of the cost gets that', async (ReturnConsumedCapacity, expected) => {
-  const write = new UpdateItemCommand({
-    TableName: TABLE,
-    Key,
-    ...(ReturnConsumedCapacity && { ReturnConsumedCapacity }),
-  });
-  expect((await client.send(write)).ConsumedCapacity).toEqual(expected);
-});
+])(
+  'a caller that sets ReturnConsumedCapacity to %s gets that detail of the cost',
+  async (ReturnConsumedCapacity, expected) => {
+    const write = new UpdateItemCommand({
+      TableName: TABLE,
+      Key,
+      ...(ReturnConsumedCapacity && { ReturnConsumedCapacity }),
+    });
+    expect((await client.send(write)).ConsumedCapacity).toEqual(expected);
+  },
+);
 
 describe('the calls of one request', () => {
   /** As in a Lambda function, where the SDK reads the id from the environment. */
@@ -173,7 +176,7 @@ describe('the calls of one request', () => {
   });
 });
 
-test('a meter forgets calls that are long past, and refuses to sum up since then', () => {
+test('a meter forgets old calls, and refuses to sum up calls that it has forgotten', () => {
   const meter = createMeter();
   const call = {
     service: 's3',
@@ -240,6 +243,6 @@ test.each<[string, [number, number][], number]>([
     ],
     2,
   ],
-])('counts the rounds of %s', (_, spans, rounds) => {
+])('the meter counts the rounds of %s', (_, spans, rounds) => {
   expect(countRounds(spans.map(([startedAt, endedAt]) => ({ startedAt, endedAt })))).toBe(rounds);
 });

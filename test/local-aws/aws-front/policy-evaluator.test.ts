@@ -10,7 +10,7 @@ const policies = fc.array(
   { minLength: 1, maxLength: 3 },
 );
 
-test('the cached verdict for the shape of a name is the one that each name would get', async () => {
+test('names of one shape share a cached verdict, which each of them would get by itself', async () => {
   await fc.assert(
     fc.asyncProperty(
       policies,
@@ -60,5 +60,5 @@ test('an action that IAM does not know is an error, not a verdict', async () => 
   const evaluator = createPolicyEvaluator(ACCOUNT, new Map());
   const user = principal('user', allow('*', '*'));
   const permission = { action: 's3:Fly', resource: 'arn:aws:s3:::b/key', bucket: 'b' };
-  await expect(evaluator.isAllowed(user, permission)).rejects.toThrow('cannot judge s3:Fly');
+  await expect(evaluator.isAllowed(user, permission)).rejects.toThrow('cannot evaluate s3:Fly');
 });

@@ -142,7 +142,7 @@ describe('a condition of a policy', () => {
     const Condition = { IpAddress: { 'aws:SourceIp': '10.0.0.0/8' } };
     const user = principal('remote', allow('s3:*', '*', { Condition }));
     expect(() => front.addPrincipal(user)).toThrow(
-      'a policy of remote has conditions the local AWS cannot judge: aws:sourceip',
+      'a policy of remote has conditions that the local AWS cannot evaluate: aws:sourceip',
     );
     const variable = principal('own', allow('s3:*', `${BUCKET_ARN}/\${aws:username}/*`));
     expect(() => front.addPrincipal(variable)).toThrow('aws:username');

@@ -253,7 +253,7 @@ describe('compression', () => {
     ['the type is compressed in itself', { 'content-type': 'image/png' }, ACCEPT, true],
     ['it is encoded already', { 'content-type': 'text/css', 'content-encoding': 'identity' }, ACCEPT, true],
     ['it is a part', { 'content-type': 'text/css' }, { headers: { ...ACCEPT.headers, range: 'bytes=0-1999' } }, true],
-  ])('not when %s', async (_name, headers, request, compress) => {
+  ])('is left out when %s', async (_name, headers, request, compress) => {
     const rig = await rigFor(headers, compress);
     await ask(rig, '/', ACCEPT);
     const reply = await ask(rig, '/', request);

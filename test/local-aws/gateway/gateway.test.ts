@@ -436,9 +436,9 @@ test.each([
   [
     'an integration of another kind',
     { Integration: { Type: 'MOCK', IntegrationHttpMethod: 'POST' } },
-    'does not do MOCK',
+    'does not support MOCK',
   ],
-  ['an authorizer', { AuthorizationType: 'AWS_IAM' }, 'does not do AWS_IAM'],
+  ['an authorizer', { AuthorizationType: 'AWS_IAM' }, 'does not support AWS_IAM'],
   ['a property that is not known', { RequestModels: {} }, 'does not implement RequestModels'],
 ])('a method with %s is an error at the start', async (_name, difference, message) => {
   const resources = restApi({ 'GET /': 'F' });

@@ -143,7 +143,7 @@ describe('environments', () => {
     if (request.url === '/pid') response.end(String(process.pid));
     if (request.url === '/crash') process.exit(7);`);
 
-  test('have as many requests at once as the template says; then another one starts', async () => {
+  test('handle as many requests at once as the template says; for more, another one starts', async () => {
     const { send, get, log } = await start(PID, { MaxConcurrencyPerEnvironment: 2 });
     const first = (await get('/pid')).body;
     const waiting: ClientRequest[] = [];

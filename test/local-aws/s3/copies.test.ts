@@ -61,14 +61,14 @@ test('a copy takes the headers of the request with REPLACE, and only then', asyn
   expect(await head('kept')).toMatchObject({ ContentType: 'text/plain', Metadata: { file: 'a/b' } });
 });
 
-test('copies to another bucket, and from a key that needs encoding', async () => {
+test('a copy goes to another bucket, and from a key that needs encoding', async () => {
   await copy('a +ü/b');
   const CopySource = `/${BUCKET}/${encodeURIComponent('a +ü/b')}`;
   await s3.send(new CopyObjectCommand({ Bucket: 'other', Key: 'far', CopySource }));
   expect(await head('far', 'other')).toMatchObject({ ETag: source.ETag });
 });
 
-test('copies an object onto itself only with other headers', async () => {
+test('a copy of an object onto itself is made only with other headers', async () => {
   await copy('self');
   const self = { CopySource: `${BUCKET}/self` };
   expect(await failureOf(copy('self', self))).toEqual({ name: 'InvalidRequest', status: 400 });
@@ -84,12 +84,12 @@ test.each<[Partial<CopyObjectCommandInput>, string, number]>([
   [{ CopySourceIfMatch: '"stale"' }, 'PreconditionFailed', 412],
   [{ CopySourceIfNoneMatch: source.ETag }, 'PreconditionFailed', 412],
   [{ CopySourceIfUnmodifiedSince: new Date('2001-01-01') }, 'PreconditionFailed', 412],
-])('refuses %j with %s, and writes nothing', async (more, name, status) => {
+])('a copy with %j is refused with %s, and writes nothing', async (more, name, status) => {
   expect(await failureOf(copy('refused', more))).toEqual({ name, status });
   expect((await failureOf(head('refused'))).status).toBe(404);
 });
 
-test('refuses a range, which CopyObject does not have', async () => {
+test('a copy with a range is refused, because CopyObject has none', async () => {
   const ranged = new CopyObjectCommand({ Bucket: BUCKET, Key: 'refused', CopySource: `${BUCKET}/source` });
   ranged.middlewareStack.add(
     (next) => (args) => {
@@ -101,12 +101,12 @@ test('refuses a range, which CopyObject does not have', async () => {
   expect(await failureOf(s3.send(ranged))).toEqual({ name: 'NotImplemented', status: 501 });
 });
 
-test('copies the version that the condition names', async () => {
+test('a copy reads only the version that its condition names', async () => {
   await copy('named', { CopySourceIfMatch: source.ETag, CopySourceIfModifiedSince: new Date('2001-01-01') });
   expect(await head('named')).toMatchObject({ ETag: source.ETag });
 });
 
-test('keeps the object at the destination with If-None-Match', async () => {
+test('a copy with If-None-Match keeps the object at the destination', async () => {
   await copy('first', { IfNoneMatch: '*' });
   expect(await failureOf(copy('first', { IfNoneMatch: '*' }))).toEqual({ name: 'PreconditionFailed', status: 412 });
 });

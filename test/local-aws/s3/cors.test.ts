@@ -28,7 +28,7 @@ test.each([
   [ORIGIN, 'PUT', 'Content-Type, X-Amz-Meta-File'],
   [ORIGIN, 'PUT', ''],
   ['https://a.preview.example', 'PUT', 'content-type'],
-])('lets %s send %s with the headers %j', async (origin, method, headers) => {
+])('the rules of the bucket let %s send %s with the headers %j', async (origin, method, headers) => {
   const answer = await preflight(origin, method, headers);
   expect([answer.status, await answer.text()]).toEqual([200, '']);
   expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
@@ -44,7 +44,7 @@ test.each([
   [ORIGIN, 'DELETE', '', BUCKET],
   [ORIGIN, 'PUT', 'authorization', BUCKET],
   [ORIGIN, 'PUT', '', 'closed'],
-])('does not let %s send %s with the headers %j to %s', async (origin, method, headers, bucket) => {
+])('the rules do not let %s send %s with the headers %j to the bucket %s', async (origin, method, headers, bucket) => {
   const answer = await preflight(origin, method, headers, bucket);
   expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([403, null]);
 });

@@ -44,7 +44,7 @@ async function restart(dataDir: string) {
   return s3Client(front);
 }
 
-test('keeps objects, their headers and unfinished uploads when the process is killed', async () => {
+test('objects, their headers and unfinished uploads are kept when the process is killed', async () => {
   const dataDir = temporaryDirectory();
   const { child, s3: before } = await startProcess(dataDir);
   const object = { Bucket: BUCKET, Key: 'kept', ContentType: 'text/plain', Metadata: { file: 'a/b' } };
@@ -63,7 +63,7 @@ test('keeps objects, their headers and unfinished uploads when the process is ki
   expect(await after.send(new HeadObjectCommand(upload))).toMatchObject({ ContentType: 'video/mp4', ContentLength: 4 });
 });
 
-test('keeps nothing of an upload that was under way when the process is killed', async () => {
+test('nothing is kept of an upload that was under way when the process is killed', async () => {
   const dataDir = temporaryDirectory();
   const { child, s3 } = await startProcess(dataDir);
   await s3.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'replaced', Body: 'before' }));
@@ -86,7 +86,7 @@ test('keeps nothing of an upload that was under way when the process is killed',
   });
 });
 
-test('forgets deleted objects, and keeps the data of buckets apart', async () => {
+test('deleted objects are gone after a restart, and the data of buckets is kept apart', async () => {
   const dataDir = temporaryDirectory();
   const front = await startFront({ dataDir, buckets: [{ name: BUCKET }, { name: 'other' }] });
   const before = s3Client(front);
@@ -100,7 +100,7 @@ test('forgets deleted objects, and keeps the data of buckets apart', async () =>
   expect((await failureOf(gone)).name).toBe('NoSuchBucket');
 });
 
-test('stores 100 MiB in constant memory', async () => {
+test('an object of 100 MiB is stored in constant memory', async () => {
   const { child, s3 } = await startProcess(temporaryDirectory());
   const peak = async () => {
     child.send('memory');

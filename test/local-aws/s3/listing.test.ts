@@ -19,7 +19,7 @@ const list = async (more: Partial<ListObjectsV2CommandInput> = {}) => {
 
 beforeAll(() => Promise.all(KEYS.map(put)));
 
-test('lists all keys in the order of their bytes, with size and ETag', async () => {
+test('a list has all keys in the order of their bytes, with size and ETag', async () => {
   const { keys, KeyCount, IsTruncated, Contents, Name } = await list();
   expect({ keys, KeyCount, IsTruncated, Name }).toEqual({
     keys: KEYS,
@@ -37,7 +37,7 @@ test.each<[Partial<ListObjectsV2CommandInput>, string[]]>([
   [{ StartAfter: 'zzz' }, ['ü', '\uffee', '😀']],
   [{ Prefix: 'nothing' }, []],
   [{ MaxKeys: 0 }, []],
-])('%j lists %j', async (request, keys) => {
+])('a list with %j has the keys %j', async (request, keys) => {
   expect(await list(request)).toMatchObject({ keys, IsTruncated: false });
 });
 
@@ -58,7 +58,7 @@ test.each<[Partial<ListObjectsV2CommandInput>, string, number]>([
   [{ MaxKeys: -1 }, 'InvalidArgument', 400],
   [{ Delimiter: '/' }, 'NotImplemented', 501],
   [{ EncodingType: 'url' }, 'NotImplemented', 501],
-])('refuses %j', async (request, name, status) => {
+])('a list with %j is refused', async (request, name, status) => {
   expect(await failureOf(list(request))).toEqual({ name, status });
 });
 

@@ -180,7 +180,7 @@ describe('an aborted upload', () => {
   });
 });
 
-test.each([0, 10_001])('refuses the part number %i', async (number) => {
+test.each([0, 10_001])('the part number %i is refused', async (number) => {
   const upload = await create('numbers');
   expect(await failureOf(send(upload, number, LAST))).toEqual({ name: 'InvalidArgument', status: 400 });
 });

@@ -41,30 +41,30 @@ test('an object is read with its content, its ETag and the headers it was put wi
   expect(await answer.Body?.transformToString()).toBe(HELLO);
 });
 
-test('takes an empty object', async () => {
+test('an empty object is stored', async () => {
   await put('empty', '');
   expect(await get('empty')).toMatchObject({ ContentLength: 0, ETag: '"d41d8cd98f00b204e9800998ecf8427e"' });
 });
 
 test.each(['a b/ü+(1)*!~\'".txt', '../../etc/passwd', 'a//b/./c', '%41', '?&=#', '\u0001', '😀', 'x'.repeat(1024)])(
-  'takes the key %j for what it is',
+  'the key %j is stored as it is',
   async (key) => {
     await put(key, key);
     expect(await text(key)).toBe(key);
   },
 );
 
-test('keeps keys apart that differ only in case', async () => {
+test('keys that differ only in case are different objects', async () => {
   await put('case', 'lower');
   await put('CASE', 'upper');
   expect([await text('case'), await text('CASE')]).toEqual(['lower', 'upper']);
 });
 
-test('refuses a key of 1025 bytes', async () => {
+test('a key of 1025 bytes is refused', async () => {
   expect(await failureOf(put('x'.repeat(1025), ''))).toEqual({ name: 'KeyTooLongError', status: 400 });
 });
 
-test('refuses metadata of more than 2 KB', async () => {
+test('metadata of more than 2 KB is refused', async () => {
   await put('metadata', '', { Metadata: { m: 'x'.repeat(2047) } });
   expect(await failureOf(put('metadata', '', { Metadata: { m: 'x'.repeat(2048) } }))).toEqual({
     name: 'MetadataTooLarge',
@@ -72,7 +72,7 @@ test('refuses metadata of more than 2 KB', async () => {
   });
 });
 
-test('replaces an object whole', async () => {
+test('a PUT replaces the whole object', async () => {
   await put('replaced', 'first', { ContentType: 'image/png', Metadata: { a: '1' } });
   await put('replaced', 'second', { ContentType: 'image/gif' });
   expect(await get('replaced')).toMatchObject({ ContentType: 'image/gif', Metadata: {}, ContentLength: 6 });
@@ -86,7 +86,7 @@ test('a reader gets the former content to its end when the object is replaced', 
   expect(await Body?.transformToString()).toBe(before);
 });
 
-test('answers a deletion the same whether the object was there or not', async () => {
+test('a deletion gets the same answer whether the object was there or not', async () => {
   await put('deleted', HELLO);
   const remove = () => s3.send(new DeleteObjectCommand({ Bucket: BUCKET, Key: 'deleted' }));
   expect((await remove()).$metadata.httpStatusCode).toBe(204);
@@ -117,7 +117,7 @@ test.each([
   { ACL: 'public-read' },
   { StorageClass: 'GLACIER' },
   { ServerSideEncryption: 'aws:kms' },
-] as const)('refuses what it would have to ignore: %j', async (more) => {
+] as const)('a PUT with %j is refused, because the server would have to ignore it', async (more) => {
   expect(await failureOf(put('ignored', HELLO, more))).toEqual({ name: 'NotImplemented', status: 501 });
 });
 

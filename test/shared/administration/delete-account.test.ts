@@ -34,7 +34,7 @@ const stores = { ...service.stores, administration, keyMarks, keys, sessions };
 const remove = (id: string) => deleteAccount(stores, id, inTime());
 
 /** Creates an account with one of everything an account can own. */
-async function somebody() {
+async function newPerson() {
   const id = await newAccount(service);
   const { key } = await createApiKey(keys, { accountId: id, name: 'ci', kind: 'test', ...inTime() });
   const token = await startSession(sessions, id);
@@ -63,7 +63,7 @@ test('nothing of a deleted account is left once the sweeper has run, and other a
   const other = await newAccount(service);
   const { file } = await upload(service, other, 'theirs');
   const { key } = await createApiKey(keys, { accountId: other, name: 'ci', kind: 'test', ...inTime() });
-  const person = await somebody();
+  const person = await newPerson();
   expect(await remove(person.id)).toEqual({ files: 1, leftToSweeper: 1 });
   expect(await authenticateKey(apiKeyCredentials, person.key)).toBeUndefined();
   expect(await findSession(sessions, person.token)).toBeUndefined();
@@ -81,7 +81,7 @@ test('the deletion of an unknown account is not_found and creates no account', a
 });
 
 test('a person who logs in after the deletion has a new, empty account', async () => {
-  const { id } = await somebody();
+  const { id } = await newPerson();
   await remove(id);
   await service.stores.accounts.upsert({ id, email: 'a@example.com', name: 'A' }, Date.now());
   await sweepTwice();
@@ -91,11 +91,11 @@ test('a person who logs in after the deletion has a new, empty account', async (
 });
 
 test('a late call of a deletion takes nothing from the new account of the same person', async () => {
-  const person = await somebody();
+  const person = await newPerson();
   const { calls } = await applyFault('dies before', Number.POSITIVE_INFINITY, () => remove(person.id));
   const nths = Array.from({ length: calls }, (_, index) => index + 1).filter((nth) => IS_THOROUGH || nth % 4 === 0);
   const ids = await eachOf(nths, 8, async (nth) => {
-    const { id } = await somebody();
+    const { id } = await newPerson();
     const { happenLate } = await applyFault('happens again late', nth, () => remove(id));
     await service.stores.accounts.upsert({ id, email: 'a@example.com', name: 'A' }, Date.now());
     await upload(service, id, 'again', { idempotencyKey: 'again' });
@@ -126,7 +126,7 @@ describe('nothing is added to an account while it is deleted:', () => {
     ['a ticket', (id: string) => askForTicket(service, id, 0, { idempotencyKey: 'late' })],
     ['an upload', (id: string) => upload(service, id, '', { idempotencyKey: 'late' })],
   ])('%s is refused', async (_, work) => {
-    const { id } = await somebody();
+    const { id } = await newPerson();
     const late = during(() => expect(work(id)).rejects.toMatchObject({ code: 'unauthorized' }));
     await deleteAccount(late, id, inTime());
     await sweepTwice();
@@ -149,15 +149,15 @@ const ENDING = TRIED.filter((fault) => fault !== 'happens again late');
 
 test.each(ENDING)('a deletion that %s at any call is finished by the next one', async (fault) => {
   const { calls } = await applyFault('dies before', Number.POSITIVE_INFINITY, async () =>
-    remove((await somebody()).id),
+    remove((await newPerson()).id),
   );
-  const preparing = (await applyFault('dies before', Number.POSITIVE_INFINITY, somebody)).calls;
+  const preparing = (await applyFault('dies before', Number.POSITIVE_INFINITY, newPerson)).calls;
   const nths = Array.from({ length: calls - preparing }, (_, index) => index + 1);
   expect(nths.length).toBeGreaterThan(20);
   const tried = nths.filter((nth) => triedAt(nth).includes(fault));
   // So many at once, and no more: each is a dozen requests, and a busy engine would fail at calls of its own choice.
   const ids = await eachOf(tried, 8, async (nth) => {
-    const { id } = await somebody();
+    const { id } = await newPerson();
     const { end, happenLate } = await applyFault(fault, nth, () => remove(id));
     // Only what was wholly done may be gone.
     await remove(id).catch((error) => {

@@ -34,8 +34,8 @@ interface Person {
   readonly tokens: readonly string[];
 }
 
-/** Creates an account with two keys and two sessions. */
-async function somebody(): Promise<Person> {
+/** Creates a person's account with two keys and two sessions. */
+async function newPerson(): Promise<Person> {
   const id = await newAccount(service);
   return {
     id,
@@ -59,7 +59,7 @@ const KEYS_ALONE = [true, true, false, false];
 
 describe('a suspension', () => {
   test('refuses every key and ends every session of that account only; a restoration brings the keys back', async () => {
-    const [person, other] = [await somebody(), await somebody()];
+    const [person, other] = [await newPerson(), await newPerson()];
     expect(await suspend(person.id)).toEqual({ keys: 2, sessions: 2 });
     expect([await areLetIn(person), await areLetIn(other)]).toEqual([NONE, ALL]);
     expect(await restore(person.id)).toBe(2);
@@ -68,7 +68,7 @@ describe('a suspension', () => {
   });
 
   test('can be repeated without harm, and so can a restoration', async () => {
-    const person = await somebody();
+    const person = await newPerson();
     for (const ended of [2, 0]) expect(await suspend(person.id)).toEqual({ keys: 2, sessions: ended });
     for (const _ of [1, 2]) expect(await restore(person.id)).toBe(2);
     expect(await areLetIn(person)).toEqual(KEYS_ALONE);
@@ -82,7 +82,7 @@ describe('a suspension', () => {
   });
 
   test('is not undone by the late writes of a request: the use of a key, the refresh of a session', async () => {
-    const person = await somebody();
+    const person = await newPerson();
     await suspend(person.id);
     const later = Date.now() + 2 * 3_600_000;
     await apiKeyCredentials.noteUse(hashKey(person.keys[0] ?? ''), later, later);
@@ -92,7 +92,7 @@ describe('a suspension', () => {
   });
 
   test('does not bring back a key that was revoked meanwhile', async () => {
-    const person = await somebody();
+    const person = await newPerson();
     const marking = { ...keyMarks, mark: markAfter(() => revokeAll(person)) };
     await suspendAccount({ ...stores, keyMarks: marking }, person.id, inTime());
     const found = await Promise.all(person.keys.map((key) => apiKeyCredentials.find(hashKey(key))));
@@ -201,7 +201,7 @@ describe('nothing is added to the books of a suspended account:', () => {
 
 describe('when a suspension and a restoration run at the same time, the last one to write the account wins for all keys:', () => {
   test('a suspension that is overtaken stops', async () => {
-    const person = await somebody();
+    const person = await newPerson();
     let isOvertaken = false;
     const overtaken = markAfter(async () => {
       if (isOvertaken) return;
@@ -214,7 +214,7 @@ describe('when a suspension and a restoration run at the same time, the last one
   });
 
   test('a restoration that is overtaken stops', async () => {
-    const person = await somebody();
+    const person = await newPerson();
     await suspend(person.id);
     let isOvertaken = false;
     const overtaken = markAfter(async () => {
@@ -233,7 +233,7 @@ test.each([
   ['restoration', restore, KEYS_ALONE],
 ] as const)('a %s that died or failed at any call is finished by the next one', async (what, work, letIn) => {
   const prepare = async () => {
-    const person = await somebody();
+    const person = await newPerson();
     if (what === 'restoration') await suspend(person.id);
     return person;
   };
@@ -257,7 +257,7 @@ test.each([
   ['restoration', restore, suspend, NONE],
 ] as const)('a late call of a %s does not undo what was done since', async (_, work, undo, letIn) => {
   const prepare = async () => {
-    const person = await somebody();
+    const person = await newPerson();
     if (work === restore) await suspend(person.id);
     return person;
   };
@@ -278,7 +278,7 @@ test.each([
 });
 
 test('an account whose deletion has begun cannot be restored', async () => {
-  const person = await somebody();
+  const person = await newPerson();
   await suspend(person.id);
   await service.engine.send(
     new UpdateItemCommand({

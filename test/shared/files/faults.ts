@@ -21,14 +21,14 @@ export const FAULTS = [
 export type Fault = (typeof FAULTS)[number];
 
 /**
- * Those that are tried at each call for every change; `npm run test:soak`, whose list has all who use this
- * (test/support/thorough.test.ts), tries all of them.
+ * The faults that `npm test` tries at each call. `npm run test:soak` tries all of them; its list has every test file that uses
+ * this (test/support/thorough.test.ts).
  */
 export const TRIED: readonly Fault[] = IS_THOROUGH ? FAULTS : ['dies after', 'fails before', 'happens again late'];
 
 /**
- * The faults that are tried at the nth call of a work when each call is tried: for every change a death, and one of the
- * others by turns; `npm run test:soak` tries all.
+ * The faults to try at the nth call: by default a death, and one of the other faults, another one at each call. `npm run
+ * test:soak` tries all.
  */
 export function triedAt(nth: number): readonly Fault[] {
   return IS_THOROUGH ? FAULTS : ['dies after', nth % 2 === 0 ? 'fails before' : 'happens again late'];

@@ -100,7 +100,7 @@ export async function expectBalanceUnderRandomUse(numRuns: number): Promise<void
       await Promise.all(late.map((happenLate) => happenLate()));
       await expectTidy(accountId);
     }),
-    // To find a smaller example takes longer than a test may; the seed is told.
+    // To shrink the example would take longer than a test may; the message has its seed.
     { numRuns, endOnFailure: true },
   );
   expect([...ends].sort()).toEqual(['death', 'error', 'success']);

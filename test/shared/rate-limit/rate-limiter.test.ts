@@ -12,8 +12,8 @@ const engine = dynamoDbClient();
 const tables = await createTables(engine);
 const proxy = await startDynamoDbProxy();
 const { rateLimitStore: store } = await import('../../../shared/aws/rate-limit-store.ts');
-// A crowd of calls, the proxy and the test share one thread here: on a busy machine the product's time-outs would speak of
-// the machine, not of the limiter.
+// A crowd of calls, the proxy and the test share one thread here: on a busy machine the product's time-outs would be the fault
+// of the machine, not of the limiter.
 const { dynamoDbOnce } = await import('../../../shared/aws/dynamodb.ts');
 const connections = dynamoDbOnce.config.requestHandler as NodeHttpHandler;
 for (const timeout of ['connectionTimeout', 'requestTimeout'] as const)
@@ -26,14 +26,14 @@ const START = Date.UTC(2026, 10, 21, 12, 0, 0, 3);
 
 /** A third of them for every change. */
 const runs = (all: number) => (IS_THOROUGH ? all : Math.ceil(all / 3));
-/** So many requests at once: each that is refused has tried every slot. */
+/** This many requests at once. Each that is refused has tried every slot. */
 const CROWD = IS_THOROUGH ? 200 : 80;
 
 beforeEach(() => {
   proxy.calls.length = 0;
 });
 
-/** Requests of one fresh subject, each asked of a process that remembers nothing, or of one of some that do. */
+/** Sends requests of one new subject: each to a process that remembers nothing, or to one of several that remember. */
 function subject(policy: RatePolicy, processes = 0): (now: number) => Promise<RateDecision> {
   const key = rateKey('uploads', policy.limit, crypto.randomUUID());
   const memories = Array.from({ length: processes }, () => new LimiterMemory());
@@ -85,7 +85,7 @@ describe.each([
           if ((await request(now)).admitted) admitted.push(now);
         }
         expect(busiest(admitted, MINUTE_MS)).toBeLessThanOrEqual(policy.limit);
-        // However it spent its requests: after a pause a client may spend all of them at once.
+        // After a pause a client may use all of its requests at once, however it used them before.
         now += MINUTE_MS + TOLERANCE_MS + 10;
         expect(await burst(request, policy.limit + 2, now)).toBe(policy.limit);
       }),

@@ -7,7 +7,7 @@ const boundaries = fc
   .string({ unit: fc.constantFrom(...LEGAL), minLength: 1, maxLength: 70 })
   .filter((boundary) => !boundary.endsWith(' '));
 
-/** Bytes in which what looks like a delimiter is likely, and a delimiter is not. */
+/** Content with many sequences that look like a delimiter, but without a delimiter. */
 const contents = (boundary: string) => {
   const delimiter = new RegExp(`\r\n--${RegExp.escape(boundary)}(?:--)?[ \t]*\r\n`);
   const pieces = ['\r', '\n', '-', ' ', '\r\n--', `--${boundary}`, `\r\n--${boundary}`, `\r\n--${boundary}--`];
@@ -17,12 +17,12 @@ const contents = (boundary: string) => {
     .filter((content) => !delimiter.test(`\r\n${content}\r\n`));
 };
 
-/** Browsers' escapes in the name itself and pairs of backslashes cannot come back as they were. */
+/** File names that can be read back as they were: without browsers' escapes and without pairs of backslashes. */
 const names = fc.string({ unit: 'grapheme' }).filter((name) => !/%(?:22|0D|0A)|\\\\/.test(name));
 const escaped = (name: string) =>
   Buffer.from(name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')).toString('latin1');
 
-/** A form with one part that is the file if no part has a name, and parts around it that are none beside it. */
+/** A form with one part that is the file, and with other parts around it that are not. */
 const forms = boundaries.chain((boundary) => {
   const beside = fc.array(
     fc.record({ kind: fc.constantFrom('field', 'typed', 'unselected'), content: contents(boundary) }),
@@ -49,7 +49,7 @@ function headersAndContent({ kind, content }: Beside): string {
   return `${disposition('')}\r\n\r\n${content}`;
 }
 
-/** The chunks' sizes come round again until the bytes are through. */
+/** Sends the bytes in chunks of these sizes, which are used again and again until all bytes are sent. */
 async function* chunked(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   for (let at = 0, turn = 0; at < bytes.length; turn++) {
     const size = sizes[turn % sizes.length] ?? 1;
