@@ -43,8 +43,7 @@ export function originClient(resolveOrigin: (domainName: string) => OriginAddres
   const start = async (
     origin: Origin,
     request: OriginRequest,
-    hasBody: boolean,
-    agent: Agent | false,
+    { hasBody, agent }: { readonly hasBody: boolean; readonly agent: Agent | false },
   ): Promise<ClientRequest> => {
     const address = resolveOrigin(origin.domainName);
     await sign(origin, request, address.sign, { hasBody, now: now() });
@@ -62,14 +61,15 @@ export function originClient(resolveOrigin: (domainName: string) => OriginAddres
   return {
     async send(origin, request, body) {
       const timeoutSeconds = origin.readTimeoutSeconds;
-      // A body cannot be sent twice, so it never goes over a kept connection, which the origin might just be closing.
-      const out = await start(origin, request, body !== undefined, body ? false : kept);
+      const out = await start(origin, request, { hasBody: body !== undefined, agent: kept });
       try {
         return await exchange(out, { body, timeoutSeconds });
       } catch (error) {
+        // A body cannot be sent twice. The gateway and the endpoints of functions keep idle connections open, so that no request
+        // with a body meets one that they are just closing.
         const isStale = !body && out.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(codeOf(error));
-        if (isStale) return await exchange(await start(origin, request, false, false), { timeoutSeconds });
-        throw error;
+        if (!isStale) throw error;
+        return await exchange(await start(origin, request, { hasBody: false, agent: false }), { timeoutSeconds });
       }
     },
     close: () => kept.destroy(),
@@ -90,8 +90,8 @@ function exchange(
     out.on('response', (answer) => {
       isAnswered = true;
       body?.unpipe(out);
-      // Ends an exchange whose request body was not read to its end.
-      if (body) answer.once('close', () => out.destroy());
+      // Ends an exchange whose request body was not sent to its end.
+      if (body) answer.once('close', () => out.writableFinished || out.destroy());
       const headers = headersFromRaw(answer.rawHeaders);
       removeHopByHop(headers);
       resolve({ status: answer.statusCode ?? 502, headers, body: answer });
@@ -106,8 +106,8 @@ function exchange(
 }
 
 function forward(body: IncomingMessage, out: ClientRequest): void {
-  // Sends the head before the first byte of the body; Node alone would wait for it.
-  out.flushHeaders();
+  // Sends the head at once; Node alone would wait for the first piece of the body. When that is there, both go in one packet.
+  if (body.readableLength === 0) out.flushHeaders();
   body.pipe(out);
   // When the viewer leaves, the origin must see a cut body, not one that pauses.
   body.once('close', () => {

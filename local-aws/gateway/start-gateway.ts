@@ -19,10 +19,14 @@ const DRAIN_MAX_BYTES = 64 * 1024 * 1024;
  */
 export async function startGateway(parts: GatewayParts): Promise<Listening> {
   if (parts.api.accessLog) checkFormat(parts.api.accessLog);
-  // Node counts differently from the gateway, so its own limit is set far above.
-  const server = createServer({ maxHeaderSize: 16 * HEAD_MAX_BYTES, requestTimeout: 0 }, (message, response) => {
-    void serve(parts, message, response);
-  });
+  const options = {
+    // Node counts differently from the gateway, so its own limit is set far above.
+    maxHeaderSize: 16 * HEAD_MAX_BYTES,
+    requestTimeout: 0,
+    // Only the client ends a kept connection: see `originClient`.
+    keepAliveTimeout: 0,
+  };
+  const server = createServer(options, (message, response) => void serve(parts, message, response));
   server.on('clientError', (_error, socket: Socket) => {
     if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
   });

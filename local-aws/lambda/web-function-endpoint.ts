@@ -31,8 +31,9 @@ export async function startWebFunctionEndpoint(
   onLog: LogListener,
 ): Promise<WebFunctionEndpoint> {
   const environments = new WebEnvironments(fn, surroundings, onLog);
-  // No limit of Node's own, because an upload may take as long as the timeout of the function.
-  const server = createServer({ requestTimeout: 0 }, (request, response) => {
+  // No limit of Node's own, because an upload may take as long as the timeout of the function. Only the client ends a kept
+  // connection: see `originClient`.
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 0 }, (request, response) => {
     void answer(fn, environments, request, response);
   });
   server.on('checkContinue', (_request: IncomingMessage, response: ServerResponse) => refuse(response, 417, 'Expect'));

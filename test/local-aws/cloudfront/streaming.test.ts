@@ -189,6 +189,34 @@ test('a kept connection that the origin is just closing is replaced without an e
   for (const _time of [1, 2, 3]) expect((await ask(rig, '/')).text).toBe('ok');
 });
 
+test('uploads go over one kept connection, until the origin answers before it has the whole body', async () => {
+  const connections = new Set<Socket>();
+  const rig = await startRig((request, response) => {
+    connections.add(request.socket);
+    if (request.url === '/refused') response.writeHead(413).end('too large');
+    else request.on('end', () => response.end('stored')).resume();
+  });
+  const send = async (path: string, more: number) => {
+    const sent = httpRequest({
+      host: '127.0.0.1',
+      port: rig.port,
+      path,
+      method: 'POST',
+      headers: { 'content-length': 4 + more },
+    });
+    sent.write('part');
+    if (more === 0) sent.end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    if (more > 0) sent.end(Buffer.alloc(more));
+    return text(response);
+  };
+  for (const _time of [1, 2, 3]) expect(await send('/', 0)).toBe('stored');
+  expect(connections.size).toBe(1);
+  expect(await send('/refused', 1_000)).toBe('too large');
+  expect(await send('/', 0)).toBe('stored');
+  expect(connections.size).toBe(2);
+});
+
 test('a closed distribution ends every connection', async () => {
   const rig = await startRig(() => {});
   const waiting = ask(rig, '/').catch((error: Error) => error);
