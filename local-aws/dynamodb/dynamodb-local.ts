@@ -42,6 +42,10 @@ export async function startDynamoDbLocal({ dataDir }: { dataDir?: string } = {})
   const java = [
     'java',
     '-Xmx512m',
+    // By default new objects get a third of a heap that begins with 1/64 of the machine's memory: 85 MB more on 24 GB, for as many
+    // milliseconds of a processor.
+    '-Xms48m',
+    '-Xmn24m',
     // The optimizing compiler and a parallel garbage collector took more processor time than all requests, because the engine
     // lives only for minutes.
     '-XX:TieredStopAtLevel=1',

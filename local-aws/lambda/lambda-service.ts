@@ -30,6 +30,8 @@ export interface LambdaService {
   find(name: string): FunctionConfig;
   /** Ends the environments of a function, even in the middle of an event, as AWS may at any time. */
   killEnvironments(functionArn: string): Promise<void>;
+  /** Ends the environments that are idle for long (see {@link IDLE_MS}). The clock does this every few seconds. @param now  epoch milliseconds. */
+  endIdleEnvironments(now: number): void;
   close(): Promise<void>;
 }
 
@@ -47,6 +49,10 @@ export function createLambdaService(options: {
     if (!pool) throw new InvocationRefused('ResourceNotFound', `Function not found: ${functionArn}`);
     return pool;
   };
+  const endIdleEnvironments = (now: number) => {
+    for (const pool of pools.values()) pool.endIdle(now);
+  };
+  const clock = setInterval(() => endIdleEnvironments(Date.now()), IDLE_CHECK_MS).unref();
   return {
     async invoke({ functionArn, payload, invoker, requestId = randomUUID(), traceId = newTraceId() }) {
       const pool = poolOf(functionArn);
@@ -65,7 +71,9 @@ export function createLambdaService(options: {
       throw new Error(`${found.length} functions are called "${name}"`);
     },
     killEnvironments: (functionArn) => poolOf(functionArn).kill(),
+    endIdleEnvironments,
     async close() {
+      clearInterval(clock);
       await Promise.all([...pools.values()].map((pool) => pool.close()));
     },
   };
@@ -78,12 +86,26 @@ export function createLambdaService(options: {
  */
 const ENVIRONMENTS_MAX = Math.max(4, Math.min(8, 2 * availableParallelism()));
 
+/**
+ * How long an environment may be idle before it ends. On AWS that is some minutes. The last one of a function stays as long here,
+ * because a start takes a quarter of a second. What a busy moment started besides gives its memory back soon.
+ */
+const IDLE_MS = { last: 300_000, others: 15_000 };
+const IDLE_CHECK_MS = 5_000;
+
+interface IdleEnvironment {
+  readonly environment: ExecutionEnvironment;
+  /** Epoch milliseconds. */
+  readonly since: number;
+}
+
 /** The execution environments of one function. Idle ones are reused, the last used first; each has one event at a time. */
 class FunctionPool {
   readonly #fn: FunctionConfig;
   readonly #surroundings: Surroundings;
   readonly #onLog: LogListener;
-  readonly #idle: ExecutionEnvironment[] = [];
+  /** The longest idle first. */
+  readonly #idle: IdleEnvironment[] = [];
   readonly #busy = new Set<ExecutionEnvironment>();
   readonly #waiting: (() => void)[] = [];
   #isClosed = false;
@@ -108,14 +130,23 @@ class FunctionPool {
       return await environment.run(invocation);
     } finally {
       this.#busy.delete(environment);
-      if (environment.isAlive) this.#idle.push(environment);
+      if (environment.isAlive) this.#idle.push({ environment, since: Date.now() });
       this.#waiting.shift()?.();
+    }
+  }
+
+  endIdle(now: number): void {
+    for (let [first] = this.#idle; first; [first] = this.#idle) {
+      const isLast = this.#idle.length + this.#busy.size === 1;
+      if (now - first.since < (isLast ? IDLE_MS.last : IDLE_MS.others)) return;
+      this.#idle.shift();
+      void first.environment.kill();
     }
   }
 
   /** Ends every environment, including those that run an event. */
   async kill(): Promise<void> {
-    const all = [...this.#idle.splice(0), ...this.#busy];
+    const all = [...this.#idle.splice(0).map(({ environment }) => environment), ...this.#busy];
     await Promise.all(all.map((environment) => environment.kill()));
   }
 
@@ -128,7 +159,9 @@ class FunctionPool {
   }
 
   #take(): ExecutionEnvironment {
-    for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) if (idle.isAlive) return idle;
+    for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
+      if (idle.environment.isAlive) return idle.environment;
+    }
     return new ExecutionEnvironment(this.#fn, this.#surroundings, this.#onLog);
   }
 }

@@ -116,6 +116,23 @@ describe('an environment', () => {
     expect(resultOf(await send({}))).toBe(2);
   });
 
+  test('ends when it was idle for minutes, and for seconds when it is not the last of its function', async () => {
+    const code = `let events = 0; exports.handler = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return ++events;
+    }`;
+    const { send, service, log } = await lambdaWith(code);
+    const sendTwo = async () => (await Promise.all([send({}), send({})])).map(resultOf).sort();
+    expect(await sendTwo()).toEqual([1, 1]);
+    service.endIdleEnvironments(Date.now() + 10_000);
+    expect(await sendTwo()).toEqual([2, 2]);
+    service.endIdleEnvironments(Date.now() + 20_000);
+    expect(await sendTwo()).toEqual([1, 3]);
+    service.endIdleEnvironments(Date.now() + 400_000);
+    expect(await sendTwo()).toEqual([1, 1]);
+    expect(log).toEqual([]);
+  });
+
   test('never runs two events at the same time', async () => {
     const code = `let running = 0; exports.handler = async () => {
       running += 1;
