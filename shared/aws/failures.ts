@@ -56,6 +56,8 @@ interface AwsClient<Input extends object, Output extends object> {
  */
 export function limitAndTranslate<Input extends object, Output extends object>(client: AwsClient<Input, Output>): void {
   abortInTime(client);
+  // It would prepare each input and output for a log, from which it leaves what is sensitive, although no client has a logger.
+  client.middlewareStack.remove('loggerMiddleware');
   client.middlewareStack.add(
     (next) => async (args) => {
       const limit = timeLimit();

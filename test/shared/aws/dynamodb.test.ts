@@ -119,3 +119,9 @@ test('the document client silently leaves out an undefined attribute, so the typ
 test('calls with and without retries share one pool of connections', () => {
   expect(dynamoDbOnce.config.requestHandler).toBe(dynamoDb.config.requestHandler);
 });
+
+test('calls do not prepare what the SDK would log', () => {
+  const logger = 'loggerMiddleware - initialize';
+  expect(engine.middlewareStack.identify()).toContain(logger);
+  for (const client of [dynamoDb, dynamoDbOnce]) expect(client.middlewareStack.identify()).not.toContain(logger);
+});
