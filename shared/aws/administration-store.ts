@@ -78,7 +78,7 @@ export const administrationStore: AdministrationStore = {
       );
       for await (const { Items = [] } of rows) await removeAll(id, tableName('files'), Items);
     }
-    const claims = paginateScan(
+    const records = paginateScan(
       { client: dynamoDb },
       {
         TableName: tableName('idempotency'),
@@ -88,7 +88,7 @@ export const administrationStore: AdministrationStore = {
         ExpressionAttributeValues: { ':account': `${id}#` },
       },
     );
-    for await (const { Items = [] } of claims) await removeAll(id, tableName('idempotency'), Items);
+    for await (const { Items = [] } of records) await removeAll(id, tableName('idempotency'), Items);
   },
 
   async remove(id) {
@@ -131,7 +131,7 @@ export const keyMarkStore: KeyMarkStore = {
 
 /**
  * Removes records of an account while the account is being deleted. Its condition lets a deletion that arrives late spare what
- * an account that was made anew has written.
+ * a newly created account of the same id has written.
  */
 async function removeAll(accountId: string, table: string, keys: readonly Item[]): Promise<void> {
   const isBeingDeleted = { ...accountAt(accountId), ConditionExpression: 'attribute_exists(deleting)' };

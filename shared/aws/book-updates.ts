@@ -153,7 +153,7 @@ export function leafUpdate(accountId: string, seq: number, now: number): Transac
   };
 }
 
-/** Makes a leaf work for the sweeper, which writes its seal at once: when it becomes full, and when its seal is wrong. */
+/** Makes a leaf work for the sweeper, which writes its seal in its next run: when it becomes full, and when its seal is wrong. */
 export function sealNow(accountId: string, leaf: number, now: number): TransactWriteUpdate {
   const ref = { accountId, id: leafId(leaf) };
   return {

@@ -49,9 +49,8 @@ interface AwsClient<Input extends object, Output extends object> {
 }
 
 /**
- * Prepares a client, in this one place, so that every call of it keeps to the time limit of the work that makes the call
- * (`time-limit.ts`), and so that every transient failure that remains after the client's own retries becomes a
- * `service_unavailable`. Refusals (a failed condition, a missing key, a missing grant) pass unchanged: the stores translate
+ * Prepares a client: each of its calls keeps the time limit of the work that makes the call (`time-limit.ts`), and every
+ * transient failure that remains after the client's own retries becomes `service_unavailable`. Refusals (a failed condition, a missing key, a missing grant) pass unchanged: the stores translate
  * those that they expect.
  */
 export function limitAndTranslate<Input extends object, Output extends object>(client: AwsClient<Input, Output>): void {

@@ -25,7 +25,7 @@ export const LEAF_PREFIX = '#leaf#';
 export const SEAL_PREFIX = '#names#';
 const IDS_PREFIX = '#ids#';
 
-/** It stands before the digits of a long leaf number, and sorts after every digit. */
+/** The letter before the digits of a long leaf number. It sorts after every digit. */
 const LONG_MARK = 'a';
 
 /**

@@ -1,6 +1,6 @@
 import { DeleteCommand, GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { FileRef } from '../files/file.ts';
-import type { FileStore } from '../files/file-store.ts';
+import type { FileStore } from '../files/stores.ts';
 import { dynamoDb, failedCondition, type Item } from './dynamodb.ts';
 import { fileAt, toFileRow } from './file-items.ts';
 import { writeItem } from './transactions.ts';

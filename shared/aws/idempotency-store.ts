@@ -1,6 +1,6 @@
 import { GetCommand, type TransactWritePut } from '@aws-sdk/lib-dynamodb';
 import type { FileRef, IdempotencyClaim, StoredFile } from '../files/file.ts';
-import type { IdempotencyStore } from '../files/file-store.ts';
+import type { IdempotencyStore } from '../files/stores.ts';
 import { IDEMPOTENCY_TTL_MS } from '../limits.ts';
 import { dynamoDb, epochSeconds, type Item, readMap, readNumber, readText, tableName } from './dynamodb.ts';
 import { fileAttributes } from './file-items.ts';

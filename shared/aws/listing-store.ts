@@ -1,7 +1,7 @@
 import { BatchGetCommand, type BatchGetCommandInput, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import type { ListingStore } from '../files/file-store.ts';
 import { LEAF_SEQS, leafOf, leavesOfGroup, type SeqRange, slotOf } from '../files/listing-counters.ts';
 import type { FileAtSeq } from '../files/seal-store.ts';
+import type { ListingStore } from '../files/stores.ts';
 import { bytesOfUuid, UUID_BYTES, uuidOfBytes } from '../ids.ts';
 import { dynamoDb, type Item, readBits, readBytes, readNumber, readText, tableName } from './dynamodb.ts';
 import { fileKey, idListId, leafId, leafOfId, toFileRow, toListedFile } from './file-items.ts';

@@ -1,6 +1,6 @@
 import type { TransactWriteItem, TransactWriteUpdate } from '@aws-sdk/lib-dynamodb';
 import type { FileRef, LeftoverRow, PendingTicket, ReadyFile } from '../files/file.ts';
-import type { ReleaseStore } from '../files/file-store.ts';
+import type { ReleaseStore } from '../files/stores.ts';
 import { accountUpdate, leafUpdate } from './book-updates.ts';
 import { fileAt, workShard } from './file-items.ts';
 import { transactOnBooks } from './transactions.ts';

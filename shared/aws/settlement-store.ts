@@ -2,8 +2,8 @@ import type { TransactWritePut, TransactWriteUpdate } from '@aws-sdk/lib-dynamod
 import { type Account, getAccount } from '../accounts/account.ts';
 import { refusalOf } from '../accounts/allowance.ts';
 import type { PendingTicket, ReadyFile, StoredFile } from '../files/file.ts';
-import type { ListingEnd, Settled, SettlementStore, UnsettledFile } from '../files/file-store.ts';
 import { isLastOfLeaf, leafOf } from '../files/listing-counters.ts';
+import type { ListingEnd, Settled, SettlementStore, UnsettledFile } from '../files/stores.ts';
 import { type Deadline, WRITE_PATIENCE_MS } from '../time-limit.ts';
 import { accountAt, accountStore, toAccount } from './account-store.ts';
 import { accountUpdate, type Place, sealNow } from './book-updates.ts';
@@ -38,7 +38,7 @@ export const settlementStore: SettlementStore = {
             charge: { limits, known: account, now: place.createdAt },
           }),
         },
-        ...(claim && { claim: { Put: claimForFile(claim, settled) } }),
+        ...(claim && { record: { Put: claimForFile(claim, settled) } }),
       }),
       giveUp: () => settlementStore.giveUp(file),
       outcomeOf(failed, { createdAt }) {
@@ -48,7 +48,7 @@ export const settlementStore: SettlementStore = {
         if (row) throw new Error(`the file ${file.id} was made and deleted while it was settled`);
         const account = failed.get('account');
         const refusal = account && refusalOf(toAccount(account), limits, { bytes, now: createdAt });
-        return refusal ?? (failed.has('claim') ? 'key taken' : undefined);
+        return refusal ?? (failed.has('record') ? 'key taken' : undefined);
       },
     });
   },
@@ -82,14 +82,14 @@ export const settlementStore: SettlementStore = {
       items: (settled, place) => ({
         row: { Update: ticketBecomesFile(settled, place.seq) },
         account: { Update: accountUpdate({ accountId, bytes: 0, joins: place, fileCountLimit }) },
-        ...(claim && isKeyOurs && { claim: { Put: claimForFile(claim, settled) } }),
+        ...(claim && isKeyOurs && { record: { Put: claimForFile(claim, settled) } }),
       }),
       outcomeOf(failed) {
         if (failed.has('row')) return 'not pending';
         const account = failed.get('account');
         if (account && toAccount(account).fileCount >= fileCountLimit) return 'no room';
         // The key's 24 hours are over and it belongs to something else now, so the file is settled without it.
-        isKeyOurs &&= !failed.has('claim');
+        isKeyOurs &&= !failed.has('record');
         return undefined;
       },
     });
@@ -106,7 +106,7 @@ export const settlementStore: SettlementStore = {
           // It needs no condition, because the id is new.
           row: { Put: { TableName, Item: { ...Key, ...ticketAttributes(ticket) } } },
           account: { Update: accountUpdate({ accountId, bytes, fileCountLimit: limits.fileCountLimit, charge }) },
-          ...(claim && { claim: { Put: claimForTicket(claim, ticket, claim.replacesTicket) } }),
+          ...(claim && { record: { Put: claimForTicket(claim, ticket, claim.replacesTicket) } }),
         },
         deadline,
       );
@@ -190,7 +190,7 @@ interface Joining<Known, Outcome> {
 
 /**
  * Gives a file the next place in its account's listing. The first attempt goes by what is known of the account, which is right
- * unless another file came meanwhile. From then on each attempt waits for a turn and reads the account anew (decision 0024).
+ * unless another file came meanwhile. From then on each attempt waits for a turn and reads the account again (decision 0024).
  * The last file of a leaf also makes it work for the sweeper, which writes its seal.
  *
  * When it throws or returns no file, an attempt that is still under way may make the file later. With `giveUp`, that is

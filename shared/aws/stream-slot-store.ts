@@ -8,7 +8,7 @@ import { dynamoDb, epochSeconds, failedCondition, readNumbers, tableName } from 
  * Counts the simultaneous streaming uploads of an account, over all servers. The rate limits table has one row for each account,
  * `streams#<account>`. Its map `slots` holds a lease (epoch milliseconds of its end) for each open stream.
  *
- * A server that dies leaves its leases behind, and so does a claim that arrives after its slot was released. Such leases end by
+ * A server that dies leaves its leases behind, and so does a write that takes a slot and arrives after the slot was released. Such leases end by
  * themselves, and the next taker removes them.
  */
 
@@ -30,9 +30,9 @@ export interface StreamSlot {
 export async function takeStreamSlot(accountId: string, now: () => number = Date.now): Promise<StreamSlot | undefined> {
   const id = randomUUID();
   try {
-    return await claimInTurns(accountId, id, now);
+    return await takeInTurns(accountId, id, now);
   } catch (error) {
-    // DynamoDB may have written the claim all the same.
+    // DynamoDB may have written the lease all the same.
     await slot(accountId, id, now)
       .release()
       .catch((failure) => log('warn', 'stream slot not given back; its lease ends', describeError(failure)));
@@ -40,10 +40,10 @@ export async function takeStreamSlot(accountId: string, now: () => number = Date
   }
 }
 
-async function claimInTurns(accountId: string, id: string, now: () => number): Promise<StreamSlot | undefined> {
+async function takeInTurns(accountId: string, id: string, now: () => number): Promise<StreamSlot | undefined> {
   // Each turn that finds the row full removes leases that have ended. Another taker may be quicker, so there are a few turns.
   for (let turn = 0; turn < 4; turn++) {
-    const found = await claim(accountId, id, now());
+    const found = await tryToTake(accountId, id, now());
     if (found === 'taken') return slot(accountId, id, now);
     if (found === 'absent') await create(accountId, now());
     else if (!(await removeEnded(accountId, found, now()))) return undefined;
@@ -54,7 +54,7 @@ async function claimInTurns(accountId: string, id: string, now: () => number): P
 /** The end of each lease in epoch milliseconds, by the id of its slot. */
 type Slots = Readonly<Record<string, number>>;
 
-async function claim(accountId: string, id: string, now: number): Promise<'taken' | 'absent' | Slots> {
+async function tryToTake(accountId: string, id: string, now: number): Promise<'taken' | 'absent' | Slots> {
   const found = await updateIf(accountId, {
     UpdateExpression: 'SET slots.#id = :end, expires_at = :ttl',
     // The SDK tries again when an answer is lost. Then the slot is there already, and it is ours.

@@ -19,7 +19,7 @@ const SHORTEST_MS = 12;
 const LONGEST_MS = 500;
 /** The transaction, and the read before it. */
 const CALLS_OF_TURN = 2;
-/** Longer than the turns of as many uploads as an account usually sends at once. */
+/** Longer than the turns of as many uploads as an account usually sends at the same time. */
 const SPAN_MS = 2_000;
 const KEPT_MS = 60_000;
 

@@ -40,12 +40,12 @@ export const workStore: WorkStore = {
     });
   },
 
-  async claim(item, dueAt) {
+  async lease(item, dueAt) {
     const row = await takeLease(item, dueAt);
     return row && toFileRow(row);
   },
 
-  async claimLeaf(item, dueAt) {
+  async leaseLeaf(item, dueAt) {
     const { accountId, leaf } = item;
     const row = await takeLease(item, dueAt);
     return row && { accountId, leaf, removed: readBits(row, 'removed'), leaseEndsAt: dueAt };
@@ -55,7 +55,7 @@ export const workStore: WorkStore = {
     const command = new UpdateCommand({
       ...fileAt(ref),
       UpdateExpression: 'REMOVE work_shard, work_due_at, attempt_keys, ticket_ends_at',
-      // It fails when the file was deleted meanwhile: then the row is work of another kind.
+      // It fails when the file was deleted meanwhile: then the row has other work left.
       ConditionExpression: '#state = :ready',
       ExpressionAttributeNames: { '#state': 'state' },
       ExpressionAttributeValues: { ':ready': 'ready' },
@@ -97,7 +97,7 @@ async function takeLease(item: WorkItem, dueAt: number): Promise<Item | undefine
   const command = new UpdateCommand({
     ...fileAt(item),
     UpdateExpression: 'SET work_due_at = :lease',
-    // When two sweepers claim a row, it fails for the second; it also fails when the index was behind the row.
+    // When two sweepers want a row, it fails for the second; it also fails when the index was behind the row.
     ConditionExpression: 'work_due_at = :seen',
     ExpressionAttributeValues: { ':lease': dueAt, ':seen': item.dueAt },
     ReturnValues: 'ALL_NEW',

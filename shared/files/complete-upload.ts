@@ -6,11 +6,11 @@ import { briefly, checkDeadline, type Deadline, inTime, WORK_AFTER_DEADLINE_MS }
 import { contentDisposition } from './content-disposition.ts';
 import { type FileRef, type FileRow, hasLiveTicket, type PendingTicket, type StoredFile } from './file.ts';
 import { findRow } from './file-record.ts';
-import type { FileStore, ReleaseStore, SettlementStore } from './file-store.ts';
 import { tidyGroups } from './listing-counters.ts';
 import { fileOfIncomingKey, incomingKey, newPublicKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
 import { copyMs } from './parts.ts';
+import type { FileStore, ReleaseStore, SettlementStore } from './stores.ts';
 
 interface CompletingStores {
   readonly accounts: AccountStore;

@@ -8,12 +8,12 @@ import { CHECKSUM_SHA256 } from '../request-rules.ts';
 import { checkDeadline, type Deadline, WRITE_PATIENCE_MS } from '../time-limit.ts';
 import type { PendingTicket, StoredFile } from './file.ts';
 import { cleanFileName } from './file-name.ts';
-import type { FileStore, IdempotencyStore, NewClaim, ReleaseStore, SettlementStore } from './file-store.ts';
 import { checkFingerprint, fingerprint } from './idempotency.ts';
 import { mediaType } from './media-type.ts';
 import { incomingKey } from './object-key.ts';
 import type { SignedPut, SignUpload } from './object-store.ts';
 import type { Standing } from './stage-upload.ts';
+import type { FileStore, IdempotencyStore, NewClaim, ReleaseStore, SettlementStore } from './stores.ts';
 
 interface TicketStores {
   readonly accounts: AccountStore;

@@ -4,9 +4,9 @@ import { briefly, checkDeadline, type Deadline } from '../time-limit.ts';
 import type { DeletionNoteStore } from './deletion-notes.ts';
 import { type FileRef, type FileRow, hasLiveTicket } from './file.ts';
 import { findRow } from './file-record.ts';
-import type { FileStore, ReleaseStore } from './file-store.ts';
 import { incomingKey, publicKeysOf } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
+import type { FileStore, ReleaseStore } from './stores.ts';
 
 export interface DeletingStores {
   readonly files: FileStore;

@@ -2,7 +2,7 @@ import type { FileRecord } from '../answers.ts';
 import { ApiError } from '../errors.ts';
 import { isUuid } from '../ids.ts';
 import type { FileRef, FileRow, StoredFile } from './file.ts';
-import type { FileStore } from './file-store.ts';
+import type { FileStore } from './stores.ts';
 
 /** A file as the API shows it. @param cdnUrl  the address that files are served from, without a trailing slash. */
 export function toFileRecord(file: StoredFile, cdnUrl: string): FileRecord {

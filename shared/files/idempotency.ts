@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../errors.ts';
 import type { StoredFile, Via } from './file.ts';
-import type { IdempotencyRecord } from './file-store.ts';
+import type { IdempotencyRecord } from './stores.ts';
 
 /**
  * What two requests with the same `Idempotency-Key` must have in common: the file that they describe. The form around it may

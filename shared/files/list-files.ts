@@ -1,8 +1,8 @@
 import { type Account, type AccountStore, getAccount } from '../accounts/account.ts';
 import type { FilePage, ListedFile } from './file.ts';
-import type { ListingStore } from './file-store.ts';
 import { findOffset, readyByGroup, readyByLeaf, seqsOfGroup, seqsOfLeaf } from './listing-counters.ts';
 import { type SearchingStores, searchFiles } from './search-files.ts';
+import type { ListingStore } from './stores.ts';
 
 export interface ListingStores extends SearchingStores {
   readonly accounts: AccountStore;
@@ -39,8 +39,8 @@ export async function beginListing(stores: ListingStores, request: PageRequest):
 }
 
 /**
- * A page of an account's files, newest first. Page 1 takes two reads at once (account, files), every other page three in a row
- * (account, leaves, files) and a few read units, however many files there are; a search reads every name.
+ * A page of an account's files, newest first. Page 1 takes two simultaneous reads (account, files). Every other page takes three, one
+ * after the other (account, leaves, files). Both cost a few read units, however many files there are. A search reads every name.
  *
  * Pages are offsets: between two requests, uploads and deletions may move a file from one page to the next.
  * @param start  what {@link beginListing} found for the same request, if it was called already.

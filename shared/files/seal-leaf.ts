@@ -1,8 +1,8 @@
 import type { AccountStore } from '../accounts/account.ts';
-import type { ListingStore } from './file-store.ts';
 import { seqsOfLeaf } from './listing-counters.ts';
 import type { LeafAtWork, SealStore } from './seal-store.ts';
 import { sealOf } from './sealed-names.ts';
+import type { ListingStore } from './stores.ts';
 
 interface SealingStores {
   readonly accounts: AccountStore;

@@ -2,7 +2,6 @@ import type { Account } from '../accounts/account.ts';
 import { eachOf } from '../each-of.ts';
 import { FILE_NAME_MAX_BYTES } from '../limits.ts';
 import type { FilePage, ListedFile } from './file.ts';
-import type { ListingStore } from './file-store.ts';
 import {
   bitOf,
   LEAF_SEQS,
@@ -15,8 +14,9 @@ import {
 } from './listing-counters.ts';
 import type { SealStore } from './seal-store.ts';
 import { foldName, isReadable, NAME_SEPARATOR, type Seal, slotsWith } from './sealed-names.ts';
+import type { ListingStore } from './stores.ts';
 
-/** Ranges of leaves, or of the files of a page, that are read at once. */
+/** So many ranges of leaves, or of the files of a page, are read at the same time. */
 const CONCURRENCY = 8;
 /** Leaves that are read together, at most: half a megabyte of short names, 8 MB of the longest. */
 const LEAVES_PER_RANGE = 512;

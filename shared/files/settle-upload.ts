@@ -3,10 +3,10 @@ import { serviceUnavailable } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import { type Lane, measure } from '../metrics.ts';
 import type { StoredFile } from './file.ts';
-import type { SettlementStore, UnsettledFile } from './file-store.ts';
 import { replay } from './idempotency.ts';
 import { tidyGroups } from './listing-counters.ts';
 import { discardUpload, type StagedUpload, type StagingStores } from './stage-upload.ts';
+import type { SettlementStore, UnsettledFile } from './stores.ts';
 
 interface SettlingStores extends StagingStores {
   readonly settlements: SettlementStore;

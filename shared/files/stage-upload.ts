@@ -13,13 +13,13 @@ import { briefly } from '../time-limit.ts';
 import { contentDisposition } from './content-disposition.ts';
 import type { IdempotencyClaim, StoredFile } from './file.ts';
 import { cleanFileName } from './file-name.ts';
-import type { IdempotencyRecord, IdempotencyStore, ListingEnd, UnsettledFile } from './file-store.ts';
 import { fingerprint, replay } from './idempotency.ts';
 import { MeasuredContent } from './measured-content.ts';
 import { mediaType } from './media-type.ts';
 import { newPublicKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
 import { inParts, PART_BYTES, type Part } from './parts.ts';
+import type { IdempotencyRecord, IdempotencyStore, ListingEnd, UnsettledFile } from './stores.ts';
 
 export interface StagingStores {
   readonly accounts: AccountStore;

@@ -109,10 +109,10 @@ export async function sweepRow(
   { now, deadlineAt }: { now: number; deadlineAt: number },
 ): Promise<SweptKind | undefined> {
   if (item.leaf !== undefined) {
-    const leaf = await stores.work.claimLeaf({ ...item, leaf: item.leaf }, now + LEASE_MS);
+    const leaf = await stores.work.leaseLeaf({ ...item, leaf: item.leaf }, now + LEASE_MS);
     return leaf && (await sealLeaf(stores, leaf)) ? 'leaf' : undefined;
   }
-  const row = await stores.work.claim(item, now + LEASE_MS);
+  const row = await stores.work.lease(item, now + LEASE_MS);
   if (!row) return undefined;
   if (row.state === 'ready') {
     await abortUploads(stores, row.attemptKeys);

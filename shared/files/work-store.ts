@@ -1,9 +1,9 @@
 import type { AccountStore } from '../accounts/account.ts';
 import type { DeletionNoteStore } from './deletion-notes.ts';
 import type { FileRef, FileRow } from './file.ts';
-import type { FileStore, ListingStore, ReleaseStore } from './file-store.ts';
 import type { ObjectInventory, ObjectStore } from './object-store.ts';
 import type { LeafAtWork, SealStore } from './seal-store.ts';
+import type { FileStore, ListingStore, ReleaseStore } from './stores.ts';
 
 /** A row with a deadline, as the index of unfinished work shows it. The index may be some seconds behind the row. */
 export interface WorkItem extends FileRef {
@@ -35,10 +35,10 @@ export interface WorkStore {
    * Takes a lease on an item. At `dueAt` the item is due again, unless its work is done by then.
    * @returns the row as it is now; undefined when it was taken, renewed or finished by another process.
    */
-  claim(item: WorkItem, dueAt: number): Promise<FileRow | undefined>;
+  lease(item: WorkItem, dueAt: number): Promise<FileRow | undefined>;
 
-  /** Takes a lease on a leaf, as {@link claim} does. */
-  claimLeaf(item: WorkItem & { readonly leaf: number }, dueAt: number): Promise<LeafAtWork | undefined>;
+  /** Takes a lease on a leaf, as {@link lease} does. */
+  leaseLeaf(item: WorkItem & { readonly leaf: number }, dueAt: number): Promise<LeafAtWork | undefined>;
 
   /** Records that nothing is left of a ready file's ticket, so that the row is no longer unfinished work. */
   finishReady(ref: FileRef): Promise<void>;

@@ -245,8 +245,8 @@ describe('the row of a full leaf', () => {
     const item = { accountId: id, id: '#leaf#000001', leaf: 1, dueAt: NOW };
     expect(await work.due(1, NOW, 1_000)).toContainEqual(item);
     const atWork = { accountId: id, leaf: 1, removed: 0n, leaseEndsAt: NOW + 9 };
-    expect(await work.claimLeaf(item, NOW + 9)).toEqual(atWork);
-    expect(await work.claimLeaf(item, NOW + 9)).toBeUndefined();
+    expect(await work.leaseLeaf(item, NOW + 9)).toEqual(atWork);
+    expect(await work.leaseLeaf(item, NOW + 9)).toBeUndefined();
     expect(await seals.seal(atWork, { names: '//b', unicode: '17.0' }, [{ id: OTHER, seq: 66 }])).toBe('sealed');
     expect(await rowOfFile(id, '#leaf#000001')).toBeUndefined();
     const seal = {

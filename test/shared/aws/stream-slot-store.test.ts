@@ -39,13 +39,13 @@ test('the slots of a server that died are free when their leases end, and a rene
   expect(taken(await takeMany('c', STREAMS_PER_ACCOUNT_MAX, later))).toBe(STREAMS_PER_ACCOUNT_MAX - 1);
 });
 
-/** The answers of the next claims are lost: DynamoDB made them, and the connection ended. */
+/** The answers of the next writes are lost: DynamoDB made them, and the connection ended. */
 function loseAnswers(count: number): void {
   let left = count;
   proxy.setFault((operation) => (operation === 'UpdateItem' && left-- > 0 ? 'cut-after' : undefined));
 }
 
-test('a claim of the last slot whose answer is lost is recognised by its next attempt, and costs one slot', async () => {
+test('a write that takes the last slot and loses its answer is recognised by its next attempt, and costs one slot', async () => {
   const [first] = await takeMany('d', STREAMS_PER_ACCOUNT_MAX, NOW);
   await first?.release();
   loseAnswers(1);
@@ -56,7 +56,7 @@ test('a claim of the last slot whose answer is lost is recognised by its next at
   expect(taken(await takeMany('d', 2, NOW))).toBe(1);
 });
 
-test('a claim that fails because every answer is lost keeps no slot', async () => {
+test('an attempt to take a slot that loses every answer keeps no slot', async () => {
   const [first] = await takeMany('e', STREAMS_PER_ACCOUNT_MAX, NOW);
   await first?.release();
   loseAnswers(3);

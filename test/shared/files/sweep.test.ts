@@ -175,8 +175,8 @@ describe('a sweep that meets a renewal', () => {
     ...stores,
     work: {
       ...stores.work,
-      claim: async (...args: Parameters<typeof stores.work.claim>) => {
-        const row = await stores.work.claim(...args);
+      lease: async (...args: Parameters<typeof stores.work.lease>) => {
+        const row = await stores.work.lease(...args);
         await by();
         return row;
       },

@@ -13,6 +13,11 @@ import type {
 } from './file.ts';
 import type { SeqRange } from './listing-counters.ts';
 
+/**
+ * What the domain of files needs of the tables of files, accounts and idempotency. Each store is implemented in the file of its name in
+ * `shared/aws/`.
+ */
+
 /** An attempt to complete a ticket. */
 interface Attempt {
   /** The public key to which it copies the bytes. */
@@ -89,7 +94,7 @@ export interface SettlementStore {
   /**
    * Makes an upload via form a file: charged, counted, listed, and recorded for its `Idempotency-Key`. Its bytes count as sent
    * on the day of its `createdAt`, which is `now`, or that of the file before it, if that is later.
-   * @returns the file, also when an earlier call has made it.
+   * @returns the file, even if an earlier call has made it.
    */
   settleUpload(
     settlement: {
@@ -120,8 +125,8 @@ export interface SettlementStore {
   /**
    * Makes a ticket, which is charged already, a file under the key of the attempt that holds its lease. The sweeper removes
    * the bytes in `incoming/`, and the copies of other attempts, when the ticket ends.
-   * @returns `not pending` also when another attempt holds the lease; `no room` when the account has as many files as it
-   *   may, and the ticket stays pending.
+   * @returns `not pending` when the ticket is not pending, or another attempt holds its lease; `no room` when the account has as
+   *   many files as it may, and the ticket stays pending.
    */
   settleTicket(
     settlement: {
