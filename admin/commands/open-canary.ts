@@ -3,18 +3,18 @@ import { required } from '../../shared/env.ts';
 import { accountIdOf } from '../../shared/login/identity.ts';
 import type { Command } from './command.ts';
 
-/** No identity provider has this issuer, so nobody can log in to the account. */
+/** No identity provider has this issuer, so no person can log in to the account. */
 const CANARY = { issuer: 'canary', subject: 'canary' };
 
 /**
- * Gives the canary a key. If it dies before the key is stored, the canary goes on with its last key, and the next time revokes both. Of
- * two at once, one may revoke the key that the other has stored: then the canary is refused, its alarm starts, and a third time mends
- * it.
+ * Gives the canary a key. If it dies before the key is stored, the canary goes on with its last key, and the next run of this
+ * command revokes both. If two run at once, one may revoke the key that the other has stored: then the canary is refused, its
+ * alarm starts, and another run mends it.
  */
 export const openCanary: Command = {
   arguments: [],
   meaning:
-    'Give the canary an account and an API key of its own, and store the key for it. Run it again to replace the key; the last one is revoked',
+    'Give the canary an account and an API key of its own, and store the key for it. Run it again to replace the key; the old one is revoked',
   async run({ stores, deadline: { deadlineAt } }) {
     const id = accountIdOf(CANARY.issuer, CANARY.subject);
     await stores.accounts.upsert({ id, email: 'canary', name: 'The canary' }, Date.now());

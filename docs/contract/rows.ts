@@ -15,7 +15,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   },
   {
     name: 'codes',
-    decision: 'Each code has one meaning, and one status but for the exceptions that the README names ("Errors").',
+    decision: 'Each code has one meaning and one status, with the exceptions that the README names ("Errors").',
   },
   {
     name: 'order of checks',

@@ -18,7 +18,7 @@ const FORM = [
 ].join('\r\n');
 /** The streaming server is asked in the first quarter of each hour only: in three runs, so that its outage is three failures. */
 const STREAMING_MINUTES = 15;
-/** A file that another run is still working with is younger. */
+/** A file that is older than this belongs to no run that is still at work. */
 const LEFTOVER_MS = 5 * 60_000;
 
 /** The service as a client sees it, through its public address. */

@@ -19,7 +19,8 @@ const READS = new Set(['GetItem', 'Query', 'Scan', 'BatchGetItem']);
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems']);
 
 /**
- * What a call cost, by its answer. For a read that finds nothing the engine charges nothing, but DynamoDB the smallest read.
+ * What a call cost, by its answer. The engine charges nothing for a read that finds nothing; DynamoDB charges the smallest
+ * read.
  * @param isStrong  whether the request asked for `ConsistentRead`.
  * @param tables  the tables of the request, each as often as the request names it.
  */

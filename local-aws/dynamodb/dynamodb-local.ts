@@ -25,8 +25,8 @@ const START_DEADLINE_MS = 30_000;
 /**
  * Starts Amazon's DynamoDB Local and resolves once it answers.
  *
- * The engine acknowledges a transaction a few milliseconds before it is on disk, but it stands for a durable service. So it
- * runs in its own session, where a Ctrl-C or `kill -9` for this process does not reach it, under a shell that ends it by
+ * The engine acknowledges a transaction a few milliseconds before it is on disk, but it takes the place of a durable service.
+ * So it runs in its own session, where a Ctrl-C or `kill -9` for this process does not reach it, under a shell that ends it by
  * SIGTERM when this process's end of the pipe closes. However this process dies, what was acknowledged is written.
  * @param options  `dataDir` keeps the data over restarts. Without it the data is only in memory.
  * @throws Error in one sentence when there is no Java runtime, or the engine does not come up.

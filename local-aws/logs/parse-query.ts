@@ -109,7 +109,7 @@ class Reader {
     const token = this.take();
     if (/^`.+`$/.test(token)) return token.slice(1, -1);
     // Without backquotes a minus would be a subtraction.
-    if (!/^[@\w][\w.@]*$/.test(token)) throw new MalformedQuery(`${token} is no field`);
+    if (!/^[@\w][\w.@]*$/.test(token)) throw new MalformedQuery(`${token} is not a field`);
     return token;
   }
 

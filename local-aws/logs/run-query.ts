@@ -78,7 +78,7 @@ function compares({ operator, value }: Expression & { kind: 'compare' }, found: 
   if (operator === '=') return found === value;
   if (operator === '!=') return found !== value;
   const [left, right] = [Number(found), Number(value)];
-  if (Number.isNaN(right)) throw new MalformedQuery(`${value} is no number`);
+  if (Number.isNaN(right)) throw new MalformedQuery(`${value} is not a number`);
   return { '<': left < right, '<=': left <= right, '>': left > right, '>=': left >= right }[operator];
 }
 

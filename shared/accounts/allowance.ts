@@ -91,7 +91,7 @@ export function refusalError(refusal: Refusal, now: number, facts: ErrorFacts): 
   const seconds = Math.ceil(((dayOf(now) + 1) * DAY_MS - now) / 1_000);
   return new ApiError('rate_limit_exceeded', {
     headers: { 'Retry-After': String(seconds) },
-    detail: 'the account has sent as many bytes today as it may',
+    detail: 'the account has used up its bytes of the day',
     facts,
   });
 }

@@ -46,7 +46,7 @@ export interface Books {
   readonly lastFileAt: number;
   /** The number of removed files by group; zero and absent are the same. */
   readonly removedByGroup: ReadonlyMap<number, number>;
-  /** The bitmap of the removed files by leaf; likewise. */
+  /** The bitmap of the removed files by leaf; zero and absent are the same. */
   readonly removedByLeaf: ReadonlyMap<number, bigint>;
 }
 

@@ -16,8 +16,8 @@ import {
 import { writeItem } from './transactions.ts';
 
 /**
- * Conditions on the row of an account. An account is suspended when its row has `suspended`, whatever the value; the same
- * goes for the rows of its keys, because a request with a key reads the row of the key and not that of the account. (Sessions
+ * Conditions on the row of an account. An account is suspended when its row has `suspended`, whatever the value; the rows of
+ * its keys have the same mark, because a request with a key reads the row of the key and not that of the account. (Sessions
  * have no such mark: a suspension ends them.)
  */
 

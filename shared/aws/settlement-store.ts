@@ -189,7 +189,7 @@ interface Joining<Known, Outcome> {
 }
 
 /**
- * Gives a file the next place in its account's listing. The first attempt goes by what is known of the account, which is right
+ * Gives a file the next place in its account's listing. The first attempt uses the account as it was read, which is right
  * unless another file came meanwhile. From then on each attempt waits for a turn and reads the account again (decision 0024).
  * The last file of a leaf also makes it work for the sweeper, which writes its seal.
  *

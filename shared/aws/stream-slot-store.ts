@@ -30,7 +30,7 @@ export interface StreamSlot {
 export async function takeStreamSlot(accountId: string, now: () => number = Date.now): Promise<StreamSlot | undefined> {
   const id = randomUUID();
   try {
-    return await takeInTurns(accountId, id, now);
+    return await takeWithRetries(accountId, id, now);
   } catch (error) {
     // DynamoDB may have written the lease all the same.
     await slot(accountId, id, now)
@@ -40,9 +40,9 @@ export async function takeStreamSlot(accountId: string, now: () => number = Date
   }
 }
 
-async function takeInTurns(accountId: string, id: string, now: () => number): Promise<StreamSlot | undefined> {
-  // Each turn that finds the row full removes leases that have ended. Another taker may be quicker, so there are a few turns.
-  for (let turn = 0; turn < 4; turn++) {
+async function takeWithRetries(accountId: string, id: string, now: () => number): Promise<StreamSlot | undefined> {
+  // Each try that finds the row full removes leases that have ended. Another taker may be quicker, so there are a few tries.
+  for (let tries = 0; tries < 4; tries++) {
     const found = await tryToTake(accountId, id, now());
     if (found === 'taken') return slot(accountId, id, now);
     if (found === 'absent') await create(accountId, now());
@@ -80,7 +80,7 @@ async function removeEnded(accountId: string, slots: Slots, now: number): Promis
   const each = (render: (index: number) => string, glue: string) => ended.map((_, index) => render(index)).join(glue);
   await updateIf(accountId, {
     UpdateExpression: `REMOVE ${each((index) => `slots.#s${index}`, ', ')}`,
-    // It fails when one of the leases was renewed or removed meanwhile: then the next turn looks again.
+    // It fails when one of the leases was renewed or removed meanwhile: then the next try looks again.
     ConditionExpression: each((index) => `slots.#s${index} = :e${index}`, ' AND '),
     ExpressionAttributeNames: Object.fromEntries(ended.map(([id], index) => [`#s${index}`, id])),
     ExpressionAttributeValues: Object.fromEntries(ended.map(([, end], index) => [`:e${index}`, end])),

@@ -27,7 +27,7 @@ const PATIENCE_MS = 3_000;
 const FIRST_WAIT_MS = 150;
 const LONGEST_WAIT_MS = 2_000;
 /** How many attempts may find that the ticket has changed: pending, then ready or cancelled, then gone. */
-const TURNS = 3;
+const TRIES = 3;
 
 interface Completing extends Deadline {
   readonly fileCountLimit: number;
@@ -47,8 +47,9 @@ interface Completing extends Deadline {
  * row holds; one that is late, after the end of its lease, leaves a copy that no link leads to. The bytes that arrived stay
  * in `incoming/` until the ticket ends (see `file.ts`).
  * @returns the file, even if it was ready already.
- * @throws ApiError `not_found`; `upload_incomplete`; `storage_limit_exceeded` when the account has as many files as it may
- *   (then the ticket is `refused`, and this is the answer until its end); `service_unavailable`, for example when another attempt takes too long.
+ * @throws ApiError `not_found`; `upload_incomplete`; `storage_limit_exceeded` when the account has the maximum number of files
+ *   (then the ticket is `refused`, and this is the answer until its end); `service_unavailable`, for example when another
+ *   attempt takes too long.
  */
 export async function completeUpload(
   stores: CompletingStores,
@@ -59,7 +60,7 @@ export async function completeUpload(
   const { deadlineAt, patienceMs } = completing;
   let reading = completing.row;
   let waitedMs = 0;
-  for (let turn = 0; turn < TURNS; ) {
+  for (let tries = 0; tries < TRIES; ) {
     checkDeadline(completing);
     const row = await (reading ?? findRow(stores, ref));
     reading = undefined;
@@ -75,7 +76,7 @@ export async function completeUpload(
     } else {
       const file = await attempt(stores, row, completing, clock);
       if (file) return file;
-      turn += 1;
+      tries += 1;
     }
   }
   throw serviceUnavailable({ detail: 'the ticket changed each time' });
@@ -148,7 +149,7 @@ async function attempt(
 
 const noRoomForFile = ({ fileCountLimit }: Pick<Completing, 'fileCountLimit'>) =>
   new ApiError('storage_limit_exceeded', {
-    detail: 'the account has as many files as it may',
+    detail: 'the account has the maximum number of files',
     facts: { file_count_limit: fileCountLimit },
   });
 
@@ -195,7 +196,8 @@ export async function completeArrivedUpload(
     await completeUpload(stores, ref, { ...completing, patienceMs: Number.POSITIVE_INFINITY }, clock);
     return 'settled';
   } catch (error) {
-    // The ticket was cancelled or swept, or the account was suspended or may have no further file: the sweeper does the rest.
+    // The ticket was cancelled or swept, or the account was suspended or has the maximum number of files: the sweeper does the
+    // rest.
     if (error instanceof ApiError && error.status < 500) return 'refused';
     throw error;
   }

@@ -87,7 +87,7 @@ export function parseTicketRequest(body: Readonly<Record<string, unknown>>, maxB
 }
 
 /** How often another request with the same key may come first before we answer `service_unavailable`. */
-const TURNS = 3;
+const TRIES = 3;
 
 /**
  * Reserves the size of a file and signs the URL that it may be put to. One transaction writes the reservation, the row and the
@@ -101,11 +101,11 @@ export async function createTicket(
   input: TicketInput,
   clock: () => number = Date.now,
 ): Promise<TicketAnswer> {
-  for (let turn = 0; turn < TURNS; turn++) {
+  for (let tries = 0; tries < TRIES; tries++) {
     checkDeadline(input);
     // The account is read before the record: if the usage already includes an earlier attempt with this key, its record is
     // found as well.
-    const known = turn === 0 ? await input.standing : undefined;
+    const known = tries === 0 ? await input.standing : undefined;
     const account = known?.account ?? (await getAccount(stores.accounts, input.accountId));
     const { answer, claim } = await useKey(stores, input, clock());
     if (answer) return answer;
@@ -119,7 +119,7 @@ export async function createTicket(
     const outcome = await reserve(stores, reservation, input);
     if (outcome === 'reserved')
       return { kind: 'ticket', ticket: await sign(stores, pending, clock()), isReplay: false };
-    // Another request with the same key may have used the room: the next turn finds its record.
+    // Another request with the same key may have used the room: the next try finds its record.
     if (outcome !== 'key taken' && !claim) throw refusalError(outcome, now, { bytes });
   }
   throw serviceUnavailable({ detail: 'other requests took the key each time' });

@@ -26,7 +26,7 @@ interface Deleting extends Deadline {
 }
 
 /** A row can change while we look: from pending to ready, then from ready to gone. */
-const TURNS = 3;
+const TRIES = 3;
 
 /**
  * Deletes a file, or cancels a ticket. Of two simultaneous deletions, one succeeds and the other gets `not_found`.
@@ -46,11 +46,11 @@ export async function deleteFile(
   deleting: Deleting,
   clock: () => number = Date.now,
 ): Promise<void> {
-  for (let turn = 0; turn < TURNS; turn++) {
+  for (let tries = 0; tries < TRIES; tries++) {
     checkDeadline(deleting);
-    const row = await (turn === 0 && deleting.row ? deleting.row : findRow(stores, ref));
+    const row = await (tries === 0 && deleting.row ? deleting.row : findRow(stores, ref));
     if (row?.state === 'ready') {
-      if (turn === 0 && !deleting.isNoted) await stores.notes.add(ref, clock());
+      if (tries === 0 && !deleting.isNoted) await stores.notes.add(ref, clock());
       const hasObjects = !(await tryNow(row, () => removeObjects(stores, row)));
       const left = hasObjects ? { dueAt: clock() + SWEEPER_WAITS_MS } : undefined;
       if ((await stores.releases.releaseFile(row, { left, now: clock() }, deleting)) === 'released') return;

@@ -115,7 +115,7 @@ export interface SettlementStore {
 
   /**
    * Writes a ticket, charges its size, and counts its bytes as sent. A ticket takes no place among the account's files, but
-   * is refused while the account has as many files as it may. @param reservation.now  epoch milliseconds.
+   * is refused while the account has the maximum number of files. @param reservation.now  epoch milliseconds.
    */
   reserve(
     reservation: { ticket: PendingTicket; allowance: Allowance; now: number; claim?: NewClaim },

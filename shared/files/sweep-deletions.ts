@@ -9,7 +9,7 @@ export interface SweptDeletions {
   readonly deleted: number;
   /** Notes that could not be finished; the next sweep tries them again. */
   readonly failed: number;
-  /** When the oldest of these was due, in epoch milliseconds; `now` when there was none. */
+  /** When the oldest note was due that had such files or failed, in epoch milliseconds; `now` when there was none. */
   readonly oldestDueAt: number;
 }
 

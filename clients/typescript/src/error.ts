@@ -31,7 +31,7 @@ const WORDS: Readonly<Record<ErrorCode, readonly [what: string, advice: string]>
     'Use the address of the service itself, from a page of its own if you use a session.',
   ],
   api_key_limit_exceeded: [
-    'The account has as many API keys as it may have',
+    'The account has the maximum number of API keys',
     'Revoke a key that is not needed any more.',
   ],
   not_found: ['There is no such thing in this account', 'Check the id, and the account that the key belongs to.'],
@@ -104,7 +104,7 @@ export class FileHostingError extends Error {
     const { status, requestId, retryAfter, uploadId, cause, what, advice } = details;
     const isDayUsedUp = code === 'rate_limit_exceeded' && (retryAfter ?? 0) > LONGEST_WAIT_SECONDS;
     const [usual, usualAdvice] = isDayUsedUp
-      ? ['The account has sent as many bytes as it may in a day', 'Try again after midnight UTC.']
+      ? ['The account has used up its bytes of the day', 'Try again after midnight UTC.']
       : WORDS[code];
     super(`${what ?? usual} (${[code, status].filter(Boolean).join(', ')}).`, { cause });
     this.name = 'FileHostingError';

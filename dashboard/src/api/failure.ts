@@ -1,8 +1,8 @@
 import { type ErrorCode, FileHostingError } from '../../../clients/typescript/src/index.ts';
 
 /**
- * The reason why a request failed. `day_used_up`: the account has sent as many bytes as it may today; the user is told so at
- * once, because waiting would take hours.
+ * The reason why a request failed. `day_used_up`: the account has used up its bytes of the day; the user is told so at once,
+ * because waiting would take hours.
  */
 export type FailureCode = ErrorCode | 'day_used_up';
 

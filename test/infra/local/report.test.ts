@@ -11,7 +11,7 @@ test.each([
     'GET /api/v1/files/0198f1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b 200 12 ms r-1',
   ],
   [{ status: 502, failure: 'origin gone' }, 'GET /api/v1/files 502 12 ms r-1 (origin gone)'],
-])('a request with %j is the line "%s"', (difference, line) => {
+])('a request with %j is logged as "%s"', (difference, line) => {
   expect(requestLine({ ...REQUEST, ...difference })).toBe(line);
 });
 

@@ -58,7 +58,7 @@ test("the metrics of AWS services that alarms use have the names and dimensions 
   }
 });
 
-test('no alarm adds more than ten metrics, which is the limit of CloudWatch', async () => {
+test('no alarm adds up more than ten metrics, which is the limit of CloudWatch', async () => {
   const counts = (await alarms()).map(({ Metrics = [] }) => Metrics.filter(({ MetricStat }) => MetricStat).length);
   expect(Math.max(...counts)).toBeLessThanOrEqual(10);
 });

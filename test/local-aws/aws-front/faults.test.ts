@@ -269,7 +269,7 @@ describe('a fault', () => {
   });
 });
 
-describe('at the end, a fault', () => {
+describe('the check of faults at the end of a test', () => {
   const subject: FaultSubject = { service: 's3', operation: 'PutObject', tables: [], principal: 'admin' };
   const match = { operation: 'GetObject' };
   const failing = () => {
@@ -307,7 +307,7 @@ describe('at the end, a fault', () => {
     expect(() => faults.assertApplied()).not.toThrow();
   });
 
-  test('is forgotten when all are cleared, and applies no longer', () => {
+  test('a fault is forgotten when all are cleared, and applies no longer', () => {
     const faults = createFaults();
     faults.add({ match, effect: 'throttle' });
     faults.add({ match: {}, effect: 'cut' });

@@ -193,7 +193,7 @@ describe('bytes that were sent but did not become a file', () => {
   });
 });
 
-test('a direct upload is refused when the account has as many files as it may, and its ticket is cancelled', async () => {
+test('a direct upload is refused when the account has the maximum number of files, and its ticket is cancelled', async () => {
   const accountId = await newAccount(service);
   const ticket = await newTicket(service, accountId, 5, { fileCountLimit: 1 });
   await put(ticket, 'hello');
