@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clientTypes } from '../openapi/client-types.ts';
 import { openApiDocument } from '../openapi/document.ts';
+import { forPrograms } from '../openapi/for-programs.ts';
 import { readLimits } from '../shared/limits.ts';
 import { contractPage } from './contract/contract-page.ts';
 import { brokenReferences, DOCUMENTS } from './references.ts';
@@ -21,6 +22,7 @@ const OPERATE = join(import.meta.dirname, 'operate.md');
 const ALARMS = join(import.meta.dirname, 'alarms.md');
 const CONTRACT = join(import.meta.dirname, 'contract.md');
 const OPENAPI = join(import.meta.dirname, 'openapi.json');
+const FOR_PROGRAMS = join(import.meta.dirname, 'for-programs.md');
 const CLIENT_TYPES = join(import.meta.dirname, '../clients/typescript/src/types.ts');
 // With the default limits; a deployment serves its own.
 const document = openApiDocument(readLimits({}));
@@ -33,6 +35,7 @@ const pages = {
   ...filled(ARCHITECTURE),
   [CONTRACT]: contractPage(),
   [OPENAPI]: `${JSON.stringify(document, null, 2)}\n`,
+  [FOR_PROGRAMS]: forPrograms(readLimits({})),
   [CLIENT_TYPES]: clientTypes(document),
 };
 

@@ -164,7 +164,7 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'infra',
     what: 'The CDK app: stacks and constructs',
-    imports: [...DECLARATIONS, 'openapi/document.ts'],
+    imports: [...DECLARATIONS, 'openapi/document.ts', 'openapi/for-programs.ts'],
     packages: ['aws-cdk-lib', 'cdk-nag', 'cloudfront', 'constructs', 'esbuild', 'node:*', 'vite'],
   },
   {

@@ -9,6 +9,7 @@ import * as s3deploy from 'aws-cdk-lib/aws-s3-deployment';
 import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { OPENAPI_PATH, openApiDocument } from '../../openapi/document.ts';
+import { FOR_PROGRAMS_PATH, forPrograms } from '../../openapi/for-programs.ts';
 import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES } from '../../shared/limits.ts';
 import type { DashboardFiles } from '../bundle/build-dashboard.ts';
 import type { StageConfig } from '../settings/stage.ts';
@@ -57,6 +58,7 @@ export class AppDistribution extends Construct {
         STREAMING_UPLOADS: props.streamingDomain !== undefined,
         DASHBOARD_FILES: readdirSync(props.dashboard.pages).sort().join('|'),
         OPENAPI_PATH,
+        FOR_PROGRAMS_PATH,
       },
     });
     const common = {
@@ -94,7 +96,10 @@ export class AppDistribution extends Construct {
         keepsEarlierFiles: true,
       },
       Document: {
-        sources: [s3deploy.Source.jsonData(basename(OPENAPI_PATH), openApiDocument(props.stage.limits))],
+        sources: [
+          s3deploy.Source.jsonData(basename(OPENAPI_PATH), openApiDocument(props.stage.limits)),
+          s3deploy.Source.data(basename(FOR_PROGRAMS_PATH), forPrograms(props.stage.limits)),
+        ],
         prefix: dirname(OPENAPI_PATH).slice(1),
         cacheControl: s3deploy.CacheControl.fromString('public, max-age=300'),
       },
@@ -138,14 +143,19 @@ export class AppDistribution extends Construct {
           cachePolicy: cloudfront.CachePolicy.CACHING_OPTIMIZED,
           responseHeadersPolicy: this.dashboardHeaders(props),
         },
-        // The document of the API is a file, so it costs no function and no request of the caller's limits.
-        [OPENAPI_PATH.slice(1)]: {
-          ...common,
-          allowedMethods: cloudfront.AllowedMethods.ALLOW_ALL, // the function answers 405 with our body
-          origin: origins.S3BucketOrigin.withOriginAccessControl(site.bucket),
-          cachePolicy: cloudfront.CachePolicy.CACHING_OPTIMIZED,
-          responseHeadersPolicy: apiHeaders,
-        },
+        // What describes the API is in files, so it costs no function and no request of the caller's limits.
+        ...Object.fromEntries(
+          [OPENAPI_PATH, FOR_PROGRAMS_PATH].map((path) => [
+            path.slice(1),
+            {
+              ...common,
+              allowedMethods: cloudfront.AllowedMethods.ALLOW_ALL, // the function answers 405 with our body
+              origin: origins.S3BucketOrigin.withOriginAccessControl(site.bucket),
+              cachePolicy: cloudfront.CachePolicy.CACHING_OPTIMIZED,
+              responseHeadersPolicy: apiHeaders,
+            },
+          ]),
+        ),
         // There is no wildcard, because S3 would answer with XML for other keys.
         'errors/invalid_request.json': toErrors,
         'errors/service_unavailable.json': toErrors,

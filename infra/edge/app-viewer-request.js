@@ -12,6 +12,7 @@ const INLINE_BODY_MAX_BYTES = 4194304;
 const STREAMING_UPLOADS = true;
 const DASHBOARD_FILES = 'index.html';
 const OPENAPI_PATH = '/api/v1/openapi.json';
+const FOR_PROGRAMS_PATH = '/llms.txt';
 
 /**
  * The gateway takes 10,240 bytes of request line and headers, the streaming origin about as many; to more they answer with
@@ -68,8 +69,13 @@ function handler(event) {
     request.uri = file;
     return request;
   }
-  // A file, which has no function that would answer another method.
-  if (path === OPENAPI_PATH) return reads ? request : errorAnswer(event, 'method_not_allowed', { allow: 'GET, HEAD' });
+  // Files, which have no function that would answer another method.
+  if (path === OPENAPI_PATH || path === FOR_PROGRAMS_PATH) {
+    if (!reads) return errorAnswer(event, 'method_not_allowed', { allow: 'GET, HEAD' });
+    // They are in one folder of the bucket.
+    if (path === FOR_PROGRAMS_PATH) request.uri = `/api/v1${path}`;
+    return request;
+  }
   // This path only makes CloudFront deploy the streaming origin; requests to it would bypass the checks of an upload.
   if (path === '/upload-stream-origin') return errorAnswer(event, 'not_found');
   request.querystring = withoutSemicolons(request.querystring);

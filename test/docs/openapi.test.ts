@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Exchange } from '../../local-aws/service.ts';
 import { clientTypes } from '../../openapi/client-types.ts';
 import { OPENAPI_PATH, openApiDocument } from '../../openapi/document.ts';
+import { forPrograms } from '../../openapi/for-programs.ts';
 import { ERRORS } from '../../shared/errors.ts';
 import { readLimits } from '../../shared/limits.ts';
 import { methodsOf, ROUTES, type Route } from '../../shared/routes.ts';
@@ -68,6 +69,18 @@ describe('the service', () => {
     expect(await answer.json()).toEqual(DOCUMENT);
     const again = await fetch(service.urls.root_url + OPENAPI_PATH, { method: 'HEAD' });
     expect([again.status, again.headers.get('x-cache')]).toEqual([200, 'Hit from cloudfront']);
+  });
+
+  test('serves the page for programs at the root, as plain text without a session', async () => {
+    const answer = await fetch(`${service.urls.root_url}/llms.txt`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain']);
+    const text = await answer.text();
+    expect(text).toBe(forPrograms(readLimits({})));
+    // It has no charset in its type.
+    expect(text).toMatch(/^[\n -~]*$/);
+    for (const [code, { status }] of Object.entries(ERRORS)) expect(text).toContain(`| ${status} | \`${code}\` | `);
+    const refused = await fetch(`${service.urls.root_url}/llms.txt`, { method: 'POST', body: 'x' });
+    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
   test('answers another method at its path with 405', async () => {

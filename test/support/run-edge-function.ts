@@ -3,6 +3,7 @@ import { type EdgeFunctionFile, renderEdgeFunction } from '../../infra/edge/rend
 import { toFunctionRequest } from '../../local-aws/cloudfront/function-events.ts';
 import { type FunctionRuntime, loadFunction } from '../../local-aws/cloudfront/function-runtime.ts';
 import { OPENAPI_PATH } from '../../openapi/document.ts';
+import { FOR_PROGRAMS_PATH } from '../../openapi/for-programs.ts';
 import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES, parseLimit } from '../../shared/limits.ts';
 
 export const APP_CONSTANTS = {
@@ -12,6 +13,7 @@ export const APP_CONSTANTS = {
   STREAMING_UPLOADS: true,
   DASHBOARD_FILES: 'index.html',
   OPENAPI_PATH,
+  FOR_PROGRAMS_PATH,
 };
 
 /** Loads the file that is deployed, with its constants filled in. */

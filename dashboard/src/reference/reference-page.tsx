@@ -22,6 +22,7 @@ export function ReferencePage() {
       <CodeBlock code={location.origin + API} />
       <Group>
         <Anchor href={DOCUMENT_PATH}>{words.document}</Anchor>
+        <Anchor href="/llms.txt">{words.forPrograms}</Anchor>
       </Group>
 
       <Title order={2}>{words.operations}</Title>

@@ -1,0 +1,91 @@
+import { ERRORS, type ErrorCode } from '../shared/errors.ts';
+import { DIRECT_URL_TTL_MS, IDEMPOTENCY_TTL_MS, type LimitName } from '../shared/limits.ts';
+import { ROUTES, type Route } from '../shared/routes.ts';
+import { type Sample, samplesOf } from './samples.ts';
+
+/** The path of the text for programs that write programs; https://llmstxt.org describes such files. */
+export const FOR_PROGRAMS_PATH = '/llms.txt';
+
+/** What a program does about each error. */
+const ADVICE: Readonly<Record<ErrorCode, string>> = {
+  invalid_request: 'Do not repeat it: correct the form, the JSON, the parameter or the header.',
+  unauthorized: 'Do not repeat it: ask the person for another key.',
+  storage_limit_exceeded: 'Do not repeat it: files must be deleted first, or the limit raised.',
+  forbidden: 'Use an API key. A request with a cookie needs the header `Origin` with the address of the service.',
+  api_key_limit_exceeded: 'A person must revoke a key first.',
+  not_found: 'It is gone, or belongs to another account. After a DELETE that was repeated: it is done.',
+  method_not_allowed: 'Use a method that `Allow` lists.',
+  upload_incomplete: 'Send the bytes to `upload.url`, then complete it again.',
+  idempotency_conflict: 'Use a new `Idempotency-Key` for another file.',
+  length_required: 'Send `Content-Length`.',
+  file_too_large: 'Do not repeat it: the file is larger than the service takes.',
+  unsupported_media_type: 'Send `multipart/form-data` or `application/json`, without `Content-Encoding`.',
+  rate_limit_exceeded: 'Wait as many seconds as `Retry-After` says, then repeat it.',
+  internal_error:
+    'Repeat it with the same `Idempotency-Key`, with exponential backoff. Report the `X-Request-Id` if it stays.',
+  service_unavailable:
+    'Wait as many seconds as `Retry-After` says, at least one, then repeat it with the same `Idempotency-Key`.',
+  timeout: 'Repeat it with the same `Idempotency-Key`.',
+};
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+/**
+ * What a program that writes programs needs to upload files and to handle each error, as Markdown that fits on a screen or two.
+ * @param limits  those of the deployment that serves it.
+ */
+export function forPrograms(limits: Pick<Record<LimitName, number>, 'MAX_UPLOAD_SIZE_BYTES'>): string {
+  const [curl, direct, typescript, python] = samplesOf('uploadFile') as readonly [Sample, Sample, Sample, Sample];
+  return `# File hosting
+
+> Upload a file with one HTTPS request, and get a direct link that everyone can open. This page has all that a program needs.
+
+- Address: \`FILE_HOSTING_URL\`, the address of the service. Its OpenAPI document, \`GET /api/v1/openapi.json\`, has every detail.
+- Credential: \`FILE_HOSTING_KEY\`, an API key, as \`Authorization: Bearer <key>\`. A person makes it at \`/dashboard/api-keys\`. It is a
+  secret: never write it into code, a page or a URL.
+- A file may have ${limits.MAX_UPLOAD_SIZE_BYTES.toLocaleString('en-US')} bytes.
+
+## Upload
+
+\`\`\`sh
+${curl.source}
+\`\`\`
+
+The answer is 201 with \`id\`, \`name\`, \`mime_type\`, \`size_bytes\`, \`url\` and \`created_at\`. \`url\` is the link. With a new
+\`Idempotency-Key\` for each file, an upload can be repeated for ${IDEMPOTENCY_TTL_MS / HOUR_MS} hours and makes one file.
+
+\`\`\`ts
+${typescript.source}
+\`\`\`
+
+\`\`\`python
+${python.source}
+\`\`\`
+
+Large files go directly to the storage: ask for a ticket, send the bytes to its URL within ${DIRECT_URL_TTL_MS / MINUTE_MS} minutes, complete it.
+
+\`\`\`sh
+${direct.source}
+\`\`\`
+
+## What a key may do
+
+${Object.values<Route>(ROUTES)
+  .filter(({ access }) => access === 'key-or-session')
+  .map(({ method, path, purpose }) => `- \`${method} ${path}\`: ${purpose}`)
+  .join('\n')}
+
+## Errors
+
+An error is \`{"error": "<code>"}\`. Decide by the code, or by the status where a proxy has answered with something else.
+
+| Status | \`error\` | What to do |
+| --- | --- | --- |
+${Object.entries(ERRORS)
+  .map(([code, { status }]) => `| ${status} | \`${code}\` | ${ADVICE[code as ErrorCode]} |`)
+  .join('\n')}
+
+A lost connection is like 503. Repeat five times at most, after a random part of 1, 2, 4, 8 and 16 seconds, never before \`Retry-After\`.
+`;
+}
