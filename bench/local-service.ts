@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { synthesize } from '../infra/local/synthesize.ts';
 import { startEngines } from '../local-aws/engines.ts';
+import { logIn } from '../local-aws/identity-provider/log-in.ts';
 import { type LocalService, startService } from '../local-aws/service.ts';
 import { CONFIGURABLE_LIMITS } from '../shared/limits.ts';
 import { type Client, client } from '../test/support/client.ts';
-import { logIn } from '../test/support/login.ts';
 
 export interface BenchedService extends LocalService {
   /** Milliseconds that `npm start` takes until it prints READY. */

@@ -51,9 +51,22 @@ async function start(port: number, dataDir: string): Promise<void> {
   });
   started.push(service);
   console.log(`READY ${JSON.stringify(service.urls)}`);
-  console.log(
-    `Open ${service.urls.dashboard_url}/dashboard and log in with any e-mail address; Ctrl-C stops the service.`,
-  );
+  console.log(nextSteps(service.urls.root_url, port));
+}
+
+/** What a person does next, with lines to paste into another terminal in the directory of the project. */
+function nextSteps(rootUrl: string, port: number): string {
+  const variables = port === DEFAULT_PORT ? '' : `PORT=${new URL(rootUrl).port} `;
+  return [
+    '',
+    `Open ${rootUrl}/dashboard and log in with any e-mail address.`,
+    'Or get an API key and upload a file, in another terminal:',
+    '',
+    `  eval "$(${variables}npm run --silent try)"`,
+    '  curl -F file=@README.md -H "Authorization: Bearer $FILE_HOSTING_KEY" $FILE_HOSTING_URL/api/v1/files',
+    '',
+    'Ctrl-C stops the service; the data stays.',
+  ].join('\n');
 }
 
 /** Ends everything in order. A second call ends this process at once; child processes then end when their pipes close. */

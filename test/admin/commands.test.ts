@@ -2,13 +2,13 @@ import { PassThrough } from 'node:stream';
 import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { main } from '../../admin/main.ts';
+import { logIn } from '../../local-aws/identity-provider/log-in.ts';
 import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
 import { LANES } from '../../shared/metrics.ts';
 import { type AdminOutcome, adminProcess, adminProcessJson, startAdmin } from '../support/admin.ts';
 import { readBooks } from '../support/books.ts';
 import { client } from '../support/client.ts';
 import { uploadThrough } from '../support/lanes.ts';
-import { logIn } from '../support/login.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 

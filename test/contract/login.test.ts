@@ -1,9 +1,9 @@
 import { ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cookieJar } from '../../local-aws/identity-provider/cookie-jar.ts';
+import { logIn } from '../../local-aws/identity-provider/log-in.ts';
 import type { Fault } from '../../local-aws/service.ts';
 import { client } from '../support/client.ts';
-import { cookieJar } from '../support/cookie-jar.ts';
-import { logIn } from '../support/login.ts';
 import { type RawAnswer, rawRequest, sendRaw } from '../support/raw-http.ts';
 import { borrowTestService, startTestService, type TestService } from '../support/service.ts';
 import { dynamoDbClient } from '../support/tables.ts';

@@ -140,7 +140,20 @@ const PAGES: readonly (readonly [path: string, places: readonly Place[]])[] = [
     ],
   ],
   ['nowhere', [['a page that does not exist', (page) => page.getByText('There is no such page.').waitFor()]]],
-  ['login', [['the login', (page) => page.getByRole('link', { name: 'Continue with Google' }).waitFor()]]],
+  [
+    'login',
+    [
+      ['the login', (page) => page.getByRole('link', { name: 'Continue with Google' }).waitFor()],
+      [
+        'the login page of the local identity provider',
+        async (page) => {
+          await page.getByRole('link', { name: 'Continue with Google' }).click();
+          await page.getByRole('textbox', { name: 'E-mail' }).waitFor();
+          await page.evaluate(AXE);
+        },
+      ],
+    ],
+  ],
   ['login?error=expired', [['a login that failed', (page) => page.getByRole('alert').waitFor()]]],
 ];
 

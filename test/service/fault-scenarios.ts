@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
+import { logIn } from '../../local-aws/identity-provider/log-in.ts';
 import { type Client, client } from '../support/client.ts';
 import { askForTicket, complete, put, type Ticket, uploadStreaming } from '../support/lanes.ts';
-import { logIn } from '../support/login.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { withFault } from '../support/with-fault.ts';

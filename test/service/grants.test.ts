@@ -1,11 +1,11 @@
 import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cookieJar } from '../../local-aws/identity-provider/cookie-jar.ts';
+import { logIn } from '../../local-aws/identity-provider/log-in.ts';
 import type { Fault, FaultSubject } from '../../local-aws/service.ts';
 import { ROUTES, type Route } from '../../shared/routes.ts';
-import { cookieJar } from '../support/cookie-jar.ts';
 import { generateFiles } from '../support/generated-files.ts';
 import { askForTicket, complete, put, type Ticket, uploadStreaming } from '../support/lanes.ts';
-import { logIn } from '../support/login.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { withFault } from '../support/with-fault.ts';

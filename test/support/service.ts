@@ -6,12 +6,12 @@ import { DynamoDBClient, paginateQuery } from '@aws-sdk/client-dynamodb';
 import { HeadObjectCommand, NotFound, paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3';
 import { inject } from 'vitest';
 import { subjectOf } from '../../local-aws/identity-provider/accounts.ts';
+import { logIn } from '../../local-aws/identity-provider/log-in.ts';
 import { type LocalService, type ServiceOptions, startService } from '../../local-aws/service.ts';
 import { TABLES, type TableName } from '../../shared/aws/tables.ts';
 import type { LimitName } from '../../shared/limits.ts';
 import { accountIdOf } from '../../shared/login/identity.ts';
 import { type Client, client } from './client.ts';
-import { logIn } from './login.ts';
 import { departures } from './openapi-check.ts';
 
 /** An account with a session and one API key. */

@@ -177,6 +177,16 @@ describe('an unusual form of a path is made canonical or rejected:', () => {
   });
 });
 
+test.each([
+  ['GET', '/llms.txt', 'default: /api/v1/llms.txt'],
+  ['HEAD', '/llms.txt', 'default: /api/v1/llms.txt'],
+  ['POST', '/llms.txt', '405 {"error":"method_not_allowed"}'],
+  ['GET', '/api/v1/openapi.json', 'default: /api/v1/openapi.json'],
+  ['DELETE', '/api/v1/openapi.json', '405 {"error":"method_not_allowed"}'],
+])('a file that describes the API is served from its folder: %s %s', (method, uri, expected) => {
+  expect(decide(method, uri)).toBe(expected);
+});
+
 describe('a path of the dashboard', () => {
   test.each([
     ['GET', '/', '302 /dashboard/'],

@@ -1,15 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { freePort } from '../../../local-aws/host/ports.ts';
+import { logIn } from '../../../local-aws/identity-provider/log-in.ts';
 import { client } from '../../support/client.ts';
 import { inherited } from '../../support/inherited.ts';
-import { logIn } from '../../support/login.ts';
 import { processesOn } from '../../support/start-process.ts';
 
 /** Runs `npm start` as a process, and checks its output, its addresses and how it ends. */
@@ -96,6 +97,17 @@ describe('a start', () => {
     });
   });
 
+  test('prints lines that upload a file without a browser when they are pasted', async () => {
+    const ready = first.lines.findIndex((line) => line.startsWith('READY '));
+    await expect.poll(() => first.lines.join('\n')).toContain('Ctrl-C stops');
+    const pasted = first.lines.slice(ready + 1).filter((line) => line.startsWith('  '));
+    expect(pasted).toHaveLength(2);
+    const { stdout } = await promisify(execFile)('sh', ['-ec', pasted.join('\n')], { cwd: ROOT, env: inherited() });
+    const file = JSON.parse(stdout);
+    expect(file).toMatchObject({ name: 'README.md', url: expect.stringContaining(first.urls.cdn_url) });
+    expect(await (await fetch(file.url)).text()).toBe(await readFile(join(ROOT, 'README.md'), 'utf8'));
+  });
+
   test('takes the limits from the environment', async () => {
     const { headers } = await client(first.urls.base_url, { key }).request('GET', '/files');
     expect(headers.get('ratelimit-policy')).toBe('"lists";q=7;w=60');
@@ -143,6 +155,12 @@ describe('a start', () => {
     expect(await ended).toEqual([0, null]);
     await expect.poll(() => processesOn(dataDir)).toEqual([]);
   });
+});
+
+test('npm run try says what to do when no service runs', async () => {
+  const env = { ...inherited(), PORT: String(await freePort()) };
+  const tried = promisify(execFile)(process.execPath, [join(ROOT, 'infra/local/try.ts')], { env });
+  await expect(tried).rejects.toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('"npm start"') });
 });
 
 test('SIGINT ends npm start even while it is starting', async () => {

@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { CodeChallengeMethod, generateCodeVerifier, OAuth2Client, OAuth2RequestError } from 'arctic';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { cookieJar } from '../../../local-aws/identity-provider/cookie-jar.ts';
+import { logIn } from '../../../local-aws/identity-provider/log-in.ts';
 import {
   type IdentityProvider,
   startIdentityProvider,
 } from '../../../local-aws/identity-provider/start-identity-provider.ts';
-import { cookieJar } from '../../support/cookie-jar.ts';
-import { logIn } from '../../support/login.ts';
 
 const CLIENT = { clientId: 'file-hosting', clientSecret: 'local-secret' };
 const SCOPES = ['openid', 'email', 'profile'];

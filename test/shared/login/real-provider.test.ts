@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { logIn } from '../../../local-aws/identity-provider/log-in.ts';
 import {
   type IdentityProvider,
   startIdentityProvider,
@@ -11,7 +12,6 @@ import { finishLogin } from '../../../shared/login/finish-login.ts';
 import { parseLoginProvider } from '../../../shared/login/provider.ts';
 import { startLogin } from '../../../shared/login/start-login.ts';
 import { findSession } from '../../../shared/sessions/session.ts';
-import { logIn } from '../../support/login.ts';
 import { accounts, sessions } from './logging-in.ts';
 
 /** The app, with nothing but a login. */

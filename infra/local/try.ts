@@ -1,0 +1,44 @@
+import { logIn } from '../../local-aws/identity-provider/log-in.ts';
+
+/**
+ * `npm run try`: gives an API key of the service that `npm start` runs on this machine, for a first upload without a browser. It
+ * prints lines for a shell: `eval "$(npm run --silent try)"`. `PORT` (8787) is the port of the app.
+ *
+ * It logs in as a browser does, by the form of the local identity provider, which takes any e-mail address. There is no such form
+ * on AWS, and no way to name another machine.
+ */
+
+const DEFAULT_PORT = 8787;
+const EMAIL = 'you@example.com';
+const rootUrl = `http://localhost:${process.env.PORT || DEFAULT_PORT}`;
+
+try {
+  const key = await newKey();
+  console.log(`export FILE_HOSTING_URL=${rootUrl}`);
+  console.log(`export FILE_HOSTING_KEY=${key}`);
+  if (process.stdout.isTTY) console.error('Paste these two lines, or run: eval "$(npm run --silent try)"');
+} catch (error) {
+  console.error((error as Error).message);
+  process.exitCode = 1;
+}
+
+/** @throws Error with a sentence for the person who runs this. */
+async function newKey(): Promise<string> {
+  const { cookies } = await logIn({ startUrl: `${rootUrl}/api/v1/auth/google`, email: EMAIL }).catch(
+    (cause: unknown) => {
+      const reason = cause instanceof TypeError ? 'start it with "npm start" in another terminal' : String(cause);
+      throw new Error(`The service at ${rootUrl} cannot be used: ${reason}.`);
+    },
+  );
+  const answer = await fetch(`${rootUrl}/api/v1/api-keys`, {
+    method: 'POST',
+    // A request with a cookie must name its origin, as browsers do.
+    headers: { cookie: cookies, origin: rootUrl, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'npm run try' }),
+  });
+  const { key, error } = (await answer.json()) as { key?: string; error?: string };
+  if (key !== undefined) return key;
+  throw new Error(
+    `The service made no API key for ${EMAIL}: ${error}. Revoke old ones at ${rootUrl}/dashboard/api-keys.`,
+  );
+}
