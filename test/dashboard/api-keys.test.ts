@@ -3,6 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HAS_BROWSER, openAs, sharedBrowser, type Visit, visit } from '../support/browser.ts';
@@ -134,6 +136,10 @@ describe.runIf(HAS_BROWSER)('the page of API keys', () => {
       URL: '{json:url}',
       ErrorMessage: '{json:error}',
     });
+    const ajv = addFormats.default(new Ajv2020({ strict: false }));
+    const check = ajv.compile(JSON.parse(await readFile(join(import.meta.dirname, 'share-x.schema.json'), 'utf8')));
+    check(config);
+    expect(check.errors ?? []).toEqual([]);
     // The request that ShareX makes with this configuration.
     const form = new FormData();
     form.append(config.FileFormName, new File(['shot'], 'shot.png', { type: 'image/png' }));
