@@ -8,7 +8,7 @@ import { join } from 'node:path';
 interface Invariant {
   readonly statement: string;
   readonly enforcedIn: readonly string[];
-  /** Tests that fail without it: file, and the name as it stands in the source. */
+  /** Tests that fail without it: the file, and the name as it stands in the source, after `describe > ` if it needs that. */
   readonly tests: readonly (readonly [file: string, name: string])[];
 }
 
@@ -57,7 +57,7 @@ export const INVARIANTS: readonly Invariant[] = [
       ],
       [
         'test/shared/files/upload.test.ts',
-        'gives every file a seq of its own and leaves none out, however many are settled at once',
+        'settling an upload > gives every file a seq of its own and leaves none out, however many are settled at once',
       ],
     ],
   },
@@ -65,10 +65,13 @@ export const INVARIANTS: readonly Invariant[] = [
     statement: 'The object of a ready file exists and has the size of its row.',
     enforcedIn: ['shared/files/stage-upload.ts', 'shared/files/complete-upload.ts', 'shared/files/delete-file.ts'],
     tests: [
-      ['test/shared/files/upload.test.ts', 'is served with the name and type of its part, and names its row'],
+      [
+        'test/shared/files/upload.test.ts',
+        'an upload > is served with the name and type of its part, and names its row',
+      ],
       [
         'test/shared/files/direct-upload.test.ts',
-        'is copied in parts, complete and with the headers of any other file',
+        'a file of more than one part > is copied in parts, complete and with the headers of any other file',
       ],
     ],
   },
@@ -77,14 +80,17 @@ export const INVARIANTS: readonly Invariant[] = [
       'Unfinished work ends: what is past its deadline is finished by the sweeper, and an object or part that no row knows is removed by the walk of the bucket in about two days. No link leads to such an object, and no account is charged for it.',
     enforcedIn: ['shared/files/sweep.ts', 'shared/files/sweep-deletions.ts', 'shared/files/walk-bucket.ts'],
     tests: [
-      ['test/shared/files/sweep.test.ts', 'finishes every kind of work, and reports what it did and how late it was'],
+      [
+        'test/shared/files/sweep.test.ts',
+        'a sweep > finishes every kind of work, and reports what it did and how late it was',
+      ],
       [
         'test/shared/files/sweep.test.ts',
         'a deletion that dies after it was noted is repeated by the sweeper, and its note is removed',
       ],
       [
         'test/shared/files/sweep.test.ts',
-        'removes objects without a row once they are a day old, and keeps all others',
+        'the walk of the bucket > removes objects without a row once they are a day old, and keeps all others',
       ],
     ],
   },
@@ -113,7 +119,7 @@ export const INVARIANTS: readonly Invariant[] = [
         'test/service/accounting.test.ts',
         'one of several simultaneous deletions of a file succeeds, and frees its bytes once',
       ],
-      ['test/shared/files/sweep.test.ts', 'never succeeds together with a completion of the same ticket'],
+      ['test/shared/files/sweep.test.ts', 'a sweep > never succeeds together with a completion of the same ticket'],
     ],
   },
   {
@@ -148,7 +154,7 @@ export const INVARIANTS: readonly Invariant[] = [
     tests: [
       [
         'test/shared/files/direct-upload.test.ts',
-        'removes the copy of an attempt that died, even when it appears late',
+        'completing a ticket > removes the copy of an attempt that died, even when it appears late',
       ],
     ],
   },
@@ -163,12 +169,12 @@ export const INVARIANTS: readonly Invariant[] = [
     tests: [
       [
         'test/shared/api-keys/api-keys.test.ts',
-        'does not note the use of a key that was revoked meanwhile, which would bring it back',
+        'authenticating by a key > does not note the use of a key that was revoked meanwhile, which would bring it back',
       ],
-      ['test/shared/sessions/sessions.test.ts', 'for good: a late refresh does not bring it back'],
+      ['test/shared/sessions/sessions.test.ts', 'a session ends > for good: a late refresh does not bring it back'],
       [
         'test/shared/administration/suspension.test.ts',
-        'is not undone by the late writes of a request: the use of a key, the refresh of a session',
+        'a suspension > is not undone by the late writes of a request: the use of a key, the refresh of a session',
       ],
     ],
   },
@@ -189,11 +195,11 @@ export const INVARIANTS: readonly Invariant[] = [
     tests: [
       [
         'test/shared/files/search.test.ts',
-        'never misses an acknowledged upload and never shows a deleted file, whatever happens at once',
+        'a search compared with a model > never misses an acknowledged upload and never shows a deleted file, whatever happens at once',
       ],
       [
         'test/shared/files/search.test.ts',
-        'hides a deleted file at once, and its name leaves the seal with the sweep of the next day',
+        'a search over sealed leaves > hides a deleted file at once, and its name leaves the seal with the sweep of the next day',
       ],
     ],
   },
@@ -209,7 +215,8 @@ const ROOT = join(import.meta.dirname, '../..');
 export function invariantRows(): string[][] {
   return INVARIANTS.map(({ statement, enforcedIn, tests }, index) => {
     for (const [file, name] of tests) {
-      if (readFileSync(join(ROOT, file), 'utf8').includes(name)) continue;
+      const source = readFileSync(join(ROOT, file), 'utf8');
+      if (name.split(' > ').every((part) => source.includes(part))) continue;
       throw new Error(`${file} has no test "${name}", which docs/architecture/invariants.ts names for I${index + 1}`);
     }
     return [

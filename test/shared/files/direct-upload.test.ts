@@ -192,7 +192,7 @@ describe('the URL of a ticket', () => {
   });
 });
 
-describe('completing', () => {
+describe('completing a ticket', () => {
   test('makes a file with the ticket’s name and type, under a key that the URL does not reveal', async () => {
     const accountId = await newAccount(service);
     const content = randomBytes(100_000);
@@ -439,7 +439,7 @@ describe('a file of more than one part', () => {
   });
 });
 
-describe('the event', () => {
+describe('the event of arrived bytes', () => {
   test('makes the file when its client never comes back', async () => {
     const accountId = await newAccount(service);
     const ticket = await newTicket(service, accountId, 5);
@@ -540,7 +540,7 @@ describe('the event', () => {
   });
 });
 
-describe('cancelling', () => {
+describe('cancelling a ticket', () => {
   test('leaves a ticket alone that was renewed since it was read', async () => {
     const accountId = await newAccount(service);
     const { id } = await newTicket(service, accountId, 5, { idempotencyKey: 'k' });

@@ -179,7 +179,7 @@ test('an upload whose parts were removed meanwhile fails with timeout, and leave
   await expectBalance(service, accountId, { files: 0, bytes: 0 });
 });
 
-describe('settling', () => {
+describe('settling an upload', () => {
   test.each(['cut', 'cut-after', 'error-before', 'error-after', 'timeout'] as const)(
     'survives one lost answer (%s)',
     async (effect) => {
