@@ -3,6 +3,7 @@ import { probeDatabase } from '../shared/aws/account-store.ts';
 import { cached } from '../shared/aws/cached.ts';
 import { probeStorage, warmUpStorage } from '../shared/aws/object-store.ts';
 import { warmUpDatabase } from '../shared/aws/warm-up.ts';
+import { required } from '../shared/env.ts';
 import { describeError, log } from '../shared/log.ts';
 import { routeStack } from '../shared/stack/route-stack.ts';
 import { warmUp } from '../shared/stack/warm-up.ts';
@@ -18,6 +19,8 @@ const PROBE_MS = 2_000;
  */
 const PROBED_EVERY_MS = 3_000;
 
+const commit = required('COMMIT');
+
 const database = cached(() => state('db', probeDatabase), { keepMs: PROBED_EVERY_MS });
 const storage = cached(() => state('storage', probeStorage), { keepMs: PROBED_EVERY_MS });
 
@@ -27,7 +30,7 @@ export const handler = routeStack('health', [], async () => {
   const isWell = db === 'ok' && bucket === 'ok';
   return {
     statusCode: isWell ? 200 : 503,
-    headers: { 'Content-Type': 'application/json', ...(!isWell && { 'Retry-After': '5' }) },
+    headers: { 'Content-Type': 'application/json', 'X-Commit': commit, ...(!isWell && { 'Retry-After': '5' }) },
     body: JSON.stringify({ status: isWell ? 'ok' : 'degraded', db, storage: bucket } satisfies Health),
   };
 });

@@ -193,7 +193,7 @@ const urlTooLong: Schema = {
 /** The 503 of `/health` is the state of the service; that of the gateway in front of it is an error. */
 const unhealthy: Schema = {
   description: 'A dependency is down (`status` is `degraded`), or the service cannot be reached.',
-  headers: refsOf(['X-Request-Id', 'Retry-After']),
+  headers: refsOf(['X-Request-Id', 'X-Commit', 'Retry-After']),
   content: {
     'application/json': {
       schema: { anyOf: [{ $ref: '#/components/schemas/Health' }, { $ref: '#/components/schemas/Error' }] },

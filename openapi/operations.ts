@@ -13,6 +13,7 @@ export const HEADERS = {
   'Retry-After': 'How many seconds to wait before the next attempt.',
   Location: 'The address of what was made, or where the browser goes on.',
   'Idempotency-Replayed': '`true` when an earlier request with the same `Idempotency-Key` made the file.',
+  'X-Commit': 'The commit of the code that answers.',
   'Set-Cookie': 'The cookie of the session, or of the attempt to log in.',
 } as const satisfies Readonly<Record<string, string>>;
 
@@ -86,7 +87,7 @@ export const OPERATIONS: Readonly<Record<RouteName, Operation>> = {
   health: {
     tag: 'Health',
     description: 'Asks the database and the storage, at most every 3 seconds. 503 says which of them does not answer.',
-    successes: [{ status: 200, description: 'The service works.', schema: 'Health' }],
+    successes: [{ status: 200, description: 'The service works.', schema: 'Health', headers: ['X-Commit'] }],
   },
   startLogin: {
     tag: 'Login',

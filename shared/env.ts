@@ -7,6 +7,7 @@ import { type LimitName, parseLimit } from './limits.ts';
  */
 export const VARIABLES = {
   STAGE: '`prod`, `dev` or `local`; on every metric, and decides the prefix of API keys',
+  COMMIT: 'the commit of the code that runs; `unknown` when it was not built in a clone of the repository',
   ACCOUNTS_TABLE: 'name of the accounts table',
   FILES_TABLE: 'name of the files table',
   API_KEYS_TABLE: 'name of the API keys table',

@@ -1,5 +1,6 @@
-import { rename, rm } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { PACKAGES_FILES, packagesOf } from './packages.ts';
 
 const DASHBOARD = join(import.meta.dirname, '../../dashboard');
 
@@ -12,18 +13,21 @@ export interface DashboardFiles {
 }
 
 /**
- * Builds the dashboard into two folders of `outDir`.
+ * Builds the dashboard into two folders of `outDir`, and writes which packages it contains.
  * @throws Error with Vite's message when the build fails.
  */
 export async function buildDashboard(outDir: string): Promise<DashboardFiles> {
   // Vite takes a while to load, so it is loaded only for a build.
   const { build } = await import('vite');
   const { pages, assets } = dashboardIn(outDir);
-  await build({
+  const built = await build({
     configFile: join(DASHBOARD, 'vite.config.ts'),
     logLevel: 'silent',
     build: { outDir: pages, emptyOutDir: true },
   });
+  const outputs = [built].flat().flatMap((result) => ('output' in result ? result.output : []));
+  const files = outputs.flatMap((output) => (output.type === 'chunk' ? output.moduleIds : []));
+  await writeFile(join(outDir, PACKAGES_FILES.dashboard), JSON.stringify(packagesOf(files)));
   await rm(assets, { recursive: true, force: true });
   await rename(join(pages, 'assets'), assets);
   return { pages, assets };

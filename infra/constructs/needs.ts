@@ -5,6 +5,7 @@ import type * as s3 from 'aws-cdk-lib/aws-s3';
 import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import { TABLES, type TableName } from '../../shared/aws/tables.ts';
 import type { LimitName } from '../../shared/limits.ts';
+import { commitOfFunctions } from '../settings/commit.ts';
 import { type AllowListName, canaryKeyParameterName, type StageConfig } from '../settings/stage.ts';
 import { acceptFindings, arnInFindings } from './accepted-finding.ts';
 
@@ -69,7 +70,7 @@ export interface Needs {
  */
 export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResources, stage: StageConfig) {
   // The stage distinguishes the function's metrics from those of other stages.
-  const environment: Record<string, string> = { STAGE: stage.name };
+  const environment: Record<string, string> = { STAGE: stage.name, COMMIT: commitOfFunctions() };
   for (const use of needs.tables ?? []) {
     const table = resources.tables[use.table];
     environment[TABLES[use.table].variable] = table.tableName;

@@ -23,6 +23,11 @@ describe('contract: health', () => {
     expect([status, body]).toEqual([200, { status: 'ok', db: 'ok', storage: 'ok' }]);
   });
 
+  test('the health check names the commit of the code that answers, in a header', async () => {
+    const { headers } = await firstHealth();
+    expect(headers.get('x-commit')).toBe(service.lambda.find('HealthFunction').variables.COMMIT);
+  });
+
   test.for([
     ['the database fails', { service: 'dynamodb' }, 'error-before', { status: 'degraded', db: 'error', storage: 'ok' }],
     ['the storage fails', { service: 's3' }, 'error-before', { status: 'degraded', db: 'ok', storage: 'error' }],

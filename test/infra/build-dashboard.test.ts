@@ -16,7 +16,7 @@ test('a build into a path relative to the current directory, as in cdk.json, rep
     expect(await readdir(before.assets)).toEqual(built);
     expect(await readdir(before.pages)).toContain('index.html');
     expect(await readdir(before.pages)).not.toContain('of-an-earlier-version.js');
-    expect(await readdir(directory)).toEqual(['dashboard', 'dashboard-assets']);
+    expect(await readdir(directory)).toEqual(['dashboard', 'dashboard-assets', 'dashboard-packages.json']);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
