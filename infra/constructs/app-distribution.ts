@@ -86,6 +86,7 @@ export class AppDistribution extends Construct {
         prefix: 'dashboard',
         // Browsers revalidate the page each time (usually a cheap 304), because it names the assets of its deployment.
         cacheControl: s3deploy.CacheControl.noCache(),
+        after: 'Assets',
       },
       Assets: {
         sources: [s3deploy.Source.asset(props.dashboard.assets)],

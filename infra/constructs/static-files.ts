@@ -4,7 +4,7 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import * as s3deploy from 'aws-cdk-lib/aws-s3-deployment';
-import { Construct } from 'constructs';
+import { Construct, type IConstruct } from 'constructs';
 import { ERRORS, type ErrorCode } from '../../shared/errors.ts';
 import { acceptFindings } from './accepted-finding.ts';
 import { acceptCopierRole } from './cdk-copier.ts';
@@ -16,6 +16,8 @@ export interface FileSet {
   readonly prefix?: string;
   readonly cacheControl: s3deploy.CacheControl;
   readonly keepsEarlierFiles?: boolean;
+  /** Another set that must be in the bucket first. */
+  readonly after?: string;
 }
 
 /** A private bucket of files that a distribution serves; every deployment copies them again. */
@@ -32,8 +34,9 @@ export class StaticFiles extends Construct {
     acceptFindings(this.bucket, {
       S1: 'It holds only files that anyone may read; only the distribution and deployments access it',
     });
+    const deployments = new Map<string, s3deploy.BucketDeployment>();
     for (const [name, { sources, prefix, cacheControl, keepsEarlierFiles = false }] of Object.entries(sets)) {
-      const { handlerRole } = new s3deploy.BucketDeployment(this, name, {
+      const deployment = new s3deploy.BucketDeployment(this, name, {
         sources,
         destinationBucket: this.bucket,
         // Without this the bucket could not be deleted with its stack.
@@ -43,7 +46,13 @@ export class StaticFiles extends Construct {
         ...(prefix !== undefined && { destinationKeyPrefix: prefix }),
         cacheControl: [cacheControl],
       });
-      this.acceptCopier(handlerRole);
+      deployments.set(name, deployment);
+      this.acceptCopier(deployment.handlerRole);
+    }
+    for (const [name, { after = '' }] of Object.entries(sets)) {
+      const [set, first] = [deployments.get(name), deployments.get(after)];
+      // Not the whole construct, because the first one holds the function that fills both.
+      if (set && first) copyOf(set).node.addDependency(copyOf(first));
     }
   }
 
@@ -58,6 +67,11 @@ export class StaticFiles extends Construct {
       L1: 'The code of this deployment helper and its Python version come with CDK, and are upgraded with it',
     });
   }
+}
+
+/** The resource that copies the files of a set. */
+function copyOf(deployment: s3deploy.BucketDeployment): IConstruct {
+  return deployment.node.findChild('CustomResource');
 }
 
 /** The log group of the function that fills all static buckets of a stack. CDK's own would outlive the stack for ever. */

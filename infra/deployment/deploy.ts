@@ -1,22 +1,33 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
 import { promisify } from 'node:util';
-import type { StageConfig } from '../settings/stage.ts';
+import type { DeployedSettings, StageConfig } from '../settings/stage.ts';
 import { stageOf } from '../stages/stages.ts';
 import { type Difference, describe, differences, readDeployed } from './deployed.ts';
 
 /**
- * `STAGE=prod npm run deploy`: compares the file of the stage with what is deployed, then runs `cdk deploy --all`. It deploys no
- * other settings than those of the last deployment unless it is told to, so that the checkout of an older version does not bring
- * back older settings, or an empty table. If it dies before CDK starts, nothing has changed.
+ * `STAGE=prod npm run deploy`: compares the file of the stage with what is deployed, shows what would change, asks, deploys, and checks
+ * the service. It deploys no other settings than those of the last deployment unless it is told to, so that the checkout of an
+ * older version does not bring back older settings, or an empty table. If it dies before CDK deploys, nothing has changed; if it dies
+ * later, CloudFormation ends the stack at which it is, and another run goes on.
  */
 
 const OPTIONS = {
   '--first': 'the stage is not deployed yet',
   '--change-settings': 'deploy settings that differ from those deployed',
   '--change-tables': 'use other tables than those deployed',
+  '--yes': 'do not ask; required without a terminal',
 } as const;
 type Option = keyof typeof OPTIONS;
+
+const SMOKE = join(import.meta.dirname, '../../smoke/run.ts');
+
+const FAILED = `
+The deployment failed. The stack at which it failed is as it was before; the stacks before it are new, those after it are old, and
+the service works in that state. Read the first CREATE_FAILED or UPDATE_FAILED above, mend its cause, and run this again.
+("A deployment that fails" in docs/operate.md has the cases in which a stack needs your help.)`;
 
 /** The message tells the operator why nothing is deployed. */
 class Refusal extends Error {}
@@ -25,25 +36,71 @@ process.exitCode = await main(process.argv.slice(2));
 
 async function main(argv: readonly string[]): Promise<number> {
   const isGiven = (option: Option) => argv.includes(option);
+  let before: DeployedSettings | undefined;
   try {
     const stage = stageOf(process.env);
     if (stage.name === 'local') throw new Refusal('The stage local runs on this machine, by "npm start".');
-    await check(stage, isGiven);
+    before = await check(stage, isGiven);
+    if (!isGiven('--yes') && !process.stdin.isTTY) throw new Refusal('There is no terminal to ask at: add --yes.');
+    if ((await run('cdk', ['diff', '--all'])) !== 0) throw new Refusal('"cdk diff" failed.');
+    if (!isGiven('--yes')) await ask('Deploy these changes?');
   } catch (error) {
     console.error(`${(error as Error).message}\nNothing was deployed.`);
     return error instanceof Refusal ? 1 : 2;
   }
   const others = argv.filter((option) => !Object.hasOwn(OPTIONS, option));
-  const child = spawn('cdk', ['deploy', '--all', ...others], { stdio: 'inherit' });
+  // The operator has seen the changes of permissions in the difference, and agreed.
+  const code = await run('cdk', ['deploy', '--all', '--require-approval', 'never', ...others]);
+  if (code !== 0) {
+    console.error(FAILED);
+    return code;
+  }
+  return checkService(before);
+}
+
+/** Runs the smoke check, and says how to go back when it fails. @param before  what was deployed before; undefined: nothing. */
+async function checkService(before: DeployedSettings | undefined): Promise<number> {
+  if (!process.env.FILE_HOSTING_KEY) {
+    console.error(
+      '\nDeployed, but not checked: there is no API key in FILE_HOSTING_KEY ("Checking it" in docs/operate.md).',
+    );
+    return 0;
+  }
+  const code = await run(process.execPath, [SMOKE]);
+  if (code === 0) return 0;
+  const commit = before?.commit ?? 'unknown';
+  console.error(`
+Deployed, but the service does not do what it should. "Checking it" in docs/operate.md says where to look. If people are
+affected, go back first:
+  git checkout ${commit === 'unknown' ? '<the commit before>' : commit}
+  git checkout main -- infra/stages
+  npm ci
+  npm run deploy`);
+  return 3;
+}
+
+async function run(program: string, args: readonly string[]): Promise<number> {
+  const child = spawn(program, args, { stdio: 'inherit' });
   const [code] = (await once(child, 'exit')) as [number | null];
   return code ?? 1;
 }
 
-/** @throws Refusal unless the settings are those of the last deployment, or the operator says that they may change. */
-async function check(stage: StageConfig, isGiven: (option: Option) => boolean): Promise<void> {
+/** @throws Refusal unless the operator types "yes". */
+async function ask(question: string): Promise<void> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question(`${question} Type "yes": `);
+  terminal.close();
+  if (answer.trim().toLowerCase() !== 'yes') throw new Refusal('The answer was not "yes".');
+}
+
+/**
+ * @returns what is deployed; undefined before the first deployment.
+ * @throws Refusal unless the settings are those of the last deployment, or the operator says that they may change.
+ */
+async function check(stage: StageConfig, isGiven: (option: Option) => boolean): Promise<DeployedSettings | undefined> {
   const deployed = await readDeployed(stage);
   if (deployed === undefined) {
-    if (isGiven('--first')) return;
+    if (isGiven('--first')) return undefined;
     throw new Refusal(
       `The stage ${stage.name} is not deployed in ${stage.place.region} with these credentials. For its first deployment: npm run deploy -- --first`,
     );
@@ -52,7 +109,7 @@ async function check(stage: StageConfig, isGiven: (option: Option) => boolean): 
   const tables = found.filter(({ setting }) => setting.startsWith('restoredTables.'));
   const others = found.filter((difference) => !tables.includes(difference));
   await checkTables(stage, tables, isGiven('--change-tables'));
-  if (others.length === 0 || isGiven('--change-settings')) return;
+  if (others.length === 0 || isGiven('--change-settings')) return deployed;
   throw new Refusal(
     `infra/stages/${stage.name}.ts differs from what is deployed:\n${describe(others)}\nTo deploy these changes: npm run deploy -- --change-settings`,
   );

@@ -36,10 +36,11 @@ async function readParameterIn({ region }: StageConfig['place'], name: string): 
   return readParameter(name);
 }
 
-/** Compares the file of a stage with what is deployed. */
+/** Compares the file of a stage with what is deployed. The commit of a deployment is noted there, too, and is no setting. */
 export function differences(stage: StageConfig, deployed: DeployedSettings): Difference[] {
   const inFile = deployedSettings(stage);
-  const settings = [...new Set([...Object.keys(deployed), ...Object.keys(inFile)])].toSorted();
+  const { commit: _, ...deployedSettingsOnly } = deployed;
+  const settings = [...new Set([...Object.keys(deployedSettingsOnly), ...Object.keys(inFile)])].toSorted();
   return settings
     .map((setting) => ({ setting, deployed: deployed[setting], inFile: inFile[setting] }))
     .filter((difference) => difference.deployed !== difference.inFile);

@@ -13,6 +13,7 @@ import { addHelperLogs } from '../constructs/helper-logs.ts';
 import type { SharedResources } from '../constructs/needs.ts';
 import { PRIVATE_BUCKET } from '../constructs/private-bucket.ts';
 import { addressOf } from '../constructs/viewer-side.ts';
+import { commitCheckedOut } from '../settings/commit.ts';
 import { addOutput } from '../settings/outputs.ts';
 import {
   appUrlParameterName,
@@ -90,7 +91,7 @@ export class DataStack extends Stack {
     });
     new ssm.StringParameter(this, 'Settings', {
       parameterName: settingsParameterName(stage.name),
-      stringValue: JSON.stringify(deployedSettings(stage)),
+      stringValue: JSON.stringify({ ...deployedSettings(stage), commit: commitCheckedOut() }),
       description: 'The settings of the last deployment, which the next one compares with its own',
     });
     addOutput(this, 'CdnDistributionDomain', this.distribution.distributionDomainName);

@@ -39,7 +39,7 @@ beforeAll(async () => {
   await once(ssm.listen(0, '127.0.0.1'), 'listening');
   const script = (name: string, body: string) =>
     writeFile(join(directory, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
-  await script('cdk', `echo "$STAGE $*" > "${directory}/cdk.log"`);
+  await script('cdk', `echo "$STAGE $*" >> "${directory}/cdk.log"`);
   await script('aws', `cat "${directory}/resources.json"`);
 });
 afterAll(async () => {
@@ -74,7 +74,10 @@ async function run(program: string, args: readonly string[], environment: Record
   const cdk = await readFile(join(directory, 'cdk.log'), 'utf8').catch(() => undefined);
   return { code, stderr, cdk: cdk?.trim() };
 }
-const deploy = (...args: string[]) => run('infra/deployment/deploy.ts', args);
+const deploy = (...args: string[]) => run('infra/deployment/deploy.ts', ['--yes', ...args]);
+/** What CDK is asked for: first the differences, then to deploy. */
+const DEPLOYED = 'prod diff --all\nprod deploy --all --require-approval never';
+const NOT_CHECKED = expect.stringMatching(/^\nDeployed, but not checked: there is no API key in FILE_HOSTING_KEY/);
 
 describe('npm run deploy', () => {
   test('refuses without a stage, with a setting in the environment, and for the local environment', async () => {
@@ -97,16 +100,16 @@ describe('npm run deploy', () => {
       ),
       cdk: undefined,
     });
-    expect(await deploy('--first', '--require-approval', 'never')).toEqual({
+    expect(await deploy('--first', '--concurrency', '2')).toEqual({
       code: 0,
-      stderr: '',
-      cdk: 'prod deploy --all --require-approval never',
+      stderr: NOT_CHECKED,
+      cdk: `${DEPLOYED} --concurrency 2`,
     });
   });
 
   test('deploys the settings that are deployed', async () => {
     deployed();
-    expect(await deploy()).toEqual({ code: 0, stderr: '', cdk: 'prod deploy --all' });
+    expect(await deploy()).toEqual({ code: 0, stderr: NOT_CHECKED, cdk: DEPLOYED });
   });
 
   test('lists settings that have changed, and deploys them only when it is told to', async () => {
@@ -122,7 +125,7 @@ describe('npm run deploy', () => {
       'Nothing was deployed.',
       '',
     ]);
-    expect(await deploy('--change-settings')).toMatchObject({ code: 0, cdk: 'prod deploy --all' });
+    expect(await deploy('--change-settings')).toMatchObject({ code: 0, cdk: DEPLOYED });
   });
 
   test('refuses a file that lacks the restored table in use, whatever it is told', async () => {
@@ -142,15 +145,44 @@ describe('npm run deploy', () => {
       join(directory, 'resources.json'),
       '["FileHosting-prod-files-1", "FileHosting-prod-Data-AccountsTable1"]',
     );
-    expect(await deploy()).toEqual({ code: 0, stderr: '', cdk: 'prod deploy --all' });
+    expect(await deploy()).toEqual({ code: 0, stderr: NOT_CHECKED, cdk: DEPLOYED });
   });
 
-  test('ends with the exit code of the CDK', async () => {
+  test('asks before it deploys, and deploys nothing without a terminal to ask at', async () => {
     deployed();
-    await writeFile(join(directory, 'cdk'), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
-    expect((await deploy()).code).toBe(3);
+    expect(await run('infra/deployment/deploy.ts', [])).toEqual({
+      code: 1,
+      stderr: 'There is no terminal to ask at: add --yes.\nNothing was deployed.\n',
+      cdk: undefined,
+    });
+  });
+
+  test('ends with the exit code of the CDK, and says what to do', async () => {
+    deployed();
+    await cdk('[ "$1" = diff ] || exit 3');
+    expect(await deploy()).toMatchObject({ code: 3, stderr: expect.stringContaining('"A deployment that fails"') });
+    await cdk('exit 4');
+    expect(await deploy()).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('"cdk diff" failed.\nNothing was deployed.'),
+    });
+  });
+
+  test('checks the service that it has deployed, and says how to go back when the check fails', async () => {
+    deployed();
+    await cdk('');
+    const settings = JSON.parse(parameters.get(settingsParameterName('prod')) ?? '{}');
+    parameters.set(settingsParameterName('prod'), JSON.stringify({ ...settings, commit: '1234abcd' }));
+    // The check finds no address of the service, so it fails.
+    const environment = { STAGE: 'prod', FILE_HOSTING_KEY: 'svc_live_x' };
+    const { code, stderr } = await run('infra/deployment/deploy.ts', ['--yes'], environment);
+    expect([code, stderr]).toEqual([3, expect.stringContaining('The stack FileHosting-prod-Edge is not deployed.')]);
+    expect(stderr).toContain('git checkout 1234abcd\n  git checkout main -- infra/stages\n  npm ci\n  npm run deploy');
   });
 });
+
+/** Replaces the CDK CLI. */
+const cdk = (body: string) => writeFile(join(directory, 'cdk'), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
 
 test('what is deployed of a stage fits into a parameter and holds no e-mail address', () => {
   const emails = Array.from({ length: 40 }, (_, index) => `somebody-${index}@example.com`);

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { resourcesOf, templatesOf } from '../support/synthesize-stage.ts';
+
+/**
+ * What AWS or the Node project will stop supporting, and when. Each test fails half a year before that, so that there is time to
+ * change. A version that has no announced end is looked up again by the given date.
+ */
+const ENDS = {
+  // nodejs.org/en/about/previous-releases, and Lambda Developer Guide, "Lambda runtimes" (deprecation on the same day).
+  'nodejs24.x': '2028-04-30',
+  // CloudFront Developer Guide, "Supported protocols and ciphers": no end is announced; looked up on 2026-11-22.
+  'TLSv1.2_2021': '2028-06-30',
+};
+const HALF_A_YEAR_MS = 183 * 24 * 3_600_000;
+
+test.each(Object.entries(ENDS))('%s is supported for half a year more (until %s)', (_version, end) => {
+  expect(Date.now()).toBeLessThan(Date.parse(end) - HALF_A_YEAR_MS);
+});
+
+test('the templates use these versions, and no others', async () => {
+  const certificate = (id: string) => `arn:aws:acm:us-east-1:123456789012:certificate/${id}`;
+  const templates = Object.values(
+    await templatesOf('prod', {
+      appDomain: { name: 'files.example.com', certificateArn: certificate('app') },
+      cdnDomain: { name: 'cdn.example.net', certificateArn: certificate('cdn') },
+    }),
+  );
+  const used = templates.flatMap((template) => [
+    // CDK's own functions, which copy files, are upgraded with CDK.
+    ...resourcesOf(template, 'AWS::Lambda::Function')
+      .filter(({ Properties }) => JSON.stringify(Properties).includes('NEEDED_VARIABLES'))
+      .map(({ Properties }) => Properties?.Runtime),
+    ...resourcesOf(template, 'AWS::Lambda::WebFunctionRevision').map(
+      ({ Properties }) => JSON.stringify(Properties).match(/nodejs[\w.]+/)?.[0],
+    ),
+    ...resourcesOf(template, 'AWS::CloudFront::Distribution').map(
+      ({ Properties }) => JSON.stringify(Properties).match(/"MinimumProtocolVersion":"(.*?)"/)?.[1],
+    ),
+  ]);
+  expect(new Set(used)).toEqual(new Set(Object.keys(ENDS)));
+});
