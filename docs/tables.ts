@@ -12,7 +12,14 @@ import { CONFIGURABLE_LIMITS } from '../shared/limits.ts';
 import { ROUTES, type Route } from '../shared/routes.ts';
 import { invariantRows } from './architecture/invariants.ts';
 import { LAYOUT_VERSION, ROW_SHAPES } from './architecture/row-shapes.ts';
-import { basis, costsByAmount, costsOfIdleMonth, costsOfRequests, type Table } from './costs/cost-tables.ts';
+import {
+  basis,
+  costsByAmount,
+  costsOfIdleMonth,
+  costsOfRequests,
+  costsOfWorstDays,
+  type Table,
+} from './costs/cost-tables.ts';
 import { LOOKS, PAGES, screenshotFile } from './screenshots/pages.ts';
 
 /** The README's tables, each from the object the code itself reads, so that none of their figures is typed by hand. */
@@ -88,6 +95,7 @@ export const TABLES_OF_OPERATION: Readonly<Record<string, () => string>> = {
     ),
   costs: () => `${numbers(costsOfRequests())}\n\n${basis()}`,
   idle: () => numbers(costsOfIdleMonth()),
+  worst: () => numbers(costsOfWorstDays()),
   amounts: () => numbers(costsByAmount()),
 };
 

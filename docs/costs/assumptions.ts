@@ -16,6 +16,8 @@ export const ASSUMPTIONS = {
   downloadLogBytes: 200,
   /** What CloudWatch counts of every line besides its text. Source: CloudWatch Logs, "PutLogEvents". */
   lineOverheadBytes: 26,
+  /** What a stranger downloads without a pause: 1 Gbit/s. */
+  strangerBytesPerSecond: 125_000_000,
   sweepsPerMonth: (365 / 12) * 24 * 60,
   canaryRunsPerMonth: (365 / 12) * 24 * 12,
 } as const;

@@ -1,3 +1,5 @@
+import { prod } from '../../infra/stages/prod.ts';
+import { readLimits } from '../../shared/limits.ts';
 import { ASSUMPTIONS } from './assumptions.ts';
 import { type Cost, costOf, costOfRequests, METERED, totalOf } from './costs.ts';
 import { LOOKED_UP, REGION } from './prices.ts';
@@ -69,6 +71,59 @@ export function costsOfIdleMonth(): Table {
     rows: [...parts.map(([what, cost]) => [what, dollars(cost)]), ['**Together**', `**$${sum.toFixed(2)}**`]],
   };
 }
+
+const DAY_MINUTES = 24 * 60;
+const GB = 1e9;
+
+/** What one account, and one stranger at one address, can cause in a day with the default limits and the firewall of `prod`. */
+export function costsOfWorstDays(): Table {
+  const limits = readLimits({});
+  const [uploads, lists, others] = [
+    limits.RATE_LIMIT_UPLOADS_PER_MINUTE,
+    limits.RATE_LIMIT_LISTS_PER_MINUTE,
+    limits.RATE_LIMIT_REQUESTS_PER_MINUTE,
+  ].map((perMinute) => perMinute * DAY_MINUTES) as [number, number, number];
+  const { requests, downloads } = firewallPerDay();
+  const bytes = limits.UPLOAD_BYTES_PER_DAY;
+  const read = ASSUMPTIONS.strangerBytesPerSecond * DAY_MINUTES * 60;
+  const refused = requests - uploads - lists - others;
+  const ofRequests = (name: MeteredRequest, count: number) => totalOf(costOfRequests(name, count));
+  const account: Row[] = [
+    ['uploads', count(uploads), ofRequests('inline', uploads)],
+    ['searches', count(lists), ofRequests('search', lists)],
+    ['other requests (at the cost of lists)', count(others), ofRequests('list', others)],
+    ['refused by the limiter', count(refused), ofRequests('limited', refused)],
+    ['bytes uploaded', `${count(Math.round(bytes / GB))} GB`, costOf('edgeToOrigin', bytes / GB)],
+  ];
+  const stranger: Row[] = [
+    ['requests with an unknown key', count(requests), ofRequests('stranger', requests)],
+    ['downloads, cached', count(downloads), ofRequests('downloadCached', downloads)],
+    ['bytes downloaded at 1 Gbit/s', `${count(Math.round(read / GB))} GB`, costOf('edgeToViewer', read / GB)],
+  ];
+  return {
+    head: ['Who and what', 'In a day', 'Cost'],
+    rows: [...sumUp('One account', account), ...sumUp('One stranger', stranger)],
+  };
+}
+
+type Row = [what: string, count: string, usd: number];
+
+function sumUp(who: string, parts: readonly Row[]): string[][] {
+  const sum = parts.reduce((total, [, , usd]) => total + usd, 0);
+  const rows = parts.map(([what, amount, usd]) => [`${who}: ${what}`, amount, dollars(usd)]);
+  return [...rows, [`**${who}, together**`, '', `**${dollars(sum)}**`]];
+}
+
+/** What the firewall lets one address send. It counts over five minutes. */
+function firewallPerDay(): { requests: number; downloads: number } {
+  const { firewall } = prod;
+  if (typeof firewall !== 'object' || !('requests' in firewall))
+    throw new Error('the stage prod has no firewall of ours');
+  const times = DAY_MINUTES / 5;
+  return { requests: firewall.requests * times, downloads: firewall.downloads * times };
+}
+
+const count = (amount: number) => amount.toLocaleString('en-US');
 
 /** What is charged by the amount. */
 export function costsByAmount(): Table {

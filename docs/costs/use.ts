@@ -47,6 +47,8 @@ export const METERED_REQUESTS = {
   search: { what: 'Searches among 1,000 files', through: 'app' },
   downloadCached: { what: 'Downloads, cached at the edge', through: 'cdn' },
   downloadUncached: { what: 'Downloads, not cached', through: 'cdn' },
+  stranger: { what: 'Refusals of a request with an unknown key (401)', through: 'app' },
+  limited: { what: 'Refusals by the limiter (429)', through: 'app' },
   sweep: { what: 'Sweeps that find nothing to do', through: 'none' },
   canary: { what: 'Runs of the canary', through: 'app' },
 } as const satisfies Record<string, { what: string; through: 'app' | 'cdn' | 'none' }>;

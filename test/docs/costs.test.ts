@@ -1,19 +1,19 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { costsOfIdleMonth } from '../../docs/costs/cost-tables.ts';
+import { costsOfIdleMonth, costsOfWorstDays } from '../../docs/costs/cost-tables.ts';
 import { costOf, costOfRequests, totalOf } from '../../docs/costs/costs.ts';
 import { PRICES } from '../../docs/costs/prices.ts';
 import { METERED_REQUESTS, type MeteredRequest } from '../../docs/costs/use.ts';
 import { TRAFFIC_PRICES } from '../../infra/operations/edge-alarms-stack.ts';
 import { startTestService } from '../support/service.ts';
-import { meterUse } from './metered-use.ts';
+import { LOW_LIMIT, meterUse } from './metered-use.ts';
 import { countStock } from './monthly-resources.ts';
 
 const RECORD = join(import.meta.dirname, '../../docs/costs/metered.json');
 
 /** When it fails because the service has changed: `npx vitest run test/docs/costs.test.ts --update`. */
 test('docs/costs/metered.json is what requests to the service use', async () => {
-  const service = await startTestService();
+  const service = await startTestService({ RATE_LIMIT_REQUESTS_PER_MINUTE: String(LOW_LIMIT) });
   const metered = { requests: await meterUse(service), stock: await countStock() };
   await service.close();
   await expect(`${JSON.stringify(metered, null, 2)}\n`).toMatchFileSnapshot(RECORD);
@@ -22,6 +22,17 @@ test('docs/costs/metered.json is what requests to the service use', async () => 
 test('an idle month costs less than 20 dollars, with the firewall', () => {
   const [, sum = ''] = costsOfIdleMonth().rows.at(-1) ?? [];
   expect(Number(/\$([\d.]+)/.exec(sum)?.[1])).toBeLessThan(20);
+});
+
+test('the worst days are computed from the limits and the firewall of the stage prod', () => {
+  const counts = costsOfWorstDays().rows.map(([what, count]) => [what, count]);
+  expect(counts).toEqual(
+    expect.arrayContaining([
+      ['One account: uploads', '86,400'],
+      ['One account: refused by the limiter', (288 * 5_000 - 1_440 * 420).toLocaleString('en-US')],
+      ['One stranger: requests with an unknown key', '1,440,000'],
+    ]),
+  );
 });
 
 test('the alarm on the costs of traffic uses the prices of the cost page', () => {
@@ -42,7 +53,7 @@ test('the gateway costs something only for requests through it, not for streamin
   const throughGateway = Object.keys(METERED_REQUESTS).filter(
     (name) => costOfRequests(name as MeteredRequest, 1).gateway > 0,
   );
-  expect(throughGateway).toEqual(['inline', 'direct', 'list', 'search', 'canary']);
+  expect(throughGateway).toEqual(['inline', 'direct', 'list', 'search', 'stranger', 'limited', 'canary']);
 });
 
 test('a request to a function without a known price has no cost of Lambda, and a total without it', () => {

@@ -1,7 +1,8 @@
 import { expect, vi } from 'vitest';
 import type { MeteredRequest, Use } from '../../docs/costs/use.ts';
 import type { MeteredCall } from '../../local-aws/service.ts';
-import type { Answer } from '../support/client.ts';
+import { generateKey } from '../../shared/api-keys/key-format.ts';
+import { type Answer, type Client, client } from '../support/client.ts';
 import { generateFiles } from '../support/generated-files.ts';
 import { askForTicket, complete, put, uploadStreaming } from '../support/lanes.ts';
 import { operatorOf } from '../support/operator.ts';
@@ -25,9 +26,10 @@ const S3_EVENTS = /^(PutObject|CopyObject|CompleteMultipartUpload|DeleteObject)$
 
 /** Measures what each common request uses of AWS, without errors, retries and cold starts. */
 export async function meterUse(service: TestService): Promise<Record<MeteredRequest, Use>> {
-  const [uploader, lister, links] = await prepare(service);
+  const [uploader, lister, limited, links] = await prepare(service);
   const [seen] = links;
   const use = (act: () => Promise<unknown>, ...logged: string[]) => leastUse({ service, act, logged });
+  const ofLimiter = await use(() => refused(limited.byKey, 429), 'request', 'metrics', 'metrics');
   return {
     inline: await use(() => done(uploader.byKey.upload('a.bin', SMALL_FILE)), 'request', 'metrics'),
     streaming: await use(() => done(uploadStreaming(uploader, 'a.bin', LARGE_FILE)), 'request', 'metrics'),
@@ -36,14 +38,24 @@ export async function meterUse(service: TestService): Promise<Record<MeteredRequ
     search: await use(() => done(lister.byKey.request('GET', '/files?search=9')), 'request'),
     downloadUncached: await use(() => download(links.pop())),
     downloadCached: await use(() => download(seen)),
+    stranger: await use(
+      () => refused(client(service.urls.base_url, { key: generateKey('test') }), 401),
+      'request',
+      'metrics',
+    ),
+    limited: ofLimiter,
     sweep: await use(() => service.invoke('SweepFunction', {}), 'swept', 'metrics'),
     canary: await use(() => runCanary(service), 'request', 'request', 'request', 'request', 'metrics', 'metrics'),
   };
 }
 
-/** Makes an account that uploads, an account with many files, and links that have not been used. */
-async function prepare(service: TestService): Promise<[TestAccount, TestAccount, string[]]> {
+/** The limit of requests a minute that one of the accounts has used up. */
+export const LOW_LIMIT = 10;
+
+/** Makes an account that uploads, one with many files, one that has used up a limit, and links that have not been used. */
+async function prepare(service: TestService): Promise<[TestAccount, TestAccount, TestAccount, string[]]> {
   const [uploader, lister] = [await service.newAccount(), await service.newAccount()];
+  const limited = await service.newAccount();
   const operator = operatorOf(service);
   await operator.putCanaryKey((await service.newAccount()).key);
   await generateFiles(operator.dynamoDb, service.tables, { accountId: lister.id, count: FILES_IN_LIST });
@@ -52,11 +64,15 @@ async function prepare(service: TestService): Promise<[TestAccount, TestAccount,
   for (let file = 0; file <= TIMES; file++) {
     links.push(String((await done(uploader.byKey.upload('a', SMALL_FILE))).body.url));
   }
-  // Wait for all log lines of these requests, so that none arrives later. A new account is three requests.
-  const requests = Array.from({ length: 3 * 3 + links.length }, () => 'request');
-  const metrics = links.map(() => 'metrics');
+  // Making its key was the first request. What it is refused now is measured first, before a minute is over.
+  for (let request = 1; request < LOW_LIMIT; request++) await refused(limited.byKey, 404);
+  await refused(limited.byKey, 429);
+  // Wait for all log lines of these requests, so that none arrives later. A new account is three requests. A refusal by the
+  // limiter has two records of metrics.
+  const requests = Array.from({ length: 4 * 3 + links.length + LOW_LIMIT }, () => 'request');
+  const metrics = Array.from({ length: links.length + LOW_LIMIT + 1 }, () => 'metrics');
   await linesOf(() => service.logs, [...requests, ...metrics]);
-  return [uploader, lister, links];
+  return [uploader, lister, limited, links];
 }
 
 async function uploadDirectly(service: TestService, { byKey }: TestAccount): Promise<void> {
@@ -72,6 +88,11 @@ async function uploadDirectly(service: TestService, { byKey }: TestAccount): Pro
 async function runCanary(service: TestService): Promise<void> {
   const { payload } = await service.invoke('CanaryFunction', { time: '2026-01-01T00:30:00Z' });
   if (payload !== '[]') throw new Error(`steps of the canary failed: ${payload}`);
+}
+
+async function refused(by: Client, status: number): Promise<void> {
+  const answer = await by.request('GET', '/files/unknown');
+  if (answer.status !== status) throw new Error(`a request was answered ${answer.status}, not ${status}`);
 }
 
 async function download(link = ''): Promise<void> {
