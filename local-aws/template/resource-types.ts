@@ -49,7 +49,7 @@ const NO_EFFECT_TYPES: Readonly<Record<string, string>> = {
   'AWS::Logs::MetricFilter': 'counts lines of a log group',
   'AWS::Logs::QueryDefinition': 'is a query that the console offers',
   'AWS::Logs::ResourcePolicy': 'says who may write to a log group',
-  'AWS::SNS::Subscription': 'names who is told of alarms',
+  'AWS::SNS::Subscription': 'names the addresses that get alarms',
   'AWS::SNS::Topic': 'publishes alarms',
   'AWS::SNS::TopicPolicy': 'says who may publish alarms',
   'AWS::SQS::Queue': 'failed events are kept in memory, with the name of their queue',

@@ -119,7 +119,7 @@ describe('upload', () => {
     expect((await by.list()).total).toBe(0);
   });
 
-  test('ends with the error of a stream that fails, and stores nothing', async () => {
+  test('fails with the error of its stream, and stores nothing', async () => {
     const failing = async function* () {
       yield patterned(5 * MIB);
       throw new Error('the disk is gone');
@@ -129,7 +129,7 @@ describe('upload', () => {
   });
 
   test.for([200_000, LARGE])(
-    'ends with what the report of progress of %i bytes throws, and stores nothing',
+    'ends with the error that onProgress throws for %i bytes, and stores nothing',
     async (size) => {
       const fresh = await service.newAccount();
       const by = new FileHosting({ url: service.urls.root_url, key: fresh.key });
@@ -153,7 +153,7 @@ describe('upload', () => {
     await expect(hosting.upload(path, { onProgress })).rejects.toMatchObject({ code: 'unreadable' });
   });
 
-  test('a full account gets its error before a large file is sent', async () => {
+  test('fails for a full account before a large file is sent', async () => {
     const small = await startTestService({ STORAGE_LIMIT_BYTES: '1000' });
     try {
       const { key } = await small.newAccount();
@@ -195,7 +195,7 @@ describe('list', () => {
     expect((await by.list({ search: '1.' })).items.map(({ name }) => name)).toEqual(['11.txt', '1.txt']);
   });
 
-  test('reads all files once while files are added, deleted behind and before it, and deleted one by one', async () => {
+  test('reads each file once while files are added, and deleted before and behind its place', async () => {
     const { by, names } = await filled(11);
     const add = () => by.upload(new Blob(['x']), { name: 'new.txt' });
     expect(await read(by.listAll({ limit: 2 }), async (at) => at < 6 && add())).toEqual(names);
@@ -253,11 +253,11 @@ describe('errors', () => {
     ['a type with a line break', () => hosting.upload(new Blob(), { type: 'text/plain\r\nX: y' })],
     ['a number as content', () => hosting.upload(7 as unknown as Blob)],
     ['an empty id', () => hosting.get('')],
-  ] as const)('say that a call with %s is wrong', async ([, call]) => {
+  ] as const)('have the code invalid_argument for a call with %s', async ([, call]) => {
     await expect((async () => call())()).rejects.toMatchObject({ code: 'invalid_argument', status: undefined });
   });
 
-  test('name a path that cannot be read', async () => {
+  test('name the path of a file that cannot be read', async () => {
     const error = await hosting.upload('/no/such/file').catch((thrown: client.FileHostingError) => thrown);
     expect(error).toMatchObject({ code: 'unreadable', message: expect.stringContaining('/no/such/file') });
   });

@@ -58,7 +58,7 @@ async function put(name: string, content: string | Uint8Array): Promise<string> 
   return name;
 }
 
-/** A proxy before the service that lies when it is told to. */
+/** A proxy in front of the service that changes answers as the test says. */
 async function liarOf({ onTestFinished }: TestContext): Promise<Liar> {
   const liar = await startLiar(service.urls.root_url);
   onTestFinished(liar.close);
@@ -274,7 +274,7 @@ describe('the account', () => {
     await expect(stat(join(home, 'file-hosting'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  test('is missed with advice when there is none', async () => {
+  test('is reported as missing, with advice, when there is none', async () => {
     const { code, stdout, stderr } = await run(['upload', 'a'], { XDG_CONFIG_HOME: '/none' });
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain('Run: file-hosting login');

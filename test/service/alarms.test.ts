@@ -52,13 +52,13 @@ async function logged(metric: string, act: () => Promise<unknown>): Promise<Metr
   return values();
 }
 
-/** The same values again and again: every so many minutes, for the last so many minutes. */
+/** Repeats values: each `every` minutes, for the last `last` minutes. */
 function repeated(values: readonly MetricValue[], { every, last }: { every: number; last: number }): MetricValue[] {
   const times = Array.from({ length: last / every }, (_, index) => NOW - 1 - index * every * MINUTE);
   return times.flatMap((at) => values.map((value) => ({ ...value, at })));
 }
 
-/** Made-up values of a metric of AWS, with the dimensions of the alarm, one for each minute of the last so many. */
+/** Made-up values of metrics of AWS, with the dimensions of the alarm: one for each of the last `last` minutes. */
 function ofAws(name: AlarmName, metrics: Readonly<Record<string, number>>, last: number): MetricValue[] {
   const queries = (alarms.get(name)?.all ?? []).flatMap(metricsOf);
   return Object.entries(metrics).flatMap(([metric, value]) => {
@@ -256,23 +256,23 @@ const DRIVEN: Readonly<Record<AlarmName, Driven>> = {
   },
 };
 
-test('every alarm of the templates that notifies is listed, and driven here', () => {
+test('the alarms of the templates that notify a topic are those of the list, and this file drives each', () => {
   expect([...alarms.keys()].toSorted()).toEqual(Object.keys(ALARMS).toSorted());
 });
 
 describe.each(Object.entries(DRIVEN))('the alarm %s', (name, { starts, stays }) => {
   const isStarted = (values: readonly MetricValue[]) => isAlarming(alarms.get(name) as TemplateAlarm, values, NOW);
 
-  test('starts at what it is for', async () => {
+  test('starts at the fault that it is for', async () => {
     expect(isStarted(await starts())).toBe(true);
   });
 
-  test('does not start at less', async () => {
+  test('does not start at less than that', async () => {
     expect(isStarted(await stays())).toBe(false);
   });
 });
 
-test('only the alarms on what reports without traffic start when all data is missing', () => {
+test('when all data is missing, only alarms on metrics that are written without traffic start', () => {
   const started = [...alarms.values()].filter((alarm) => isAlarming(alarm, [], NOW)).map(({ name }) => name);
   expect(started.toSorted()).toEqual(['CanaryFailing', 'SweeperLag']);
 });
@@ -294,7 +294,7 @@ describe('the error budget, at 40 requests an hour, most of them of the canary:'
     ['an outage of five minutes', (ago) => ago < 5, true, false],
     ['an outage of twenty minutes that has ended', (ago) => ago >= 30 && ago < 50, false, false],
     ['two failures an hour', (ago) => ago % 30 === 0, false, true],
-  ])('%s', (_what, hasFailed, fast, slow) => {
+  ])('%s starts the alarms that it should, and no other', (_what, hasFailed, fast, slow) => {
     expect([isStarted('ApiBudgetFast', hasFailed), isStarted('ApiBudgetSlow', hasFailed)]).toEqual([fast, slow]);
   });
 });

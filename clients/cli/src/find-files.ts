@@ -29,7 +29,7 @@ const PIPE_NAME = 'stdin';
 /**
  * Finds the files to upload, in the order of the arguments, and those of a folder by path. The service keeps no folders, so a
  * file in one is uploaded under its own name.
- * @param onMissing  is told of each path that cannot be read; the others are found nevertheless.
+ * @param onMissing  called with each path that cannot be read; the others are found nevertheless.
  * @throws Failure for a wrong use.
  */
 export async function findFiles(
@@ -83,7 +83,7 @@ async function statOf(path: string): Promise<Stats> {
   }
 }
 
-/** What is no file but can be read, such as the pipe that `<(command)` makes in a shell, is sent as a stream. */
+/** What is not a file but can be read, such as the pipe that `<(command)` makes in a shell, is sent as a stream. */
 function fileAt(path: string, stats: Stats): LocalFile {
   const name = basename(path);
   if (stats.isFile()) return { path, name, size: stats.size, open: () => path };

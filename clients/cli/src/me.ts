@@ -4,7 +4,9 @@ import type { Account } from './account.ts';
 /** How much of a key is shown, as in the dashboard's list of keys. */
 const KEY_PREFIX_CHARS = 12;
 
-/** Prints which account and key are used. What is used of its storage is told to sessions alone, so only the dashboard shows it. */
+/**
+ * Prints which account and key are used. Only a session can read how much storage is used, so only the dashboard shows that.
+ */
 export async function me(hosting: FileHosting, { url, key, keyFrom }: Account, signal: AbortSignal): Promise<void> {
   const { total } = await hosting.list({ limit: 1, signal });
   const lines = [

@@ -15,7 +15,7 @@ export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '\u{fffd}');
 }
 
-/** Prints a line on standard error, where everything goes that is for a person and not a result. */
+/** Prints a line on standard error, which has everything that is for a person and not a result. */
 export function note(line: string): void {
   process.stderr.write(`${line}\n`);
 }

@@ -1,7 +1,7 @@
 import { type ErrorCode, FileHostingError } from '../../../clients/typescript/src/index.ts';
 
 /**
- * The reason why a request failed. `day_used_up`: the account has used up its bytes of the day; the user is told so at once,
+ * The reason why a request failed. `day_used_up`: the account has used up its bytes of the day; the dashboard says so at once,
  * because waiting would take hours.
  */
 export type FailureCode = ErrorCode | 'day_used_up';

@@ -91,7 +91,7 @@ describe('npm run deploy', () => {
     expect(await withEnvironment({ STAGE: 'local' })).toMatch(/^The stage local runs on this machine/);
   });
 
-  test('refuses a stage that is not deployed, unless it is told that this is the first deployment', async () => {
+  test('refuses a stage that is not deployed, except with --first', async () => {
     const refused = await deploy();
     expect(refused).toEqual({
       code: 1,
@@ -112,7 +112,7 @@ describe('npm run deploy', () => {
     expect(await deploy()).toEqual({ code: 0, stderr: NOT_CHECKED, cdk: DEPLOYED });
   });
 
-  test('lists settings that have changed, and deploys them only when it is told to', async () => {
+  test('lists settings that have changed, and deploys them only with --change-settings', async () => {
     deployed({ limits: { FILE_COUNT_LIMIT: 7 }, streaming: 'off', whoMayLogIn: 'everyone' });
     const { code, stderr, cdk } = await deploy();
     expect([code, cdk]).toEqual([1, undefined]);
@@ -128,7 +128,7 @@ describe('npm run deploy', () => {
     expect(await deploy('--change-settings')).toMatchObject({ code: 0, cdk: DEPLOYED });
   });
 
-  test('refuses a file that lacks the restored table in use, whatever it is told', async () => {
+  test('refuses a file that lacks the restored table in use, with any option', async () => {
     deployed({ restoredTables: { files: 'FileHosting-prod-files-1' } });
     for (const options of [[], ['--change-tables'], ['--first', '--change-settings', '--change-tables']]) {
       const { code, stderr, cdk } = await deploy(...options);

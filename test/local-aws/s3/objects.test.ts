@@ -94,7 +94,7 @@ test('a deletion gets the same answer whether the object was there or not', asyn
   expect((await remove()).$metadata.httpStatusCode).toBe(204);
 });
 
-test('the listener is told of every stored object, and of no refused one', async () => {
+test('the listener is called with every stored object, and with no refused one', async () => {
   await put('told', HELLO);
   await failureOf(put('told', HELLO, { IfNoneMatch: '*' }));
   expect(created.filter(({ key }) => key === 'told')).toEqual([
