@@ -15,6 +15,7 @@ export const THOROUGH = [
   'contract/streaming',
   'contract/upload-clients',
   'dashboard/uploading',
+  'docs/examples',
   'service/accounting',
   'service/secrets',
 ].map((name) => `test/${name}.test.ts`);
