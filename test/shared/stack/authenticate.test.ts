@@ -114,13 +114,13 @@ describe('a session cookie', () => {
   });
 
   test.each([
-    ['none', () => []],
-    ['an empty one', () => ['__Host-session=']],
-    ['an unknown token', () => [`__Host-session=${'a'.repeat(43)}`]],
-    ['a key in it', () => [`__Host-session=${key}`]],
-    ['a planted one before it', () => [`__Host-session=planted; __Host-session=${token}`]],
-    ['a planted one in another header', () => [`__Host-session=${token}`, '__Host-session=planted']],
-  ])('is refused: %s', async (_, cookie) => {
+    ['it is absent', () => []],
+    ['it is empty', () => ['__Host-session=']],
+    ['its token is unknown', () => [`__Host-session=${'a'.repeat(43)}`]],
+    ['it holds a key', () => [`__Host-session=${key}`]],
+    ['a planted one is before it', () => [`__Host-session=planted; __Host-session=${token}`]],
+    ['a planted one is in another header', () => [`__Host-session=${token}`, '__Host-session=planted']],
+  ])('is refused when %s', async (_, cookie) => {
     await expect(who({ cookie: cookie() })).rejects.toMatchObject({ code: 'unauthorized' });
   });
 });
