@@ -18,7 +18,7 @@ import {
   transactOnBooks,
   tryOnBooks,
 } from './transactions.ts';
-import { waitForTurn } from './turns.ts';
+import { busyMs, noteMeeting, waitForTurn } from './turns.ts';
 
 /** {@link SettlementStore} in DynamoDB. Each method is one `TransactWriteItems`, and one of its items is the account. */
 export const settlementStore: SettlementStore = {
@@ -190,7 +190,8 @@ interface Joining<Known, Outcome> {
 
 /**
  * Gives a file the next place in its account's listing. The first attempt uses the account as it was read, which is right
- * unless another file came meanwhile. From then on each attempt waits for a turn and reads the account again (decision 0024).
+ * unless another file came meanwhile. From then on each attempt waits for a turn and reads the account again (decision 0024), and
+ * so does the first one while other uploads of the account are under way (decision 0034).
  * The last file of a leaf also makes it work for the sweeper, which writes its seal.
  *
  * When it throws or returns no file, an attempt that is still under way may make the file later. With `giveUp`, that is
@@ -205,21 +206,33 @@ async function joinListing<Known extends ListingEnd, Outcome>(
   const { accountId } = unsettled;
   let mayArriveLate = false;
   let account: Known | Account = known;
-  for (let failures = 0; ; failures++) {
+  let turns = 0;
+  let hasMetOthers = false;
+  const takeTurn = async (ms: number) => {
+    hasMetOthers = (await waitForTurn(accountId, { failures: turns++, ms }, deadline)) || hasMetOthers;
+    account = await getAccount(accountStore, accountId);
+  };
+  const firstTurnMs = busyMs(accountId);
+  if (firstTurnMs !== undefined) await takeTurn(firstTurnMs);
+  for (;;) {
     const { nextSeq: seq, lastFileAt, fence } = account;
     const place = { seq, createdAt: Math.max(now, lastFileAt), fence };
     const file = { ...unsettled, createdAt: place.createdAt };
     const fullLeaf = isLastOfLeaf(seq) && { leaf: { Update: sealNow(accountId, leafOf(seq), place.createdAt) } };
     const startedAt = performance.now();
     const notWritten = await tryOnBooks({ ...items(file, place, account), ...fullLeaf }, deadline);
-    if (!notWritten) return { file, seq };
+    const ms = performance.now() - startedAt;
+    if (!notWritten) {
+      if (hasMetOthers) noteMeeting(accountId, ms);
+      return { file, seq };
+    }
     mayArriveLate ||= notWritten.mayArriveLate;
     const outcome = outcomeOf(notWritten.failed, place);
     if (outcome !== undefined) {
       const file = mayArriveLate && (await giveUp?.());
       return file ? { file, seq } : outcome;
     }
-    await waitForTurn(accountId, { failures, ms: performance.now() - startedAt }, deadline);
-    account = await getAccount(accountStore, accountId);
+    hasMetOthers = true;
+    await takeTurn(ms);
   }
 }

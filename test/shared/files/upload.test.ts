@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AbortMultipartUploadCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../shared/errors.ts';
@@ -236,6 +237,24 @@ describe('settling an upload', () => {
     expect(files.map(({ seq }) => seq)).toEqual(Array.from({ length: 16 }, (_, seq) => seq));
     expect((await stores.accounts.get(accountId))?.nextSeq).toBe(16);
     await expectBalance(service, accountId, { files: 16, bytes: 16 });
+  });
+
+  test('waits for a turn before its first attempt for as long as uploads of the account meet others', async () => {
+    const accountId = await newAccount(service);
+    const stageOne = () => stage(service, accountId, chunks('x'));
+    const settle = async (staged: Awaited<ReturnType<typeof stage>>) => {
+      const mark = service.front.meter.mark();
+      await settleUpload(stores, staged, inTime());
+      return service.front.meter.since(mark).calls.map(({ operation }) => operation);
+    };
+    const [one, two] = [await stageOne(), await stageOne()];
+    expect(await settle(one)).toEqual(['TransactWriteItems']);
+    const turn = ['UpdateItem', 'GetItem', 'TransactWriteItems'];
+    expect(await settle(two)).toEqual(['TransactWriteItems', ...turn]);
+    for (const staged of [await stageOne(), await stageOne()]) expect(await settle(staged)).toEqual(turn);
+    await sleep(2_100);
+    expect(await settle(await stageOne())).toEqual(['TransactWriteItems']);
+    await expectBalance(service, accountId, { files: 5, bytes: 5 });
   });
 
   test('never dates a file before an older one, even when a clock is behind', async () => {
