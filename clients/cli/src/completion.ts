@@ -41,7 +41,9 @@ complete -o bashdefault -o default -F _file_hosting file-hosting
 function forZsh(program: Command): string {
   const commands = program.commands.map((command) => quoted(`${command.name()}:${command.description()}`));
   const cases = program.commands.map((command) => {
-    const options = command.options.map(({ long, description }) => quoted(`${long}[${description}]`));
+    const options = command.options.map(({ long, description, required }) =>
+      quoted(`${long}[${description}]${required ? ':value:' : ''}`),
+    );
     const files = takesFiles(command) ? [quoted('*:file:_files')] : [];
     const shells = command.name() === 'completion' ? [quoted(`1:shell:(${SHELLS.join(' ')})`)] : [];
     return `    ${command.name()}) _arguments ${[...options, quoted('--help[show help]'), ...files, ...shells].join(' ')} ;;\n`;
@@ -68,7 +70,9 @@ function forFish(program: Command): string {
   const start = 'complete -c file-hosting';
   const lines = program.commands.flatMap((command) => {
     const seen = `-n ${quoted(`__fish_seen_subcommand_from ${command.name()}`)}`;
-    const options = command.options.map(({ long, description }) => `-l ${long?.slice(2)} -d ${quoted(description)}`);
+    const options = command.options.map(
+      ({ long, description, required }) => `-l ${long?.slice(2)} ${required ? '-r ' : ''}-d ${quoted(description)}`,
+    );
     const files = takesFiles(command) ? ['-F'] : [];
     const shells = command.name() === 'completion' ? [`-a ${quoted(SHELLS.join(' '))}`] : [];
     return [

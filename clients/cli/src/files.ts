@@ -1,4 +1,4 @@
-import type { FileHosting, FileRecord } from '../../typescript/src/index.ts';
+import type { FileHosting, FileRecord, RetryOptions } from '../../typescript/src/index.ts';
 import { openInBrowser } from './desktop.ts';
 import { Exit, Failure } from './failure.ts';
 import { countOf, formatBytes, formatTime } from './format.ts';
@@ -10,11 +10,11 @@ const ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
  * Finds a file by its id, its link, or its name if only one file has it.
  * @throws Failure when there is none, or several.
  */
-async function findFile(hosting: FileHosting, what: string, signal: AbortSignal): Promise<FileRecord> {
-  if (ID.test(what)) return hosting.get(what, { signal });
+async function findFile(hosting: FileHosting, what: string, calls: RetryOptions): Promise<FileRecord> {
+  if (ID.test(what)) return hosting.get(what, calls);
   const isLink = URL.canParse(what);
   const found: FileRecord[] = [];
-  for await (const file of hosting.listAll({ ...(isLink ? {} : { search: what }), signal })) {
+  for await (const file of hosting.listAll({ ...calls, ...(!isLink && { search: what }) })) {
     if (isLink ? file.url === what : file.name === what) found.push(file);
     if (isLink && found.length > 0) break;
   }
@@ -30,16 +30,16 @@ async function findFile(hosting: FileHosting, what: string, signal: AbortSignal)
 export async function list(
   hosting: FileHosting,
   flags: { readonly search?: string; readonly all?: boolean; readonly json?: boolean },
-  signal: AbortSignal,
+  calls: RetryOptions,
 ): Promise<void> {
   const { search, all = false, json = false } = flags;
   const print = json ? (file: FileRecord) => JSON.stringify(file) : process.stdout.isTTY ? columnsOf : fieldsOf;
   const write = (file: FileRecord) => void process.stdout.write(`${print(file)}\n`);
   if (all) {
-    for await (const file of hosting.listAll({ search, signal })) write(file);
+    for await (const file of hosting.listAll({ ...calls, search })) write(file);
     return;
   }
-  const { items, total } = await hosting.list({ search, signal });
+  const { items, total } = await hosting.list({ ...calls, search });
   for (const file of items) write(file);
   if (total === 0)
     note(search ? 'No file has that in its name.' : 'There are no files yet. Upload one: file-hosting upload <file>');
@@ -56,8 +56,8 @@ function fieldsOf({ id, size_bytes, created_at, name, url }: FileRecord): string
   return [id, size_bytes, created_at, url, name].join('\t');
 }
 
-export async function open(hosting: FileHosting, what: string, signal: AbortSignal): Promise<void> {
-  const { url } = await findFile(hosting, what, signal);
+export async function open(hosting: FileHosting, what: string, calls: RetryOptions): Promise<void> {
+  const { url } = await findFile(hosting, what, calls);
   process.stdout.write(`${url}\n`);
   await openInBrowser(url);
 }
@@ -67,24 +67,24 @@ export async function remove(
   hosting: FileHosting,
   what: readonly string[],
   flags: { readonly yes?: boolean },
-  signal: AbortSignal,
+  calls: RetryOptions,
 ): Promise<void> {
   if (!flags.yes && !isInteractive()) {
     throw new Failure('rm asks before it deletes, and there is no terminal to ask on.', 'Add --yes.', 2);
   }
   const files: FileRecord[] = [];
-  for (const one of what) files.push(await findFile(hosting, one, signal));
-  if (!flags.yes && !(await isConfirmed(files, signal))) {
+  for (const one of what) files.push(await findFile(hosting, one, calls));
+  if (!flags.yes && !(await isConfirmed(files, calls))) {
     note('Nothing was deleted.');
     throw new Exit(1);
   }
   for (const { id, name } of files) {
-    await hosting.delete(id, { signal });
+    await hosting.delete(id, calls);
     note(`Deleted ${printable(name)}.`);
   }
 }
 
-async function isConfirmed(files: readonly FileRecord[], signal: AbortSignal): Promise<boolean> {
+async function isConfirmed(files: readonly FileRecord[], { signal }: RetryOptions): Promise<boolean> {
   for (const file of files) note(columnsOf(file));
   const answer = await ask(`Delete ${files.length === 1 ? 'it' : `these ${countOf(files.length, 'file')}`}? [y/N] `, {
     signal,

@@ -2,6 +2,7 @@ import { FileHosting } from '../../typescript/src/index.ts';
 import { knownUrl, settingsPath, storeAccount, withoutPath } from './account.ts';
 import { Failure } from './failure.ts';
 import { ask, isInteractive, note } from './terminal.ts';
+import { Waits } from './waits.ts';
 
 /** Asks for the address of the service and for an API key, tries them, and stores them. */
 export async function login(flags: { readonly url?: string }, signal: AbortSignal): Promise<void> {
@@ -11,7 +12,7 @@ export async function login(flags: { readonly url?: string }, signal: AbortSigna
   note(`Create an API key at ${url}/dashboard/api-keys, if you have none.`);
   const key = (await ask('API key (it is not shown): ', { signal, isSecret: true }))?.trim();
   if (!key) throw new Failure('No key was given.', 'Run file-hosting login again, and paste the key.');
-  await new FileHosting({ url, key }).list({ limit: 1, signal, retries: 1 });
+  await new FileHosting({ url, key }).list({ limit: 1, signal, retries: 2, onWait: new Waits().mention });
   await storeAccount({ url, key });
   note(`Logged in. The key is in ${settingsPath()}, readable by you alone.`);
   const winners = ['FILE_HOSTING_KEY', 'FILE_HOSTING_URL'].filter((name) => process.env[name]);

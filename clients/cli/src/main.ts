@@ -10,8 +10,11 @@ import { login } from './login.ts';
 import { me } from './me.ts';
 import { note } from './terminal.ts';
 import { upload } from './upload.ts';
+import { Waits } from './waits.ts';
 
 const stop = new AbortController();
+/** The options of every call of a command that shows no progress. */
+const calls = { signal: stop.signal, onWait: new Waits().mention };
 
 /** Makes an action of a command that uses the service. */
 function withAccount<Args extends unknown[]>(
@@ -38,6 +41,21 @@ function commands(): Command {
     .description('ask for an API key, and store it for this user')
     .option('--url <address>', 'the address of the service')
     .action((flags) => login(flags, stop.signal));
+  addUpload(program);
+  addFileCommands(program);
+  program
+    .command('me')
+    .description('show which service and key are used')
+    .action(withAccount(({ hosting, account }) => me(hosting, account, calls)));
+  program
+    .command('completion')
+    .description(`print a script that completes this command in a shell: ${SHELLS.join(', ')}`)
+    .argument('<shell>')
+    .action((shell) => void process.stdout.write(completion(program, shell)));
+  return program;
+}
+
+function addUpload(program: Command): void {
   program
     .command('upload')
     .description('upload files, folders, or standard input (-), and print their links')
@@ -47,6 +65,10 @@ function commands(): Command {
     .option('--json', 'print one JSON object a line instead of links')
     .option('-c, --copy', 'copy the links to the clipboard')
     .action(withAccount(({ hosting }, files, flags) => upload(hosting, files, flags, stop.signal)));
+}
+
+/** The commands for files that the service has. */
+function addFileCommands(program: Command): void {
   program
     .command('list')
     .alias('ls')
@@ -54,28 +76,18 @@ function commands(): Command {
     .option('-s, --search <text>', 'only files with this in their names')
     .option('-a, --all', 'all files, not only the newest 50')
     .option('--json', 'print one JSON object a line')
-    .action(withAccount(({ hosting }, flags) => list(hosting, flags, stop.signal)));
+    .action(withAccount(({ hosting }, flags) => list(hosting, flags, calls)));
   program
     .command('open')
     .description('open a file in the browser')
     .argument('<file>', 'its id, link or name')
-    .action(withAccount(({ hosting }, file) => open(hosting, file, stop.signal)));
+    .action(withAccount(({ hosting }, file) => open(hosting, file, calls)));
   program
     .command('rm')
     .description('delete files, after a question')
     .argument('<files...>', 'their ids, links or names')
     .option('-y, --yes', 'do not ask')
-    .action(withAccount(({ hosting }, files, flags) => remove(hosting, files, flags, stop.signal)));
-  program
-    .command('me')
-    .description('show which service and key are used')
-    .action(withAccount(({ hosting, account }) => me(hosting, account, stop.signal)));
-  program
-    .command('completion')
-    .description(`print a script that completes this command in a shell: ${SHELLS.join(', ')}`)
-    .argument('<shell>')
-    .action((shell) => void process.stdout.write(completion(program, shell)));
-  return program;
+    .action(withAccount(({ hosting }, files, flags) => remove(hosting, files, flags, calls)));
 }
 
 /** @returns the exit code. */

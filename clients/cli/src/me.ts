@@ -1,4 +1,4 @@
-import type { FileHosting } from '../../typescript/src/index.ts';
+import type { FileHosting, RetryOptions } from '../../typescript/src/index.ts';
 import type { Account } from './account.ts';
 
 /** How much of a key is shown, as in the dashboard's list of keys. */
@@ -7,8 +7,8 @@ const KEY_PREFIX_CHARS = 12;
 /**
  * Prints which account and key are used. Only a session can read how much storage is used, so only the dashboard shows that.
  */
-export async function me(hosting: FileHosting, { url, key, keyFrom }: Account, signal: AbortSignal): Promise<void> {
-  const { total } = await hosting.list({ limit: 1, signal });
+export async function me(hosting: FileHosting, { url, key, keyFrom }: Account, calls: RetryOptions): Promise<void> {
+  const { total } = await hosting.list({ ...calls, limit: 1 });
   const lines = [
     `Service    ${url}`,
     `Dashboard  ${url}/dashboard`,

@@ -1,8 +1,9 @@
 import { SingleBar } from 'cli-progress';
 import type { FileRecord, Wait } from '../../typescript/src/index.ts';
 import type { LocalFile } from './find-files.ts';
-import { countOf, formatBytes, formatDuration } from './format.ts';
+import { formatBytes, formatDuration } from './format.ts';
 import { note, printable } from './terminal.ts';
+import { Waits } from './waits.ts';
 
 /** Tells a person how uploads go on, on standard error. */
 export interface ProgressReport {
@@ -18,27 +19,6 @@ export interface ProgressReport {
 
 export const progressOf = (files: readonly LocalFile[]): ProgressReport =>
   process.stderr.isTTY ? new ProgressBar(files) : new ProgressLines(files);
-
-/** Says once that uploads wait, though several of them wait for the same. */
-class Waits {
-  #until = 0;
-
-  /** @returns what to say, unless it was said. */
-  add({ code, seconds }: Wait): string | undefined {
-    const until = Date.now() + seconds * 1_000;
-    const isKnown = until < this.#until + 1_000;
-    this.#until = Math.max(until, this.#until);
-    if (isKnown || seconds < 1) return undefined;
-    if (code === 'rate_limit_exceeded') return 'waiting for the rate limit';
-    return code === 'network_error' || code === 'stalled'
-      ? 'connection lost, trying again'
-      : 'service busy, trying again';
-  }
-
-  get secondsLeft(): number {
-    return Math.max(0, (this.#until - Date.now()) / 1_000);
-  }
-}
 
 const BAR_COLUMNS_MAX = 30;
 
@@ -161,8 +141,7 @@ class ProgressLines implements ProgressReport {
   }
 
   waits(wait: Wait): void {
-    const reason = this.#waits.add(wait);
-    if (reason) note(`${reason}, ${countOf(Math.ceil(wait.seconds), 'second')}`);
+    this.#waits.mention(wait);
   }
 
   stored({ path, name }: LocalFile, { size_bytes }: FileRecord): void {

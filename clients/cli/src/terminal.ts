@@ -30,7 +30,7 @@ export const isInteractive = (): boolean => process.stdin.isTTY && process.stder
  */
 export async function ask(
   question: string,
-  { signal, isSecret = false }: { signal: AbortSignal; isSecret?: boolean },
+  { signal, isSecret = false }: { signal?: AbortSignal | undefined; isSecret?: boolean },
 ): Promise<string | undefined> {
   const isTerminal = isInteractive();
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -39,7 +39,7 @@ export async function ask(
   // After the echo is off: the answer may be pasted at once.
   if (isTerminal) process.stderr.write(question);
   const onAbort = () => lines.close();
-  signal.addEventListener('abort', onAbort, { once: true });
+  signal?.addEventListener('abort', onAbort, { once: true });
   try {
     const answer = await new Promise<string | undefined>((resolve) => {
       lines.once('line', resolve);
@@ -47,10 +47,10 @@ export async function ask(
       // Without echo the terminal sends Ctrl-C as a character.
       lines.once('SIGINT', () => process.emit('SIGINT'));
     });
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     return answer;
   } finally {
-    signal.removeEventListener('abort', onAbort);
+    signal?.removeEventListener('abort', onAbort);
     lines.close();
     if (isTerminal && isSecret) process.stderr.write('\n');
   }

@@ -1,0 +1,30 @@
+import type { Wait } from '../../typescript/src/index.ts';
+import { countOf } from './format.ts';
+import { note } from './terminal.ts';
+
+/** Tells a person once why requests wait, though several of them wait for the same. */
+export class Waits {
+  #until = 0;
+
+  /** @returns what to say, unless it was said, or the wait is too short to be noticed. */
+  add({ code, seconds }: Wait): string | undefined {
+    const until = Date.now() + seconds * 1_000;
+    const isKnown = until < this.#until + 1_000;
+    this.#until = Math.max(until, this.#until);
+    if (isKnown || seconds < 1) return undefined;
+    if (code === 'rate_limit_exceeded') return 'waiting for the rate limit';
+    return code === 'network_error' || code === 'stalled'
+      ? 'no connection, trying again'
+      : 'service busy, trying again';
+  }
+
+  /** Prints it as a line. */
+  readonly mention = (wait: Wait): void => {
+    const reason = this.add(wait);
+    if (reason) note(`${reason}, ${countOf(Math.ceil(wait.seconds), 'second')}`);
+  };
+
+  get secondsLeft(): number {
+    return Math.max(0, (this.#until - Date.now()) / 1_000);
+  }
+}
