@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 /** Both services as they are on the wire: a name asked for, a value or an error answered. */
 const values = new Map<string, string>();
@@ -39,9 +39,11 @@ async function load() {
 }
 
 beforeEach(() => {
-  vi.useRealTimers();
   values.clear();
   asked.length = 0;
+});
+afterEach(() => {
+  vi.useRealTimers();
 });
 
 describe('the address of the app', () => {

@@ -51,7 +51,11 @@ describe('a key', () => {
   test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])(
     'after the scheme %s is the credential of its account',
     async (scheme) => {
-      expect(await who({ authorization: [`${scheme} ${key}`] })).toEqual({ accountId: keyOwner, by: 'key' });
+      expect(await who({ authorization: [`${scheme} ${key}`] })).toEqual({
+        accountId: keyOwner,
+        by: 'key',
+        keyPrefix: key.slice(0, 12),
+      });
       expect(proxy.calls.filter((call) => call === 'GetItem')).toHaveLength(1);
     },
   );
