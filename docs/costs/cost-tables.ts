@@ -89,7 +89,7 @@ export function costsOfWorstDays(): Table {
   const refused = requests - uploads - lists - others;
   const ofRequests = (name: MeteredRequest, count: number) => totalOf(costOfRequests(name, count));
   const account: Row[] = [
-    ['uploads', count(uploads), ofRequests('inline', uploads)],
+    ['direct uploads', count(uploads), ofRequests('direct', uploads)],
     ['searches', count(lists), ofRequests('search', lists)],
     ['other requests (at the cost of lists)', count(others), ofRequests('list', others)],
     ['refused by the limiter', count(refused), ofRequests('limited', refused)],

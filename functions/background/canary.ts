@@ -43,7 +43,8 @@ interface StoredFile {
 export async function handler({ time }: { time: string }): Promise<string[]> {
   const key = await readSecretParameter(required('CANARY_KEY_PARAMETER'));
   if (key === undefined) {
-    log('warn', 'the canary has no key: npm run admin -- open-canary');
+    // Not a warning, since `npm start` shows those: on one machine, only a developer who wants the canary gives it a key.
+    log('info', 'the canary has no key: npm run admin -- open-canary');
     return [];
   }
   const service = { appUrl: await appUrl(), key };

@@ -88,7 +88,9 @@ async function run(program: string, args: readonly string[]): Promise<number> {
 /** @throws Refusal unless the operator types "yes". */
 async function ask(question: string): Promise<void> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question(`${question} Type "yes": `);
+  // Without an answer (Ctrl-D) the question would stay open.
+  const noAnswer = once(terminal, 'close').then(() => '');
+  const answer = await Promise.race([terminal.question(`${question} Type "yes": `), noAnswer]);
   terminal.close();
   if (answer.trim().toLowerCase() !== 'yes') throw new Refusal('The answer was not "yes".');
 }

@@ -28,7 +28,7 @@ test('the worst days are computed from the limits and the firewall of the stage 
   const counts = costsOfWorstDays().rows.map(([what, count]) => [what, count]);
   expect(counts).toEqual(
     expect.arrayContaining([
-      ['One account: uploads', '86,400'],
+      ['One account: direct uploads', '86,400'],
       ['One account: refused by the limiter', (288 * 5_000 - 1_440 * 420).toLocaleString('en-US')],
       ['One stranger: requests with an unknown key', '1,440,000'],
     ]),
