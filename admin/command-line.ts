@@ -10,6 +10,7 @@ export interface CommandLine {
   readonly isJson: boolean;
   readonly isConfirmed: boolean;
   readonly isDryRun: boolean;
+  readonly hours: number | undefined;
 }
 
 /** Parses the command line. @returns undefined for `--help`. @throws UsageError with a sentence about what is wrong. */
@@ -22,7 +23,12 @@ export function parseCommandLine(argv: readonly string[]): CommandLine | undefin
   if (!command) throw new UsageError(`There is no command "${name}": see --help.`);
   const needed = command.arguments.filter((argument) => !argument.startsWith('[')).length;
   const isDryRun = values['dry-run'] ?? false;
-  if (args.length < needed || args.length > command.arguments.length || (isDryRun && !command.takesDryRun)) {
+  if (
+    args.length < needed ||
+    args.length > command.arguments.length ||
+    (isDryRun && !command.takesDryRun) ||
+    (values.hours !== undefined && !command.takesHours)
+  ) {
     throw new UsageError(`The command is: ${usageOf(name, command)}`);
   }
   return {
@@ -32,7 +38,18 @@ export function parseCommandLine(argv: readonly string[]): CommandLine | undefin
     isJson: values.json ?? false,
     isConfirmed: values.yes ?? false,
     isDryRun,
+    hours: values.hours === undefined ? undefined : parseHours(values.hours),
   };
+}
+
+/** The logs are kept for 90 days at most. */
+const HOURS_MAX = 90 * 24;
+
+function parseHours(text: string): number {
+  const hours = /^\d+$/.test(text) ? Number(text) : 0;
+  if (hours < 1 || hours > HOURS_MAX)
+    throw new UsageError(`--hours is a whole number from 1 to ${HOURS_MAX}, not "${text}".`);
+  return hours;
 }
 
 function parse(argv: readonly string[]) {
@@ -43,6 +60,7 @@ function parse(argv: readonly string[]) {
     json: flag,
     yes: flag,
     'dry-run': flag,
+    hours: { type: 'string' },
   } as const;
   try {
     return parseArgs({ args: [...argv], options, allowPositionals: true });

@@ -1,8 +1,10 @@
+import { audit } from './commands/audit.ts';
 import type { Command } from './commands/command.ts';
 import { deleteAccount } from './commands/delete-account.ts';
 import { endSessions } from './commands/end-sessions.ts';
 import { openCanary } from './commands/open-canary.ts';
 import { reconcile } from './commands/reconcile.ts';
+import { requests } from './commands/requests.ts';
 import { setLimit } from './commands/set-limit.ts';
 import { show } from './commands/show.ts';
 import { restore, suspend } from './commands/suspend.ts';
@@ -11,6 +13,8 @@ import { takeDown } from './commands/take-down.ts';
 /** Every command by the name it is called by; the help and docs/operate.md are made from this. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
   show,
+  requests,
+  audit,
   suspend,
   restore,
   'end-sessions': endSessions,
@@ -22,8 +26,9 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
 };
 
 /** A command as it is typed. */
-export function usageOf(name: string, { arguments: args, takesDryRun }: Command): string {
-  return [name, ...args, ...(takesDryRun ? ['[--dry-run]'] : [])].join(' ');
+export function usageOf(name: string, { arguments: args, takesDryRun, takesHours }: Command): string {
+  const options = [...(takesDryRun ? ['[--dry-run]'] : []), ...(takesHours ? ['[--hours <n>]'] : [])];
+  return [name, ...args, ...options].join(' ');
 }
 
 export const OPTIONS: Readonly<Record<string, string>> = {
@@ -32,6 +37,7 @@ export const OPTIONS: Readonly<Record<string, string>> = {
   '--json': 'One line of JSON instead of text',
   '--yes': 'Do not ask for confirmation; required without a terminal',
   '--dry-run': 'Only compare, and change nothing (`reconcile`)',
+  '--hours <n>': 'How far to look back in the logs (`requests`, `audit`)',
   '--help': 'Show this',
 };
 

@@ -12,9 +12,10 @@ const IDENTITY = /^(region|account|restoredTables\..*)$/;
  * Sets the environment variables that the stores need. On AWS the credentials are the operator's own, and `STAGE` names the
  * stage; on this machine they are those that the running service has written to a file. The names of tables and bucket come from
  * the deployment's parameter.
+ * @returns the stage.
  * @throws UsageError when no stage is named; Refusal when it is not deployed, or its file names another deployment.
  */
-export async function enterEnvironment({ isLocal }: { isLocal: boolean }): Promise<void> {
+export async function enterEnvironment({ isLocal }: { isLocal: boolean }): Promise<StageName> {
   let stage: StageName = 'local';
   if (isLocal) await useLocalService(resolve(process.env.DATA_DIR || '.local'));
   else stage = await useDeployment(readStage());
@@ -24,6 +25,7 @@ export async function enterEnvironment({ isLocal }: { isLocal: boolean }): Promi
     throw new Refusal(`The stage "${stage}" was deployed by another version: no parameter says where its tables are.`);
   }
   Object.assign(process.env, JSON.parse(environment));
+  return stage;
 }
 
 function readStage(): StageConfig {

@@ -5,6 +5,7 @@ import { type CommandContext, Refusal, type Result, UsageError } from './command
 import { help } from './commands.ts';
 import { confirm } from './confirm.ts';
 import { enterEnvironment } from './environment.ts';
+import { AuditTrailError, logsOf } from './logs/stage-logs.ts';
 
 /** How long a command keeps retrying what other writers hold up. */
 const DEADLINE_MS = 3_600_000;
@@ -40,16 +41,18 @@ export async function main(argv: readonly string[], terminal: Terminal): Promise
 }
 
 async function run(
-  { command, args, isLocal, isConfirmed, isDryRun }: CommandLine,
+  { command, args, isLocal, isConfirmed, isDryRun, hours }: CommandLine,
   { stdin, stderr }: Terminal,
 ): Promise<Result> {
-  await enterEnvironment({ isLocal });
+  const stage = await enterEnvironment({ isLocal });
   const { stores, cdnUrls, defaultStorageLimitBytes } = await import('./commands/stores.ts');
   const context: CommandContext = {
     stores,
     cdnUrls,
     defaultStorageLimitBytes,
     isDryRun,
+    hours,
+    logs: logsOf(stage),
     deadline: { deadlineAt: Date.now() + DEADLINE_MS },
     confirm: async (question: string) => {
       if (!isConfirmed) await confirm(question, { input: stdin, output: stderr });
@@ -60,7 +63,7 @@ async function run(
 
 /** Explains an error in one sentence for the operator. */
 function sentenceFor(error: unknown, { isLocal }: { isLocal: boolean }): string {
-  if (error instanceof Refusal || error instanceof UsageError) return error.message;
+  if (error instanceof Refusal || error instanceof UsageError || error instanceof AuditTrailError) return error.message;
   if (error instanceof ApiError && error.code === 'not_found')
     return 'Another process has deleted the account or file meanwhile.';
   const causes = causesOf(error);

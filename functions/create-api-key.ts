@@ -4,6 +4,7 @@ import { required } from '../shared/env.ts';
 import { jsonBody } from '../shared/http/request.ts';
 import { created } from '../shared/http/response.ts';
 import { apiHandler } from '../shared/stack/api-handler.ts';
+import { auditRequest } from '../shared/stack/route-stack.ts';
 
 const kind = required('STAGE') === 'prod' ? 'live' : 'test';
 
@@ -11,5 +12,6 @@ const kind = required('STAGE') === 'prod' ? 'live' : 'test';
 export const handler = apiHandler('createApiKey', async ({ event, caller: { accountId }, deadlineAt }) => {
   const { name } = jsonBody(event);
   const key = await createApiKey(apiKeyStore, { accountId, name, kind, deadlineAt });
+  auditRequest(event, 'api_key_created', { account_id: accountId, key_id: key.id, key_prefix: key.key_prefix });
   return created(key, `/api/v1/api-keys/${key.id}`);
 });

@@ -12,7 +12,7 @@ import { measure } from '../shared/metrics.ts';
 import { ROUTES } from '../shared/routes.ts';
 import { loginPage } from '../shared/stack/login-page.ts';
 import { rateLimit } from '../shared/stack/rate-limit.ts';
-import { routeStack } from '../shared/stack/route-stack.ts';
+import { auditRequest, routeStack } from '../shared/stack/route-stack.ts';
 import { viewerSubject } from '../shared/stack/viewer.ts';
 
 const allowed = { domains: list('ALLOWED_EMAIL_DOMAINS'), emails: list('ALLOWED_EMAILS') };
@@ -33,6 +33,15 @@ export const handler = routeStack('finishLogin', checks, async ({ event }) => {
     const { code, cause } = login.refusal;
     if (code === 'unavailable') measure({}, { LoginFailures: 1 });
     log('warn', 'login refused', { request_id: event.requestContext.requestId, code, ...describeError(cause) });
+    auditRequest(event, 'login_refused', { code });
+  }
+  if (login.begun) {
+    const { accountId: account_id, session, replacedSession } = login.begun;
+    auditRequest(event, 'login', {
+      account_id,
+      session,
+      ...(replacedSession !== undefined && { replaced_session: replacedSession }),
+    });
   }
   return redirect(login.location, login.cookies);
 });

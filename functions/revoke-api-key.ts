@@ -2,8 +2,11 @@ import { revokeApiKey } from '../shared/api-keys/api-key.ts';
 import { apiKeyStore } from '../shared/aws/api-key-store.ts';
 import { ok } from '../shared/http/response.ts';
 import { apiHandler } from '../shared/stack/api-handler.ts';
+import { auditRequest } from '../shared/stack/route-stack.ts';
 
 /** DELETE /api-keys/{id}: 200 `{id, deleted}`; 404 when it is absent or not the caller's. It holds from the next request. */
-export const handler = apiHandler('revokeApiKey', async ({ caller: { accountId }, param, deadlineAt }) =>
-  ok(await revokeApiKey(apiKeyStore, { accountId, id: param('id'), deadlineAt })),
-);
+export const handler = apiHandler('revokeApiKey', async ({ event, caller: { accountId }, param, deadlineAt }) => {
+  const revoked = await revokeApiKey(apiKeyStore, { accountId, id: param('id'), deadlineAt });
+  auditRequest(event, 'api_key_revoked', { account_id: accountId, key_id: revoked.id });
+  return ok(revoked);
+});

@@ -122,7 +122,7 @@ export const LAYERS: readonly Layer[] = [
     path: 'admin',
     what: "The operator's command",
     imports: ['infra/deployment', 'infra/settings', 'infra/stages', 'shared'],
-    packages: ['node:*'],
+    packages: ['@aws-sdk/client-cloudwatch-logs', '@aws-sdk/client-sts', 'node:*'],
   },
   {
     path: 'smoke',
@@ -200,6 +200,7 @@ export const LAYERS: readonly Layer[] = [
       'shared/api-keys',
       'shared/files',
       'shared/login',
+      'shared/sessions',
       'shared/*',
     ],
     packages: ['aws-lambda', 'node:*'],

@@ -73,6 +73,7 @@ export interface LocalService {
   readonly bus: EventBus;
   /** Asynchronous invocations, and the events that failed for good. */
   readonly invoker: AsyncInvoker;
+  readonly logGroups: LogGroups;
   /** Runs a function by its label, as the operator may. */
   invoke(label: string, event: unknown): Promise<InvocationResult>;
   /** Runs every schedule once, and waits for what it started. */
@@ -141,7 +142,7 @@ async function start(options: ServiceOptions, started: Closable[]): Promise<Omit
 }
 
 function toLocalService(
-  { deployment, appUrl }: Opened,
+  { deployment, appUrl, logGroups }: Opened,
   parts: {
     readonly identityProvider: IdentityProvider;
     readonly compute: Compute;
@@ -164,6 +165,7 @@ function toLocalService(
     lambda,
     bus,
     invoker,
+    logGroups,
     invoke: (label, event) => lambda.invoke({ functionArn: lambda.find(label).arn, payload: JSON.stringify(event) }),
     async runSchedules() {
       bus.runSchedules();

@@ -14,6 +14,7 @@ export const VARIABLES = {
   SESSIONS_TABLE: 'name of the sessions table',
   RATE_LIMITS_TABLE: 'name of the rate limits table',
   IDEMPOTENCY_TABLE: 'name of the idempotency table',
+  AUDIT_LOG: 'name of the log group of the audit trail, for `npm run admin`',
   UPLOADS_BUCKET: 'name of the bucket that holds the files',
   CDN_URL: 'address files are served from, without a trailing slash',
   CDN_DISTRIBUTION_URL:

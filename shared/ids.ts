@@ -39,6 +39,11 @@ export function uuidv7(now: number = Date.now()): string {
   return formatUuid(bytes, 7);
 }
 
+/** When an id of {@link uuidv7} was made, in epoch milliseconds. */
+export function timeOfUuid(id: string): number {
+  return Number.parseInt(id.replace('-', '').slice(0, 12), 16);
+}
+
 /**
  * The id of a name; the same name always has the same id. Source: RFC 9562, section 5.5.
  * @param namespace  a UUID that separates this use of names from others.

@@ -8,6 +8,26 @@ export function log(level: Level, message: string, fields: Readonly<Record<strin
   console.log(JSON.stringify({ level, message, ...fields }));
 }
 
+/** The events of the audit trail: of people, and of operators. */
+export type AuditEvent =
+  | 'login'
+  | 'login_refused'
+  | 'logout'
+  | 'sessions_ended'
+  | 'api_key_created'
+  | 'api_key_revoked'
+  | 'account_suspended'
+  | 'account_restored'
+  | 'account_deleted'
+  | 'storage_limit_changed'
+  | 'file_taken_down'
+  | 'books_corrected';
+
+/** Writes one record of the audit trail (decision 0034). */
+export function audit(event: AuditEvent, fields: Readonly<Record<string, unknown>>): void {
+  log('info', 'audit', { event, ...fields });
+}
+
 /** Describes an error and its causes for {@link log}: names, messages and the innermost stack trace. */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: String(error) };

@@ -1,4 +1,5 @@
 import type { Deadline } from '../../shared/time-limit.ts';
+import type { StageLogs } from '../logs/stage-logs.ts';
 
 /** What a command can use besides its arguments. */
 export interface CommandContext {
@@ -7,6 +8,9 @@ export interface CommandContext {
   readonly cdnUrls: readonly [string, ...string[]];
   readonly defaultStorageLimitBytes: number;
   readonly isDryRun: boolean;
+  readonly logs: StageLogs;
+  /** How far back a command looks in the logs; absent: its own default. */
+  readonly hours?: number | undefined;
   /** Until then a transaction that conflicts with other writers is retried. */
   readonly deadline: Deadline;
   /** Asks for confirmation of what cannot be undone. @throws Refusal unless the answer is yes. */
@@ -27,6 +31,7 @@ export interface Command {
   readonly arguments: readonly string[];
   readonly meaning: string;
   readonly takesDryRun?: true;
+  readonly takesHours?: true;
   run(context: CommandContext, ...args: string[]): Promise<Result>;
 }
 

@@ -13,7 +13,9 @@ export const deleteAccount: Command = {
     await context.confirm(
       `Delete the account ${nameOf(account)} with ${several(account.fileCount, 'file')}, for good?`,
     );
-    const { files, leftToSweeper } = await deleteWhole(context.stores, account.id, context.deadline);
+    const { files, leftToSweeper } = await context.logs.audited('account_deleted', { account_id: account.id }, () =>
+      deleteWhole(context.stores, account.id, context.deadline),
+    );
     const left =
       leftToSweeper > 0
         ? ` ${several(leftToSweeper, 'unfinished upload')} will be removed by the sweeper, each at its own deadline.`

@@ -9,7 +9,9 @@ export const endSessions: Command = {
     'Log out every browser of the account, from the next request on. Its keys go on working, and its owner may log in again',
   async run(context, name) {
     const account = await findAccount(context, name ?? '');
-    const sessions = await context.stores.sessions.removeAll(account.id);
+    const sessions = await context.logs.audited('sessions_ended', { account_id: account.id }, () =>
+      context.stores.sessions.removeAll(account.id),
+    );
     return {
       json: { id: account.id, sessions },
       text: `${several(sessions, 'session')} of ${nameOf(account)} ended.`,

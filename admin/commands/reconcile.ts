@@ -18,10 +18,14 @@ export const reconcile: Command = {
     const options = { repair: !context.isDryRun, ...(account && { accountId: account.id }) };
     const differing: AccountReport[] = [];
     let accounts = 0;
-    for await (const report of reconcileBooks(context.stores, options)) {
-      accounts++;
-      if (report.differences.length > 0) differing.push(report);
-    }
+    const compare = async () => {
+      for await (const report of reconcileBooks(context.stores, options)) {
+        accounts++;
+        if (report.differences.length > 0) differing.push(report);
+      }
+    };
+    if (context.isDryRun) await compare();
+    else await context.logs.audited('books_corrected', { account_id: account?.id ?? 'all' }, compare);
     const counted = `${several(accounts, 'account')} compared, ${differing.length} with differences`;
     return {
       json: {

@@ -10,10 +10,13 @@ export const setLimit: Command = {
   async run(context, name, value) {
     const ownBytes = parseBytes(value ?? '');
     const account = await findAccount(context, name ?? '');
-    if (!(await context.stores.administration.setStorageLimit(account.id, ownBytes))) {
-      throw new Refusal('The account was deleted at the same time.');
-    }
     const limitBytes = ownBytes ?? context.defaultStorageLimitBytes;
+    const change = { account_id: account.id, limit_bytes: limitBytes, is_default: ownBytes === undefined };
+    await context.logs.audited('storage_limit_changed', change, async () => {
+      if (!(await context.stores.administration.setStorageLimit(account.id, ownBytes))) {
+        throw new Refusal('The account was deleted at the same time.');
+      }
+    });
     return {
       json: {
         id: account.id,

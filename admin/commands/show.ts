@@ -1,56 +1,120 @@
-import { storageLimitOf } from '../../shared/accounts/account.ts';
+import { type Account, storageLimitOf } from '../../shared/accounts/account.ts';
 import { sentTodayBytes } from '../../shared/accounts/allowance.ts';
 import { listApiKeys } from '../../shared/api-keys/api-key.ts';
-import type { Command } from './command.ts';
+import type { FileRow } from '../../shared/files/file.ts';
+import { timeOfUuid } from '../../shared/ids.ts';
+import { type Session, sessionIdOf } from '../../shared/sessions/session.ts';
+import type { Command, CommandContext } from './command.ts';
 import { findAccount } from './find-account.ts';
-import { bytes, printable, several, time } from './text.ts';
+import { bytes, printable, rowLine, several, time } from './text.ts';
+
+const UPLOADS_SHOWN = 10;
+const REFUSALS_HOURS = 24;
 
 /** Shows everything about an account that an operator may need for the next command. */
 export const show: Command = {
   arguments: ['<account>'],
-  meaning: 'Show profile, usage, limit, keys and sessions',
+  meaning:
+    'Show profile, usage, limit, keys, sessions, the latest uploads, and why the account was refused in the last 24 hours',
   async run(context, name) {
-    const { stores, defaultStorageLimitBytes } = context;
     const account = await findAccount(context, name ?? '');
-    const [{ items: keys }, liveSessions] = await Promise.all([
-      listApiKeys(stores.keys, account.id),
-      stores.sessions.countLive(account.id, Date.now()),
-    ]);
-    const limitBytes = storageLimitOf(account, defaultStorageLimitBytes);
-    const isOwnLimit = account.storageLimitBytes !== undefined;
-    const sentBytes = sentTodayBytes(account, Date.now());
-    const state = account.isSuspended ? 'suspended' : 'open';
-    const json = {
-      id: account.id,
-      email: account.email,
-      name: account.name,
-      picture_url: account.pictureUrl ?? null,
-      created_at: time(account.createdAt),
-      suspended: account.isSuspended,
-      storage_used_bytes: account.storageUsedBytes,
-      storage_limit_bytes: limitBytes,
-      storage_limit_is_default: !isOwnLimit,
-      file_count: account.fileCount,
-      sent_today_bytes: sentBytes,
-      live_sessions: liveSessions,
-      api_keys: keys,
-    };
-    const text = [
-      `account   ${account.id}`,
-      `e-mail    ${printable(account.email)}`,
-      `name      ${printable(account.name)}`,
-      `created   ${time(account.createdAt)}`,
-      `state     ${state}`,
-      `storage   ${bytes(account.storageUsedBytes)} of ${bytes(limitBytes)} (${isOwnLimit ? 'its own limit' : 'the default'})`,
-      `files     ${account.fileCount.toLocaleString('en-US')}`,
-      `sent      ${bytes(sentBytes)} today (UTC)`,
-      `sessions  ${several(liveSessions, 'live session')}`,
-      `keys      ${keys.length}`,
-      ...keys.map(
-        ({ key_prefix, created_at, last_used_at, name }) =>
-          `  ${key_prefix}…  created ${created_at}  last used ${last_used_at ?? 'never'}  ${printable(name)}`,
-      ),
-    ].join('\n');
-    return { json, text };
+    const found = await lookUp(context, account);
+    return { json: toJson(context, account, found), text: toText(context, account, found) };
   },
 };
+
+type Found = Awaited<ReturnType<typeof lookUp>>;
+
+async function lookUp({ stores, logs }: CommandContext, { id }: Account) {
+  const [{ items: keys }, sessions, uploads, refusals] = await Promise.all([
+    listApiKeys(stores.keys, id),
+    stores.sessions.live(id, Date.now()),
+    stores.audit.recent(id, UPLOADS_SHOWN),
+    // The rest is worth showing without the logs.
+    logs.run('refusals-of-account', id, REFUSALS_HOURS).catch((error: Error) => `cannot be read: ${error.message}`),
+  ]);
+  return { keys, sessions: sessions.toSorted((one, other) => other.createdAt - one.createdAt), uploads, refusals };
+}
+
+function toJson({ defaultStorageLimitBytes }: CommandContext, account: Account, found: Found): object {
+  return {
+    id: account.id,
+    email: account.email,
+    name: account.name,
+    picture_url: account.pictureUrl ?? null,
+    created_at: time(account.createdAt),
+    suspended: account.isSuspended,
+    storage_used_bytes: account.storageUsedBytes,
+    storage_limit_bytes: storageLimitOf(account, defaultStorageLimitBytes),
+    storage_limit_is_default: account.storageLimitBytes === undefined,
+    file_count: account.fileCount,
+    sent_today_bytes: sentTodayBytes(account, Date.now()),
+    live_sessions: found.sessions.length,
+    sessions: found.sessions.map(sessionJson),
+    api_keys: found.keys,
+    uploads: found.uploads.map(uploadJson),
+    refusals: found.refusals,
+  };
+}
+
+/** A session is noted as used at most once an hour. */
+const sessionJson = ({ tokenHash, createdAt, refreshedAt, expiresAt }: Session) => ({
+  id: sessionIdOf(tokenHash),
+  created_at: time(createdAt),
+  last_used_at: time(refreshedAt),
+  expires_at: time(expiresAt),
+});
+
+function uploadJson(row: FileRow) {
+  return {
+    id: row.id,
+    state: row.state,
+    via: row.via,
+    begun_at: time(timeOfUuid(row.id)),
+    size_bytes: 'sizeBytes' in row ? row.sizeBytes : null,
+    name: 'name' in row ? row.name : null,
+    ticket_ends_at: row.ticketEndsAt === undefined ? null : time(row.ticketEndsAt),
+  };
+}
+
+function toText({ defaultStorageLimitBytes }: CommandContext, account: Account, found: Found): string {
+  const limitBytes = storageLimitOf(account, defaultStorageLimitBytes);
+  const { keys, sessions, uploads, refusals } = found;
+  return [
+    `account   ${account.id}`,
+    `e-mail    ${printable(account.email)}`,
+    `name      ${printable(account.name)}`,
+    `created   ${time(account.createdAt)}`,
+    `state     ${account.isSuspended ? 'suspended' : 'open'}`,
+    `storage   ${bytes(account.storageUsedBytes)} of ${bytes(limitBytes)} (${account.storageLimitBytes === undefined ? 'the default' : 'its own limit'})`,
+    `files     ${account.fileCount.toLocaleString('en-US')}`,
+    `sent      ${bytes(sentTodayBytes(account, Date.now()))} today (UTC)`,
+    `sessions  ${several(sessions.length, 'live session')}`,
+    ...sessions
+      .map(sessionJson)
+      .map(({ id, created_at, last_used_at }) => `  ${id}…  created ${created_at}  last used ${last_used_at}`),
+    `keys      ${keys.length}`,
+    ...keys.map(
+      ({ key_prefix, created_at, last_used_at, name }) =>
+        `  ${key_prefix}…  created ${created_at}  last used ${last_used_at ?? 'never'}  ${printable(name)}`,
+    ),
+    `uploads   the latest ${uploads.length}`,
+    ...uploads.map(uploadJson).map(uploadLine),
+    `refused   in the last ${REFUSALS_HOURS} hours: ${typeof refusals === 'string' ? refusals : refusals.length || 'nothing'}`,
+    ...(typeof refusals === 'string' ? [] : refusals.map((row) => `  ${rowLine(row).trim()}`)),
+  ].join('\n');
+}
+
+function uploadLine({
+  id,
+  state,
+  via,
+  begun_at,
+  size_bytes,
+  name,
+  ticket_ends_at,
+}: ReturnType<typeof uploadJson>): string {
+  const size = size_bytes === null ? '' : `  ${bytes(size_bytes)}`;
+  const ends = state === 'pending' && ticket_ends_at !== null ? `  ticket ends ${ticket_ends_at}` : '';
+  return `  ${begun_at}  ${state} via ${via}${size}  ${id}${ends}  ${printable(name ?? '')}`.trimEnd();
+}

@@ -10,9 +10,11 @@ export const suspend: Command = {
     'Refuse the keys and the login of the account from the next request on, and end its sessions; its files stay',
   async run(context, name) {
     const account = await findAccount(context, name ?? '');
-    const suspended = await suspendAccount(context.stores, account.id, context.deadline);
-    if (!suspended) throw new Refusal('Another operator restored the account at the same time.');
-    const { keys, sessions } = suspended;
+    const { keys, sessions } = await context.logs.audited('account_suspended', { account_id: account.id }, async () => {
+      const suspended = await suspendAccount(context.stores, account.id, context.deadline);
+      if (!suspended) throw new Refusal('Another operator restored the account at the same time.');
+      return suspended;
+    });
     return {
       json: { id: account.id, suspended: true, keys, sessions },
       text: `${nameOf(account)} is suspended: ${several(keys, 'key')} refused, ${several(sessions, 'session')} ended.`,
@@ -26,10 +28,13 @@ export const restore: Command = {
   meaning: 'End a suspension: the keys of the account work again, and its owner may log in again',
   async run(context, name) {
     const account = await findAccount(context, name ?? '');
-    const keys = await restoreAccount(context.stores, account.id, context.deadline);
-    if (keys === 'being deleted')
-      throw new Refusal('The deletion of this account has begun, and cannot be taken back.');
-    if (keys === undefined) throw new Refusal('Another operator suspended the account at the same time.');
+    const keys = await context.logs.audited('account_restored', { account_id: account.id }, async () => {
+      const restored = await restoreAccount(context.stores, account.id, context.deadline);
+      if (restored === 'being deleted')
+        throw new Refusal('The deletion of this account has begun, and cannot be taken back.');
+      if (restored === undefined) throw new Refusal('Another operator suspended the account at the same time.');
+      return restored;
+    });
     return {
       json: { id: account.id, suspended: false, keys },
       text: `${nameOf(account)} is restored: ${several(keys, 'key')} accepted again. Its sessions stay ended: the owner has to log in again.`,

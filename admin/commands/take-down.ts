@@ -20,7 +20,9 @@ export const takeDown: Command = {
     const what = file ? printable(file.name) : 'remains of a deleted file';
     const whose = account ? nameOf(account) : `an account that is gone (${owner.accountId})`;
     await context.confirm(`Delete "${what}" of ${whose}?`);
-    await takeDownObject(stores, published, context.deadline);
+    await context.logs.audited('file_taken_down', { account_id: owner.accountId, file_id: owner.id }, () =>
+      takeDownObject(stores, published, context.deadline),
+    );
     return {
       json: {
         deleted: true,

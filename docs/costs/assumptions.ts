@@ -14,6 +14,8 @@ export const ASSUMPTIONS = {
   accessLogBytes: 330,
   /** CloudFront's line of a download, six fields as JSON. */
   downloadLogBytes: 200,
+  /** CloudFront's line of a request to the app, eleven fields as JSON. */
+  appLogBytes: 350,
   /** What CloudWatch counts of every line besides its text. Source: CloudWatch Logs, "PutLogEvents". */
   lineOverheadBytes: 26,
   /** What a stranger downloads without a pause: 1 Gbit/s. */

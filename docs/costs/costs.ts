@@ -42,7 +42,7 @@ export function costOfRequests(name: MeteredRequest, count: number): Cost {
       costOf('event', use.events * count),
     cloudFront: edgeCost(name, use) * count,
     firewall: costOf('firewallRequest', edgeRequests(name, use) * count),
-    logs: costOf('logTaken', ((logBytes(use) + downloadLogBytes(name)) * count) / GB),
+    logs: costOf('logTaken', ((logBytes(use) + edgeLogBytes(name, use)) * count) / GB),
   };
 }
 
@@ -73,8 +73,10 @@ function edgeRequests(name: MeteredRequest, { apiRequests }: Use): number {
   return { app: apiRequests, cdn: 1, none: 0 }[through];
 }
 
-function downloadLogBytes(name: MeteredRequest): number {
-  return METERED_REQUESTS[name].through === 'cdn' ? ASSUMPTIONS.downloadLogBytes : 0;
+/** CloudFront's own lines. */
+function edgeLogBytes(name: MeteredRequest, use: Use): number {
+  const { appLogBytes, downloadLogBytes } = ASSUMPTIONS;
+  return { app: appLogBytes, cdn: downloadLogBytes, none: 0 }[METERED_REQUESTS[name].through] * edgeRequests(name, use);
 }
 
 function logBytes(use: Use): number {

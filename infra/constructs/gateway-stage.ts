@@ -52,12 +52,12 @@ const ACCESS_LOG_FIELDS = {
 /**
  * The settings of the gateway's stage: throttling and access log.
  * @param stageName  is part of the name of the metric, because a metric filter gives its metric no fixed dimension.
- * @returns also the metric that counts throttled requests. The gateway has no metric of its own for them, only for all 4xx.
+ * @returns also the access log, and the metric that counts throttled requests. The gateway has no metric of its own for them, only for all 4xx.
  */
 export function gatewayStage(
   scope: Construct,
   stageName: string,
-): { options: apigateway.StageOptions; throttles: cloudwatch.Metric } {
+): { options: apigateway.StageOptions; throttles: cloudwatch.Metric; accessLog: logs.LogGroup } {
   const accessLog = new logs.LogGroup(scope, 'AccessLog', {
     retention: logs.RetentionDays.ONE_MONTH,
     removalPolicy: RemovalPolicy.DESTROY,
@@ -67,7 +67,7 @@ export function gatewayStage(
     metricNamespace: METRIC_NAMESPACE,
     metricName: `GatewayThrottles-${stageName}`,
   });
-  return { options: stageOptions(accessLog), throttles: throttles.metric() };
+  return { options: stageOptions(accessLog), throttles: throttles.metric(), accessLog };
 }
 
 function stageOptions(accessLog: logs.LogGroup): apigateway.StageOptions {

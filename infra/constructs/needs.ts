@@ -50,6 +50,8 @@ export interface SharedResources {
   readonly originSecret: secretsmanager.Secret;
   readonly appUrlParameterName: string;
   readonly cdnUrl: string;
+  /** The log group of the audit trail. */
+  readonly auditLogName: string;
 }
 
 /** What one function needs. {@link bindNeeds} derives both its grants and its environment from this, so they cannot differ. */

@@ -18,6 +18,8 @@ export interface ServiceFunctionProps {
   /** In MB. Lambda gives CPU in proportion (1,769 MB is one vCPU). */
   readonly memoryMb: number;
   readonly timeoutSeconds: number;
+  /** Whether its lines belong to the audit trail, instead of a log group of its own. */
+  readonly isAudited: boolean;
   /** The concurrency that is reserved for this function. Absent: it uses the unreserved concurrency of the AWS account. */
   readonly reservedConcurrency?: number;
   /** What happens to events that it failed to handle; absent for a function that is not invoked asynchronously. */
@@ -33,16 +35,18 @@ export interface FailedEvents {
   readonly queue: sqs.IQueue;
 }
 
-/** A Lambda function with its own role and log group, granted exactly what it needs. */
+/** A Lambda function with its own role, granted exactly what it needs. */
 export class ServiceFunction extends Construct {
   readonly function: lambda.Function;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
-    const logGroup = new logs.LogGroup(this, 'Logs', {
-      retention: logs.RetentionDays.ONE_MONTH,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+    const logGroup = props.isAudited
+      ? logs.LogGroup.fromLogGroupName(this, 'Logs', props.resources.auditLogName)
+      : new logs.LogGroup(this, 'Logs', {
+          retention: logs.RetentionDays.ONE_MONTH,
+          removalPolicy: RemovalPolicy.DESTROY,
+        });
     const role = new iam.Role(this, 'Role', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
     logGroup.grantWrite(role);
     this.function = new lambda.Function(this, 'Function', {

@@ -88,9 +88,10 @@ function uploads(watched: Watched): cloudwatch.IWidget[] {
 
 function refusals(watched: Watched): cloudwatch.IWidget[] {
   const stage = `Stage="${watched.stage.name}"`;
-  const logGroupNames = Object.entries(watched.api.functions).flatMap(([name, { logGroup }]) =>
+  const names = Object.entries(watched.api.functions).flatMap(([name, { logGroup }]) =>
     Object.hasOwn(ROUTES, name) ? [logGroup.logGroupName] : [],
   );
+  const logGroupNames = [...new Set(names)];
   return [
     graph('Rejections by code', [search(`${METRIC_NAMESPACE},Stage,Code`, `MetricName="Rejections" ${stage}`)]),
     graph('Refused by the limiter, by class', [

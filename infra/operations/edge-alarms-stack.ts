@@ -2,13 +2,15 @@ import { type CfnOutput, Duration, Fn, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { servedFrom } from '../constructs/served-region.ts';
+import { addOutput } from '../settings/outputs.ts';
 import type { StageConfig } from '../settings/stage.ts';
 import { addAlarm } from './alarm.ts';
 import { ALARMS, descriptionOf } from './alarm-list.ts';
 import { addAlarmTopics } from './alarm-topics.ts';
 import { addBudget } from './budget.ts';
-import { addDownloadLog } from './download-log.ts';
+import { addDistributionLogs } from './distribution-logs.ts';
 import { addBurnAlarm, FAST_BURN } from './error-budget.ts';
+import { saveQueries } from './saved-queries.ts';
 import { edgeMetric } from './watched.ts';
 
 export interface EdgeAlarmsStackProps {
@@ -28,8 +30,9 @@ const ASSUMED_BUDGET_USD = 100;
 const BUDGET_OF_AN_HOUR = 1 / 20;
 
 /**
- * The alarms on CloudFront's metrics, and the log of downloads. These metrics, and so their alarms and topics, are only in
- * us-east-1, wherever the service is (decision 0007), and so is CloudFront's log. The budget belongs to no Region. The stack has no state, and no other stack refers to it.
+ * The alarms on CloudFront's metrics, and the logs of the distributions. These metrics, and so their alarms and topics, are only in
+ * us-east-1, wherever the service is (decision 0007), and so are CloudFront's logs.
+ * The budget belongs to no Region. The stack has no state, and no other stack refers to it.
  */
 export class EdgeAlarmsStack extends Stack {
   constructor(scope: Construct, id: string, props: EdgeAlarmsStackProps) {
@@ -41,7 +44,11 @@ export class EdgeAlarmsStack extends Stack {
       CdnServerErrors: this.serverErrors('CdnServerErrors', stage, ids.cdn),
       TrafficCost: this.trafficCost(stage, ids),
     };
-    addDownloadLog(this, { name: this.stackName, distributionId: ids.cdn });
+    const { requests, downloads } = addDistributionLogs(this, ids);
+    addOutput(this, 'RequestLog', requests.logGroupName);
+    addOutput(this, 'DownloadLog', downloads.logGroupName);
+    saveQueries(this, stage, 'requests', [requests]);
+    saveQueries(this, stage, 'downloads', [downloads]);
     const { monthlyBudgetUsd: monthlyUsd, alarmEmails: emails } = stage;
     if (monthlyUsd !== undefined) addBudget(this, { name: this.stackName, monthlyUsd, emails: emails.ticket });
     addAlarmTopics(

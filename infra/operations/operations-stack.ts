@@ -5,9 +5,10 @@ import { addAlarmTopics } from './alarm-topics.ts';
 import { Alarms } from './alarms.ts';
 import { addCanary } from './canary.ts';
 import { addDashboard } from './dashboard.ts';
-import type { Watched } from './watched.ts';
+import { saveQueries } from './saved-queries.ts';
+import { serviceLogs, type Watched } from './watched.ts';
 
-/** The canary, the alarms, their topics, and the dashboard. The stack has no state, and the service runs without it. */
+/** The canary, the alarms, their topics, the dashboard, and the saved queries. The stack has no state, and the service runs without it. */
 export class OperationsStack extends Stack {
   constructor(scope: Construct, id: string, { bundles, ...watched }: Watched & { readonly bundles: string }) {
     super(scope, id, { env: watched.stage.place });
@@ -22,6 +23,7 @@ export class OperationsStack extends Stack {
       watched,
       alarms.map(({ alarm }) => alarm),
     );
+    saveQueries(this, watched.stage, 'service', serviceLogs(watched));
     const consoleUrl = `https://${Aws.REGION}.console.aws.amazon.com/cloudwatch/home?region=${Aws.REGION}`;
     addOutput(this, 'OperationsDashboardUrl', `${consoleUrl}#dashboards/dashboard/${dashboard.dashboardName}`);
   }

@@ -1,6 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import type { Distribution } from 'aws-cdk-lib/aws-cloudfront';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { TABLES, type TableDefinition, type TableName } from '../../shared/aws/tables.ts';
 import { METRIC_NAMESPACE, type MetricDimensions, type MetricName } from '../../shared/metrics.ts';
 import type { SharedResources } from '../constructs/needs.ts';
@@ -18,6 +19,13 @@ export interface Watched {
   /** Absent when streaming uploads are off. */
   readonly streaming: StreamingStack | undefined;
   readonly distributions: Readonly<Record<'app' | 'cdn', Distribution>>;
+}
+
+/** The logs of the functions, the gateway and the streaming server, each once. Some functions share one. */
+export function serviceLogs({ api, streaming }: Watched): ILogGroup[] {
+  const all = [...Object.values(api.functions).map(({ logGroup }) => logGroup), api.accessLog];
+  if (streaming) all.push(streaming.logGroup);
+  return [...new Map(all.map((group) => [group.logGroupName, group])).values()];
 }
 
 export const FIVE_MINUTES = Duration.minutes(5);

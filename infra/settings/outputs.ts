@@ -23,6 +23,7 @@ export const OUTPUTS = {
   TicketTopic: { stack: 'Operations', meaning: 'The SNS topic of alarms that wait for a working day' },
   EdgePageTopic: { stack: 'EdgeAlarms', meaning: 'As `PageTopic`, for the alarms of the edge, in us-east-1' },
   EdgeTicketTopic: { stack: 'EdgeAlarms', meaning: 'As `TicketTopic`, for the alarms of the edge, in us-east-1' },
+  RequestLog: { stack: 'EdgeAlarms', meaning: 'The log group in us-east-1 with a line for every request to the app' },
   DownloadLog: { stack: 'EdgeAlarms', meaning: 'The log group in us-east-1 with a line for every download' },
   OperationsDashboardUrl: { stack: 'Operations', meaning: 'The dashboard of the operator' },
 } as const satisfies Record<string, { stack: string; meaning: string }>;

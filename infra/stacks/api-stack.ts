@@ -4,6 +4,7 @@ import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import type * as logs from 'aws-cdk-lib/aws-logs';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { directTicketMs } from '../../shared/limits.ts';
@@ -48,6 +49,15 @@ const MEMORY_MB: Readonly<Partial<Record<RouteName, number>>> = {
   completeUpload: 1_024,
 };
 
+/** The routes whose lines are kept as an audit trail: logins, sessions and keys come and go by them (decision 0034). */
+const AUDITED: ReadonlySet<string> = new Set<RouteName>([
+  'finishLogin',
+  'logout',
+  'endSessions',
+  'createApiKey',
+  'revokeApiKey',
+]);
+
 /** Lambda's own maximum age of an event. Source: Lambda API, "PutFunctionEventInvokeConfig". */
 const EVENT_AGE_MAX_SECONDS = 6 * 3_600;
 /** Events that are handled at once. Each usually takes a second, or as long as the client's own attempt that it waits for. */
@@ -65,6 +75,7 @@ export class ApiStack extends Stack {
   readonly failedEvents: sqs.Queue;
   /** How many requests the gateway refused because a route had too many. */
   readonly gatewayThrottles: cloudwatch.Metric;
+  readonly accessLog: logs.ILogGroup;
   readonly #functions: Record<string, lambda.Function> = {};
   readonly #props: ApiStackProps;
 
@@ -80,8 +91,9 @@ export class ApiStack extends Stack {
     acceptFindings(this.failedEvents, {
       SQS3: 'This is the dead-letter queue itself; nothing consumes it',
     });
-    const { options, throttles } = gatewayStage(this, props.stage.name);
+    const { options, throttles, accessLog } = gatewayStage(this, props.stage.name);
     this.gatewayThrottles = throttles;
+    this.accessLog = accessLog;
     this.restApi = new apigateway.RestApi(this, 'Api', {
       description: 'File hosting API',
       // The name is a dimension of the gateway's metrics, so each stage has its own.
@@ -189,7 +201,15 @@ export class ApiStack extends Stack {
     background: Pick<ServiceFunctionProps, 'failedEvents' | 'reservedConcurrency'> = {},
   ): lambda.Function {
     const id = `${name[0]?.toUpperCase()}${name.slice(1)}`;
-    const props = { ...this.#props, bundle: name, needs, memoryMb, timeoutSeconds, ...background };
+    const props = {
+      ...this.#props,
+      bundle: name,
+      needs,
+      memoryMb,
+      timeoutSeconds,
+      isAudited: AUDITED.has(name),
+      ...background,
+    };
     const service = new ServiceFunction(this, id, props).function;
     this.#functions[name] = service;
     return service;

@@ -1,6 +1,7 @@
 import { CfnOutput, type CfnResource, Duration, Fn, RemovalPolicy, Stack, Token } from 'aws-cdk-lib';
 import type * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import * as logs from 'aws-cdk-lib/aws-logs';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import * as ssm from 'aws-cdk-lib/aws-ssm';
@@ -43,6 +44,7 @@ export class DataStack extends Stack {
   readonly resources: SharedResources;
   readonly distribution: cloudfront.Distribution;
   readonly distributionId: CfnOutput;
+  readonly #auditLog: logs.LogGroup;
 
   constructor(scope: Construct, id: string, { stage, webAcl }: DataStackProps) {
     const keep = stage.keepsData;
@@ -52,6 +54,7 @@ export class DataStack extends Stack {
     const tables = Object.fromEntries(
       Object.entries(TABLES).map(([name, table]) => [name, this.table(name as TableName, table, stage)]),
     ) as Record<TableName, dynamodb.ITableV2>;
+    this.#auditLog = this.auditLog(keep);
     const uploads = this.uploadsBucket(stage);
     if (stage.secondCopy) replicateFiles(uploads, stage);
     this.distribution = new CdnDistribution(this, 'Cdn', { uploads, stage, webAclArn: webAcl?.arn }).distribution;
@@ -77,6 +80,7 @@ export class DataStack extends Stack {
         removalPolicy,
       }),
       appUrlParameterName: appUrlParameterName(stage.name),
+      auditLogName: this.publish('PublishedAuditLog', this.#auditLog.logGroupName),
     };
     acceptFindings(this.resources.loginProvider, {
       SMG4: 'Google creates it, so no function of the service can rotate it; the operator enters a new one',
@@ -109,6 +113,7 @@ export class DataStack extends Stack {
       STAGE: stage.name,
       CANARY_KEY_PARAMETER: canaryKeyParameterName(stage.name),
       UPLOADS_BUCKET: this.resources.uploads.bucketName,
+      AUDIT_LOG: this.#auditLog.logGroupName,
       CDN_URL: addressOf(this.distribution, stage.cdnDomain),
       CDN_DISTRIBUTION_URL: addressOf(this.distribution, undefined),
       STORAGE_LIMIT_BYTES: String(stage.limits.STORAGE_LIMIT_BYTES),
@@ -166,6 +171,19 @@ export class DataStack extends Stack {
     });
   }
 
+  /**
+   * The audit trail (decision 0034): the lines of the functions of logins, sessions and keys, and those of `npm run admin`. No role
+   * of the service may delete or change a line.
+   */
+  private auditLog(keep: boolean): logs.LogGroup {
+    const group = new logs.LogGroup(this, 'AuditLog', {
+      retention: logs.RetentionDays.THREE_MONTHS,
+      removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    });
+    (group.node.defaultChild as logs.CfnLogGroup).deletionProtectionEnabled = keep;
+    return group;
+  }
+
   private loginProvider(removalPolicy: RemovalPolicy): secretsmanager.Secret {
     const secret = new secretsmanager.Secret(this, 'LoginProvider', {
       description: 'OAuth client of the Google login: {"client_id", "client_secret"}; the operator fills it in',
@@ -217,7 +235,7 @@ export class DataStack extends Stack {
       eventBridgeConfiguration: { eventBridgeEnabled: true },
     };
     acceptFindings(bucket, {
-      S1: 'An access log line would contain the key of a file, which is its link, and an address; our logs contain neither',
+      S1: 'An access log line would contain the key of a file, which is its link; our logs contain none',
     });
     return bucket;
   }

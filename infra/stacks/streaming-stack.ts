@@ -19,12 +19,13 @@ export class StreamingStack extends Stack {
   readonly webFunction: lambda.WebFunction;
   /** The number of requests that all environments together serve at once. */
   readonly places: number;
+  readonly logGroup: logs.ILogGroup;
 
   constructor(scope: Construct, id: string, props: ApiStackProps & { data: DataStack; environments: number }) {
     super(scope, id, { env: props.stage.place });
     const { environments } = props;
     this.places = environments * STREAMING_PLACES_PER_ENVIRONMENT;
-    const logGroup = new logs.LogGroup(this, 'Logs', {
+    this.logGroup = new logs.LogGroup(this, 'Logs', {
       retention: logs.RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
     });
@@ -34,7 +35,7 @@ export class StreamingStack extends Stack {
       removalPolicy: RemovalPolicy.DESTROY,
     });
     const role = new iam.Role(this, 'Role', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
-    logGroup.grantWrite(role);
+    this.logGroup.grantWrite(role);
     this.webFunction = new lambda.WebFunction(this, 'UploadStream', {
       // These names must be unique in an account, over all Regions.
       webFunctionName: `FileHosting-${props.stage.name}-UploadStream-${Aws.REGION}`,
@@ -49,7 +50,7 @@ export class StreamingStack extends Stack {
       defaultEndpoint: { maxEnvironments: environments, rateLimit: 100 },
       timeout: Duration.seconds(900),
       role,
-      logGroup,
+      logGroup: this.logGroup,
       environment: {
         ...throughOutputs(bindNeeds(role, UPLOAD_STREAM_NEEDS, props.resources, props.stage), props.data),
         STREAMING_PLACES: String(STREAMING_PLACES_PER_ENVIRONMENT),

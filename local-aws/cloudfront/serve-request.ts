@@ -57,7 +57,7 @@ export async function serveRequest(
   const viewer = readViewerRequest(message);
   let outcome: Outcome | undefined;
   if (options.log) logWhenClosed(message, response, options.log, () => outcome?.answer);
-  if (options.writeAccessLine) accessLineWhenClosed(message, response, options.writeAccessLine);
+  if (options.writeAccessLine) accessLineWhenClosed(message, response, options.writeAccessLine, () => outcome?.answer);
 
   const isContinued = options.expectsContinue ? continueWhenRead(viewer, response) : () => true;
   const requestBody = options.onExchange && keepJson(viewer?.headers, viewer?.body);
@@ -107,20 +107,26 @@ function logWhenClosed(
   });
 }
 
-function accessLineWhenClosed(message: IncomingMessage, response: ServerResponse, write: WriteAccessLine): void {
+function accessLineWhenClosed(
+  message: IncomingMessage,
+  response: ServerResponse,
+  write: WriteAccessLine,
+  answer: () => Answer | undefined,
+): void {
   const { socket } = message;
   const viewerAddress = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
   const started = performance.now();
   const [sentBefore, receivedBefore] = [socket.bytesWritten, socket.bytesRead];
   response.once('close', () => {
+    const headers = answer()?.headers ?? new Map();
     write({
       endedAt: Date.now(),
       method: message.method ?? '',
       path: (message.url ?? '').replace(/\?.*/s, ''),
       status: response.headersSent ? response.statusCode : 0,
       viewerAddress,
-      requestId: String(response.getHeader('x-amz-cf-id') ?? '-'),
-      resultType: String(response.getHeader('x-cache') ?? 'Error').replace(/ from cloudfront$/, ''),
+      requestId: header(headers, 'x-amz-cf-id') ?? '-',
+      resultType: header(headers, 'x-cache')?.replace(/ from cloudfront$/, '') ?? 'Error',
       bytesSent: socket.bytesWritten - sentBefore,
       bytesReceived: socket.bytesRead - receivedBefore,
       milliseconds: performance.now() - started,

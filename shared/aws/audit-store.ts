@@ -2,6 +2,7 @@ import {
   GetCommand,
   paginateQuery,
   paginateScan,
+  QueryCommand,
   type QueryCommandInput,
   type TransactWriteItem,
   type TransactWriteUpdate,
@@ -33,6 +34,20 @@ export const auditStore: AuditStore = {
       const row = toFileRow(item);
       if (row) yield row;
     }
+  },
+
+  async recent(accountId, count) {
+    const command = new QueryCommand({
+      TableName: tableName('files'),
+      ConsistentRead: true,
+      // The ids of other rows begin with `#`, which sorts before every digit.
+      KeyConditionExpression: 'account_id = :account AND id >= :digits',
+      ExpressionAttributeValues: { ':account': accountId, ':digits': '0' },
+      ScanIndexForward: false,
+      Limit: count,
+    });
+    const { Items = [] } = await dynamoDb.send(command);
+    return Items.flatMap((item) => toFileRow(item) ?? []);
   },
 
   async *listed(accountId) {

@@ -58,9 +58,7 @@ export const sessionStore: SessionStore = {
     await failedCondition(writeItem(() => dynamoDb.send(command)));
   },
 
-  async remove(tokenHash) {
-    await removeRow(tokenHash);
-  },
+  remove: removeRow,
 
   async removeAll(accountId, { last } = { last: undefined }) {
     const list = await listOf(accountId);
@@ -71,10 +69,10 @@ export const sessionStore: SessionStore = {
     return removed.filter(Boolean).length;
   },
 
-  async countLive(accountId, now) {
+  async live(accountId, now) {
     const hashes = [...((await listOf(accountId))?.ends.keys() ?? [])];
     const sessions = await eachOf(hashes, CONCURRENCY, sessionStore.find);
-    return sessions.filter((session) => session && session.expiresAt > now).length;
+    return sessions.filter((session) => session !== undefined).filter(({ expiresAt }) => expiresAt > now);
   },
 };
 

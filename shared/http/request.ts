@@ -67,6 +67,14 @@ export function header(event: ApiEvent, name: string): string | undefined {
   return values.length > 0 ? values.join(', ') : undefined;
 }
 
+/**
+ * The address of the client, for the log. It is the one that our edge sends: no other client has the key of the gateway (decision
+ * 0018), and the streaming server refuses all others before anything is logged.
+ */
+export function loggedAddress(event: ApiEvent): string {
+  return header(event, 'x-viewer-address') ?? event.requestContext.identity.sourceIp;
+}
+
 const IDEMPOTENCY_KEY_PATTERN = new RegExp(IDEMPOTENCY_KEY.pattern);
 
 /**

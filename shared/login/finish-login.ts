@@ -1,6 +1,6 @@
 import { type AccountStore, upsertAccountAtLogin } from '../accounts/account.ts';
 import { type Cookie, isSecureUrl, sessionCookie, sessionTokenIn } from '../http/cookies.ts';
-import { endSession, type SessionStore, startSession } from '../sessions/session.ts';
+import { endSession, hashToken, type SessionStore, sessionIdOf, startSession } from '../sessions/session.ts';
 import { type AllowList, accountIdOf, isAllowed, verifyIdToken } from './identity.ts';
 import { findAttempt, forgetAttempt } from './login-attempt.ts';
 import { LoginError, type LoginErrorCode, loginErrorCodeOf } from './login-error.ts';
@@ -23,7 +23,17 @@ export interface LoginCallback {
   readonly cookies: readonly Cookie[];
 }
 
+/** The session that a login has begun, for the audit trail. */
+interface BegunSession {
+  readonly accountId: string;
+  readonly session: string;
+  /** The session that this browser had before, which has ended. */
+  readonly replacedSession?: string;
+}
+
 export interface LoginOutcome extends LoginRedirect {
+  /** Absent when there is no session. */
+  readonly begun?: BegunSession;
   /** Why there is no session; absent when there is one. `cause` is for the log. */
   readonly refusal?: { readonly code: LoginErrorCode; readonly cause: unknown };
 }
@@ -44,16 +54,20 @@ export async function finishLogin(
   const state = parameter(callback, 'state');
   const over = forgetAttempt(state, callback.cookies, isSecureUrl(appUrl));
   try {
-    const token = await logIn(setting, callback, clock);
-    return { location: `${appUrl}/dashboard`, cookies: [sessionCookie(token, appUrl), ...over] };
+    const { token, ...begun } = await logIn(setting, callback, clock);
+    return { location: `${appUrl}/dashboard`, cookies: [sessionCookie(token, appUrl), ...over], begun };
   } catch (cause) {
     const code = loginErrorCodeOf(cause);
     return { location: `${appUrl}/dashboard/login?error=${code}`, cookies: over, refusal: { code, cause } };
   }
 }
 
-/** Checks the callback, and makes the session. @returns its token. */
-async function logIn(setting: LoginSetting, callback: LoginCallback, clock: () => number): Promise<string> {
+/** Checks the callback, and makes the session. */
+async function logIn(
+  setting: LoginSetting,
+  callback: LoginCallback,
+  clock: () => number,
+): Promise<BegunSession & { readonly token: string }> {
   const { provider, appUrl, allowed, accounts, sessions } = setting;
   const attempt = findAttempt(parameter(callback, 'state'), callback.cookies, {
     isSecure: isSecureUrl(appUrl),
@@ -70,8 +84,10 @@ async function logIn(setting: LoginSetting, callback: LoginCallback, clock: () =
   if (account.isSuspended) throw new LoginError('not_allowed', 'the account is suspended');
 
   const oldToken = sessionTokenIn(callback.cookies, appUrl);
-  if (oldToken !== undefined) await endSession(sessions, oldToken);
-  return startSession(sessions, id, clock);
+  const ended = oldToken === undefined ? undefined : await endSession(sessions, oldToken);
+  const token = await startSession(sessions, id, clock);
+  const replaced = ended === undefined ? {} : { replacedSession: sessionIdOf(ended) };
+  return { token, accountId: id, session: sessionIdOf(hashToken(token) ?? ''), ...replaced };
 }
 
 /** The code that the provider sent with the browser. @throws LoginError when it sent an error, or another issuer answered. */

@@ -29,16 +29,16 @@ export interface SessionStore {
   find(tokenHash: string): Promise<Session | undefined>;
   /** Restarts the idle time, if the session still exists: a late refresh does not bring it back. */
   refresh(session: Pick<Session, 'tokenHash' | 'refreshedAt' | 'expiresAt'>): Promise<void>;
-  /** Ends a session. Harmless when it is gone already. */
-  remove(tokenHash: string): Promise<void>;
+  /** Ends a session. Harmless when it is gone already. @returns false when there was none. */
+  remove(tokenHash: string): Promise<boolean>;
   /**
    * Ends every session of an account that was made before this call. Harmless at any time, and twice.
    * @param options.last  is ended after all others, so that its owner can try again when this fails on the way.
    * @returns how many sessions there were.
    */
   removeAll(accountId: string, options?: { readonly last: string | undefined }): Promise<number>;
-  /** Counts the sessions of an account that have not ended. @param now  epoch milliseconds. */
-  countLive(accountId: string, now: number): Promise<number>;
+  /** The sessions of an account that have not ended. @param now  epoch milliseconds. */
+  live(accountId: string, now: number): Promise<Session[]>;
 }
 
 /** A token has 256 random bits: it cannot be guessed, so a plain hash is enough. */
@@ -92,16 +92,22 @@ export async function findSession(
   return session;
 }
 
-/** Logs a browser out: from the next request on its token is refused. Harmless for a text that is not a token. */
-export async function endSession(sessions: SessionStore, token: string): Promise<void> {
+/**
+ * Logs a browser out: from the next request on its token is refused. Harmless for a text that is not a token.
+ * @returns the hash of the token; undefined when there was no such session.
+ */
+export async function endSession(sessions: SessionStore, token: string): Promise<string | undefined> {
   const tokenHash = hashToken(token);
-  if (tokenHash) await sessions.remove(tokenHash);
+  return tokenHash !== undefined && (await sessions.remove(tokenHash)) ? tokenHash : undefined;
 }
 
 /** The hash under which a token's session is stored; undefined for a text that cannot be a token. */
 export function hashToken(token: string): string | undefined {
   return TOKEN_FORMAT.test(token) ? createHash('sha256').update(token).digest('hex') : undefined;
 }
+
+/** Names a session in the audit trail by the hash of its token; of no use as a cookie. */
+export const sessionIdOf = (tokenHash: string): string => tokenHash.slice(0, 12);
 
 /** A session ends when it was idle for {@link SESSION_IDLE_MS}, and {@link SESSION_MAX_MS} after login in any case. */
 function expiryOf({ createdAt, refreshedAt }: Pick<Session, 'createdAt' | 'refreshedAt'>): number {

@@ -1,10 +1,10 @@
 import middy from '@middy/core';
 import type { Context } from 'aws-lambda';
 import { asApiError } from '../errors.ts';
-import { type ApiEvent, header } from '../http/request.ts';
+import { type ApiEvent, header, loggedAddress } from '../http/request.ts';
 import type { ApiResult } from '../http/response.ts';
 import { isUuid } from '../ids.ts';
-import { describeError, log } from '../log.ts';
+import { type AuditEvent, audit, describeError, log } from '../log.ts';
 import { measure } from '../metrics.ts';
 import { ROUTES, type Route, type RouteName } from '../routes.ts';
 import { type Deadline, deadlineOf, inTime, withinInvocation } from '../time-limit.ts';
@@ -92,17 +92,14 @@ function requestLog(name: RouteName | 'unknownRoute'): Middleware {
   return { before: requestLogBefore, after: requestLogAfter, onError: requestLogAfter };
 }
 
-/**
- * Who sent a request, and from where, for the log. The address is the one that our edge sends: no other client has the key of the
- * gateway (decision 0018), and the streaming server refuses all others before they get here.
- */
+/** Who sent a request, and from where, for the log. */
 function describeClient(event: ApiEvent): Record<string, unknown> {
-  const { caller, refusedKeyPrefix, requestContext } = event;
+  const { caller, refusedKeyPrefix } = event;
   const keyPrefix = caller?.keyPrefix ?? refusedKeyPrefix;
   return {
     ...(caller && { account_id: caller.accountId, by: caller.by }),
     ...(keyPrefix !== undefined && { key_prefix: keyPrefix }),
-    client_address: header(event, 'x-viewer-address') ?? requestContext.identity.sourceIp,
+    client_address: loggedAddress(event),
   };
 }
 
@@ -113,6 +110,35 @@ function describeTarget(event: ApiEvent, response: ApiResult | null | undefined)
   const bytes = event.stream?.bytes ?? Number(header(event, 'content-length'));
   // A client can put any text into a path.
   return { ...(isUuid(id) && { resource_id: id }), ...(bytes > 0 && { request_bytes: bytes }) };
+}
+
+/** What a line of the audit trail says of an event besides its client; never a secret, and no name of a file or key. */
+interface AuditFields {
+  /** Absent when nobody is known, as for a refused login. */
+  readonly account_id?: string;
+  /** The session that began or ended: the beginning of the hash of its token. */
+  readonly session?: string;
+  /** The session that this browser had before. */
+  readonly replaced_session?: string;
+  readonly sessions?: number;
+  readonly key_id?: string;
+  readonly key_prefix?: string;
+  readonly code?: string;
+}
+
+const USER_AGENT_MAX = 256;
+
+/**
+ * Writes what a request has done into the audit trail (decision 0034), right after the effect. When the process dies in between, the
+ * line is missing: then the rows, and the line of the gateway, are what is left.
+ */
+export function auditRequest(event: ApiEvent, what: AuditEvent, fields: AuditFields): void {
+  audit(what, {
+    ...fields,
+    request_id: event.requestContext.requestId,
+    client_address: loggedAddress(event),
+    user_agent: (header(event, 'user-agent') ?? '').slice(0, USER_AGENT_MAX),
+  });
 }
 
 /** Adds the headers that every answer carries, errors included: the request id, `no-store`, `nosniff`. */

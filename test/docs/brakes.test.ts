@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SAVED_QUERIES } from '../../infra/settings/log-queries.ts';
 import type { Template } from '../../local-aws/service.ts';
 import { client } from '../support/client.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -124,7 +125,11 @@ describe('a service whose operator stops', () => {
 
 test('the log of downloads has the fields of the query in the guide, and none that tells who reads', async () => {
   const { EdgeAlarms } = await templatesOf('prod');
-  const [delivery] = resourcesOf(EdgeAlarms, 'AWS::Logs::Delivery');
+  const ofDownloads = (type: string) =>
+    resourcesOf(EdgeAlarms, type).filter(({ Properties }) =>
+      /downloads$/.test(String(Properties?.Name ?? Properties?.DeliverySourceName)),
+    );
+  const [delivery] = ofDownloads('AWS::Logs::Delivery');
   const fields = delivery?.Properties?.RecordFields as string[];
   const [query = ''] = linesOf('Finding a hot link, and stopping it').filter((line) => line.includes('start-query'));
   const asked = [...query.matchAll(/`([a-z-]+)`/g)].map(([, field]) => field);
@@ -133,8 +138,9 @@ test('the log of downloads has the fields of the query in the guide, and none th
   expect(
     fields.filter((field) => /ip|host|referer|cookie|agent|query|forwarded|port|asn|country/i.test(field)),
   ).toEqual([]);
-  const [source] = resourcesOf(EdgeAlarms, 'AWS::Logs::DeliverySource');
+  expect(query).toContain(`'${SAVED_QUERIES['hot-links'].text}'`);
+  const [source] = ofDownloads('AWS::Logs::DeliverySource');
   expect(JSON.stringify(source?.Properties?.ResourceArn)).toContain('"OutputName":"CdnDistributionId"');
   const groups = resourcesOf(EdgeAlarms, 'AWS::Logs::LogGroup');
-  expect(groups.map(({ Properties }) => Properties?.RetentionInDays)).toEqual([7]);
+  expect(groups.map(({ Properties }) => Properties?.RetentionInDays)).toEqual([30, 7]);
 });

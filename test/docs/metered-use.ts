@@ -71,7 +71,9 @@ async function prepare(service: TestService): Promise<[TestAccount, TestAccount,
   // limiter has two records of metrics.
   const requests = Array.from({ length: 4 * 3 + links.length + LOW_LIMIT }, () => 'request');
   const metrics = Array.from({ length: links.length + LOW_LIMIT + 1 }, () => 'metrics');
-  await linesOf(() => service.logs, [...requests, ...metrics]);
+  // A new account is a login and a new key.
+  const audits = Array.from({ length: 4 * 2 }, () => 'audit');
+  await linesOf(() => service.logs, [...requests, ...metrics, ...audits]);
   return [uploader, lister, limited, links];
 }
 

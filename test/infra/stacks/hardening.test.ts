@@ -89,7 +89,7 @@ async function statementsOf(assembly: string): Promise<[holder: string, Statemen
   );
 }
 
-describe.each(STAGES)('in the stage %s', (_name, assembly) => {
+describe.each(STAGES)('in the stage %s', (stage, assembly) => {
   test('every bucket is private, and requires TLS', async () => {
     const buckets = await resourcesOf(assembly(), 'AWS::S3::Bucket');
     const policies = await resourcesOf(assembly(), 'AWS::S3::BucketPolicy');
@@ -140,9 +140,10 @@ describe.each(STAGES)('in the stage %s', (_name, assembly) => {
     }
   });
 
-  test('every function writes to a log group that expires and is deleted with its stack', async () => {
+  test('every function writes to a log group that expires, and is deleted with its stack unless it is the audit trail', async () => {
     const groups = await resourcesOf(assembly(), 'AWS::Logs::LogGroup');
     for (const { logicalId, properties, deletionPolicy } of groups) {
+      if (logicalId.startsWith('AuditLog')) continue; // see below
       // The paths of files are kept for less time than other lines.
       const days = logicalId.startsWith('Downloads') ? 7 : 30;
       expect([logicalId, properties.RetentionInDays, deletionPolicy]).toEqual([logicalId, days, 'Delete']);
@@ -151,9 +152,24 @@ describe.each(STAGES)('in the stage %s', (_name, assembly) => {
     const functions = await resourcesOf(assembly(), 'AWS::Lambda::Function', 'AWS::Lambda::WebFunctionRevision');
     expect(functions.length).toBeGreaterThanOrEqual(Object.keys(ROUTES).length);
     for (const { stack, logicalId, properties } of functions) {
-      const group = settingsOf(properties).LoggingConfig?.LogGroup?.Ref;
+      const { Ref: group, 'Fn::GetStackOutput': output } = settingsOf(properties).LoggingConfig?.LogGroup ?? {};
+      const isAudited = /^(FinishLogin|Logout|EndSessions|CreateApiKey|RevokeApiKey)Function/.test(logicalId);
+      expect([logicalId, output?.OutputName]).toEqual([logicalId, isAudited ? 'PublishedAuditLog' : undefined]);
+      if (isAudited) continue;
       expect([logicalId, names]).toEqual([logicalId, expect.arrayContaining([`${stack} ${group}`])]);
     }
+  });
+
+  test('the audit trail is kept for 90 days, and in prod it outlives its stack and is protected from deletion', async () => {
+    const groups = await resourcesOf(assembly(), 'AWS::Logs::LogGroup');
+    const [trail, ...others] = groups.filter(({ logicalId }) => logicalId.startsWith('AuditLog'));
+    expect(others).toEqual([]);
+    const isProd = stage.includes('prod');
+    expect(trail).toMatchObject({
+      stack: expect.stringMatching(/-Data$/),
+      properties: { RetentionInDays: 90, DeletionProtectionEnabled: isProd },
+      deletionPolicy: isProd ? 'Retain' : 'Delete',
+    });
   });
 
   test('there is one function per route, one for unknown routes, two in the background, and the canary', async () => {

@@ -1,0 +1,16 @@
+import type { Command } from './command.ts';
+import { findAccount } from './find-account.ts';
+import { rowLine } from './text.ts';
+
+/** Shows who did what: logins, keys, sessions, and what operators did. */
+export const audit: Command = {
+  arguments: ['<account>'],
+  meaning:
+    'Show the audit trail of an account: logins, keys made and revoked, sessions ended, and what operators did; of the last 90 days',
+  takesHours: true,
+  async run(context, name = '') {
+    const { id } = await findAccount(context, name);
+    const rows = await context.logs.run('audit-trail', id, context.hours ?? 90 * 24);
+    return { json: { id, events: rows }, text: rows.length > 0 ? rows.map(rowLine).join('\n') : 'No event was found.' };
+  },
+};

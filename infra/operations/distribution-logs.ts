@@ -1,0 +1,67 @@
+import { Aws, RemovalPolicy, type Stack } from 'aws-cdk-lib';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import * as logs from 'aws-cdk-lib/aws-logs';
+import { DOWNLOAD_LOG_FIELDS, EDGE_LOG_FIELDS } from '../settings/log-queries.ts';
+
+/** The log groups of the two distributions. */
+export interface DistributionLogs {
+  readonly requests: logs.LogGroup;
+  readonly downloads: logs.LogGroup;
+}
+
+/**
+ * Adds the logs of the distributions. That of the app has a line for every request, also for those that the edge refuses, and is
+ * kept for a month like our other logs (decision 0033). That of the links says what was read and not by whom, and is kept for a
+ * week (decision 0027). CloudFront delivers its logs to CloudWatch only in us-east-1.
+ * @param ids  the distributions.
+ */
+export function addDistributionLogs(stack: Stack, ids: Readonly<Record<'app' | 'cdn', string>>): DistributionLogs {
+  const requests = group(stack, 'Requests', logs.RetentionDays.ONE_MONTH);
+  const downloads = group(stack, 'Downloads', logs.RetentionDays.ONE_WEEK);
+  // One policy for both, because an account may have ten in a Region.
+  const policy = new logs.ResourcePolicy(stack, 'LogDelivery', {
+    policyStatements: [
+      new iam.PolicyStatement({
+        principals: [new iam.ServicePrincipal('delivery.logs.amazonaws.com')],
+        actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+        resources: [requests.logGroupArn, downloads.logGroupArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
+      }),
+    ],
+  });
+  deliver(stack, 'Requests', { distributionId: ids.app, group: requests, fields: EDGE_LOG_FIELDS, policy });
+  deliver(stack, 'Downloads', { distributionId: ids.cdn, group: downloads, fields: DOWNLOAD_LOG_FIELDS, policy });
+  return { requests, downloads };
+}
+
+function group(stack: Stack, id: string, retention: logs.RetentionDays): logs.LogGroup {
+  return new logs.LogGroup(stack, id, { retention, removalPolicy: RemovalPolicy.DESTROY });
+}
+
+interface Delivery {
+  readonly distributionId: string;
+  readonly group: logs.LogGroup;
+  readonly fields: readonly string[];
+  readonly policy: logs.ResourcePolicy;
+}
+
+function deliver(stack: Stack, id: string, { distributionId, group, fields, policy }: Delivery): void {
+  // The names are unique in the account.
+  const name = `${stack.stackName}-${id.toLowerCase()}`;
+  const source = new logs.CfnDeliverySource(stack, `${id}Source`, {
+    name,
+    logType: 'ACCESS_LOGS',
+    resourceArn: `arn:${Aws.PARTITION}:cloudfront::${Aws.ACCOUNT_ID}:distribution/${distributionId}`,
+  });
+  const destination = new logs.CfnDeliveryDestination(stack, `${id}Destination`, {
+    name,
+    destinationResourceArn: group.logGroupArn,
+    outputFormat: 'json',
+  });
+  const delivery = new logs.CfnDelivery(stack, `${id}Delivery`, {
+    deliverySourceName: source.name,
+    deliveryDestinationArn: destination.attrArn,
+    recordFields: [...fields],
+  });
+  delivery.node.addDependency(source, policy);
+}

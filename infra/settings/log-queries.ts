@@ -1,0 +1,141 @@
+/**
+ * The logs that an operator asks, and the questions. The stacks save each query in CloudWatch, `npm run admin` runs some of them,
+ * and a test runs all of them on lines that the service wrote.
+ */
+
+/** The fields of CloudFront's log of the app distribution. There is no query, header or cookie. */
+export const EDGE_LOG_FIELDS = [
+  'date',
+  'time',
+  'x-edge-request-id',
+  'c-ip',
+  'cs-method',
+  'cs-uri-stem',
+  'sc-status',
+  'x-edge-result-type',
+  'cs-bytes',
+  'sc-bytes',
+  'time-taken',
+] as const;
+
+/**
+ * The fields of CloudFront's log of the links. There is no address either: a line says which link was read and how many bytes that
+ * took, not by whom. Source: CloudFront Developer Guide, "Standard logging (v2)", "Log file fields".
+ */
+export const DOWNLOAD_LOG_FIELDS = [
+  'date',
+  'time',
+  'cs-method',
+  'cs-uri-stem',
+  'sc-status',
+  'sc-bytes',
+  'x-edge-result-type',
+] as const;
+
+/** A query of CloudWatch Logs Insights. */
+export interface SavedQuery {
+  /** The question that it answers. */
+  readonly meaning: string;
+  /** The logs: those of functions, gateway and audit trail; or, in us-east-1, one of the two logs of CloudFront. */
+  readonly of: 'service' | 'requests' | 'downloads';
+  /** What `{{…}}` in the text stands for, with an example; absent when there is none. */
+  readonly parameter?: { readonly name: string; readonly example: string };
+  readonly text: string;
+}
+
+const REQUEST =
+  'fields @timestamp, message, route, status, code, detail, request_id, account_id, key_prefix, client_address';
+
+/**
+ * They search the whole line, because Lambda wraps the lines of a Web Function (large uploads) in a record of its own, where the
+ * fields have other names.
+ */
+const containing = (parameter: string) => `filter @message like "{{${parameter}}}"`;
+
+const EDGE =
+  'fields @timestamp, `cs-method`, `cs-uri-stem`, `sc-status`, `x-edge-result-type`, `cs-bytes`, `c-ip`, `x-edge-request-id`';
+
+export const SAVED_QUERIES = {
+  'by-account': {
+    meaning: 'What an account asked, and what it was answered',
+    of: 'service',
+    parameter: { name: 'account', example: '01a20458-90c6-5de2-99f0-06a159293a04' },
+    text: `${REQUEST}, resource_id, request_bytes | ${containing('account')} | sort @timestamp desc | limit 200`,
+  },
+  'by-key-prefix': {
+    meaning: 'What was asked with a key, also after it was revoked',
+    of: 'service',
+    parameter: { name: 'prefix', example: 'svc_live_AbC' },
+    text: `${REQUEST}, resource_id, request_bytes | ${containing('prefix')} | sort @timestamp desc | limit 200`,
+  },
+  'by-request-id': {
+    meaning: 'All lines of one request, of the function and of the gateway',
+    of: 'service',
+    parameter: { name: 'request', example: '11111111-2222-4333-8444-555555555555' },
+    text: `${REQUEST}, integration_status, gateway_response, error, @log, @message | ${containing('request')} | sort @timestamp asc | limit 200`,
+  },
+  'by-resource': {
+    meaning: 'What happened to a file, a direct upload or a key, by its id',
+    of: 'service',
+    parameter: { name: 'id', example: '01a20458-90c6-7de2-99f0-06a159293a04' },
+    text: `${REQUEST}, outcome, expected_bytes | ${containing('id')} | sort @timestamp desc | limit 200`,
+  },
+  'by-client-address': {
+    meaning: 'What a client asked that reached the API',
+    of: 'service',
+    parameter: { name: 'address', example: '192.0.2.1' },
+    text: `${REQUEST} | ${containing('address')} | sort @timestamp desc | limit 200`,
+  },
+  'refusals-of-account': {
+    meaning: 'Why an account was refused, and how often',
+    of: 'service',
+    parameter: { name: 'account', example: '01a20458-90c6-5de2-99f0-06a159293a04' },
+    text: `filter message = "request" and ispresent(code) | ${containing('account')} | stats count(*) as refusals, latest(@timestamp) as last, latest(request_id) as request_id by route, status, code, detail | sort refusals desc | limit 50`,
+  },
+  'refused-by-gateway': {
+    meaning: 'What the gateway refused before a function ran, such as throttled requests',
+    of: 'service',
+    text: 'filter ispresent(gateway_response) and gateway_response != "-" | stats count(*) as requests, latest(request_id) as request_id by route, status, gateway_response | sort requests desc | limit 50',
+  },
+  'audit-trail': {
+    meaning: 'Who logged in, made or revoked a key, ended a session; and what operators did',
+    of: 'service',
+    parameter: { name: 'account', example: '01a20458-90c6-5de2-99f0-06a159293a04' },
+    text: `fields @timestamp, event, outcome, account_id, session, key_id, key_prefix, file_id, client_address, user_agent, operator, request_id | filter message = "audit" | ${containing('account')} | sort @timestamp desc | limit 500`,
+  },
+  'edge-by-client-address': {
+    meaning: 'What a client asked, also what the edge refused',
+    of: 'requests',
+    parameter: { name: 'address', example: '192.0.2.1' },
+    text: `${EDGE} | filter \`c-ip\` = "{{address}}" | sort @timestamp desc | limit 200`,
+  },
+  'edge-by-request-id': {
+    meaning: 'A request that the edge or CloudFront itself answered',
+    of: 'requests',
+    parameter: { name: 'request', example: 'EXAMPLE_d111111abcdef8==' },
+    text: `${EDGE} | filter \`x-edge-request-id\` = "{{request}}" | limit 1`,
+  },
+  'refused-by-edge': {
+    meaning: 'What the edge and the firewall refused, and which clients most',
+    of: 'requests',
+    text: 'filter `sc-status` >= 400 and `x-edge-result-type` in ["FunctionGeneratedResponse", "Error"] | stats count(*) as requests, latest(`x-edge-request-id`) as request_id by `sc-status`, `x-edge-result-type`, `c-ip` | sort requests desc | limit 50',
+  },
+  'hot-links': {
+    meaning: 'The links that took most bytes',
+    of: 'downloads',
+    text: 'stats sum(`sc-bytes`) as bytes, count(*) as downloads by `cs-uri-stem` | sort bytes desc | limit 20',
+  },
+} as const satisfies Record<string, SavedQuery>;
+
+export type SavedQueryName = keyof typeof SAVED_QUERIES;
+
+/** What a parameter may be, so that it cannot change the query: ids, addresses, prefixes of keys. */
+const PARAMETER = /^[\w.:/=-]{1,128}$/;
+
+/** The text of a query with its parameter. @throws Error for a value that is no id, address or prefix. */
+export function queryText(name: SavedQueryName, value?: string): string {
+  const { text, parameter }: SavedQuery = SAVED_QUERIES[name];
+  if (parameter === undefined) return text;
+  if (value === undefined || !PARAMETER.test(value)) throw new Error(`${value} is no ${parameter.name}`);
+  return text.replaceAll(`{{${parameter.name}}}`, value);
+}
