@@ -51,7 +51,7 @@ export interface SharedResources {
   readonly appUrlParameterName: string;
   readonly cdnUrl: string;
   /** The log group of the audit trail. */
-  readonly auditLogName: string;
+  readonly auditLog: { readonly name: string; readonly arn: string };
 }
 
 /** What one function needs. {@link bindNeeds} derives both its grants and its environment from this, so they cannot differ. */

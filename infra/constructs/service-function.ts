@@ -19,7 +19,7 @@ export interface ServiceFunctionProps {
   readonly memoryMb: number;
   readonly timeoutSeconds: number;
   /** Whether its lines belong to the audit trail, instead of a log group of its own. */
-  readonly isAudited: boolean;
+  readonly isAudited?: boolean;
   /** The concurrency that is reserved for this function. Absent: it uses the unreserved concurrency of the AWS account. */
   readonly reservedConcurrency?: number;
   /** What happens to events that it failed to handle; absent for a function that is not invoked asynchronously. */
@@ -41,14 +41,8 @@ export class ServiceFunction extends Construct {
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
-    const logGroup = props.isAudited
-      ? logs.LogGroup.fromLogGroupName(this, 'Logs', props.resources.auditLogName)
-      : new logs.LogGroup(this, 'Logs', {
-          retention: logs.RetentionDays.ONE_MONTH,
-          removalPolicy: RemovalPolicy.DESTROY,
-        });
     const role = new iam.Role(this, 'Role', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
-    logGroup.grantWrite(role);
+    const logGroup = props.isAudited ? this.auditLog(role, props.resources) : this.ownLog(role);
     this.function = new lambda.Function(this, 'Function', {
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
@@ -62,6 +56,23 @@ export class ServiceFunction extends Construct {
       ...(props.reservedConcurrency !== undefined && { reservedConcurrentExecutions: props.reservedConcurrency }),
       ...(props.failedEvents && asyncInvoke(props.failedEvents, role)),
     });
+  }
+
+  private ownLog(role: iam.Role): logs.ILogGroup {
+    const group = new logs.LogGroup(this, 'Logs', {
+      retention: logs.RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    group.grantWrite(role);
+    return group;
+  }
+
+  /** The group is of another stack. Its published ARN ends in `:*`, as that of any group. */
+  private auditLog(role: iam.Role, { auditLog }: SharedResources): logs.ILogGroup {
+    role.addToPolicy(
+      new iam.PolicyStatement({ actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [auditLog.arn] }),
+    );
+    return logs.LogGroup.fromLogGroupName(this, 'Logs', auditLog.name);
   }
 }
 

@@ -80,7 +80,10 @@ export class DataStack extends Stack {
         removalPolicy,
       }),
       appUrlParameterName: appUrlParameterName(stage.name),
-      auditLogName: this.publish('PublishedAuditLog', this.#auditLog.logGroupName),
+      auditLog: {
+        name: this.publish('PublishedAuditLog', this.#auditLog.logGroupName),
+        arn: this.publish('PublishedAuditLogArn', this.#auditLog.logGroupArn),
+      },
     };
     acceptFindings(this.resources.loginProvider, {
       SMG4: 'Google creates it, so no function of the service can rotate it; the operator enters a new one',
