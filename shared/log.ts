@@ -23,7 +23,7 @@ export type AuditEvent =
   | 'file_taken_down'
   | 'books_corrected';
 
-/** Writes one record of the audit trail (decision 0034). */
+/** Writes one record of the audit trail (decision 0035). */
 export function audit(event: AuditEvent, fields: Readonly<Record<string, unknown>>): void {
   log('info', 'audit', { event, ...fields });
 }

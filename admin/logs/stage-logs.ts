@@ -14,7 +14,7 @@ export interface StageLogs {
   /** Runs a saved query over the last hours. @param value  of its parameter. */
   run(name: SavedQueryName, value: string | undefined, hours: number): Promise<LogRow[]>;
   /**
-   * Does something that belongs into the audit trail (decision 0034). First it writes that it begins: when that fails, nothing is done.
+   * Does something that belongs into the audit trail (decision 0035). First it writes that it begins: when that fails, nothing is done.
    * Then it writes how it ended; when that line is missing, the command died, and may have done it.
    * @throws AuditTrailError when the trail cannot be written; and every error of `act`.
    */

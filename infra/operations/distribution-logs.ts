@@ -11,7 +11,7 @@ export interface DistributionLogs {
 
 /**
  * Adds the logs of the distributions. That of the app has a line for every request, also for those that the edge refuses, and is
- * kept for a month like our other logs (decision 0033). That of the links says what was read and not by whom, and is kept for a
+ * kept for a month like our other logs (decision 0036). That of the links says what was read and not by whom, and is kept for a
  * week (decision 0027). CloudFront delivers its logs to CloudWatch only in us-east-1.
  * @param ids  the distributions.
  */

@@ -49,7 +49,7 @@ const MEMORY_MB: Readonly<Partial<Record<RouteName, number>>> = {
   completeUpload: 1_024,
 };
 
-/** The routes whose lines are kept as an audit trail: logins, sessions and keys come and go by them (decision 0034). */
+/** The routes whose lines are kept as an audit trail: logins, sessions and keys come and go by them (decision 0035). */
 const AUDITED: ReadonlySet<string> = new Set<RouteName>([
   'finishLogin',
   'logout',

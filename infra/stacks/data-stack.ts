@@ -175,7 +175,7 @@ export class DataStack extends Stack {
   }
 
   /**
-   * The audit trail (decision 0034): the lines of the functions of logins, sessions and keys, and those of `npm run admin`. No role
+   * The audit trail (decision 0035): the lines of the functions of logins, sessions and keys, and those of `npm run admin`. No role
    * of the service may delete or change a line.
    */
   private auditLog(keep: boolean): logs.LogGroup {

@@ -129,7 +129,7 @@ interface AuditFields {
 const USER_AGENT_MAX = 256;
 
 /**
- * Writes what a request has done into the audit trail (decision 0034), right after the effect. When the process dies in between, the
+ * Writes what a request has done into the audit trail (decision 0035), right after the effect. When the process dies in between, the
  * line is missing: then the rows, and the line of the gateway, are what is left.
  */
 export function auditRequest(event: ApiEvent, what: AuditEvent, fields: AuditFields): void {
