@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { build, type Plugin } from 'esbuild';
 import { bundleFunctions } from '../infra/bundle/bundle.ts';
@@ -24,63 +25,72 @@ const FUNCTIONS = {
   uploadFile: undefined,
 } as const;
 
+/** What a function is compared with, by the folder of its bundles. */
+const PLAIN = 'plain bundle';
+const BARE = 'the same steps without middleware';
+
 /**
- * Measures how long functions take to load, to answer their first request and to answer a warm one, each beside a plain bundle of the
- * same handler: the SDK as it comes, esbuild without settings, nothing done ahead. AWS is a server on this machine that answers
- * at once. Times are processor time, so that other load on the machine changes them little.
+ * Measures how large functions are, and how long they take to load, to answer their first request and to answer a warm one, each beside a
+ * plain bundle of the same handler: the SDK as it comes, esbuild without settings, nothing done ahead. A warm request is also measured
+ * beside the same steps without middleware. AWS is a server on this machine that answers at once. Times are processor time, so that
+ * other load on the machine changes them little.
  */
 export async function benchFunctions(): Promise<Measurement[]> {
   const dir = await mkdtemp(join(tmpdir(), 'file-hosting-functions-'));
   const aws = await startCannedAws();
   try {
     const program = await bundleAll(dir);
+    const bundles = Object.keys(FUNCTIONS).flatMap((name) => [join('ours', name), join(PLAIN, name)]);
     const measured = new Map<string, Invoked[]>();
     for (let run = 0; run < RUNS; run++) {
-      for (const name of Object.keys(FUNCTIONS) as (keyof typeof FUNCTIONS)[]) {
-        for (const kind of ['ours', 'plain']) {
-          const result = await invoke(program, join(dir, kind, name, 'index.js'), FUNCTIONS[name], aws.url);
-          measured.set(`${kind} ${name}`, [...(measured.get(`${kind} ${name}`) ?? []), result]);
-        }
+      for (const bundle of [...bundles, join(BARE, 'getFile')]) {
+        const event = FUNCTIONS[basename(bundle) as keyof typeof FUNCTIONS];
+        const result = await invoke(program, join(dir, bundle, 'index.js'), event, aws.url);
+        measured.set(bundle, [...(measured.get(bundle) ?? []), result]);
       }
     }
-    return Object.entries(FUNCTIONS).flatMap(([name, event]) =>
-      compare(name, measured.get(`ours ${name}`) ?? [], measured.get(`plain ${name}`) ?? [], event !== undefined),
-    );
+    const of = (kind: string, name: string, field: keyof Invoked) =>
+      median((measured.get(join(kind, name)) ?? []).map((one) => one[field]));
+    return [
+      ...Object.entries(FUNCTIONS).flatMap(([name, event]) => compare(dir, name, of, event !== undefined)),
+      {
+        metric: 'getFile: warm request',
+        value: of('ours', 'getFile', 'warmCpu'),
+        unit: 'ms of CPU',
+        beside: { what: BARE, value: of(BARE, 'getFile', 'warmCpu') },
+      },
+    ];
   } finally {
     aws.close();
     await rm(dir, { recursive: true, force: true });
   }
 }
 
-function compare(name: string, ours: readonly Invoked[], plain: readonly Invoked[], isInvoked: boolean): Measurement[] {
-  const steps = [
-    ['import', 'importCpu'],
-    ['warm-up', 'warmUpCpu'],
-    ...(isInvoked
-      ? ([
-          ['first request', 'firstCpu'],
-          ['warm request', 'warmCpu'],
-        ] as const)
-      : []),
-  ] as const;
-  return steps.flatMap(([step, field]) => {
-    const [own, other] = [ours, plain].map((all) => median(all.map((one) => one[field])));
-    return [
-      { metric: `${name}: ${step}`, value: own ?? 0, unit: 'ms of CPU' },
-      { metric: `${name}: ${step}, plain bundle`, value: other ?? 0, unit: 'ms of CPU' },
-      ...(step === 'warm-up'
-        ? []
-        : [{ metric: `${name}: ${step}, of the plain bundle`, value: (own ?? 0) / (other ?? 0), unit: 'ratio' }]),
-    ];
+type Medians = (kind: string, name: string, field: keyof Invoked) => number;
+
+function compare(dir: string, name: string, of: Medians, isInvoked: boolean): Measurement[] {
+  const time = (step: string, field: keyof Invoked): Measurement => ({
+    metric: `${name}: ${step}`,
+    value: of('ours', name, field),
+    unit: 'ms of CPU',
+    beside: { what: PLAIN, value: of(PLAIN, name, field) },
   });
+  const kilobytes = (kind: string) => statSync(join(dir, kind, name, 'index.js')).size / 1_000;
+  return [
+    { metric: `${name}: size`, value: kilobytes('ours'), unit: 'kB', beside: { what: PLAIN, value: kilobytes(PLAIN) } },
+    time('import', 'importCpu'),
+    { metric: `${name}: warm-up`, value: of('ours', name, 'warmUpCpu'), unit: 'ms of CPU' },
+    ...(isInvoked ? [time('first request', 'firstCpu'), time('warm request', 'warmCpu')] : []),
+  ];
 }
 
 /** @returns the program that loads and invokes a bundle. */
 async function bundleAll(dir: string): Promise<string> {
   await bundleFunctions(join(dir, 'ours'));
+  await bundleFunctions(join(dir, BARE), { getFile: 'bench/bare-get-file.ts' });
   const entries = Object.keys(FUNCTIONS).map((name) => ({ in: ENTRIES[name] ?? '', out: join(name, 'index') }));
   const plain = { absWorkingDir: ROOT, bundle: true, platform: 'node', target: 'node24', logLevel: 'error' } as const;
-  await build({ ...plain, entryPoints: entries, outdir: join(dir, 'plain'), plugins: [noWarmUp] });
+  await build({ ...plain, entryPoints: entries, outdir: join(dir, PLAIN), plugins: [noWarmUp] });
   const program = join(dir, 'invoke-function.js');
   await build({ ...plain, entryPoints: ['bench/invoke-function.ts'], outfile: program, format: 'cjs' });
   return program;

@@ -15,6 +15,8 @@ export interface BenchedService extends LocalService {
   /** An API key of an account without files. */
   readonly key: string;
   readonly byKey: Client;
+  /** The database itself, past the checks of the local AWS. */
+  readonly dynamoDbEndpoint: string;
 }
 
 /** The highest possible rate limits, so that benchmarks do not measure rejections. */
@@ -39,7 +41,13 @@ export async function withLocalService<Result>(
     started.push(service);
     const startedInMs = performance.now() - start;
     const key = await newKey(service);
-    return await benchmark({ ...service, startedInMs, key, byKey: client(service.urls.base_url, { key }) });
+    return await benchmark({
+      ...service,
+      startedInMs,
+      key,
+      byKey: client(service.urls.base_url, { key }),
+      dynamoDbEndpoint: engines.dynamoDbEndpoint,
+    });
   } finally {
     for (const part of started.reverse()) await part.close();
   }

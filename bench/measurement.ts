@@ -1,19 +1,40 @@
-/** One line of the output of `npm run bench`. */
+/** What a benchmark has measured. */
 export interface Measurement {
   readonly metric: string;
   readonly value: number;
   readonly unit: string;
+  /** The same, measured of something else in the same run. */
+  readonly beside?: { readonly what: string; readonly value: number };
 }
 
-/** Formats measurements as a Markdown table. */
+/** One line of `npm run bench -- --json`. */
+type Line = Pick<Measurement, 'metric' | 'value' | 'unit'>;
+
+/** A measurement, with what it is compared with and their ratio as measurements of their own. */
+export function linesOf({ metric, value, unit, beside }: Measurement): Line[] {
+  if (!beside) return [{ metric, value, unit }];
+  return [
+    { metric, value, unit },
+    { metric: `${metric}, ${beside.what}`, value: beside.value, unit },
+    { metric: `${metric}, ratio to ${beside.what}`, value: value / beside.value, unit: '' },
+  ];
+}
+
+/** A Markdown table of measurements. */
 export function toTable(measurements: readonly Measurement[]): string {
-  const rows = measurements.map(({ metric, value, unit }) => `| ${metric} | ${readable(value)} | ${unit} |`);
-  return ['| metric | value | unit |', '|---|---:|---|', ...rows].join('\n');
+  const rows = measurements.map(({ metric, value, unit, beside }) => {
+    const other = beside
+      ? `${readable(beside.value)} ${unit}: ${beside.what} | ${readable(value / beside.value)}`
+      : ' | ';
+    return `| ${metric} | ${readable(value)} ${unit} | ${other} |`;
+  });
+  return ['| | Measured | Compared in the same run | Ratio |', '| --- | ---: | --- | ---: |', ...rows].join('\n');
 }
 
 /** Rounds to three significant digits, which suffice for what differs from run to run; integers stay as they are. */
-function readable(value: number): string {
-  return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(3)));
+export function readable(value: number): string {
+  const rounded = Number.isInteger(value) ? value : Number(value.toPrecision(3));
+  return rounded.toLocaleString('en-US', { maximumSignificantDigits: 12 });
 }
 
 export function median(values: readonly number[]): number {

@@ -1,9 +1,13 @@
+import { randomUUID } from 'node:crypto';
+import { askForTicket, complete, put, uploadStreaming } from '../test/support/lanes.ts';
 import { type BenchedService, withLocalService } from './local-service.ts';
 import { type Measurement, median } from './measurement.ts';
 import { useOfProcesses } from './processes.ts';
+import { COST_COLUMNS } from './results.ts';
 
 const SMALL_FILE = Buffer.alloc(4 * 1024, 'x');
-const TICKET = { name: 'direct.bin', mime_type: 'application/octet-stream', size_bytes: SMALL_FILE.length };
+/** More than fits into one part. */
+const LARGE_FILE = new Uint8Array(6 * 1024 * 1024);
 /** How many clients request at once, and for how long. The last load is long enough to show what memory grows to. */
 const LOADS = {
   lists: { clients: 16, seconds: 10 },
@@ -31,35 +35,43 @@ export function benchRequests(): Promise<Measurement[]> {
   });
 }
 
+/** Calls that were sent together overlap reliably with this delay, so that they count as one round. */
+const SLOW = { match: {}, effect: { delayMs: 40 } } as const;
+
 async function costs(service: BenchedService): Promise<Measurement[]> {
-  const { byKey, bus } = service;
+  const { byKey, bus, front } = service;
   bus.deliverBy(() => {}); // The event function must not complete the tickets.
   const measured = new Map<string, Measurement[]>();
+  const measure = async <Answer extends { status: number }>(name: string, request: () => Promise<Answer>) => {
+    const [mark, slow] = [front.meter.mark(), front.faults.add(SLOW)];
+    const answer = await request().finally(slow.remove);
+    if (answer.status >= 300) throw new Error(`${name} was answered ${answer.status}`);
+    const { calls, rounds, readUnits, writeUnits } = front.meter.since(mark);
+    const values = { calls: calls.length, rounds, 'write units': writeUnits, 'read units': readUnits };
+    const columns = COST_COLUMNS.map((unit) => ({ metric: `${name}: ${unit}`, value: values[unit], unit }));
+    measured.set(name, columns);
+    return answer;
+  };
   // Twice, because a new function also reads what it then caches.
-  for (let time = 0; time < 2; time++) {
-    const measure = async <Answer extends { status: number }>(name: string, request: () => Promise<Answer>) => {
-      const mark = service.front.meter.mark();
-      const answer = await request();
-      if (answer.status >= 300) throw new Error(`${name} was answered ${answer.status}`);
-      const { calls, rounds, readUnits, writeUnits } = service.front.meter.since(mark);
-      measured.set(name, [
-        { metric: `${name}: AWS calls`, value: calls.length, unit: 'calls' },
-        { metric: `${name}: sequential AWS calls`, value: rounds, unit: 'rounds' },
-        { metric: `${name}: reads`, value: readUnits, unit: 'read units' },
-        { metric: `${name}: writes`, value: writeUnits, unit: 'write units' },
-      ]);
-      return answer;
-    };
-    const { body } = await measure('POST /files of 4 KiB', () => byKey.upload('a', SMALL_FILE));
-    await measure('GET /files', () => byKey.request('GET', '/files'));
-    await measure('GET /files/{id}', () => byKey.request('GET', `/files/${body.id}`));
-    await measure('DELETE /files/{id}', () => byKey.request('DELETE', `/files/${body.id}`));
-    type Ticket = { id: string; upload: { url: string; headers: Record<string, string> } };
-    const { body: ticket } = await measure('POST /files for a ticket', () => byKey.postJson<Ticket>('/files', TICKET));
-    await fetch(ticket.upload.url, { method: 'PUT', headers: ticket.upload.headers, body: SMALL_FILE });
-    await measure('POST /files/{id}/complete', () => byKey.request('POST', `/files/${ticket.id}/complete`));
-  }
+  for (let time = 0; time < 2; time++) await measureEach(byKey, measure);
   return [...measured.values()].flat();
+}
+
+type Measure = <Answer extends { status: number }>(name: string, request: () => Promise<Answer>) => Promise<Answer>;
+
+async function measureEach(byKey: BenchedService['byKey'], measure: Measure): Promise<void> {
+  const newKey = () => ({ headers: { 'idempotency-key': randomUUID() } });
+  const { body } = await measure('inline upload of 4 KiB', () => byKey.upload('a', SMALL_FILE));
+  await measure('the same with a new `Idempotency-Key`', () => byKey.upload('a', SMALL_FILE, newKey()));
+  await measure('streaming upload of 6 MiB', () => uploadStreaming({ byKey }, 'a', LARGE_FILE));
+  await measure('list, page 1', () => byKey.request('GET', '/files'));
+  await measure('list, page 2', () => byKey.request('GET', '/files?limit=1&page=2'));
+  await measure('search among few files', () => byKey.request('GET', '/files?search=a'));
+  await measure('details', () => byKey.request('GET', `/files/${body.id}`));
+  await measure('delete', () => byKey.request('DELETE', `/files/${body.id}`));
+  const { body: ticket } = await measure('ticket', () => askForTicket(byKey, 'direct', SMALL_FILE.length));
+  await put(ticket, SMALL_FILE);
+  await measure('complete', () => complete(byKey, ticket));
 }
 
 interface Request {

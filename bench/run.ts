@@ -1,28 +1,56 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { benchFunctions } from './functions.ts';
-import { type Measurement, toTable } from './measurement.ts';
+import { benchGrowth } from './growth.ts';
+import { linesOf, type Measurement, toTable } from './measurement.ts';
 import { benchRequests } from './requests.ts';
+import { describeMachine, writeResults } from './results.ts';
 import { benchStreamingMemory } from './streaming-memory.ts';
 import { benchStreamingRate } from './streaming-rate.ts';
 import { benchUploadForm } from './upload-form.ts';
 
 /**
- * `npm run bench`, or `node bench/run.ts <name>…` for some benchmarks: measures what the service needs of memory, AWS and
+ * `npm run bench`, or `npm run bench -- <name>…` for some benchmarks: measures what the service needs of memory, AWS and
  * time. Times depend on this machine, where clients, service and engines share the processors.
+ *
+ * `--json` prints one object a line: metric, value, unit. `--record` writes `bench/results.json`, and the documents that show it.
  */
 const BENCHMARKS: Readonly<Record<string, () => Promise<Measurement[]>>> = {
+  // First, because it measures the memory of all processes, and this one keeps what other benchmarks take.
+  requests: benchRequests,
   functions: benchFunctions,
   'upload-form': benchUploadForm,
   'streaming-memory': benchStreamingMemory,
   'streaming-rate': benchStreamingRate,
-  requests: benchRequests,
+  growth: benchGrowth,
 };
 
-const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(BENCHMARKS);
-const measurements: Measurement[] = [];
-for (const name of names) {
-  const benchmark = BENCHMARKS[name];
-  if (!benchmark) throw new Error(`there is no benchmark "${name}"; there are ${Object.keys(BENCHMARKS).join(', ')}`);
-  console.error(`${name} …`);
-  measurements.push(...(await benchmark()));
+const options = process.argv.slice(2);
+const names = options.filter((option) => !option.startsWith('--'));
+const unknown = options.filter((option) => !['--json', '--record', ...Object.keys(BENCHMARKS)].includes(option));
+if (unknown.length > 0) {
+  throw new Error(`unknown: ${unknown.join(' ')}; benchmarks are ${Object.keys(BENCHMARKS).join(', ')}`);
 }
-console.log(toTable(measurements));
+const isRecorded = options.includes('--record');
+if (isRecorded && names.length > 0) throw new Error('only a run of all benchmarks is recorded');
+
+const machine = describeMachine();
+const startedAt = performance.now();
+const measurements: Measurement[] = [];
+for (const name of names.length > 0 ? names : Object.keys(BENCHMARKS)) {
+  const begunAt = performance.now();
+  measurements.push(...((await BENCHMARKS[name]?.()) ?? []));
+  console.error(`${name}: ${Math.round((performance.now() - begunAt) / 1_000)} s`);
+}
+const seconds = Math.round((performance.now() - startedAt) / 1_000);
+if (options.includes('--json')) {
+  for (const line of measurements.flatMap(linesOf)) console.log(JSON.stringify(line));
+} else {
+  console.log(toTable(measurements));
+}
+if (isRecorded) {
+  writeResults({ recordedAt: new Date().toISOString(), machine, seconds, measurements });
+  execFileSync(process.execPath, [join(import.meta.dirname, '../docs/generate.ts')], { stdio: 'inherit' });
+}
+// A pool of connections may still be open.
+process.exit();

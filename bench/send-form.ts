@@ -5,7 +5,7 @@ import { parentPort } from 'node:worker_threads';
 
 /** A client in a thread of its own, because the servers that it measures run in the main thread. */
 
-/** What the thread is told to send: a form with one file. It answers with the milliseconds until the answer, or an error. */
+/** What the thread is told to send: a form with one file. It answers when the form is answered, with the error if there is one. */
 export interface Sending {
   readonly url: string;
   readonly authorization: string;
@@ -19,13 +19,12 @@ const TAIL = Buffer.from(`\r\n--${BOUNDARY}--\r\n`);
 
 parentPort?.on('message', (sending: Sending) => {
   send(sending).then(
-    (milliseconds) => parentPort?.postMessage({ milliseconds }),
+    () => parentPort?.postMessage({}),
     (error) => parentPort?.postMessage({ error: String(error) }),
   );
 });
 
-async function send({ url, authorization, fileBytes }: Sending): Promise<number> {
-  const start = performance.now();
+async function send({ url, authorization, fileBytes }: Sending): Promise<void> {
   const { promise: answered, resolve, reject } = Promise.withResolvers<import('node:http').IncomingMessage>();
   const sent = request(url, {
     method: 'POST',
@@ -45,5 +44,4 @@ async function send({ url, authorization, fileBytes }: Sending): Promise<number>
   const answer = await answered;
   const body = await text(answer);
   if (answer.statusCode !== 201) throw new Error(`${url} answered ${answer.statusCode} ${body}`);
-  return performance.now() - start;
 }

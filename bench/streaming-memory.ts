@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { retryOn503 } from '../test/support/lanes.ts';
 import { type BenchedService, newKey, withLocalService } from './local-service.ts';
 import type { Measurement } from './measurement.ts';
 
@@ -64,8 +65,14 @@ async function benchLoad(service: BenchedService, load: (typeof LOADS)[number]):
   ];
 }
 
-/** Uploads one form; a short one without a Content-Length, because otherwise it would go through the inline lane. */
-async function upload({ urls, key }: BenchedService, bytes: number): Promise<void> {
+/** Uploads one form. On a machine that is busy with other work, the service may answer 503; then it is sent again. */
+async function upload(service: BenchedService, bytes: number): Promise<void> {
+  const { status, body } = await retryOn503(() => send(service, bytes));
+  if (status !== 201) throw new Error(`the upload was answered ${status} ${body}`);
+}
+
+/** Sends a form; a short one without a Content-Length, because otherwise it would go through the inline lane. */
+async function send({ urls, key }: BenchedService, bytes: number): Promise<{ status: number; body: string }> {
   const isShort = bytes === SHORT_BYTES;
   const { promise: response, resolve, reject } = Promise.withResolvers<import('node:http').IncomingMessage>();
   const sent = request(`${urls.base_url}/files`, {
@@ -79,8 +86,7 @@ async function upload({ urls, key }: BenchedService, bytes: number): Promise<voi
   sent.on('response', resolve).on('error', reject);
   Readable.from(form(bytes)).pipe(sent);
   const answer = await response;
-  const body = await text(answer);
-  if (answer.statusCode !== 201) throw new Error(`the upload was answered ${answer.statusCode} ${body}`);
+  return { status: answer.statusCode ?? 0, body: await text(answer) };
 }
 
 function* form(bytes: number): Generator<Uint8Array> {

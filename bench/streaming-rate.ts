@@ -1,19 +1,22 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { freePort } from '../local-aws/host/ports.ts';
-import { type BenchedService, withLocalService } from './local-service.ts';
+import { type BenchedService, newKey, withLocalService } from './local-service.ts';
 import { type Measurement, median } from './measurement.ts';
 import type { Sending } from './send-form.ts';
 
 const MIB = 1024 * 1024;
 const FILE_BYTES = 100 * MIB;
 /** The two take turns, so that both meet the same load of the machine. */
-const ROUNDS = 7;
+const LOADS = [
+  { uploads: 1, rounds: 7 },
+  { uploads: 8, rounds: 2 },
+];
 
 /**
  * Measures how fast a file of 100 MiB goes through the streaming lane, from the edge to its answer, and how fast the same bytes
@@ -24,14 +27,20 @@ export function benchStreamingRate(): Promise<Measurement[]> {
     const pipe = await startBarePipe(service);
     const client = new Worker(new URL('./send-form.ts', import.meta.url));
     try {
-      const authorization = `Bearer ${service.key}`;
-      const lane = { url: `${service.urls.base_url}/files`, authorization, fileBytes: FILE_BYTES };
-      const [throughLane, throughPipe] = await compare(client, lane, { ...lane, url: pipe.url });
-      return [
-        { metric: 'streaming lane, 100 MiB: duration', value: throughLane / 1_000, unit: 's' },
-        { metric: 'bare pipe into the parts of S3, 100 MiB: duration', value: throughPipe / 1_000, unit: 's' },
-        { metric: 'streaming lane: rate of the bare pipe', value: throughPipe / throughLane, unit: '×' },
-      ];
+      const send = sender(service, client);
+      // The first requests start processes and compile code.
+      for (const url of [`${service.urls.base_url}/files`, pipe.url]) await send(url, 1);
+      const measurements: Measurement[] = [];
+      for (const load of LOADS) {
+        const [throughLane, throughPipe] = await compare(send, [`${service.urls.base_url}/files`, pipe.url], load);
+        measurements.push({
+          metric: `streaming lane, ${load.uploads} × 100 MiB${load.uploads > 1 ? ' at once' : ''}: rate`,
+          value: (load.uploads * FILE_BYTES) / 1_000 / throughLane,
+          unit: 'MB/s',
+          beside: { what: 'bare pipe into the parts of S3', value: (load.uploads * FILE_BYTES) / 1_000 / throughPipe },
+        });
+      }
+      return measurements;
     } finally {
       await client.terminate();
       pipe.process.kill();
@@ -40,22 +49,35 @@ export function benchStreamingRate(): Promise<Measurement[]> {
 }
 
 /** @returns the median milliseconds of each. */
-async function compare(client: Worker, one: Sending, other: Sending): Promise<[number, number]> {
+async function compare(
+  send: Send,
+  [lane, pipe]: readonly [string, string],
+  { uploads, rounds }: (typeof LOADS)[number],
+): Promise<[number, number]> {
   const times: [number[], number[]] = [[], []];
-  for (let round = 0; round <= ROUNDS; round++) {
-    const pair = [await send(client, one), await send(client, other)] as const;
-    if (round === 0) continue; // The first requests start processes and compile code.
-    times[0].push(pair[0]);
-    times[1].push(pair[1]);
+  for (let round = 0; round < rounds; round++) {
+    times[0].push(await send(lane, uploads));
+    times[1].push(await send(pipe, uploads));
   }
   return [median(times[0]), median(times[1])];
 }
 
-async function send(client: Worker, sending: Sending): Promise<number> {
-  client.postMessage(sending);
-  const [answer] = (await once(client, 'message')) as [{ milliseconds: number } | { error: string }];
-  if ('error' in answer) throw new Error(answer.error);
-  return answer.milliseconds;
+/** Uploads a file several times at once. @returns the milliseconds until all are answered. */
+type Send = (url: string, uploads: number) => Promise<number>;
+
+function sender(service: BenchedService, client: Worker): Send {
+  return async (url, uploads) => {
+    // A new account each time, whose storage is not full.
+    const sending: Sending = { url, authorization: `Bearer ${await newKey(service)}`, fileBytes: FILE_BYTES };
+    let left = uploads;
+    const start = performance.now();
+    for (let sent = 0; sent < uploads; sent++) client.postMessage(sending);
+    for await (const [answer] of on(client, 'message') as AsyncIterable<[{ error?: string }]>) {
+      if (answer.error) throw new Error(answer.error);
+      if (--left === 0) break;
+    }
+    return performance.now() - start;
+  };
 }
 
 async function startBarePipe(service: BenchedService): Promise<{ url: string; process: ChildProcess }> {

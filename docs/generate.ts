@@ -5,12 +5,14 @@ import { openApiDocument } from '../openapi/document.ts';
 import { forPrograms } from '../openapi/for-programs.ts';
 import { readLimits } from '../shared/limits.ts';
 import { contractPage } from './contract/contract-page.ts';
+import { growthChart } from './measured/growth-chart.ts';
+import { measuredPage } from './measured/measured-tables.ts';
 import { brokenReferences, DOCUMENTS } from './references.ts';
 import { fillTables } from './tables.ts';
 
 /**
  * `node docs/generate.ts` makes what the documents take from the code: the tables of the README, CONTRIBUTING.md,
- * `docs/operate.md`, `docs/alarms.md` and `docs/architecture.md`, the page `docs/contract.md`, the OpenAPI document, and the types
+ * `docs/operate.md`, `docs/alarms.md` and `docs/architecture.md`, the pages `docs/contract.md` and `docs/measured.md`, the picture `docs/growth.svg`, the OpenAPI document, and the types
  * of the client.
  * With `--check` it writes nothing, and fails when one of them is out of date, or when a document refers to a file or heading
  * that does not exist.
@@ -21,6 +23,8 @@ const ARCHITECTURE = join(import.meta.dirname, 'architecture.md');
 const OPERATE = join(import.meta.dirname, 'operate.md');
 const ALARMS = join(import.meta.dirname, 'alarms.md');
 const CONTRACT = join(import.meta.dirname, 'contract.md');
+const MEASURED = join(import.meta.dirname, 'measured.md');
+const GROWTH = join(import.meta.dirname, 'growth.svg');
 const OPENAPI = join(import.meta.dirname, 'openapi.json');
 const FOR_PROGRAMS = join(import.meta.dirname, 'for-programs.md');
 const CLIENT_TYPES = join(import.meta.dirname, '../clients/typescript/src/types.ts');
@@ -34,6 +38,8 @@ const pages = {
   ...filled(ALARMS),
   ...filled(ARCHITECTURE),
   [CONTRACT]: contractPage(),
+  [MEASURED]: measuredPage(),
+  [GROWTH]: growthChart(),
   [OPENAPI]: `${JSON.stringify(document, null, 2)}\n`,
   [FOR_PROGRAMS]: forPrograms(readLimits({})),
   [CLIENT_TYPES]: clientTypes(document),

@@ -20,6 +20,7 @@ import {
   costsOfWorstDays,
   type Table,
 } from './costs/cost-tables.ts';
+import { compared, usedByRequests } from './measured/measured-tables.ts';
 import { LOOKS, PAGES, screenshotFile } from './screenshots/pages.ts';
 
 /** The README's tables, each from the object the code itself reads, so that none of their figures is typed by hand. */
@@ -51,6 +52,8 @@ export const TABLES_OF_README: Readonly<Record<string, () => string>> = {
         }),
       ]),
     ),
+  used: () => numbers(usedByRequests()),
+  compared,
   limits: () =>
     table(
       ['Variable', 'Default', 'Meaning'],

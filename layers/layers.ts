@@ -74,6 +74,7 @@ export const LAYERS: readonly Layer[] = [
   tests('test/docs', 'Tests of what the documents say', [
     'test/support',
     'docs',
+    'bench',
     'smoke',
     'admin',
     'infra',
@@ -114,7 +115,7 @@ export const LAYERS: readonly Layer[] = [
     path: 'bench',
     what: 'Measurements',
     imports: ['test/support', 'infra/local', 'infra/bundle', 'local-aws', 'shared'],
-    packages: ['esbuild', 'node:*'],
+    packages: ['@aws-sdk/client-dynamodb', 'esbuild', 'node:*'],
   },
   tests('test/support', 'What tests share; it imports no test', ['*', 'infra', 'local-aws', 'openapi', 'shared']),
   { path: '*', what: 'Configuration of the tests', imports: [], packages: ['vitest'] },

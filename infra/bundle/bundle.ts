@@ -19,8 +19,11 @@ const CREDENTIALS = {
  * @returns the size of each bundle in bytes, by name.
  * @throws Error with esbuild's messages when an entry cannot be bundled.
  */
-export async function bundleFunctions(outDir: string): Promise<Record<string, number>> {
-  const entries = Object.entries(ENTRIES);
+export async function bundleFunctions(
+  outDir: string,
+  all: Readonly<Record<string, string>> = ENTRIES,
+): Promise<Record<string, number>> {
+  const entries = Object.entries(all);
   const isWebFunction = ([, entry]: [string, string]) => entry === UPLOAD_STREAM_ENTRY;
   const bundles = await Promise.all([
     bundle(outDir, Object.fromEntries(entries.filter((entry) => !isWebFunction(entry))), CREDENTIALS.function),

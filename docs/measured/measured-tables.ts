@@ -1,0 +1,42 @@
+import { readable, toTable } from '../../bench/measurement.ts';
+import { COST_COLUMNS, GROWING, readResults } from '../../bench/results.ts';
+
+/** What the documents show of the last recorded run of `npm run bench`. */
+const RESULTS = readResults();
+
+const isCost = (metric: string) => COST_COLUMNS.some((column) => metric.endsWith(`: ${column}`));
+const isGrowth = (metric: string) => GROWING.some((what) => metric.startsWith(`${what}, of `));
+
+/** What each request uses of AWS. */
+export function usedByRequests(): { head: readonly string[]; rows: readonly (readonly string[])[] } {
+  const costs = RESULTS.measurements.filter(({ metric }) => isCost(metric) && !isGrowth(metric));
+  const byRequest = Map.groupBy(costs, ({ metric }) => metric.slice(0, metric.lastIndexOf(': ')));
+  return {
+    head: ['By key, in a warm function', ...COST_COLUMNS],
+    rows: [...byRequest].map(([request, columns]) => [request, ...columns.map(({ value }) => readable(value))]),
+  };
+}
+
+/** What was measured beside something else in the same run. */
+export function compared(): string {
+  return `${toTable(RESULTS.measurements.filter(({ beside }) => beside))}\n\n${basis()}`;
+}
+
+/** The page `docs/measured.md`. */
+export function measuredPage(): string {
+  const others = RESULTS.measurements.filter(({ metric }) => !isCost(metric) || isGrowth(metric));
+  return `# Measured
+
+Made by \`npm run bench -- --record\`, which takes ${Math.ceil(RESULTS.seconds / 60)} minutes. ${basis()} What a request uses of AWS is in
+the [README](../README.md#measured); these counts hold on AWS as well. Times do not: there, clients, service and database do not share
+processors.
+
+${toTable(others)}
+`;
+}
+
+function basis(): string {
+  const { recordedAt, machine } = RESULTS;
+  const { processor, processors, node, load } = machine;
+  return `Measured on ${recordedAt.slice(0, 10)} on one machine for clients, service and engines: ${processors} × ${processor}, Node ${node}, load ${load} before the run.`;
+}
