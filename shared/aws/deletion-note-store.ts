@@ -18,7 +18,7 @@ export const deletionNoteStore: DeletionNoteStore = {
       UpdateExpression: 'ADD file_ids :ids',
       ExpressionAttributeValues: { ':ids': new Set([id]) },
     });
-    await dynamoDb.send(command);
+    await writeItem(() => dynamoDb.send(command));
   },
 
   async *begunBefore(shard, time) {
