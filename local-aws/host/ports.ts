@@ -53,8 +53,11 @@ export async function requireFreePort(port: number): Promise<void> {
   if (port !== 0 && !(await isFree(port))) throw new Error(`Port ${port} is in use: set PORT to a free one.`);
 }
 
-/** Outgoing connections have ports from 32,768 (Linux) or 49,152 on; well-known services are below 10,000. */
-const [LOWEST, BEYOND] = [10_000, 32_768];
+/**
+ * Outgoing connections have ports from 32,768 (Linux) or 49,152 on; well-known services are below 10,000, and 10,080 is the
+ * highest port that browsers and `fetch` refuse.
+ */
+const [LOWEST, BEYOND] = [10_081, 32_768];
 const TRIES = 100;
 
 /**

@@ -127,6 +127,8 @@ interface AuditFields {
 }
 
 const USER_AGENT_MAX = 256;
+/** As long as a piece of a key or token that would be a secret. The words in the names of browsers and programs are shorter. */
+const LONG_WORD = /[\w-]{16,}/g;
 
 /**
  * Writes what a request has done into the audit trail (decision 0035), right after the effect. When the process dies in between, the
@@ -137,7 +139,7 @@ export function auditRequest(event: ApiEvent, what: AuditEvent, fields: AuditFie
     ...fields,
     request_id: event.requestContext.requestId,
     client_address: loggedAddress(event),
-    user_agent: (header(event, 'user-agent') ?? '').slice(0, USER_AGENT_MAX),
+    user_agent: (header(event, 'user-agent') ?? '').slice(0, USER_AGENT_MAX).replace(LONG_WORD, '…'),
   });
 }
 

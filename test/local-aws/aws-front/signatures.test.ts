@@ -170,8 +170,8 @@ test('a call without a signature is refused by every service', async () => {
 test('a call of an unknown service is refused with the name of the service', async () => {
   const headers = await signRequest({ method: 'POST', url: '/', headers: { host } }, ADMIN, {
     ...ACCOUNT,
-    service: 'sts',
+    service: 'sns',
   });
   const answer = await fetch(front.endpoint, { method: 'POST', headers });
-  expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('no service sts')]);
+  expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('no service sns')]);
 });
