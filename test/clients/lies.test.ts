@@ -60,7 +60,9 @@ const LIES: readonly (readonly [string, Lie])[] = [
 ];
 
 /** By default, the requests of a direct upload get only the lies that leave the most behind. */
-const SHORT = LIES.filter(([, lie]) => lie === 'lost after' || lie === 'half' || lie === 'stall after');
+const SHORT = LIES.filter(([, lie]) => lie === 'lost after' || lie === 'stall after');
+const STEPS = IS_THOROUGH ? (['ticket', 'put', 'complete'] as const) : (['complete'] as const);
+const BIG_MIB = IS_THOROUGH ? 60 : 12;
 
 describe('an upload through a server that lies makes one file', () => {
   describe.for(['form', 'ticket', 'put', 'complete'] as const)('when, to the %s request, it', (step) => {
@@ -80,17 +82,17 @@ describe('an upload through a server that lies makes one file', () => {
     });
   });
 
-  test('when it resets the connection amid a body of 60 MiB, twice', async (context) => {
+  test(`when it resets the connection amid a body of ${BIG_MIB} MiB, twice`, async (context) => {
     const { liar, account, client } = await setUp(context);
-    liar.lie('put', { resetAt: 30 * MIB }, { resetAt: 59 * MIB });
-    const file = await client.upload(new Blob([new Uint8Array(60 * MIB)]), { name: 'big.bin' });
-    expect(file.size_bytes).toBe(60 * MIB);
-    expect(await usageOf(account)).toEqual({ files: 1, bytes: 60 * MIB });
+    liar.lie('put', { resetAt: (BIG_MIB / 2) * MIB }, { resetAt: (BIG_MIB - 1) * MIB });
+    const file = await client.upload(new Blob([new Uint8Array(BIG_MIB * MIB)]), { name: 'big.bin' });
+    expect(file.size_bytes).toBe(BIG_MIB * MIB);
+    expect(await usageOf(account)).toEqual({ files: 1, bytes: BIG_MIB * MIB });
   });
 
   test('when everything goes wrong once, one after the other', async (context) => {
     const { liar, account, client } = await setUp(context);
-    for (const step of ['ticket', 'put', 'complete'] as const) liar.lie(step, 'lost after', 'cut', { status: 500 });
+    for (const step of STEPS) liar.lie(step, 'lost after', 'cut', { status: 500 });
     await client.upload(LARGE, { name: 'a.bin' });
     expect(await usageOf(account)).toEqual({ files: 1, bytes: LARGE.length });
   });
@@ -198,14 +200,16 @@ describe('a clear error ends an upload', () => {
     expect(error.advice).toMatch(/url|address/);
   });
 
-  test.for([
+  const ANSWERS = [
     [400, 'BadDigest', 'invalid_request'],
     [400, 'EntityTooLarge', 'file_too_large'],
     [403, 'SignatureDoesNotMatch', 'forbidden'],
     [404, 'NoSuchBucket', 'invalid_request'],
     [503, 'SlowDown', 'service_unavailable'],
     [400, 'RequestTimeout', 'service_unavailable'],
-  ] as const)('that the storage answers with %i %s', async ([status, xml, code], context) => {
+  ] as const;
+  const tried = IS_THOROUGH ? ANSWERS : ANSWERS.filter(([, xml]) => xml === 'EntityTooLarge' || xml === 'SlowDown');
+  test.for(tried)('that the storage answers with %i %s', async ([status, xml, code], context) => {
     const { liar, account, client } = await setUp(context);
     const lie = { status, headers: { 'x-amz-request-id': 'S3ID' }, body: `<Error><Code>${xml}</Code></Error>` };
     liar.lie('put', lie, lie);
@@ -227,20 +231,23 @@ describe('an upload that is aborted leaves nothing', () => {
     ['while it is completed', LARGE, 'complete', ['stall after']],
     ['while it is sent as a stream', LARGE, 'form', ['stall'], 'stream'],
   ];
-  test.concurrent.for(CASES)('%s', async ([, content, step, lies, isStream], context) => {
-    const { liar, account, client } = await setUp(context);
-    liar.lie(step, ...lies);
-    const controller = new AbortController();
-    const source = isStream ? inPieces(content) : content;
-    const ended = errorOf(
-      client.upload(source, { name: 'a', signal: controller.signal, onWait: () => controller.abort() }),
-    );
-    await liar.arrival(step);
-    // The service has its effect meanwhile.
-    setTimeout(() => controller.abort('enough'), 1_000);
-    expect((await ended).code).toBe('aborted');
-    expect(await usageOf(account)).toEqual({ files: 0, bytes: 0 });
-  });
+  test.concurrent.for(CASES.filter((_, index) => IS_THOROUGH || index % 2 === 0))(
+    '%s',
+    async ([, content, step, lies, isStream], context) => {
+      const { liar, account, client } = await setUp(context);
+      liar.lie(step, ...lies);
+      const controller = new AbortController();
+      const source = isStream ? inPieces(content) : content;
+      const ended = errorOf(
+        client.upload(source, { name: 'a', signal: controller.signal, onWait: () => controller.abort() }),
+      );
+      await liar.arrival(step);
+      // The service has its effect meanwhile.
+      setTimeout(() => controller.abort('enough'), 1_000);
+      expect((await ended).code).toBe('aborted');
+      expect(await usageOf(account)).toEqual({ files: 0, bytes: 0 });
+    },
+  );
 
   test('after it was sent as a stream, when the answer has come', async (context) => {
     const { account } = await setUp(context);

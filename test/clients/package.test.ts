@@ -7,6 +7,7 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkTypes, newProject } from '../support/project.ts';
 import { borrowTestService, type TestService } from '../support/service.ts';
+import { IS_THOROUGH } from '../support/thorough.ts';
 
 const MIB = 1024 * 1024;
 const PACKAGE = join(import.meta.dirname, '../../clients/typescript');
@@ -114,7 +115,8 @@ describe('the package', () => {
   });
 
   test('sends a stream of 100 MiB of unknown length with little memory', async () => {
-    for (const node of await nodes()) {
+    const all = await nodes();
+    for (const node of IS_THOROUGH ? all : all.slice(0, 1)) {
       const printed = await runProgram(
         node,
         `import { FileHosting } from 'file-hosting-client';

@@ -85,7 +85,9 @@ test("every option of the guide's CDK commands exists", async () => {
   }
   expect(given.size).toBeGreaterThan(0);
   for (const [command, options] of given) {
-    const { stdout } = await promisify(execFile)('npx', ['cdk', command, '--help'], { cwd: ROOT });
+    const { stdout } = await promisify(execFile)(join(ROOT, 'node_modules/.bin/cdk'), [command, '--help'], {
+      cwd: ROOT,
+    });
     expect([command, stdout.match(/--[\w-]+/g)]).toEqual([command, expect.arrayContaining(options)]);
   }
 });
