@@ -53,7 +53,7 @@ test('the gateway costs something only for requests through it, not for streamin
   const throughGateway = Object.keys(METERED_REQUESTS).filter(
     (name) => costOfRequests(name as MeteredRequest, 1).gateway > 0,
   );
-  expect(throughGateway).toEqual(['inline', 'direct', 'list', 'search', 'stranger', 'limited', 'canary']);
+  expect(throughGateway).toEqual(['inline', 'direct', 'list', 'search', 'remove', 'stranger', 'limited', 'canary']);
 });
 
 test('a request to a function without a known price has no cost of Lambda, and a total without it', () => {

@@ -26,25 +26,31 @@ const S3_EVENTS = /^(PutObject|CopyObject|CompleteMultipartUpload|DeleteObject)$
 
 /** Measures what each common request uses of AWS, without errors, retries and cold starts. */
 export async function meterUse(service: TestService): Promise<Record<MeteredRequest, Use>> {
-  const [uploader, lister, limited, links] = await prepare(service);
+  const { uploader, lister, limited, sealed, links, removable } = await prepare(service);
   const [seen] = links;
   const use = (act: () => Promise<unknown>, ...logged: string[]) => leastUse({ service, act, logged });
   const ofLimiter = await use(() => refused(limited.byKey, 429), 'request', 'metrics', 'metrics');
+  const inline = await use(() => done(uploader.byKey.upload('a.bin', SMALL_FILE)), 'request', 'metrics');
+  const sweep = await use(() => service.invoke('SweepFunction', {}), 'swept', 'metrics');
+  // Before any deletion, because a sweep removes their notes.
+  const seal = await useOfSeal(service, sealed, [inline, sweep]);
   return {
-    inline: await use(() => done(uploader.byKey.upload('a.bin', SMALL_FILE)), 'request', 'metrics'),
+    inline,
     streaming: await use(() => done(uploadStreaming(uploader, 'a.bin', LARGE_FILE)), 'request', 'metrics'),
     direct: await use(() => uploadDirectly(service, uploader), 'request', 'request', 'metrics', 'upload arrived'),
     list: await use(() => done(lister.byKey.request('GET', '/files')), 'request'),
     search: await use(() => done(lister.byKey.request('GET', '/files?search=9')), 'request'),
     downloadUncached: await use(() => download(links.pop())),
     downloadCached: await use(() => download(seen)),
+    remove: await use(() => done(uploader.byKey.request('DELETE', `/files/${removable.pop()}`)), 'request'),
     stranger: await use(
       () => refused(client(service.urls.base_url, { key: generateKey('test') }), 401),
       'request',
       'metrics',
     ),
     limited: ofLimiter,
-    sweep: await use(() => service.invoke('SweepFunction', {}), 'swept', 'metrics'),
+    seal,
+    sweep,
     canary: await use(() => runCanary(service), 'request', 'request', 'request', 'request', 'metrics', 'metrics'),
   };
 }
@@ -52,29 +58,55 @@ export async function meterUse(service: TestService): Promise<Record<MeteredRequ
 /** The limit of requests a minute that one of the accounts has used up. */
 export const LOW_LIMIT = 10;
 
-/** Makes an account that uploads, one with many files, one that has used up a limit, and links that have not been used. */
-async function prepare(service: TestService): Promise<[TestAccount, TestAccount, TestAccount, string[]]> {
-  const [uploader, lister] = [await service.newAccount(), await service.newAccount()];
-  const limited = await service.newAccount();
+/** Uploads the last file of a leaf, and has it sealed. @returns what that uses more than any upload and an idle sweep. */
+async function useOfSeal(service: TestService, { byKey }: TestAccount, others: readonly Use[]): Promise<Use> {
+  const act = async () => {
+    await done(byKey.upload('a.bin', SMALL_FILE));
+    await service.invoke('SweepFunction', {});
+  };
+  const use = await useOf({ service, act, logged: ['request', 'metrics', 'swept', 'metrics'] });
+  const more = (units: 'readUnits' | 'writeUnits') => others.reduce((rest, other) => rest - other[units], use[units]);
+  const nothing = { apiRequests: 0, s3Writes: 0, s3Reads: 0, events: 0, logLines: 0, logBytes: 0, metrics: 0 };
+  return { ...nothing, invocations: {}, readUnits: more('readUnits'), writeUnits: more('writeUnits') };
+}
+
+/**
+ * Makes an account that uploads, one with many files, one that has used up a limit, one whose next file fills a leaf, and links and
+ * files that have not been used.
+ */
+async function prepare(service: TestService) {
+  const [uploader, lister, limited, sealed] = [
+    await service.newAccount(),
+    await service.newAccount(),
+    await service.newAccount(),
+    await service.newAccount(),
+  ];
   const operator = operatorOf(service);
   await operator.putCanaryKey((await service.newAccount()).key);
   await generateFiles(operator.dynamoDb, service.tables, { accountId: lister.id, count: FILES_IN_LIST });
+  await generateFiles(operator.dynamoDb, service.tables, { accountId: sealed.id, count: 62 });
+  await done(sealed.byKey.upload('warm', SMALL_FILE));
   operator.close();
   const links: string[] = [];
+  const removable: string[] = [];
   for (let file = 0; file <= TIMES; file++) {
-    links.push(String((await done(uploader.byKey.upload('a', SMALL_FILE))).body.url));
+    const { body } = await done(uploader.byKey.upload('a', SMALL_FILE));
+    links.push(String(body.url));
+    const other = await done(uploader.byKey.upload('b', SMALL_FILE));
+    removable.push(String(other.body.id));
   }
   // Making its key was the first request. What it is refused now is measured first, before a minute is over.
   for (let request = 1; request < LOW_LIMIT; request++) await refused(limited.byKey, 404);
   await refused(limited.byKey, 429);
   // Wait for all log lines of these requests, so that none arrives later. A new account is three requests. A refusal by the
   // limiter has two records of metrics.
-  const requests = Array.from({ length: 4 * 3 + links.length + LOW_LIMIT }, () => 'request');
-  const metrics = Array.from({ length: links.length + LOW_LIMIT + 1 }, () => 'metrics');
+  const uploads = links.length + removable.length + 1;
+  const requests = Array.from({ length: 5 * 3 + uploads + LOW_LIMIT }, () => 'request');
+  const metrics = Array.from({ length: uploads + LOW_LIMIT + 1 }, () => 'metrics');
   // A new account is a login and a new key.
-  const audits = Array.from({ length: 4 * 2 }, () => 'audit');
+  const audits = Array.from({ length: 5 * 2 }, () => 'audit');
   await linesOf(() => service.logs, [...requests, ...metrics, ...audits]);
-  return [uploader, lister, limited, links];
+  return { uploader, lister, limited, sealed, links, removable };
 }
 
 async function uploadDirectly(service: TestService, { byKey }: TestAccount): Promise<void> {
