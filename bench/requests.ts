@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { client } from '../test/support/client.ts';
 import { askForTicket, complete, put, uploadStreaming } from '../test/support/lanes.ts';
-import { type BenchedService, withLocalService } from './local-service.ts';
+import { type BenchedService, newKey, withLocalService } from './local-service.ts';
 import { type Measurement, median } from './measurement.ts';
 import { useOfProcesses } from './processes.ts';
 import { COST_COLUMNS } from './results.ts';
@@ -8,11 +9,13 @@ import { COST_COLUMNS } from './results.ts';
 const SMALL_FILE = Buffer.alloc(4 * 1024, 'x');
 /** More than fits into one part. */
 const LARGE_FILE = new Uint8Array(6 * 1024 * 1024);
+const CLIENTS = 16;
 /** How many clients request at once, and for how long. The last load is long enough to show what memory grows to. */
 const LOADS = {
-  lists: { clients: 16, seconds: 10 },
+  lists: { clients: CLIENTS, seconds: 10 },
   oneByOne: { clients: 1, seconds: 10 },
-  uploads: { clients: 16, seconds: 60 },
+  ofOneAccount: { clients: CLIENTS, seconds: 10 },
+  uploads: { clients: CLIENTS, seconds: 60 },
 };
 
 /**
@@ -23,13 +26,23 @@ const LOADS = {
 export function benchRequests(): Promise<Measurement[]> {
   return withLocalService(async (service) => {
     const list = { name: 'GET /files', expected: 200, send: () => service.byKey.request('GET', '/files') };
-    const upload = { name: 'POST /files of 4 KiB', expected: 201, send: () => service.byKey.upload('a', SMALL_FILE) };
+    const uploadName = 'POST /files of 4 KiB';
+    const upload = { name: uploadName, expected: 201, send: () => service.byKey.upload('a', SMALL_FILE) };
+    const accounts = await Promise.all(
+      Array.from({ length: CLIENTS }, async () => client(service.urls.base_url, { key: await newKey(service) })),
+    );
+    const ofAccounts = {
+      name: `${uploadName}, each client of its own account`,
+      expected: 201,
+      send: (index: number) => (accounts[index] ?? service.byKey).upload('a', SMALL_FILE),
+    };
     return [
       { metric: 'start of the service', value: service.startedInMs / 1_000, unit: 's' },
       ...(await costs(service)),
       ...(await throughput(list, LOADS.lists)),
       ...(await throughput(upload, LOADS.oneByOne)),
-      ...(await throughput(upload, LOADS.uploads)),
+      ...(await throughput(upload, LOADS.ofOneAccount)),
+      ...(await throughput(ofAccounts, LOADS.uploads)),
       { metric: 'memory of all processes afterwards', value: useOfProcesses().bytes / 1e6, unit: 'MB' },
     ];
   });
@@ -76,7 +89,8 @@ async function measureEach(byKey: BenchedService['byKey'], measure: Measure): Pr
 
 interface Request {
   readonly name: string;
-  readonly send: () => Promise<{ readonly status: number }>;
+  /** @param index  that of the client, from 0 on. */
+  readonly send: (index: number) => Promise<{ readonly status: number }>;
   readonly expected: number;
 }
 
@@ -106,9 +120,9 @@ async function sendFor(
 ): Promise<number[]> {
   const times: number[] = [];
   const end = performance.now() + seconds * 1_000;
-  const work = async () => {
+  const work = async (_: unknown, index: number) => {
     for (let start = performance.now(); start < end; start = performance.now()) {
-      const { status } = await send();
+      const { status } = await send(index);
       if (status !== expected) throw new Error(`${name} was answered ${status}`);
       times.push(performance.now() - start);
     }
