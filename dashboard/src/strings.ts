@@ -21,6 +21,8 @@ export const strings = {
   cancel: 'Cancel',
   copy: 'Copy',
   copied: 'Copied',
+  request: (id: string) => `Request ${id}`,
+  copyRequest: 'Copy the id of the request, for support',
   copyRefused: 'The browser does not let this page copy. Select the text and copy it yourself.',
   retry: 'Try again',
   stale: 'What you see may be out of date.',

@@ -54,7 +54,8 @@ describe.runIf(HAS_BROWSER)('an upload in the dashboard', () => {
     await page.clock.install();
     await page.route('**/api/v1/files', (route) => {
       if (route.request().method() !== 'POST' || ++answers > 4) return route.fallback();
-      return route.fulfill({ status: 500, json: { error: 'internal_error' } });
+      const headers = { 'x-request-id': `request-${answers}` };
+      return route.fulfill({ status: 500, headers, json: { error: 'internal_error' } });
     });
     await files(page).setInputFiles(SMALL);
     await expect
@@ -64,6 +65,9 @@ describe.runIf(HAS_BROWSER)('an upload in the dashboard', () => {
       })
       .toBe(true);
     expect(answers).toBe(4);
+    await uploadPanel(page).getByRole('button', { name: 'Copy the id of the request, for support' }).click();
+    await page.clock.runFor(100);
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('request-4');
     await page.getByRole('button', { name: 'Upload small.txt again' }).click();
     await expect
       .poll(async () => {

@@ -35,7 +35,14 @@ export function ApiKeysPage() {
       <Text c="dimmed" mb="lg">
         {words.lead}
       </Text>
-      {error && <LoadFailure words={messageFor(error)} isStale={keys !== undefined} onAction={() => void refetch()} />}
+      {error && (
+        <LoadFailure
+          words={messageFor(error)}
+          error={error}
+          isStale={keys !== undefined}
+          onAction={() => void refetch()}
+        />
+      )}
       {!error && !keys && (
         <>
           <Skeleton height={180} radius="md" />

@@ -7,7 +7,7 @@ import { apiKeysQuery, refreshQueries } from '../api/queries.ts';
 import { strings } from '../strings.ts';
 import { announce } from '../ui/announce.ts';
 import { Dialog } from '../ui/dialog.tsx';
-import { notifyFailure } from '../ui/notify.ts';
+import { notifyFailure } from '../ui/failed-request.tsx';
 import { useLast } from '../ui/use-last.ts';
 
 const words = strings.apiKeys.revoking;

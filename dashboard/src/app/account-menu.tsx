@@ -9,7 +9,7 @@ import { profileQuery } from '../api/queries.ts';
 import { broadcastSession } from '../login/session-channel.ts';
 import { strings } from '../strings.ts';
 import { Dialog } from '../ui/dialog.tsx';
-import { notifyFailure } from '../ui/notify.ts';
+import { notifyFailure } from '../ui/failed-request.tsx';
 import { useLast } from '../ui/use-last.ts';
 import { useUploadQueue } from '../uploads/use-uploads.ts';
 import styles from './shell.module.css';

@@ -7,7 +7,8 @@ import { formatNumber, percentOf } from '../format.ts';
 import { strings } from '../strings.ts';
 import { announce } from '../ui/announce.ts';
 import { Dialog } from '../ui/dialog.tsx';
-import { messageFor, notifyError, notifyFailure } from '../ui/notify.ts';
+import { notifyFailure } from '../ui/failed-request.tsx';
+import { messageFor, notifyError } from '../ui/notify.ts';
 import { useLast } from '../ui/use-last.ts';
 import { deleteAll } from './delete-all.ts';
 

@@ -68,7 +68,14 @@ export function FilesPage() {
           )}
         </div>
       )}
-      {error && <LoadFailure words={messageFor(error)} isStale={data !== undefined} onAction={() => void refetch()} />}
+      {error && (
+        <LoadFailure
+          words={messageFor(error)}
+          error={error}
+          isStale={data !== undefined}
+          onAction={() => void refetch()}
+        />
+      )}
       {isNew && <EmptyState />}
       {!isNew && (!error || data) && (
         <>

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { FileHostingError } from '../../../clients/typescript/src/index.ts';
 import { strings } from '../strings.ts';
 import styles from './error-pages.module.css';
+import { RequestId } from './failed-request.tsx';
 import { messageFor } from './notify.ts';
 
 /** The page that replaces one that cannot be displayed at all. */
@@ -14,6 +15,7 @@ export function CrashPage({ error }: { error: unknown }) {
         <h1>{strings.product}</h1>
       </VisuallyHidden>
       <LoadFailure
+        error={error}
         words={error instanceof FileHostingError ? messageFor(error) : strings.crashed}
         action={strings.reload}
         onAction={() => window.location.reload()}
@@ -41,11 +43,14 @@ export function NotFoundPage() {
  */
 export function LoadFailure({
   words,
+  error,
   isStale = false,
   action = strings.retry,
   onAction,
 }: {
   words: string;
+  /** What failed, if it was a request. */
+  error?: unknown;
   isStale?: boolean;
   action?: string;
   onAction: () => void;
@@ -53,6 +58,7 @@ export function LoadFailure({
   return (
     <Alert color="red" variant="outline" icon={<IconAlertCircle />} role="alert" title={words} mb="md">
       {isStale && strings.stale}
+      <RequestId error={error} />
       <Group mt="xs">
         <Button variant="default" onClick={onAction}>
           {action}

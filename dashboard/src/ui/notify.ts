@@ -1,4 +1,5 @@
 import { notifications } from '@mantine/notifications';
+import type { ReactNode } from 'react';
 import { failureOf } from '../api/failure.ts';
 import { strings } from '../strings.ts';
 
@@ -8,7 +9,7 @@ export function messageFor(error: unknown): string {
 }
 
 /** Shows an error until the user closes it, so that it is not missed. */
-export function notifyError(title: string, message: string): void {
+export function notifyError(title: string, message: ReactNode): void {
   notifications.show({
     color: 'red',
     title,
@@ -17,10 +18,4 @@ export function notifyError(title: string, message: string): void {
     autoClose: false,
     closeButtonProps: { 'aria-label': strings.close },
   });
-}
-
-/** Shows that a request failed, except when the session has ended, because then the login page appears. */
-export function notifyFailure(error: unknown): void {
-  if (failureOf(error) === 'unauthorized') return;
-  notifyError(strings.failed, messageFor(error));
 }

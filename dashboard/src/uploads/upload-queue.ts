@@ -21,6 +21,8 @@ export interface Upload {
   readonly state: UploadState;
   /** The failure of the last attempt, when the upload has failed or is held. */
   readonly failure?: FailureCode;
+  /** The error of the last attempt, when the upload has failed. */
+  readonly error?: unknown;
   /** The stored file, when the upload is done. */
   readonly record?: FileRecord;
 }
@@ -207,7 +209,7 @@ export class UploadQueue {
       const failure = failureOf(error);
       // With its old key the upload would be rejected for a day.
       if (failure === 'idempotency_conflict' || failure === 'not_found') job.idempotencyKey = crypto.randomUUID();
-      this.#change(id, { state: 'failed', failure });
+      this.#change(id, { state: 'failed', failure, error });
       this.#events.onError(error);
     }
   }

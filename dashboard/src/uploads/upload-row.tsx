@@ -9,6 +9,7 @@ import { profileQuery } from '../api/queries.ts';
 import { formatBytes, percentOf } from '../format.ts';
 import { strings } from '../strings.ts';
 import { CopyLink } from '../ui/copy-link.tsx';
+import { RequestId } from '../ui/failed-request.tsx';
 import { MAX_UPLOAD_BYTES } from './max-upload.ts';
 import styles from './upload-panel.module.css';
 import { isUnfinished, type Upload } from './upload-queue.ts';
@@ -29,6 +30,7 @@ export const UploadRow = memo(function UploadRow({ upload }: { upload: Upload })
         <Text size="xs" c={state === 'failed' ? 'var(--mantine-color-error)' : 'dimmed'} className="numbers">
           <UploadStatus upload={upload} />
         </Text>
+        {state === 'failed' && <RequestId error={upload.error} />}
         {state === 'sending' && <Progress value={percentOf(sentBytes, sizeBytes)} size={4} mt={4} aria-label={name} />}
       </div>
       {record && (
