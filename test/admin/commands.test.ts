@@ -11,6 +11,7 @@ import { client } from '../support/client.ts';
 import { uploadThrough } from '../support/lanes.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { withFault } from '../support/with-fault.ts';
 
 /**
  * Runs the operator's commands and checks their effects over HTTP. Most run in this process, since a start of Node takes longer
@@ -52,6 +53,14 @@ async function adminJson(...args: string[]): Promise<Record<string, unknown>> {
 async function statuses({ byKey, bySession }: TestAccount): Promise<number[]> {
   const answers = await Promise.all([byKey.request('GET', '/files'), bySession.request('GET', '/auth/me')]);
   return answers.map(({ status }) => status);
+}
+
+/** What operators did to an account, oldest first, as the audit trail has it. */
+async function operatorsTrail({ id }: TestAccount): Promise<unknown[]> {
+  const { events } = (await adminJson('audit', id)) as { events: Record<string, string>[] };
+  const byOperators = events.filter(({ operator }) => operator !== undefined).reverse();
+  for (const { operator } of byOperators) expect(operator).toMatch(/^arn:aws:sts::\d{12}:assumed-role\/operator\//);
+  return byOperators.map(({ event, outcome }) => `${event} ${outcome}`);
 }
 
 const me = async ({ bySession }: TestAccount) => (await bySession.request('GET', '/auth/me')).body;
@@ -138,6 +147,20 @@ test('suspend rejects the account from the next request on, and restore makes it
   );
   expect(await statuses(account)).toEqual([200, 401]);
   expect((await logIn(login)).location).toMatch(/\/dashboard$/);
+  const events = ['account_suspended', 'account_restored'];
+  expect(await operatorsTrail(account)).toEqual(events.flatMap((event) => [`${event} begun`, `${event} done`]));
+});
+
+test('a command changes nothing when the audit trail cannot be written', async () => {
+  const account = await service.newAccount();
+  const refused = { match: { operation: 'PutLogEvents' }, effect: 'error-before' } as const;
+  const { code, stderr } = await withFault(service, refused, () => admin('suspend', account.email));
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining('The audit trail cannot be written, so nothing was done'),
+  ]);
+  expect(await statuses(account)).toEqual([200, 200]);
+  expect(await operatorsTrail(account)).toEqual([]);
 });
 
 test('end-sessions logs out every browser from the next request on, and keeps the keys', async () => {
