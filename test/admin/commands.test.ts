@@ -8,7 +8,7 @@ import { LANES } from '../../shared/metrics.ts';
 import { type AdminOutcome, adminProcess, adminProcessJson, startAdmin } from '../support/admin.ts';
 import { readBooks } from '../support/books.ts';
 import { client } from '../support/client.ts';
-import { uploadThrough } from '../support/lanes.ts';
+import { askForTicket, complete, uploadThrough } from '../support/lanes.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { withFault } from '../support/with-fault.ts';
@@ -94,6 +94,27 @@ describe('show', () => {
     expect(stdout).toContain('sent      5 bytes today (UTC)\n');
     expect(stdout).toContain(`  ${account.key.slice(0, 12)}…  created `);
     expect(stdout).not.toContain(account.key);
+  });
+
+  test('tells what happened to the latest uploads, and why the account was refused', async () => {
+    const account = await service.newAccount();
+    const { body: stored } = await account.byKey.upload('a.txt', 'hello');
+    const { body: ticket } = await askForTicket(account.byKey, 'big.bin', 100);
+    expect((await complete(account.byKey, ticket)).status).toBe(409);
+    const shown = () => adminJson('show', account.id);
+    await expect
+      .poll(async () => (await shown()).refusals)
+      .toMatchObject([{ route: 'completeUpload', code: 'upload_incomplete', refusals: '1' }]);
+    expect(await shown()).toMatchObject({
+      uploads: [
+        { id: ticket.id, state: 'pending', via: 'ticket', size_bytes: 100, ticket_ends_at: expect.any(String) },
+        { id: stored.id, state: 'ready', via: 'form', size_bytes: 5, ticket_ends_at: null },
+      ],
+      sessions: [{ last_used_at: expect.any(String) }],
+    });
+    const { stdout } = await admin('show', account.id);
+    expect(stdout).toContain('upload_incomplete');
+    expect(stdout).toContain(String(ticket.id));
   });
 
   test('replaces control characters in what it prints', async () => {
