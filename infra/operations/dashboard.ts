@@ -3,7 +3,14 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { LANES, METRIC_NAMESPACE, type MetricName } from '../../shared/metrics.ts';
 import { ROUTES } from '../../shared/routes.ts';
-import { edgeMetric, FIVE_MINUTES, serviceMetric, throttleMetrics, type Watched } from './watched.ts';
+import {
+  directUploadRequests,
+  edgeMetric,
+  FIVE_MINUTES,
+  serviceMetric,
+  throttleMetrics,
+  type Watched,
+} from './watched.ts';
 
 /** Adds the CloudWatch dashboard: the state of the alarms, and the metrics to look at when one is in alarm. */
 export function addDashboard(
@@ -69,6 +76,11 @@ function uploads(watched: Watched): cloudwatch.IWidget[] {
   return [
     graph('Uploads by lane', byLane('Uploads')),
     graph('Uploaded bytes by lane', byLane('UploadedBytes')),
+    graph('PUTs of direct uploads, by S3', [
+      directUploadRequests(watched).with({ label: 'all' }),
+      directUploadRequests(watched, '4xxErrors').with({ label: '4xx' }),
+      directUploadRequests(watched, '5xxErrors').with({ label: '5xx' }),
+    ]),
     graph('Streaming lane', [
       serviceMetric(watched, 'StreamingFailures').with({ label: 'failures' }),
       serviceMetric(watched, 'StreamingPlaces', { period: Duration.minutes(1) }).with({ label: 'places taken' }),

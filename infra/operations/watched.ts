@@ -66,11 +66,14 @@ export function edgeMetric(
   });
 }
 
-/** The number of PUTs of direct uploads, including those that S3 rejected. Source: S3, "Metrics and dimensions". */
-export function directUploadRequests({ resources }: Watched): cloudwatch.Metric {
+/** S3's own count of the PUTs of direct uploads, of all or of those that it rejected. Source: S3, "Metrics and dimensions". */
+export function directUploadRequests(
+  { resources }: Watched,
+  metricName: 'PutRequests' | '4xxErrors' | '5xxErrors' = 'PutRequests',
+): cloudwatch.Metric {
   return new cloudwatch.Metric({
     namespace: 'AWS/S3',
-    metricName: 'PutRequests',
+    metricName,
     dimensionsMap: { BucketName: resources.uploads.bucketName, FilterId: INCOMING_METRICS.id },
     statistic: 'Sum',
     period: FIVE_MINUTES,

@@ -163,6 +163,7 @@ test('the dashboard has these widgets', async () => {
     'Latency by route, p99, ms',
     'Uploads by lane',
     'Uploaded bytes by lane',
+    'PUTs of direct uploads, by S3',
     'Streaming lane',
     'Rejections by code',
     'Refused by the limiter, by class',
