@@ -57,7 +57,7 @@ test.each(await readdir(join(EXAMPLES, 'node')))(
 );
 
 test('the example shell/upload.sh uploads files with any name, and prints their links', async () => {
-  const names = ['a.txt', 'two words; and, more.txt', "it's.txt", 'naïve 日本.txt'];
+  const names = ['a.txt', 'two words; and, more.txt', `it's "quoted".txt`, 'naïve 日本.txt'];
   for (const name of names) await writeFile(join(folder, name), `content of ${name}`);
   const links = await execute('sh', [join(EXAMPLES, 'shell/upload.sh'), ...names]);
   for (const [index, link] of links.trim().split('\n').entries())
