@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
@@ -153,6 +154,7 @@ describe('upload in a terminal', () => {
     const colours = inTerminal(['upload', 'missing.txt'], as({ key: 'svc_test_x' }));
     const plain = inTerminal(['upload', 'missing.txt'], { ...as({ key: 'svc_test_x' }), NO_COLOR: '1' });
     expect([await colours.ended, await plain.ended]).toEqual([1, 1]);
+    expect(colours.text).not.toContain('%');
     expect(colours.raw).toContain('\x1b[31merror:\x1b[39m missing.txt: There is no such file.');
     expect(plain.raw).toContain('error: missing.txt: There is no such file.');
     expect(plain.raw).not.toContain('\x1b[31m');
@@ -216,6 +218,17 @@ describe('upload without a terminal', () => {
     expect(stderr).toContain('1 file uploaded, 1 not.');
   });
 
+  test('uploads the other files of a folder in which a link leads nowhere, and ends with 1', async () => {
+    const account = await service.newAccount();
+    await mkdir(join(folder, 'linked'));
+    await put('linked/a.txt', 'a');
+    await symlink('nowhere', join(folder, 'linked/broken'));
+    const { code, stdout, stderr } = await run(['upload', '--recursive', 'linked'], as(account));
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/^http\S+\/a\.txt\n$/)]);
+    expect(stderr).toContain('error: linked/broken: There is no such file.\n');
+    expect(stderr).toContain('1 file uploaded, 1 not.');
+  });
+
   test('copies the links with the program of the desktop', async () => {
     const account = await service.newAccount();
     await put('copied.txt', 'x');
@@ -259,7 +272,7 @@ describe('the account', () => {
     const variables = { XDG_CONFIG_HOME: home };
     const terminal = inTerminal(['login'], variables);
     await terminal.shows(/Address of the service: $/);
-    terminal.type(`${service.urls.root_url}/dashboard\r`);
+    terminal.type(`${service.urls.root_url}/dashboard/api-keys\r`);
     await terminal.shows(/API key \(it is not shown\): $/);
     terminal.type(`${key}\r`);
     expect(await terminal.ended).toBe(0);
@@ -385,6 +398,8 @@ const WRONG_CALLS: readonly (readonly [string, readonly string[]])[] = [
   ['no file', ['upload']],
   ['a name for several files', ['upload', '--name', 'x', COMMAND, COMMAND]],
   ['standard input twice', ['upload', '-', '-']],
+  ['an empty name', ['upload', '--name', '', COMMAND]],
+  ['an address without https://', ['login', '--url', 'files.example.com']],
   ['an unknown shell', ['completion', 'tcsh']],
 ];
 
@@ -397,6 +412,16 @@ describe('a wrong call', () => {
       expect(stderr).toMatch(/error: |Usage: /);
     },
   );
+});
+
+test.skipIf(!existsSync('/dev/full'))('output that cannot be written is a failure', async () => {
+  const script = '"$0" "$1" completion bash > /dev/full';
+  const outcome = await new Promise((resolve) =>
+    execFile('sh', ['-c', script, process.execPath, COMMAND], { env: inherited() }, (error, _, stderr) =>
+      resolve([error?.code, stderr]),
+    ),
+  );
+  expect(outcome).toEqual([1, expect.stringContaining('error: Standard output: ENOSPC')]);
 });
 
 test('npx runs the command from the root of the repository', async () => {
@@ -412,9 +437,10 @@ describe('completion', () => {
   test('completes commands and flags in Bash', async () => {
     const { stdout } = await run(['completion', 'bash'], {});
     const ask = `COMP_WORDS=(file-hosting upload --re); COMP_CWORD=2; _file_hosting; echo "\${COMPREPLY[*]}"
-      COMP_WORDS=(file-hosting u); COMP_CWORD=1; _file_hosting; echo "\${COMPREPLY[*]}"`;
+      COMP_WORDS=(file-hosting u); COMP_CWORD=1; _file_hosting; echo "\${COMPREPLY[*]}"
+      COMP_WORDS=(file-hosting ls --a); COMP_CWORD=2; _file_hosting; echo "\${COMPREPLY[*]}"`;
     const completed = await new Promise((resolve) => execFile('bash', ['-c', stdout + ask], (_, out) => resolve(out)));
-    expect(completed).toBe('--recursive\nupload\n');
+    expect(completed).toBe('--recursive\nupload\n--all\n');
   });
 
   test.for(['zsh', 'fish'])('has every command and flag for %s', async (shell) => {

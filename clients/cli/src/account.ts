@@ -24,12 +24,12 @@ export function settingsPath(): string {
   return join(folder, 'file-hosting', 'settings.json');
 }
 
-/** The address without what may follow it: people paste the address of the API or of the dashboard. */
+/** The address without what may follow it: people paste the address of the API or of a page of the dashboard. */
 export function withoutPath(url: string): string {
   return url
     .trim()
-    .replace(/\/+$/, '')
-    .replace(/\/(?:api\/v1|dashboard)$/, '');
+    .replace(/\/(?:api\/v1|dashboard)(?:[/?#].*)?$/, '')
+    .replace(/\/+$/, '');
 }
 
 /** The address of the service that the environment or the stored account names. */

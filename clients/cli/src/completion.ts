@@ -24,7 +24,7 @@ function forBash(program: Command): string {
   const names = program.commands.map((command) => command.name()).join(' ');
   const cases = program.commands.map((command) => {
     const shells = command.name() === 'completion' ? ` ${SHELLS.join(' ')}` : '';
-    return `    *:${command.name()}) words=${quoted(flagsOf(command) + shells)} ;;\n`;
+    return `    ${[command.name(), ...command.aliases()].map((name) => `*:${name}`).join('|')}) words=${quoted(flagsOf(command) + shells)} ;;\n`;
   });
   return `# source <(file-hosting completion bash)
 _file_hosting() {
@@ -46,7 +46,7 @@ function forZsh(program: Command): string {
     );
     const files = takesFiles(command) ? [quoted('*:file:_files')] : [];
     const shells = command.name() === 'completion' ? [quoted(`1:shell:(${SHELLS.join(' ')})`)] : [];
-    return `    ${command.name()}) _arguments ${[...options, quoted('--help[show help]'), ...files, ...shells].join(' ')} ;;\n`;
+    return `    ${[command.name(), ...command.aliases()].join('|')}) _arguments ${[...options, quoted('--help[show help]'), ...files, ...shells].join(' ')} ;;\n`;
   });
   return `#compdef file-hosting
 # source <(file-hosting completion zsh)
@@ -69,7 +69,7 @@ compdef _file_hosting file-hosting
 function forFish(program: Command): string {
   const start = 'complete -c file-hosting';
   const lines = program.commands.flatMap((command) => {
-    const seen = `-n ${quoted(`__fish_seen_subcommand_from ${command.name()}`)}`;
+    const seen = `-n ${quoted(`__fish_seen_subcommand_from ${[command.name(), ...command.aliases()].join(' ')}`)}`;
     const options = command.options.map(
       ({ long, description, required }) => `-l ${long?.slice(2)} ${required ? '-r ' : ''}-d ${quoted(description)}`,
     );

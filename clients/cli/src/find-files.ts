@@ -21,6 +21,8 @@ export interface FindFlags {
   readonly name?: string;
 }
 
+type OnMissing = (path: string, error: unknown) => void;
+
 const STANDARD_INPUT = '-';
 
 /** The name of what comes from a pipe, unless `--name` gives another. */
@@ -35,13 +37,14 @@ const PIPE_NAME = 'stdin';
 export async function findFiles(
   paths: readonly string[],
   flags: FindFlags,
-  onMissing: (path: string, error: unknown) => void,
+  onMissing: OnMissing,
 ): Promise<LocalFile[]> {
+  if (flags.name === '') throw wrongUse('--name is empty.');
   if (paths.filter((path) => path === STANDARD_INPUT).length > 1) throw wrongUse('Standard input (-) is given twice.');
   const found: LocalFile[] = [];
   for (const path of paths) {
     try {
-      found.push(...(await findAt(path, flags)));
+      found.push(...(await findAt(path, flags, onMissing)));
     } catch (error) {
       if (error instanceof Failure && error.exitCode === 2) throw error;
       onMissing(path, error);
@@ -55,7 +58,7 @@ export async function findFiles(
 
 const wrongUse = (message: string) => new Failure(message, 'Run: file-hosting upload --help', 2);
 
-async function findAt(path: string, { recursive = false }: FindFlags): Promise<LocalFile[]> {
+async function findAt(path: string, { recursive = false }: FindFlags, onMissing: OnMissing): Promise<LocalFile[]> {
   if (path === STANDARD_INPUT) return [{ path, name: PIPE_NAME, size: undefined, open: () => process.stdin }];
   const stats = await statOf(path);
   if (!stats.isDirectory()) return [fileAt(path, stats)];
@@ -63,12 +66,19 @@ async function findAt(path: string, { recursive = false }: FindFlags): Promise<L
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
   const inside = entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
   const files: LocalFile[] = [];
+  let missing = 0;
   for (const one of inside.sort()) {
-    const target = await statOf(one);
-    // A link to a folder could lead in a circle; sockets and pipes in a folder have no content.
-    if (target.isFile()) files.push(fileAt(one, target));
+    try {
+      const target = await statOf(one);
+      // A link to a folder could lead in a circle; sockets and pipes in a folder have no content.
+      if (target.isFile()) files.push(fileAt(one, target));
+    } catch (error) {
+      // Such as a link to a file that is not there any more.
+      onMissing(one, error);
+      missing++;
+    }
   }
-  if (files.length === 0) throw new Failure(`There are no files in ${path}.`, 'Check the path.');
+  if (files.length + missing === 0) throw new Failure(`There are no files in ${path}.`, 'Check the path.');
   return files;
 }
 

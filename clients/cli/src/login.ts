@@ -9,6 +9,9 @@ export async function login(flags: { readonly url?: string }, signal: AbortSigna
   const known = flags.url ?? (await knownUrl());
   const url = withoutPath(known ?? ((isInteractive() && (await ask('Address of the service: ', { signal }))) || ''));
   if (!url) throw new Failure('The address of the service is missing.', 'Run: file-hosting login --url <address>', 2);
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    throw new Failure(`${url} is not the address of a service.`, 'Give it like this: https://files.example.com', 2);
+  }
   note(`Create an API key at ${url}/dashboard/api-keys, if you have none.`);
   const key = (await ask('API key (it is not shown): ', { signal, isSecret: true }))?.trim();
   if (!key) throw new Failure('No key was given.', 'Run file-hosting login again, and paste the key.');

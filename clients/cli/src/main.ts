@@ -110,8 +110,17 @@ function stopAt(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): void {
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) stopAt(signal);
-// What reads our output wants no more of it, as `head` does.
-process.stdout.on('error', () => stop.abort(new Exit(128 + constants.signals.SIGPIPE)));
+/** Output may be refused after the command has done all else, so the exit code is set here as well. */
+function stopWithoutOutput(error: NodeJS.ErrnoException): void {
+  // What reads our output wants no more of it, as `head` does.
+  const isClosed = error.code === 'EPIPE';
+  if (!isClosed && !stop.signal.aborted)
+    printFailure(new Failure(`Standard output: ${error.message}`, 'Check where it goes.'));
+  const exit = new Exit(isClosed ? 128 + constants.signals.SIGPIPE : 1);
+  stop.abort(exit);
+  process.exitCode = exit.exitCode;
+}
+process.stdout.on('error', stopWithoutOutput);
 
 try {
   await commands().parseAsync();

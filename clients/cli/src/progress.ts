@@ -18,7 +18,7 @@ export interface ProgressReport {
 }
 
 export const progressOf = (files: readonly LocalFile[]): ProgressReport =>
-  process.stderr.isTTY ? new ProgressBar(files) : new ProgressLines(files);
+  process.stderr.isTTY && files.length > 0 ? new ProgressBar(files) : new ProgressLines(files);
 
 const BAR_COLUMNS_MAX = 30;
 
