@@ -117,7 +117,8 @@ describe('upload in a terminal', () => {
       const terminal = inTerminal(args, as(account, liar.url));
       await liar.arrival(step);
       await terminal.shows(/[1-9]\d* %/);
-      terminal.type(CTRL_C);
+      // Twice, as when npx passes it on.
+      terminal.type(CTRL_C + CTRL_C);
       expect(await terminal.ended).toBe(130);
       expect(terminal.text).toContain('Cancelled.');
       expect(terminal.text).not.toContain('error');

@@ -99,11 +99,20 @@ function codeOf(error: unknown): number {
   return error instanceof Failure ? error.exitCode : 1;
 }
 
+/**
+ * A signal that follows within this time is the same one: the terminal sends Ctrl-C to npx and to the command, and where the
+ * shell of npx is Bash, npx passes it on to the command once more.
+ */
+const SAME_SIGNAL_MS = 500;
+let stoppedAt = 0;
+
 /** The first signal ends uploads, which then remove what they have left. The second does not wait for that. */
 function stopAt(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): void {
   process.on(signal, () => {
     const exit = new Exit(128 + constants.signals[signal]);
+    if (Date.now() - stoppedAt < SAME_SIGNAL_MS) return;
     if (stop.signal.aborted) process.exit(exit.exitCode);
+    stoppedAt = Date.now();
     stop.abort(exit);
     note('\nCancelled.');
   });
