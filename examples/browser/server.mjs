@@ -19,12 +19,18 @@ const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/cs
 
 const server = createServer(async (request, response) => {
   const { method, url = '/' } = request;
+  // Pages of other sites may not use the key by the browser of someone who can reach this server.
+  const site = request.headers['sec-fetch-site'] ?? 'same-origin';
+  if (method !== 'GET' && site !== 'same-origin') return response.writeHead(403).end();
   // Here you check whether this person may upload, and delete this file.
   if (PASSED_ON.test(`${method} ${url}`)) return passOn(request, response);
   const name = url === '/' ? '/index.html' : url;
   if (!/^\/[\w-]+\.(html|js|css)$/.test(name)) return response.writeHead(404).end();
-  response.setHeader('content-type', TYPES[name.slice(name.lastIndexOf('.'))]);
-  await pipeline(createReadStream(join(PAGE, name)), response).catch(() => response.writeHead(404).end());
+  const file = createReadStream(join(PAGE, name));
+  file.once('open', () => response.setHeader('content-type', TYPES[name.slice(name.lastIndexOf('.'))]));
+  file.once('error', () => response.headersSent || response.writeHead(404).end());
+  // A visitor who leaves during the answer must not end the server.
+  file.pipe(response).once('close', () => file.destroy());
 });
 
 async function passOn(request, response) {
@@ -35,9 +41,10 @@ async function passOn(request, response) {
   const passed = send(address, { method: request.method, headers }, (answer) => {
     const { 'content-type': type, 'retry-after': wait } = answer.headers;
     response.writeHead(answer.statusCode, { 'content-type': type, ...(wait && { 'retry-after': wait }) });
-    answer.pipe(response);
+    pipeline(answer, response).catch(() => {});
   });
   await pipeline(request, passed).catch(() => response.destroy());
 }
 
-server.listen(Number(PORT), () => console.log(`http://localhost:${server.address().port}`));
+// Only this machine reaches it, until you check who may upload.
+server.listen(Number(PORT), 'localhost', () => console.log(`http://localhost:${server.address().port}`));

@@ -14,8 +14,8 @@ shot() {
     fi
     # Nothing was chosen.
     [ -s "$picture" ] || exit 1
-    answer=$(curl --fail --silent --show-error \
-      -H "Authorization: Bearer $FILE_HOSTING_KEY" \
+    # The key comes by standard input, because everyone on this machine can read the arguments of programs.
+    answer=$(printf 'Authorization: Bearer %s\n' "$FILE_HOSTING_KEY" | curl --fail --silent --show-error -H @- \
       -F "file=@$picture;type=image/png;filename=shot-$(date +%Y%m%d-%H%M%S).png" \
       "$FILE_HOSTING_URL/api/v1/files")
     url=$(echo "$answer" | jq -er .url)

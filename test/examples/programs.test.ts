@@ -1,9 +1,12 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { inherited } from '../support/inherited.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
@@ -57,7 +60,7 @@ test.each(await readdir(join(EXAMPLES, 'node')))(
 );
 
 test('the example shell/upload.sh uploads files with any name, and prints their links', async () => {
-  const names = ['a.txt', 'two words; and, more.txt', `it's "quoted".txt`, 'naïve 日本.txt'];
+  const names = ['a.txt', 'two words; and, more.txt', "it's.txt", 'a","b\\.txt', 'naïve 日本.txt'];
   for (const name of names) await writeFile(join(folder, name), `content of ${name}`);
   const links = await execute('sh', [join(EXAMPLES, 'shell/upload.sh'), ...names]);
   for (const [index, link] of links.trim().split('\n').entries())
@@ -65,6 +68,24 @@ test('the example shell/upload.sh uploads files with any name, and prints their 
   const failed = execute('sh', [join(EXAMPLES, 'shell/upload.sh'), 'a.txt'], { FILE_HOSTING_KEY: 'svc_test_wrong' });
   await expect(failed).rejects.toThrow('401');
 });
+
+test.each(['upload.sh photo.png', 'shot.sh'])(
+  'the example shell/%s gives the key to curl where other users do not see it',
+  async (example) => {
+    const [script = '', photo] = example.split(' ');
+    await writeFile(join(folder, 'photo.png'), 'photo');
+    const ARGUMENTS = join(folder, 'arguments');
+    const PATH = await pathWith({
+      curl: `printf '%s\\n' "$@" >"$ARGUMENTS"; exec ${(await run('which', ['curl'])).stdout.trim()} "$@"`,
+      flameshot: 'printf picture',
+      'wl-copy': 'cat >/dev/null',
+    });
+    const path = join(EXAMPLES, 'shell', script);
+    const args = photo === undefined ? ['-c', `. ${path}; shot`] : [path, photo];
+    expect(await execute('sh', args, { PATH, ARGUMENTS, WAYLAND_DISPLAY: '' })).toMatch(/^http/);
+    expect(await readFile(ARGUMENTS, 'utf8')).not.toContain(account.key);
+  },
+);
 
 describe('the example shell/shot.sh', () => {
   const shot = (PATH: string, variables: Record<string, string> = {}) =>
@@ -149,5 +170,50 @@ describe('the example github-actions.yml', async () => {
   test('asks for no more permissions than it needs, and pins what it uses', () => {
     expect(workflow).toContain('permissions:\n  contents: read\n  pull-requests: write\n');
     expect([...workflow.matchAll(/uses: (\S+)/g)].map(([, name]) => name)).toEqual(['actions/checkout@v4']);
+  });
+});
+
+describe('the example browser/server.mjs', () => {
+  /** Starts the server of the examples with the folder of the test as its page. @returns its address. */
+  async function start(): Promise<string> {
+    const variables = {
+      FILE_HOSTING_URL: service.urls.root_url,
+      FILE_HOSTING_KEY: account.key,
+      PAGE: folder,
+      PORT: '0',
+    };
+    const server = spawn(process.execPath, [join(EXAMPLES, 'browser/server.mjs')], {
+      env: { ...inherited(), ...variables },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    onTestFinished(() => void server.kill());
+    const lines = createInterface({ input: server.stdout });
+    return new Promise((resolve) => lines.once('line', resolve));
+  }
+
+  test('goes on when a visitor leaves in the middle of a file', async () => {
+    await writeFile(join(folder, 'page.js'), Buffer.alloc(20_000_000, ' '));
+    const address = await start();
+    await new Promise<void>((resolve) => {
+      const left = request(`${address}/page.js`, (answer) => {
+        answer.once('data', () => left.destroy());
+        answer.once('close', resolve);
+      });
+      left.end();
+    });
+    await sleep(200);
+    expect((await fetch(`${address}/none.js`)).status).toBe(404);
+    expect((await fetch(`${address}/page.js`, { method: 'HEAD' })).headers.get('content-type')).toBe('text/javascript');
+  });
+
+  test('does not upload for a page of another site', async () => {
+    const address = await start();
+    const upload = (site: string) => {
+      const body = new FormData();
+      body.append('file', new Blob(['forged']), 'forged.txt');
+      return fetch(`${address}/files`, { method: 'POST', headers: { 'sec-fetch-site': site }, body });
+    };
+    expect((await upload('cross-site')).status).toBe(403);
+    expect((await upload('same-origin')).status).toBe(201);
   });
 });
