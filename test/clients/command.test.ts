@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import type { FileRecord } from '../../clients/typescript/src/index.ts';
 import { inherited } from '../support/inherited.ts';
@@ -196,6 +197,22 @@ describe('upload without a terminal', () => {
     ]);
   });
 
+  test('uploads nothing from outside of a folder, however the folder refers to it', async () => {
+    const account = await service.newAccount();
+    await mkdir(join(folder, 'foreign'));
+    await put('foreign/a.txt', 'a');
+    await put('secret.txt', 'secret');
+    await symlink('a.txt', join(folder, 'foreign/inside.txt'));
+    await symlink('../secret.txt', join(folder, 'foreign/logo.png'));
+    await symlink('nowhere', join(folder, 'foreign/nothing.txt'));
+    const { code, stdout, stderr } = await run(['upload', '--recursive', 'foreign'], as(account));
+    expect(code).toBe(1);
+    expect(stdout.match(/[^/\n]+$/gm)?.sort()).toEqual(['a.txt', 'inside.txt']);
+    expect(stderr).toContain('error: foreign/logo.png: It is a link to a file elsewhere.');
+    expect(stderr).toContain('error: foreign/nothing.txt: There is no such file.');
+    expect(stderr).toContain('2 files uploaded, 2 not.');
+  });
+
   test('reads a pipe', async () => {
     const account = await service.newAccount();
     const named = await run(['upload', '-', '--name', 'notes.txt'], as(account), 'from a pipe');
@@ -216,17 +233,6 @@ describe('upload without a terminal', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/^http\S+\/there\.txt\n$/);
     expect(stderr).toContain('error: missing.txt: There is no such file.\n  Check the path.\n');
-    expect(stderr).toContain('1 file uploaded, 1 not.');
-  });
-
-  test('uploads the other files of a folder in which a link leads nowhere, and ends with 1', async () => {
-    const account = await service.newAccount();
-    await mkdir(join(folder, 'linked'));
-    await put('linked/a.txt', 'a');
-    await symlink('nowhere', join(folder, 'linked/broken'));
-    const { code, stdout, stderr } = await run(['upload', '--recursive', 'linked'], as(account));
-    expect([code, stdout]).toEqual([1, expect.stringMatching(/^http\S+\/a\.txt\n$/)]);
-    expect(stderr).toContain('error: linked/broken: There is no such file.\n');
     expect(stderr).toContain('1 file uploaded, 1 not.');
   });
 
@@ -285,6 +291,24 @@ describe('the account', () => {
     expect((await run(['me'], { ...variables, FILE_HOSTING_KEY: 'svc_test_other' })).stderr).toContain('unauthorized');
     const elsewhere = await run(['me'], { ...variables, FILE_HOSTING_URL: 'http://localhost:1' });
     expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining('no API key for http://localhost:1') });
+  });
+
+  test('is not shown either while only standard error goes to a file', async () => {
+    const command = '"$NODE" "$COMMAND" login --url "$URL" 2>errors.txt';
+    const variables = { NODE: process.execPath, COMMAND, URL: service.urls.root_url, XDG_CONFIG_HOME: folder };
+    const terminal = openTerminal(['sh', '-c', command], { cwd: folder, env: variables });
+    await expect.poll(() => readFile(join(folder, 'errors.txt'), 'utf8'), { timeout: 10_000 }).toContain('API key');
+    await sleep(500);
+    terminal.type('svc_test_typed\r');
+    expect(await terminal.ended).toBe(1);
+    expect(terminal.text).not.toContain('svc_test_typed');
+  });
+
+  test('is not sent without encryption to another machine', async () => {
+    const url = 'http://files.invalid';
+    const refused = { code: 2, stderr: expect.stringContaining(`${url} is not encrypted`) };
+    expect(await run(['me'], as({ key: 'svc_test_any' }, url))).toMatchObject(refused);
+    expect(await run(['login', '--url', url], {}, 'svc_test_any\n')).toMatchObject(refused);
   });
 
   test('is not stored when the service refuses the key', async () => {
@@ -356,6 +380,30 @@ describe('list, open and rm', () => {
       expect([code, stdout]).toEqual([0, `${body.url}\n`]);
       expect(await readFile(join(folder, 'opened.txt'), 'utf8')).toBe(body.url);
     }
+  });
+
+  test('neither opens what is no link of the web, nor shows what changes the terminal', async (context) => {
+    const liar = await liarOf(context);
+    const account = await service.newAccount();
+    const id = '01a20458-90c6-7de2-99f0-06a159293a04';
+    const record = {
+      id,
+      name: 'a\u009b31m\u061c',
+      size_bytes: 1,
+      url: 'file:///etc/\u009b',
+      created_at: '2026-11-22T09:00Z',
+    };
+    liar.lie('other', { status: 200, body: JSON.stringify(record) });
+    const programs = await fakePrograms({ 'xdg-open': 'touch was-opened.txt' });
+    const opened = await run(['open', id], { ...as(account, liar.url), ...programs });
+    expect(opened).toMatchObject({ code: 1, stdout: 'file:///etc/\u{fffd}\n' });
+    await expect(stat(join(folder, 'was-opened.txt'))).rejects.toMatchObject({ code: 'ENOENT' });
+    const page = { status: 200, body: JSON.stringify({ items: [record], total: 1, page: 1, limit: 50 }) };
+    liar.lie('other', page, page);
+    const json = await run(['list', '--json'], as(account, liar.url));
+    expect(json.stdout).toContain('a\\u009b31m\\u061c');
+    expect(JSON.parse(json.stdout)).toEqual(record);
+    expect((await run(['list'], as(account, liar.url))).stdout).toMatch(/\ta\u{fffd}31m\u{fffd}\n$/u);
   });
 
   test('rm asks before it deletes', async () => {

@@ -38,6 +38,16 @@ export async function knownUrl(): Promise<string | undefined> {
   return url && withoutPath(url);
 }
 
+const LOOPBACK = /^(?:localhost|.+\.localhost|127\.[\d.]+|\[::1\])$/;
+
+/** @throws Failure when a key that is sent to the address could be read on its way. */
+export function checkEncrypted(url: string): void {
+  if (!URL.canParse(url)) return;
+  const { protocol, hostname } = new URL(url);
+  if (protocol !== 'http:' || LOOPBACK.test(hostname)) return;
+  throw new Failure(`${url} is not encrypted, so others could read the key.`, 'Give the address with https://', 2);
+}
+
 /**
  * The account of the environment, or else the stored one. The stored key is sent only to the address that it was stored with,
  * so that a variable alone cannot send it elsewhere.
@@ -48,6 +58,7 @@ export async function findAccount(): Promise<Account> {
   if (!url) {
     throw new Failure('The address of the service is unknown.', 'Run: file-hosting login (or set FILE_HOSTING_URL)');
   }
+  checkEncrypted(url);
   const key = process.env.FILE_HOSTING_KEY?.trim();
   if (key) return { url, key, keyFrom: 'FILE_HOSTING_KEY' };
   const stored = await readStored();

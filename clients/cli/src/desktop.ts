@@ -22,8 +22,12 @@ export async function copyToClipboard(text: string): Promise<void> {
   throw new Failure('The clipboard of this machine cannot be reached.', 'Install wl-clipboard, xclip or xsel.');
 }
 
-/** Opens a link in the browser. @throws Failure when this machine has no program for it. */
+/** Opens a link in the browser. @throws Failure when this machine has no program for it, and for what is no link of the web. */
 export async function openInBrowser(url: string): Promise<void> {
+  // The programs below would also open files, and run programs.
+  if (!/^https?:\/\//.test(url)) {
+    throw new Failure('The link does not lead to the web.', 'Check the address of the service: file-hosting me');
+  }
   const openers: Partial<Record<NodeJS.Platform, Command>> = {
     darwin: ['open', url],
     // `start` of the shell would read `&` in the link as its own.

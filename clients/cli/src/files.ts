@@ -2,7 +2,7 @@ import type { FileHosting, FileRecord, RetryOptions } from '../../typescript/src
 import { openInBrowser } from './desktop.ts';
 import { Exit, Failure } from './failure.ts';
 import { countOf, formatBytes, formatTime } from './format.ts';
-import { ask, isInteractive, note, painted, printable } from './terminal.ts';
+import { ask, isInteractive, jsonLine, note, painted, printable } from './terminal.ts';
 
 const ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
@@ -33,7 +33,7 @@ export async function list(
   calls: RetryOptions,
 ): Promise<void> {
   const { search, all = false, json = false } = flags;
-  const print = json ? (file: FileRecord) => JSON.stringify(file) : process.stdout.isTTY ? columnsOf : fieldsOf;
+  const print = json ? jsonLine : process.stdout.isTTY ? columnsOf : fieldsOf;
   const write = (file: FileRecord) => void process.stdout.write(`${print(file)}\n`);
   if (all) {
     for await (const file of hosting.listAll({ ...calls, search })) write(file);
@@ -48,17 +48,17 @@ export async function list(
 
 /** For a person. */
 function columnsOf({ id, size_bytes, created_at, name }: FileRecord): string {
-  return [formatTime(created_at), formatBytes(size_bytes).padStart(9), id, printable(name)].join('  ');
+  return [formatTime(created_at), formatBytes(size_bytes).padStart(9), id, name].map(printable).join('  ');
 }
 
 /** For programs such as `cut`: the name comes last, since it may contain anything but control characters. */
 function fieldsOf({ id, size_bytes, created_at, name, url }: FileRecord): string {
-  return [id, size_bytes, created_at, url, name].join('\t');
+  return [id, String(size_bytes), created_at, url, name].map(printable).join('\t');
 }
 
 export async function open(hosting: FileHosting, what: string, calls: RetryOptions): Promise<void> {
   const { url } = await findFile(hosting, what, calls);
-  process.stdout.write(`${url}\n`);
+  process.stdout.write(`${printable(url)}\n`);
   await openInBrowser(url);
 }
 

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { createReadStream } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { basename, join, sep } from 'node:path';
 import type { UploadSource } from '../../typescript/src/index.ts';
 import { Failure } from './failure.ts';
 import { printable } from './terminal.ts';
@@ -30,7 +30,8 @@ const PIPE_NAME = 'stdin';
 
 /**
  * Finds the files to upload, in the order of the arguments, and those of a folder by path. The service keeps no folders, so a
- * file in one is uploaded under its own name.
+ * file in one is uploaded under its own name. A link in a folder is followed only within the folder: whoever made the folder must
+ * not choose which other files of this machine become public.
  * @param onMissing  called with each path that cannot be read; the others are found nevertheless.
  * @throws Failure for a wrong use.
  */
@@ -65,17 +66,20 @@ async function findAt(path: string, { recursive = false }: FindFlags, onMissing:
   if (!recursive) throw wrongUse(`${printable(path)} is a folder. Add --recursive to upload the files in it.`);
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
   const inside = entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
+  const root = (await realpath(path)).replace(/[\\/]?$/, sep);
   const files: LocalFile[] = [];
   let missing = 0;
   for (const one of inside.sort()) {
     try {
       const target = await statOf(one);
       // A link to a folder could lead in a circle; sockets and pipes in a folder have no content.
-      if (target.isFile()) files.push(fileAt(one, target));
+      if (!target.isFile()) continue;
+      const isElsewhere = !(await realpath(one)).startsWith(root);
+      if (isElsewhere) throw new Failure('It is a link to a file elsewhere.', 'To upload that file, give its path.');
+      files.push(fileAt(one, target));
     } catch (error) {
-      // Such as a link to a file that is not there any more.
-      onMissing(one, error);
       missing++;
+      onMissing(one, error);
     }
   }
   if (files.length + missing === 0) throw new Failure(`There are no files in ${path}.`, 'Check the path.');

@@ -7,12 +7,20 @@ export function painted(colour: 'red' | 'yellow' | 'dim', text: string): string 
   return styleText(colour, text, { stream: process.stderr });
 }
 
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\uFEFF]/gu;
+
 /**
  * Replaces control characters and marks that change the direction of text, so that a name cannot change what the terminal
  * shows.
  */
 export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '\u{fffd}');
+  return text.replace(UNPRINTABLE, '\u{fffd}');
+}
+
+/** JSON in one line that is as safe to show: what {@link printable} replaces is escaped. */
+export function jsonLine(value: unknown): string {
+  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(value).replace(UNPRINTABLE, escaped);
 }
 
 /** Prints a line on standard error, which has everything that is for a person and not a result. */
@@ -35,7 +43,8 @@ export async function ask(
   const isTerminal = isInteractive();
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   // With `terminal`, Node turns the echo of the terminal off and echoes itself, to an output that shows nothing.
-  const lines = createInterface({ input: process.stdin, output: silent, terminal: isTerminal && isSecret });
+  // A key is not shown either when only standard error is a file.
+  const lines = createInterface({ input: process.stdin, output: silent, terminal: process.stdin.isTTY && isSecret });
   // After the echo is off: the answer may be pasted at once.
   if (isTerminal) process.stderr.write(question);
   const onAbort = () => lines.close();

@@ -4,7 +4,7 @@ import { Exit, printFailure } from './failure.ts';
 import { type FindFlags, findFiles, type LocalFile } from './find-files.ts';
 import { countOf } from './format.ts';
 import { type ProgressReport, progressOf } from './progress.ts';
-import { note } from './terminal.ts';
+import { jsonLine, note, printable } from './terminal.ts';
 
 export interface UploadFlags extends FindFlags {
   readonly json?: boolean;
@@ -94,5 +94,5 @@ function send(hosting: FileHosting, file: LocalFile, { report, signal }: Sending
 }
 
 function printRecord(record: FileRecord, { path }: LocalFile, { json = false }: UploadFlags): void {
-  process.stdout.write(`${json ? JSON.stringify({ ...record, path }) : record.url}\n`);
+  process.stdout.write(`${json ? jsonLine({ ...record, path }) : printable(record.url)}\n`);
 }

@@ -1,12 +1,14 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { freePort } from '../../../local-aws/host/ports.ts';
 import { logIn } from '../../../local-aws/identity-provider/log-in.ts';
 import { client } from '../../support/client.ts';
@@ -161,6 +163,23 @@ test('npm run try says what to do when no service runs', async () => {
   const env = { ...inherited(), PORT: String(await freePort()) };
   const tried = promisify(execFile)(process.execPath, [join(ROOT, 'infra/local/try.ts')], { env });
   await expect(tried).rejects.toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('"npm start"') });
+});
+
+test('npm run try prints nothing for the shell that another program on the port has made up', async () => {
+  const other = createServer((request, response) => {
+    if (request.method === 'GET' && request.url === '/form') return response.end('<form method="post" action="/form">');
+    if (request.url === '/api/v1/api-keys') return response.end(JSON.stringify({ key: 'x; touch /tmp/made-up' }));
+    response.writeHead(302, { location: request.method === 'GET' ? '/form' : '/' }).end();
+  });
+  await once(other.listen(0, 'localhost'), 'listening');
+  onTestFinished(() => void other.close());
+  const env = { ...inherited(), PORT: String((other.address() as AddressInfo).port) };
+  const tried = promisify(execFile)(process.execPath, [join(ROOT, 'infra/local/try.ts')], { env });
+  await expect(tried).rejects.toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('made no API key'),
+  });
 });
 
 test('SIGINT ends npm start even while it is starting', async () => {
