@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { ApiError, isUnavailable } from '../shared/errors.ts';
 import { type CommandLine, parseCommandLine } from './command-line.ts';
 import { type CommandContext, Refusal, type Result, UsageError } from './commands/command.ts';
+import { jsonLine } from './commands/text.ts';
 import { help } from './commands.ts';
 import { confirm } from './confirm.ts';
 import { enterEnvironment } from './environment.ts';
@@ -32,7 +33,7 @@ export async function main(argv: readonly string[], terminal: Terminal): Promise
     }
     isLocal = commandLine.isLocal;
     const { json, text, isBad = false } = await run(commandLine, terminal);
-    terminal.stdout.write(`${commandLine.isJson ? JSON.stringify(json) : text}\n`);
+    terminal.stdout.write(`${commandLine.isJson ? jsonLine(json) : text}\n`);
     return isBad ? 1 : 0;
   } catch (error) {
     terminal.stderr.write(`${sentenceFor(error, { isLocal })}\n`);

@@ -1,8 +1,17 @@
 import type { LogRow } from '../logs/log-store.ts';
 
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
 /** Makes text from a user safe to print: replaces line breaks and control characters. */
 export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '�');
+  return text.replace(UNPRINTABLE, '�');
+}
+
+/** JSON in one line that is as safe to print, with the same value: what {@link printable} replaces is escaped. */
+export function jsonLine(value: unknown): string {
+  const units = (character: string) =>
+    character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'));
+  return JSON.stringify(value).replace(UNPRINTABLE, (character) => `\\u${units(character).join('\\u')}`);
 }
 
 export const bytes = (count: number) => `${count.toLocaleString('en-US')} ${count === 1 ? 'byte' : 'bytes'}`;

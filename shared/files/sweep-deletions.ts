@@ -7,7 +7,7 @@ import { type DeletionNote, NOTE_MS, NOTE_SHARDS } from './deletion-notes.ts';
 export interface SweptDeletions {
   /** Files that were noted, and still there. */
   readonly deleted: number;
-  /** Notes that could not be finished; the next sweep tries them again. */
+  /** Notes that could not be finished, and shards that could not be read; the next sweep tries them again. */
   readonly failed: number;
   /** When the oldest note was due that had such files or failed, in epoch milliseconds; `now` when there was none. */
   readonly oldestDueAt: number;
@@ -21,7 +21,8 @@ const CONCURRENCY = 8;
  * Repeats the noted deletions, then removes the notes. Usually the files are gone, and only the notes are left.
  *
  * It may die at any step, and two may run at the same time: a deletion is harmless twice, and a note to which a deletion was
- * added since it was read stays.
+ * added since it was read stays. A note that cannot be read holds up those behind it in its shard only, and no other work of the
+ * sweeper.
  */
 export async function sweepDeletions(
   stores: DeletingStores,
@@ -37,7 +38,12 @@ export async function sweepDeletions(
       if (repeated !== 0) oldestDueAt = Math.min(oldestDueAt, note.begunAt + DUE_AFTER_MS);
     }
   };
-  await Promise.all(Array.from({ length: NOTE_SHARDS }, (_, shard) => sweepShard(shard)));
+  const sweepOrFail = (shard: number) =>
+    sweepShard(shard).catch((error: unknown) => {
+      failed++;
+      log('error', 'notes of deletions not read; the next sweep reads them', { shard, ...describeError(error) });
+    });
+  await Promise.all(Array.from({ length: NOTE_SHARDS }, (_, shard) => sweepOrFail(shard)));
   return { deleted, failed, oldestDueAt };
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { jsonLine } from '../../admin/commands/text.ts';
 import { COMMANDS, EXIT_CODES, OPTIONS, usageOf } from '../../admin/commands.ts';
 import { confirm } from '../../admin/confirm.ts';
 import { main } from '../../admin/main.ts';
@@ -25,6 +26,12 @@ test('the help names every command, option and exit code', async () => {
   const lines = stdout.split('\n').map((line) => line.trim());
   for (const [name, command] of Object.entries(COMMANDS)) expect(lines).toContain(usageOf(name, command));
   for (const name of [...Object.keys(OPTIONS), ...Object.keys(EXIT_CODES)]) expect(lines).toContain(name);
+});
+
+test('JSON cannot change the terminal that shows it, and keeps its value', () => {
+  const name = 'a\u009b31m\x7f\u202eb\u{e0041}';
+  expect(jsonLine({ name })).toBe('{"name":"a\\u009b31m\\u007f\\u202eb\\udb40\\udc41"}');
+  expect(JSON.parse(jsonLine({ name }))).toEqual({ name });
 });
 
 test.each([

@@ -313,6 +313,21 @@ test('a deletion that cannot reach the bucket succeeds for the owner, and the sw
   await expectBalance(service, accountId, { files: 0, bytes: 0 });
 });
 
+test('a note of a deletion that cannot be read holds up no other work of the sweeper', async () => {
+  const accountId = await unfinishedAccount();
+  const notes = {
+    ...stores.notes,
+    begunBefore: (shard: number, time: number) => {
+      if (shard === 0) throw new Error('a note without files');
+      return stores.notes.begunBefore(shard, time);
+    },
+  };
+  const now = Date.now() + HOUR_MS;
+  const report = await sweep({ ...stores, notes }, { now, budget: { rows: 100, deadlineAt: Date.now() + 30_000 } });
+  expect(report).toMatchObject({ failed: 1, swept: { ticket: 2, cancelled: 1, leftovers: 1 } });
+  await expectBalance(service, accountId, { files: 1, bytes: 5 });
+});
+
 test('a deletion that dies after it was noted is repeated by the sweeper, and its note is removed', async () => {
   const accountId = await newAccount(service);
   const [{ file }, { file: kept }] = [await upload(service, accountId), await upload(service, accountId)];
