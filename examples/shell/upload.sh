@@ -1,6 +1,10 @@
 #!/bin/sh
 # Uploads files and prints their links: sh upload.sh photo.jpg notes.txt
 set -eu
+if [ $# -eq 0 ]; then
+  echo 'Usage: sh upload.sh <file> …' >&2
+  exit 2
+fi
 for file in "$@"; do
   # In quotes, curl takes a name as it is, but for these two.
   path=$(printf %s "$file" | sed 's/[\\"]/\\&/g')

@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type * as Client from '../../clients/typescript/src/index.ts';
-import { HAS_BROWSER, openAs, sharedBrowser, type Visit, visit } from '../support/browser.ts';
+import { HAS_BROWSER, openAs, sharedBrowser, slowUploads, type Visit, visit } from '../support/browser.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 const MIB = 1024 * 1024;
@@ -108,6 +108,8 @@ describe.runIf(HAS_BROWSER)('the client in a browser', () => {
       await route.fetch();
       await route.abort('connectionreset');
     });
+    // So that the upload is aborted amid its bytes: what has arrived stays in the bucket until its ticket ends.
+    await slowUploads(page, 4 * 1024 * 1024);
     const files = await page.evaluate(async () => {
       const { FileHosting } = (globalThis as unknown as { client: typeof Client }).client;
       const hosting = new FileHosting();
