@@ -188,6 +188,13 @@ describe('a clear error ends an upload', () => {
     expect(await usageOf(account)).toEqual({ files: 1, bytes: LARGE.length });
   });
 
+  test('of a stream that is answered by a redirect', async (context) => {
+    const { liar, client } = await setUp(context);
+    liar.lie('form', { status: 302, headers: { Location: 'https://login.example' }, body: '' });
+    const error = await errorOf(client.upload(inPieces(LARGE), { name: 'a', retries: 0 }));
+    expect(error.code).toBe('invalid_response');
+  });
+
   test.for([
     ['a page of a proxy', { status: 403, body: '<html>Blocked</html>' }, 'invalid_response'],
     ['a redirect', { status: 302, headers: { Location: 'https://login.example' }, body: '' }, 'invalid_response'],

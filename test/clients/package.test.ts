@@ -122,7 +122,7 @@ describe('the package', () => {
         `import { FileHosting } from 'file-hosting-client';
          const hosting = new FileHosting();
          async function* bytes(pieces) {
-           for (let piece = 0; piece < pieces; piece++) yield new Uint8Array(65_536);
+           for (let piece = 0; piece < pieces; piece++) yield new Uint8Array(65_536).fill(1);
          }
          await hosting.upload(bytes(160));
          const before = process.resourceUsage().maxRSS;

@@ -17,6 +17,9 @@ export interface Exchange {
   readonly onSent?: ((bytes: number) => void) | undefined;
 }
 
+/** A body of this length may stay in memory as a whole until it is answered. */
+const SHORT_BYTES = 4 * 1024 * 1024;
+
 /** The slowest that the service accepts. */
 const SLOWEST_BYTES_PER_SECOND = 16 * 1024;
 
@@ -52,7 +55,8 @@ export async function send(exchange: Exchange): Promise<Answer> {
     const unreadable = watch.unreadable ?? (content instanceof Blob && (await readingErrorOf(content)));
     if (unreadable instanceof FileHostingError) throw unreadable;
     if (unreadable) throw new FileHostingError('unreadable', { cause: unreadable });
-    throw new FileHostingError('network_error', { cause });
+    const isRedirect = /redirect/.test(String((cause as Error).cause ?? cause));
+    throw new FileHostingError(isRedirect ? 'invalid_response' : 'network_error', { cause });
   } finally {
     watch.end();
   }
@@ -116,13 +120,14 @@ async function sendByFetch(
   // The progress of a whole Blob is not visible, so it may take as long as the slowest accepted upload of its size.
   if (isWhole) watch.moved(body.size / SLOWEST_BYTES_PER_SECOND);
   const length = body instanceof Blob && !isWhole && { 'Content-Length': String(body.size) };
+  const isShort = isWhole || isText || (body instanceof Blob && body.size <= SHORT_BYTES);
   const response = await (exchange.fetch ?? fetch)(url, {
     method,
     headers: { ...headers, ...length },
     body: isWhole || isText ? (body ?? null) : counted(body, watch, onSent),
     signal: watch.signal,
-    // A redirected POST would become a GET.
-    redirect: 'manual',
+    // A redirected POST would become a GET. Node keeps all of a body for redirects, unless they are errors and it has no window.
+    ...(isShort ? { redirect: 'manual' } : { redirect: 'error', window: null }),
     ...(!isText && { duplex: 'half' }),
   } as RequestInit);
   if (isWhole) onSent?.(body.size);
