@@ -112,6 +112,7 @@ async function invoke(program: string, bundle: string, event: object | undefined
     AWS_SECRET_ACCESS_KEY: 'bench',
     AWS_SESSION_TOKEN: 'bench',
     STAGE: 'prod',
+    COMMIT: 'unknown',
     UPLOADS_BUCKET: 'bench',
     CDN_URL: 'https://cdn.example.org',
     APP_URL_PARAMETER: '/bench',
