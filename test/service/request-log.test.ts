@@ -19,10 +19,12 @@ type Line = Record<string, unknown>;
 /** The line that a function logged about a request. It may come after the answer. */
 async function lineOf({ headers }: Answer): Promise<Line> {
   const id = String(headers.get('x-request-id'));
-  const find = () => service.logs.find((line) => /^\S+ \{/.test(line) && line.includes(id));
-  await expect.poll(find).toBeDefined();
-  const line = find() ?? '';
-  return JSON.parse(line.slice(line.indexOf(' ') + 1)) as Line;
+  const find = () => {
+    const line = service.logs.find((line) => /^\S+ \{/.test(line) && line.includes(id)) ?? '{}';
+    return JSON.parse(line.slice(line.indexOf('{'))) as Line;
+  };
+  await expect.poll(find).toMatchObject({ message: 'request', request_id: id });
+  return find();
 }
 
 const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';

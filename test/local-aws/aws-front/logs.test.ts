@@ -92,7 +92,10 @@ describe('a query of the logs', () => {
     const start = (group: string) =>
       reader.send(new StartQueryCommand({ logGroupNames: [group], queryString: 'limit 1', startTime: 0, endTime: 1 }));
     expect(await failureOf(start('app-requests'))).toEqual({ name: 'AccessDeniedException', status: 400 });
-    expect((await start('app-other')).queryId).toBeDefined();
+    const { queryId } = await start('app-other');
+    const statuses = [];
+    for (let n = 0; n < 2; n += 1) statuses.push((await logs.send(new GetQueryResultsCommand({ queryId }))).status);
+    expect(statuses).toEqual(['Running', 'Complete']);
     expect(await failureOf(query('limit 1', { group: 'none' }))).toMatchObject({ name: 'ResourceNotFoundException' });
   });
 
