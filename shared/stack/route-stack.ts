@@ -114,7 +114,7 @@ function describeTarget(event: ApiEvent, response: ApiResult | null | undefined)
 
 /** What a line of the audit trail says of an event besides its client; never a secret, and no name of a file or key. */
 interface AuditFields {
-  /** Absent when nobody is known, as for a refused login. */
+  /** Absent when the account is unknown, as for a refused login. */
   readonly account_id?: string;
   /** The session that began or ended: the beginning of the hash of its token. */
   readonly session?: string;

@@ -30,8 +30,8 @@ const PIPE_NAME = 'stdin';
 
 /**
  * Finds the files to upload, in the order of the arguments, and those of a folder by path. The service keeps no folders, so a
- * file in one is uploaded under its own name. A link in a folder is followed only within the folder: whoever made the folder must
- * not choose which other files of this machine become public.
+ * file in one is uploaded under its own name. A link in a folder is followed only within the folder, so that the maker of the
+ * folder cannot choose which other files of this machine become public.
  * @param onMissing  called with each path that cannot be read; the others are found nevertheless.
  * @throws Failure for a wrong use.
  */
