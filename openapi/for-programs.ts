@@ -3,7 +3,7 @@ import { DIRECT_URL_TTL_MS, IDEMPOTENCY_TTL_MS, type LimitName } from '../shared
 import { ROUTES, type Route } from '../shared/routes.ts';
 import { type Sample, samplesOf } from './samples.ts';
 
-/** The path of the text for programs that write programs; https://llmstxt.org describes such files. */
+/** The path of the API's description for language models; https://llmstxt.org describes such files. */
 export const FOR_PROGRAMS_PATH = '/llms.txt';
 
 /** What a program does about each error. */

@@ -237,7 +237,7 @@ export const strings = {
     title: 'API reference',
     lead: 'Everything this dashboard does, a program can do. Base URL:',
     document: 'OpenAPI document',
-    forPrograms: 'For programs that write programs',
+    forPrograms: 'The API on one page, as text',
     operations: 'Operations',
     operationsLead: 'What you try out here happens in your account, with your session.',
     errors: 'Errors',
