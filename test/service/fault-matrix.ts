@@ -4,7 +4,7 @@ import { readBooks } from '../support/books.ts';
 import { applyToNth, type CallFault } from '../support/call-faults.ts';
 import type { Operator } from '../support/operator.ts';
 import type { TestAccount, TestService } from '../support/service.ts';
-import { walkEverything } from './fast-forward.ts';
+import { PARTS_TOO_YOUNG, walkEverything } from './fast-forward.ts';
 
 /**
  * Applies every fault to every call that the service makes to AWS, and checks that the client gets a correct answer, that a
@@ -208,8 +208,6 @@ function expectValid(
 
 /** Objects and parts without a row, which the walk of the bucket removes when they are a day old. */
 const FOR_THE_WALK = /^no row refers to the (object|unfinished multipart upload of) uploads\//;
-/** It removes parts by their age alone, so they stay here. */
-const PARTS = /^no row refers to the unfinished multipart upload of uploads\//;
 /** The walk takes a page of the bucket for each sweep. */
 const PAGES = 3;
 
@@ -232,7 +230,8 @@ async function countBalanced(operator: Operator, { id }: TestAccount, trials: re
       await walkEverything(operator);
       for (let page = 0; page < PAGES; page++) await operator.sweep();
     }
-    const isForTheWalk = (problem: string) => (when === 'before the sweeper' ? FOR_THE_WALK : PARTS).test(problem);
+    const isForTheWalk = (problem: string) =>
+      (when === 'before the sweeper' ? FOR_THE_WALK : PARTS_TOO_YOUNG).test(problem);
     const { problems, unfinished, accountOf } = await readBooks(operator);
     const { names } = accountOf(id);
     const left = when === 'after the sweeper' ? unfinished : [];
