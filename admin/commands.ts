@@ -10,7 +10,7 @@ import { show } from './commands/show.ts';
 import { restore, suspend } from './commands/suspend.ts';
 import { takeDown } from './commands/take-down.ts';
 
-/** Every command by the name it is called by; the help and docs/operate.md are made from this. */
+/** Every command by its name. The help text and the table in docs/operate.md are made from this. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
   show,
   requests,

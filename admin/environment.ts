@@ -5,13 +5,16 @@ import { operatorParameterName, type StageConfig, type StageName } from '../infr
 import { stageOf } from '../infra/stages/stages.ts';
 import { Refusal, UsageError } from './commands/command.ts';
 
-/** The settings that say which deployment it is. Others may be changed and not yet deployed while an operator must act. */
+/**
+ * The settings that identify the deployment. The others may differ from what is deployed: an operator must be able to act while a
+ * change of the file waits for its deployment.
+ */
 const IDENTITY = /^(region|account|restoredTables\..*)$/;
 
 /**
  * Sets the environment variables that the stores need. On AWS the credentials are the operator's own, and `STAGE` names the
- * stage; on this machine they are those that the running service has written to a file. The names of tables and bucket come from
- * the deployment's parameter.
+ * stage; on this machine they are those that the running service has written to a file. The names of the tables and the bucket come
+ * from an SSM parameter of the deployment.
  * @returns the stage.
  * @throws UsageError when no stage is named; Refusal when it is not deployed, or its file names another deployment.
  */

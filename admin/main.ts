@@ -8,7 +8,7 @@ import { confirm } from './confirm.ts';
 import { enterEnvironment } from './environment.ts';
 import { AuditTrailError, logsOf } from './logs/stage-logs.ts';
 
-/** How long a command keeps retrying what other writers hold up. */
+/** How long a command keeps repeating transactions that conflict with other writers. */
 const DEADLINE_MS = 3_600_000;
 
 /** Where a command reads the operator's answers, and where it writes. */

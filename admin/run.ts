@@ -1,6 +1,6 @@
 import { main } from './main.ts';
 
-/** `npm run admin -- <command>`: what an operator does to accounts and files, on AWS or on this machine. */
+/** The entry of `npm run admin -- <command>`. */
 
 // stdout is only for the result of the command, so what the use cases log goes to stderr.
 console.log = console.error;

@@ -27,7 +27,7 @@ export interface Result {
 }
 
 export interface Command {
-  /** As in the help text; those in brackets are optional. */
+  /** The arguments as the help text shows them; those in brackets are optional. */
   readonly arguments: readonly string[];
   readonly meaning: string;
   readonly takesDryRun?: true;

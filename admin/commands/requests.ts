@@ -5,13 +5,13 @@ import { type Command, type CommandContext, Refusal } from './command.ts';
 import { findAccount } from './find-account.ts';
 import { rowLine } from './text.ts';
 
-/** The part of a key that its owner sees later. If the whole key was given, no more of it is used. */
+/** The beginning of a key, which its owner sees in the list of keys. If the operator gives a whole key, only this part is used. */
 const KEY_PREFIX = /^svc_(?:live|test)_\w{3}/;
 
-/** Finds the lines of requests by what a person can tell: "my upload failed at 03:00". */
+/** Finds the log lines of requests by what a person who complains can give: an e-mail address, a key prefix, an id or an IP address. */
 export const requests: Command = {
   arguments: ['<account | key prefix | request id | file id | address>'],
-  meaning: 'Show what was asked of the service and what it answered, and why, in the last 24 hours',
+  meaning: 'Show requests of the last 24 hours, how they were answered, and why',
   takesHours: true,
   async run(context, what = '') {
     const found = await Promise.all(
@@ -33,7 +33,7 @@ async function queriesFor(context: CommandContext, what: string): Promise<[Saved
       ['edge-by-client-address', what],
     ];
   }
-  // The edge's own ids are longer than any of ours.
+  // The request ids of CloudFront are longer than any of ours.
   if (/^[\w=-]{40,128}$/.test(what)) return [['edge-by-request-id', what]];
   throw new Refusal(`"${what}" is no account, key prefix, request id, file id or address.`);
 }

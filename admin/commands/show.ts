@@ -30,7 +30,7 @@ async function lookUp({ stores, logs }: CommandContext, { id }: Account) {
     listApiKeys(stores.keys, id),
     stores.sessions.live(id, Date.now()),
     stores.audit.recent(id, UPLOADS_SHOWN),
-    // The rest is worth showing without the logs.
+    // If the logs cannot be read, everything else is shown all the same.
     logs.run('refusals-of-account', id, REFUSALS_HOURS).catch((error: Error) => `cannot be read: ${error.message}`),
   ]);
   return { keys, sessions: sessions.toSorted((one, other) => other.createdAt - one.createdAt), uploads, refusals };
@@ -57,7 +57,7 @@ function toJson({ defaultStorageLimitBytes }: CommandContext, account: Account, 
   };
 }
 
-/** A session is noted as used at most once an hour. */
+/** `last_used_at` is up to an hour old, because the use of a session is written at most once an hour. */
 const sessionJson = ({ tokenHash, createdAt, refreshedAt, expiresAt }: Session) => ({
   id: sessionIdOf(tokenHash),
   created_at: time(createdAt),

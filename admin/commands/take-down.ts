@@ -7,7 +7,7 @@ import { nameOf, printable } from './text.ts';
 /** Deletes the file behind a link, for example after an abuse report. */
 export const takeDown: Command = {
   arguments: ['<link>'],
-  meaning: `Delete the file behind a link, and print whose it was. The link stops working within a minute. On AWS the bytes are kept for ${DELETED_BYTES_KEPT_DAYS} days, and only an operator can restore or erase them`,
+  meaning: `Delete the file behind a link, and print its owner. The link stops working within a minute. On AWS the bytes are kept for ${DELETED_BYTES_KEPT_DAYS} days, and only an operator can restore or erase them`,
   async run(context, link = '') {
     const { stores, cdnUrls } = context;
     const key = objectKeyOfLink(link, cdnUrls);

@@ -7,7 +7,7 @@ export function printable(text: string): string {
   return text.replace(UNPRINTABLE, '�');
 }
 
-/** JSON in one line that is as safe to print, with the same value: what {@link printable} replaces is escaped. */
+/** One line of JSON that is safe to print: the characters that {@link printable} replaces are escaped, so the value stays the same. */
 export function jsonLine(value: unknown): string {
   const units = (character: string) =>
     character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'));
@@ -21,12 +21,12 @@ export const several = (count: number, one: string) =>
 
 export const time = (epochMs: number) => new Date(epochMs).toISOString();
 
-/** One row of a query of the logs: its time, then every field that it has. A row without known fields is shown as it is. */
+/** Formats a row of a log query: its time, then its fields. A row without fields is shown as the whole line of the log. */
 export function rowLine({ '@timestamp': at = '', '@message': message, '@log': _, ...fields }: LogRow): string {
   const shown = Object.entries(fields).filter(([name, value]) => !(name === 'message' && value === 'request'));
   const texts = shown.map(([name, value]) => `${name}=${/\s/.test(value) ? JSON.stringify(value) : value}`);
   return printable(`${at}  ${texts.length > 0 ? texts.join(' ') : (message ?? '')}`);
 }
 
-/** The text that refers to an account: its e-mail address and id. */
+/** Names an account by its e-mail address and its id. */
 export const nameOf = ({ id, email }: { id: string; email: string }) => `${printable(email)} (${id})`;

@@ -29,7 +29,7 @@ const QUERY_MS = 60_000;
 
 /** The logs of a stage, for the operator, with the operator's own credentials. No function has these grants. */
 export const logStore = {
-  /** The names of all log groups that begin so, in the Region of the environment or another. */
+  /** The names of all log groups that begin with `prefix`, in a Region; by default in that of the environment. */
   async groups(prefix: string, region?: string): Promise<string[]> {
     const names: string[] = [];
     for await (const { logGroups = [] } of paginateDescribeLogGroups(
@@ -41,7 +41,10 @@ export const logStore = {
     return names;
   },
 
-  /** Runs a query of Logs Insights, and waits for its result. @throws Error when it takes longer than a minute, or fails. */
+  /**
+   * Runs a query of Logs Insights on the first {@link GROUPS_MAX} groups, and waits for its result.
+   * @throws Error when it takes longer than a minute, or fails.
+   */
   async query(queryString: string, { region, groups, from, to }: QueryScope): Promise<LogRow[]> {
     if (groups.length === 0) return [];
     const client = clientIn(region);
@@ -56,7 +59,7 @@ export const logStore = {
     throw new Error('the query of the logs took longer than a minute');
   },
 
-  /** Writes records to a log group, each as a line of JSON, into a stream of their own. */
+  /** Writes records to a new stream of a log group, each as a line of JSON. */
   async write(group: string, records: readonly Readonly<Record<string, unknown>>[]): Promise<void> {
     const client = clientIn();
     const stream = { logGroupName: group, logStreamName: `${new Date().toISOString().slice(0, 10)}/${randomUUID()}` };
@@ -66,7 +69,7 @@ export const logStore = {
     if (rejectedLogEventsInfo) throw new Error('CloudWatch rejected the events');
   },
 
-  /** The ARN of whose credentials these are. */
+  /** The ARN of the operator, who owns the credentials. */
   async callerArn(): Promise<string> {
     const { Arn = 'unknown' } = await new STSClient({}).send(new GetCallerIdentityCommand({}));
     return Arn;

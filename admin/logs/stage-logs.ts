@@ -11,11 +11,11 @@ const HOUR_MS = 3_600_000;
 
 /** The logs of one stage, as commands use them. */
 export interface StageLogs {
-  /** Runs a saved query over the last hours. @param value  of its parameter. */
+  /** Runs a saved query over the last `hours`. @param value  the value of the query's parameter, if it has one. */
   run(name: SavedQueryName, value: string | undefined, hours: number): Promise<LogRow[]>;
   /**
-   * Does something that belongs into the audit trail (decision 0035). First it writes that it begins: when that fails, nothing is done.
-   * Then it writes how it ended; when that line is missing, the command died, and may have done it.
+   * Runs `act` and records it in the audit trail (decision 0035). It writes a line `begun` first; if that fails, it does not run `act`.
+   * Afterwards it writes `done` or `failed`. If that line is missing, the command died or could not write it, and may have done `act`.
    * @throws AuditTrailError when the trail cannot be written; and every error of `act`.
    */
   audited<T>(event: AuditEvent, fields: Readonly<Record<string, unknown>>, act: () => Promise<T>): Promise<T>;

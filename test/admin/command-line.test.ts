@@ -28,7 +28,7 @@ test('the help names every command, option and exit code', async () => {
   for (const name of [...Object.keys(OPTIONS), ...Object.keys(EXIT_CODES)]) expect(lines).toContain(name);
 });
 
-test('JSON cannot change the terminal that shows it, and keeps its value', () => {
+test('the JSON of a command has no control characters, and the same value', () => {
   const name = 'a\u009b31m\x7f\u202eb\u{e0041}';
   expect(jsonLine({ name })).toBe('{"name":"a\\u009b31m\\u007f\\u202eb\\udb40\\udc41"}');
   expect(JSON.parse(jsonLine({ name }))).toEqual({ name });

@@ -96,7 +96,7 @@ describe('show', () => {
     expect(stdout).not.toContain(account.key);
   });
 
-  test('tells what happened to the latest uploads, and why the account was refused', async () => {
+  test('prints the latest uploads, and why requests of the account were refused', async () => {
     const account = await service.newAccount();
     const { body: stored } = await account.byKey.upload('a.txt', 'hello');
     const { body: ticket } = await askForTicket(account.byKey, 'big.bin', 100);
@@ -387,7 +387,7 @@ describe('reconcile', () => {
   });
 });
 
-test('open-canary gives the canary a key, and revokes its last one', async () => {
+test('open-canary gives the canary a key, and revokes the previous one', async () => {
   const runCanary = async () => (await service.invoke('CanaryFunction', { time: '2026-01-01T00:30:00Z' })).payload;
   const start = service.logs.length;
   expect(await runCanary()).toBe('[]');
