@@ -108,7 +108,7 @@ describe.runIf(HAS_BROWSER)('the client in a browser', () => {
       await route.fetch();
       await route.abort('connectionreset');
     });
-    // So that the upload is aborted amid its bytes: what has arrived stays in the bucket until its ticket ends.
+    // This aborts the upload while its bytes are sent. Bytes that had arrived completely would stay in the bucket until the ticket ends.
     await slowUploads(page, 4 * 1024 * 1024);
     const files = await page.evaluate(async () => {
       const { FileHosting } = (globalThis as unknown as { client: typeof Client }).client;

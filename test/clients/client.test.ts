@@ -153,7 +153,7 @@ describe('upload', () => {
     await expect(hosting.upload(path, { onProgress })).rejects.toMatchObject({ code: 'unreadable' });
   });
 
-  test('fails for a full account before a large file is sent', async () => {
+  test('fails before it sends a large file when the account is full', async () => {
     const small = await startTestService({ STORAGE_LIMIT_BYTES: '1000' });
     try {
       const { key } = await small.newAccount();
@@ -195,7 +195,7 @@ describe('list', () => {
     expect((await by.list({ search: '1.' })).items.map(({ name }) => name)).toEqual(['11.txt', '1.txt']);
   });
 
-  test('reads each file once while files are added, and deleted before and behind its place', async () => {
+  test('reads each file once while files are added and deleted on the pages before and after the current one', async () => {
     const { by, names } = await filled(11);
     const add = () => by.upload(new Blob(['x']), { name: 'new.txt' });
     expect(await read(by.listAll({ limit: 2 }), async (at) => at < 6 && add())).toEqual(names);

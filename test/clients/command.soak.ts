@@ -13,7 +13,7 @@ import { COMMAND, commandVariables, openTerminal } from './terminal.ts';
 const MIB = 1024 * 1024;
 const run = promisify(execFile);
 
-/** How much more memory a pipe of 100 MiB may need at most than one of 20 MiB. */
+/** The most memory that a pipe of 100 MiB may need in addition to that of a pipe of 20 MiB. */
 const PIPE_MEMORY_MAX = 64 * MIB;
 
 let service: TestService;
@@ -73,7 +73,7 @@ function* zeros(mebibytes: number): Generator<Buffer> {
   for (let at = 0; at < mebibytes * 16; at++) yield Buffer.alloc(MIB / 16);
 }
 
-test('list says how many files it does not show, and ends quietly when its reader does', async () => {
+test('list prints how many files there are in all, and ends without an error when the program that reads its output ends', async () => {
   const account = await service.newAccount();
   for (let at = 0; at < 51; at++) await account.byKey.upload(`${at}.txt`, 'x');
   const env = { ...inherited(), ...commandVariables(account, service.urls.root_url) };

@@ -197,7 +197,7 @@ describe('upload without a terminal', () => {
     ]);
   });
 
-  test('uploads nothing from outside of a folder, however the folder refers to it', async () => {
+  test('uploads no file outside of the folder, wherever the links in the folder lead', async () => {
     const account = await service.newAccount();
     await mkdir(join(folder, 'foreign'));
     await put('foreign/a.txt', 'a');
@@ -226,7 +226,7 @@ describe('upload without a terminal', () => {
     ]);
   });
 
-  test('uploads what it can, and ends with 1', async () => {
+  test('uploads the other files when one is missing, and ends with 1', async () => {
     const account = await service.newAccount();
     await put('there.txt', 'x');
     const { code, stdout, stderr } = await run(['upload', 'missing.txt', 'there.txt'], as(account));
@@ -245,7 +245,7 @@ describe('upload without a terminal', () => {
     expect(await readFile(join(folder, 'clipboard.txt'), 'utf8')).toBe(stdout.trim());
   });
 
-  test('says that a full account has no room, once', async (context) => {
+  test('prints only once that the account is full', async (context) => {
     const [liar, account] = [await liarOf(context), await service.newAccount()];
     const refused = { status: 403, body: '{"error":"storage_limit_exceeded"}' };
     liar.lie('form', ...Array<typeof refused>(9).fill(refused));
@@ -272,8 +272,8 @@ async function fakePrograms(scripts: Record<string, string>): Promise<Variables>
   return { PATH: `${bin}${delimiter}${process.env.PATH}` };
 }
 
-describe('the account', () => {
-  test('is asked for by login, without showing the key, and stored for this user alone', async () => {
+describe('the API key', () => {
+  test('is asked for by login, is not shown, and is stored for this user alone', async () => {
     const { key } = await service.newAccount();
     const home = await mkdtemp(join(folder, 'home-'));
     const variables = { XDG_CONFIG_HOME: home };
@@ -293,7 +293,7 @@ describe('the account', () => {
     expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining('no API key for http://localhost:1') });
   });
 
-  test('is not shown either while only standard error goes to a file', async () => {
+  test('is not shown when standard error is redirected to a file', async () => {
     const command = '"$NODE" "$COMMAND" login --url "$URL" 2>errors.txt';
     const variables = { NODE: process.execPath, COMMAND, URL: service.urls.root_url, XDG_CONFIG_HOME: folder };
     const terminal = openTerminal(['sh', '-c', command], { cwd: folder, env: variables });
@@ -339,14 +339,14 @@ describe('the account', () => {
     );
   });
 
-  test('with a wrong key ends with advice, before the second file', async () => {
+  test('if it is wrong, makes upload end with advice at the first file', async () => {
     const names = await Promise.all(['w1.txt', 'w2.txt'].map((name) => put(name, 'x')));
     const { code, stderr } = await run(['upload', ...names], as({ key: 'svc_test_wrong' }));
     expect(code).toBe(1);
     expect(stderr).toContain('Create an API key in the dashboard, then run: file-hosting login');
   });
 
-  test('without a service ends with advice', async () => {
+  test('of a service that cannot be reached makes a command end with advice', async () => {
     const { code, stderr } = await run(['login', '--url', 'http://localhost:1'], {}, 'svc_test_x\n');
     expect(code).toBe(1);
     expect(stderr).toContain('Check the connection, and the address of the service');
@@ -382,7 +382,7 @@ describe('list, open and rm', () => {
     }
   });
 
-  test('neither opens what is no link of the web, nor shows what changes the terminal', async (context) => {
+  test('open refuses a link that is not http(s), and no command prints characters that change the terminal', async (context) => {
     const liar = await liarOf(context);
     const account = await service.newAccount();
     const id = '01a20458-90c6-7de2-99f0-06a159293a04';
@@ -452,7 +452,7 @@ const WRONG_CALLS: readonly (readonly [string, readonly string[]])[] = [
   ['an unknown shell', ['completion', 'tcsh']],
 ];
 
-describe('a wrong call', () => {
+describe('a wrong command line', () => {
   test.for(IS_THOROUGH ? WRONG_CALLS : WRONG_CALLS.slice(0, 3))(
     'with %s ends with 2 and says what is wrong',
     async ([, args]) => {
@@ -463,7 +463,7 @@ describe('a wrong call', () => {
   );
 });
 
-test.skipIf(!existsSync('/dev/full'))('output that cannot be written is a failure', async () => {
+test.skipIf(!existsSync('/dev/full'))('the command fails when its output cannot be written', async () => {
   const script = '"$0" "$1" completion bash > /dev/full';
   const outcome = await new Promise((resolve) =>
     execFile('sh', ['-c', script, process.execPath, COMMAND], { env: inherited() }, (error, _, stderr) =>

@@ -59,7 +59,7 @@ const LIES: readonly (readonly [string, Lie])[] = [
   ['never answers it', 'stall after'],
 ];
 
-/** By default, the requests of a direct upload get only the lies that leave the most behind. */
+/** By default, the requests of a direct upload are tried only with the faults that leave the most behind. */
 const SHORT = LIES.filter(([, lie]) => lie === 'lost after' || lie === 'stall after');
 const STEPS = IS_THOROUGH ? (['ticket', 'put', 'complete'] as const) : (['complete'] as const);
 const BIG_MIB = IS_THOROUGH ? 60 : 12;
@@ -82,7 +82,7 @@ describe('an upload through a server that lies makes one file', () => {
     });
   });
 
-  test(`when it resets the connection amid a body of ${BIG_MIB} MiB, twice`, async (context) => {
+  test(`when it resets the connection twice in the middle of a body of ${BIG_MIB} MiB`, async (context) => {
     const { liar, account, client } = await setUp(context);
     liar.lie('put', { resetAt: (BIG_MIB / 2) * MIB }, { resetAt: (BIG_MIB - 1) * MIB });
     const file = await client.upload(new Blob([new Uint8Array(BIG_MIB * MIB)]), { name: 'big.bin' });
@@ -161,7 +161,7 @@ describe('a clear error ends an upload', () => {
     expect(await usageOf(account)).toEqual({ files: 0, bytes: 0 });
   });
 
-  test('that never succeeds, and with the same idempotency key the next call continues it', async (context) => {
+  test('that never succeeds, and the next call with the same idempotency key continues it', async (context) => {
     const { liar, account, client } = await setUp(context);
     liar.lie('complete', 'lost after');
     const options = { name: 'a', retries: 0, idempotencyKey: 'mine' };
@@ -170,7 +170,7 @@ describe('a clear error ends an upload', () => {
     expect(await usageOf(account)).toEqual({ files: 1, bytes: LARGE.length });
   });
 
-  test('of a stream whose connection is reset amid it, which stores nothing', async (context) => {
+  test('of a stream whose connection is reset in the middle, and says that nothing was stored', async (context) => {
     const { liar, account, client } = await setUp(context);
     liar.lie('form', { resetAt: 6 * MIB });
     const error = await errorOf(client.upload(inPieces(new Uint8Array(12 * MIB)), { name: 'a' }));
@@ -179,7 +179,7 @@ describe('a clear error ends an upload', () => {
     expect(await usageOf(account)).toEqual({ files: 0, bytes: 0 });
   });
 
-  test('of a stream whose answer is lost, which may have been stored', async (context) => {
+  test('of a stream whose answer is lost, and says that the file may have been stored', async (context) => {
     const { liar, account, client } = await setUp(context);
     liar.lie('form', 'lost after');
     const error = await errorOf(client.upload(inPieces(LARGE), { name: 'a' }));
@@ -249,7 +249,7 @@ describe('an upload that is aborted leaves nothing', () => {
         client.upload(source, { name: 'a', signal: controller.signal, onWait: () => controller.abort() }),
       );
       await liar.arrival(step);
-      // The service has its effect meanwhile.
+      // Meanwhile the service handles the request.
       setTimeout(() => controller.abort('enough'), 1_000);
       expect((await ended).code).toBe('aborted');
       expect(await usageOf(account)).toEqual({ files: 0, bytes: 0 });

@@ -66,7 +66,7 @@ describe('the package', () => {
     expect(bytes).toBeLessThan(BUNDLE_BYTES_MAX);
   });
 
-  test('is in the lock file, as is the command, because npm ci fails without them; and no package there names a registry', async () => {
+  test('and the command are in package-lock.json, without which npm ci fails, and no entry there names a registry', async () => {
     const lock = JSON.parse(await readFile(join(PACKAGE, '../../package-lock.json'), 'utf8'));
     for (const path of ['clients/typescript', 'clients/cli']) {
       const { name, ...described } = JSON.parse(await readFile(join(PACKAGE, '../..', path, 'package.json'), 'utf8'));

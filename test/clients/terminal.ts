@@ -20,9 +20,9 @@ const PATIENCE_MS = 30_000;
 export interface Terminal {
   /** Everything that was written so far, with control characters. */
   readonly raw: string;
-  /** The same without control characters, each redrawn line as a line of its own. */
+  /** The same text without control characters. A line that is drawn several times is several lines. */
   readonly text: string;
-  /** Resolves when the text matches. @throws Error with the text when it does not in time, or the program has ended. */
+  /** Resolves when the text matches. @throws Error with the text when it does not match in time, or the program has ended before. */
   shows(pattern: RegExp): Promise<void>;
   type(keys: string): void;
   /** The exit code, when the program has ended. */

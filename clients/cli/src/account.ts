@@ -13,7 +13,7 @@ export interface Account {
   readonly keyFrom: string;
 }
 
-/** The file in which `login` stores the account, in the place that the platform has for settings of a user. */
+/** The file in which `login` stores the account, in the folder where the platform keeps the settings of a user. */
 export function settingsPath(): string {
   const { APPDATA, XDG_CONFIG_HOME } = process.env;
   const folders: Partial<Record<NodeJS.Platform, string>> = {
@@ -24,7 +24,7 @@ export function settingsPath(): string {
   return join(folder, 'file-hosting', 'settings.json');
 }
 
-/** The address without what may follow it: people paste the address of the API or of a page of the dashboard. */
+/** Removes the path from an address, because people paste the address of the API or of a page of the dashboard. */
 export function withoutPath(url: string): string {
   return url
     .trim()
@@ -32,7 +32,7 @@ export function withoutPath(url: string): string {
     .replace(/\/+$/, '');
 }
 
-/** The address of the service that the environment or the stored account names. */
+/** The address of the service, from the environment or else from the stored account. */
 export async function knownUrl(): Promise<string | undefined> {
   const url = process.env.FILE_HOSTING_URL || (await readStored())?.url;
   return url && withoutPath(url);
@@ -40,7 +40,7 @@ export async function knownUrl(): Promise<string | undefined> {
 
 const LOOPBACK = /^(?:localhost|.+\.localhost|127\.[\d.]+|\[::1\])$/;
 
-/** @throws Failure when a key that is sent to the address could be read on its way. */
+/** @throws Failure for an address with `http:` on another machine, because others could read the key on its way. */
 export function checkEncrypted(url: string): void {
   if (!URL.canParse(url)) return;
   const { protocol, hostname } = new URL(url);
@@ -49,8 +49,8 @@ export function checkEncrypted(url: string): void {
 }
 
 /**
- * The account of the environment, or else the stored one. The stored key is sent only to the address that it was stored with,
- * so that a variable alone cannot send it elsewhere.
+ * The account that the environment names, or else the stored one. The stored key is sent only to the address that it was stored
+ * with, so setting FILE_HOSTING_URL cannot send it to another server.
  * @throws Failure when there is none.
  */
 export async function findAccount(): Promise<Account> {
@@ -80,7 +80,7 @@ async function readStored(): Promise<Pick<Account, 'url' | 'key'> | undefined> {
   }
 }
 
-/** Stores an account so that only its user can read it. A file that was there before is replaced as a whole. */
+/** Stores an account in a file that only this user can read. It replaces an older file in one step. */
 export async function storeAccount({ url, key }: Pick<Account, 'url' | 'key'>): Promise<void> {
   const path = settingsPath();
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });

@@ -15,10 +15,10 @@ export function completion(program: Command, shell: string): string {
 /** Only `upload` takes files of this machine. */
 const takesFiles = (command: Command) => command.name() === 'upload';
 
-/** Quotes a text for each of the shells. None of the texts of the commands has a single quote. */
+/** Quotes a text in a way that all three shells understand. No name or description of our commands has a single quote. */
 const quoted = (text: string) => `'${text}'`;
 
-/** With nothing of ours to offer, Bash completes files. */
+/** Where the script offers nothing, Bash completes the names of files. */
 function forBash(program: Command): string {
   const flagsOf = ({ options }: Command) => [...options.map(({ long }) => long), '--help'].join(' ');
   const names = program.commands.map((command) => command.name()).join(' ');

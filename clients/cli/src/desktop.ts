@@ -22,11 +22,14 @@ export async function copyToClipboard(text: string): Promise<void> {
   throw new Failure('The clipboard of this machine cannot be reached.', 'Install wl-clipboard, xclip or xsel.');
 }
 
-/** Opens a link in the browser. @throws Failure when this machine has no program for it, and for what is no link of the web. */
+/** Opens a link in the browser. @throws Failure when this machine has no program for it, or the link is not http(s). */
 export async function openInBrowser(url: string): Promise<void> {
   // The programs below would also open files, and run programs.
   if (!/^https?:\/\//.test(url)) {
-    throw new Failure('The link does not lead to the web.', 'Check the address of the service: file-hosting me');
+    throw new Failure(
+      'The link does not begin with http:// or https://.',
+      'Check the address of the service: file-hosting me',
+    );
   }
   const openers: Partial<Record<NodeJS.Platform, Command>> = {
     darwin: ['open', url],

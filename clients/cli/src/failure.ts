@@ -4,7 +4,7 @@ import { painted, printable } from './terminal.ts';
 /** Why a command fails, and what the person can do about it. */
 export class Failure extends Error {
   readonly advice: string;
-  /** 2 when the command was called in a wrong way. */
+  /** 2 when the command line is wrong. */
   readonly exitCode: 1 | 2;
 
   constructor(message: string, advice: string, exitCode: 1 | 2 = 1) {
@@ -14,7 +14,7 @@ export class Failure extends Error {
   }
 }
 
-/** Ends the command when all that there is to say was printed. */
+/** Ends the command with an exit code, after everything was printed. */
 export class Exit extends Error {
   readonly exitCode: number;
 
@@ -24,18 +24,18 @@ export class Exit extends Error {
   }
 }
 
-/** What to do about errors of the client, where the command can say more than the client. */
+/** Advice about errors of the client that is more specific than the client's own. */
 const ADVICE: Partial<Record<ErrorCode, string>> = {
   unauthorized: 'Create an API key in the dashboard, then run: file-hosting login',
   storage_limit_exceeded: 'Delete files that are not needed any more: file-hosting list, then file-hosting rm <id>.',
   not_found: 'Look for it: file-hosting list --all --search <part of the name>',
   network_error: 'Check the connection, and the address of the service in FILE_HOSTING_URL or of file-hosting login.',
   invalid_response:
-    'Check the address of the service in FILE_HOSTING_URL or of file-hosting login, and proxies between.',
+    'Check the address of the service in FILE_HOSTING_URL or of file-hosting login, and any proxy before it.',
   invalid_argument: 'Check FILE_HOSTING_URL and FILE_HOSTING_KEY, or run: file-hosting login',
 };
 
-/** Prints why something has failed on standard error. @param what  what was tried, if it is one thing of several. */
+/** Prints on standard error why something failed. @param what  the file or path, if there are several. */
 export function printFailure(error: unknown, what?: string): void {
   const { message, advice, id } = described(error);
   const about = what === undefined ? '' : `${printable(what)}: `;

@@ -46,12 +46,12 @@ export async function list(
   if (items.length < total) note(painted('dim', `The newest ${items.length} of ${total} files. All of them: --all`));
 }
 
-/** For a person. */
+/** The line for a person at a terminal. */
 function columnsOf({ id, size_bytes, created_at, name }: FileRecord): string {
   return [formatTime(created_at), formatBytes(size_bytes).padStart(9), id, name].map(printable).join('  ');
 }
 
-/** For programs such as `cut`: the name comes last, since it may contain anything but control characters. */
+/** The line for programs such as `cut`. The name comes last, because it may have spaces; `printable` replaces tabs in it. */
 function fieldsOf({ id, size_bytes, created_at, name, url }: FileRecord): string {
   return [id, String(size_bytes), created_at, url, name].map(printable).join('\t');
 }
@@ -62,7 +62,7 @@ export async function open(hosting: FileHosting, what: string, calls: RetryOptio
   await openInBrowser(url);
 }
 
-/** Deletes files, after a question. */
+/** Deletes files after the user has confirmed it. */
 export async function remove(
   hosting: FileHosting,
   what: readonly string[],

@@ -29,11 +29,11 @@ const STANDARD_INPUT = '-';
 const PIPE_NAME = 'stdin';
 
 /**
- * Finds the files to upload, in the order of the arguments, and those of a folder by path. The service keeps no folders, so a
- * file in one is uploaded under its own name. A link in a folder is followed only within the folder, so that the maker of the
- * folder cannot choose which other files of this machine become public.
- * @param onMissing  called with each path that cannot be read; the others are found nevertheless.
- * @throws Failure for a wrong use.
+ * Finds the files to upload, in the order of the arguments; those of a folder are sorted by path. The service keeps no folders, so
+ * a file in a folder is uploaded under its own name. A symbolic link in a folder is followed only if it stays within the folder:
+ * the author of a folder must not choose which other files of this machine become public.
+ * @param onMissing  called with each path that cannot be uploaded, and why; all other files are found nevertheless.
+ * @throws Failure when the command line is wrong.
  */
 export async function findFiles(
   paths: readonly string[],
@@ -97,7 +97,7 @@ async function statOf(path: string): Promise<Stats> {
   }
 }
 
-/** What is not a file but can be read, such as the pipe that `<(command)` makes in a shell, is sent as a stream. */
+/** A path that is no regular file, such as the pipe that a shell makes of `<(command)`, is sent as a stream. */
 function fileAt(path: string, stats: Stats): LocalFile {
   const name = basename(path);
   if (stats.isFile()) return { path, name, size: stats.size, open: () => path };

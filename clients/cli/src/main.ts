@@ -16,7 +16,7 @@ const stop = new AbortController();
 /** The options of every call of a command that shows no progress. */
 const calls = { signal: stop.signal, onWait: new Waits().mention };
 
-/** Makes an action of a command that uses the service. */
+/** Makes the action of a command that needs an account: finds the account, then calls `run`. */
 function withAccount<Args extends unknown[]>(
   run: (service: { hosting: FileHosting; account: Account }, ...args: Args) => Promise<void>,
 ): (...args: Args) => Promise<void> {
@@ -31,10 +31,10 @@ function commands(): Command {
     .description(packageJson.description)
     .version(packageJson.version)
     .exitOverride()
-    .showHelpAfterError('(file-hosting --help says what can be done)')
+    .showHelpAfterError('(file-hosting --help lists the commands)')
     .addHelpText(
       'after',
-      '\nFILE_HOSTING_URL and FILE_HOSTING_KEY win over what login has stored. Exit codes: 0, 1 for a failure, 2 for a wrong call.',
+      '\nFILE_HOSTING_URL and FILE_HOSTING_KEY are used instead of what login has stored. Exit codes: 0, 1 for a failure, 2 for a wrong command line.',
     );
   program
     .command('login')
@@ -67,7 +67,7 @@ function addUpload(program: Command): void {
     .action(withAccount(({ hosting }, files, flags) => upload(hosting, files, flags, stop.signal)));
 }
 
-/** The commands for files that the service has. */
+/** The commands for files that are already in the service. */
 function addFileCommands(program: Command): void {
   program
     .command('list')
@@ -84,7 +84,7 @@ function addFileCommands(program: Command): void {
     .action(withAccount(({ hosting }, file) => open(hosting, file, calls)));
   program
     .command('rm')
-    .description('delete files, after a question')
+    .description('delete files, after you have confirmed it')
     .argument('<files...>', 'their ids, links or names')
     .option('-y, --yes', 'do not ask')
     .action(withAccount(({ hosting }, files, flags) => remove(hosting, files, flags, calls)));
@@ -100,13 +100,13 @@ function codeOf(error: unknown): number {
 }
 
 /**
- * A signal that follows within this time is the same one: the terminal sends Ctrl-C to npx and to the command, and where the
- * shell of npx is Bash, npx passes it on to the command once more.
+ * A second signal within this time comes from the same Ctrl-C: the terminal sends it to npx and to the command, and if the shell of
+ * npx is Bash, npx passes it on to the command once more.
  */
 const SAME_SIGNAL_MS = 500;
 let stoppedAt = 0;
 
-/** The first signal ends uploads, which then remove what they have left. The second does not wait for that. */
+/** The first signal aborts the uploads, which then remove what they have left in the service. The second ends the process at once. */
 function stopAt(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): void {
   process.on(signal, () => {
     const exit = new Exit(128 + constants.signals[signal]);
@@ -119,9 +119,9 @@ function stopAt(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): void {
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) stopAt(signal);
-/** Output may be refused after the command has done all else, so the exit code is set here as well. */
+/** Ends the command when standard output fails. That may happen after the command has ended, so the exit code is set here as well. */
 function stopWithoutOutput(error: NodeJS.ErrnoException): void {
-  // What reads our output wants no more of it, as `head` does.
+  // EPIPE: the program that reads our output, such as `head`, has closed the pipe.
   const isClosed = error.code === 'EPIPE';
   if (!isClosed && !stop.signal.aborted)
     printFailure(new Failure(`Standard output: ${error.message}`, 'Check where it goes.'));
@@ -136,5 +136,5 @@ try {
 } catch (error) {
   process.exitCode = codeOf(error);
 }
-// A pipe that was not read to its end would keep the program running.
+// A pipe on standard input that was not read to its end would keep the process running.
 process.stdin.destroy();

@@ -5,14 +5,14 @@ import { formatBytes, formatDuration } from './format.ts';
 import { note, printable } from './terminal.ts';
 import { Waits } from './waits.ts';
 
-/** Tells a person how uploads go on, on standard error. */
+/** Reports the progress of uploads on standard error. */
 export interface ProgressReport {
   /** @param bytes  how many bytes of the file the network has taken in this attempt. */
   sent(file: LocalFile, bytes: number): void;
   waits(wait: Wait): void;
   stored(file: LocalFile, record: FileRecord): void;
   failed(file: LocalFile): void;
-  /** Prints something else meanwhile. */
+  /** Prints something else, without mixing it with the progress. */
   print(write: () => void): void;
   end(): void;
 }
@@ -74,7 +74,7 @@ class ProgressBar implements ProgressReport {
       : `${formatBytes(sent)} of ${formatBytes(this.#totalBytes)}`;
   }
 
-  /** What uploads wait for, or how fast they go on. */
+  /** What the uploads wait for, or their speed and the time left. */
   #pace(sent: number): string {
     const { secondsLeft } = this.#waits;
     if (secondsLeft > 0) return `${this.#reason}, ${formatDuration(secondsLeft)}`;
@@ -115,10 +115,10 @@ class ProgressBar implements ProgressReport {
   }
 }
 
-/** How often a file that takes long is mentioned where there is no terminal. */
+/** Without a terminal, the progress of a slow upload is printed this often. */
 const MENTION_MS = 15_000;
 
-/** A line for each event, for logs. */
+/** Prints a line for each event, where standard error is not a terminal. */
 class ProgressLines implements ProgressReport {
   readonly #files: readonly LocalFile[];
   readonly #waits = new Waits();

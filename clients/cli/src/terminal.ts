@@ -17,13 +17,13 @@ export function printable(text: string): string {
   return text.replace(UNPRINTABLE, '\u{fffd}');
 }
 
-/** JSON in one line that is as safe to show: what {@link printable} replaces is escaped. */
+/** One line of JSON that is safe to print: the characters that {@link printable} replaces are escaped. */
 export function jsonLine(value: unknown): string {
   const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(value).replace(UNPRINTABLE, escaped);
 }
 
-/** Prints a line on standard error, which has everything that is for a person and not a result. */
+/** Prints a line on standard error, which gets all messages; standard output gets only results. */
 export function note(line: string): void {
   process.stderr.write(`${line}\n`);
 }
@@ -42,10 +42,10 @@ export async function ask(
 ): Promise<string | undefined> {
   const isTerminal = isInteractive();
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  // With `terminal`, Node turns the echo of the terminal off and echoes itself, to an output that shows nothing.
-  // A key is not shown either when only standard error is a file.
+  // With `terminal: true`, Node turns off the echo of the terminal and writes the echo to `output`, which discards it. So a key is
+  // not shown either when standard error is redirected to a file.
   const lines = createInterface({ input: process.stdin, output: silent, terminal: process.stdin.isTTY && isSecret });
-  // After the echo is off: the answer may be pasted at once.
+  // The question comes after the echo is turned off, because the answer may be pasted immediately.
   if (isTerminal) process.stderr.write(question);
   const onAbort = () => lines.close();
   signal?.addEventListener('abort', onAbort, { once: true });

@@ -14,7 +14,7 @@ export interface UploadFlags extends FindFlags {
 /** How many files are sent at the same time. */
 const AT_ONCE = 4;
 
-/** Errors that every other file would meet as well. A rate limit is an error only when it lasts until midnight. */
+/** Errors that all further files would get as well. The client reports a rate limit as an error only when it lasts until midnight. */
 const ENDS_ALL: readonly unknown[] = ['unauthorized', 'forbidden', 'storage_limit_exceeded', 'rate_limit_exceeded'];
 
 /**
@@ -53,7 +53,7 @@ interface Sending {
 
 /**
  * @returns the links of what was uploaded.
- * @throws the reason of `signal`, after each upload on its way has removed what it had left.
+ * @throws the reason of `signal`, after every upload that was under way has removed what it had left in the service.
  */
 async function sendAll(hosting: FileHosting, files: readonly LocalFile[], sending: Sending): Promise<string[]> {
   const { report, flags, signal } = sending;
@@ -72,7 +72,7 @@ async function sendAll(hosting: FileHosting, files: readonly LocalFile[], sendin
         if (signal.aborted) return;
         report.failed(file);
         const endsAll = error instanceof FileHostingError && ENDS_ALL.includes(error.code);
-        // It is said once, although several uploads meet it.
+        // It is printed once, although several uploads fail with it.
         if (!endsAll) report.print(() => printFailure(error, files.length > 1 ? file.path : undefined));
         else if (!isOver) report.print(() => printFailure(error));
         isOver ||= endsAll;

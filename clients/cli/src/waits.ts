@@ -2,11 +2,11 @@ import type { Wait } from '../../typescript/src/index.ts';
 import { countOf } from './format.ts';
 import { note } from './terminal.ts';
 
-/** Tells a person once why requests wait, though several of them wait for the same. */
+/** Says once why requests wait, although several requests wait for the same reason. */
 export class Waits {
   #until = 0;
 
-  /** @returns what to say, unless it was said, or the wait is too short to be noticed. */
+  /** @returns the reason as text; undefined when it was returned before, or the wait is shorter than a second. */
   add({ code, seconds }: Wait): string | undefined {
     const until = Date.now() + seconds * 1_000;
     const isKnown = until < this.#until + 1_000;

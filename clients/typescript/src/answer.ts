@@ -19,27 +19,27 @@ export function retryAfterOf(answer: Answer): number | undefined {
   return Number.isNaN(until) ? undefined : Math.max(0, (until - now) / 1_000);
 }
 
-/** The JSON object of an answer. @throws FileHostingError for an error, and for an answer that is not one of the service. */
+/** The JSON object of a 2xx answer. @throws FileHostingError for every other answer. */
 export function jsonOf(answer: Answer): Record<string, unknown> {
   let body: unknown;
   try {
     body = JSON.parse(answer.text);
   } catch {
-    // It was cut, or does not come from the service.
+    // The answer was cut off, or does not come from the service.
   }
   const isObject = typeof body === 'object' && body !== null;
   if (answer.status >= 200 && answer.status < 300 && isObject) return body as Record<string, unknown>;
   throw errorOf(answer, isObject ? (body as { error?: unknown }).error : undefined);
 }
 
-/** The record of a file in an answer. @throws FileHostingError when it holds none. */
+/** The record of a file in an answer. @throws FileHostingError when the answer is an error, or has no record. */
 export function recordIn(answer: Answer): FileRecord {
   const body = jsonOf(answer) as unknown as FileRecord;
   if (typeof body.id === 'string' && typeof body.url === 'string') return body;
   throw errorOf(answer, undefined);
 }
 
-/** The error that an answer stands for. @param code  what its body says. */
+/** The error that an answer stands for. @param code  the `error` of its body. @param what  replaces the usual words for the code. */
 export function errorOf(answer: Answer, code: unknown, what?: string): FileHostingError {
   const { status } = answer;
   const details = {
@@ -75,7 +75,7 @@ const STORAGE_CODES: Readonly<Record<string, ServiceErrorCode>> = {
   MissingContentLength: 'length_required',
 };
 
-/** The error that an answer of the storage to a PUT stands for; its body is XML. */
+/** The error that the storage has answered to a PUT. Its body is XML. */
 export function storageErrorOf(answer: Answer): FileHostingError {
   const [, code = ''] = /<Code>(\w+)<\/Code>/.exec(answer.text) ?? [];
   const { status } = answer;

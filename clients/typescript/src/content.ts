@@ -33,7 +33,7 @@ export interface Description {
 
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** @throws FileHostingError `unreadable` for a path without a file, `invalid_argument` for what is no content. */
+/** @throws FileHostingError `unreadable` when there is no file at the path, `invalid_argument` for any other type of source. */
 export async function openSource(source: UploadSource, { name, type }: Description): Promise<Content | StreamContent> {
   if (type !== undefined && !/^[ -~]+$/.test(type)) throw invalid('`type` must be a media type');
   const described = (givenName = '', givenType = '') => ({
@@ -63,14 +63,14 @@ async function* bytesOf(source: AsyncIterable<Uint8Array | string>): AsyncGenera
   }
 }
 
-/** What is used of Node's modules. */
+/** The functions of Node's modules that are used here. */
 interface NodeModules {
   'node:url': { fileURLToPath(url: URL): string };
   'node:fs': { openAsBlob(path: string): Promise<Blob> };
   'node:fs/promises': { stat(path: string): Promise<{ isFile(): boolean }> };
 }
 
-/** Loads a module of Node in a way that programs for browsers can be bundled with, where it is never called. */
+/** Loads a module of Node. Bundlers leave this import alone, so the client can be bundled for browsers, which never call it. */
 const load = <Name extends keyof NodeModules>(name: Name): Promise<NodeModules[Name]> =>
   import(/* @vite-ignore */ /* webpackIgnore: true */ name);
 
@@ -80,7 +80,7 @@ async function pathOf(url: URL): Promise<string> {
   return fileURLToPath(url);
 }
 
-/** A Blob that reads the file bit by bit, and fails when it was changed since. */
+/** A Blob that reads the file in pieces, and fails when the file was changed after it was opened. */
 async function openPath(path: string): Promise<Blob> {
   if (typeof document !== 'undefined') throw invalid('A path cannot be opened in a browser; give a File or Blob');
   try {

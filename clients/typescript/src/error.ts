@@ -18,7 +18,7 @@ export type ErrorCode =
   | 'unreadable'
   | 'invalid_argument';
 
-/** No rate limit lasts longer than this. A longer `Retry-After` is that of the bytes of the day, and lasts until midnight UTC. */
+/** The longest wait for a rate limit. A longer `Retry-After` means that the bytes of the day are used up, and lasts until midnight UTC. */
 export const LONGEST_WAIT_SECONDS = 600;
 
 /** What happened, and what to do about it. */
@@ -93,8 +93,8 @@ export class FileHostingError extends Error {
   /** How many seconds to wait before another attempt, if the service said it. */
   readonly retryAfter: number | undefined;
   /**
-   * What an upload with an `idempotencyKey` of the caller's has left: `delete(uploadId)` gives back the storage that is reserved
-   * for it. The same call continues it.
+   * The id of the unfinished upload that a call with an `idempotencyKey` of the caller has left in the service. The same call
+   * continues it; `delete(uploadId)` frees the storage that is reserved for it.
    */
   readonly uploadId: string | undefined;
   /** What a person should do, in a sentence or two. */
@@ -119,7 +119,7 @@ export class FileHostingError extends Error {
   /** True when the same request may succeed soon. */
   get isTemporary(): boolean {
     if ((this.retryAfter ?? 0) > LONGEST_WAIT_SECONDS) return false;
-    // A success that cannot be read was cut on its way.
+    // A 2xx whose body cannot be parsed was cut off on its way.
     return TEMPORARY.includes(this.code) || (this.code === 'invalid_response' && (this.status ?? 0) < 300);
   }
 }
@@ -128,7 +128,7 @@ export function abortedError(signal: AbortSignal): FileHostingError {
   return new FileHostingError('aborted', { cause: signal.reason });
 }
 
-/** The same error with other advice, or with what it has left. */
+/** A copy of the error with other advice or an `uploadId`. */
 export function withMore(error: FileHostingError, more: Pick<ErrorDetails, 'advice' | 'uploadId'>): FileHostingError {
   const { code, status, requestId, retryAfter, cause, advice } = error;
   const same = new FileHostingError(code, { status, requestId, retryAfter, cause, advice, ...more });

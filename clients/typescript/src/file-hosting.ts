@@ -16,11 +16,11 @@ export interface ClientOptions {
   readonly url?: string | undefined;
   /** The API key. Without it: the variable `FILE_HOSTING_KEY`, or in a browser the session that is logged in. */
   readonly key?: string | undefined;
-  /** Used instead of what the platform has. In a browser uploads then report no progress. */
+  /** Used instead of the platform's `fetch`. In a browser, uploads then report progress only at the end of each attempt. */
   readonly fetch?: typeof fetch | undefined;
   /** After this many seconds in which no byte moves, an attempt counts as failed. Default 60. */
   readonly stallSeconds?: number | undefined;
-  /** Failed attempts after which a call fails, unless the call says otherwise. Default 5. */
+  /** How often a call is repeated after failed attempts, unless the call sets its own number. Default 5. */
   readonly retries?: number | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface ListOptions extends RetryOptions {
 export class FileHosting {
   readonly #api: Api;
   readonly #retries: number | undefined;
-  /** What the rate limit of uploads allows, as far as the answers have told. */
+  /** What the rate limit of uploads allows, as the answers so far have reported it. */
   readonly uploadPace: Pick<Pace, 'secondsFor'>;
 
   constructor({ url, key, fetch, stallSeconds = 60, retries }: ClientOptions = {}) {
@@ -47,7 +47,7 @@ export class FileHosting {
   }
 
   /**
-   * Uploads one file. However often it is repeated by itself, it makes one file or ends with an error.
+   * Uploads one file, and repeats failed attempts by itself. It makes one file, or ends with an error.
    * @param source  a path, Blob, File, bytes, or a stream. At most 4 MiB of a stream are kept in memory.
    */
   upload(source: UploadSource, options: UploadOptions = {}): Promise<FileRecord> {
@@ -65,7 +65,7 @@ export class FileHosting {
     return this.#call('GET', `/files?${parameters}`, { ...options, rate: 'lists' });
   }
 
-  /** All files, newest first. Files may be added and deleted meanwhile, also in the loop itself. */
+  /** All files, newest first. The loop may delete files, and others may add and delete files at the same time. */
   listAll({ limit = 100, ...options }: ListOptions = {}): AsyncGenerator<FileRecord, void, undefined> {
     return listAll((page) => this.list({ ...options, limit, page }));
   }
@@ -100,7 +100,7 @@ export class FileHosting {
     list: async (options: RetryOptions = {}): Promise<readonly ApiKey[]> =>
       (await this.#call<ApiKeys>('GET', '/api-keys', options)).items,
 
-    /** Creates a key, which is shown once. It is not repeated when its answer is lost, because that would make another one. */
+    /** Creates a key, which is shown once. The request is not repeated when its answer is lost, because that would make a second key. */
     create: (name: string, options: Omit<RetryOptions, 'retries'> = {}): Promise<NewApiKey> =>
       this.#call('POST', '/api-keys', {
         ...options,

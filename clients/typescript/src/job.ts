@@ -2,13 +2,13 @@ import type { Api } from './api.ts';
 import { type Description, invalid } from './content.ts';
 import type { RetryOptions } from './retry.ts';
 
-/** Of one attempt. When an upload is repeated, `attempt` grows and `sentBytes` begins at 0 again; otherwise it only grows. */
+/** The progress of one attempt. `sentBytes` only grows within an attempt; the next attempt begins at 0 again. */
 export interface Progress {
   /** Bytes of the content that the network has taken. */
   readonly sentBytes: number;
   /** Undefined for a stream whose `size` was not given. */
   readonly totalBytes: number | undefined;
-  /** From 1. */
+  /** The number of the attempt; the first is 1. */
   readonly attempt: number;
 }
 
@@ -26,7 +26,7 @@ export interface Job extends RetryOptions {
   readonly size: number | undefined;
   /** All attempts send the same key, so that they make one file. */
   readonly key: string;
-  /** The caller can send the same key again, so what a failed upload has left is of use. */
+  /** True when the caller gave the key. It can then call again with the same key, so a failed upload must not be removed. */
   readonly isKeyKnown: boolean;
   /** Begins an attempt. @returns a function that reports its progress. */
   readonly begin: (totalBytes: number | undefined) => (sentBytes: number) => void;
@@ -53,19 +53,19 @@ export function newJob(api: Api, { idempotencyKey, onProgress, ...options }: Upl
   return { api, size, key, isKeyKnown: idempotencyKey !== undefined, begin, signal, retries, onWait };
 }
 
-/** How long an upload that is given up may take to remove what it has left. */
+/** The longest time for each of the two steps that remove a given-up upload: finding its id, and deleting it. */
 const UNDO_MS = 10_000;
 
 /**
- * Deletes what an upload may have left. If that fails, a ticket ends by itself.
- * @param findId  asks for its id, until the signal is aborted.
+ * Deletes what an upload may have left in the service. If that fails, a ticket ends by itself, and a file stays.
+ * @param findId  finds the id of the file or ticket, until the signal is aborted.
  */
 export async function undo({ api }: Job, findId: (signal: AbortSignal) => Promise<string>): Promise<void> {
   try {
     const id = await findId(AbortSignal.timeout(UNDO_MS));
     await api.call('DELETE', `/files/${id}`, { signal: AbortSignal.timeout(UNDO_MS), doneStatus: 404 });
   } catch {
-    // The caller gets the error for which the upload was given up.
+    // The caller gets the error that made the upload give up, not this one.
   }
 }
 

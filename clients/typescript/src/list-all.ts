@@ -1,11 +1,11 @@
 import type { FileRecord, FilesPage } from './types.ts';
 
 /**
- * Reads all pages of a list, newest first, without skipping or repeating a file that was there from the beginning to the end,
- * although pages are offsets that move while files are added and deleted:
- * - Files that are added move others to a later page, where those come again. Files are in the order of `created_at`, so a file
- *   is left out if it is newer than the last one, or has the same time and was returned already.
- * - Files that are deleted move others to an earlier page. `total` tells how far at most, so the pages from there are read again.
+ * Reads all pages of a list, newest first. A file that exists during the whole loop is returned exactly once, although pages are
+ * offsets, so files move between pages while others are added and deleted:
+ * - An added file moves others to a later page, where they appear again. Files are in the order of `created_at`, so a file is
+ *   skipped if it is newer than the last one, or has the same time and was returned already.
+ * - A deleted file moves others to an earlier page. `total` says by how much at most, so the pages from there on are read again.
  */
 export async function* listAll(
   readPage: (page: number) => Promise<FilesPage>,

@@ -10,7 +10,7 @@ export class Pace {
   /** The limit as of the last answer: requests per window, length of a window, and what is left of the current one. */
   #limit: { quota: number; window: number; left: number; resetAt: number } | undefined;
 
-  /** Returns the shortest time in seconds in which the limit allows this many more requests; for 0, how long nothing may be sent. */
+  /** @returns the shortest time, in seconds, within which the limit allows this many more requests; for 0, until one may be sent. */
   secondsFor(requests: number): number {
     const limit = this.#limit;
     const held = Math.max(0, this.#notBefore - now());
@@ -34,8 +34,8 @@ export class Pace {
   }
 
   /**
-   * Reads the rate-limit headers of an answer (draft-ietf-httpapi-ratelimit-headers-11). With none left (`r=0`) nothing is
-   * sent for `t` seconds.
+   * Reads the rate-limit headers of an answer (draft-ietf-httpapi-ratelimit-headers-11). When no requests are left (`r=0`), nothing
+   * is sent for `t` seconds.
    */
   learn(header: (name: string) => string | null): void {
     const [, left, seconds] = /;r=(\d+);t=(\d+)/.exec(header('RateLimit') ?? '') ?? [];
@@ -47,7 +47,7 @@ export class Pace {
     }
   }
 
-  /** Notes a 429 with its `Retry-After`. The 429 for the bytes of the day says nothing about requests. */
+  /** Waits after a 429 as long as its `Retry-After` says, unless that 429 is about the bytes of the day: then requests may go on. */
   refused(retryAfter = 0): void {
     if (retryAfter <= LONGEST_WAIT_SECONDS) this.hold(retryAfter);
   }

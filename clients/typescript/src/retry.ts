@@ -1,13 +1,13 @@
 import { abortedError, type ErrorCode, FileHostingError } from './error.ts';
 
-/** The mean of the first wait is half of this; each following one is twice as long, up to the longest. */
+/** The first wait is a random part of this. The maximum doubles with each further wait, up to the longest. */
 const FIRST_BACKOFF_SECONDS = 1;
 const LONGEST_BACKOFF_SECONDS = 30;
 
-/** Refusals of the rate limit do not count as failed attempts, but nothing waits forever. */
+/** A 429 of the rate limit does not count as a failed attempt. After this many of them in one call, the call fails all the same. */
 const HELD_MAX = 50;
 
-/** Why and how long a call waits before it goes on by itself. */
+/** Why and how long a call waits before its next request. */
 export interface Wait {
   /** The error of the last attempt, or `rate_limit_exceeded` when the next request would exceed the limit. */
   readonly code: ErrorCode;
@@ -16,8 +16,8 @@ export interface Wait {
 
 export interface RetryOptions {
   /**
-   * Failed attempts after which the call fails. Default 5. Waiting for the rate limit does not count, but with 0 there is only
-   * one attempt, at once.
+   * How often the call is repeated after failed attempts. Default 5. Waiting for the rate limit does not count. With 0 there is one
+   * attempt, which does not wait for the rate limit.
    */
   readonly retries?: number | undefined;
   /** When it is aborted, the call ends with the error `aborted`. */
@@ -32,7 +32,8 @@ export interface Repetition {
 }
 
 /**
- * Repeats `work` after temporary errors, with exponential backoff and full jitter, which is added to a `Retry-After`.
+ * Repeats `work` after temporary errors. Before each repetition it waits for the `Retry-After` of the error, if it has one, and in
+ * addition for an exponential backoff with full jitter.
  * @param work  gets the error of the last attempt.
  * @throws FileHostingError of the last attempt, or `aborted`.
  */

@@ -6,8 +6,8 @@ import { retry } from './retry.ts';
 import type { FileRecord, TicketRequest, UploadTicket } from './types.ts';
 
 /**
- * Gets a ticket, sends the bytes to the storage, and completes the upload. The storage takes the bytes of a ticket once, so
- * that each step may be repeated.
+ * Gets a ticket, sends the bytes to the storage, and completes the upload. Each step may be repeated, because the storage takes the
+ * bytes of a ticket only once.
  * @throws FileHostingError
  */
 export async function sendDirectly(job: Job, content: Content): Promise<FileRecord> {
@@ -31,7 +31,7 @@ export async function sendDirectly(job: Job, content: Content): Promise<FileReco
     if ('url' in given) return given;
     return await retry(async () => recordIn(await api.request('POST', `/files/${given.id}/complete`, job)), job);
   } catch (error) {
-    // With a key of the caller's, the same call goes on where this one has ended.
+    // If the caller gave the key, the same call can continue this upload later, so it is left as it is.
     const isOver = job.signal?.aborted || !job.isKeyKnown;
     if (isOver && mayHaveTicket) await undo(job, async (signal) => id ?? (await askOnce(signal)).id);
     throw isOver || !(error instanceof FileHostingError) ? error : withMore(error, { uploadId: id });
@@ -59,7 +59,7 @@ async function putWithTicket(
       await put();
     } catch (error) {
       if (!(error instanceof FileHostingError && error.code === 'forbidden')) throw error;
-      // The URL has expired; the ticket gets another one.
+      // The URL has expired. The same request with the same key returns the ticket with a new URL.
       given = await ask();
       await put();
     }

@@ -6,7 +6,7 @@ import { retry } from './retry.ts';
 import { PIECE_BYTES } from './send.ts';
 import type { FileRecord } from './types.ts';
 
-/** Sends content in a form, which may be repeated: the service knows it by its key. @throws FileHostingError */
+/** Sends content in a form. It may be repeated: by its key the service recognizes the same upload. @throws FileHostingError */
 export async function sendForm(job: Job, { blob, ...described }: Content): Promise<FileRecord> {
   const { head, tail, headers } = formAround(described, job.key);
   const body = new Blob([head, blob, tail]);
@@ -25,7 +25,7 @@ export async function sendForm(job: Job, { blob, ...described }: Content): Promi
   try {
     return await retry(() => attempt(), job);
   } catch (error) {
-    // An answer that came too late was not read. The same form again has the same answer, which says what to delete.
+    // The aborted request may have made a file whose id was not read. Sending the same form again returns that file.
     if (job.signal?.aborted && mayBeStored) await undo(job, async (signal) => (await attempt(signal)).id);
     throw error;
   }

@@ -7,20 +7,20 @@ import { retry } from './retry.ts';
 import type { FileRecord } from './types.ts';
 
 const NOT_REPEATED =
-  'Nothing was stored. A stream can be read only once: upload it anew, or give a path or Blob, which is repeated by itself.';
+  'Nothing was stored. A stream can be read only once: upload it again, or give a path or Blob, which the client can repeat.';
 const MAY_BE_STORED =
-  'The file may have been stored: look for it in the list before you upload it again. A path or Blob is repeated by itself.';
+  'The file may have been stored: look for it in the list before you upload it again. The client can repeat a path or Blob.';
 
 /**
- * Sends a stream in a form while it is read. It can be sent again only as long as nothing was read but its start.
- * @param start  what was read of it already.
+ * Sends a stream in a form while it is read. It can be sent again only while nothing beyond `start` has been read.
+ * @param start  the beginning of the stream, which was read already.
  * @throws FileHostingError, whose advice says whether the file may have been stored.
  */
 export async function sendStream(job: Job, content: StreamContent, start: readonly Uint8Array[]): Promise<FileRecord> {
   const { api, signal, size } = job;
   const form = new StreamForm(job, content, start);
   const stop = new AbortController();
-  // Once all of it is sent, only the answer says what to delete.
+  // Once the whole form is sent, wait for the answer even if the caller aborts: it has the id of the file to delete.
   const onAbort = () => !form.isSent && stop.abort();
   signal?.addEventListener('abort', onAbort);
   const settings = { ...job, signal: stop.signal, canRepeat: () => !form.isConsumed && job.retries !== 0 };
@@ -49,11 +49,11 @@ function finalError(error: unknown, { isConsumed, isSent }: StreamForm, signal: 
   return isLost && final === error ? withMore(error, { advice: NOT_REPEATED }) : final;
 }
 
-/** The form of a stream: each iteration begins with what is kept of it. */
+/** The form of a stream. Each iteration begins with `start`, which is kept in memory. */
 class StreamForm implements AsyncIterable<Uint8Array> {
-  /** The stream was read beyond its start. */
+  /** True when the stream was read beyond `start`. */
   isConsumed = false;
-  /** The network was given all of it. */
+  /** True when the network was given the whole form. */
   isSent = false;
   readonly headers: Readonly<Record<string, string>>;
   readonly #size: number | undefined;
@@ -100,7 +100,7 @@ class StreamForm implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** @throws FileHostingError `unreadable` when a stream has not the size that was announced, if one was. */
+/** @throws FileHostingError `unreadable` when a stream has another size than `expected`. */
 export function checkSize(expected: number | undefined, actual: number): void {
   if (expected === undefined || actual === expected) return;
   const what = `The stream has ${actual > expected ? 'more than' : 'only'} ${Math.min(actual, expected)} of ${expected} bytes`;

@@ -6,10 +6,10 @@ export interface Exchange {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Blob | AsyncIterable<Uint8Array> | undefined;
-  /** The part of the body that may become unreadable; by default all of it. */
+  /** The Blob inside the body that may become unreadable, for example when its file changes; by default the whole body. */
   readonly content?: Blob | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Used instead of what the platform has. */
+  /** Used instead of the platform's `fetch` or `XMLHttpRequest`. */
   readonly fetch?: typeof fetch | undefined;
   /** The exchange ends with the error `stalled` when no byte moves for this long. */
   readonly stallSeconds: number;
@@ -17,15 +17,15 @@ export interface Exchange {
   readonly onSent?: ((bytes: number) => void) | undefined;
 }
 
-/** A body of this length may stay in memory as a whole until it is answered. */
+/** A body up to this length may stay in memory until it is answered. */
 const SHORT_BYTES = 4 * 1024 * 1024;
 
-/** The slowest that the service accepts. */
+/** The lowest average rate that the service accepts for an upload. */
 const SLOWEST_BYTES_PER_SECOND = 16 * 1024;
 
 /**
- * Only these platforms send a stream with the `Content-Length` that it is given. The storage requires that header, so only
- * there the bytes of a Blob are counted while `fetch` sends them. Node 20 has no navigator.
+ * True on Node and Bun: only there `fetch` sends a stream with the `Content-Length` that we set, which the storage requires. So only
+ * there the bytes of a Blob are counted while they are sent. Node 20 has no navigator.
  */
 const canCountBytes = () => /^(?:Node|Bun)/.test(globalThis.navigator?.userAgent ?? 'Node');
 
@@ -62,7 +62,7 @@ export async function send(exchange: Exchange): Promise<Answer> {
   }
 }
 
-/** Aborts an exchange when its caller does, or when no byte moves. */
+/** Aborts an exchange when its caller aborts it, or when no byte moves for too long. */
 class Watch {
   readonly #controller = new AbortController();
   readonly #seconds: number;
@@ -72,7 +72,7 @@ class Watch {
   hasStalled = false;
   /** Why the body could not be read to its end. */
   unreadable: unknown;
-  /** What the caller's own report of progress has thrown. */
+  /** What the caller's `onSent` has thrown. */
   callbackError: { readonly thrown: unknown } | undefined;
 
   constructor(seconds: number, caller: AbortSignal | undefined) {
@@ -90,7 +90,7 @@ class Watch {
   /** @param more  seconds to add to the time after which an exchange counts as stalled. */
   moved(more = 0): void {
     clearTimeout(this.#timer);
-    // The body may be read on after an early answer. A timer for it would keep the process running.
+    // After an early answer the body may still be read. A timer would then keep the process running.
     if (this.#isOver) return;
     const onStalled = () => {
       this.hasStalled = true;
@@ -99,7 +99,7 @@ class Watch {
     this.#timer = setTimeout(onStalled, (this.#seconds + more) * 1_000);
   }
 
-  /** Bytes are awaited from the caller's stream, which may take its time. */
+  /** Stops the timer while we wait for the caller's stream, which may be slow. */
   rest(): void {
     clearTimeout(this.#timer);
   }
@@ -126,7 +126,8 @@ async function sendByFetch(
     headers: { ...headers, ...length },
     body: isWhole || isText ? (body ?? null) : counted(body, watch, onSent),
     signal: watch.signal,
-    // A redirected POST would become a GET. Node keeps all of a body for redirects, unless they are errors and it has no window.
+    // A redirect would change a POST to a GET, so none is followed. Node keeps the whole body in memory for a possible redirect,
+    // unless `redirect` is 'error' and `window` is null.
     ...(isShort ? { redirect: 'manual' } : { redirect: 'error', window: null }),
     ...(!isText && { duplex: 'half' }),
   } as RequestInit);
@@ -136,7 +137,7 @@ async function sendByFetch(
   return { status: response.status, text, header: (name) => response.headers.get(name) };
 }
 
-/** The bytes of a body, counted when the network asks for more. */
+/** A stream of the body that reports how many bytes the network has taken whenever it asks for more. */
 function counted(body: Blob | AsyncIterable<Uint8Array>, watch: Watch, onSent: Exchange['onSent']): ReadableStream {
   const chunks = piecesOf(body instanceof Blob ? chunksOf(body.stream()) : body);
   let sent = 0;
@@ -169,7 +170,7 @@ function counted(body: Blob | AsyncIterable<Uint8Array>, watch: Watch, onSent: E
   );
 }
 
-/** The network is given this many bytes at a time, so that what it has taken is known. */
+/** The network gets this many bytes at a time, so that the progress is known to that precision. */
 export const PIECE_BYTES = 64 * 1024;
 
 async function* piecesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -178,7 +179,7 @@ async function* piecesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   }
 }
 
-/** Safari's streams are not iterable. */
+/** The chunks of a stream; needed because Safari's streams are not iterable. */
 export async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = stream.getReader();
   try {
@@ -192,7 +193,7 @@ export async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenera
   }
 }
 
-/** `fetch` cannot tell how much a browser has sent. */
+/** Sends by XMLHttpRequest, because `fetch` in a browser does not report how much it has sent. */
 function sendByXhr({ method, url, headers, body, onSent }: Exchange, watch: Watch): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const xhr = new XMLHttpRequest();
@@ -212,12 +213,12 @@ function sendByXhr({ method, url, headers, body, onSent }: Exchange, watch: Watc
     xhr.onabort = reject;
     xhr.open(method, url);
     for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
-    // A stream does not come here (`canStream`).
+    // The body is never a stream here: see `canStream`.
     xhr.send((body ?? null) as XMLHttpRequestBodyInit | null);
   });
 }
 
-/** Browsers report content that was changed, moved or deleted like a broken connection. */
+/** The error of reading a Blob, if any. Browsers report a file that was changed or deleted as a failed connection. */
 function readingErrorOf(body: Blob): Promise<unknown> {
   return body
     .slice(0, 1)

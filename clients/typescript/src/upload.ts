@@ -9,7 +9,7 @@ import { sendForm } from './send-form.ts';
 import { checkSize, sendStream } from './send-stream.ts';
 import type { FileRecord } from './types.ts';
 
-/** Larger content goes directly to the storage. A form of 4 MiB passes the gateway; this leaves room for all but the file. */
+/** Larger content goes directly to the storage. The gateway takes forms up to 4 MiB; 4 KiB are left for the rest of the form. */
 export const FORM_FILE_MAX_BYTES = 4 * 1024 * 1024 - 4_096;
 
 /**
