@@ -45,7 +45,7 @@ const ERRORS_OF_EVERY_ROUTE: readonly ErrorCode[] = [
   'timeout',
 ];
 
-/** CloudFront answers a URL that is too long with this status, which no code has in the table of errors. */
+/** CloudFront answers a URL that is too long with this status. The table of errors has no code with it. */
 export const URL_TOO_LONG = 414;
 
 /**
@@ -109,7 +109,7 @@ function describe(maxUploadBytes: number): string {
     '`/health`, which says what is down. Paths that are not in this document are 404 `not_found`; methods that a path does not',
     'have are 405 `method_not_allowed`. CloudFront itself may answer 400, 403, 503 and 504, in HTML.',
     '',
-    `A file may have ${maxUploadBytes.toLocaleString('en-US')} bytes. Every counted request says in \`RateLimit\` how many are left.`,
+    `A file may have at most ${maxUploadBytes.toLocaleString('en-US')} bytes. Answers to counted requests say in \`RateLimit\` how many requests are left.`,
     'Retry 429 and 5xx with exponential backoff, not before `Retry-After`.',
   ].join('\n');
 }
@@ -190,7 +190,7 @@ const urlTooLong: Schema = {
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 };
 
-/** The 503 of `/health` is the state of the service; that of the gateway in front of it is an error. */
+/** A 503 of `/health` has the state of the service in its body; a 503 of the gateway in front of it has an error. */
 const unhealthy: Schema = {
   description: 'A dependency is down (`status` is `degraded`), or the service cannot be reached.',
   headers: refsOf(['X-Request-Id', 'X-Commit', 'Retry-After']),
@@ -216,7 +216,7 @@ function respondWith(codes: readonly ErrorCode[], responses: Record<string, Sche
   const name = codes.map(pascalCase).join('Or');
   const [first = 'internal_error'] = codes;
   const { status } = ERRORS[first];
-  // The answer to a request that was counted has the headers of its limit, whatever went wrong after that.
+  // Once a request was counted, its answer has the headers of the limit, also when it is an error.
   const headers: HeaderName[] = ['X-Request-Id', 'RateLimit-Policy', 'RateLimit'];
   if (status === 429 || status === 503) headers.push('Retry-After');
   responses[name] = {

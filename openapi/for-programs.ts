@@ -13,7 +13,8 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   storage_limit_exceeded: 'Do not repeat it: files must be deleted first, or the limit raised.',
   forbidden: 'Use an API key. A request with a cookie needs the header `Origin` with the address of the service.',
   api_key_limit_exceeded: 'A person must revoke a key first.',
-  not_found: 'It is gone, or belongs to another account. After a DELETE that was repeated: it is done.',
+  not_found:
+    'It is deleted, or belongs to another account. When you have repeated a DELETE, the first one has succeeded.',
   method_not_allowed: 'Use a method that `Allow` lists.',
   upload_incomplete: 'Send the bytes to `upload.url`, then complete it again.',
   idempotency_conflict: 'Use a new `Idempotency-Key` for another file.',
@@ -22,7 +23,7 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   unsupported_media_type: 'Send `multipart/form-data` or `application/json`, without `Content-Encoding`.',
   rate_limit_exceeded: 'Wait as many seconds as `Retry-After` says, then repeat it.',
   internal_error:
-    'Repeat it with the same `Idempotency-Key`, with exponential backoff. Report the `X-Request-Id` if it stays.',
+    'Repeat it with the same `Idempotency-Key`, with exponential backoff. If it does not help, report the `X-Request-Id`.',
   service_unavailable:
     'Wait as many seconds as `Retry-After` says, at least one, then repeat it with the same `Idempotency-Key`.',
   timeout: 'Repeat it with the same `Idempotency-Key`.',
@@ -32,7 +33,7 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
 /**
- * What a program that writes programs needs to upload files and to handle each error, as Markdown that fits on a screen or two.
+ * The page at {@link FOR_PROGRAMS_PATH}, in Markdown: all that a program that writes programs needs to upload files and handle errors.
  * @param limits  those of the deployment that serves it.
  */
 export function forPrograms(limits: Pick<Record<LimitName, number>, 'MAX_UPLOAD_SIZE_BYTES'>): string {
@@ -44,7 +45,7 @@ export function forPrograms(limits: Pick<Record<LimitName, number>, 'MAX_UPLOAD_
 - Address: \`FILE_HOSTING_URL\`, the address of the service. Its OpenAPI document, \`GET /api/v1/openapi.json\`, has every detail.
 - Credential: \`FILE_HOSTING_KEY\`, an API key, as \`Authorization: Bearer <key>\`. A person makes it at \`/dashboard/api-keys\`. It is a
   secret: never write it into code, a page or a URL.
-- A file may have ${limits.MAX_UPLOAD_SIZE_BYTES.toLocaleString('en-US')} bytes.
+- A file may have at most ${limits.MAX_UPLOAD_SIZE_BYTES.toLocaleString('en-US')} bytes.
 
 ## Upload
 
@@ -78,7 +79,7 @@ ${Object.values<Route>(ROUTES)
 
 ## Errors
 
-An error is \`{"error": "<code>"}\`. Decide by the code, or by the status where a proxy has answered with something else.
+An error is \`{"error": "<code>"}\`. Decide by the code; if a proxy has answered without one, decide by the status.
 
 | Status | \`error\` | What to do |
 | --- | --- | --- |
@@ -86,6 +87,7 @@ ${Object.entries(ERRORS)
   .map(([code, { status }]) => `| ${status} | \`${code}\` | ${ADVICE[code as ErrorCode]} |`)
   .join('\n')}
 
-A lost connection is like 503. Repeat five times at most, after a random part of 1, 2, 4, 8 and 16 seconds, never before \`Retry-After\`.
+Handle a lost connection like 503. Repeat five times at most, after random waits of up to 1, 2, 4, 8 and 16 seconds, never before
+\`Retry-After\`.
 `;
 }

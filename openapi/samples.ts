@@ -1,7 +1,7 @@
 import type { RouteName } from '../shared/routes.ts';
 import { ROUTES, type Route } from '../shared/routes.ts';
 
-/** A sample of the document's extension `x-codeSamples`, which readers of OpenAPI documents show with an operation. */
+/** An entry of `x-codeSamples`, an extension of OpenAPI: programs that render the document show it with the operation. */
 export interface Sample {
   readonly lang: 'Shell' | 'TypeScript' | 'Python' | 'Go';
   readonly label: string;
@@ -90,7 +90,7 @@ TICKET=$(curl ${KEY_HEADER} --json '{"name": "film.mp4", "mime_type": "video/mp4
 curl -T film.mp4 -H "Content-Type: video/mp4" -H "If-None-Match: *" "$(echo "$TICKET" | jq -r .upload.url)"
 curl -X POST ${KEY_HEADER} "$FILE_HOSTING_URL/api/v1/files/$(echo "$TICKET" | jq -r .id)/complete"`;
 
-/** Keys of the account are managed with a session, which a page of the service has; a program elsewhere uses a key. */
+/** Routes that take only a session, such as those for API keys, are for pages of the service itself, so their sample says so. */
 function typescript({ access }: Route, client: string): string {
   return [
     "import { FileHosting } from 'file-hosting-client';",

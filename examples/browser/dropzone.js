@@ -1,6 +1,6 @@
 import Dropzone from 'dropzone';
 
-/** Dropzone. Its limits are those of the service, so that a person hears of them before the upload. */
+/** Dropzone. `maxFilesize` is the default limit of the service (100 MiB), so that a larger file is refused before it is sent. */
 export const dropzone = new Dropzone('#dropzone', {
   url: '/files',
   paramName: 'file',

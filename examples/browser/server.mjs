@@ -5,21 +5,22 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
 /**
- * The server of a page that uploads. It passes the requests of the page on to the service with your API key, which the page never
- * sees: forms, requests for direct uploads, and what completes or deletes them. The bytes of direct uploads do not pass it.
+ * The server of a page that uploads. It adds your API key to the requests of the page and forwards them to the service: forms, requests
+ * for direct uploads, and the requests that complete or delete them. So the page never sees the key. The bytes of direct uploads go
+ * from the page to the storage, not through this server.
  * `PAGE` is the folder of the page.
  */
 
 const { FILE_HOSTING_URL = '', FILE_HOSTING_KEY = '', PAGE = '.', PORT = '3000' } = process.env;
 
-/** What the page may ask for. Listing is not among it: the list has the files of everyone who uses the page. */
+/** The requests that are forwarded. Listing is not one of them, because the list has the files of everyone who uses the page. */
 const PASSED_ON = /^(POST \/files|POST \/files\/[\w-]+\/complete|DELETE \/files\/[\w-]+)$/;
 const HEADERS = ['content-type', 'content-length', 'transfer-encoding', 'idempotency-key'];
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
 
 const server = createServer(async (request, response) => {
   const { method, url = '/' } = request;
-  // Pages of other sites may not use the key by the browser of someone who can reach this server.
+  // A page of another site must not use the key through the browser of a person who can reach this server.
   const site = request.headers['sec-fetch-site'] ?? 'same-origin';
   if (method !== 'GET' && site !== 'same-origin') return response.writeHead(403).end();
   // Here you check whether this person may upload, and delete this file.
@@ -29,7 +30,7 @@ const server = createServer(async (request, response) => {
   const file = createReadStream(join(PAGE, name));
   file.once('open', () => response.setHeader('content-type', TYPES[name.slice(name.lastIndexOf('.'))]));
   file.once('error', () => response.headersSent || response.writeHead(404).end());
-  // A visitor who leaves during the answer must not end the server.
+  // When a visitor disconnects during the answer, the file must be closed.
   file.pipe(response).once('close', () => file.destroy());
 });
 
@@ -46,5 +47,5 @@ async function passOn(request, response) {
   await pipeline(request, passed).catch(() => response.destroy());
 }
 
-// Only this machine reaches it, until you check who may upload.
+// Listens on this machine only. Before you change that, check above who may upload.
 server.listen(Number(PORT), 'localhost', () => console.log(`http://localhost:${server.address().port}`));

@@ -2,10 +2,10 @@ import AwsS3 from '@uppy/aws-s3';
 import Uppy from '@uppy/core';
 import Dashboard from '@uppy/dashboard';
 
-/** Uppy with direct uploads: the bytes go to the storage, past your server. For large files and slow networks. */
+/** Uppy with direct uploads: the bytes go straight to the storage, not through your server. For large files and slow networks. */
 export const uppy = new Uppy().use(Dashboard, { inline: true, target: '#uppy-direct' }).use(AwsS3, {
   shouldUseMultipart: false,
-  // Lets `signRequest` know the file.
+  // `signRequest` gets this key, and finds the file by it.
   generateObjectKey: (file) => file.id,
   async signRequest({ key }) {
     const { name, type, size } = uppy.getFile(key);

@@ -12,9 +12,9 @@ shot() {
     else
       flameshot gui --raw >"$picture"
     fi
-    # Nothing was chosen.
+    # The picture is empty when the user cancelled.
     [ -s "$picture" ] || exit 1
-    # The key comes by standard input, because everyone on this machine can read the arguments of programs.
+    # curl reads the key from standard input, because every user of this machine can read the arguments of programs.
     answer=$(printf 'Authorization: Bearer %s\n' "$FILE_HOSTING_KEY" | curl --fail --silent --show-error -H @- \
       -F "file=@$picture;type=image/png;filename=shot-$(date +%Y%m%d-%H%M%S).png" \
       "$FILE_HOSTING_URL/api/v1/files")

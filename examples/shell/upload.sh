@@ -6,10 +6,10 @@ if [ $# -eq 0 ]; then
   exit 2
 fi
 for file in "$@"; do
-  # In quotes, curl takes a name as it is, but for these two.
+  # curl takes a quoted path literally, if \ and " in it are escaped.
   path=$(printf %s "$file" | sed 's/[\\"]/\\&/g')
-  # curl repeats what may succeed later: 429 and 5xx, not before Retry-After. With one Idempotency-Key that makes one file.
-  # The key comes by standard input, because everyone on this machine can read the arguments of programs.
+  # curl repeats requests that were answered 429 or 5xx, not before Retry-After. All attempts send one Idempotency-Key, so they make
+  # one file. curl reads the key from standard input, because every user of this machine can read the arguments of programs.
   answer=$(printf 'Authorization: Bearer %s\n' "$FILE_HOSTING_KEY" | curl --fail --silent --show-error --retry 5 -H @- \
     -H "Idempotency-Key: $(date +%s)-$$-$(cksum <"$file" | tr ' ' '-')" \
     -F "file=@\"$path\"" "$FILE_HOSTING_URL/api/v1/files")

@@ -115,7 +115,7 @@ describe.runIf(HAS_BROWSER)('the example of an upload widget', () => {
     await here.leave();
   });
 
-  test('is served by a server that passes nothing else on', async () => {
+  test('is served by a server that forwards no other requests', async () => {
     for (const [method, path] of [
       ['GET', '/files'],
       ['POST', '/api-keys'],

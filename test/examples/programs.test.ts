@@ -70,7 +70,7 @@ test('the example shell/upload.sh uploads files with any name, and prints their 
 });
 
 test.each(['upload.sh photo.png', 'shot.sh'])(
-  'the example shell/%s gives the key to curl where other users do not see it',
+  'the example shell/%s passes the key to curl so that other users of the machine cannot see it',
   async (example) => {
     const [script = '', photo] = example.split(' ');
     await writeFile(join(folder, 'photo.png'), 'photo');
@@ -113,7 +113,7 @@ describe('the example shell/shot.sh', () => {
     expect(await readFile(COPIED, 'utf8')).toBe(link.trim());
   });
 
-  test('uploads nothing when nothing was chosen', async () => {
+  test('uploads nothing when the user cancels the screenshot', async () => {
     const before = (await account.byKey.request('GET', '/files')).body.total;
     await expect(shot(await pathWith({ flameshot: 'exit 0' }), { WAYLAND_DISPLAY: '' })).rejects.toThrow();
     expect((await account.byKey.request('GET', '/files')).body.total).toBe(before);
@@ -191,7 +191,7 @@ describe('the example browser/server.mjs', () => {
     return new Promise((resolve) => lines.once('line', resolve));
   }
 
-  test('goes on when a visitor leaves in the middle of a file', async () => {
+  test('keeps running when a visitor disconnects in the middle of a file', async () => {
     await writeFile(join(folder, 'page.js'), Buffer.alloc(20_000_000, ' '));
     const address = await start();
     await new Promise<void>((resolve) => {
