@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { ApiError, isUnavailable } from '../shared/errors.ts';
 import { type CommandLine, parseCommandLine } from './command-line.ts';
 import { type CommandContext, Refusal, type Result, UsageError } from './commands/command.ts';
-import { jsonLine } from './commands/text.ts';
+import { jsonLine, printable } from './commands/text.ts';
 import { help } from './commands.ts';
 import { confirm } from './confirm.ts';
 import { enterEnvironment } from './environment.ts';
@@ -53,7 +53,7 @@ async function run(
     defaultStorageLimitBytes,
     isDryRun,
     hours,
-    logs: logsOf(stage),
+    logs: logsOf(stage, (line) => stderr.write(`${printable(line)}\n`)),
     deadline: { deadlineAt: Date.now() + DEADLINE_MS },
     confirm: async (question: string) => {
       if (!isConfirmed) await confirm(question, { input: stdin, output: stderr });

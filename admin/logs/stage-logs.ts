@@ -15,7 +15,8 @@ export interface StageLogs {
   run(name: SavedQueryName, value: string | undefined, hours: number): Promise<LogRow[]>;
   /**
    * Runs `act` and records it in the audit trail (decision 0035). It writes a line `begun` first; if that fails, it does not run `act`.
-   * Afterwards it writes `done` or `failed`. If that line is missing, the command died or could not write it, and may have done `act`.
+   * Afterwards it writes `done` or `failed`. If that cannot be written, it gives the operator the line, to be noted by hand; the result
+   * stays the same. If the line is missing, the command died or could not write it, and may have done `act`.
    * @throws AuditTrailError when the trail cannot be written; and every error of `act`.
    */
   audited<T>(event: AuditEvent, fields: Readonly<Record<string, unknown>>, act: () => Promise<T>): Promise<T>;
@@ -29,7 +30,8 @@ export class AuditTrailError extends Error {
   }
 }
 
-export function logsOf(stage: StageName): StageLogs {
+/** @param warn  shows the operator a line that is no result of the command. */
+export function logsOf(stage: StageName, warn: (line: string) => void): StageLogs {
   let operator: Promise<string> | undefined;
   return {
     async run(name, value, hours) {
@@ -47,23 +49,38 @@ export function logsOf(stage: StageName): StageLogs {
     },
 
     async audited(event, fields, act) {
-      const note = async (outcome: 'begun' | 'done' | 'failed') => {
-        operator ??= logStore.callerArn();
+      operator ??= logStore.callerArn();
+      const recordOf = async (outcome: Outcome) => {
         const who = { operator: await operator, host: hostname() };
-        const record = { level: 'info', message: 'audit', event, outcome, ...fields, ...who };
-        await logStore.write(required('AUDIT_LOG'), [record]);
+        return { level: 'info', message: 'audit', event, outcome, ...fields, ...who };
       };
-      await note('begun').catch((cause: Error) => {
-        throw new AuditTrailError(cause);
-      });
-      try {
-        const result = await act();
-        await note('done').catch(() => {});
-        return result;
-      } catch (error) {
-        await note('failed').catch(() => {});
+      const noteEnd = async (outcome: Outcome) => {
+        const record = await recordOf(outcome);
+        await writeToTrail(record).catch((cause: Error) => warn(missingEnd(record, cause)));
+      };
+      await recordOf('begun')
+        .then(writeToTrail)
+        .catch((cause: Error) => {
+          throw new AuditTrailError(cause);
+        });
+      const result = await act().catch(async (error) => {
+        await noteEnd('failed');
         throw error;
-      }
+      });
+      await noteEnd('done');
+      return result;
     },
   };
+}
+
+type Outcome = 'begun' | 'done' | 'failed';
+
+const writeToTrail = (record: object) => logStore.write(required('AUDIT_LOG'), [{ ...record }]);
+
+/** What the operator reads when the audit trail cannot take how the work ended. */
+function missingEnd(record: { readonly event: AuditEvent; readonly outcome: Outcome }, cause: Error): string {
+  const { event, outcome } = record;
+  const what = outcome === 'done' ? `${event} is done` : `${event} failed, and may be done in part`;
+  const line = JSON.stringify({ time: new Date().toISOString(), ...record });
+  return `${what}, but the audit trail lacks that end (${cause.name}: ${cause.message}). Note this line by hand: ${line}`;
 }

@@ -3,6 +3,7 @@ import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { main } from '../../admin/main.ts';
 import { logIn } from '../../local-aws/identity-provider/log-in.ts';
+import type { Fault } from '../../local-aws/service.ts';
 import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
 import { LANES } from '../../shared/metrics.ts';
 import { type AdminOutcome, adminProcess, adminProcessJson, startAdmin } from '../support/admin.ts';
@@ -182,6 +183,47 @@ test('a command changes nothing when the audit trail cannot be written', async (
   ]);
   expect(await statuses(account)).toEqual([200, 200]);
   expect(await operatorsTrail(account)).toEqual([]);
+});
+
+describe('when the audit trail cannot take how a command ended', () => {
+  const endOfTrail = {
+    match: { operation: 'PutLogEvents', predicate: ({ input }) => !JSON.stringify(input).includes('begun') },
+    effect: 'error-before',
+  } as const satisfies Fault;
+
+  test('the command does its work, and gives the operator the line to note by hand', async () => {
+    const account = await service.newAccount();
+    const { code, stdout, stderr } = await withFault(service, endOfTrail, () => admin('suspend', account.email));
+    expect([code, stdout]).toEqual([0, expect.stringContaining('is suspended')]);
+    expect(stderr).toMatch(
+      /^account_suspended is done, but the audit trail lacks that end \(\w+: .+\)\. Note this line/,
+    );
+    expect(JSON.parse(stderr.slice(stderr.indexOf('{')))).toEqual({
+      time: expect.stringMatching(/^\d{4}-.+Z$/),
+      level: 'info',
+      message: 'audit',
+      event: 'account_suspended',
+      outcome: 'done',
+      account_id: account.id,
+      operator: expect.stringMatching(/^arn:aws:sts::/),
+      host: expect.any(String),
+    });
+    expect(await statuses(account)).toEqual([401, 401]);
+    expect(await operatorsTrail(account)).toEqual(['account_suspended begun']);
+  });
+
+  test('a command that fails tells both failures', async () => {
+    const account = await service.newAccount();
+    const broken = { match: { table: service.tables.accounts, operation: 'TransactWriteItems' } } as const;
+    const { code, stderr } = await withFault(service, endOfTrail, () =>
+      withFault(service, { ...broken, effect: 'error-before' }, () => admin('set-limit', account.email, '15')),
+    );
+    expect(code).toBe(1);
+    const [first, second] = stderr.split('\n');
+    expect(first).toMatch(/^storage_limit_changed failed, and may be done in part, but the audit trail lacks that end/);
+    expect(first).toContain(`"outcome":"failed","account_id":"${account.id}"`);
+    expect(second).toMatch(/^AWS cannot be reached/);
+  });
 });
 
 test('end-sessions logs out every browser from the next request on, and keeps the keys', async () => {
