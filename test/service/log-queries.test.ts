@@ -98,11 +98,11 @@ async function groupsOf(name: SavedQueryName): Promise<string[]> {
   return groups;
 }
 
-async function run(name: SavedQueryName): Promise<Row[]> {
+async function run(name: SavedQueryName, value = asked[name]): Promise<Row[]> {
   const now = Math.floor(Date.now() / 1_000);
   const times = { startTime: now - 600, endTime: now + 10 };
   const logGroupNames = await groupsOf(name);
-  const queryString = queryText(name, asked[name]);
+  const queryString = queryText(name, value);
   const { queryId } = await logs.send(new StartQueryCommand({ logGroupNames, queryString, ...times }));
   await logs.send(new GetQueryResultsCommand({ queryId }));
   const { results = [] } = await logs.send(new GetQueryResultsCommand({ queryId }));
@@ -160,6 +160,43 @@ describe('the saved query', () => {
       }),
     );
   });
+
+  describe.for(['Streaming', 'GetFile'])('by-client-address in the log of the function %s', (fn) => {
+    const address = fn === 'Streaming' ? '198.51.100.1' : '198.51.100.2';
+    const line = (text: string) => ({ level: 'info', message: 'request', client_address: text });
+    /** Lambda may wrap a line of a Web Function as a text or as an object. */
+    const shapesOf = (text: string) => [
+      JSON.stringify(line(text)),
+      JSON.stringify({ type: 'app', level: 'INFO', message: JSON.stringify(line(text)) }),
+      JSON.stringify({ type: 'app', level: 'INFO', message: line(text) }),
+    ];
+
+    test('finds an address in a line of any shape, and no address that contains it', async () => {
+      const [group = ''] = (await groupsOf('by-client-address')).filter((name) => name.includes(fn));
+      for (const other of [`${address}0`, `1${address}`, `${address}:${address}`]) {
+        for (const message of shapesOf(other)) service.logGroups.append(group, message);
+      }
+      expect(await run('by-client-address', address)).toEqual([]);
+      for (const message of shapesOf(address)) service.logGroups.append(group, message);
+      expect(await run('by-client-address', address)).toHaveLength(3);
+    });
+  });
+
+  test.each(['by-account', 'by-key-prefix', 'by-client-address', 'refusals-of-account', 'audit-trail'] as const)(
+    '%s finds no line of others who sent the value in their user agent',
+    async (name) => {
+      const before = await run(name);
+      const value = String(asked[name]);
+      const forged = { account_id: value, key_prefix: value, client_address: value };
+      const mine = { account_id: crypto.randomUUID(), key_prefix: 'svc_test_zzz', client_address: '203.0.113.9' };
+      const [group = ''] = service.logGroups.names.filter((found) => found.includes('-AuditLog'));
+      for (const message of ['audit', 'request']) {
+        const sent = { level: 'info', message, code: 'x', ...mine, user_agent: JSON.stringify(forged) };
+        service.logGroups.append(group, JSON.stringify(sent));
+      }
+      expect(await run(name)).toEqual(before);
+    },
+  );
 
   test('is refused with a value that is no id, prefix or address', () => {
     expect(() => queryText('by-account', 'x" or 1 = 1 | limit 10 "')).toThrow('is no account');
