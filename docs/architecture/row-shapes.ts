@@ -115,10 +115,13 @@ export const ROW_SHAPES: readonly RowShape[] = [
   },
   {
     table: 'files',
-    kind: 'note of the deletions of an account within 5 s',
+    kind: 'note of up to 24 deletions of an account within 5 s',
     key: {
       account_id: key('`#deletions#<0 to 3>`', /^#deletions#[0-3]$/),
-      id: key('`<ms of their beginning>#<account id>`', /^\d{13}#[0-9a-f-]{36}$/),
+      id: key(
+        '`<ms of their beginning>#<account id>`; with more deletions, more notes: `…#<last digit of the file ids>`, `…#<file id>`',
+        /^\d{13}#[0-9a-f-]{36}(#[0-9a-f]|#[0-9a-f-]{36})?$/,
+      ),
     },
     attributes: { file_ids: ['SS', 'the files; present until the sweeper has repeated the deletions (I6)'] },
   },

@@ -1,5 +1,5 @@
 import { DeleteCommand, paginateQuery, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { type DeletionNote, type DeletionNoteStore, NOTE_MS, NOTE_SHARDS } from '../files/deletion-notes.ts';
+import { type DeletionNoteStore, NOTE_FILES_MAX, NOTE_MS, NOTE_SHARDS } from '../files/deletion-notes.ts';
 import { dynamoDb, failedCondition, readSet, readText, tableName } from './dynamodb.ts';
 import { fileAt } from './file-items.ts';
 import { writeItem } from './transactions.ts';
@@ -12,13 +12,19 @@ const PARTITION = '#deletions#';
  * the sweeper finds them without an index.
  */
 export const deletionNoteStore: DeletionNoteStore = {
+  // When the note of the account is full, the file goes into one of 16 more; and when that is full as well, into one of its own.
   async add({ accountId, id }, now) {
-    const command = new UpdateCommand({
-      ...noteAt({ accountId, begunAt: now - (now % NOTE_MS) }),
-      UpdateExpression: 'ADD file_ids :ids',
-      ExpressionAttributeValues: { ':ids': new Set([id]) },
-    });
-    await writeItem(() => dynamoDb.send(command));
+    const first = `${sortable(now - (now % NOTE_MS))}#${accountId}`;
+    for (const noteId of [first, `${first}#${id.slice(-1)}`, `${first}#${id}`]) {
+      const command = new UpdateCommand({
+        ...noteAt(accountId, noteId),
+        UpdateExpression: 'ADD file_ids :ids',
+        ConditionExpression: 'attribute_not_exists(file_ids) OR size(file_ids) < :most',
+        ExpressionAttributeValues: { ':ids': new Set([id]), ':most': NOTE_FILES_MAX },
+      });
+      const isFull = await failedCondition(writeItem(() => dynamoDb.send(command)));
+      if (!isFull) return;
+    }
   },
 
   async *begunBefore(shard, time) {
@@ -32,15 +38,16 @@ export const deletionNoteStore: DeletionNoteStore = {
     );
     for await (const { Items = [] } of pages) {
       for (const item of Items) {
-        const [begunAt, accountId = ''] = readText(item, 'id').split('#');
-        yield { accountId, begunAt: Number(begunAt), fileIds: readSet(item, 'file_ids') };
+        const id = readText(item, 'id');
+        const [begunAt, accountId = ''] = id.split('#');
+        yield { id, accountId, begunAt: Number(begunAt), fileIds: readSet(item, 'file_ids') };
       }
     }
   },
 
   async remove(note) {
     const command = new DeleteCommand({
-      ...noteAt(note),
+      ...noteAt(note.accountId, note.id),
       ConditionExpression: 'file_ids = :read',
       ExpressionAttributeValues: { ':read': new Set(note.fileIds) },
     });
@@ -48,10 +55,10 @@ export const deletionNoteStore: DeletionNoteStore = {
   },
 };
 
-function noteAt({ accountId, begunAt }: Pick<DeletionNote, 'accountId' | 'begunAt'>) {
+function noteAt(accountId: string, id: string) {
   // The ids of accounts are hashes, so their last digit is as good as random.
   const shard = Number.parseInt(accountId.slice(-1), 16) % NOTE_SHARDS;
-  return fileAt({ accountId: `${PARTITION}${shard}`, id: `${sortable(begunAt)}#${accountId}` });
+  return fileAt({ accountId: `${PARTITION}${shard}`, id });
 }
 
 /** Epoch milliseconds as text that sorts by time. */

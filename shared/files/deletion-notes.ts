@@ -5,8 +5,10 @@ import type { FileRef } from './file.ts';
  * note (decision 0032).
  */
 
-/** The files of one account whose deletion began within {@link NOTE_MS}. */
+/** Files of one account whose deletion began within {@link NOTE_MS}: all of them, unless there were many. */
 export interface DeletionNote {
+  /** Of the note itself. */
+  readonly id: string;
   readonly accountId: string;
   /** Epoch milliseconds; the beginning of the {@link NOTE_MS}. */
   readonly begunAt: number;
@@ -14,7 +16,7 @@ export interface DeletionNote {
 }
 
 export interface DeletionNoteStore {
-  /** Adds a file to the note of its account for the time `now`. Harmless twice. */
+  /** Adds a file to a note of its account for the time `now`. Harmless twice. */
   add(ref: FileRef, now: number): Promise<void>;
 
   /** The notes of one of the {@link NOTE_SHARDS} that were begun before a time, the oldest first. */
@@ -26,5 +28,7 @@ export interface DeletionNoteStore {
 
 /** Deletions of an account within this time share a note, which the sweeper removes by one write. */
 export const NOTE_MS = 5_000;
+/** A note with more files would be longer than 1 KB, so that another one would cost more than one write unit. */
+export const NOTE_FILES_MAX = 24;
 /** Partitions of the notes. Each takes 1,000 writes a second. */
 export const NOTE_SHARDS = 4;

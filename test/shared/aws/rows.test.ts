@@ -440,7 +440,7 @@ test('a note has the deletions of an account within 5 seconds, and stays when on
   const key = { account_id: { S: '#deletions#3' }, id: { S: `${NOW}#${accountId}` } };
   expect(await rowAt(tables.files, key)).toEqual({ ...key, file_ids: { SS: [FILE] } });
   expect(await Array.fromAsync(notes.begunBefore(3, NOW))).toEqual([]);
-  const note = { accountId, begunAt: NOW, fileIds: [FILE] };
+  const note = { id: `${NOW}#${accountId}`, accountId, begunAt: NOW, fileIds: [FILE] };
   expect(await Array.fromAsync(notes.begunBefore(3, NOW + 1))).toEqual([note]);
   await notes.add({ accountId, id: OTHER }, NOW);
   await notes.remove(note);

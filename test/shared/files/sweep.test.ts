@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
-import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { NOTE_SHARDS } from '../../../shared/files/deletion-notes.ts';
@@ -353,4 +353,47 @@ test('a deletion that dies after it was noted is repeated by the sweeper, and it
   expect(await notes()).toEqual([]);
   expect(await stores.files.get(kept)).toMatchObject({ state: 'ready' });
   await expectBalance(service, accountId, { files: 1, bytes: 5 });
+});
+
+describe('the deletions that an account notes within five seconds', () => {
+  const now = Date.now() - 3_600_000;
+  const accountId = randomUUID();
+  const ids = Array.from({ length: 240 }, () => randomUUID());
+  /** What each note cost, in write units. */
+  const units: number[] = [];
+
+  beforeAll(async () => {
+    for (const id of ids) {
+      const mark = front.meter.mark();
+      await stores.notes.add({ accountId, id }, now);
+      units.push(front.meter.since(mark).writeUnits);
+    }
+  });
+
+  const notes = async () => {
+    const all = [0, 1, 2, 3].map((shard) => Array.fromAsync(stores.notes.begunBefore(shard, now + 1)));
+    return (await Promise.all(all)).flat().filter((note) => note.accountId === accountId);
+  };
+
+  test('cost one write unit each, and two when there are many', () => {
+    expect(units.slice(0, 24)).toEqual(Array(24).fill(1));
+    expect(Math.max(...units)).toBe(2);
+  });
+
+  test('are in notes of at most 24 files, so that no note can outgrow an item', async () => {
+    const found = await notes();
+    expect(found.flatMap(({ fileIds }) => fileIds).sort()).toEqual(ids.toSorted());
+    expect(Math.max(...found.map(({ fileIds }) => fileIds.length))).toBe(24);
+    expect(found.length).toBeLessThanOrEqual(17);
+  });
+
+  test('are all found, however many they are, and leave nothing when they are removed', async () => {
+    const id = (n: number) => `${randomUUID().slice(0, -4)}${String(n).padStart(3, '0')}0`;
+    const more = Array.from({ length: 60 }, (_, n) => id(n));
+    for (const noted of more) await stores.notes.add({ accountId, id: noted }, now);
+    const found = await notes();
+    expect(found.flatMap(({ fileIds }) => fileIds).sort()).toEqual([...ids, ...more].sort());
+    for (const note of found) await stores.notes.remove(note);
+    expect(await notes()).toEqual([]);
+  });
 });
