@@ -1,6 +1,9 @@
 import type { BucketConfig } from './buckets/read-buckets.ts';
+import { type CodeDeploy, createCodeDeploy } from './code-deploy/code-deploy.ts';
+import { readDeploymentGroups } from './code-deploy/deployment-groups.ts';
 import { type AsyncInvoker, createAsyncInvoker, readInvokeConfigs } from './events/async-invoker.ts';
 import { createEventBus, type EventBus, readRules } from './events/event-bus.ts';
+import { readAliases } from './lambda/aliases.ts';
 import {
   type FunctionConfig,
   readFunctions,
@@ -18,6 +21,7 @@ export interface Compute {
   readonly webFunctions: readonly WebFunctionConfig[];
   readonly surroundings: Surroundings;
   readonly lambda: LambdaService;
+  readonly codeDeploy: CodeDeploy;
   readonly bus: EventBus;
   readonly invoker: AsyncInvoker;
   close(): Promise<void>;
@@ -42,7 +46,10 @@ export function createCompute(options: {
   const functions = readFunctions(deployment).map(withOverrides);
   const webFunctions = readWebFunctions(deployment).map(withOverrides);
   const surroundings = { region: deployment.account.region, awsEndpoint: options.awsEndpoint };
-  const lambda = createLambdaService({ functions, mayInvoke: readPermissions(deployment), surroundings, onLog });
+  const aliases = readAliases(deployment);
+  const mayInvoke = readPermissions(deployment);
+  const lambda = createLambdaService({ functions, aliases, mayInvoke, surroundings, onLog });
+  const groups = readDeploymentGroups(deployment, aliases);
   const configs = readInvokeConfigs(deployment);
   const invoker = createAsyncInvoker({ lambda, configs, onLog, ...(retryDelaysMs && { retryDelaysMs }) });
   const bus = createEventBus({
@@ -57,6 +64,7 @@ export function createCompute(options: {
     webFunctions,
     surroundings,
     lambda,
+    codeDeploy: createCodeDeploy({ account: deployment.account, groups, aliases, lambda }),
     bus,
     invoker,
     async close() {

@@ -10,7 +10,7 @@ import { connectDynamoDb } from './dynamodb-engine.ts';
 import { createDynamoDbService } from './dynamodb-service.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { createGate, type Grant, unusedGrants } from './gate.ts';
-import { jsonProtocol, renderJsonError } from './json-protocol.ts';
+import { type JsonService, jsonProtocol, renderJsonError } from './json-protocol.ts';
 import { createLogsService } from './logs-service.ts';
 import type { Message } from './message.ts';
 import { createMeter, type Meter, type MeteredCall } from './meter.ts';
@@ -47,6 +47,8 @@ export interface AwsFrontOptions extends Account {
   readonly secrets?: Readonly<Record<string, string>>;
   /** CloudWatch Logs. Absent: there are no log groups. */
   readonly logGroups?: LogGroups;
+  /** CodeDeploy's API. Absent: there are no deployments. */
+  readonly codeDeploy?: JsonService;
   /** SSM: values by name. */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly onObjectCreated?: (event: ObjectCreated) => void;
@@ -74,7 +76,7 @@ export interface AwsFront {
 }
 
 /**
- * Starts S3, DynamoDB, Secrets Manager, SSM, CloudWatch Logs and STS on one address, as far as the product uses them. The front authenticates each
+ * Starts S3, DynamoDB, Secrets Manager, SSM, CloudWatch Logs, CodeDeploy and STS on one address, as far as the product uses them. The front authenticates each
  * call, checks that the policies of the caller and of the bucket allow it, meters what it costs, and applies the faults that
  * tests ask for.
  */
@@ -102,6 +104,7 @@ export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront>
     secretsManager,
     createParameterService(options.parameters ?? {}, account),
     createLogsService(options.logGroups ?? new LogGroups([]), account),
+    ...(options.codeDeploy ? [options.codeDeploy] : []),
   ];
   const protocolOf = createRouter(
     s3Protocol({ server: await openS3(options), gate, corsRules, onUnexpected }),

@@ -90,6 +90,14 @@ function commonContext(caller: Caller, { accountId, region }: Account): Record<s
   return { ...common, ...service, 'aws:SourceArn': caller.sourceArn, 'aws:SourceAccount': accountId };
 }
 
+/**
+ * Actions for which AWS's list of actions, by which the simulator works, has no resource, although IAM checks one; each with an
+ * action of the same service that has this resource in the list. Sources of the resource: SAM, "Safe deployments"; the CDK's grant.
+ */
+const LISTED_WITHOUT_RESOURCE: Readonly<Record<string, string>> = {
+  'codedeploy:PutLifecycleEventHookExecutionStatus': 'codedeploy:CreateDeployment',
+};
+
 const ALLOW_ALL = { Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: '*', Resource: '*' }] };
 
 async function simulate(
@@ -100,16 +108,19 @@ async function simulate(
   account: Account,
 ): Promise<boolean> {
   const isAnonymous = !('accessKeyId' in caller);
+  const listed = LISTED_WITHOUT_RESOURCE[action] ?? action;
+  const asListed = (policy: PolicyDocument): PolicyDocument =>
+    listed === action ? policy : JSON.parse(JSON.stringify(policy).replaceAll(`"${action}"`, `"${listed}"`));
   // A `*` in the name of an object is an ordinary character, but the simulator would take it for a wildcard.
   const name = resource === '*' ? resource : resource.replaceAll('*', '\uff0a');
   const simulation: Simulation = {
     request: {
       principal: isAnonymous ? anonymousPrincipal : callerArn(caller, account),
-      action,
+      action: listed,
       resource: { resource: name, accountId: account.accountId },
       contextVariables,
     },
-    identityPolicies: caller.policies.map((policy, index) => ({ name: `policy ${index}`, policy })),
+    identityPolicies: caller.policies.map((policy, index) => ({ name: `policy ${index}`, policy: asListed(policy) })),
     serviceControlPolicies: isAnonymous
       ? []
       : [{ orgIdentifier: 'root', policies: [{ name: 'FullAWSAccess', policy: ALLOW_ALL }] }],

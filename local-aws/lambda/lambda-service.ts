@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import type { Deployment, Properties } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
+import type { AliasConfig } from './aliases.ts';
 import { ExecutionEnvironment } from './execution-environment.ts';
 import type { FunctionConfig, Surroundings } from './function-config.ts';
 import {
@@ -14,6 +15,7 @@ import {
 } from './invocation.ts';
 
 export interface InvokeRequest {
+  /** Of a function, or of an alias. */
   readonly functionArn: string;
   /** JSON. */
   readonly payload: string;
@@ -26,7 +28,7 @@ export interface InvokeRequest {
 export interface LambdaService {
   /** Runs a function and waits for its result. @throws InvocationRefused when it was not run. */
   invoke(request: InvokeRequest): Promise<InvocationResult>;
-  /** Finds the function of that name, label or ARN. @throws Error when there is none, or more than one. */
+  /** Finds the function of that name, label or ARN, which may be the ARN of an alias. @throws Error when there is none, or more than one. */
   find(name: string): FunctionConfig;
   /** Ends the environments of a function, even in the middle of an event, as AWS may at any time. */
   killEnvironments(functionArn: string): Promise<void>;
@@ -38,14 +40,17 @@ export interface LambdaService {
 /** The local Lambda. An environment starts with the first event. */
 export function createLambdaService(options: {
   readonly functions: readonly FunctionConfig[];
+  readonly aliases?: readonly AliasConfig[];
   readonly mayInvoke: MayInvoke;
   readonly surroundings: Surroundings;
   readonly onLog: LogListener;
 }): LambdaService {
-  const { functions, mayInvoke, surroundings, onLog } = options;
+  const { functions, aliases = [], mayInvoke, surroundings, onLog } = options;
+  const functionOfAlias = new Map(aliases.map(({ arn, functionArn }) => [arn, functionArn]));
   const pools = new Map(functions.map((fn) => [fn.arn, new FunctionPool(fn, surroundings, onLog)]));
   const poolOf = (functionArn: string): FunctionPool => {
-    const pool = pools.get(functionArn);
+    // The versions of a function share its environments here, because they are the same code.
+    const pool = pools.get(functionOfAlias.get(functionArn) ?? functionArn);
     if (!pool) throw new InvocationRefused('ResourceNotFound', `Function not found: ${functionArn}`);
     return pool;
   };
@@ -66,7 +71,8 @@ export function createLambdaService(options: {
       return pool.run({ requestId, payload, traceId });
     },
     find(name) {
-      const found = functions.filter((fn) => [fn.name, fn.label, fn.arn].includes(name));
+      const wanted = functionOfAlias.get(name) ?? name;
+      const found = functions.filter((fn) => [fn.name, fn.label, fn.arn].includes(wanted));
       if (found.length === 1 && found[0]) return found[0];
       throw new Error(`${found.length} functions are called "${name}"`);
     },
@@ -166,7 +172,7 @@ class FunctionPool {
   }
 }
 
-/** One `AWS::Lambda::Permission`: it lets a service invoke a function. */
+/** One `AWS::Lambda::Permission`: it lets a service invoke a function, or an alias, but not the function by its own ARN. */
 interface InvokePermission {
   readonly functionArn: string;
   /** A service, such as `events.amazonaws.com`. */

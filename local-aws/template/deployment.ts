@@ -18,6 +18,8 @@ export interface Resource {
   attribute(name: string): string;
   /** The properties with intrinsic functions, secrets and local addresses resolved. */
   properties(): Properties;
+  /** How CloudFormation updates it, with intrinsic functions resolved. Only an alias may have it. */
+  updatePolicy(): Properties | undefined;
 }
 
 /** The resources that a deployment of the assembly would create. */
@@ -134,11 +136,14 @@ class Stack {
 
   #resource(
     logicalId: string,
-    { Type, Properties = {}, Metadata = {}, Condition }: TemplateResource,
+    { Type, Properties = {}, Metadata = {}, Condition, UpdatePolicy }: TemplateResource,
     options: DeploymentOptions,
   ) {
     checkResourceType(Type, logicalId);
     if (Condition !== undefined) throw new Error(`${logicalId}: the local AWS does not implement Condition`);
+    if (UpdatePolicy !== undefined && Type !== 'AWS::Lambda::Alias') {
+      throw new Error(`${logicalId}: the local AWS does not implement UpdatePolicy of ${Type}`);
+    }
     const stack = this;
     return {
       stack: this.#name,
@@ -151,6 +156,7 @@ class Stack {
       attribute: (name: string) => this.attribute(logicalId, name),
       properties: () =>
         mapTexts(resolveIntrinsics(Properties, this.#scope), (text) => localize(text, options)) as Properties,
+      updatePolicy: () => resolveIntrinsics(UpdatePolicy, this.#scope) as Properties | undefined,
     };
   }
 
