@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { App, Validations } from 'aws-cdk-lib';
 import { FAIL_SYNTH_ON_VALIDATION_ERRORS_CONTEXT, STRICT_CFN_VALIDATE_ERRORS } from 'aws-cdk-lib/cx-api';
 
-/** Environment variables that the CDK CLI, `npm start` and tests set. They say how to synthesize, not what. */
+/** Environment variables that the CDK CLI, `npm start` and tests set. They change how the synthesis runs, not what is deployed. */
 export interface SynthesisSettings {
   /** The output directory. */
   readonly CDK_OUTDIR?: string;
@@ -10,7 +10,7 @@ export interface SynthesisSettings {
   readonly CDK_VALIDATION?: string;
   /** A folder with the built functions and dashboard. */
   readonly CDK_BUNDLES?: string;
-  /** An option of the command line that npm took for its own. */
+  /** npm sets this for `-c` on its command line, which a person may have meant as `-c` of the CDK. */
   readonly npm_config_call?: string;
 }
 

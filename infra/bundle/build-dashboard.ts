@@ -13,7 +13,7 @@ export interface DashboardFiles {
 }
 
 /**
- * Builds the dashboard into two folders of `outDir`, and writes which packages it contains.
+ * Builds the dashboard into two folders of `outDir`, and writes a list of the packages that it contains.
  * @throws Error with Vite's message when the build fails.
  */
 export async function buildDashboard(outDir: string): Promise<DashboardFiles> {

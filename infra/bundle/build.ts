@@ -5,9 +5,9 @@ import { bundleFunctions } from './bundle.ts';
 import { sbomOf } from './sbom.ts';
 
 /**
- * `npm run build`: builds the dashboard and every function into `dist/`, with the bill of materials of both (`sbom.cdx.json`), and
- * prints the size of each function. With `-- --record`
- * it also writes the sizes to `sizes.json`, from which a test allows a bundle to grow by 5 %.
+ * `npm run build`: builds the dashboard and every function into `dist/`, with a software bill of materials (`sbom.cdx.json`), and
+ * prints the size of each function. With `-- --record` it also writes the sizes to `sizes.json`; a test fails when a bundle is 5 %
+ * larger than there.
  */
 const dist = join(import.meta.dirname, '../../dist');
 await rm(dist, { recursive: true, force: true });

@@ -14,8 +14,7 @@ const CREDENTIALS = {
 
 /**
  * Bundles each function into `<outDir>/<name>/index.js`, with two calls of esbuild: that takes a second, while one call per
- * function took eleven.
- * It also writes which packages they contain.
+ * function took eleven. It also writes a list of the packages that the bundles contain.
  * @returns the size of each bundle in bytes, by name.
  * @throws Error with esbuild's messages when an entry cannot be bundled.
  */

@@ -1,6 +1,6 @@
 /**
- * What stands in the place of the SDK's event streams in the bundles, 16 kB of code: only `SelectObjectContent` of S3 has such
- * a stream. That operation would fail here.
+ * Replaces the SDK's event streams in the bundles, which are 16 kB of code. Only `SelectObjectContent` of S3 uses such a stream; that
+ * operation would fail here.
  */
 export const resolveEventStreamSerdeConfig = <Config>(config: Config): Config => config;
 

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Where a build writes the folders of the packages that it has bundled. */
+/** The files to which a build writes the list of the packages that it has bundled. */
 export const PACKAGES_FILES = { functions: 'packages.json', dashboard: 'dashboard-packages.json' } as const;
 
 /**
- * Returns the folders of the packages that files belong to, from the root of the project: `node_modules/jose`. Files of our own are
- * left out.
+ * Returns the folders of the packages that the files belong to, from the root of the project: `node_modules/jose`. It leaves out our
+ * own files.
  * @param files  paths, absolute or from the root of the project.
  */
 export function packagesOf(files: readonly string[]): string[] {
@@ -17,7 +17,7 @@ export function packagesOf(files: readonly string[]): string[] {
   return [...new Set(relative)].toSorted();
 }
 
-/** Reads what is in all bundles of a folder, as `name@version`. */
+/** Reads which packages are in the bundles of a folder, as `name@version`. */
 export async function bundledPackages(bundles: string): Promise<string[]> {
   const lists = await Promise.all(
     Object.values(PACKAGES_FILES).map(async (file) => JSON.parse(await readFile(join(bundles, file), 'utf8'))),

@@ -5,7 +5,7 @@ import { bundledPackages } from './packages.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** The licences under which packages may be deployed: they ask for no more than their text and a notice. */
+/** The licences under which packages may be deployed. They require only that we keep their text and the copyright notice. */
 export const ALLOWED_LICENCES = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT'];
 
 interface Component {
@@ -23,8 +23,8 @@ export interface Bom {
 }
 
 /**
- * Makes the bill of what is deployed: of all packages in package-lock.json, those whose code is in a bundle. The runtime (Node) and
- * CDK's own functions, which copy files during a deployment, are not in it.
+ * Makes the bill of materials of what is deployed: the packages in package-lock.json whose code is in a bundle. The runtime (Node)
+ * and CDK's own functions, which copy files during a deployment, are not in it.
  * @param bundles  a folder that has been built.
  * @throws Error naming a bundled package that is not in package-lock.json.
  */
@@ -39,7 +39,7 @@ export async function sbomOf(bundles: string): Promise<Bom> {
   if (missing.length > 0) throw new Error(`not in package-lock.json: ${missing.join(', ')}`);
   return {
     ...all,
-    // npm takes the name of the folder.
+    // npm would use the name of the folder.
     metadata: { ...all.metadata, component: { ...all.metadata.component, name: 'file-hosting' } as Component },
     components,
     dependencies: [
@@ -51,7 +51,7 @@ export async function sbomOf(bundles: string): Promise<Bom> {
   };
 }
 
-/** The licences of a component; an expression is one text. */
+/** The licences of a component. An SPDX expression, such as `MIT OR ISC`, is one entry. */
 export function licencesOf({ licenses = [] }: Component): string[] {
   return licenses.map(({ license, expression }) => license?.id ?? expression ?? 'unknown');
 }

@@ -144,7 +144,7 @@ export class AppDistribution extends Construct {
           cachePolicy: cloudfront.CachePolicy.CACHING_OPTIMIZED,
           responseHeadersPolicy: this.dashboardHeaders(props),
         },
-        // What describes the API is in files, so it costs no function and no request of the caller's limits.
+        // The OpenAPI document and the page for programs are static files: a request for them runs no function and is not counted.
         ...Object.fromEntries(
           [OPENAPI_PATH, FOR_PROGRAMS_PATH].map((path) => [
             path.slice(1),

@@ -51,8 +51,8 @@ const ACCESS_LOG_FIELDS = {
 
 /**
  * The settings of the gateway's stage: throttling and access log.
- * @param stageName  is part of the name of the metric, because a metric filter gives its metric no fixed dimension.
- * @returns also the access log, and the metric that counts throttled requests. The gateway has no metric of its own for them, only for all 4xx.
+ * @param stageName  is part of the name of the metric, because a metric filter cannot give its metric a fixed dimension.
+ * @returns also the access log, and a metric that counts throttled requests. The gateway's own metrics count only all 4xx together.
  */
 export function gatewayStage(
   scope: Construct,

@@ -14,7 +14,7 @@ const NAMES: Readonly<Record<string, readonly [property: string, attribute: stri
 /** This many characters of a name are kept: the lowest limit of these resources (64) less the longest name of a Region. */
 const KEPT_LENGTH = 64 - '-ap-southeast-1'.length;
 
-/** Appends the Region to such names. It keeps the end of the name, because CDK's names differ at their ends. */
+/** Appends the Region to the names of these resources. It keeps the end of each name, because CDK's names differ at their ends. */
 export class NamesByRegion implements IAspect {
   visit(node: IConstruct): void {
     if (!CfnResource.isCfnResource(node)) return;

@@ -108,7 +108,7 @@ export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResourc
     }
     if (name === 'canaryKey') {
       environment.CANARY_KEY_PARAMETER = canaryKeyParameterName(stage.name);
-      // The policy of the key that encrypts it lets SSM decrypt for every role that may read the parameter.
+      // No grant on the KMS key is needed: the policy of AWS's key lets SSM decrypt for every role that may read the parameter.
       allowParameter(role, environment.CANARY_KEY_PARAMETER);
     }
   }

@@ -18,7 +18,7 @@ export interface ServiceFunctionProps {
   /** In MB. Lambda gives CPU in proportion (1,769 MB is one vCPU). */
   readonly memoryMb: number;
   readonly timeoutSeconds: number;
-  /** Whether its lines belong to the audit trail, instead of a log group of its own. */
+  /** True: it writes its lines to the audit trail. Otherwise it has a log group of its own. */
   readonly isAudited?: boolean;
   /** The concurrency that is reserved for this function. Absent: it uses the unreserved concurrency of the AWS account. */
   readonly reservedConcurrency?: number;
@@ -67,7 +67,7 @@ export class ServiceFunction extends Construct {
     return group;
   }
 
-  /** The group is of another stack. Its published ARN ends in `:*`, as that of any group. */
+  /** Lets the function write to the log group of the audit trail, which is in the data stack. */
   private auditLog(role: iam.Role, { auditLog }: SharedResources): logs.ILogGroup {
     role.addToPolicy(
       new iam.PolicyStatement({ actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [auditLog.arn] }),

@@ -16,7 +16,7 @@ export interface FileSet {
   readonly prefix?: string;
   readonly cacheControl: s3deploy.CacheControl;
   readonly keepsEarlierFiles?: boolean;
-  /** Another set that must be in the bucket first. */
+  /** The name of another set that must be copied before this one. */
   readonly after?: string;
 }
 
@@ -51,7 +51,7 @@ export class StaticFiles extends Construct {
     }
     for (const [name, { after = '' }] of Object.entries(sets)) {
       const [set, first] = [deployments.get(name), deployments.get(after)];
-      // Not the whole construct, because the first one holds the function that fills both.
+      // The dependency is between the two copies only. The first construct also holds the function that makes both copies.
       if (set && first) copyOf(set).node.addDependency(copyOf(first));
     }
   }

@@ -69,10 +69,10 @@ function handler(event) {
     request.uri = file;
     return request;
   }
-  // Files, which have no function that would answer another method.
+  // These two paths are static files. No function of the API is behind them to refuse other methods.
   if (path === OPENAPI_PATH || path === FOR_PROGRAMS_PATH) {
     if (!reads) return errorAnswer(event, 'method_not_allowed', { allow: 'GET, HEAD' });
-    // They are in one folder of the bucket.
+    // In the bucket both files are in the folder `api/v1`.
     if (path === FOR_PROGRAMS_PATH) request.uri = `/api/v1${path}`;
     return request;
   }

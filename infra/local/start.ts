@@ -54,7 +54,7 @@ async function start(port: number, dataDir: string): Promise<void> {
   console.log(nextSteps(service.urls.root_url, port));
 }
 
-/** What a person does next, with lines to paste into another terminal in the directory of the project. */
+/** Says how to log in or upload a first file, with lines to paste into another terminal in the directory of the project. */
 function nextSteps(rootUrl: string, port: number): string {
   const variables = port === DEFAULT_PORT ? '' : `PORT=${new URL(rootUrl).port} `;
   return [

@@ -11,12 +11,12 @@ const ROOT = join(import.meta.dirname, '../..');
 /** The checks of the templates would take half of the time of a start. `npm run synth` and a test do them. */
 const SETTINGS = { STAGE: 'local', CDK_CONTEXT_JSON: '{}', CDK_VALIDATION: 'false' };
 
-/** A file in the output directory that notes what the output was made of. */
+/** The file in the output directory that has the fingerprint of the inputs. */
 const MADE_OF = 'made-of.txt';
 
 /**
- * Like {@link synthesize}, but keeps what an earlier call has made of the same files and the same environment variables. When we
- * die meanwhile, the next start synthesizes again, because the note of what it was made of is written last.
+ * Like {@link synthesize}, but keeps the output of an earlier call with the same files and the same environment variables. If we die
+ * in between, the next start synthesizes again, because the fingerprint of the inputs is written last.
  */
 export async function synthesizeWhenChanged(directory: string, signal?: AbortSignal): Promise<void> {
   const inputs = fingerprint({ root: ROOT, except: dirname(directory), environment: process.env });
@@ -27,7 +27,7 @@ export async function synthesizeWhenChanged(directory: string, signal?: AbortSig
   await writeFile(note, inputs);
 }
 
-/** Folders that are no input of the stacks. Neither are those whose names begin with a dot. */
+/** Folders that the stacks do not read. They do not read folders whose names begin with a dot, either. */
 const NO_SOURCES = new Set(['cdk.out', 'coverage', 'dist', 'docs', 'node_modules', 'test']);
 
 /**

@@ -1,11 +1,11 @@
 import { logIn } from '../../local-aws/identity-provider/log-in.ts';
 
 /**
- * `npm run try`: gives an API key of the service that `npm start` runs on this machine, for a first upload without a browser. It
+ * `npm run try`: makes an API key in the service that `npm start` runs on this machine, for a first upload without a browser. It
  * prints lines for a shell: `eval "$(npm run --silent try)"`. `PORT` (8787) is the port of the app.
  *
- * It logs in as a browser does, by the form of the local identity provider, which takes any e-mail address. There is no such form
- * on AWS, and no way to name another machine.
+ * It logs in like a browser, with the form of the local identity provider, which accepts any e-mail address. AWS has no such form, and
+ * this script always calls localhost.
  */
 
 const DEFAULT_PORT = 8787;
@@ -37,7 +37,7 @@ async function newKey(): Promise<string> {
     body: JSON.stringify({ name: 'npm run try' }),
   });
   const { key, error } = (await answer.json()) as { key?: string; error?: string };
-  // The shell runs what is printed, and another program may have the port.
+  // The shell will run what this prints, and a program other than our service may have answered on this port.
   if (key !== undefined && /^\w+$/.test(key)) return key;
   throw new Error(
     `The service made no API key for ${EMAIL}: ${error}. Revoke old ones at ${rootUrl}/dashboard/api-keys.`,

@@ -1,6 +1,6 @@
 /**
- * Whom an alarm tells. A page wakes a person: people cannot use the service now, and it will not mend itself. A ticket waits for a
- * working day: it mends itself, or leaves time.
+ * How urgent an alarm is. A `page` wakes a person: users cannot use the service now, and it will not recover by itself. A `ticket`
+ * waits for a working day: the problem ends by itself, or leaves time.
  */
 export type Urgency = 'page' | 'ticket';
 
@@ -22,7 +22,7 @@ export const ALARMS = {
   CanaryFailing: {
     urgency: 'page',
     meaning:
-      'The canary, a client of our own that tries the service every five minutes, fails or does not run. People probably cannot use the service, even if few requests show it.',
+      'The canary, a client of our own that tries the service every five minutes, fails or does not run. People probably cannot use the service, even if too few try it to start another alarm.',
   },
   ApiBudgetFast: {
     urgency: 'page',
@@ -72,7 +72,7 @@ export const ALARMS = {
   GatewayThrottles: {
     urgency: 'ticket',
     meaning:
-      'The gateway refuses requests with 429, because all clients together send more to one route than it admits. Innocent clients are refused as well.',
+      'The gateway refuses requests with 429, because all clients together send more to one route than it admits. Clients within their own limits are refused as well.',
   },
   FailedEvents: {
     urgency: 'ticket',
@@ -112,7 +112,7 @@ export const ALARMS = {
 
 export type AlarmName = keyof typeof ALARMS;
 
-/** The description of an alarm, which is in the mail that it sends. */
+/** The description of an alarm, which AWS puts into the mail about it. */
 export function descriptionOf(name: AlarmName): string {
   return `${ALARMS[name].meaning} What to look at, and how to mend it: docs/alarms.md, ${name}`;
 }

@@ -16,8 +16,8 @@ export interface NotifyingAlarm {
 type TopicOutput = 'PageTopic' | 'TicketTopic' | 'EdgePageTopic' | 'EdgeTicketTopic';
 
 /**
- * Adds two SNS topics, one for pages and one for tickets. The alarms of a stack publish there when they start and when they end. An
- * alarm can only publish in its own Region.
+ * Adds two SNS topics to a stack, one for pages and one for tickets. The alarms of the stack publish there when they start and when
+ * they end. Each stack has its own topics, because an alarm can publish only in its own Region.
  */
 export function addAlarmTopics(
   stack: Stack,

@@ -14,7 +14,7 @@ const BUSY_ACCOUNTS = 20;
 
 /**
  * How many functions may run at the same time in an AWS account and Region: Lambda's default, and the quota of many new accounts,
- * for which `reservesConcurrency` is false. CloudWatch cannot tell an alarm what the quota is.
+ * for which `reservesConcurrency` is false. The numbers are fixed here, because an alarm cannot read the quota.
  */
 const CONCURRENCY_QUOTA = { usual: 1_000, ofNewAccounts: 10 };
 
@@ -47,7 +47,7 @@ export class Alarms extends Construct {
     });
   }
 
-  /** A function that crashes, runs out of time or is throttled is a 5xx of the gateway. So no function has an alarm of its own. */
+  /** When a function crashes, times out or is throttled, the gateway answers 5xx. So no function has an alarm of its own. */
   private watchApi(): void {
     this.addNotifyingAlarm('InternalError', {
       metric: serviceMetric(this.#watched, 'Rejections', {
@@ -200,7 +200,8 @@ export class Alarms extends Construct {
 /**
  * The percentage of failures within half an hour. A single failure does not count, because with few requests it would be a large
  * percentage; a person whose request failed tries again.
- * @param metrics  among them `failures`, and those of which `all` adds up what is 100 percent.
+ * @param metrics  `failures`, and the metrics that `all` refers to.
+ * @param all  the expression for the number that is 100 percent.
  */
 function failureRate(metrics: Readonly<Record<string, cloudwatch.IMetric>>, all: string): cloudwatch.MathExpression {
   return new cloudwatch.MathExpression({

@@ -9,8 +9,8 @@ import type { Watched } from './watched.ts';
 export const CANARY_PERIOD = Duration.minutes(5);
 
 /**
- * Adds the canary: a client of the service that runs every five minutes. It has no grant but to read its key and the service's
- * address, so it sees what other clients see.
+ * Adds the canary: a client of the service that runs every five minutes. It may only read its key and the address of the service, so
+ * it sees what other clients see.
  */
 export function addCanary(stack: Stack, { stage, resources, streaming }: Watched, bundles: string): void {
   const { function: canary } = new ServiceFunction(stack, 'Canary', {
@@ -24,7 +24,7 @@ export function addCanary(stack: Stack, { stage, resources, streaming }: Watched
     timeoutSeconds: 90,
   });
   canary.addEnvironment('CANARY_STREAMS', String(streaming !== undefined));
-  // A run that failed to start is not repeated: the next one follows, and the alarm counts missing runs.
+  // A run that fails is not repeated: the next one follows within five minutes, and the alarm counts missing runs.
   canary.configureAsyncInvoke({ retryAttempts: 0 });
   new events.Rule(stack, 'EveryFiveMinutes', {
     description: 'Try the service as a client',

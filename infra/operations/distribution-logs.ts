@@ -10,15 +10,15 @@ export interface DistributionLogs {
 }
 
 /**
- * Adds the logs of the distributions. That of the app has a line for every request, also for those that the edge refuses, and is
- * kept for a month like our other logs (decision 0036). That of the links says what was read and not by whom, and is kept for a
- * week (decision 0027). CloudFront delivers its logs to CloudWatch only in us-east-1.
- * @param ids  the distributions.
+ * Adds the logs of the two distributions. The log of the app has a line for every request, also for those that the edge refuses, and
+ * is kept for a month like our other logs (decision 0036). The log of the links says which files were read but not by whom, and is
+ * kept for a week (decision 0027). CloudFront delivers its logs to CloudWatch only in us-east-1.
+ * @param ids  the ids of the distributions.
  */
 export function addDistributionLogs(stack: Stack, ids: Readonly<Record<'app' | 'cdn', string>>): DistributionLogs {
   const requests = group(stack, 'Requests', logs.RetentionDays.ONE_MONTH);
   const downloads = group(stack, 'Downloads', logs.RetentionDays.ONE_WEEK);
-  // One policy for both, because an account may have ten in a Region.
+  // Both logs share one resource policy, because an AWS account may have only ten of them in a Region.
   const policy = new logs.ResourcePolicy(stack, 'LogDelivery', {
     policyStatements: [
       new iam.PolicyStatement({

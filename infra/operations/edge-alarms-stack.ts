@@ -20,8 +20,8 @@ export interface EdgeAlarmsStackProps {
 }
 
 /**
- * What requests and bytes of the distributions cost, in dollars: a gigabyte, and a million requests with their edge functions and
- * the firewall. A test compares them with docs/costs/prices.ts.
+ * Prices of traffic, in dollars: for a gigabyte, and for a million requests with their edge functions and the firewall. A test compares
+ * them with docs/costs/prices.ts.
  */
 export const TRAFFIC_PRICES = { gigabyte: 0.085, millionRequests: 1.8 };
 /** The budget that the alarm on traffic assumes when the stage has none, in dollars a month. */
@@ -30,9 +30,9 @@ const ASSUMED_BUDGET_USD = 100;
 const BUDGET_OF_AN_HOUR = 1 / 20;
 
 /**
- * The alarms on CloudFront's metrics, and the logs of the distributions. These metrics, and so their alarms and topics, are only in
- * us-east-1, wherever the service is (decision 0007), and so are CloudFront's logs.
- * The budget belongs to no Region. The stack has no state, and no other stack refers to it.
+ * The alarms on CloudFront's metrics, the logs of the distributions, and the budget. CloudFront's metrics and logs are only in
+ * us-east-1, so their alarms and topics are there as well, wherever the service is (decision 0007). A budget has no Region. The stack
+ * keeps only logs, and no other stack refers to it.
  */
 export class EdgeAlarmsStack extends Stack {
   constructor(scope: Construct, id: string, props: EdgeAlarmsStackProps) {
@@ -65,7 +65,7 @@ export class EdgeAlarmsStack extends Stack {
     return Fn.getStackOutput(producer.stackName, output.logicalId, place.region);
   }
 
-  /** CloudFront does not document whether the average of several minutes weighs each by its requests. */
+  /** The average may be inexact: CloudFront does not document whether it weighs each minute by the number of its requests. */
   private serverErrors(
     name: 'AppServerErrors' | 'CdnServerErrors',
     stage: StageConfig,

@@ -5,16 +5,16 @@ import type { StageConfig } from '../settings/stage.ts';
 import { addAlarm, alarmNameOf, type NamedAlarm } from './alarm.ts';
 
 /**
- * The part of all answers of a month, in percent, that may be 5xx: the error budget. It is as large as this because the service may
- * have few requests. The canary sends some forty an hour, so with a tenth of this budget a single failed request would wake a person.
+ * The error budget: the percentage of the answers of a month that may be 5xx. It is this large because the service may have few
+ * requests: the canary sends some fifty an hour, so with a tenth of this budget a single failed request would wake a person.
  */
 const BUDGET_PERCENT = 0.5;
 
-/** An alarm on a burn rate starts when both windows burn. The short one ends it soon after the errors have ended. */
+/** An alarm on a burn rate is on while errors exceed the rate in both windows. The short window ends it soon after the errors end. */
 export interface BurnRate {
   readonly long: Duration;
   readonly short: Duration;
-  /** The budget is spent this many times as fast as it would last a month. */
+  /** How many times faster than in a month the budget is spent. */
   readonly burn: number;
 }
 
@@ -23,8 +23,8 @@ export const FAST_BURN: BurnRate = { long: Duration.hours(1), short: Duration.mi
 export const SLOW_BURN: BurnRate = { long: Duration.hours(6), short: Duration.minutes(30), burn: 6 };
 
 /**
- * Adds an alarm on how fast errors spend the budget: a composite one over two, because all metrics of one alarm have the same
- * period.
+ * Adds an alarm on how fast errors spend the budget. It is a composite of two alarms, one for each window, because all metrics of an
+ * alarm have the same period.
  * @param percentOver  the percentage of answers in a period that are errors.
  */
 export function addBurnAlarm(

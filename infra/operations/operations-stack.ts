@@ -8,7 +8,7 @@ import { addDashboard } from './dashboard.ts';
 import { saveQueries } from './saved-queries.ts';
 import { serviceLogs, type Watched } from './watched.ts';
 
-/** The canary, the alarms, their topics, the dashboard, and the saved queries. The stack has no state, and the service runs without it. */
+/** The canary, alarms, topics, dashboard and saved queries. The stack has no state, and the service does not need it. */
 export class OperationsStack extends Stack {
   constructor(scope: Construct, id: string, { bundles, ...watched }: Watched & { readonly bundles: string }) {
     super(scope, id, { env: watched.stage.place });

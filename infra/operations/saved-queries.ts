@@ -3,7 +3,7 @@ import type { Construct } from 'constructs';
 import { SAVED_QUERIES, type SavedQuery } from '../settings/log-queries.ts';
 import type { StageConfig } from '../settings/stage.ts';
 
-/** Saves the queries of some logs in CloudWatch, where the console lists them in a folder of the stage. They cost nothing. */
+/** Saves queries in CloudWatch, where the console lists them in a folder of the stage. Saved queries cost nothing. */
 export function saveQueries(
   scope: Construct,
   stage: StageConfig,

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** What the bundles of the functions are made of. */
+/** The files and folders that the bundles of the functions are made of. */
 const CODE_OF_FUNCTIONS = ['functions', 'shared', 'infra/bundle', 'package-lock.json'];
 
 let ofFunctions: string | undefined;
 
 /**
- * Returns the last commit that changed the code of the functions, so that a commit of documents or tests redeploys no function. Changes
- * that are not committed are marked: `<commit>-changed`. Without git, or outside of a clone, it is `unknown`.
+ * Returns the last commit that changed the code of the functions, so a commit that changes only documents or tests redeploys no
+ * function. With uncommitted changes it is `<commit>-changed`. Without git, or outside of a clone, it is `unknown`.
  */
 export function commitOfFunctions(): string {
   ofFunctions ??= known(() => {
@@ -20,7 +20,7 @@ export function commitOfFunctions(): string {
   return ofFunctions;
 }
 
-/** Returns the commit that is checked out, by which an operator finds the version of a deployment again; or `unknown`. */
+/** Returns the commit that is checked out, or `unknown`. A deployment records it, so that an operator can check it out again. */
 export function commitCheckedOut(): string {
   return known(() => git('rev-parse', 'HEAD'));
 }

@@ -1,9 +1,9 @@
 /**
- * The logs that an operator asks, and the questions. The stacks save each query in CloudWatch, `npm run admin` runs some of them,
+ * The queries by which an operator searches the logs. The stacks save each query in CloudWatch, `npm run admin` runs some of them,
  * and a test runs all of them on lines that the service wrote.
  */
 
-/** The fields of CloudFront's log of the app distribution. There is no query, header or cookie. */
+/** The fields of CloudFront's log of the app distribution. It has no query string, header or cookie. */
 export const EDGE_LOG_FIELDS = [
   'date',
   'time',
@@ -19,8 +19,8 @@ export const EDGE_LOG_FIELDS = [
 ] as const;
 
 /**
- * The fields of CloudFront's log of the links. There is no address either: a line says which link was read and how many bytes that
- * took, not by whom. Source: CloudFront Developer Guide, "Standard logging (v2)", "Log file fields".
+ * The fields of CloudFront's log of the links. It has no client addresses either: a line says which link was read and how many bytes
+ * were sent, but not to whom. Source: CloudFront Developer Guide, "Standard logging (v2)", "Log file fields".
  */
 export const DOWNLOAD_LOG_FIELDS = [
   'date',
@@ -36,7 +36,7 @@ export const DOWNLOAD_LOG_FIELDS = [
 export interface SavedQuery {
   /** The question that it answers. */
   readonly meaning: string;
-  /** The logs: those of functions, gateway and audit trail; or, in us-east-1, one of the two logs of CloudFront. */
+  /** The logs that it reads. `service`: functions, gateway and audit trail. `requests`, `downloads`: CloudFront's, in us-east-1. */
   readonly of: 'service' | 'requests' | 'downloads';
   /** What `{{…}}` in the text stands for, with an example; absent when there is none. */
   readonly parameter?: { readonly name: string; readonly example: string };
@@ -63,13 +63,13 @@ const EDGE =
 
 export const SAVED_QUERIES = {
   'by-account': {
-    meaning: 'What an account asked, and what it was answered',
+    meaning: 'The requests of an account, and their answers',
     of: 'service',
     parameter: { name: 'account', example: '01a20458-90c6-5de2-99f0-06a159293a04' },
     text: `${REQUEST}, resource_id, request_bytes | ${having('account_id', 'account')} | sort @timestamp desc | limit 200`,
   },
   'by-key-prefix': {
-    meaning: 'What was asked with a key, also after it was revoked',
+    meaning: 'The requests with a key, also after it was revoked',
     of: 'service',
     parameter: { name: 'prefix', example: 'svc_live_AbC' },
     text: `${REQUEST}, resource_id, request_bytes | ${having('key_prefix', 'prefix')} | sort @timestamp desc | limit 200`,
@@ -87,7 +87,7 @@ export const SAVED_QUERIES = {
     text: `${REQUEST}, outcome, expected_bytes | ${containing('id')} | sort @timestamp desc | limit 200`,
   },
   'by-client-address': {
-    meaning: 'What a client asked that reached the API',
+    meaning: 'The requests of a client that reached the API',
     of: 'service',
     parameter: { name: 'address', example: '192.0.2.1' },
     text: `${REQUEST} | ${having('client_address', 'address')} | sort @timestamp desc | limit 200`,
@@ -99,7 +99,7 @@ export const SAVED_QUERIES = {
     text: `filter message = "request" and ispresent(code) and account_id = "{{account}}" | stats count(*) as refusals, latest(@timestamp) as last, latest(request_id) as request_id by route, status, code, detail | sort refusals desc | limit 50`,
   },
   'refused-by-gateway': {
-    meaning: 'What the gateway refused before a function ran, such as throttled requests',
+    meaning: 'The requests that the gateway refused before a function ran, such as throttled ones',
     of: 'service',
     text: 'filter ispresent(gateway_response) and gateway_response != "-" | stats count(*) as requests, latest(request_id) as request_id by route, status, gateway_response | sort requests desc | limit 50',
   },
@@ -110,7 +110,7 @@ export const SAVED_QUERIES = {
     text: `fields @timestamp, event, outcome, account_id, session, key_id, key_prefix, file_id, client_address, user_agent, operator, request_id | filter message = "audit" and account_id = "{{account}}" | sort @timestamp desc | limit 500`,
   },
   'edge-by-client-address': {
-    meaning: 'What a client asked, also what the edge refused',
+    meaning: 'All requests of a client, also those that the edge refused',
     of: 'requests',
     parameter: { name: 'address', example: '192.0.2.1' },
     text: `${EDGE} | filter \`c-ip\` = "{{address}}" | sort @timestamp desc | limit 200`,
@@ -122,12 +122,12 @@ export const SAVED_QUERIES = {
     text: `${EDGE} | filter \`x-edge-request-id\` = "{{request}}" | limit 1`,
   },
   'refused-by-edge': {
-    meaning: 'What the edge and the firewall refused, and which clients most',
+    meaning: 'The requests that the edge and the firewall refused, by client',
     of: 'requests',
     text: 'filter `sc-status` >= 400 and `x-edge-result-type` in ["FunctionGeneratedResponse", "Error"] | stats count(*) as requests, latest(`x-edge-request-id`) as request_id by `sc-status`, `x-edge-result-type`, `c-ip` | sort requests desc | limit 50',
   },
   'hot-links': {
-    meaning: 'The links that took most bytes',
+    meaning: 'The links whose downloads sent the most bytes',
     of: 'downloads',
     text: 'stats sum(`sc-bytes`) as bytes, count(*) as downloads by `cs-uri-stem` | sort bytes desc | limit 20',
   },
@@ -135,7 +135,7 @@ export const SAVED_QUERIES = {
 
 export type SavedQueryName = keyof typeof SAVED_QUERIES;
 
-/** What a parameter may be, so that it cannot change the query: ids, addresses, prefixes of keys. */
+/** The values that a parameter may have: ids, addresses and key prefixes. Other characters could change the query. */
 const PARAMETER = /^[\w.:=-]{1,128}$/;
 
 /** The text of a query with its parameter. @throws Error for a value that is no id, address or prefix. */

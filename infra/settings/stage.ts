@@ -57,7 +57,8 @@ export interface CustomDomain {
 export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: string; readonly meaning: string }>> = {
   region: {
     values: 'a Region',
-    meaning: 'Where everything is, except CloudFront and what belongs to it. Only the stage `local` has none',
+    meaning:
+      'The Region of everything except CloudFront and the resources that it requires in us-east-1. Only the stage `local` has none',
   },
   account: {
     values: 'twelve digits; absent: any',
@@ -70,7 +71,7 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
   },
   whoMayLogIn: {
     values: '`{ domains, emails }`, `everyone`',
-    meaning: 'Who may log in, among those whom Google lets through. Empty lists refuse every login',
+    meaning: 'The people who may log in, if Google lets them through. Empty lists refuse every login',
   },
   limits: {
     values: '`{ <limit>: number }`; absent: the defaults',
@@ -83,12 +84,12 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
   },
   canary: {
     values: '`true` (default), `false`',
-    meaning: '`false`: there is no [canary](#the-canary), so an outage without traffic is not noticed',
+    meaning: '`false`: there is no [canary](#the-canary), so an outage while no person uses the service is not noticed',
   },
   monthlyBudgetUsd: {
     values: 'US dollars; absent: none',
     meaning:
-      'A budget of the whole AWS account. The `alarmEmails.ticket` get mail when a month has cost more, and when AWS forecasts that it will',
+      'A budget for the whole AWS account. The addresses of `alarmEmails.ticket` get mail when a month has cost more, and when AWS forecasts that it will',
   },
   appDomain: {
     values: '`{ name, certificateArn }`; absent: a name under cloudfront.net',
@@ -132,14 +133,14 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
 /** The settings of a stage with every default filled in, as the stacks use them. */
 export interface StageConfig {
   readonly name: StageName;
-  /** The environment of the stacks that are in the Region of the service; without a Region they can be in any. */
+  /** The Region and the AWS account of the stacks. Without a Region, the templates fit every Region. */
   readonly place: { readonly region?: string; readonly account?: string };
   readonly keepsData: boolean;
   readonly limits: Readonly<Record<LimitName, number>>;
   /** Comma-separated values of the variables of the login. Undefined: the variable is not set. */
   readonly allowLists: Readonly<Record<AllowListName, string | undefined>>;
   readonly alarmEmails: Readonly<Record<'page' | 'ticket', readonly string[]>>;
-  /** Whether a client of our own tries the service every five minutes. */
+  /** Whether the canary, a client of our own, tries the service every five minutes. */
   readonly canary: boolean;
   readonly monthlyBudgetUsd: number | undefined;
   /** Absent: the distributions have names under cloudfront.net, which are separate sites (Public Suffix List). */
@@ -172,7 +173,7 @@ export function appUrlParameterName(stage: StageName): string {
   return `/file-hosting/${stage}/app-url`;
 }
 
-/** Returns the name of the SSM parameter, a SecureString, that holds the API key of the canary. No deployment makes it. */
+/** Returns the name of the SSM parameter, a SecureString, that holds the API key of the canary. `npm run admin -- open-canary` makes it. */
 export function canaryKeyParameterName(stage: StageName): string {
   return `/file-hosting/${stage}/canary-key`;
 }
@@ -185,7 +186,7 @@ export function settingsParameterName(stage: StageName): string {
 /** Settings as they were deployed, by name: `limits.FILE_COUNT_LIMIT`, `restoredTables.files`. */
 export type DeployedSettings = Readonly<Record<string, string>>;
 
-/** Returns what a deployment notes of its settings. E-mail addresses are left out: only the hash of their list is noted. */
+/** Returns the settings that a deployment records. Of each list of e-mail addresses it has only a hash. */
 export function deployedSettings(stage: StageConfig): DeployedSettings {
   const { name: _, allowLists, alarmEmails, limits, restoredTables, place, ...others } = stage;
   const [lists, emails] = [allowLists, alarmEmails].map((list) => hashOf(JSON.stringify(list)));

@@ -49,7 +49,7 @@ const MEMORY_MB: Readonly<Partial<Record<RouteName, number>>> = {
   completeUpload: 1_024,
 };
 
-/** The routes whose lines are kept as an audit trail: logins, sessions and keys come and go by them (decision 0035). */
+/** The routes whose lines belong to the audit trail, because they begin or end logins, sessions and keys (decision 0035). */
 const AUDITED: ReadonlySet<string> = new Set<RouteName>([
   'finishLogin',
   'logout',
@@ -73,7 +73,7 @@ export class ApiStack extends Stack {
    * unsettled upload, and the next sweep does the work of a failed one. The message contains the cause.
    */
   readonly failedEvents: sqs.Queue;
-  /** How many requests the gateway refused because a route had too many. */
+  /** The metric that counts requests that the gateway refused because a route had too many. */
   readonly gatewayThrottles: cloudwatch.Metric;
   readonly accessLog: logs.ILogGroup;
   readonly #functions: Record<string, lambda.Function> = {};

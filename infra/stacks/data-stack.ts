@@ -175,8 +175,8 @@ export class DataStack extends Stack {
   }
 
   /**
-   * The audit trail (decision 0035): the lines of the functions of logins, sessions and keys, and those of `npm run admin`. No role
-   * of the service may delete or change a line.
+   * The log group of the audit trail (decision 0035): the lines of the functions of logins, sessions and keys, and those of
+   * `npm run admin`. No role of the service may delete or change a line.
    */
   private auditLog(keep: boolean): logs.LogGroup {
     const group = new logs.LogGroup(this, 'AuditLog', {
@@ -238,7 +238,7 @@ export class DataStack extends Stack {
       eventBridgeConfiguration: { eventBridgeEnabled: true },
     };
     acceptFindings(bucket, {
-      S1: 'An access log line would contain the key of a file, which is its link; our logs contain none',
+      S1: 'A line of an access log would have the key of a file, which is its link. CloudFront logs downloads instead, without readers and for a week (decision 0027)',
     });
     return bucket;
   }

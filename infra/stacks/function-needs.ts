@@ -17,7 +17,7 @@ const AUTHENTICATED: Needs = { values: ['appUrl'], limits: ['RATE_LIMIT_REQUESTS
 
 /** The access that storing and settling an upload needs in the inline and the streaming lane. */
 const STORING: readonly TableUse[] = [
-  // The update is of the row of a leaf that the file fills.
+  // The update changes the row of a leaf, when the file fills that leaf.
   { table: 'files', actions: ['PutItem', 'UpdateItem', 'ConditionCheckItem'] },
   { table: 'accounts', actions: ['GetItem', 'UpdateItem'] },
   { table: 'idempotency', actions: ['GetItem', 'PutItem'] },
