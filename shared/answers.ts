@@ -1,6 +1,6 @@
 /**
- * The shapes of the API's JSON answers. The functions answer with them. `openapi/schemas.ts` compiles only when it describes them, and
- * the types of the TypeScript client are made from its document.
+ * The types of the API's JSON answers, which the functions use. `openapi/schemas.ts` compiles only if its schemas fit these types, and
+ * the types of the TypeScript client are generated from those schemas.
  */
 
 /** A file. It always has these six fields. */

@@ -32,7 +32,7 @@ export const VARIABLES = {
     'comma-separated; people with these addresses may log in; the word `everyone` stands for all addresses',
 } as const;
 
-/** In the list of addresses that may log in, this word stands for all addresses. Without it, empty lists refuse every login. */
+/** In the list of addresses that may log in, this word stands for all addresses. If both lists are empty, every login is refused. */
 export const EVERYONE = 'everyone';
 
 export type VariableName = keyof typeof VARIABLES;

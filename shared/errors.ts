@@ -48,7 +48,7 @@ export type ErrorCode = keyof typeof ERRORS;
 /** How long a client must wait when a dependency is down, busy, or throttles us. */
 const RETRY_AFTER_SECONDS = 1;
 
-/** The numbers behind an error, for the log. The name says the unit. */
+/** The numbers that explain an error, for the log. Each name says its unit. */
 export type ErrorFacts = Readonly<
   Partial<
     Record<
@@ -79,8 +79,8 @@ interface ErrorOptions {
 }
 
 /**
- * An error that the client is told of, by its code; `message`, `facts` and `cause` go only to the log. Make a `service_unavailable` by
- * {@link serviceUnavailable}; the constructor adds `Retry-After` even to one that is made without it.
+ * An error whose code is the answer to the client; `message`, `facts` and `cause` go only to the log. To make a `service_unavailable`,
+ * call {@link serviceUnavailable}. The constructor adds `Retry-After` to every `service_unavailable` that has none.
  */
 export class ApiError extends Error {
   readonly code: ErrorCode;

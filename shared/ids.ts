@@ -39,7 +39,7 @@ export function uuidv7(now: number = Date.now()): string {
   return formatUuid(bytes, 7);
 }
 
-/** When an id of {@link uuidv7} was made, in epoch milliseconds. */
+/** The time at which {@link uuidv7} made an id, in epoch milliseconds. */
 export function timeOfUuid(id: string): number {
   return Number.parseInt(id.replace('-', '').slice(0, 12), 16);
 }

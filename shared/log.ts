@@ -8,7 +8,7 @@ export function log(level: Level, message: string, fields: Readonly<Record<strin
   console.log(JSON.stringify({ level, message, ...fields }));
 }
 
-/** The events of the audit trail: of people, and of operators. */
+/** The events of the audit trail: what users and operators did. */
 export type AuditEvent =
   | 'login'
   | 'login_refused'

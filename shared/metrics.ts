@@ -22,9 +22,12 @@ export const METRICS = {
   StreamingPlaces: 'Count',
   /** Logins that failed by our fault or the provider's. They are redirects, so no gateway counts them. */
   LoginFailures: 'Count',
-  /** The steps that failed in a run of the canary. */
+  /** How many steps failed in a run of the canary. */
   CanaryFailures: 'Count',
-  /** For each sweep: finished rows, rows and objects that failed, objects without a row (each only when there are any), and how long the oldest row was due. */
+  /**
+   * Of each sweep: finished rows, rows and objects that failed, removed objects without a row (each only when it is not 0), and for how
+   * long the oldest row had been due.
+   */
   Swept: 'Count',
   SweepFailures: 'Count',
   SweepOrphans: 'Count',

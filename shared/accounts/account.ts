@@ -19,7 +19,7 @@ export interface Account {
   readonly lastFileAt: number;
   /** Removed files by listing group (see `removed` in `shared/files/listing-counters.ts`). */
   readonly removed: ReadonlyMap<number, number>;
-  /** Raised to make every transaction fail that read a lower value and would make a file (`SettlementStore.giveUp`). */
+  /** A transaction that makes a file fails if this number was raised after the account was read (`SettlementStore.giveUp`). */
   readonly fence: number;
   /** Bytes sent on the last UTC day on which any were sent (`day`: days since 1970); absent before the first. */
   readonly sent?: { readonly day: number; readonly bytes: number };
@@ -54,8 +54,8 @@ export interface AccountStore {
    */
   countSent(id: string, bytes: number, now: number): Promise<void>;
   /**
-   * Merges several entries of {@link Account.removed} into one. Their groups are adjacent and removed entirely. Does nothing
-   * when one of them has changed. Harmless at any time, and twice.
+   * Merges several entries of {@link Account.removed} into one. Their groups are adjacent, and all their files are deleted. Does
+   * nothing when one of the entries has changed, so it is harmless at any time, and twice.
    */
   mergeRemoved(id: string, entries: readonly (readonly [group: number, removed: number])[]): Promise<void>;
 }

@@ -69,7 +69,7 @@ export interface AuditStore {
   accountIds(): AsyncIterable<string>;
   /** Every file row of an account, by strong reads. */
   rows(accountId: string): AsyncIterable<FileRow>;
-  /** The rows of the uploads that began last, in any state, newest first; of a pending one as well. */
+  /** The rows of the uploads that began last, in any state (also pending), newest first. */
   recent(accountId: string, count: number): Promise<FileRow[]>;
   /** Every file that the listing shows. */
   listed(accountId: string): AsyncIterable<ListedFile>;

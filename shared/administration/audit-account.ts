@@ -33,12 +33,12 @@ const CONCURRENCY = 16;
 
 /**
  * Compares an account's books with its rows, its seals with its rows, and its rows with the bucket (invariants I1, I3 to I5 and I15 of
- * `docs/architecture.md`). For an account whose books are right it finds no differences, even when the sweeper still has work,
- * as long as the owner neither uploads nor deletes meanwhile.
+ * `docs/architecture.md`). If the books are right, it finds no differences, even when the sweeper still has work, as long as the
+ * owner neither uploads nor deletes meanwhile.
  *
- * The books, each page of the rows and each object are read at different times. While files come and go, such an account may
- * therefore show differences, and one with wrong books may show none: such a report proves nothing. `recorded.revision` tells
- * whether the books have changed since they were read, and {@link AuditStore.rewrite} refuses to write then.
+ * It reads the books, each page of the rows and each object at different times. If files are added or deleted meanwhile, it may find
+ * differences in right books, and none in wrong ones: such a report proves nothing. Therefore {@link AuditStore.rewrite} compares
+ * `recorded.revision`, and refuses to write when the books have changed since they were read.
  * @throws ApiError `not_found` when there is no such account.
  */
 export async function auditAccount(stores: AuditingStores, accountId: string): Promise<Audit> {

@@ -112,7 +112,7 @@ export const keyMarkStore: KeyMarkStore = {
       ...accountAt(accountId),
       ConditionExpression: isSuspended ? ACCOUNT_IS_SUSPENDED : ACCOUNT_IS_OPEN,
     };
-    // Without its condition a mark could bring back, in part, a key that was revoked since it was found.
+    // Without this condition, the update would create a part of the row again if the key was revoked after it was found.
     const key = { ...keyAt(hash), ConditionExpression: 'attribute_exists(pk)' };
     const change = isSuspended
       ? { UpdateExpression: 'SET suspended = :yes', ExpressionAttributeValues: TRUE_VALUE }
@@ -130,7 +130,7 @@ export const keyMarkStore: KeyMarkStore = {
 };
 
 /**
- * Removes records of an account while the account is being deleted. Its condition lets a deletion that arrives late spare what
+ * Removes records of an account that is being deleted. Because of the condition, a transaction that arrives late does not remove what
  * a newly created account of the same id has written.
  */
 async function removeAll(accountId: string, table: string, keys: readonly Item[]): Promise<void> {

@@ -40,7 +40,7 @@ export const auditStore: AuditStore = {
     const command = new QueryCommand({
       TableName: tableName('files'),
       ConsistentRead: true,
-      // The ids of other rows begin with `#`, which sorts before every digit.
+      // This leaves out the rows of leaves, whose ids begin with `#`: it sorts before every digit.
       KeyConditionExpression: 'account_id = :account AND id >= :digits',
       ExpressionAttributeValues: { ':account': accountId, ':digits': '0' },
       ScanIndexForward: false,

@@ -25,7 +25,7 @@ export interface BookEntry {
   readonly charge?: Charge;
 }
 
-/** The place of a new file. It is right unless the account has changed since it was read. */
+/** The place of a new file, by the account as it was read. It is wrong if the account has changed since. */
 export interface Place {
   readonly seq: number;
   readonly createdAt: number;
@@ -103,7 +103,7 @@ function left(seq: number): Clause {
   };
 }
 
-// A condition cannot add, so the two clauses below compare with the most bytes that may have been used before.
+// A condition cannot add numbers. So the two clauses below compare the bytes that are used with the limit minus the new bytes.
 
 function withinStorage(bytes: number, { limits, known }: Charge): Clause {
   const own = known.storageLimitBytes;
@@ -120,7 +120,7 @@ function withinStorage(bytes: number, { limits, known }: Charge): Clause {
 function withinDay(bytes: number, { limits, known, now }: Charge): Clause {
   const today = { ':today': dayOf(now) };
   const room = uploadBytesPerDayOf(known, limits) - bytes;
-  // An upload of more bytes than a day may have begins no day: its condition is the other one, which fails.
+  // If the upload is larger than the limit of a day, it must not begin the day: then the other condition is used, which fails.
   const begins = (known.sent === undefined || known.sent.day < dayOf(now)) && room >= 0;
   return begins
     ? {
@@ -153,7 +153,7 @@ export function leafUpdate(accountId: string, seq: number, now: number): Transac
   };
 }
 
-/** Makes a leaf work for the sweeper, which writes its seal in its next run: when it becomes full, and when its seal is wrong. */
+/** Makes the sweeper write the seal of a leaf in its next run, because the leaf has become full, or its seal is wrong. */
 export function sealNow(accountId: string, leaf: number, now: number): TransactWriteUpdate {
   const ref = { accountId, id: leafId(leaf) };
   return {

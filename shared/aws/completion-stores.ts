@@ -5,7 +5,7 @@ import { objectStore } from './object-store.ts';
 import { releaseStore } from './release-store.ts';
 import { settlementStore } from './settlement-store.ts';
 
-/** What completes a direct upload, whether its client asks for it or its bytes have arrived. */
+/** The stores for completing a direct upload, by its client's request or by the event that its bytes have arrived. */
 export const completionStores = {
   accounts: accountStore,
   files: fileStore,

@@ -4,7 +4,7 @@ import { dynamoDb, failedCondition, readSet, readText, tableName } from './dynam
 import { fileAt } from './file-items.ts';
 import { writeItem } from './transactions.ts';
 
-/** Stands before the number of a shard, where other rows of the table have the id of their account. */
+/** The partition key of a note is this text and the number of its shard; other rows of the table have the id of their account there. */
 const PARTITION = '#deletions#';
 
 /**
@@ -56,7 +56,7 @@ export const deletionNoteStore: DeletionNoteStore = {
 };
 
 function noteAt(accountId: string, id: string) {
-  // The ids of accounts are hashes, so their last digit is as good as random.
+  // The ids of accounts are hashes, so their last digits spread the notes evenly over the shards.
   const shard = Number.parseInt(accountId.slice(-1), 16) % NOTE_SHARDS;
   return fileAt({ accountId: `${PARTITION}${shard}`, id });
 }

@@ -49,13 +49,13 @@ interface AwsClient<Input extends object, Output extends object> {
 }
 
 /**
- * Prepares a client: each of its calls keeps the time limit of the work that makes the call (`time-limit.ts`), and every
- * transient failure that remains after the client's own retries becomes `service_unavailable`. Refusals (a failed condition, a missing key, a missing grant) pass unchanged: the stores translate
- * those that they expect.
+ * Prepares a client: each of its calls keeps the time limit of the work that makes the call (`time-limit.ts`), and every transient
+ * failure that remains after the client's own retries becomes `service_unavailable`. Refusals (a failed condition, a missing key, a
+ * missing grant) pass unchanged: the stores translate those that they expect.
  */
 export function limitAndTranslate<Input extends object, Output extends object>(client: AwsClient<Input, Output>): void {
   abortInTime(client);
-  // It would prepare each input and output for a log, from which it leaves what is sensitive, although no client has a logger.
+  // This middleware would prepare every input and output for a log, although no client has a logger.
   client.middlewareStack.remove('loggerMiddleware');
   client.middlewareStack.add(
     (next) => async (args) => {

@@ -51,7 +51,7 @@ function leafDigits(leaf: number): string {
   return leaf < 1_000_000 ? String(leaf).padStart(6, '0') : LONG_MARK + String(leaf).padStart(11, '0');
 }
 
-/** The leaf of a row of a leaf, or of another row of that leaf; undefined for any row whose id has another prefix. */
+/** The number of the leaf that a row belongs to; undefined for a row whose id has another prefix. */
 export function leafOfId(id: string, prefix = LEAF_PREFIX): number | undefined {
   return id.startsWith(prefix) ? Number(id.slice(prefix.length).replace(LONG_MARK, '')) : undefined;
 }

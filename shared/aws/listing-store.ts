@@ -47,8 +47,8 @@ export const listingStore: ListingStore = {
     return { files, ...(rest && { rest }) };
   },
 
-  // The index by_seq has no call for several seqs. So this reads the ids, then the rows. An id never changes, so its read need not be
-  // strong; that of the row is, because the file may be deleted.
+  // No call reads several seqs from the index by_seq. So this reads the ids, then the rows. The ids are read eventually consistent,
+  // because the id at a seq never changes; the rows strongly, because the file may have been deleted.
   async filesAt(accountId, seqs) {
     const leaves = [...new Set(seqs.map(leafOf))];
     const lists = await getAll({ Keys: leaves.map((leaf) => fileKey({ accountId, id: idListId(leaf) })) });

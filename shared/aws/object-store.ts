@@ -223,7 +223,7 @@ async function putParts(upload: UploadInParts, parts: AsyncIterable<Uint8Array>)
       sending = s3
         .send(new UploadPartCommand({ ...upload, PartNumber, Body }), { requestTimeout: CALL_MS.part })
         .then(({ ETag }) => ({ ETag, PartNumber }));
-      // It is awaited when the next part has been read; until then its failure must not count as unhandled.
+      // This promise is awaited after the next part has been read. Until then its failure must not count as an unhandled rejection.
       sending.catch(() => {});
     }
     if (sending) completed.push(await sending);

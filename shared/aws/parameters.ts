@@ -42,7 +42,7 @@ export function readSecretParameter(name: string): Promise<string | undefined> {
   return read({ Name: name, WithDecryption: true });
 }
 
-/** Stores the text of an encrypted parameter, in place of the one that it has. Only the operator may. */
+/** Replaces the text of an encrypted parameter. Only an operator's credentials may do this. */
 export async function putSecretParameter(name: string, value: string): Promise<void> {
   await ssm().send(new PutParameterCommand({ Name: name, Value: value, Type: 'SecureString', Overwrite: true }));
 }

@@ -41,7 +41,7 @@ function leavesWork(file: ReadyFile, dueAt: number): TransactWriteUpdate {
   };
 }
 
-/** The row of a deleted file whose objects are removed. That of a ticket stays work for the sweeper until the ticket ends. */
+/** Removes the row of a deleted file whose objects are removed. If the file came by a ticket, the row stays until the ticket ends. */
 function leavesNoWork(file: ReadyFile): TransactWriteItem {
   const update = changesState(file, { from: 'ready', to: 'deleting' });
   if (file.ticketEndsAt !== undefined) {
@@ -49,7 +49,7 @@ function leavesNoWork(file: ReadyFile): TransactWriteItem {
       Update: {
         ...update,
         UpdateExpression: `${update.UpdateExpression} REMOVE seq`,
-        // It fails when the sweeper has just ended the work of the ticket: then nothing would remove the row.
+        // It fails when the sweeper has just finished the work of the ticket: then the sweeper would never remove this row.
         ConditionExpression: `${update.ConditionExpression} AND attribute_exists(ticket_ends_at)`,
       },
     };
@@ -64,7 +64,7 @@ function leavesNoWork(file: ReadyFile): TransactWriteItem {
   };
 }
 
-/** It fails when the ticket was renewed since it was read: then the client holds it again, and the release comes too late. */
+/** Changes the state of a ticket. It fails when the ticket was renewed since it was read, because its client still uses it. */
 function ticketEnds(ticket: PendingTicket, to: LeftoverRow['state']): TransactWriteUpdate {
   const update = changesState(ticket, { from: 'pending', to });
   return {

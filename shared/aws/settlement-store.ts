@@ -18,7 +18,7 @@ import {
   transactOnBooks,
   tryOnBooks,
 } from './transactions.ts';
-import { busyMs, noteMeeting, waitForTurn } from './turns.ts';
+import { busyMs, noteConflict, waitForTurn } from './turns.ts';
 
 /** {@link SettlementStore} in DynamoDB. Each method is one `TransactWriteItems`, and one of its items is the account. */
 export const settlementStore: SettlementStore = {
@@ -60,7 +60,7 @@ export const settlementStore: SettlementStore = {
       ConditionExpression: 'attribute_exists(id)',
       ExpressionAttributeValues: { ':one': 1 },
     };
-    // With a deadline of its own, because it ends what has begun, even when it is too late to begin anything new.
+    // This has a deadline of its own, because it ends what has begun, even after the deadline for beginning anything new.
     const deadline = { deadlineAt: Date.now() + WRITE_PATIENCE_MS };
     try {
       await transact([{ ConditionCheck: { ...fileAt(file), ...IS_ABSENT } }, { Update: account }], deadline);
@@ -180,19 +180,19 @@ function ticketAttributes(ticket: PendingTicket): Item {
 
 /** How one kind of file joins the listing. */
 interface Joining<Known, Outcome> {
-  /** What to write for the file at this place, by what is known of the account. */
+  /** The items to write for the file at this place. `known` is the account as it was read. */
   items(file: StoredFile, place: Place, known: Known): NamedItems;
   /** What failed conditions mean; undefined when the account has changed, so that the next attempt may succeed. */
   outcomeOf(failed: FailedItems, place: Place): Outcome | undefined;
-  /** Given unless the end of an attempt makes sure of the same. See {@link SettlementStore.giveUp}. */
+  /** See {@link SettlementStore.giveUp}. Absent for a ticket: ending its attempt has the same effect. */
   giveUp?(): Promise<StoredFile | undefined>;
 }
 
 /**
- * Gives a file the next place in its account's listing. The first attempt uses the account as it was read, which is right
- * unless another file came meanwhile. From then on each attempt waits for a turn and reads the account again (decision 0024), and
- * so does the first one while other uploads of the account are under way (decision 0034).
- * The last file of a leaf also makes it work for the sweeper, which writes its seal.
+ * Gives a file the next place in its account's listing. The first attempt uses the account as it was read. It fails if another file
+ * was settled meanwhile; each further attempt waits for a turn and reads the account again (decision 0024). While other uploads of the
+ * account are under way, the first attempt does so as well (decision 0034).
+ * The transaction of the last file of a leaf also makes the sweeper write the seal of the leaf.
  *
  * When it throws or returns no file, an attempt that is still under way may make the file later. With `giveUp`, that is
  * possible only after it has thrown.
@@ -207,9 +207,9 @@ async function joinListing<Known extends ListingEnd, Outcome>(
   let mayArriveLate = false;
   let account: Known | Account = known;
   let turns = 0;
-  let hasMetOthers = false;
+  let hasConflicted = false;
   const takeTurn = async (ms: number) => {
-    hasMetOthers = (await waitForTurn(accountId, { failures: turns++, ms }, deadline)) || hasMetOthers;
+    hasConflicted = (await waitForTurn(accountId, { failures: turns++, ms }, deadline)) || hasConflicted;
     account = await getAccount(accountStore, accountId);
   };
   const firstTurnMs = busyMs(accountId);
@@ -223,7 +223,7 @@ async function joinListing<Known extends ListingEnd, Outcome>(
     const notWritten = await tryOnBooks({ ...items(file, place, account), ...fullLeaf }, deadline);
     const ms = performance.now() - startedAt;
     if (!notWritten) {
-      if (hasMetOthers) noteMeeting(accountId, ms);
+      if (hasConflicted) noteConflict(accountId, ms);
       return { file, seq };
     }
     mayArriveLate ||= notWritten.mayArriveLate;
@@ -232,7 +232,7 @@ async function joinListing<Known extends ListingEnd, Outcome>(
       const file = mayArriveLate && (await giveUp?.());
       return file ? { file, seq } : outcome;
     }
-    hasMetOthers = true;
+    hasConflicted = true;
     await takeTurn(ms);
   }
 }

@@ -8,8 +8,8 @@ import { dynamoDb, epochSeconds, failedCondition, readNumbers, tableName } from 
  * Counts the simultaneous streaming uploads of an account, over all servers. The rate limits table has one row for each account,
  * `streams#<account>`. Its map `slots` holds a lease (epoch milliseconds of its end) for each open stream.
  *
- * A server that dies leaves its leases behind, and so does a write that takes a slot and arrives after the slot was released. Such leases end by
- * themselves, and the next taker removes them.
+ * A server that dies leaves its leases behind; so does a write that takes a slot but arrives after the slot was released. Such leases
+ * end by themselves, and the next upload that finds the row full removes them.
  */
 
 /** An idle row stays this much longer than its last lease was renewed; then TTL removes it. */
@@ -41,7 +41,7 @@ export async function takeStreamSlot(accountId: string, now: () => number = Date
 }
 
 async function takeWithRetries(accountId: string, id: string, now: () => number): Promise<StreamSlot | undefined> {
-  // Each try that finds the row full removes leases that have ended. Another taker may be quicker, so there are a few tries.
+  // Each try that finds the row full removes leases that have ended. Another upload may take the free slot first, so we try a few times.
   for (let tries = 0; tries < 4; tries++) {
     const found = await tryToTake(accountId, id, now());
     if (found === 'taken') return slot(accountId, id, now);

@@ -32,7 +32,7 @@ const number = (name: string): Key => ({ name, type: 'N' });
 export const TABLES = {
   /** One row for each account: profile, used storage, counts, listing groups. */
   accounts: { variable: 'ACCOUNTS_TABLE', partitionKey: text('id') },
-  /** The rows of files, and with them the listing counters of the account (`seq`, leaves); and the notes of deletions. */
+  /** The rows of files, the leaves of the listing with their seals, the notes of deletions, and the state of the walk of the bucket. */
   files: {
     variable: 'FILES_TABLE',
     partitionKey: text('account_id'),

@@ -23,7 +23,8 @@ const PASSING = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedT
  * All attempts carry one request token, so that an attempt whose answer was lost is not applied a second time by the next.
  * When the answer to the last attempt is lost, the caller gets `service_unavailable` although the items may be written: then
  * what it wrote must be harmless, or the sweeper must find it.
- * @param deadlineAt  epoch milliseconds after which no attempt starts. The last attempt, with the SDK's own retries, ends at most one call time later.
+ * @param deadlineAt  epoch milliseconds after which no attempt starts. The last attempt, with the SDK's own retries, ends at most
+ *   {@link DATABASE_CALL_MS} later.
  * @throws TransactionCanceledException when a condition failed: the caller knows what that means.
  * @throws ApiError `timeout` when the deadline has passed, so that nothing was tried; `service_unavailable` when the conflict
  *   lasted until the deadline, or the answer was lost.
@@ -61,7 +62,8 @@ const lostAnswer = () => serviceUnavailable({ detail: 'the last attempt was not 
 /**
  * What a cancelled transaction says of its items, in their order.
  * @returns for each item whose condition failed, the item as it was found: empty when it is not there, or when it was not
- *   asked for (`ReturnValuesOnConditionCheckFailure`). For every other item, undefined. An empty list when the error is not a cancellation.
+ *   asked for (`ReturnValuesOnConditionCheckFailure`). For every other item, undefined. An empty list when the error is not a
+ *   cancellation.
  */
 export function failedConditions(error: unknown): (Item | undefined)[] {
   return cancellationReasons(error).map((reason) =>

@@ -6,38 +6,42 @@ import { dynamoDb, epochSeconds, readNumber, tableName } from './dynamodb.ts';
 import { jitter, writeItem } from './transactions.ts';
 
 /**
- * Turns of an account, for uploads that have met others of the same account, or surely would: each waits for a moment of its own,
- * instead of trying by chance (decisions 0024 and 0034). The rate limits table has a row `turns#<account>#<span>` for each span of time in
- * which any are taken, with the time of the first turn and the length of all.
+ * Turns of an account, for uploads whose transaction has conflicted with another upload of the account, or probably would: each waits
+ * for a moment of its own, instead of for a random time (decisions 0024 and 0034). The rate limits table has a row
+ * `turns#<account>#<span>` for each span of time in which turns are taken, with the time of the first turn and the length of all turns.
  *
- * A turn gives no right: an upload that comes at another time, or out of turn, is only more likely to meet others again. So a
- * turn that is not used, a clock that is wrong and a write that is applied twice or late do no harm.
+ * Turns do not lock anything: an upload that tries at another moment is only more likely to conflict again. So an unused turn, a wrong
+ * clock, and a write that is applied twice or late do no harm.
  */
 
-/** What the last upload of an account in this process met. */
-interface Meeting {
+/** The last conflict between uploads of an account that this process has seen. */
+interface Conflict {
   /** Until when the account counts as busy, in epoch milliseconds. */
   readonly until: number;
   /** How long the transaction took. */
   readonly ms: number;
 }
-const meetings = new Map<string, Meeting>();
+const conflicts = new Map<string, Conflict>();
 const BUSY_MS = 2_000;
 const BUSY_ACCOUNTS_MAX = 1_000;
 
-/** Notes that an upload has met others of its account, or had to wait for its turn. @param ms  how long its transaction took. */
-export function noteMeeting(accountId: string, ms: number): void {
-  if (meetings.size >= BUSY_ACCOUNTS_MAX) meetings.clear();
-  meetings.set(accountId, { until: Date.now() + BUSY_MS, ms });
+/**
+ * Remembers that an upload has conflicted with another one of its account, or had to wait for its turn.
+ * @param ms  how long its transaction took.
+ */
+export function noteConflict(accountId: string, ms: number): void {
+  if (conflicts.size >= BUSY_ACCOUNTS_MAX) conflicts.clear();
+  conflicts.set(accountId, { until: Date.now() + BUSY_MS, ms });
 }
 
 /**
- * How long a transaction of the account takes while it is busy. Then an upload should take a turn before its first attempt, which
- * would nearly always fail. @returns undefined when the account is not busy.
+ * How long a transaction of a busy account takes. Uploads of a busy account should take a turn before their first attempt, which would
+ * nearly always fail.
+ * @returns milliseconds; undefined when the account is not busy.
  */
 export function busyMs(accountId: string): number | undefined {
-  const meeting = meetings.get(accountId);
-  return meeting && meeting.until > Date.now() ? meeting.ms : undefined;
+  const conflict = conflicts.get(accountId);
+  return conflict && conflict.until > Date.now() ? conflict.ms : undefined;
 }
 
 /** A turn is long enough to read the account and then make a transaction. On a busy machine that takes longer. */
@@ -54,7 +58,7 @@ const KEPT_MS = 60_000;
  * @param tried.failures  how often the turns of this upload have failed. They fail when writers that take no turns, such as
  *   deletions, are at work, or the table is too busy. So the upload waits longer each time before it takes another one.
  * @param tried.ms  how long a transaction takes.
- * @returns whether it had to wait, because others have turns before it.
+ * @returns whether it had to wait, because other uploads have earlier turns.
  * @throws ApiError `service_unavailable` when it comes after the deadline.
  */
 export async function waitForTurn(

@@ -32,8 +32,8 @@ const TRIES = 3;
  * Deletes a file, or cancels a ticket. Of two simultaneous deletions, one succeeds and the other gets `not_found`.
  *
  * A deletion is noted first. If we die after that, the sweeper repeats it. Then the objects are removed, and then one transaction
- * takes the file out of the books and removes its row. So when the row is gone, nothing is left to do. The storage can neither fail the
- * request nor hold it up: what it does not remove in a short time is left to the sweeper, by the row.
+ * takes the file out of the books and removes its row. So when the row is gone, nothing is left to do. A slow or failing storage does
+ * not fail the request: if it does not remove the objects in two seconds, the row stays, and the sweeper removes them.
  *
  * When a ticket is cancelled, an empty object takes its key in `incoming/`, unless its bytes are there. If that fails or we
  * die before it, one PUT may still succeed. Its bytes then keep further PUTs out, make no file, and are removed when the
@@ -88,7 +88,7 @@ async function removeObjects({ objects }: Pick<DeletingStores, 'objects'>, row: 
   await Promise.all(publicKeysOf(row).map((key) => objects.remove(key)));
 }
 
-/** Does what the sweeper would do later: when it fails, the deletion succeeds all the same. @returns whether it was done. */
+/** Tries now what the sweeper would otherwise do later. If it fails, the deletion succeeds all the same. @returns whether it was done. */
 async function tryNow(ref: FileRef, work: () => Promise<void>): Promise<boolean> {
   try {
     await briefly(work);

@@ -1,8 +1,8 @@
 import type { FileRef } from './file.ts';
 
 /**
- * Before anything of a file is removed, its deletion is noted. A deletion that dies is repeated by the sweeper, which reads every
- * note (decision 0032).
+ * A deletion is noted before it removes anything. The sweeper reads every note, and repeats the deletions in it, so a deletion whose
+ * process died is finished (decision 0032).
  */
 
 /** Files of one account whose deletion began within {@link NOTE_MS}: all of them, unless there were many. */
@@ -10,7 +10,7 @@ export interface DeletionNote {
   /** Of the note itself. */
   readonly id: string;
   readonly accountId: string;
-  /** Epoch milliseconds; the beginning of the {@link NOTE_MS}. */
+  /** When the {@link NOTE_MS} of the note began, in epoch milliseconds. */
   readonly begunAt: number;
   readonly fileIds: readonly string[];
 }
@@ -19,7 +19,7 @@ export interface DeletionNoteStore {
   /** Adds a file to a note of its account for the time `now`. Harmless twice. */
   add(ref: FileRef, now: number): Promise<void>;
 
-  /** The notes of one of the {@link NOTE_SHARDS} that were begun before a time, the oldest first. */
+  /** The notes in one of the {@link NOTE_SHARDS} that began before `time`, the oldest first. */
   begunBefore(shard: number, time: number): AsyncIterable<DeletionNote>;
 
   /** Removes a note, unless a file was added to it since it was read. */

@@ -39,8 +39,9 @@ export async function beginListing(stores: ListingStores, request: PageRequest):
 }
 
 /**
- * A page of an account's files, newest first. Page 1 takes two simultaneous reads (account, files). Every other page takes three, one
- * after the other (account, leaves, files). Both cost a few read units, however many files there are. A search reads every name.
+ * Returns a page of an account's files, newest first. Page 1 takes two simultaneous reads (account, files). Every other page takes
+ * three, one after the other (account, leaves, files). Both cost a few read units, however many files there are. A search reads every
+ * name.
  *
  * Pages are offsets: between two requests, uploads and deletions may move a file from one page to the next.
  * @param start  what {@link beginListing} found for the same request, if it was called already.
@@ -60,9 +61,9 @@ export async function listFiles(
 }
 
 /**
- * Account and files were read at the same time, so a file that came or went meanwhile may be in one of them alone. A first page
- * that is not full has all files, so its length is the total. For a full page the total is the count in the account's row, and
- * at least the length of the page.
+ * The account and the files were read at the same time, so a file that was added or deleted meanwhile may show in only one of the two
+ * reads. A first page that is not full has all files, so its length is the total. For a full page the total is the count in the
+ * account's row, but at least the length of the page.
  */
 function firstPage(account: Account, files: ListedFile[], limit: number): FilePage {
   const isAll = files.length < limit;

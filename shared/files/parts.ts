@@ -51,7 +51,7 @@ const MIB = 1024 * 1024;
 
 /** S3 copies a larger object in parts of this size, and an object of this size or less by one call. */
 export const COPY_PART_BYTES = 32 * MIB;
-/** So many parts of one object are copied at the same time. */
+/** This many parts of one object are copied at the same time. */
 export const COPIES_AT_ONCE = 24;
 /** We assume that one call copies at least this much (decision 0022). */
 const COPY_BYTES_PER_SECOND = 16 * MIB;

@@ -16,7 +16,7 @@ import type { SealStore } from './seal-store.ts';
 import { foldName, isReadable, NAME_SEPARATOR, type Seal, slotsWith } from './sealed-names.ts';
 import type { ListingStore } from './stores.ts';
 
-/** So many ranges of leaves, or of the files of a page, are read at the same time. */
+/** This many ranges of leaves, or of the files of a page, are read at the same time. */
 const CONCURRENCY = 8;
 /** Leaves that are read together, at most: half a megabyte of short names, 8 MB of the longest. */
 const LEAVES_PER_RANGE = 512;
@@ -25,7 +25,7 @@ const LEAVES_PER_RANGE = 512;
  * another call more than that.
  */
 const NEAR_SEQS = 32;
-/** A page whose files take more calls than this is read by their ids, which takes two calls. */
+/** If reading the files of a page by their seqs would take more calls than this, they are read by their ids, which takes two. */
 const CALLS_FOR_PAGE = 4;
 /** Files that were read while they were searched, and are kept for the page, in each range. */
 const KEPT_FILES = 2 * LEAF_SEQS;

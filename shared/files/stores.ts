@@ -14,8 +14,8 @@ import type {
 import type { SeqRange } from './listing-counters.ts';
 
 /**
- * What the domain of files needs of the tables of files, accounts and idempotency. Each store is implemented in the file of its name in
- * `shared/aws/`.
+ * What the domain of files reads and writes in the tables of files, accounts and idempotency. `shared/aws/` implements each store in a
+ * file of the same name.
  */
 
 /** An attempt to complete a ticket. */
@@ -168,7 +168,7 @@ export interface ReleaseStore {
   ): Promise<'released' | 'changed'>;
 }
 
-/** An account's ready files in the order of their `seq`. All reads are strong: a file that a client was told of is listed. */
+/** An account's ready files in the order of their `seq`. All reads are strong: once a client has the 201 for a file, it is listed. */
 export interface ListingStore {
   /** The bitmaps of the removed files of each leaf of one group, in one read. A leaf without any may be absent. */
   removedByLeaf(accountId: string, group: number): Promise<ReadonlyMap<number, bigint>>;
@@ -185,8 +185,8 @@ export interface ListingStore {
   ): Promise<{ files: ListedFile[]; rest?: SeqRange }>;
 
   /**
-   * The files at up to 100 seqs that may be far from each other, by two calls. It knows only those whose leaf is sealed, and may
-   * miss any: what is missing has to be read by {@link files}.
+   * Reads the files at up to 100 seqs, which may be far from each other, by two calls. It finds only files whose leaf is sealed, and
+   * may miss any of them. The caller reads the missing ones by {@link files}.
    */
   filesAt(accountId: string, seqs: readonly number[]): Promise<ListedFile[]>;
 }

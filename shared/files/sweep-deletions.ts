@@ -5,11 +5,11 @@ import { type DeletingStores, deleteFile } from './delete-file.ts';
 import { type DeletionNote, NOTE_MS, NOTE_SHARDS } from './deletion-notes.ts';
 
 export interface SweptDeletions {
-  /** Files that were noted, and still there. */
+  /** How many noted files still existed, and were deleted now. */
   readonly deleted: number;
   /** Notes that could not be finished, and shards that could not be read; the next sweep tries them again. */
   readonly failed: number;
-  /** When the oldest note was due that had such files or failed, in epoch milliseconds; `now` when there was none. */
+  /** When the oldest note was due that still had files or failed, in epoch milliseconds; `now` if there was no such note. */
   readonly oldestDueAt: number;
 }
 
@@ -20,9 +20,8 @@ const CONCURRENCY = 8;
 /**
  * Repeats the noted deletions, then removes the notes. Usually the files are gone, and only the notes are left.
  *
- * It may die at any step, and two may run at the same time: a deletion is harmless twice, and a note to which a deletion was
- * added since it was read stays. A note that cannot be read holds up those behind it in its shard only, and no other work of the
- * sweeper.
+ * It may die at any step, and two may run at the same time: a deletion is harmless twice, and a note stays if a deletion was added
+ * after it was read. A note that cannot be read delays only the later notes of its shard, and no other work of the sweeper.
  */
 export async function sweepDeletions(
   stores: DeletingStores,

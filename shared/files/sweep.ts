@@ -36,8 +36,9 @@ const LEASE_MS = 5 * 60_000;
 const CONCURRENCY = 8;
 
 /**
- * Finishes what requests began and did not end: deletions (see {@link sweepDeletions}), tickets past their deadline, copies of lost
- * attempts. It writes the seals of leaves that have become full, or from which files were deleted. Then it walks one page of the bucket (see {@link walkBucket}). It runs every minute.
+ * Runs every minute, and finishes what requests began and did not end: deletions (see {@link sweepDeletions}), tickets past their
+ * deadline, copies of lost attempts. It writes the seals of leaves that have become full, or from which files were deleted. Then it
+ * walks one page of the bucket (see {@link walkBucket}).
  *
  * It may die at any step, and two may run at the same time: a sweep takes each row by a conditional lease, and each step on a
  * row is harmless when repeated. A row that fails is due again when its lease ends, behind the others. A sweep without work
@@ -126,7 +127,7 @@ export async function sweepRow(
     return row.state === 'deleting' ? 'deleted' : 'cancelled';
   }
   if ((await stores.releases.releaseTicket(row, 'deleting', { deadlineAt })) === 'changed') return undefined;
-  // S3 does not report a PUT that failed or never came, so an operator finds only this line about it.
+  // S3 does not report a PUT that failed or never came, so this line is all that an operator finds about it.
   const { accountId, id, sizeBytes, attemptKeys } = row;
   const attempts = attemptKeys.length;
   log('info', 'ticket ended without a file', {

@@ -68,8 +68,8 @@ export function header(event: ApiEvent, name: string): string | undefined {
 }
 
 /**
- * The address of the client, for the log. It is the one that our edge sends: no other client has the key of the gateway (decision
- * 0018), and the streaming server refuses all others before anything is logged.
+ * The address of the client, for the log. Only our edge can have sent this header: only the edge has the key of the gateway (decision
+ * 0018), and the streaming server refuses requests that do not come from the edge before it logs anything.
  */
 export function loggedAddress(event: ApiEvent): string {
   return header(event, 'x-viewer-address') ?? event.requestContext.identity.sourceIp;

@@ -32,7 +32,7 @@ interface BegunSession {
 }
 
 export interface LoginOutcome extends LoginRedirect {
-  /** Absent when there is no session. */
+  /** Absent when the login was refused. */
   readonly begun?: BegunSession;
   /** Why there is no session; absent when there is one. `cause` is for the log. */
   readonly refusal?: { readonly code: LoginErrorCode; readonly cause: unknown };

@@ -109,7 +109,7 @@ export function accountIdOf(issuer: string, subject: string): string {
   return uuidv5(NAMESPACE, `${issuer} ${subject}`);
 }
 
-/** Who may log in, in lower case: every person who is on one of the lists. Two empty lists refuse every login. */
+/** The lists of who may log in, in lower case. A person must be on one of them. If both are empty, every login is refused. */
 export interface AllowList {
   readonly domains: readonly string[];
   /** The word `everyone` in it stands for all addresses. */

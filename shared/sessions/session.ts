@@ -106,7 +106,7 @@ export function hashToken(token: string): string | undefined {
   return TOKEN_FORMAT.test(token) ? createHash('sha256').update(token).digest('hex') : undefined;
 }
 
-/** Names a session in the audit trail by the hash of its token; of no use as a cookie. */
+/** The id of a session in the audit trail: the beginning of the hash of its token, which cannot be used as a cookie. */
 export const sessionIdOf = (tokenHash: string): string => tokenHash.slice(0, 12);
 
 /** A session ends when it was idle for {@link SESSION_IDLE_MS}, and {@link SESSION_MAX_MS} after login in any case. */

@@ -51,8 +51,9 @@ export function authenticate(stores: CredentialStores, access: Exclude<Access, '
 const BEARER = /^bearer +(\S+)$/i;
 
 /**
- * Finds the caller by one strongly consistent read; undefined without a credential that is valid and that the route takes. With an `Authorization` header, valid or not, the cookie is ignored: such
- * a request comes from a program, because no foreign page can make a browser send that header.
+ * Finds the caller by one strongly consistent read; undefined without a credential that is valid and that the route takes. If there is
+ * an `Authorization` header, valid or not, the cookie is ignored: such a request comes from a program, because a page of another site
+ * cannot make a browser send that header.
  */
 async function findCaller(
   stores: CredentialStores,
@@ -78,7 +79,7 @@ function describeRefused(event: ApiEvent, access: Access): { readonly detail: st
   return { detail: 'there is no such key, or its account is suspended', keyPrefix: prefixOf(key) };
 }
 
-/** The key in an `Authorization` header; undefined when there is none. With two headers it is unclear which one is meant. */
+/** The key in the `Authorization` header; undefined when there is none, and when there are two headers: then it is unclear which one counts. */
 function keyIn(authorization: readonly string[]): string | undefined {
   return authorization.length === 1 ? BEARER.exec(authorization[0] ?? '')?.[1] : undefined;
 }

@@ -59,8 +59,8 @@ export async function receiveUpload(request: UploadFileRequest, onStored?: () =>
     return created(toFileRecord(file, cdnUrl), `/api/v1/files/${file.id}`, replayedHeader(isReplay));
   } catch (error) {
     const isCounted = isFaultOfClient(error, event);
-    // A client that still sends its body cannot read the answer, so we discard the rest first, except for an account that may
-    // send no more today.
+    // A client that still sends its body cannot read the answer, so we read and discard the rest first. But if the account may send no
+    // more bytes today, we do not.
     if (!isDayUsedUp(error)) await event.stream?.drain();
     if (isCounted) await countDiscardedBytes(accountStore, caller.accountId, bytesSoFar(event));
     throw error;

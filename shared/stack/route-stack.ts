@@ -56,8 +56,9 @@ export function routeStack(
 }
 
 /**
- * Logs one line for each request: who, from where, route, status, time, and of an error its code, detail and numbers; of our own
- * failures also the cause. Never a name, credential, query or body (decision 0029). Counts the answers with an error.
+ * Logs one line for each request: account, key prefix, client address, route, status and time; for an error also its code, detail and
+ * numbers; for our own failures also the cause. It never logs a name, credential, query or body (decision 0029). It also counts the
+ * answers with an error.
  */
 function requestLog(name: RouteName | 'unknownRoute'): Middleware {
   const { rateClass } = (ROUTES as Readonly<Record<string, Route | undefined>>)[name] ?? {};
@@ -69,7 +70,7 @@ function requestLog(name: RouteName | 'unknownRoute'): Middleware {
     const status = response?.statusCode ?? 500;
     const refusal = error && asApiError(error);
     const { code, status: failure = 0 } = refusal ?? {};
-    // A browser at the login is redirected whatever failed, so the answer's status alone would not tell.
+    // The login redirects a browser whatever has failed, so the status of the answer alone would not show a failure.
     const isOurs = Math.max(status, failure) >= 500;
     log(isOurs ? 'error' : 'info', 'request', {
       request_id: event.requestContext.requestId,
@@ -81,7 +82,7 @@ function requestLog(name: RouteName | 'unknownRoute'): Middleware {
       ...describeTarget(event, response),
       ...(code && { code }),
       ...(refusal && { ...(refusal.message !== code && { detail: refusal.message }), ...refusal.facts }),
-      // A refusal is the client's affair; only our own failures need a stack trace.
+      // Only our own failures need a stack trace: a refusal is explained by its code and detail.
       ...(error && isOurs && describeError(error)),
     });
     if (!code) return;
@@ -92,7 +93,7 @@ function requestLog(name: RouteName | 'unknownRoute'): Middleware {
   return { before: requestLogBefore, after: requestLogAfter, onError: requestLogAfter };
 }
 
-/** Who sent a request, and from where, for the log. */
+/** The account, the key prefix and the address of a request, for the log. */
 function describeClient(event: ApiEvent): Record<string, unknown> {
   const { caller, refusedKeyPrefix } = event;
   const keyPrefix = caller?.keyPrefix ?? refusedKeyPrefix;
@@ -108,11 +109,11 @@ function describeTarget(event: ApiEvent, response: ApiResult | null | undefined)
   const location = String(response?.headers?.Location ?? '');
   const id = /^\/api\/v1\/[\w/-]+\/([\w-]+)$/.exec(location)?.[1] ?? paramOf(event, 'id');
   const bytes = event.stream?.bytes ?? Number(header(event, 'content-length'));
-  // A client can put any text into a path.
+  // Only a UUID is logged, because a client can put any text into a path.
   return { ...(isUuid(id) && { resource_id: id }), ...(bytes > 0 && { request_bytes: bytes }) };
 }
 
-/** What a line of the audit trail says of an event besides its client; never a secret, and no name of a file or key. */
+/** The fields of a line of the audit trail, besides those about the client. They have no secret, and no name of a file or key. */
 interface AuditFields {
   /** Absent when the account is unknown, as for a refused login. */
   readonly account_id?: string;
@@ -127,12 +128,12 @@ interface AuditFields {
 }
 
 const USER_AGENT_MAX = 256;
-/** As long as a piece of a key or token that would be a secret. The words in the names of browsers and programs are shorter. */
+/** A word long enough to be a key or token, or a part of one. The words in the names of browsers and programs are shorter. */
 const LONG_WORD = /[\w-]{16,}/g;
 
 /**
- * Writes what a request has done into the audit trail (decision 0035), right after the effect. When the process dies in between, the
- * line is missing: then the rows, and the line of the gateway, are what is left.
+ * Writes what a request has done into the audit trail (decision 0035), right after the effect. If the process dies in between, this
+ * line is missing. Then only the rows and the line of the gateway show what happened.
  */
 export function auditRequest(event: ApiEvent, what: AuditEvent, fields: AuditFields): void {
   audit(what, {
