@@ -49,7 +49,7 @@ function violationOfPackage(layers: readonly Layer[], file: string, name: string
   return isAllowed ? [] : [`${file} imports the package ${name}, which the row of ${layer.path} does not allow`];
 }
 
-/** Finds what a row allows but none of its files imports, because the table must allow no more than is needed. */
+/** Finds imports that a row allows but that none of its files has, because the table must not allow more than is needed. */
 function unusedEntries(graph: ImportGraph, layers: readonly Layer[], layer: Layer): string[] {
   const own = [...graph].filter(([file]) => layerOf(layers, file) === layer);
   const targets = own.flatMap(([, { files }]) => files);

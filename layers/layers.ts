@@ -40,7 +40,7 @@ const DECLARATIONS = [
   'shared/routes.ts',
 ];
 
-/** What the dashboard and the OpenAPI document take from the product. */
+/** The files of the product that the dashboard and the OpenAPI document import. */
 const WIRE = ['shared/errors.ts', 'shared/limits.ts', 'shared/login/login-error.ts'];
 
 const REACT = ['@mantine/*', '@tabler/icons-react', '@tanstack/*', 'react', 'react-dom'];

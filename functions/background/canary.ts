@@ -16,9 +16,9 @@ const FORM = [
   `--${BOUNDARY}--`,
   '',
 ].join('\r\n');
-/** The streaming server is asked in the first quarter of each hour only: in three runs, so that its outage is three failures. */
+/** The streaming server is tried only in the first quarter of each hour. Those are three runs, enough failures to start the alarm. */
 const STREAMING_MINUTES = 15;
-/** A file that is older than this belongs to no run that is still at work. */
+/** A file that is older than this was left by a run that has died. */
 const LEFTOVER_MS = 5 * 60_000;
 
 /** The service as a client sees it, through its public address. */
@@ -37,13 +37,13 @@ interface StoredFile {
  * Runs every five minutes, as a client: asks for the health, uploads a tiny file with a key of its own, reads its link, and deletes
  * it. It writes the number of steps that failed. If it dies, or has no key, it writes nothing, and the missing value starts the
  * alarm. If it dies between upload and deletion, a later run deletes the file.
- * @param event  of the schedule; its time is in ISO 8601.
+ * @param event  the event of the schedule; its `time` is in ISO 8601.
  * @returns the names of the steps that failed.
  */
 export async function handler({ time }: { time: string }): Promise<string[]> {
   const key = await readSecretParameter(required('CANARY_KEY_PARAMETER'));
   if (key === undefined) {
-    // Not a warning, since `npm start` shows those: on one machine, only a developer who wants the canary gives it a key.
+    // This is not a warning, because `npm start` prints warnings, and on one machine the canary usually has no key.
     log('info', 'the canary has no key: npm run admin -- open-canary');
     return [];
   }
@@ -81,7 +81,7 @@ async function roundTrip(service: Service, form: RequestInit): Promise<void> {
   await api(service, 'DELETE', `/files/${uploaded.id}`, 200);
 }
 
-/** Deletes what runs that died have left. */
+/** Deletes the files that dead runs have left. */
 async function deleteLeftovers(service: Service): Promise<void> {
   const { items } = await api<{ items: StoredFile[] }>(service, 'GET', '/files?limit=100', 200);
   const old = items.filter(({ created_at }) => Date.now() - Date.parse(created_at) > LEFTOVER_MS);

@@ -36,7 +36,7 @@ export async function handler(_event: unknown, context: Context): Promise<SweepR
   log(report.failed > 0 ? 'warn' : 'info', 'swept', { request_id: context.awsRequestId, ...report });
   const { swept, failed, orphans, lagSeconds } = report;
   const Swept = Object.values(swept).reduce((sum, rows) => sum + rows, 0);
-  // A metric costs money in every hour in which it is written, so a count of nothing is not.
+  // A metric costs money in every hour in which it is written, so counts of 0 are not written.
   measure(
     {},
     {
