@@ -228,6 +228,19 @@ describe('with a session', () => {
     await expect(by.me()).rejects.toMatchObject({ code: 'unauthorized', status: 401 });
   });
 
+  test('is needed for what a key may not do, and the error says so', async () => {
+    const { key } = await service.newAccount();
+    const by = new FileHosting({ url: service.urls.root_url, key });
+    for (const call of [() => by.me(), () => by.keys.list(), () => by.endSessions()]) {
+      const error = await call().catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({
+        code: 'unauthorized',
+        message: 'This needs a session, which an API key is not (unauthorized, 401).',
+        advice: expect.not.stringContaining('Create'),
+      });
+    }
+  });
+
   test('ends all sessions', async () => {
     const by = withSession(await service.newAccount());
     await by.endSessions();

@@ -121,11 +121,25 @@ describe('upload in a terminal', () => {
       // Twice, as when npx passes it on.
       terminal.type(CTRL_C + CTRL_C);
       expect(await terminal.ended).toBe(130);
-      expect(terminal.text).toContain('Cancelled.');
+      expect(terminal.text).toMatch(/\nCancelling\.\n.*Cancelled\.\n$/s);
       expect(terminal.text).not.toContain('error');
       expect(await leftOf(account)).toEqual(NOTHING);
     },
   );
+
+  test('prints the links of the files that are complete when Ctrl-C ends the upload of another', async (context) => {
+    const [liar, account] = [await liarOf(context), await service.newAccount()];
+    liar.lie('put', { bytesPerSecond: MIB });
+    await put('first.bin', Buffer.alloc(16 * MIB));
+    await put('second.txt', 'x');
+    const terminal = inTerminal(['upload', 'first.bin', 'second.txt'], as(account, liar.url));
+    await terminal.shows(/1 of 2 files/);
+    expect(terminal.text).not.toContain('/second.txt');
+    terminal.type(CTRL_C);
+    expect(await terminal.ended).toBe(130);
+    expect(terminal.text).toMatch(/\nhttp\S+\/second\.txt\n/);
+    expect(await leftOf(account)).toMatchObject({ used: 1, stored: 1 });
+  });
 
   test('leaves nothing of a pipe after Ctrl-C', async (context) => {
     const [liar, account] = [await liarOf(context), await service.newAccount()];
@@ -178,6 +192,17 @@ describe('upload without a terminal', () => {
     expect(stderr).toContain('[5/5]');
     expect(stderr).toContain('smile 😀.txt: uploaded, ');
     expect(stdout + stderr).not.toContain('\x1b');
+  });
+
+  test('prints the links in the order of the arguments, whichever upload is complete first', async (context) => {
+    const [liar, account] = [await liarOf(context), await service.newAccount()];
+    liar.lie('put', { bytesPerSecond: 4 * MIB });
+    await put('slow.bin', Buffer.alloc(8 * MIB));
+    await put('fast.txt', 'x');
+    const args = ['upload', 'slow.bin', 'missing.txt', 'fast.txt'];
+    const { stdout, stderr } = await run(args, as(account, liar.url));
+    expect(stdout).toMatch(/^http\S+\/slow\.bin\nhttp\S+\/fast\.txt\n$/);
+    expect(stderr).toMatch(/fast\.txt: uploaded.*slow\.bin: uploaded/s);
   });
 
   test('uploads the files of a folder and its folders, one JSON object a line', async () => {
@@ -339,11 +364,39 @@ describe('the API key', () => {
     );
   });
 
-  test('if it is wrong, makes upload end with advice at the first file', async () => {
+  test('if it is wrong, makes upload end at the first file, with advice about the place where the key is from', async () => {
     const names = await Promise.all(['w1.txt', 'w2.txt'].map((name) => put(name, 'x')));
     const { code, stderr } = await run(['upload', ...names], as({ key: 'svc_test_wrong' }));
     expect(code).toBe(1);
-    expect(stderr).toContain('Create an API key in the dashboard, then run: file-hosting login');
+    expect(stderr).toContain('The key is from the variable FILE_HOSTING_KEY. Create another in the dashboard');
+    expect(stderr).not.toContain('file-hosting login');
+    const home = await mkdtemp(join(folder, 'home-'));
+    await mkdir(join(home, 'file-hosting'));
+    const stored = JSON.stringify({ url: service.urls.root_url, key: 'svc_test_wrong' });
+    await writeFile(join(home, 'file-hosting/settings.json'), stored);
+    const byLogin = await run(['upload', ...names], { XDG_CONFIG_HOME: home });
+    expect(byLogin.stderr).toContain('Create an API key in the dashboard, then run: file-hosting login');
+  });
+
+  test('is refused by login with advice about the key that was given, whatever is in FILE_HOSTING_KEY', async () => {
+    const flags = ['login', '--url', service.urls.root_url];
+    const { stderr } = await run(flags, { FILE_HOSTING_KEY: 'svc_test_any' }, 'svc_test_wrong\n');
+    expect(stderr).toContain('then run file-hosting login again, and paste it');
+    expect(stderr).not.toContain('FILE_HOSTING_KEY');
+  });
+
+  test('of an address that answers with a page makes a command end at once', async (context) => {
+    const [liar, account] = [await liarOf(context), await service.newAccount()];
+    const page = { status: 200, headers: { 'content-type': 'text/html' }, body: '<!doctype html><p>Welcome' };
+    liar.lie('other', page, page);
+    const { code, stderr } = await run(['me'], as(account, liar.url));
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^error: This address does not answer as the service \(invalid_response, 200\)\.\n {2}Check/,
+      ),
+    ]);
+    expect(liar.requests).toHaveLength(1);
   });
 
   test('of a service that cannot be reached makes a command end with advice', async () => {

@@ -207,6 +207,27 @@ describe('a clear error ends an upload', () => {
     expect(error.advice).toMatch(/url|address/);
   });
 
+  test.for([
+    ['a page', '<!doctype html><p>Welcome'],
+    ['the JSON of another program', '{"hello":"world"}'],
+    ['a text', 'OK'],
+  ])('without another attempt when its address answers 200 with %s', async ([, body], context) => {
+    const { liar, client } = await setUp(context);
+    for (const step of ['form', 'ticket', 'other'] as const)
+      liar.lie(step, { status: 200, body }, { status: 200, body });
+    const onWait = () => expect.fail('the client waits');
+    for (const call of [
+      () => client.upload(SMALL, { name: 'a', onWait }),
+      () => client.upload(LARGE, { name: 'a', onWait }),
+      () => client.list({ onWait }),
+      () => client.get('an-id', { onWait }),
+    ]) {
+      const { code, message, isTemporary } = await errorOf(call());
+      expect({ code, isTemporary }).toEqual({ code: 'invalid_response', isTemporary: false });
+      expect(message).toBe('This address does not answer as the service (invalid_response, 200).');
+    }
+  });
+
   const ANSWERS = [
     [400, 'BadDigest', 'invalid_request'],
     [400, 'EntityTooLarge', 'file_too_large'],

@@ -26,7 +26,9 @@ export class Exit extends Error {
 
 /** Advice about errors of the client that is more specific than the client's own. */
 const ADVICE: Partial<Record<ErrorCode, string>> = {
-  unauthorized: 'Create an API key in the dashboard, then run: file-hosting login',
+  unauthorized: process.env.FILE_HOSTING_KEY?.trim()
+    ? 'The key is from the variable FILE_HOSTING_KEY. Create another in the dashboard, and set the variable to it.'
+    : 'Create an API key in the dashboard, then run: file-hosting login',
   storage_limit_exceeded: 'Delete files that are not needed any more: file-hosting list, then file-hosting rm <id>.',
   not_found: 'Look for it: file-hosting list --all --search <part of the name>',
   network_error: 'Check the connection, and the address of the service in FILE_HOSTING_URL or of file-hosting login.',

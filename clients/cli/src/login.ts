@@ -1,4 +1,4 @@
-import { FileHosting } from '../../typescript/src/index.ts';
+import { FileHosting, FileHostingError } from '../../typescript/src/index.ts';
 import { checkEncrypted, knownUrl, settingsPath, storeAccount, withoutPath } from './account.ts';
 import { Failure } from './failure.ts';
 import { ask, isInteractive, note } from './terminal.ts';
@@ -16,7 +16,15 @@ export async function login(flags: { readonly url?: string }, signal: AbortSigna
   note(`Create an API key at ${url}/dashboard/api-keys, if you have none.`);
   const key = (await ask('API key (it is not shown): ', { signal, isSecret: true }))?.trim();
   if (!key) throw new Failure('No key was given.', 'Run file-hosting login again, and paste the key.');
-  await new FileHosting({ url, key }).list({ limit: 1, signal, retries: 2, onWait: new Waits().mention });
+  await new FileHosting({ url, key })
+    .list({ limit: 1, signal, retries: 2, onWait: new Waits().mention })
+    .catch((error) => {
+      if (!(error instanceof FileHostingError && error.code === 'unauthorized')) throw error;
+      throw new Failure(
+        error.message,
+        'Create an API key in the dashboard, then run file-hosting login again, and paste it.',
+      );
+    });
   await storeAccount({ url, key });
   note(`Logged in. The key is in ${settingsPath()}, readable by you alone.`);
   const winners = ['FILE_HOSTING_KEY', 'FILE_HOSTING_URL'].filter((name) => process.env[name]);

@@ -94,6 +94,7 @@ function addFileCommands(program: Command): void {
 function codeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const reason = stop.signal.aborted ? stop.signal.reason : error;
+  if (isCancelled) note('Cancelled.');
   if (reason instanceof Exit) return reason.exitCode;
   printFailure(error);
   return error instanceof Failure ? error.exitCode : 1;
@@ -105,6 +106,7 @@ function codeOf(error: unknown): number {
  */
 const SAME_SIGNAL_MS = 500;
 let stoppedAt = 0;
+let isCancelled = false;
 
 /** The first signal aborts the uploads, which then remove what they have left in the service. The second ends the process at once. */
 function stopAt(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): void {
@@ -113,8 +115,9 @@ function stopAt(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): void {
     if (Date.now() - stoppedAt < SAME_SIGNAL_MS) return;
     if (stop.signal.aborted) process.exit(exit.exitCode);
     stoppedAt = Date.now();
+    isCancelled = true;
+    note('\nCancelling.');
     stop.abort(exit);
-    note('\nCancelled.');
   });
 }
 

@@ -134,7 +134,7 @@ class ProgressLines implements ProgressReport {
   }
 
   sent({ path, size }: LocalFile, bytes: number): void {
-    if (Date.now() - this.#mentionedAt < MENTION_MS) return;
+    if (bytes === 0 || Date.now() - this.#mentionedAt < MENTION_MS) return;
     this.#mentionedAt = Date.now();
     const of = size === undefined ? '' : ` of ${formatBytes(size)}`;
     note(`${this.#count()}${printable(path)}: ${formatBytes(bytes)}${of} sent`);

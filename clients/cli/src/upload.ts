@@ -18,7 +18,7 @@ const AT_ONCE = 4;
 const ENDS_ALL: readonly unknown[] = ['unauthorized', 'forbidden', 'storage_limit_exceeded', 'rate_limit_exceeded'];
 
 /**
- * Uploads files, several at once, and prints their links on standard output as they are complete.
+ * Uploads files, several at once, and prints their links on standard output, in the order of the files.
  * @throws Exit when something was not uploaded.
  */
 export async function upload(
@@ -57,20 +57,20 @@ interface Sending {
  */
 async function sendAll(hosting: FileHosting, files: readonly LocalFile[], sending: Sending): Promise<string[]> {
   const { report, flags, signal } = sending;
-  const links: string[] = [];
-  const waiting = files.values();
+  const results = new Results(files, (record, file) => report.print(() => printRecord(record, file, flags)));
+  const waiting = files.entries();
   let isOver = false;
   const work = async () => {
-    for (const file of waiting) {
+    for (const [at, file] of waiting) {
       if (isOver || signal.aborted) return;
       try {
         const record = await send(hosting, file, sending);
-        links.push(record.url);
         report.stored(file, record);
-        report.print(() => printRecord(record, file, flags));
+        results.add(at, record);
       } catch (error) {
         if (signal.aborted) return;
         report.failed(file);
+        results.add(at, undefined);
         const endsAll = error instanceof FileHostingError && ENDS_ALL.includes(error.code);
         // It is printed once, although several uploads fail with it.
         if (!endsAll) report.print(() => printFailure(error, files.length > 1 ? file.path : undefined));
@@ -80,8 +80,43 @@ async function sendAll(hosting: FileHosting, files: readonly LocalFile[], sendin
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
+  results.end();
   signal.throwIfAborted();
-  return links;
+  return results.links;
+}
+
+/** Prints the records of files in the order of the files, each as soon as those before it have ended. */
+class Results {
+  readonly #files: readonly LocalFile[];
+  readonly #print: (record: FileRecord, file: LocalFile) => void;
+  /** What became of each file that has ended; undefined when it failed. */
+  readonly #ended = new Map<number, FileRecord | undefined>();
+  #next = 0;
+
+  constructor(files: readonly LocalFile[], print: (record: FileRecord, file: LocalFile) => void) {
+    this.#files = files;
+    this.#print = print;
+  }
+
+  add(at: number, record: FileRecord | undefined): void {
+    this.#ended.set(at, record);
+    while (this.#ended.has(this.#next)) this.#printNext();
+  }
+
+  /** Prints those behind a file that was not uploaded. */
+  end(): void {
+    while (this.#next < this.#files.length) this.#printNext();
+  }
+
+  #printNext(): void {
+    const [record, file] = [this.#ended.get(this.#next), this.#files[this.#next]];
+    this.#next++;
+    if (record && file) this.#print(record, file);
+  }
+
+  get links(): string[] {
+    return this.#files.flatMap((_, at) => this.#ended.get(at)?.url ?? []);
+  }
 }
 
 function send(hosting: FileHosting, file: LocalFile, { report, signal }: Sending): Promise<FileRecord> {

@@ -1,5 +1,5 @@
 import { type ErrorCode, FileHostingError } from './error.ts';
-import { type FileRecord, SERVICE_ERROR_CODES, type ServiceErrorCode } from './types.ts';
+import { type FileRecord, type FilesPage, SERVICE_ERROR_CODES, type ServiceErrorCode } from './types.ts';
 
 /** A complete answer to a request. */
 export interface Answer {
@@ -39,12 +39,21 @@ export function recordIn(answer: Answer): FileRecord {
   throw errorOf(answer, undefined);
 }
 
+/** A page of the list in an answer. @throws FileHostingError when the answer is an error, or has no page. */
+export function pageIn(answer: Answer): FilesPage {
+  const body = jsonOf(answer) as unknown as FilesPage;
+  if (Array.isArray(body.items)) return body;
+  throw errorOf(answer, undefined);
+}
+
 /** The error that an answer stands for. @param code  the `error` of its body. @param what  replaces the usual words for the code. */
 export function errorOf(answer: Answer, code: unknown, what?: string): FileHostingError {
   const { status } = answer;
+  const isForeign = status >= 200 && status < 300 && !isCutOff(answer);
   const details = {
     status,
-    what,
+    what: isForeign ? 'This address does not answer as the service' : what,
+    isFinal: isForeign,
     retryAfter: retryAfterOf(answer),
     requestId:
       ['X-Request-Id', 'X-Amz-Cf-Id', 'x-amz-request-id'].map((name) => answer.header(name)).find(Boolean) ?? undefined,
@@ -56,6 +65,17 @@ export function errorOf(answer: Answer, code: unknown, what?: string): FileHosti
       advice: `The answer refers to ${location}; use the address of the service itself as url.`,
     });
   return new FileHostingError(codeOf(status, code), details);
+}
+
+/** True when the answer may be the beginning of one of the service, whose rest was lost on its way. */
+function isCutOff({ text }: Answer): boolean {
+  if (!/^\s*(?:\{|$)/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 function codeOf(status: number, code: unknown): ErrorCode {

@@ -81,6 +81,8 @@ export interface ErrorDetails {
   readonly what?: string | undefined;
   /** What to do, instead of the words for the code. */
   readonly advice?: string | undefined;
+  /** True when the same request cannot succeed soon, whatever the code says. */
+  readonly isFinal?: boolean | undefined;
 }
 
 /** The one error of this client. */
@@ -99,9 +101,10 @@ export class FileHostingError extends Error {
   readonly uploadId: string | undefined;
   /** What a person should do, in a sentence or two. */
   readonly advice: string;
+  readonly #isFinal: boolean;
 
   constructor(code: ErrorCode, details: ErrorDetails = {}) {
-    const { status, requestId, retryAfter, uploadId, cause, what, advice } = details;
+    const { status, requestId, retryAfter, uploadId, cause, what, advice, isFinal = false } = details;
     const isDayUsedUp = code === 'rate_limit_exceeded' && (retryAfter ?? 0) > LONGEST_WAIT_SECONDS;
     const [usual, usualAdvice] = isDayUsedUp
       ? ['The account has used up its bytes of the day', 'Try again after midnight UTC.']
@@ -114,11 +117,12 @@ export class FileHostingError extends Error {
     this.retryAfter = retryAfter;
     this.uploadId = uploadId;
     this.advice = advice ?? usualAdvice;
+    this.#isFinal = isFinal;
   }
 
   /** True when the same request may succeed soon. */
   get isTemporary(): boolean {
-    if ((this.retryAfter ?? 0) > LONGEST_WAIT_SECONDS) return false;
+    if (this.#isFinal || (this.retryAfter ?? 0) > LONGEST_WAIT_SECONDS) return false;
     // A 2xx whose body cannot be parsed was cut off on its way.
     return TEMPORARY.includes(this.code) || (this.code === 'invalid_response' && (this.status ?? 0) < 300);
   }
@@ -131,7 +135,8 @@ export function abortedError(signal: AbortSignal): FileHostingError {
 /** A copy of the error with other advice or an `uploadId`. */
 export function withMore(error: FileHostingError, more: Pick<ErrorDetails, 'advice' | 'uploadId'>): FileHostingError {
   const { code, status, requestId, retryAfter, cause, advice } = error;
-  const same = new FileHostingError(code, { status, requestId, retryAfter, cause, advice, ...more });
+  const isFinal = !error.isTemporary;
+  const same = new FileHostingError(code, { status, requestId, retryAfter, cause, advice, isFinal, ...more });
   same.message = error.message;
   return same;
 }

@@ -1,6 +1,7 @@
-import { recordIn } from './answer.ts';
-import { Api, type CallOptions } from './api.ts';
+import { pageIn, recordIn } from './answer.ts';
+import { Api, type CallOptions, type Method } from './api.ts';
 import { invalid, type UploadSource } from './content.ts';
+import { FileHostingError } from './error.ts';
 import type { UploadOptions } from './job.ts';
 import { listAll } from './list-all.ts';
 import type { Pace } from './pace.ts';
@@ -34,6 +35,7 @@ export interface ListOptions extends RetryOptions {
 /** A client of the file-hosting service. Every method throws a `FileHostingError`. */
 export class FileHosting {
   readonly #api: Api;
+  readonly #hasKey: boolean;
   readonly #retries: number | undefined;
   /** What the rate limit of uploads allows, as the answers so far have reported it. */
   readonly uploadPace: Pick<Pace, 'secondsFor'>;
@@ -42,6 +44,7 @@ export class FileHosting {
     const secret = (key ?? variable('FILE_HOSTING_KEY'))?.trim() || undefined;
     if (secret !== undefined && !/^[!-~]+$/.test(secret)) throw invalid('The key has characters that no key has');
     this.#api = new Api(addressOf(url ?? variable('FILE_HOSTING_URL')), secret, { fetch, stallSeconds });
+    this.#hasKey = secret !== undefined;
     this.#retries = retries;
     this.uploadPace = this.#api.paces.uploads;
   }
@@ -62,7 +65,8 @@ export class FileHosting {
     ...options
   }: ListOptions & { readonly page?: number | undefined } = {}): Promise<FilesPage> {
     const parameters = new URLSearchParams({ page: String(page), limit: String(limit), ...(search && { search }) });
-    return this.#call('GET', `/files?${parameters}`, { ...options, rate: 'lists' });
+    const settings = { ...this.#with(options), rate: 'lists' } as const;
+    return retry(async () => pageIn(await this.#api.request('GET', `/files?${parameters}`, settings)), settings);
   }
 
   /** All files, newest first. The loop may delete files, and others may add and delete files at the same time. */
@@ -82,27 +86,27 @@ export class FileHosting {
 
   /** The person who is logged in. Needs a session. */
   me(options: RetryOptions = {}): Promise<Profile> {
-    return this.#call('GET', '/auth/me', options);
+    return this.#callBySession('GET', '/auth/me', options);
   }
 
   /** Ends the session. */
   async logout(options: RetryOptions = {}): Promise<void> {
-    await this.#call('POST', '/auth/logout', { ...options, doneStatus: 401 });
+    await this.#callBySession('POST', '/auth/logout', { ...options, doneStatus: 401 });
   }
 
   /** Ends every session of the account, also this one. */
   async endSessions(options: RetryOptions = {}): Promise<void> {
-    await this.#call('DELETE', '/auth/sessions', { ...options, doneStatus: 401 });
+    await this.#callBySession('DELETE', '/auth/sessions', { ...options, doneStatus: 401 });
   }
 
   /** The API keys of the account. Needs a session. */
   readonly keys = {
     list: async (options: RetryOptions = {}): Promise<readonly ApiKey[]> =>
-      (await this.#call<ApiKeys>('GET', '/api-keys', options)).items,
+      (await this.#callBySession<ApiKeys>('GET', '/api-keys', options)).items,
 
     /** Creates a key, which is shown once. The request is not repeated when its answer is lost, because that would make a second key. */
     create: (name: string, options: Omit<RetryOptions, 'retries'> = {}): Promise<NewApiKey> =>
-      this.#call('POST', '/api-keys', {
+      this.#callBySession('POST', '/api-keys', {
         ...options,
         json: { name },
         canRepeat: ({ code }) => code === 'rate_limit_exceeded' && this.#retries !== 0,
@@ -110,11 +114,27 @@ export class FileHosting {
 
     /** Revokes a key, which is refused from the next request on. */
     revoke: async (id: string, options: RetryOptions = {}): Promise<void> => {
-      await this.#call('DELETE', pathOf('/api-keys', id), { ...options, doneStatus: 404 });
+      await this.#callBySession('DELETE', pathOf('/api-keys', id), { ...options, doneStatus: 404 });
     },
   };
 
-  #call<Body>(method: 'GET' | 'POST' | 'DELETE', path: string, options: CallOptions): Promise<Body> {
+  /** Calls a route that takes a session only, and says so when a key was sent. */
+  async #callBySession<Body>(method: Method, path: string, options: CallOptions): Promise<Body> {
+    try {
+      return await this.#call<Body>(method, path, options);
+    } catch (error) {
+      if (!(this.#hasKey && error instanceof FileHostingError && error.code === 'unauthorized')) throw error;
+      const { status, requestId } = error;
+      throw new FileHostingError('unauthorized', {
+        status,
+        requestId,
+        what: 'This needs a session, which an API key is not',
+        advice: 'Log in with a browser. A key uploads, lists, reads and deletes files, and nothing else.',
+      });
+    }
+  }
+
+  #call<Body>(method: Method, path: string, options: CallOptions): Promise<Body> {
     return this.#api.call(method, path, this.#with(options));
   }
 

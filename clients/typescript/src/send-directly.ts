@@ -1,4 +1,4 @@
-import { type Answer, jsonOf, recordIn, storageErrorOf } from './answer.ts';
+import { type Answer, errorOf, jsonOf, recordIn, storageErrorOf } from './answer.ts';
 import type { Content } from './content.ts';
 import { FileHostingError, withMore } from './error.ts';
 import { type Job, undo } from './job.ts';
@@ -71,5 +71,5 @@ function ticketIn(answer: Answer): UploadTicket | FileRecord {
   if (answer.status === 201) return recordIn(answer);
   const body = jsonOf(answer) as unknown as UploadTicket;
   if (typeof body.id === 'string' && typeof body.upload?.url === 'string') return body;
-  throw new FileHostingError('invalid_response', { status: answer.status });
+  throw errorOf(answer, undefined);
 }
