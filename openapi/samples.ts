@@ -72,8 +72,11 @@ const KEY_HEADER = '-H "Authorization: Bearer $FILE_HOSTING_KEY"';
 // Requests that change something must name their origin, as browsers do by themselves.
 const SESSION_HEADERS = '-H "Cookie: $FILE_HOSTING_COOKIE" -H "Origin: $FILE_HOSTING_URL"';
 
+/** Without it curl would succeed whatever the answer is. It prints the answer, and of its own messages only errors. */
+const CURL = 'curl -sS --fail-with-body';
+
 function curl({ method, path, access }: Route, { query, json, file }: Request): string {
-  const parts = ['curl'];
+  const parts = [CURL];
   if (method !== 'GET' && file === undefined && json === undefined) parts.push(`-X ${method}`);
   if (file !== undefined) parts.push(`-F file=@${file}`);
   if (json !== undefined) parts.push(`--json '${json}'`);
@@ -83,12 +86,12 @@ function curl({ method, path, access }: Route, { query, json, file }: Request): 
   return parts.join(' ');
 }
 
-/** The sample of a direct upload. Its headers are those of every ticket without a checksum. */
+/** The sample of a direct upload. Its headers are those of every ticket without a checksum. An error is printed by each step. */
 const DIRECTLY = `SIZE=$(wc -c < film.mp4 | tr -d ' ')
-TICKET=$(curl ${KEY_HEADER} --json '{"name": "film.mp4", "mime_type": "video/mp4", "size_bytes": '$SIZE'}' "$FILE_HOSTING_URL/api/v1/files")
+TICKET=$(${CURL} ${KEY_HEADER} --json '{"name": "film.mp4", "mime_type": "video/mp4", "size_bytes": '$SIZE'}' "$FILE_HOSTING_URL/api/v1/files") || { echo "$TICKET"; false; }
 # The ticket names the headers of this request as well, in upload.headers.
-curl -T film.mp4 -H "Content-Type: video/mp4" -H "If-None-Match: *" "$(echo "$TICKET" | jq -r .upload.url)"
-curl -X POST ${KEY_HEADER} "$FILE_HOSTING_URL/api/v1/files/$(echo "$TICKET" | jq -r .id)/complete"`;
+${CURL} -T film.mp4 -H "Content-Type: video/mp4" -H "If-None-Match: *" "$(echo "$TICKET" | jq -r .upload.url)"
+${CURL} -X POST ${KEY_HEADER} "$FILE_HOSTING_URL/api/v1/files/$(echo "$TICKET" | jq -r .id)/complete"`;
 
 /** Routes that take only a session, such as those for API keys, are for pages of the service itself, so their sample says so. */
 function typescript({ access }: Route, client: string): string {

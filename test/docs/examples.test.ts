@@ -50,6 +50,8 @@ const SAMPLES = (Object.keys(ROUTES) as RouteName[]).flatMap((route) =>
 );
 const LANGUAGE_OF = { Shell: 'sh', TypeScript: 'ts', Python: 'python', Go: 'go' } as const;
 
+const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
+
 /** The first build of the examples in Go takes a minute. */
 const PREPARATION_MAX_MS = 5 * 60_000;
 
@@ -183,6 +185,18 @@ describe('the samples of the API reference', () => {
     if (lang === 'TypeScript') return;
     const [{ schema = 'Error' }] = OPERATIONS[route].successes as [Success, ...Success[]];
     expect(Object.keys(JSON.parse(String(output))).sort()).toEqual(SCHEMAS[schema].required.toSorted());
+  });
+
+  const inCurl = here.filter(({ route, lang }) => lang === 'Shell' && ROUTES[route].access !== 'public');
+  test.each(inCurl)('$route in $label fails with a wrong key, and prints the error of the service', async (sample) => {
+    const wrong = { key: 'svc_test_wrong', cookie: `${shared.cookie.split('=')[0]}=wrong` };
+    // Without the .curlrc of the examples.
+    const place = placeOf({ ...shared, ...wrong }, { ID: UNKNOWN_ID, CURL_HOME: '/nowhere' });
+    const failure = await RUNNERS.sh?.(sample.source, place).catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      code: expect.any(Number),
+      stdout: expect.stringMatching(/^{"error":"unauthorized"}/),
+    });
   });
 
   test.skipIf(MISSING.has('go'))('in Go are formatted as gofmt does it', async () => {
