@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { ENTRIES, UPLOAD_STREAM_ENTRY } from './entries.ts';
+import { leanSdk } from './lean-sdk.ts';
 import { PACKAGES_FILES, packagesOf } from './packages.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -63,6 +64,7 @@ async function bundle(
       '@aws-sdk/middleware-endpoint-discovery': './infra/bundle/no-endpoint-discovery.ts',
       '@smithy/core/event-streams': './infra/bundle/no-event-streams.ts',
     },
+    plugins: [leanSdk],
     legalComments: 'none',
     logLevel: 'silent',
     metafile: true,

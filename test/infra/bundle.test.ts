@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { build } from 'esbuild';
 import { describe, expect, inject, test } from 'vitest';
 import { ENTRIES } from '../../infra/bundle/entries.ts';
+import { leanSdk, withLiteralKeys, withoutUnusedErrors } from '../../infra/bundle/lean-sdk.ts';
 import { getEndpointDiscoveryPlugin } from '../../infra/bundle/no-endpoint-discovery.ts';
 import { EventStreamSerde } from '../../infra/bundle/no-event-streams.ts';
 import sizes from '../../infra/bundle/sizes.json' with { type: 'json' };
@@ -19,6 +22,18 @@ describe.each(Object.keys(ENTRIES))('the bundle of %s', (name) => {
     expect(code.includes('AWS_WEB_IDENTITY_TOKEN_FILE')).toBe(false);
   });
 
+  test('does not contain what the SDK has for configuration files and for web streams', () => {
+    expect(code.includes('AWS_CONFIG_FILE')).toBe(false);
+    expect(code.includes('ReadableStreamRef')).toBe(false);
+  });
+
+  test.each(['RestoreRequest', 'AssociationAlreadyExists', 'BackupInUseException'])(
+    'does not contain %s, a schema or an error of the SDK that nothing uses',
+    (word) => {
+      expect(code.includes(word)).toBe(false);
+    },
+  );
+
   test('has not grown by 5 %: if it should, run `npm run build -- --record`', () => {
     const recorded = (sizes as Readonly<Record<string, number>>)[name] ?? 0;
     expect(code.byteLength).toBeLessThan(recorded * GROWTH_MAX);
@@ -32,3 +47,71 @@ test('an operation with an event stream, which bundles do not contain, fails and
 test('an operation with endpoint discovery, which bundles do not contain, fails and says why', () => {
   expect(() => getEndpointDiscoveryPlugin()).toThrow('this bundle has no endpoint discovery');
 });
+
+test('schemas lose only those computed keys that stand for a text', () => {
+  const schemas = 'const _hH = "httpHeader";\nexport var A$ = [0, { [_hH]: _x, [_unknown]: 1 }, list[_hH]];\n';
+  expect(withLiteralKeys(schemas)).toContain('[0, { "httpHeader": _x, [_unknown]: 1 }, list[_hH]]');
+});
+
+test('a client of the SDK that registers its errors in another way cannot be bundled', () => {
+  expect(() => withoutUnusedErrors('registry.add(AccessDenied);')).toThrow('registers its errors in another way');
+});
+
+describe('of the errors of the SDK, in a bundle', () => {
+  const failing = async (type: string, fields: object) => {
+    const { outputFiles } = await build({
+      stdin: { contents: PROBE, resolveDir: import.meta.dirname },
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      mainFields: ['module', 'main'],
+      plugins: [leanSdk],
+      write: false,
+    });
+    const probe = { exports: {} as { fail: (body: string) => Promise<Failure> } };
+    new Function('require', 'module', 'exports', outputFiles[0]?.text ?? '')(
+      createRequire(import.meta.url),
+      probe,
+      probe.exports,
+    );
+    return probe.exports.fail(JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${type}`, ...fields }));
+  };
+
+  test('one that our code names keeps its class and its fields', async () => {
+    const Item = { id: { S: 'a' } };
+    const failure = await failing('ConditionalCheckFailedException', { message: 'The condition failed', Item });
+    expect(failure).toMatchObject({ isNamed: true, name: 'ConditionalCheckFailedException', Item });
+  });
+
+  test('another keeps its name, message and status', async () => {
+    const failure = await failing('ItemCollectionSizeLimitExceededException', { message: 'Too large' });
+    expect(failure).toMatchObject({
+      isNamed: false,
+      isBase: true,
+      name: 'ItemCollectionSizeLimitExceededException',
+      message: 'Too large',
+      $fault: 'client',
+      status: 400,
+    });
+  });
+});
+
+interface Failure {
+  readonly isNamed: boolean;
+  readonly isBase: boolean;
+}
+
+/** A program that calls DynamoDB, whose answer is an error with a given body, and returns what the SDK has made of it. */
+const PROBE = `
+  import { Readable } from 'node:stream';
+  import { ConditionalCheckFailedException, DynamoDBClient, DynamoDBServiceException, GetItemCommand } from '@aws-sdk/client-dynamodb';
+  export async function fail(body) {
+    const requestHandler = { handle: async () => ({ response: { statusCode: 400, headers: {}, body: Readable.from([body]) } }) };
+    const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
+    const client = new DynamoDBClient({ region: 'us-east-1', credentials, maxAttempts: 1, requestHandler });
+    const error = await client.send(new GetItemCommand({ TableName: 'a', Key: { id: { S: 'a' } } })).catch((error) => error);
+    const isNamed = error instanceof ConditionalCheckFailedException;
+    const isBase = error instanceof DynamoDBServiceException;
+    return { ...error, name: error.name, message: error.message, status: error.$metadata.httpStatusCode, isNamed, isBase };
+  }
+`;
