@@ -224,8 +224,8 @@ async function openDeployment(options: ServiceOptions) {
 }
 
 /**
- * Writes an empty `package.json` into the assembly. Without it Node would apply the one of the project around the functions; on AWS
- * there is none. It appears whole, because the functions of another service may be reading it.
+ * Writes an empty `package.json` into the assembly. Without it Node would apply the `package.json` of the project to the functions; on
+ * AWS they have none. A rename makes the file appear whole, because the functions of another service may be reading it.
  */
 async function separateFromProject(assembly: string): Promise<void> {
   const draft = join(assembly, `package-${randomUUID()}.json`);

@@ -76,9 +76,9 @@ export interface AwsFront {
 }
 
 /**
- * Starts S3, DynamoDB, Secrets Manager, SSM, CloudWatch Logs, CodeDeploy and STS on one address, as far as the product uses them. The front authenticates each
- * call, checks that the policies of the caller and of the bucket allow it, meters what it costs, and applies the faults that
- * tests ask for.
+ * Starts S3, DynamoDB, Secrets Manager, SSM, CloudWatch Logs, CodeDeploy and STS on one address, as far as the product uses them. The
+ * front authenticates each call, checks that the policies of the caller and of the bucket allow it, meters its cost, and applies the
+ * faults that tests ask for.
  */
 export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront> {
   const { region, accountId, buckets } = options;

@@ -5,7 +5,7 @@ import { Problem } from './problem.ts';
 import type { Protocol } from './protocol.ts';
 import { sha256Hex } from './signature.ts';
 
-/** STS, as far as `GetCallerIdentity`, which needs no permission. Its requests are forms, and its answers XML. */
+/** The operation `GetCallerIdentity` of STS, which needs no permission. Requests to STS are forms, and its answers are XML. */
 export function callerIdentityProtocol(account: Account): Protocol {
   return {
     clockSkewSeconds: 5 * 60,

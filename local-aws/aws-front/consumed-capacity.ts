@@ -19,8 +19,8 @@ const READS = new Set(['GetItem', 'Query', 'Scan', 'BatchGetItem']);
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems']);
 
 /**
- * What a call cost, by its answer. The engine charges nothing for a read that finds nothing; DynamoDB charges the smallest
- * read.
+ * The capacity that a call consumed, from its answer. For a read that finds nothing the engine reports nothing; DynamoDB charges the
+ * smallest read, and so does this.
  * @param isStrong  whether the request asked for `ConsistentRead`.
  * @param tables  the tables of the request, each as often as the request names it.
  */

@@ -23,7 +23,7 @@ interface Operation {
   perform(input: Input): object;
 }
 
-/** CloudWatch Logs, as far as writing events, listing groups, and queries of Logs Insights. */
+/** A part of CloudWatch Logs: it writes events, lists groups, and runs queries of Logs Insights. */
 export function createLogsService(groups: LogGroups, { region, accountId }: Account): JsonService {
   const arnOf = (group: string) => `arn:aws:logs:${region}:${accountId}:log-group:${group}:*`;
   const resourceOf = (group: string, { logStreamName }: Input) =>
@@ -32,7 +32,7 @@ export function createLogsService(groups: LogGroups, { region, accountId }: Acco
     if (!groups.has(group)) throw new JsonError('ResourceNotFoundException', 'The specified log group does not exist.');
     return group;
   };
-  /** The first answer about a query is `Running`. */
+  /** The queries that were started. The first `GetQueryResults` of each answers `Running`. */
   const queries = new Map<string, { readonly rows: readonly Row[]; isSeen: boolean }>();
 
   const operations: Readonly<Record<string, Operation>> = {

@@ -91,8 +91,9 @@ function commonContext(caller: Caller, { accountId, region }: Account): Record<s
 }
 
 /**
- * Actions for which AWS's list of actions, by which the simulator works, has no resource, although IAM checks one; each with an
- * action of the same service that has this resource in the list. Sources of the resource: SAM, "Safe deployments"; the CDK's grant.
+ * The simulator takes the resources of an action from AWS's list of actions. For these actions the list has no resource, although IAM
+ * checks one. The value is an action of the same service that has this resource in the list. Sources of the resource: SAM, "Safe
+ * deployments"; the CDK's grant.
  */
 const LISTED_WITHOUT_RESOURCE: Readonly<Record<string, string>> = {
   'codedeploy:PutLifecycleEventHookExecutionStatus': 'codedeploy:CreateDeployment',

@@ -70,8 +70,8 @@ export const parameterArn = (name: string, { region, accountId }: Account): stri
   `arn:aws:ssm:${region}:${accountId}:parameter/${name.replace(/^\//, '')}`;
 
 /**
- * SSM's Parameter Store, as far as `GetParameter`, and `PutParameter` of an encrypted one, which lasts until the service ends.
- * @param values  of the plain parameters, by name.
+ * A part of SSM's Parameter Store: `GetParameter`, and `PutParameter` of an encrypted parameter, which lasts until the service ends.
+ * @param values  the values of the plain parameters, by name.
  */
 export function createParameterService(values: Readonly<Record<string, string>>, account: Account): JsonService {
   const LastModifiedDate = Date.now() / 1000;

@@ -2,14 +2,14 @@ import { groupOfArn } from '../logs/log-groups.ts';
 import type { Deployment, Resource } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
 
-/** One request to a distribution, as its log can describe it. */
+/** One request to a distribution, with everything that its log can have. */
 export interface LoggedRequest {
   /** Epoch milliseconds. */
   readonly endedAt: number;
   readonly method: string;
   /** Without the query. */
   readonly path: string;
-  /** 0 when the viewer left before it was answered. */
+  /** 0 when the viewer disconnected before the answer. */
   readonly status: number;
   readonly viewerAddress: string;
   /** The `X-Amz-Cf-Id` of the answer. */
@@ -40,7 +40,8 @@ const FIELDS: Readonly<Record<string, (request: LoggedRequest) => string>> = {
 export type WriteAccessLine = (request: LoggedRequest) => void;
 
 /**
- * Finds where a distribution's log goes: a source names the distribution, a destination the log group, a delivery both.
+ * Finds the log group and the fields of a distribution's log. In the template a delivery source names the distribution, a delivery
+ * destination the log group, and a delivery connects the two.
  * @returns undefined when the distribution has no log. @throws Error naming a field that the local CloudFront does not know.
  */
 export function readAccessLog(

@@ -65,8 +65,8 @@ export function originClient(resolveOrigin: (domainName: string) => OriginAddres
       try {
         return await exchange(out, { body, timeoutSeconds });
       } catch (error) {
-        // A body cannot be sent twice. The gateway and the endpoints of functions keep idle connections open, so that no request
-        // with a body meets one that they are just closing.
+        // Only a request without a body is repeated, because a body cannot be sent twice. A request with a body does not need it: the
+        // gateway and the endpoints of functions never close an idle connection.
         const isStale = !body && out.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(codeOf(error));
         if (!isStale) throw error;
         return await exchange(await start(origin, request, { hasBody: false, agent: false }), { timeoutSeconds });
@@ -90,7 +90,7 @@ function exchange(
     out.on('response', (answer) => {
       isAnswered = true;
       body?.unpipe(out);
-      // Ends an exchange whose request body was not sent to its end.
+      // When the origin has answered before the end of the request body, the connection cannot be used again.
       if (body) answer.once('close', () => out.writableFinished || out.destroy());
       const headers = headersFromRaw(answer.rawHeaders);
       removeHopByHop(headers);
@@ -106,7 +106,8 @@ function exchange(
 }
 
 function forward(body: IncomingMessage, out: ClientRequest): void {
-  // Sends the head at once; Node alone would wait for the first piece of the body. When that is there, both go in one packet.
+  // Node would wait for the first piece of the body before it sends the head. If that piece is not there yet, send the head now. If it
+  // is there, head and piece go in one packet.
   if (body.readableLength === 0) out.flushHeaders();
   body.pipe(out);
   // When the viewer leaves, the origin must see a cut body, not one that pauses.

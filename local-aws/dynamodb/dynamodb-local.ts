@@ -25,9 +25,9 @@ const START_DEADLINE_MS = 30_000;
 /**
  * Starts Amazon's DynamoDB Local and resolves once it answers.
  *
- * The engine acknowledges a transaction a few milliseconds before it is on disk, but it takes the place of a durable service.
- * So it runs in its own session, where a Ctrl-C or `kill -9` for this process does not reach it, under a shell that ends it by
- * SIGTERM when this process's end of the pipe closes. However this process dies, what was acknowledged is written.
+ * The engine acknowledges a transaction a few milliseconds before it is on disk, but it stands for a durable service: however this
+ * process dies, acknowledged transactions must be written. So the engine runs in a session of its own, where a Ctrl-C or `kill -9` for
+ * this process does not reach it. A shell around it ends it by SIGTERM when this process's end of the pipe closes.
  * @param options  `dataDir` keeps the data over restarts. Without it the data is only in memory.
  * @throws Error in one sentence when there is no Java runtime, or the engine does not come up.
  */
@@ -42,8 +42,8 @@ export async function startDynamoDbLocal({ dataDir }: { dataDir?: string } = {})
   const java = [
     'java',
     '-Xmx512m',
-    // By default new objects get a third of a heap that begins with 1/64 of the machine's memory: 85 MB more on 24 GB, for as many
-    // milliseconds of a processor.
+    // By default the heap begins with 1/64 of the machine's memory, a third of it for new objects. On a machine with 24 GB that takes
+    // 85 MB more, and saves no processor time.
     '-Xms48m',
     '-Xmn24m',
     // The optimizing compiler and a parallel garbage collector took more processor time than all requests, because the engine

@@ -2,7 +2,7 @@ import type { HttpAnswer } from './gateway-response.ts';
 import type { RequestContext } from './request-context.ts';
 import type { AccessLog } from './rest-api.ts';
 
-/** What becomes known of a request while it is handled. */
+/** What the access log needs to know of a request; filled in while the request is handled. */
 export interface Progress {
   /** Absent when no route matches. */
   resourcePath?: string;

@@ -24,7 +24,7 @@ export interface GatewayParts {
   readonly lambda: LambdaService;
   /** Called with the reason why the gateway itself answered a request. */
   readonly onFailure: (failure: { readonly requestId: string; readonly reason: string }) => void;
-  /** Is given each line of the access log. */
+  /** Called with each line of the access log. */
   readonly onAccess: (group: string, line: string) => void;
 }
 
@@ -37,7 +37,7 @@ interface GatewayRequest {
   readonly query: string;
   readonly context: RequestContext;
   readonly traceId: string;
-  /** Is filled in while the request is handled, for the access log. */
+  /** Filled in while the request is handled, for the access log. */
   readonly progress: Progress;
 }
 

@@ -93,10 +93,10 @@ export interface ConfiguredResponse {
 
 type ConfiguredType = ResponseType | (typeof NEVER_SENT)[number];
 
-/** They describe the API, or say where its endpoint is: the local gateway has one endpoint. */
+/** Properties that describe the API, or choose the type of its endpoint: the local gateway has only one type. */
 const NO_EFFECT_API = ['Description', 'EndpointConfiguration', 'Name', 'Tags'];
 
-/** They describe the stage, or set traces, which are not emulated. */
+/** Properties that describe the stage, or turn on traces, which are not emulated. */
 const NO_EFFECT_STAGE = ['Description', 'Tags', 'TracingEnabled'];
 
 /** @throws Error naming a part of the template that this gateway does not implement. */

@@ -7,7 +7,10 @@ import type { HttpAnswer } from './gateway-response.ts';
 import { type GatewayParts, handleRequest } from './handle-request.ts';
 import { type RequestContext, requestContext } from './request-context.ts';
 
-/** The limit for request line and header values together. Source: API Gateway quotas, "Total combined size of request line and headers". */
+/**
+ * The limit for request line and header values together. Source: API Gateway quotas, "Total combined size of request line and
+ * headers".
+ */
 const HEAD_MAX_BYTES = 10_240;
 
 /** How much a client may still send after it was refused. */
@@ -20,10 +23,10 @@ const DRAIN_MAX_BYTES = 64 * 1024 * 1024;
 export async function startGateway(parts: GatewayParts): Promise<Listening> {
   if (parts.api.accessLog) checkFormat(parts.api.accessLog);
   const options = {
-    // Node counts differently from the gateway, so its own limit is set far above.
+    // Node counts the size of the head differently from the gateway, so Node's own limit is set far above the gateway's.
     maxHeaderSize: 16 * HEAD_MAX_BYTES,
     requestTimeout: 0,
-    // Only the client ends a kept connection: see `originClient`.
+    // The server never closes an idle connection: see `originClient`.
     keepAliveTimeout: 0,
   };
   const server = createServer(options, (message, response) => void serve(parts, message, response));

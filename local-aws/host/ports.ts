@@ -54,8 +54,8 @@ export async function requireFreePort(port: number): Promise<void> {
 }
 
 /**
- * Outgoing connections have ports from 32,768 (Linux) or 49,152 on; well-known services are below 10,000, and 10,080 is the
- * highest port that browsers and `fetch` refuse.
+ * The range of {@link freePort}. Outgoing connections have ports from 32,768 (Linux) or 49,152 on. Most well-known services have ports
+ * below 10,000, and 10,080 is the highest port that browsers and `fetch` refuse.
  */
 const [LOWEST, BEYOND] = [10_081, 32_768];
 const TRIES = 100;

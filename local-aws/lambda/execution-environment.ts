@@ -25,7 +25,7 @@ const YOUNG_GENERATION_MB = 16;
 /** Compiled to JavaScript once. Node would do it in each thread, which takes as long as loading the function. */
 const { code } = transformSync(readFileSync(join(import.meta.dirname, 'worker.ts'), 'utf8'), { loader: 'ts' });
 const WORKER = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
-// Otherwise the process and the thread of the compiler stay, with 20 MB.
+// Without this, the process and the thread of the compiler would stay, and take 20 MB.
 void stop();
 
 /**

@@ -21,7 +21,7 @@ export interface FunctionConfig {
   readonly variables: Readonly<Record<string, string>>;
   /** How many may run at once; more are throttled. Absent: no limit of its own. */
   readonly reservedConcurrency?: number;
-  /** Where its lines go. */
+  /** The name of the log group that its lines go to. */
   readonly logGroup: string | undefined;
 }
 

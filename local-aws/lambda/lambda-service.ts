@@ -32,7 +32,10 @@ export interface LambdaService {
   find(name: string): FunctionConfig;
   /** Ends the environments of a function, even in the middle of an event, as AWS may at any time. */
   killEnvironments(functionArn: string): Promise<void>;
-  /** Ends the environments that are idle for long (see {@link IDLE_MS}). The clock does this every few seconds. @param now  epoch milliseconds. */
+  /**
+   * Ends the environments that have been idle for longer than {@link IDLE_MS}. The clock does this every few seconds.
+   * @param now  epoch milliseconds.
+   */
   endIdleEnvironments(now: number): void;
   close(): Promise<void>;
 }
@@ -93,8 +96,8 @@ export function createLambdaService(options: {
 const ENVIRONMENTS_MAX = Math.max(4, Math.min(8, 2 * availableParallelism()));
 
 /**
- * How long an environment may be idle before it ends. On AWS that is some minutes. The last one of a function stays as long here,
- * because a start takes a quarter of a second. What a busy moment started besides gives its memory back soon.
+ * How long an environment may be idle before it ends. On AWS that is some minutes. Here the last environment of a function stays as
+ * long, because a start takes a quarter of a second. Further ones, which a busy moment has started, end soon, to free their memory.
  */
 const IDLE_MS = { last: 300_000, others: 15_000 };
 const IDLE_CHECK_MS = 5_000;

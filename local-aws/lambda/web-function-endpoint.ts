@@ -31,7 +31,7 @@ export async function startWebFunctionEndpoint(
   onLog: LogListener,
 ): Promise<WebFunctionEndpoint> {
   const environments = new WebEnvironments(fn, surroundings, onLog);
-  // No limit of Node's own, because an upload may take as long as the timeout of the function. Only the client ends a kept
+  // Node's own limit is off, because an upload may take as long as the timeout of the function. The server never closes an idle
   // connection: see `originClient`.
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 0 }, (request, response) => {
     void answer(fn, environments, request, response);

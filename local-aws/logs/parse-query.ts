@@ -1,6 +1,6 @@
 /**
- * The query language of CloudWatch Logs Insights, as far as the saved queries use it. What it does not know is an error, as it
- * is on AWS for a misspelt query. Source: CloudWatch Logs User Guide, "CloudWatch Logs Insights QL query syntax".
+ * Parses the query language of CloudWatch Logs Insights, as far as the saved queries use it. Everything else is an error, as a
+ * misspelt query is on AWS. Source: CloudWatch Logs User Guide, "CloudWatch Logs Insights QL query syntax".
  */
 
 export type Expression =
@@ -26,7 +26,7 @@ export type QueryCommand =
   | { readonly kind: 'sort'; readonly field: string; readonly isDescending: boolean }
   | { readonly kind: 'limit'; readonly count: number };
 
-/** The query is not one that Insights, or this engine, understands. */
+/** The query is wrong, or uses something that this parser does not know. */
 export class MalformedQuery extends Error {}
 
 /** A text in quotes, a regular expression, a field in backquotes, a symbol, or a word. */
@@ -43,7 +43,7 @@ export function parseQuery(query: string): QueryCommand[] {
   return commands;
 }
 
-/** Every field of the log that a query reads; not those that it makes itself. */
+/** The fields of the log that a query reads, without those that the query itself makes. */
 export function fieldsOf(commands: readonly QueryCommand[]): string[] {
   const made = new Set<string>();
   const read = new Set<string>();

@@ -4,7 +4,7 @@ import { type Aggregate, type Expression, MalformedQuery, type QueryCommand } fr
 /** The fields of one event, or of one row that `stats` made. */
 export type Row = ReadonlyMap<string, string>;
 
-/** What a query without `limit` returns at most. Source: CloudWatch Logs API, "StartQuery". */
+/** The most rows that a query without `limit` returns. Source: CloudWatch Logs API, "StartQuery". */
 const LIMIT_DEFAULT = 10_000;
 
 /** An event and the group that it is in. */

@@ -14,7 +14,7 @@ const LENGTH_BYTES = 4;
  */
 const PIECE_BYTES = 1024 * 1024;
 
-/** Content under a name that no reader knows. It is on disk, except for its end. */
+/** Content in a file that is not published yet. All but its end is on disk. */
 export interface Draft {
   readonly path: string;
   readonly size: number;
