@@ -13,7 +13,7 @@ const ROWS: Readonly<Record<string, object>> = {
     name: { S: 'bench' },
     key_prefix: { S: 'svc_live_abc' },
     created_at: { N: '1790000000000' },
-    // The use of a key is noted at most once a minute. This last use is so far in the future that none is noted.
+    // The use of a key is noted at most once a minute after this time. It is far in the future, so no use is noted.
     last_used_at: { N: '4000000000000' },
   },
   FILES_TABLE: {

@@ -87,7 +87,7 @@ class Account {
     await this.clock.sleep(this.#latency('write'));
     return seq;
   }
-  /** @param seq  the condition on `next_seq`; undefined for none. @returns the outcome, and the `next_seq` that it found. */
+  /** @param seq  the value that `next_seq` must have; undefined: any. @returns the outcome, and the `next_seq` that it found. */
   async transact(units: { items: number; indexes: number }, seq?: number): Promise<[Outcome, number]> {
     this.cost.transactions += 1;
     this.cost.writeUnits += 2 * units.items;
@@ -117,7 +117,7 @@ class Account {
 const jitter = (failures: number, firstMs = 25, longestMs = 500) =>
   Math.random() * Math.min(longestMs, firstMs * 2 ** failures);
 
-/** Repeats a transaction until it meets no other. */
+/** Repeats a transaction until it does not conflict with another. */
 async function despiteConflicts(account: Account, items: number, indexes: number): Promise<void> {
   for (let failures = 0; ; failures++) {
     if ((await account.transact({ items, indexes }))[0] === 'done') return;

@@ -30,10 +30,10 @@ const PLAIN = 'plain bundle';
 const BARE = 'the same steps without middleware';
 
 /**
- * Measures how large functions are, and how long they take to load, to answer their first request and to answer a warm one, each beside a
- * plain bundle of the same handler: the SDK as it comes, esbuild without settings, nothing done ahead. A warm request is also measured
- * beside the same steps without middleware. AWS is a server on this machine that answers at once. Times are processor time, so that
- * other load on the machine changes them little.
+ * Measures the size of functions, and the time to load them, to answer a first request and to answer a warm one. Each is compared with a
+ * plain bundle of the same handler: the SDK as published, esbuild without settings, no warm-up. A warm request is also compared with
+ * the same steps without middleware. AWS is a server on this machine that answers at once. Times are processor time, so that other load
+ * on the machine changes them little.
  */
 export async function benchFunctions(): Promise<Measurement[]> {
   const dir = await mkdtemp(join(tmpdir(), 'file-hosting-functions-'));

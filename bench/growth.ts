@@ -10,12 +10,12 @@ import { FILE_COUNTS, GROWING, growthMetric } from './results.ts';
 
 const RUNS = 9;
 const LIMIT = 50;
-/** Of a large account, only the files that are read have rows: a million rows would take half an hour. */
+/** In an account with more files, only the files that are read have rows: writing a million rows would take half an hour. */
 const ALL_ROWS_MAX = 10_000;
 
 /**
- * Measures what a page of the list and a search take as an account grows, in time and in read units. Every thousandth file, and at
- * least one, is found by the search.
+ * Measures the time and the read units of a page of the list and of a search in accounts of growing size. The search finds every
+ * thousandth file, at least one.
  */
 export function benchGrowth(): Promise<Measurement[]> {
   return withLocalService(async (service) => {

@@ -15,7 +15,7 @@ export interface BenchedService extends LocalService {
   /** An API key of an account without files. */
   readonly key: string;
   readonly byKey: Client;
-  /** The database itself, past the checks of the local AWS. */
+  /** The address of the database itself, without the checks of the local AWS. */
   readonly dynamoDbEndpoint: string;
 }
 

@@ -3,7 +3,7 @@ export interface Measurement {
   readonly metric: string;
   readonly value: number;
   readonly unit: string;
-  /** The same, measured of something else in the same run. */
+  /** What it is compared with: the same quantity of something else, measured in the same run. */
   readonly beside?: { readonly what: string; readonly value: number };
 }
 

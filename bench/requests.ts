@@ -89,7 +89,7 @@ async function measureEach(byKey: BenchedService['byKey'], measure: Measure): Pr
 
 interface Request {
   readonly name: string;
-  /** @param index  that of the client, from 0 on. */
+  /** @param index  the number of the client, from 0 on. */
   readonly send: (index: number) => Promise<{ readonly status: number }>;
   readonly expected: number;
 }

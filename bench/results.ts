@@ -34,14 +34,14 @@ export function describeMachine(): Results['machine'] {
   return { processor: first?.model.trim() ?? '', processors: 1 + others.length, node: process.version, load };
 }
 
-/** What a request costs of AWS: the columns of a table. Its metrics are called `<request>: <column>`. */
+/** What a request uses of AWS: the columns of a table. The metrics are called `<request>: <column>`. */
 export const COST_COLUMNS = ['calls', 'rounds', 'write units', 'read units'] as const;
 
 /** What grows with the number of files of an account. */
 export const GROWING = ['first page', 'last page', 'search for a few files'] as const;
 export const FILE_COUNTS = [100, 1_000, 10_000, 100_000, 1_000_000] as const;
 
-/** The metric of one point of the growth, in milliseconds; that in read units ends with `: read units`. */
+/** The name of the metric for one point of the growth, in milliseconds. The metric in read units has `: read units` appended. */
 export function growthMetric(what: (typeof GROWING)[number], count: number): string {
   return `${what}, of ${count.toLocaleString('en-US')} files`;
 }
