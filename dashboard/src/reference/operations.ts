@@ -5,7 +5,7 @@ import { strings } from '../strings.ts';
 import { type Sampled, samplesOf } from './samples.ts';
 import './swagger-ui.css';
 
-/** An OpenAPI document, as far as this page reads it. */
+/** The parts of an OpenAPI document that this page reads. */
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly responses: Readonly<Record<string, Answer>> };
@@ -21,7 +21,7 @@ interface Answer {
 
 export const DOCUMENT_PATH = `${API}/openapi.json`;
 
-/** The element with the rendered operations. There is one as long as the page lives, because Swagger UI is never unmounted. */
+/** The element with the rendered operations. It is made once and kept, because Swagger UI cannot be unmounted. */
 let rendered: Promise<HTMLElement> | undefined;
 
 /** Renders the service's own document. @throws Error when it cannot be loaded; the next call tries again. */
@@ -53,8 +53,8 @@ async function render(): Promise<HTMLElement> {
 }
 
 /**
- * Leaves out what makes the page long and says nothing: HEAD, which is like GET on every path, and the body and the headers of
- * errors, which all have the same.
+ * Leaves out parts that make the page long without saying anything new: HEAD, which is like GET on every path, and the body and the
+ * headers of errors, which are the same for all.
  */
 function shortened({ paths, components, ...rest }: Document): Document {
   const answer = (given: Answer | { readonly $ref: string }): Answer =>
@@ -84,7 +84,7 @@ const ownPage: Plugin = ({ React: { createElement: element } }) => ({
   },
   wrapComponents: {
     authorizeOperationBtn: () => () => null,
-    // Its inputs have no names of their own.
+    // Swagger UI gives its inputs no accessible names, so this adds a label.
     JsonSchemaForm: (Original) => (props) =>
       element(
         'label',
@@ -96,7 +96,7 @@ const ownPage: Plugin = ({ React: { createElement: element } }) => ({
   statePlugins: {
     spec: {
       wrapSelectors: {
-        // A login leads the browser to other sites, which requests of this page cannot follow.
+        // A login redirects to another site, and a request of this page cannot follow that.
         allowTryItOutFor:
           () =>
           (_state, path = '') =>

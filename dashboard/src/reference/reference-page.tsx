@@ -12,7 +12,7 @@ import styles from './reference-page.module.css';
 
 const words = strings.reference;
 
-/** The reference of the API: its operations as the OpenAPI document describes them, to be tried out, and its errors. */
+/** The API reference: the operations of the OpenAPI document, which people can try out, and the errors. */
 export function ReferencePage() {
   usePageTitle(words.title);
   return (

@@ -16,7 +16,7 @@ export interface Sampled {
 
 type Paths = Readonly<Record<string, Readonly<Record<string, Sampled>>>>;
 
-/** Shows the samples of each operation before its answers. @param paths  of the document that is rendered. */
+/** Shows the samples of each operation before its answers. @param paths  the paths of the document that is rendered. */
 export const samplesOf =
   (paths: Paths): Plugin =>
   ({ React: { createElement: element, useState } }) => ({

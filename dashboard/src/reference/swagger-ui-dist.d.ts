@@ -1,4 +1,4 @@
-/** What the dashboard uses of Swagger UI, which brings no types. It has a React of its own. */
+/** The parts of Swagger UI that the dashboard uses. The package has no types, and its own copy of React. */
 declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
   type Node = unknown;
   type Component = (props: never) => Node;
@@ -10,7 +10,7 @@ declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
 
   type Selector = (state: unknown, ...args: readonly string[]) => boolean;
 
-  /** A function of the system that makes components, wraps those of the same name, and wraps selectors of the document. */
+  /** A plugin of Swagger UI: it adds components, wraps existing ones, and wraps selectors of the document. */
   export type Plugin = (system: { readonly React: React }) => {
     readonly components?: Readonly<
       Record<string, (props: { getComponent(name: string, isConnected: boolean): Component }) => Node>
@@ -21,7 +21,7 @@ declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
     };
   };
 
-  /** Renders a document in an element, which it never leaves again. */
+  /** Renders a document in an element. It cannot be removed from the element again. */
   export default function swaggerUi(options: {
     readonly domNode: HTMLElement;
     readonly spec: object;

@@ -49,7 +49,7 @@ export function LoadFailure({
   onAction,
 }: {
   words: string;
-  /** What failed, if it was a request. */
+  /** The error of the request, if a request failed. */
   error?: unknown;
   isStale?: boolean;
   action?: string;

@@ -7,7 +7,7 @@ import { messageFor } from './notify.ts';
 
 /**
  * Tells screen readers that something is loading; sighted users see a skeleton.
- * @param reason  why the last attempt failed, if one did: it is shown to everyone, because retries may take a minute.
+ * @param reason  why the last attempt failed, if one failed. It is shown while the next attempts run, because they may take a minute.
  */
 export function Loading({ reason }: { reason: Error | null }) {
   if (!reason) return <VisuallyHidden role="status">{strings.loading}</VisuallyHidden>;
