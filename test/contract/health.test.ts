@@ -23,7 +23,7 @@ describe('contract: health', () => {
     expect([status, body]).toEqual([200, { status: 'ok', db: 'ok', storage: 'ok' }]);
   });
 
-  test('the health check names the commit of the code that answers, in a header', async () => {
+  test('the health check sends the commit of its code in a header', async () => {
     const { headers } = await firstHealth();
     expect(headers.get('x-commit')).toBe(service.lambda.find('HealthFunction').variables.COMMIT);
   });

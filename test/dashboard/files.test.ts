@@ -16,7 +16,7 @@ describe.runIf(HAS_BROWSER)('the files page', () => {
   beforeAll(async () => {
     [service, browser] = await Promise.all([borrowTestService(), sharedBrowser()]);
     account = await service.newAccount();
-    // One after the other: at once they would conflict at the row of the account, and be tried again.
+    // One after the other, because simultaneous uploads would conflict at the row of the account and be tried again.
     for (const name of [...NAMES.slice(-2), ...NAMES.slice(0, -2)]) await uploadThrough('inline', account, name, name);
   });
   afterAll(async () => {

@@ -52,7 +52,7 @@ describe.runIf(HAS_BROWSER)('the API reference', () => {
     expect(ids.sort()).toEqual(documented.sort());
   });
 
-  test('uploads a file that is chosen, and lists it, with the session of its reader', async () => {
+  test('uploads a chosen file, and lists it, with the session of the person who is logged in', async () => {
     const upload = await tryOut('uploadFile');
     await upload
       .locator('input[type=file]')
@@ -89,7 +89,7 @@ describe.runIf(HAS_BROWSER)('the API reference', () => {
     await expect.poll(isDark).toBe(false);
   });
 
-  test('is still there after another page was shown, and sends no requests to other hosts', async () => {
+  test('is shown again after another page, and sends no requests to other hosts', async () => {
     await page.getByRole('link', { name: 'API keys' }).click();
     await page.getByRole('button', { name: 'Create API key' }).waitFor();
     await page.getByRole('link', { name: 'API reference' }).click();

@@ -8,7 +8,7 @@ const page = readFileSync(join(import.meta.dirname, '../../docs/alarms.md'), 'ut
 const [, ...parts] = page.split(/^## /m);
 const sections = parts.map((part) => ({ name: part.split('\n', 1)[0] ?? '', text: part }));
 
-test('the page on alarms has one section for each alarm, and none besides', () => {
+test('the page on alarms has exactly one section for each alarm', () => {
   expect(sections.map(({ name }) => name)).toEqual(Object.keys(ALARMS));
 });
 

@@ -1,11 +1,11 @@
 /** A fenced block of a document. */
 export interface Block {
-  /** What stands after the fence, such as `sh`; empty if nothing does. */
+  /** The text after the fence, such as `sh`; may be empty. */
   readonly language: string;
   readonly code: string;
   /** The number of its first line in the page. */
   readonly line: number;
-  /** The mark before it, or the one at the top of its page, which holds for all its blocks. */
+  /** The mark before the block; otherwise the mark at the top of the page, which applies to all its blocks. */
   readonly mark: Mark | undefined;
 }
 
@@ -13,7 +13,7 @@ export interface Block {
 export interface Mark {
   /** `not run: <reason>`, or `checked by <test files>`. */
   readonly text: string;
-  /** It holds for every block of the page. */
+  /** True: it applies to every block of the page. */
   readonly isOfPage: boolean;
 }
 

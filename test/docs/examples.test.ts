@@ -32,7 +32,7 @@ const blocksOfPage = (page: string) => blocksOf(readFileSync(join(ROOT, page), '
 /** The languages of blocks that are data, or pictures made of characters. */
 const NO_PROGRAMS = ['', 'json'];
 
-/** The reasons that a mark may give, and what is in each line of a block that has this reason. */
+/** The reasons that a mark may give, each with a pattern that every line of its block must match. */
 const REASONS: Readonly<Record<string, RegExp>> = {
   'it starts the service': /\bnpm start$/,
   'it runs tests': /\bnpm test$|^npx vitest run /,
@@ -72,7 +72,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Puts what a reader would put in place of the examples of addresses, keys and ids. */
+/** Replaces the placeholders for addresses, keys and ids by real ones, as a reader would. */
 function filled(code: string, key: string, id: string): string {
   return code
     .replaceAll(/http:\/\/localhost:8787|https:\/\/files\.example\.com/g, service.urls.root_url)
@@ -80,7 +80,7 @@ function filled(code: string, key: string, id: string): string {
     .replaceAll('<id>', id);
 }
 
-/** The place of an account's examples, which read its key, or the cookie of its session. */
+/** The place in which examples run with an account: its key and the cookie of its session are in the variables. */
 const placeOf = ({ key, cookie }: TestAccount, more: Record<string, string> = {}): Place => ({
   project,
   variables: {

@@ -25,7 +25,7 @@ test('the picture shows a point for each number of files, on logarithmic axes', 
   expect([1, 10, 100, 10_000].map((value) => place(value, { from: 0, to: 4 }))).toEqual([0, 0.25, 0.5, 1]);
 });
 
-test('a measurement beside another is three lines: both values, and their ratio', () => {
+test('a measurement that is compared with another gives three lines: both values, and their ratio', () => {
   const beside = { what: 'plain', value: 4 };
   expect(linesOf({ metric: 'import', value: 1, unit: 'ms', beside })).toEqual([
     { metric: 'import', value: 1, unit: 'ms' },

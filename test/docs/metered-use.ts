@@ -32,7 +32,7 @@ export async function meterUse(service: TestService): Promise<Record<MeteredRequ
   const ofLimiter = await use(() => refused(limited.byKey, 429), 'request', 'metrics', 'metrics');
   const inline = await use(() => done(uploader.byKey.upload('a.bin', SMALL_FILE)), 'request', 'metrics');
   const sweep = await use(() => service.invoke('SweepFunction', {}), 'swept', 'metrics');
-  // Before any deletion, because a sweep removes their notes.
+  // This sweeps before any deletion is measured, because after one a sweep would also remove notes.
   const seal = await useOfSeal(service, sealed, [inline, sweep]);
   return {
     inline,
@@ -55,10 +55,10 @@ export async function meterUse(service: TestService): Promise<Record<MeteredRequ
   };
 }
 
-/** The limit of requests a minute that one of the accounts has used up. */
+/** The limit of requests per minute. One of the accounts uses it up. */
 export const LOW_LIMIT = 10;
 
-/** Uploads the last file of a leaf, and has it sealed. @returns what that uses more than any upload and an idle sweep. */
+/** Uploads the last file of a leaf, and sweeps, which seals the leaf. @returns what that uses in addition to `others`. */
 async function useOfSeal(service: TestService, { byKey }: TestAccount, others: readonly Use[]): Promise<Use> {
   const act = async () => {
     await done(byKey.upload('a.bin', SMALL_FILE));
@@ -71,8 +71,8 @@ async function useOfSeal(service: TestService, { byKey }: TestAccount, others: r
 }
 
 /**
- * Makes an account that uploads, one with many files, one that has used up a limit, one whose next file fills a leaf, and links and
- * files that have not been used.
+ * Makes an account that uploads, one with many files, one that has used up a limit, one whose next file fills a leaf, links that were
+ * not opened, and files to delete.
  */
 async function prepare(service: TestService) {
   const [uploader, lister, limited, sealed] = [
@@ -95,7 +95,7 @@ async function prepare(service: TestService) {
     const other = await done(uploader.byKey.upload('b', SMALL_FILE));
     removable.push(String(other.body.id));
   }
-  // Making its key was the first request. What it is refused now is measured first, before a minute is over.
+  // The first request was the one that made its key. The refusals of this account are measured first, before its minute is over.
   for (let request = 1; request < LOW_LIMIT; request++) await refused(limited.byKey, 404);
   await refused(limited.byKey, 429);
   // Wait for all log lines of these requests, so that none arrives later. A new account is three requests. A refusal by the
@@ -103,7 +103,7 @@ async function prepare(service: TestService) {
   const uploads = links.length + removable.length + 1;
   const requests = Array.from({ length: 5 * 3 + uploads + LOW_LIMIT }, () => 'request');
   const metrics = Array.from({ length: uploads + LOW_LIMIT + 1 }, () => 'metrics');
-  // A new account is a login and a new key.
+  // Each new account has two events: its login and its new key.
   const audits = Array.from({ length: 5 * 2 }, () => 'audit');
   await linesOf(() => service.logs, [...requests, ...metrics, ...audits]);
   return { uploader, lister, limited, sealed, links, removable };
@@ -118,7 +118,7 @@ async function uploadDirectly(service: TestService, { byKey }: TestAccount): Pro
   await service.deliverEvents();
 }
 
-/** A run in a later quarter of an hour, in which the canary does not upload by the streaming server. */
+/** Runs the canary at a time of the hour at which it does not upload through the streaming server. */
 async function runCanary(service: TestService): Promise<void> {
   const { payload } = await service.invoke('CanaryFunction', { time: '2026-01-01T00:30:00Z' });
   if (payload !== '[]') throw new Error(`steps of the canary failed: ${payload}`);

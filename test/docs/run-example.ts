@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { inherited } from '../support/inherited.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
 
-/** The languages of the examples that this machine lacks; their examples are not run here. */
+/** The languages whose programs this machine lacks. Their examples are not run here. */
 export const MISSING: ReadonlySet<string> = new Set([
   ...lacks('python', 'python3', ['-c', 'import requests'], 'Python with the package requests'),
   ...lacks('go', 'go', ['version'], 'Go'),
@@ -30,7 +30,7 @@ function lacks(language: string, command: string, args: string[], name: string):
   }
 }
 
-/** The command `file-hosting` is among them. */
+/** The folder of the commands of npm packages, among them `file-hosting`. */
 const BINARIES = join(import.meta.dirname, '../../node_modules/.bin');
 
 /** Where examples run: a project with the client (`test/support/project.ts`), and the variables that they read. */
@@ -65,7 +65,7 @@ for line in sys.stdin:
 
 let python: ChildProcess | undefined;
 
-/** One call at a time. The process ends with that of the tests, when its input ends. */
+/** Runs one example at a time. The Python process ends when its input ends, together with the process of the tests. */
 async function runPython(code: string, { project, variables }: Place): Promise<string> {
   python ??= spawn('python3', ['-c', PYTHON], { env: inherited(), stdio: ['pipe', 'pipe', 'inherit'] });
   const { stdin, stdout } = python as ChildProcess & { stdin: NodeJS.WritableStream; stdout: NodeJS.ReadableStream };
@@ -86,9 +86,9 @@ export const RUNNERS: Readonly<Record<string, (code: string, place: Place) => Pr
   go: (code, place) => run(place, join(place.project, 'go', 'examples'), [goName(code)]),
 };
 
-/** Makes the directory of a project one in which examples find what they need. */
+/** Puts everything that examples need into the directory of a project. */
 export async function prepareProject(project: string, goExamples: readonly string[]): Promise<void> {
-  // curl fails when the answer is an error, which it would only print.
+  // With this setting curl fails when the answer is an error. Without it, curl would only print the error.
   await writeFile(join(project, '.curlrc'), 'silent\nshow-error\nfail-with-body\n');
   for (const name of ['photo.jpg', 'film.mp4', 'report.pdf', 'backup.tar'])
     await writeFile(join(project, name), `This is ${name}.`);

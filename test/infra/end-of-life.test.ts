@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { resourcesOf, templatesOf } from '../support/synthesize-stage.ts';
 
 /**
- * What AWS or the Node project will stop supporting, and when. Each test fails half a year before that, so that there is time to
- * change. A version that has no announced end is looked up again by the given date.
+ * The days on which AWS or the Node project stop supporting the versions that we use. Each test fails half a year before its day, so
+ * that there is time to change. For a version without an announced end, the day is when a person has to look it up again.
  */
 const ENDS = {
   // nodejs.org/en/about/previous-releases, and Lambda Developer Guide, "Lambda runtimes" (deprecation on the same day).

@@ -20,9 +20,9 @@ import { onlySynthesized } from '../support/synthesized.ts';
 import { withFault } from '../support/with-fault.ts';
 
 /**
- * Each alarm of the template starts at a fault, and not without it. The values of our own metrics are those that the service writes
- * while the fault is provoked. AWS writes its metrics itself: there the test makes up values, of metrics whose names and dimensions
- * test/infra/operations/published-metrics.ts has from AWS's documentation.
+ * Each alarm of the template starts at its fault, and does not start without it. For our own metrics, the test causes the fault and
+ * takes the values that the service writes. For the metrics that AWS writes, the test makes up values; their names and dimensions are
+ * checked against AWS's documentation (test/infra/operations/published-metrics.ts).
  */
 
 const MINUTE = 60_000;
@@ -115,7 +115,7 @@ async function runCanary(): Promise<unknown> {
   return service.invoke('CanaryFunction', { time: '2026-01-01T00:30:00Z' });
 }
 
-/** Not the health check, whose outcome is kept for some seconds. */
+/** Makes the upload of the canary fail. (The health check would be no use, because its result is cached for some seconds.) */
 const failAsCanary = () =>
   withFault(service, { match: { service: 's3', operation: 'PutObject' }, effect: 'error-before' }, runCanary);
 
@@ -142,7 +142,7 @@ function placesTaken(StreamingPlaces: number): MetricValue[] {
   return valuesInLog(lines);
 }
 
-/** What the filter of the access log makes of a request that the gateway refused with this type of its responses. */
+/** The values that the metric filter of the access log writes for a request that the gateway answered with this type of response. */
 async function throttles(type: string): Promise<MetricValue[]> {
   const { Properties: stage } = await onlySynthesized('Api', 'AWS::ApiGateway::Stage');
   const { Properties: filter } = await onlySynthesized('Api', 'AWS::Logs::MetricFilter');
@@ -256,28 +256,28 @@ const DRIVEN: Readonly<Record<AlarmName, Driven>> = {
   },
 };
 
-test('the alarms of the templates that notify a topic are those of the list, and this file drives each', () => {
+test('the templates have exactly the alarms of the list, and this file tests each of them', () => {
   expect([...alarms.keys()].toSorted()).toEqual(Object.keys(ALARMS).toSorted());
 });
 
 describe.each(Object.entries(DRIVEN))('the alarm %s', (name, { starts, stays }) => {
   const isStarted = (values: readonly MetricValue[]) => isAlarming(alarms.get(name) as TemplateAlarm, values, NOW);
 
-  test('starts at the fault that it is for', async () => {
+  test('starts at its fault', async () => {
     expect(isStarted(await starts())).toBe(true);
   });
 
-  test('does not start at less than that', async () => {
+  test('does not start just below its threshold', async () => {
     expect(isStarted(await stays())).toBe(false);
   });
 });
 
-test('when all data is missing, only alarms on metrics that are written without traffic start', () => {
+test('when all data is missing, only the alarms start whose metrics are written even without traffic', () => {
   const started = [...alarms.values()].filter((alarm) => isAlarming(alarm, [], NOW)).map(({ name }) => name);
   expect(started.toSorted()).toEqual(['CanaryFailing', 'SweeperLag']);
 });
 
-describe('the error budget, at 40 requests an hour, most of them of the canary:', () => {
+describe('the error budget, at 40 requests an hour, fewer than the canary alone sends:', () => {
   /** One request every 1.5 minutes; those of the given last minutes fail, each `every`-th. */
   function requests(name: 'ApiBudgetFast' | 'ApiBudgetSlow', hasFailed: (minutesAgo: number) => boolean) {
     return ofAws(name, { '5XXError': 1, Count: 1 }, 360).filter(({ at, metric }) => {

@@ -5,7 +5,7 @@ import { type Operator, operatorOf } from '../support/operator.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { withFault } from '../support/with-fault.ts';
 
-/** The canary, against the local service. test/service/alarms.test.ts drives its alarm, test/admin its key. */
+/** Tests the canary on the local service. test/service/alarms.test.ts tests its alarm, and test/admin its key. */
 
 const FIRST_QUARTER = '2026-01-01T00:10:00Z';
 const LATER = '2026-01-01T00:15:00Z';

@@ -54,7 +54,7 @@ export function nextSeqStartsGroup(operator: Operator, accountId: string): Promi
   return skipTo(operator, accountId, (next) => (Math.floor(next / 8_192) + 1) * 8_192);
 }
 
-/** Makes the account's next file the last of a leaf of the listing; likewise. */
+/** Makes the account's next file the last of a leaf of the listing, in the same way. */
 export function nextSeqEndsLeaf(operator: Operator, accountId: string): Promise<void> {
   return skipTo(operator, accountId, (next) => (Math.floor(next / 64) + 1) * 64 - 1);
 }

@@ -33,15 +33,15 @@ beforeAll(async () => {
     credentials: { accessKeyId: environment.AWS_ACCESS_KEY_ID, secretAccessKey: environment.AWS_SECRET_ACCESS_KEY },
   });
   account = await service.newAccount();
-  await liveADay();
+  await writeLines();
 });
 afterAll(async () => {
   logs.destroy();
   await service.close();
 });
 
-/** Everything that the queries ask for: uploads, refusals of function, gateway and edge, a failure, and all events of the trail. */
-async function liveADay(): Promise<void> {
+/** Makes the service write lines that every query finds: uploads, refusals of function, gateway and edge, a failure, all events of the trail. */
+async function writeLines(): Promise<void> {
   const { byKey, bySession, cookie, key } = account;
   const { body: file } = await byKey.upload(FILE_NAME, 'hello');
   await fetch(String(file.url)).then((response) => response.arrayBuffer());
@@ -144,13 +144,13 @@ describe('the saved query', () => {
     ]);
   });
 
-  test('refused-by-gateway counts what has no line of a function', async () => {
+  test('refused-by-gateway counts requests that no function has seen', async () => {
     expect(await run('refused-by-gateway')).toContainEqual(
       expect.objectContaining({ gateway_response: 'INVALID_API_KEY' }),
     );
   });
 
-  test('refusals-of-account tells the request ids of each reason', async () => {
+  test('refusals-of-account gives the request id of the last refusal for each reason', async () => {
     expect(await run('refusals-of-account')).toContainEqual(
       expect.objectContaining({
         route: 'completeUpload',
@@ -183,7 +183,7 @@ describe('the saved query', () => {
   });
 
   test.each(['by-account', 'by-key-prefix', 'by-client-address', 'refusals-of-account', 'audit-trail'] as const)(
-    '%s finds no line of others who sent the value in their user agent',
+    '%s finds no line of another client that has sent the value in its user agent',
     async (name) => {
       const before = await run(name);
       const value = String(asked[name]);
@@ -260,7 +260,7 @@ describe('the audit trail', () => {
       ]);
   });
 
-  test('has no secret, no file name and no name of a key, nor has any other line of a log', () => {
+  test('and all other logs have no secret, no file name and no name of a key', () => {
     const groups = service.logGroups.names.filter((group) => !group.includes('-Downloads'));
     const lines = groups.flatMap((group) => service.logGroups.between(group, 0, Date.now() + 1_000));
     expect(lines.length).toBeGreaterThan(20);
@@ -268,7 +268,7 @@ describe('the audit trail', () => {
     expect(lines.filter(({ message }) => secrets.some((secret) => message.includes(secret)))).toEqual([]);
   });
 
-  test('is kept for 90 days, and no role may do more to it than add lines', async () => {
+  test('is kept for 90 days, and every role may only add lines to it', async () => {
     const groups = await synthesized('Data', 'AWS::Logs::LogGroup');
     const [trail] = groups.filter(({ logicalId }) => logicalId.startsWith('AuditLog'));
     expect(trail?.Properties).toMatchObject({ RetentionInDays: 90 });

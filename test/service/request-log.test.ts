@@ -30,7 +30,7 @@ async function lineOf({ headers }: Answer): Promise<Line> {
 const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
 
 describe('the line of a request', () => {
-  test('says who sent it, from where, with which key, how many bytes came, and which file it made', async () => {
+  test('has the account, the address, the key prefix, the number of bytes, and the id of the file', async () => {
     const answer = await account.byKey.upload('a.txt', 'hello');
     expect(await lineOf(answer)).toMatchObject({
       level: 'info',
@@ -47,7 +47,7 @@ describe('the line of a request', () => {
     });
   });
 
-  test('has the prefix of a key that is no longer valid, and nothing more of it', async () => {
+  test('has the prefix of a key that is no longer valid, and no other part of the key', async () => {
     const { body } = await account.bySession.request<{ items: { id: string }[] }>('GET', '/api-keys');
     await account.bySession.request('DELETE', `/api-keys/${body.items[0]?.id}`);
     const line = await lineOf(await account.byKey.request('GET', '/files'));
@@ -89,7 +89,7 @@ describe('the line of a request', () => {
     expect(line).toMatchObject({ level: 'info', code: expect.any(String), account_id: account.id, ...expected });
   });
 
-  test('repeats nothing of a path or a body', async () => {
+  test('has no part of the path or the body', async () => {
     const answers = [
       await account.byKey.request('GET', '/files/my-secret-path'),
       await account.byKey.postJson('/files', { name: 7, mime_type: 'my-secret-body' }),
@@ -105,7 +105,7 @@ describe('the line of a request', () => {
   });
 });
 
-test('the line of the event says which direct upload has arrived, and whose it is', async () => {
+test('the line of the event has the id and the account of the direct upload that has arrived', async () => {
   const { body } = await askForTicket(account.byKey, 'a.txt', 5);
   await fetch(body.upload.url, { method: 'PUT', headers: body.upload.headers, body: 'hello' });
   const arrived = () => service.logs.find((line) => line.includes('upload arrived') && line.includes(body.id)) ?? '';

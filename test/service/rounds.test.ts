@@ -118,7 +118,8 @@ test('a search among 5,000 files reads the names of 64 files from one item, and 
   expect(rare.answer.body.items.map(({ name }) => name)).toEqual(
     Array.from({ length: 50 }, (_, index) => `Rare photo ${4_957 - 50 * index}.jpeg`),
   );
-  // Each file of the page is too far from the next to be read with it: so the ids are read, half a unit for each leaf, then the rows.
+  // The files of the page are too far from each other to be read as ranges. So their ids are read, half a unit for each leaf, then their
+  // rows.
   expect(rare).toMatchObject({ calls: 6 + 2, rounds: 5 });
   expect(rare.readUnits).toBeLessThanOrEqual(nothing.readUnits + 25 + 50);
 });

@@ -31,7 +31,7 @@ test('each alarm notifies the topic of its urgency, when it starts and when it e
   }
 });
 
-test('what mends itself, or leaves time, is a ticket', () => {
+test('only alarms about failures that users notice now are pages', () => {
   const pages = Object.entries(ALARMS).filter(([, { urgency }]) => urgency === 'page');
   expect(pages.map(([name]) => name)).toEqual([
     'InternalError',

@@ -1,6 +1,6 @@
 /**
- * The metrics of AWS services that our alarms use, with all dimensions that each needs. Our code does not write them, so no test
- * can see them arise; these lists are copied from AWS's documentation.
+ * The metrics of AWS services that our alarms use, with all dimensions that each needs. AWS writes them, not our code, so no test can
+ * check them against what is written. These lists are copied from AWS's documentation.
  */
 export const PUBLISHED_METRICS: Readonly<Record<string, { readonly [metric: string]: readonly string[] }>> = {
   // API Gateway Developer Guide, "Amazon API Gateway dimensions and metrics".

@@ -509,7 +509,7 @@ describe('who may log in', () => {
     expect(await variablesOf(who)).toEqual(variables);
   });
 
-  test('is no one in the stages of AWS until an operator writes people into the file', () => {
+  test('has empty lists in the files of the AWS stages, until an operator adds people', () => {
     for (const { whoMayLogIn } of [STAGES.prod, STAGES.dev]) expect(whoMayLogIn).toEqual({ domains: [], emails: [] });
   });
 });

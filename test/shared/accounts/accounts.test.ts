@@ -50,7 +50,7 @@ describe('a login', () => {
     });
   });
 
-  test('makes one account when it happens twice at once', async () => {
+  test('makes one account when it happens twice at the same time', async () => {
     const someone = profile();
     const both = await Promise.all([1_000, 2_000].map((now) => upsertAccountAtLogin(accounts, someone, () => now)));
     expect(new Set(both.map(({ createdAt }) => createdAt)).size).toBe(1);

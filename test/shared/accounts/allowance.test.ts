@@ -43,7 +43,7 @@ describe('the bytes of a day', () => {
     await expectBalance(service, accountId, { files: 2, bytes: 20 });
   });
 
-  test('are not the reason given for a file that is larger than the account’s whole storage', async () => {
+  test('are not the reported reason when the file is larger than the account’s whole storage', async () => {
     const accountId = await newAccount(service);
     const small = { storageLimitBytes: 5, uploadBytesPerDay: 5 };
     await expect(upload(service, accountId, 'x'.repeat(6), small)).rejects.toMatchObject({
@@ -147,7 +147,7 @@ describe('a body that cannot fit is refused before its content is read', () => {
 });
 
 describe('bytes that were sent but did not become a file', () => {
-  test('are added to the day, or begin it; a day that a server with a clock ahead has begun goes on', async () => {
+  test('are added to the day, or begin it, even if a server whose clock is ahead has begun the next day', async () => {
     const accountId = await newAccount(service);
     await countDiscardedBytes(stores.accounts, accountId, MIB, () => noon);
     await countDiscardedBytes(stores.accounts, accountId, MIB, () => lastSecond);

@@ -103,7 +103,7 @@ describe('a transaction', () => {
     });
   });
 
-  test('with a failed condition is not tried again, and names the condition', async () => {
+  test('is not tried again when a condition fails, and names the condition', async () => {
     const id = crypto.randomUUID();
     await transact([ifAbsent(id)], inTime());
     proxy.calls.length = 0;

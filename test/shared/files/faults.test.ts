@@ -184,7 +184,7 @@ async function sweepWorkOf(accountId: string): Promise<void> {
   }
 }
 
-/** What a sweep does with the notes of the account. */
+/** Sweeps only the notes of the account. */
 async function sweepNotesOf(accountId: string): Promise<void> {
   async function* ofAccount(shard: number, time: number) {
     for await (const note of stores.notes.begunBefore(shard, time)) if (note.accountId === accountId) yield note;
@@ -247,7 +247,7 @@ test.each(Object.entries(SCENARIOS))(
   async (_, scenario) => {
     const trials = await tryEverywhere(scenario);
     expect(trials.length).toBeGreaterThanOrEqual(2);
-    // Twice: a sweeper that died holds its rows for a while.
+    // It sweeps twice, because a sweeper that died holds its rows until their leases end.
     await sweepAt(service, Date.now() + 2 * HOUR_MS);
     await sweepAt(service, Date.now() + 3 * HOUR_MS);
     const veryLate = trials.filter(({ trial }) => trial.late === 'after the sweeper');
@@ -259,7 +259,7 @@ test.each(Object.entries(SCENARIOS))(
       expect({ trial, differences, left }).toEqual({ trial, differences: [], left: [] });
       expect(possible, JSON.stringify(trial)).toContain(computed.fileCount);
     }
-    // For the walk, or the bucket's lifecycle: bytes that arrived directly and were copied, and objects that came late.
+    // These are left to the walk, or to the lifecycle of the bucket: bytes that arrived directly and were copied, and late objects.
     const lateKeys = new Set(trials.map(({ lateKey }) => lateKey));
     const isForTheWalk = (key: string) => scenario.isForm || key.startsWith('incoming/') || lateKeys.has(key);
     expect((await strayKeys(service)).filter((key) => !isForTheWalk(key))).toEqual([]);

@@ -146,7 +146,7 @@ describe('a ticket with a used key', () => {
     await expectBalance(service, id, { files: 1, bytes: 5 });
   });
 
-  test('is answered with the file that the ticket has become, even when that was deleted since', async () => {
+  test('is answered with the file that the ticket has become, even if that file has been deleted since', async () => {
     const id = await newAccount(service);
     const key = newKey();
     const first = await askForTicket(service, id, 5, key);

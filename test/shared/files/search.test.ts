@@ -155,7 +155,7 @@ describe('a search over sealed leaves', () => {
     expect(await differencesOf(accountId)).toEqual([]);
   });
 
-  test('leaves a file that is deleted while the search reads out of the page, but counts it', async () => {
+  test('counts a file that is deleted while the search reads, but leaves it out of the page', async () => {
     const { accountId, files } = await accountWith(130);
     const late: typeof stores.seals = {
       ...stores.seals,
@@ -203,7 +203,7 @@ describe('a search over sealed leaves', () => {
 });
 
 describe('the seal of a leaf', () => {
-  test('is written when the lease has ended, if a deletion came in its way', async () => {
+  test('is written after the lease has ended, if a deletion made the first attempt fail', async () => {
     const { accountId, files } = await accountWith(63);
     await add(accountId, 'last');
     const late: typeof stores.seals = {
@@ -255,7 +255,7 @@ describe('the seal of a leaf', () => {
   });
 });
 
-/** What a client knows of its files, by id. A file whose outcome it was not told may be there or not. */
+/** What a client knows of its files, by id. A file whose upload or deletion was not answered may exist or not. */
 class Model {
   readonly there = new Map<string, StoredFile>();
   /** Deletions that have begun, whatever was answered. */

@@ -50,7 +50,7 @@ describe('a sweep', () => {
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
 
-  test('logs whose ticket became no file, and how many attempts there were', async () => {
+  test('logs a ticket that became no file, with its account and the number of attempts', async () => {
     const accountId = await newAccount(service);
     const { id } = await newTicket(service, accountId, 5);
     const written = vi.spyOn(console, 'log').mockImplementation(() => {});
@@ -187,8 +187,8 @@ describe('a sweep that meets a renewal', () => {
     newTicket(service, accountId, 5, { idempotencyKey: 'k', clock: () => now });
 
   test.each([
-    ['renewed before it takes the row, which the index does not show yet', true],
-    ['renewed after it has taken the row', false],
+    ['renewed before the sweep takes the row, which the index does not show yet', true],
+    ['renewed after the sweep has taken the row', false],
   ])('leaves a renewed ticket alone: %s', async (_, isBefore) => {
     const accountId = await newAccount(service);
     const now = Date.now();
@@ -313,7 +313,7 @@ test('a deletion that cannot reach the bucket succeeds for the owner, and the sw
   await expectBalance(service, accountId, { files: 0, bytes: 0 });
 });
 
-test('a note of a deletion that cannot be read holds up no other work of the sweeper', async () => {
+test('a note that cannot be read does not stop the other work of the sweeper', async () => {
   const accountId = await unfinishedAccount();
   const notes = {
     ...stores.notes,
@@ -359,7 +359,7 @@ describe('the deletions that an account notes within five seconds', () => {
   const now = Date.now() - 3_600_000;
   const accountId = randomUUID();
   const ids = Array.from({ length: 240 }, () => randomUUID());
-  /** What each note cost, in write units. */
+  /** The cost of noting each deletion, in write units. */
   const units: number[] = [];
 
   beforeAll(async () => {
@@ -375,19 +375,19 @@ describe('the deletions that an account notes within five seconds', () => {
     return (await Promise.all(all)).flat().filter((note) => note.accountId === accountId);
   };
 
-  test('cost one write unit each, and two when there are many', () => {
+  test('cost one write unit each, and at most two when there are many', () => {
     expect(units.slice(0, 24)).toEqual(Array(24).fill(1));
     expect(Math.max(...units)).toBe(2);
   });
 
-  test('are in notes of at most 24 files, so that no note can outgrow an item', async () => {
+  test('are in notes of at most 24 files, so that no note exceeds the size of an item', async () => {
     const found = await notes();
     expect(found.flatMap(({ fileIds }) => fileIds).sort()).toEqual(ids.toSorted());
     expect(Math.max(...found.map(({ fileIds }) => fileIds.length))).toBe(24);
     expect(found.length).toBeLessThanOrEqual(17);
   });
 
-  test('are all found, however many they are, and leave nothing when they are removed', async () => {
+  test('are all found, however many they are, and no note is left after all are removed', async () => {
     const id = (n: number) => `${randomUUID().slice(0, -4)}${String(n).padStart(3, '0')}0`;
     const more = Array.from({ length: 60 }, (_, n) => id(n));
     for (const noted of more) await stores.notes.add({ accountId, id: noted }, now);

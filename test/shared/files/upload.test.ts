@@ -150,7 +150,7 @@ describe('an upload that ends early', () => {
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
-  test('because a part cannot be stored loses its other parts', async () => {
+  test('because a part cannot be stored removes its other parts', async () => {
     const accountId = await newAccount(service);
     const predicate = ({ operation }: { operation: string }) => operation === 'UploadPart';
     const fault = service.front.faults.add({ match: { predicate }, effect: 'error-before' });
@@ -239,7 +239,7 @@ describe('settling an upload', () => {
     await expectBalance(service, accountId, { files: 16, bytes: 16 });
   });
 
-  test('waits for a turn before its first attempt for as long as uploads of the account meet others', async () => {
+  test('waits for a turn before its first attempt while uploads of the account conflict with each other', async () => {
     const accountId = await newAccount(service);
     const stageOne = () => stage(service, accountId, chunks('x'));
     const settle = async (staged: Awaited<ReturnType<typeof stage>>) => {

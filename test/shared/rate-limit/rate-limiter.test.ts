@@ -12,8 +12,8 @@ const engine = dynamoDbClient();
 const tables = await createTables(engine);
 const proxy = await startDynamoDbProxy();
 const { rateLimitStore: store } = await import('../../../shared/aws/rate-limit-store.ts');
-// A crowd of calls, the proxy and the test share one thread here: on a busy machine the product's time-outs would be the fault
-// of the machine, not of the limiter.
+// Many simultaneous calls, the proxy and the test share one thread here. On a busy machine the product's time limits would therefore
+// fail calls although the limiter is right.
 const { dynamoDbOnce } = await import('../../../shared/aws/dynamodb.ts');
 const connections = dynamoDbOnce.config.requestHandler as NodeHttpHandler;
 for (const timeout of ['connectionTimeout', 'requestTimeout'] as const)
@@ -26,7 +26,7 @@ const START = Date.UTC(2026, 10, 21, 12, 0, 0, 3);
 
 /** A third of them for every change. */
 const runs = (all: number) => (IS_THOROUGH ? all : Math.ceil(all / 3));
-/** This many requests at once. Each that is refused has tried every slot. */
+/** This many requests are sent at once. Each request that is refused has tried every slot. */
 const CROWD = IS_THOROUGH ? 200 : 80;
 
 beforeEach(() => {

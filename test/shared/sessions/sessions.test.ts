@@ -154,7 +154,7 @@ describe('ending every session of an account', () => {
     expect(await sessions.removeAll(accountId, { last: sha256(own) })).toBe(2);
   });
 
-  test('ends, when it is repeated, the logins that came at the same time and were missed', async () => {
+  test('ends, when it is repeated, also the sessions of logins at the same time, which the first call may miss', async () => {
     const accountId = await newAccount();
     const [, ...tokens] = await Promise.all([
       sessions.removeAll(accountId),
