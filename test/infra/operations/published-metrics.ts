@@ -1,6 +1,7 @@
 /**
  * The metrics of AWS services that our alarms use, with all dimensions that each needs. AWS writes them, not our code, so no test can
- * check them against what is written. These lists are copied from AWS's documentation.
+ * check them against what is written. These lists are copied from AWS's documentation; those of DynamoDB, S3 and SQS were looked up on
+ * 2026-11-22.
  */
 export const PUBLISHED_METRICS: Readonly<Record<string, { readonly [metric: string]: readonly string[] }>> = {
   // API Gateway Developer Guide, "Amazon API Gateway dimensions and metrics".
@@ -11,15 +12,18 @@ export const PUBLISHED_METRICS: Readonly<Record<string, { readonly [metric: stri
     BytesDownloaded: ['DistributionId', 'Region'],
     Requests: ['DistributionId', 'Region'],
   },
-  // DynamoDB Developer Guide, "DynamoDB metrics and dimensions".
+  // DynamoDB Developer Guide, "DynamoDB metrics and dimensions": with only `TableName`, an index is not counted.
+  // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/metrics-dimensions.html
   'AWS/DynamoDB': {
     ReadThrottleEvents: ['TableName', 'GlobalSecondaryIndexName?'],
     WriteThrottleEvents: ['TableName', 'GlobalSecondaryIndexName?'],
   },
   // Lambda Developer Guide, "Types of metrics for Lambda functions" and "Monitoring concurrency".
   'AWS/Lambda': { Invocations: ['FunctionName'], ClaimedAccountConcurrency: [] },
-  // S3 User Guide, "Metrics and dimensions", request metrics.
+  // S3 User Guide, "Metrics and dimensions", "Amazon S3 request metrics in CloudWatch": `FilterId` is the id of the bucket's configuration.
+  // https://docs.aws.amazon.com/AmazonS3/latest/userguide/metrics-dimensions.html
   'AWS/S3': { PutRequests: ['BucketName', 'FilterId'] },
-  // SQS Developer Guide, "Available CloudWatch metrics for Amazon SQS".
+  // SQS Developer Guide, "Available CloudWatch metrics for Amazon SQS": `QueueName` is the only dimension.
+  // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
   'AWS/SQS': { ApproximateNumberOfMessagesVisible: ['QueueName'] },
 };
