@@ -1,4 +1,4 @@
-import type { Permission, PolicyEvaluator } from './policy-evaluator.ts';
+import type { Permission, PolicyEvaluator, Verdict } from './policy-evaluator.ts';
 import { type Account, type Caller, callerArn, type Principal } from './principals.ts';
 import { Problem } from './problem.ts';
 
@@ -41,7 +41,10 @@ export function createGate(
       }
       for (const { action, resource } of missing) onDenied({ principal: caller.name, action, resource });
       const [first] = missing;
-      if (first) throw new Problem('access-denied', denial(callerArn(caller, account), first));
+      if (!first) return;
+      const { bucket: _, ...alone } = first;
+      const verdicts = [await evaluator.judge(caller, first), await evaluator.judge(caller, alone)] as const;
+      throw new Problem('access-denied', denial(callerArn(caller, account), first, verdicts));
     },
     async allows(caller, permission) {
       const isAllowed = await evaluator.isAllowed(caller, permission);
@@ -52,8 +55,18 @@ export function createGate(
   };
 }
 
-const denial = (caller: string, { action, resource }: Permission) =>
-  `User: ${caller} is not authorized to perform: ${action} on resource: ${resource} because no identity-based policy allows the ${action} action`;
+/**
+ * The words of a denial. Source: S3 User Guide, "Troubleshoot access denied (403 Forbidden) errors".
+ * @param verdicts  of all policies together, and of the caller's own alone.
+ */
+function denial(caller: string, { action, resource }: Permission, [ofAll, ofIdentity]: readonly Verdict[]): string {
+  const policy = ofIdentity === 'ExplicitlyDenied' ? 'an identity-based' : 'a resource-based';
+  const reason =
+    ofAll === 'ExplicitlyDenied'
+      ? `with an explicit deny in ${policy} policy`
+      : `because no identity-based policy allows the ${action} action`;
+  return `User: ${caller} is not authorized to perform: ${action} on resource: ${resource} ${reason}`;
+}
 
 interface Statement {
   readonly Effect: string;

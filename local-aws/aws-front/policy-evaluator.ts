@@ -14,7 +14,12 @@ export interface Permission {
   readonly bucket?: string;
 }
 
+/** What IAM decides. An explicit denial comes from a statement with `Deny`, an implicit one from the lack of an `Allow`. */
+export type Verdict = 'Allowed' | 'ExplicitlyDenied' | 'ImplicitlyDenied';
+
 export interface PolicyEvaluator {
+  /** What the caller's own policies and that of the bucket together say. */
+  judge(caller: Caller, permission: Permission): Promise<Verdict>;
   /** Whether the caller's own policies and that of the bucket together allow it. */
   isAllowed(caller: Caller, permission: Permission): Promise<boolean>;
 }
@@ -32,10 +37,13 @@ export function createPolicyEvaluator(
   bucketPolicies: ReadonlyMap<string, PolicyDocument>,
 ): PolicyEvaluator {
   for (const [bucket, policy] of bucketPolicies) requireSupportedKeys(policy, `bucket ${bucket}`);
-  const verdicts = new Map<string, Promise<boolean>>();
+  const verdicts = new Map<string, Promise<Verdict>>();
 
   return {
-    isAllowed(caller, permission) {
+    async isAllowed(caller, permission) {
+      return (await this.judge(caller, permission)) === 'Allowed';
+    },
+    judge(caller, permission) {
       const bucketPolicy = bucketPolicies.get(permission.bucket ?? '');
       const policies = bucketPolicy ? [...caller.policies, bucketPolicy] : caller.policies;
       const context = relevantContext(caller, permission, policies, account);
@@ -107,7 +115,7 @@ async function simulate(
   bucketPolicy: PolicyDocument | undefined,
   contextVariables: Record<string, string | string[]>,
   account: Account,
-): Promise<boolean> {
+): Promise<Verdict> {
   const isAnonymous = !('accessKeyId' in caller);
   const listed = LISTED_WITHOUT_RESOURCE[action] ?? action;
   const asListed = (policy: PolicyDocument): PolicyDocument =>
@@ -129,7 +137,7 @@ async function simulate(
     ...(bucketPolicy && { resourcePolicy: bucketPolicy }),
   };
   const outcome = await runSimulation(simulation, {});
-  if (outcome.resultType !== 'error') return outcome.overallResult === 'Allowed';
+  if (outcome.resultType !== 'error') return outcome.overallResult;
   throw new Error(`cannot evaluate ${action} on ${resource} for ${caller.name}: ${JSON.stringify(outcome.errors)}`);
 }
 

@@ -43,6 +43,16 @@ export function isTransient(error: unknown): boolean {
   return ($metadata?.httpStatusCode ?? 0) >= 500;
 }
 
+/**
+ * True when a policy denies the call with `Deny`: this is how an operator stops uploads (docs/operate.md, "Brakes"). The templates have
+ * `Deny` only for requests without TLS. Source of the words: S3 User Guide, "Troubleshoot access denied (403 Forbidden) errors".
+ */
+function isStoppedByOperator(error: unknown): boolean {
+  return (
+    error instanceof Error && /^AccessDenied/.test(error.name) && error.message.includes('with an explicit deny in ')
+  );
+}
+
 interface AwsClient<Input extends object, Output extends object> {
   readonly middlewareStack: MiddlewareStack<Input, Output>;
   send: unknown;
@@ -50,7 +60,7 @@ interface AwsClient<Input extends object, Output extends object> {
 
 /**
  * Prepares a client: each of its calls keeps the time limit of the work that makes the call (`time-limit.ts`), and every transient
- * failure that remains after the client's own retries becomes `service_unavailable`. Refusals (a failed condition, a missing key, a
+ * failure that remains after the client's own retries becomes `service_unavailable`, and so does what an operator has stopped. Refusals (a failed condition, a missing key, a
  * missing grant) pass unchanged: the stores translate those that they expect.
  */
 export function limitAndTranslate<Input extends object, Output extends object>(client: AwsClient<Input, Output>): void {
@@ -66,6 +76,7 @@ export function limitAndTranslate<Input extends object, Output extends object>(c
       } catch (error) {
         // When we aborted the call, the error is the reason that we gave.
         limit?.throwIfAborted();
+        if (isStoppedByOperator(error)) throw serviceUnavailable({ detail: 'stopped by an operator', cause: error });
         throw isTransient(error) ? serviceUnavailable({ cause: error }) : error;
       }
     },

@@ -115,7 +115,9 @@ describe('a service whose operator stops', () => {
     const ticket = await byKey.postJson('/files', { name: 'a', mime_type: 'text/plain', size_bytes: 1 });
     expect([ticket.status, ticket.body]).toEqual([429, { error: 'rate_limit_exceeded' }]);
     const large = await byKey.upload('large.bin', 'x'.repeat(6_000_000));
-    expect([large.status, large.body]).toEqual([500, { error: 'internal_error' }]);
+    expect([large.status, large.body]).toEqual([503, { error: 'service_unavailable' }]);
+    expect(service.logs.join()).toContain('"detail":"stopped by an operator"');
+    expect(service.logs.join()).not.toContain('InternalError');
     const { status, body } = await byKey.request('GET', '/files');
     expect([status, body.total]).toEqual([200, 1]);
     expect((await byKey.request('DELETE', `/files/${fileId}`)).status).toBe(200);

@@ -91,7 +91,9 @@ test('a role that the policy of the bucket allows needs no policy of its own', a
 test('a role that the policy of the bucket denies is denied, whatever its own policies say', async () => {
   const s3 = s3Client(front, blocked);
   expect((await get(blocked, 'incoming/token')).ContentLength).toBe(5);
-  expect(await failureOf(s3.send(new DeleteObjectCommand({ Bucket: BUCKET, Key: 'x' })))).toEqual(DENIED);
+  const remove = () => s3.send(new DeleteObjectCommand({ Bucket: BUCKET, Key: 'x' }));
+  expect(await failureOf(remove())).toEqual(DENIED);
+  await expect(remove()).rejects.toThrow('with an explicit deny in a resource-based policy');
 });
 
 test('an anonymous caller reads what the policy of the bucket makes public, and nothing else', async () => {

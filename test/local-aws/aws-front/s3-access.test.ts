@@ -156,6 +156,7 @@ test('an explicit denial overrides every permission', async () => {
   const put = (Key: string) => s3Client(front, user).send(new PutObjectCommand({ Bucket: BUCKET, Key, Body: 'x' }));
   await put('down/x');
   expect(await failureOf(put('up/x'))).toEqual(DENIED);
+  await expect(put('up/x')).rejects.toThrow('with an explicit deny in an identity-based policy');
 });
 
 test.each(['up/a*', 'up/a?', 'up/*', `up/\${s3:prefix}`])('the key %j is not a pattern', async (Key) => {
