@@ -20,7 +20,7 @@ interface CompletingStores {
   readonly settlements: SettlementStore;
 }
 
-/** An attempt may be at work this long after its deadline. */
+/** An attempt may go on for this long after its deadline. */
 const LEASE_MARGIN_MS = WORK_AFTER_DEADLINE_MS + 1_000;
 /** What an attempt needs besides the time of its copy. */
 const PATIENCE_MS = 3_000;
@@ -33,7 +33,7 @@ interface Completing extends Deadline {
   readonly fileCountLimit: number;
   /** How long to wait for another attempt, in milliseconds. Default: as long as an attempt may take. */
   readonly patienceMs?: number;
-  /** The row, if a read of it has begun already. What is out of date in it is found by the conditions of the writes. */
+  /** The row, if a read of it has begun already. It may be out of date: the conditions of the writes notice that. */
   readonly row?: Promise<FileRow | undefined>;
 }
 
@@ -43,9 +43,9 @@ interface Completing extends Deadline {
  * under a lease on the row, and the others wait for its file. After a failure the ticket is still pending, so the next attempt
  * can succeed until the ticket ends.
  *
- * Each attempt copies to its own public key, which is written on the row first. An attempt that dies leaves a key that the
- * row holds; one that is late, after the end of its lease, leaves a copy that no link leads to. The bytes that arrived stay
- * in `incoming/` until the ticket ends (see `file.ts`).
+ * Each attempt copies to its own public key, which it writes to the row first. So the sweeper finds the copies of attempts that died,
+ * or that finished after their lease had ended; no link leads to such copies. The bytes that arrived stay in `incoming/` until the
+ * ticket ends (see `file.ts`).
  * @returns the file, even if it was ready already.
  * @throws ApiError `not_found`; `upload_incomplete`; `storage_limit_exceeded` when the account has the maximum number of files
  *   (then the ticket is `refused`, and this is the answer until its end); `service_unavailable`, for example when another
@@ -65,7 +65,7 @@ export async function completeUpload(
     const row = await (reading ?? findRow(stores, ref));
     reading = undefined;
     if (row?.state === 'ready') return row;
-    // An earlier attempt found no room: the client's, or one for the event of the bucket.
+    // An earlier attempt, for the client or for the event of the bucket, found no room.
     if (row?.state === 'refused') throw noRoomForFile({ fileCountLimit: completing.fileCountLimit });
     if (row?.state !== 'pending' || row.via !== 'ticket') {
       throw new ApiError('not_found', row && { detail: `there is no ticket any more: its row is ${row.state}` });
@@ -82,7 +82,7 @@ export async function completeUpload(
   throw serviceUnavailable({ detail: 'the ticket changed each time' });
 }
 
-/** Waits longer each time, with jitter, so that two waiters come at different times. @returns the wait, in milliseconds. */
+/** Waits longer each time, with jitter, so that two waiting attempts try at different times. @returns the wait, in milliseconds. */
 async function waitForOther(
   waitedMs: number,
   { leftMs, deadlineAt }: { leftMs: number; deadlineAt: number },
@@ -106,7 +106,7 @@ async function attempt(
   { deadlineAt, fileCountLimit }: Completing,
   clock: () => number,
 ): Promise<StoredFile | undefined> {
-  // S3 held the PUT to the signed length. An object of another size is not the one that was charged.
+  // S3 takes a PUT only with the signed length, so an object of another size is not the one that was charged.
   const arrivedBytes = await stores.objects.size(incomingKey(ticket));
   if (arrivedBytes !== ticket.sizeBytes) {
     const detail = arrivedBytes === undefined ? 'no PUT has succeeded yet' : 'an object of another size is there';
@@ -117,7 +117,7 @@ async function attempt(
   const lease = { objectKey, until: deadlineAt + LEASE_MARGIN_MS };
   let outcome: Awaited<ReturnType<SettlementStore['settleTicket']>> | undefined;
   try {
-    // When this call fails, we may hold the lease all the same: so it is inside the try.
+    // This call is inside the `try`, because we may hold the lease even when it fails.
     if ((await stores.files.beginAttempt(ticket, lease, clock())) !== 'begun') return undefined;
     const { accountId, id, name, mimeType, sizeBytes } = ticket;
     const description = { owner: { accountId, id }, mimeType, contentDisposition: contentDisposition(name, mimeType) };
@@ -154,8 +154,8 @@ const noRoomForFile = ({ fileCountLimit }: Pick<Completing, 'fileCountLimit'>) =
   });
 
 /**
- * Gives the lease back, so that the next attempt need not wait for its end, then removes the copy. If this fails or we die,
- * the lease ends by itself, and the sweeper removes the copy when the ticket ends.
+ * Gives the lease back, so that the next attempt does not have to wait until it ends, then removes the copy. If this fails or we
+ * die, the lease ends by itself, and the sweeper removes the copy when the ticket ends.
  * @returns the file when only the answer of the settlement was lost.
  */
 async function endAttempt(stores: CompletingStores, ref: FileRef, objectKey: string): Promise<StoredFile | undefined> {
@@ -170,12 +170,12 @@ async function endAttempt(stores: CompletingStores, ref: FileRef, objectKey: str
 }
 
 /**
- * Handles the bucket's event that an object has arrived: makes the file if a pending ticket waits for these bytes, whether or
- * not its client comes back to complete it. Other bytes stay while their ticket lives, because they keep further PUTs out;
- * after that they are removed. Events come late, twice and out of order, so only the row and the object decide: the events of
- * the empty objects that we store ourselves change nothing.
+ * Handles the bucket's event that an object has arrived: makes the file if a pending ticket waits for these bytes, even if its
+ * client never completes it. Other bytes stay until their ticket ends, because their presence makes S3 refuse further PUTs; then they
+ * are removed. Events may come late, twice and out of order, so only the row and the object decide. The events of the empty objects
+ * that we store ourselves change nothing.
  *
- * When the client's own attempt is at work, as is usual, this waits for it; if it died, to the end of its lease.
+ * Usually the client's own attempt is under way: then this waits for it, or, if that attempt died, until its lease ends.
  * @throws ApiError `service_unavailable`: then the event must be delivered again.
  */
 export async function completeArrivedUpload(
@@ -196,8 +196,8 @@ export async function completeArrivedUpload(
     await completeUpload(stores, ref, { ...completing, patienceMs: Number.POSITIVE_INFINITY }, clock);
     return 'settled';
   } catch (error) {
-    // The ticket was cancelled or swept, or the account was suspended or has the maximum number of files: the sweeper does the
-    // rest.
+    // The ticket was cancelled or swept, or the account was suspended or has the maximum number of files. The sweeper removes what is
+    // left.
     if (error instanceof ApiError && error.status < 500) return 'refused';
     throw error;
   }

@@ -15,8 +15,8 @@ export function contentDisposition(name: string, mimeType: string): string {
 }
 
 /**
- * Removes accents, and replaces by `_` what is not ASCII, `"` and `\` (many clients cannot unescape them), `%` (some decode
- * it; RFC 6266, appendix D), and `/`. A name of nothing but accents becomes `_`.
+ * Removes accents. Replaces by `_` all characters that are not ASCII, `"` and `\` (many clients cannot unescape them), `%` (some
+ * clients decode it; RFC 6266, appendix D), and `/`. A name that has only accents becomes `_`.
  */
 function asciiName(name: string): string {
   const ascii = name

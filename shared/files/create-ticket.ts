@@ -24,7 +24,7 @@ interface TicketStores {
   readonly signUpload: SignUpload;
 }
 
-/** The file that a client wants to put into the bucket itself. */
+/** The file that a client wants to upload directly to the bucket. */
 interface TicketRequest {
   readonly name: string;
   readonly mimeType: string;
@@ -86,13 +86,12 @@ export function parseTicketRequest(body: Readonly<Record<string, unknown>>, maxB
   };
 }
 
-/** How often another request with the same key may come first before we answer `service_unavailable`. */
+/** If other requests with the same key come first this many times, we answer `service_unavailable`. */
 const TRIES = 3;
 
 /**
- * Reserves the size of a file and signs the URL that it may be put to. One transaction writes the reservation, the row and the
- * idempotency record. When we die after it, the client never sees the ticket, and the sweeper gives the reservation back at
- * the ticket's deadline.
+ * Reserves the size of a file, and signs the URL for its PUT. One transaction writes the reservation, the row and the idempotency
+ * record. If we die after it, the client does not get the ticket, and the sweeper gives the reservation back at the ticket's deadline.
  * @throws ApiError `storage_limit_exceeded`, `rate_limit_exceeded` for the bytes of the day, `idempotency_conflict`,
  *   `service_unavailable`.
  */
@@ -103,8 +102,7 @@ export async function createTicket(
 ): Promise<TicketAnswer> {
   for (let tries = 0; tries < TRIES; tries++) {
     checkDeadline(input);
-    // The account is read before the record: if the usage already includes an earlier attempt with this key, its record is
-    // found as well.
+    // Read the account before the record: then, if the usage includes an earlier attempt with this key, its record is found as well.
     const known = tries === 0 ? await input.standing : undefined;
     const account = known?.account ?? (await getAccount(stores.accounts, input.accountId));
     const { answer, claim } = await useKey(stores, input, clock());
@@ -125,7 +123,7 @@ export async function createTicket(
   throw serviceUnavailable({ detail: 'other requests took the key each time' });
 }
 
-/** Finds what the request's `Idempotency-Key` stands for already, or makes the claim to write when it stands for nothing. */
+/** Finds the ticket or file that the request's `Idempotency-Key` stands for. If there is none, makes the claim to write for it. */
 async function useKey(
   stores: TicketStores,
   { accountId, request, idempotencyKey }: TicketInput,
@@ -171,10 +169,10 @@ async function reserve(
   try {
     return await stores.settlements.reserve(reservation, deadline);
   } catch (error) {
-    // Only the answer may be lost, and a client that sees an error owns nothing: we give the reservation back now; if that
-    // fails, the sweeper does it at the ticket's deadline.
+    // The transaction may have succeeded although its answer was lost. A client that gets an error must own nothing, so we give the
+    // reservation back now; if that fails, the sweeper does it at the ticket's deadline.
     const { ticket } = reservation;
-    // With a deadline of its own, because it ends what has begun, even when it is too late to begin anything new.
+    // This has a deadline of its own, because it ends what has begun, even after the deadline for beginning anything new.
     const giveBack = { deadlineAt: Date.now() + WRITE_PATIENCE_MS };
     await stores.releases.releaseTicket(ticket, 'cancelled', giveBack).catch((failure) => {
       log('warn', 'reservation not given back; left to the sweeper', { fileId: ticket.id, ...describeError(failure) });
@@ -184,7 +182,7 @@ async function reserve(
 }
 
 /**
- * Signs a new URL for a ticket, and moves its end, so that a client can hold the reservation for as long as it sends.
+ * Signs a new URL for a ticket, and moves the end of the ticket, so that the client keeps the reservation for as long as it sends.
  * @returns undefined when the ticket is no longer pending.
  */
 async function renewTicket(stores: TicketStores, ref: { accountId: string; id: string }, now: number) {

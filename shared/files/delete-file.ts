@@ -15,11 +15,11 @@ export interface DeletingStores {
   readonly releases: ReleaseStore;
 }
 
-/** The row is due for the sweeper after this long. By then the function that deletes has ended in any case. */
+/** The row is due for the sweeper after this long. By then the function that deletes has ended. */
 const SWEEPER_WAITS_MS = 30_000;
 
 interface Deleting extends Deadline {
-  /** The row, if a read of it has begun already. What is out of date in it is found by the conditions of the writes. */
+  /** The row, if a read of it has begun already. It may be out of date: the conditions of the writes notice that. */
   readonly row?: Promise<FileRow | undefined>;
   /** True when the deletion is noted already. */
   readonly isNoted?: boolean;
@@ -35,9 +35,9 @@ const TRIES = 3;
  * takes the file out of the books and removes its row. So when the row is gone, nothing is left to do. A slow or failing storage does
  * not fail the request: if it does not remove the objects in two seconds, the row stays, and the sweeper removes them.
  *
- * When a ticket is cancelled, an empty object takes its key in `incoming/`, unless its bytes are there. If that fails or we
- * die before it, one PUT may still succeed. Its bytes then keep further PUTs out, make no file, and are removed when the
- * ticket ends.
+ * When a ticket is cancelled, we store an empty object under its key in `incoming/`, unless its bytes are there. If that fails or we
+ * die before it, one PUT may still succeed. Then its bytes make no file, make S3 refuse further PUTs, and are removed when the ticket
+ * ends.
  * @throws ApiError `not_found` for an unknown id, an id of another account, an upload under way, and a deleted file.
  */
 export async function deleteFile(
@@ -68,10 +68,9 @@ export async function deleteFile(
 }
 
 /**
- * Removes what is left of a file that is out of the books: first its objects, then its row. While its ticket lives, the
- * object in `incoming/` stays, and so does the row; when the ticket ends, the sweeper calls this again. If we die in between,
- * the row is still there, and due soon.
- * @param row  as it was before it became `deleting`, or as it is now.
+ * Removes what is left of a file that is out of the books: first its objects, then its row. Until its ticket ends, the object in
+ * `incoming/` and the row stay; then the sweeper calls this again. If we die in between, the row still exists, and is due soon.
+ * @param row  the row before it became `deleting`, or as it is now.
  */
 export async function removeLeftover(
   stores: Pick<DeletingStores, 'files' | 'objects'>,

@@ -7,7 +7,7 @@ import type { FileRef } from './file.ts';
 
 /** Files of one account whose deletion began within {@link NOTE_MS}: all of them, unless there were many. */
 export interface DeletionNote {
-  /** Of the note itself. */
+  /** The id of the note's row. */
   readonly id: string;
   readonly accountId: string;
   /** When the {@link NOTE_MS} of the note began, in epoch milliseconds. */
@@ -28,7 +28,7 @@ export interface DeletionNoteStore {
 
 /** Deletions of an account within this time share a note, which the sweeper removes by one write. */
 export const NOTE_MS = 5_000;
-/** A note with more files would be longer than 1 KB, so that another one would cost more than one write unit. */
+/** A note with more files would be longer than 1 KB: then adding another file would cost more than one write unit. */
 export const NOTE_FILES_MAX = 24;
 /** Partitions of the notes. Each takes 1,000 writes a second. */
 export const NOTE_SHARDS = 4;

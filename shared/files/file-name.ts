@@ -11,10 +11,10 @@ const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\uFEFF]/gu;
 const VISIBLE = /[^.\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /**
- * Only the first and last characters of a longer name can be part of the result: a byte of it comes from at most two UTF-16
- * code units (accents are composed with their letters), and an extension with `.tar` is shorter than {@link TAIL_LENGTH}
- * even if each of its letters has three accents. The rest is left out before the name is normalised, because normalising
- * takes quadratic time for a run of accents: 64 KB of them took seconds.
+ * Of a longer name only the first and the last characters are normalised, because normalising takes quadratic time for a run of
+ * accents: 64 KB of them took seconds. No other characters can be part of the result: each byte of it comes from at most two UTF-16
+ * code units (accents are composed with their letters), and an extension with `.tar` is shorter than {@link TAIL_LENGTH} even if each
+ * of its letters has three accents.
  */
 const HEAD_LENGTH = 2 * FILE_NAME_MAX_BYTES;
 const TAIL_LENGTH = 128;
@@ -52,7 +52,7 @@ function shortened(name: string): string {
 
 /** As many whole graphemes as fit; or code points, if not even one grapheme fits (it may have any number of accents). */
 function beginning(text: string, maxBytes: number): string {
-  // A code unit takes at least one byte, so what is cut off here never fits.
+  // Each code unit takes at least one byte, so the part that is cut off here cannot fit.
   const start = text.slice(0, maxBytes + 1);
   const graphemes = Array.from(new Intl.Segmenter('und').segment(start), ({ segment }) => segment);
   return fitting(graphemes, maxBytes) || fitting(start, maxBytes);

@@ -11,12 +11,12 @@
  * A row with work left to do has a deadline (`dueAt`); after it the sweeper takes the row and finishes the work. All times
  * are epoch milliseconds.
  *
- * A PUT by one of a ticket's URLs may arrive until the ticket ends, whatever has become of the row. The row stays that long.
- * So does the object under its key in `incoming/`: the bytes that arrived or, for a cancelled ticket without bytes, an
- * empty object. While an object is there, S3 itself refuses every further PUT (`If-None-Match: *`). Decision 0023.
+ * A PUT by one of a ticket's URLs may arrive until the ticket ends, whatever the state of the row. The row stays that long, and so does
+ * the object under its key in `incoming/`: the bytes that arrived or, for a cancelled ticket without bytes, an empty object. While
+ * there is an object, S3 refuses every further PUT (`If-None-Match: *`). Decision 0023.
  */
 
-/** Identifies one file. An id of another account names no row. */
+/** Identifies one file by its account and its id. */
 export interface FileRef {
   readonly accountId: string;
   /** UUIDv7. */
@@ -34,7 +34,7 @@ export interface StoredFile extends FileRef {
   readonly createdAt: number;
 }
 
-/** A file with its place in the listing: the newer, the higher. */
+/** A file with its place in the listing. A newer file has a higher `seq`. */
 export interface ListedFile extends StoredFile {
   readonly seq: number;
 }
@@ -53,13 +53,12 @@ export interface PendingTicket extends FileRef {
   readonly checksumSha256?: string;
   /** Public keys that attempts to complete the ticket have copied the bytes to, or are copying them to. */
   readonly attemptKeys: readonly string[];
-  /** End of the lease of the attempt at work; absent when none is. */
+  /** End of the lease of the current attempt; absent when there is none. */
   readonly attemptUntil?: number;
   /** The ticket's `Idempotency-Key`: settling writes the file into its record. */
   readonly idempotency?: IdempotencyClaim;
   /**
-   * Until then a PUT by any of the ticket's URLs may arrive. It is the time at which the slowest PUT ends that begins at the
-   * last moment.
+   * Until this time a PUT by any of the ticket's URLs may arrive. It is when the slowest PUT ends, if it begins at the last moment.
    */
   readonly ticketEndsAt: number;
   /** Equal to `ticketEndsAt`, unless a sweeper has taken the row. */
@@ -75,9 +74,9 @@ export interface ReadyFile extends ListedFile {
   readonly ticketEndsAt?: number;
 }
 
-/** The rest of a file or ticket: its size is given back already; its objects must be removed, then the row. */
+/** What is left of a file or ticket whose size was given back already: its objects must be removed, then its row. */
 export interface LeftoverRow extends FileRef {
-  /** `refused` is like `cancelled`; it says that the account had no room for another file at completion. */
+  /** `refused` is like `cancelled`, but because the account had no room for another file when the ticket was completed. */
   readonly state: 'cancelled' | 'refused' | 'deleting';
   readonly via: Via;
   readonly objectKey?: string;

@@ -4,8 +4,8 @@ import type { StoredFile, Via } from './file.ts';
 import type { IdempotencyRecord } from './stores.ts';
 
 /**
- * What two requests with the same `Idempotency-Key` must have in common: the file that they describe. The form around it may
- * differ.
+ * What two requests with the same `Idempotency-Key` must have in common: the file that they describe. Their forms may differ
+ * otherwise.
  */
 interface Fingerprinted {
   readonly via: Via;
@@ -18,7 +18,7 @@ interface Fingerprinted {
 
 /** @returns SHA-256 in hex. */
 export function fingerprint({ via, name, mimeType, sizeBytes, checksum }: Fingerprinted): string {
-  // JSON, so that no two lists of values give the same text.
+  // As JSON, two different lists of values never give the same text.
   return createHash('sha256')
     .update(JSON.stringify([via, name, mimeType, sizeBytes, checksum ?? null]))
     .digest('hex');

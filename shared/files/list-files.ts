@@ -17,7 +17,7 @@ export interface PageRequest {
   readonly search?: string | undefined;
 }
 
-/** The first reads of a listing, which need no other read before them. */
+/** What the first reads of a listing have found. They need the result of no other read. */
 export interface ListingStart {
   readonly account: Account;
   /** The newest files; absent unless the request is for the first page. */
@@ -80,7 +80,7 @@ async function filesAt(listing: ListingStore, account: Account, offset: number, 
     return downFrom(listing, account.id, seqsOfGroup(inGroup.index).low - 1, limit);
   }
   const { low, high } = seqsOfLeaf(inLeaf.index);
-  // Without the files that came since the account was read: they would move all others.
+  // Leave out the files that were added since the account was read: they would move all others.
   const leaf = { low, high: Math.min(high, account.nextSeq - 1) };
   const skipped = inLeaf.offset;
   const wanted = inLeaf.count - skipped;

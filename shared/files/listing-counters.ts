@@ -3,12 +3,12 @@ import { describeError, log } from '../log.ts';
 import { briefly } from '../time-limit.ts';
 
 /**
- * How a page is found by its offset without reading the files before it. Every file has a `seq`, its place in the account's
- * listing: 0 for the account's first file, and always one more. 64 consecutive seqs are a leaf, 128 leaves are a group. Only
- * removed files are counted: those of a leaf as a bitmap in a row of its own, those of a group in the account's row; the
- * transactions that delete files keep these counts. All other seqs below the account's next one belong to files. So a page
- * takes three reads: the account, the (at most 128) leaves of one group, the files; the first page needs no leaves. The seqs of
- * deleted files stay unused; nothing is ever split or moved.
+ * Finds a page by its offset, without reading the files before it. Every file has a `seq`, its place in the account's listing: 0 for
+ * the account's first file, and always one more. 64 consecutive seqs are a leaf, 128 leaves are a group. Only deleted files are
+ * counted: those of a leaf by a bitmap in a row of the leaf, those of a group in the account's row. The transactions that delete files
+ * update these counts. All other seqs below the account's next one belong to files. So a page takes three reads: the account, the (at
+ * most 128) leaves of one group, the files; the first page needs no leaves. The seqs of deleted files stay unused; nothing is ever
+ * split or moved.
  */
 
 export const LEAF_SEQS = 64;
@@ -106,7 +106,7 @@ export function readyByLeaf(nextSeq: number, group: number, removed: ReadonlyMap
   const ready = new Map<number, number>();
   const { first, last } = leavesOfGroup(group);
   for (let leaf = first; leaf <= last && leaf * LEAF_SEQS < nextSeq; leaf++) {
-    // A file that came and went since `nextSeq` was read does not count.
+    // A file that was added and deleted since `nextSeq` was read does not count.
     ready.set(leaf, countBits(givenBits(nextSeq, leaf) & ~(removed.get(leaf) ?? 0n)));
   }
   return ready;

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { ApiError } from '../errors.ts';
 
-/** Passes the content of a file on, and measures it: its length and, if wanted, its SHA-256. */
+/** Passes on the content of a file, and measures its length and, if `isHashed`, its SHA-256. */
 export class MeasuredContent implements AsyncIterable<Uint8Array> {
   readonly #content: AsyncIterable<Uint8Array>;
   readonly #maxBytes: number;

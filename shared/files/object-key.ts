@@ -2,8 +2,8 @@ import { isUuid, randomToken } from '../ids.ts';
 import type { FileRef, FileRow } from './file.ts';
 
 /**
- * Keys in the bucket. Links reach only what is under `uploads/`; such a key says nothing about the file. The bytes of direct
- * uploads arrive under `incoming/`: we alone sign and read these keys, so they may name the row they belong to.
+ * Keys in the bucket. Links lead only to objects under `uploads/`, whose keys say nothing about the file. The bytes of direct uploads
+ * arrive under `incoming/`. Only we sign and read these keys, so they may name the row that they belong to.
  */
 
 const PUBLIC_PREFIX = 'uploads/';
@@ -12,7 +12,7 @@ const INCOMING_PREFIX = 'incoming/';
 const TOKEN_BITS = 128;
 
 /**
- * Every attempt to publish bytes takes a new key, so that a late writer cannot bring back what was deleted (invariant I12 of
+ * Makes a new key. Every attempt to publish bytes takes one, so that a late write cannot bring back deleted bytes (invariant I12 of
  * `docs/architecture.md`).
  */
 export function newPublicKey(): string {
@@ -49,13 +49,13 @@ export function ownerTag({ accountId, id }: FileRef): string {
   return `${accountId}/${id}`;
 }
 
-/** The file that an owner tag names; undefined when we did not write the tag. */
+/** The file that an owner tag names; undefined when it is not a tag that we write. */
 export function parseOwner(tag: string): FileRef | undefined {
   const [accountId = '', id = '', ...rest] = tag.split('/');
   return isUuid(accountId) && isUuid(id) && rest.length === 0 ? { accountId, id } : undefined;
 }
 
-/** Every public key under which there are bytes of this file, or may still appear. */
+/** Every public key that has bytes of this file, or may still get them. */
 export function publicKeysOf(row: FileRow): string[] {
   const keys = new Set<string>();
   if ('objectKey' in row && row.objectKey !== undefined) keys.add(row.objectKey);

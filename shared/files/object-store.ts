@@ -14,7 +14,7 @@ interface Copy {
   readonly sizeBytes: number;
 }
 
-/** The bytes of files, by key. A failed write may have happened all the same. */
+/** The bytes of files, by key. A write may have taken effect even if it fails. */
 export interface ObjectStore {
   put(key: string, bytes: Uint8Array, description: ObjectDescription): Promise<void>;
 
@@ -55,7 +55,7 @@ interface UnfinishedUpload {
   readonly startedAt: number;
 }
 
-/** What is in the bucket: for the sweeper and the operator, who look for what should not be there. */
+/** What is in the bucket, for the sweeper and the operator, who look for objects that should not be there. */
 export interface ObjectInventory {
   /** Lists a page of the objects in the order of their keys. @returns `after`: where the next page begins, if there is one. */
   page(after: string | undefined): Promise<{ objects: ListedObject[]; after?: string }>;
@@ -70,7 +70,7 @@ export interface ObjectInventory {
   abort(upload: UnfinishedUpload): Promise<void>;
 }
 
-/** What the client of a ticket may put, and where. */
+/** The PUT that a ticket allows. */
 interface PutPermission {
   readonly key: string;
   readonly mimeType: string;
@@ -80,7 +80,7 @@ interface PutPermission {
 
 export interface SignedPut {
   readonly url: string;
-  /** The client must send these as they stand. `Content-Length` and `Host` are signed as well; every client sends them. */
+  /** The client must send exactly these. `Content-Length` and `Host` are signed as well; every client sends them by itself. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

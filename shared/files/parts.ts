@@ -1,6 +1,6 @@
 /**
- * The size of a part. An upload holds two in memory. S3 takes no smaller part but the last, and 10,000 parts: more than the
- * largest `MAX_UPLOAD_SIZE_BYTES` needs. Source: S3 User Guide, "Multipart upload limits".
+ * The size of a part, the smallest that S3 takes except for the last part. An upload holds two parts in memory. S3 takes 10,000 parts,
+ * more than the largest `MAX_UPLOAD_SIZE_BYTES` needs. Source: S3 User Guide, "Multipart upload limits".
  */
 export const PART_BYTES = 5 * 1024 * 1024;
 
@@ -36,7 +36,7 @@ export async function* inParts(content: AsyncIterable<Uint8Array>, partBytes: nu
   yield { bytes: buffer.subarray(0, filled), isLast: true };
 }
 
-/** Most content is short. Memory for a whole part each time would make the garbage collector run every few uploads. */
+/** The first size of a buffer. Most content is short: with memory for a whole part each time, garbage collection would run often. */
 const SMALLEST_BYTES = 64 * 1024;
 
 /** @returns the buffer, or a larger one that begins with its content: at least twice as large, and no larger than a part. */

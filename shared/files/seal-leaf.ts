@@ -11,11 +11,11 @@ interface SealingStores {
 }
 
 /**
- * Brings the seal of a leaf up to date: it gets the names of all files that the leaf has now. The transaction that fills a leaf
- * makes this work, and so does every deletion, which is how the name of a deleted file leaves the seal.
+ * Brings the seal of a leaf up to date: it gets the names of all files that the leaf has now. The sweeper calls this after the
+ * transaction that fills a leaf, and after every deletion, to take the name of the deleted file out.
  *
- * What is written follows from the leaf alone, so this is harmless twice. If we die, the leaf is due again when its lease ends;
- * until then a search reads it from the index, or hides the deleted files by their bits.
+ * The result depends only on the leaf, so this is harmless twice. If we die, the leaf is due again when its lease ends. Until then a
+ * search reads the leaf from the index, or hides the deleted files by their bits.
  * @returns false when a file of the leaf was deleted meanwhile, or another sweeper has the lease: then it is due again.
  */
 export async function sealLeaf(stores: SealingStores, work: LeafAtWork): Promise<boolean> {
@@ -23,11 +23,11 @@ export async function sealLeaf(stores: SealingStores, work: LeafAtWork): Promise
   const { low, high } = seqsOfLeaf(leaf);
   const account = await stores.accounts.get(accountId);
   if (!account || account.nextSeq <= high) {
-    // When the leaf is full, the transaction that fills it makes this work again.
+    // The leaf is not full yet. The transaction that fills it makes it due again.
     await stores.seals.leaveUnsealed(work);
     return true;
   }
-  // The bits were read before this. A deletion that comes in between changes them, and then the seal is not written.
+  // The bits were read before the names. A deletion in between changes the bits, and then the seal is not written.
   const { files } = await stores.listing.files(accountId, { low, high }, { end: 'newest' });
   return (await stores.seals.seal(work, sealOf(files), files)) === 'sealed';
 }

@@ -8,11 +8,11 @@ export interface LeafAtWork {
   readonly leaf: number;
   /** The deleted files of the leaf when the lease was taken: a bit for each (see `bitOf`). */
   readonly removed: bigint;
-  /** The end of the lease in epoch milliseconds, which tells it from every other lease on the leaf. */
+  /** The end of the lease in epoch milliseconds. It is different for every lease on the leaf, so it identifies the lease. */
   readonly leaseEndsAt: number;
 }
 
-/** Which file has a seq. */
+/** A seq, and the id of the file that has it. */
 export type FileAtSeq = Pick<ListedFile, 'id' | 'seq'>;
 
 /** The sealed names of an account's leaves (see `sealed-names.ts`), and which of their files are deleted. */

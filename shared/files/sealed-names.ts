@@ -2,9 +2,9 @@ import type { ListedFile } from './file.ts';
 import { LEAF_SEQS, slotOf } from './listing-counters.ts';
 
 /**
- * The names of a full leaf, packed for searching: one text holds the 64 folded names, so that one native call finds out
- * whether any of them has a part, and one read unit holds hundreds of names. No file joins a full leaf any more, so its seal
- * changes only when the names of deleted files are taken out.
+ * The names of a full leaf, packed for searching: one text holds the 64 folded names, so one native call finds out whether any of them
+ * contains the searched part, and one read unit reads hundreds of names. No file is added to a full leaf, so its seal changes only when
+ * the names of deleted files are taken out.
  */
 export interface Seal {
   /** The folded names of seqs 0 to 63 of the leaf, with a separator between them; empty where there is no file. */
@@ -48,8 +48,8 @@ export function slotsWith({ names }: Seal, part: string): number[] {
  * Maps all spellings of a text, in upper and lower case and in composed and decomposed characters, to one (Unicode, section
  * 3.13, "canonical caseless matching").
  *
- * JavaScript has no case folding, but lower, upper and lower case again amount to it: the first maps ẞ to ß, the second ß to
- * SS and ﬁ to FI. Only the final sigma is left: lower case is ς at the end of a word, and σ elsewhere.
+ * JavaScript has no case folding. Mapping to lower, upper and again lower case has the same effect: the first maps ẞ to ß, the second
+ * ß to SS and ﬁ to FI. Only the final sigma needs a rule of its own: its lower case is ς at the end of a word, and σ elsewhere.
  */
 export function foldName(text: string): string {
   return text.normalize('NFD').toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ').normalize('NFC');

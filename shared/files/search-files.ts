@@ -27,13 +27,13 @@ const LEAVES_PER_RANGE = 512;
 const NEAR_SEQS = 32;
 /** If reading the files of a page by their seqs would take more calls than this, they are read by their ids, which takes two. */
 const CALLS_FOR_PAGE = 4;
-/** Files that were read while they were searched, and are kept for the page, in each range. */
+/** How many files each range keeps for the page, of those that it has read for the search. */
 const KEPT_FILES = 2 * LEAF_SEQS;
 
 /**
- * A longer text cannot be part of a name: each byte of a name is at most one and a half characters in any of its spellings,
- * and accents that are not composed make them at most four times as many. So a longer text finds nothing, without a read; it
- * is not even folded, because that takes quadratic time for a run of accents.
+ * A longer text cannot be part of a name: each byte of a name is at most one and a half characters in any of its spellings, and accents
+ * that are not composed make them at most four times as many. So the result for a longer text is empty, without a read. The text is
+ * not even folded, because that takes quadratic time for a run of accents.
  */
 const SEARCH_MAX_LENGTH = 6 * FILE_NAME_MAX_BYTES;
 
@@ -60,10 +60,10 @@ interface Matches {
  * Finds the files whose name has a part, in upper or lower case. It reads the seals of the full leaves in parallel ranges, the
  * leaves without a seal from the index (usually only the newest leaf), and then the files of the page.
  *
- * A file that a client was told of is not missed: it is in the index, or in a leaf that was full when its seal was made. A
- * deleted file is not found: the bits of the deleted files are read strongly, and the files of the page are read again.
- * (A file that is deleted between these two reads is missing on the page, and still in the total.) What is kept in memory is
- * the ranges at work, and a number for each match: some ten megabytes when 1,000,000 files match.
+ * It misses no file whose upload was answered before: such a file is in the index, or in a leaf that was full when its seal was made.
+ * It finds no deleted file: the bits of the deleted files are read strongly, and the files of the page are read again. (A file that is
+ * deleted between these two reads is missing on the page, but counted in the total.) Memory holds the ranges that are being read, and
+ * a number for each match: some ten megabytes when 1,000,000 files match.
  */
 export async function searchFiles(
   stores: SearchingStores,
@@ -73,7 +73,7 @@ export async function searchFiles(
   const none = { files: [], total: 0 };
   if (search.length > SEARCH_MAX_LENGTH || search.includes(NAME_SEPARATOR)) return none;
   const part = foldName(search);
-  // The newest range is open, so that files that arrive while we read are found as well.
+  // The newest range has no upper end, so files that are added while we read are found as well.
   const newest = { low: seqsOfLeaf(leafOf(account.nextSeq)).low, high: Number.MAX_SAFE_INTEGER };
   const reads = [
     () => searchIndex(stores.listing, account.id, newest, part),
@@ -159,7 +159,7 @@ async function* filesIn(listing: ListingStore, accountId: string, range: SeqRang
   }
 }
 
-/** Ranges that have all these seqs, newest first. */
+/** The ranges that together contain all these seqs, newest first. */
 function rangesAround(seqs: readonly number[]): SeqRange[] {
   const ranges: SeqRange[] = [];
   for (const seq of seqs) {

@@ -91,9 +91,9 @@ async function refused(
 }
 
 /**
- * Wraps the settlements so that each new file, and its bytes, are counted in the metrics of a lane. A file is counted when
- * its transaction is known to have happened: a replay or the loser of a race is not counted, and a file whose answer was
- * lost may be missing.
+ * Wraps the settlements so that each new file, and its bytes, are counted in the metrics of a lane. A file is counted when we know
+ * that its transaction has happened. So a replay, or an upload whose key another request has taken, is not counted, and a file whose
+ * answer was lost may be missing.
  */
 export function countedSettlements(settlements: SettlementStore, lane: Lane): SettlementStore {
   function count<Outcome>(outcome: Outcome, { sizeBytes }: UnsettledFile): Outcome {

@@ -35,7 +35,7 @@ export interface UploadRequest {
   /** The part's Content-Type. */
   readonly declaredType: string | undefined;
   readonly content: AsyncIterable<Uint8Array>;
-  /** The content has at least this many bytes, as far as is known before it is read. */
+  /** The least number of bytes that the content can have, as far as it is known before reading. */
   readonly leastBytes: number;
   readonly maxBytes: number;
   readonly limits: AccountLimits;
@@ -44,10 +44,10 @@ export interface UploadRequest {
   readonly standing?: Promise<Standing>;
 }
 
-/** What an upload finds before it begins. */
+/** What an upload reads before it begins. */
 export interface Standing {
   readonly account: Account;
-  /** What the `Idempotency-Key` was used for. */
+  /** The record of the `Idempotency-Key`, if it was used before. */
   readonly earlier?: IdempotencyRecord | undefined;
 }
 
@@ -84,8 +84,8 @@ export async function readStanding(
  *
  * Content that cannot fit is refused before it is read, as far as its length is known then, and again when the first part is
  * full. Nothing is written before the first part is full or the content has ended, so most bad requests leave nothing to
- * remove. Nothing is written but the object: when we die after that, or the storage fails and stores it all the same, bytes are
- * left that no link leads to and that no account is charged for, and the walk of the bucket removes them (decision 0024).
+ * remove. Only the object is written. If we die after that, or the storage reports a failure but stores the object, bytes are left to
+ * which no link leads and for which no account is charged. The walk of the bucket removes them (decision 0024).
  * @throws ApiError `file_too_large`; `storage_limit_exceeded`, or `rate_limit_exceeded` for the bytes of the day, when it
  *   cannot fit; `idempotency_conflict`; and every error of the content.
  */
@@ -148,7 +148,7 @@ async function expectRoom(
   throw refusalError(refusal, now, factsOf(account, request.limits, { bytes, now }));
 }
 
-/** Reads the whole content, because only then it is known whether it is the one that the key stands for. */
+/** Reads the whole content, because only its hash shows whether it is the content that the key stands for. */
 async function replayOf(
   earlier: IdempotencyRecord,
   { request, account, content, parts, clock }: Arriving,

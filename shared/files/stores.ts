@@ -57,7 +57,7 @@ export interface FileStore {
 
 /** The request that an `Idempotency-Key` was used for. */
 export interface IdempotencyRecord {
-  /** SHA-256 of what was asked for, in hex. */
+  /** SHA-256 of what the request asks for, in hex. */
   readonly fingerprint: string;
   readonly fileId: string;
   /** The file as it was first answered; absent while the key stands for a ticket that has not become a file. */
@@ -77,18 +77,18 @@ export interface NewClaim extends IdempotencyClaim {
 /** The part of an account that decides the place of its next file. */
 export type ListingEnd = Pick<Account, 'nextSeq' | 'lastFileAt' | 'fence'>;
 
-/** A file before it has its place in the listing, and the time that belongs to it. */
+/** A file before it has a place in the listing. It gets its `createdAt` together with that place. */
 export type UnsettledFile = Omit<StoredFile, 'createdAt'>;
 
-/** A file in its place. */
+/** A file with its place in the listing. */
 export interface Settled {
   readonly file: StoredFile;
   readonly seq: number;
 }
 
 /**
- * The transactions that take storage: all of each happens, or nothing. Each returns whether it happened or which condition
- * failed, and then it cannot happen later. It throws `service_unavailable` even when only the answer was lost.
+ * The transactions that charge storage. Each writes everything or nothing. Its result says that it has happened, or which condition
+ * failed; in that case it cannot happen later. It throws `service_unavailable` when it failed, or only its answer was lost.
  */
 export interface SettlementStore {
   /**
@@ -141,8 +141,8 @@ export interface SettlementStore {
 }
 
 /**
- * The transactions that give storage back: all of each happens, or nothing. `changed` means that nothing happened, because
- * the row was in another state by then.
+ * The transactions that give storage back. Each writes everything or nothing. `changed` means that nothing was written, because the
+ * row was in another state by then.
  */
 export interface ReleaseStore {
   /**

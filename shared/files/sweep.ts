@@ -31,7 +31,7 @@ export interface SweepReport {
   readonly orphans: number;
 }
 
-/** Longer than a sweep runs: a row that fails is due again after this. */
+/** The lease on a row, which is longer than a sweep runs. A row that fails is due again after this time. */
 const LEASE_MS = 5 * 60_000;
 const CONCURRENCY = 8;
 
@@ -147,7 +147,7 @@ async function removeRow(stores: SweepingStores, row: FileRow, now: number): Pro
   await removeLeftover(stores, row, now);
 }
 
-/** Comes before the removal of the objects: a process that still stores parts could make an object of them after it. */
+/** Must come before the removal of the objects: otherwise a process that still stores parts could complete an object afterwards. */
 async function abortUploads(stores: SweepingStores, keys: readonly string[]): Promise<void> {
   const uploads = await Promise.all(keys.map((key) => stores.inventory.unfinishedUploads(key)));
   await Promise.all(uploads.flat().map((upload) => stores.inventory.abort(upload)));

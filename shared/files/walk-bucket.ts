@@ -14,12 +14,12 @@ const MIN_AGE_MS = DAY_MS + 3_600_000;
 const CONCURRENCY = 16;
 
 /**
- * Compares one page of the bucket with the table, and removes the objects that no row holds: those of a process that died
- * where no row and no note was left for the sweeper, or whose write arrived after the row was removed. A walk begins once a day.
+ * Compares one page of the bucket with the table, and removes the objects that no row refers to. They come from a process that died
+ * before it wrote a row or a note for the sweeper, or from a write that arrived after its row was removed. A walk begins once a day.
  *
- * Each object is compared once in its life. An object that had its row when it was a day old loses it only by a deletion,
- * which removes the object before the row. So a walk compares what is new since the last one; every older object is only
- * listed, 1,000 by one request.
+ * Each object is compared once. If an object has its row when it is a day old, it loses the row only by a deletion, which removes the
+ * object before the row. So a walk compares only objects that are new since the last walk. Older ones are only listed, 1,000 by one
+ * request.
  */
 export async function walkBucket(stores: SweepingStores, now: number): Promise<{ removed: number; failed: number }> {
   const state = nextWalk(await stores.work.walk(), now);
@@ -56,7 +56,7 @@ type Outcome = 'kept' | 'removed' | 'failed';
 async function checkObject(stores: SweepingStores, { key }: ListedObject, now: number): Promise<Outcome> {
   try {
     const owner = fileOfIncomingKey(key) ?? (await ownerOfPublicKey(stores, key));
-    // We did not write it, so nothing says that it may be removed.
+    // We did not write this object, so we do not know whether it may be removed.
     if (!owner) return 'kept';
     const row = await stores.files.get(owner);
     if (row && keysInUse(row, now).includes(key)) return 'kept';

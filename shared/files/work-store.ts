@@ -8,11 +8,11 @@ import type { FileStore, ListingStore, ReleaseStore } from './stores.ts';
 /** A row with a deadline, as the index of unfinished work shows it. The index may be some seconds behind the row. */
 export interface WorkItem extends FileRef {
   readonly dueAt: number;
-  /** Present when it is no row of a file but that of a leaf, whose seal has to be written. */
+  /** Present when the row is that of a leaf whose seal has to be written, not that of a file. */
   readonly leaf?: number;
 }
 
-/** How far the walk of the bucket has come. Times are epoch milliseconds. */
+/** The progress of the walk of the bucket. Times are epoch milliseconds. */
 export interface WalkState {
   readonly startedAt: number;
   /** The next page begins after this key; absent at the beginning, and when the walk is over. */
