@@ -64,7 +64,7 @@ export const administrationStore: AdministrationStore = {
   },
 
   async removeRecords(id) {
-    // First the rows of the leaves: no seal can be written without the row of its leaf, so none is written after we looked.
+    // The rows of the leaves go first: a seal is written only if the row of its leaf exists, so none is written after that.
     for (const prefix of [LEAF_PREFIX, '#']) {
       const rows = paginateQuery(
         { client: dynamoDb },
@@ -92,8 +92,7 @@ export const administrationStore: AdministrationStore = {
   },
 
   async remove(id) {
-    // It fails when the account is gone already, removed by an earlier attempt of ours whose answer was lost; or when a login
-    // has created the account again since.
+    // It fails when an earlier attempt, whose answer was lost, has removed the account; or when a login has created it again since.
     const removal = new DeleteCommand({ ...accountAt(id), ConditionExpression: 'attribute_exists(deleting)' });
     await failedCondition(writeItem(() => dynamoDb.send(removal)));
   },

@@ -46,12 +46,11 @@ interface Clause {
 }
 
 /**
- * The update of the account's row. Each one raises `books_revision`, which tells an audit whether anything has changed while it
- * read. The counts alone would not tell, because as many files may have come as gone.
+ * The update of the account's row. Each update raises `books_revision`, by which an audit notices that the books have changed while it
+ * read. The counts alone would not show it: one file may have been added, and another deleted.
  *
- * The condition fails when the account is gone, when a limit would be passed, and when what the caller knows of the account is
- * out of date. For another file it also fails when the account is suspended, so that no file joins an account that was
- * suspended meanwhile.
+ * The condition fails when the account is gone, when a limit would be exceeded, and when the account has changed since the caller read
+ * it. For an additional file it also fails when the account is suspended.
  */
 export function accountUpdate({
   accountId,
@@ -87,7 +86,7 @@ function withinFileCount(limit: number): Clause {
   return { when: `${ACCOUNT_IS_OPEN} AND file_count < :maxFiles`, values: { ':maxFiles': limit } };
 }
 
-/** The condition gives each seq to one file, and leaves none out; and keeps `created_at` from running back along the seqs. */
+/** Because of the condition, each seq is given to exactly one file, and `created_at` never decreases along the seqs. */
 function joined({ seq, createdAt, fence }: Place): Clause {
   return {
     set: 'file_count = file_count + :one, next_seq = next_seq + :one, last_file_at = :createdAt',
@@ -139,9 +138,9 @@ function withinDay(bytes: number, { limits, known, now }: Charge): Clause {
 const SEAL_WAITS_MS = 24 * 3_600_000;
 
 /**
- * The update of the row of the leaf of a deleted file: its bit in the bitmap of the removed files. It has no condition of its
- * own. The condition on the row of the file, in the same transaction, makes sure that a bit is added once: a second time would
- * carry into the next bit. The leaf also becomes work for the sweeper, which takes the name of the file out of its seal.
+ * The update of the leaf of a deleted file: it adds the bit of the file to the bitmap of the deleted files. It has no condition of its
+ * own: the condition on the row of the file, in the same transaction, makes sure that the bit is added once (a second addition would
+ * carry into the next bit). The update also makes the leaf due for the sweeper, which takes the name of the file out of its seal.
  * @param now  epoch milliseconds.
  */
 export function leafUpdate(accountId: string, seq: number, now: number): TransactWriteUpdate {

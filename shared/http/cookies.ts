@@ -52,8 +52,8 @@ export function setCookie(
 }
 
 /**
- * The name under which a cookie is set. With `__Host-` a browser takes it only from this very host, over TLS, so that no
- * neighbour in the domain can plant one. Without TLS browsers refuse that prefix. Source: RFC 6265bis, section 4.1.3.2.
+ * The name under which a cookie is set. A browser accepts a name with `__Host-` only from this host itself, over TLS, so no other host
+ * of the domain can plant such a cookie. Without TLS browsers refuse that prefix. Source: RFC 6265bis, section 4.1.3.2.
  */
 export function cookieName(name: string, isSecure: boolean): string {
   return isSecure ? `__Host-${name}` : name;

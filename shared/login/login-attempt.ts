@@ -5,8 +5,8 @@ import { LOGIN_ATTEMPT_MS } from '../limits.ts';
 import { LoginError } from './login-error.ts';
 
 /**
- * What a browser must bring back to finish a login that it started. It is kept in a cookie of that browser (`__Host-` keeps
- * other sites from planting one), so that no person can be made to finish a login that another person started.
+ * What a browser must bring back to finish a login that it started. It is kept in a cookie of that browser (`__Host-` keeps other sites
+ * from planting one). So an attacker cannot make a person finish a login that the attacker has started.
  */
 export interface LoginAttempt {
   /** Goes to the provider with the browser and must come back with it. */

@@ -4,7 +4,7 @@ import { ApiError } from '../errors.ts';
 export const LOGIN_ERRORS = {
   access_denied: 'The person did not agree, at the identity provider.',
   expired: 'The login was not finished in time, or not in the browser that started it.',
-  email_not_verified: 'The identity provider does not vouch for the e-mail address.',
+  email_not_verified: 'The identity provider has not verified the e-mail address.',
   not_allowed: 'The operator does not let this person in: the allow-lists, or a suspended account.',
   unavailable: 'The identity provider or our own database could not be reached; trying again may help.',
   rate_limit_exceeded: 'More logins were started from one network in a minute than the limit allows.',

@@ -58,7 +58,7 @@ class LatestSubjects<Value> {
 }
 
 /**
- * What one process remembers of its subjects, which saves writes and decides nothing alone:
+ * What one process remembers of its subjects, to save writes. It never admits a request without the row:
  * - until when a subject is rejected, so that a client that does not wait costs no write. It can only reject, never admit: a
  *   slot in use stays in use until its time, whatever other processes do;
  * - the newest slot of a subject with shared slots, so that the first step is usually the right one. Each step still has its
@@ -90,8 +90,8 @@ export class LimiterMemory {
 }
 
 /**
- * How many tries other requests may spoil before we give up. When each admission has its own slot, three tries are enough (no
- * row, a row that another request created, a slot opened). Shared slots may be used up between two tries.
+ * How many tries may fail, because other requests change the row, before we give up. When each admission has its own slot, three tries
+ * are enough (no row, a row that another request created, a slot opened). Shared slots may be used up between two tries.
  */
 const ATTEMPTS_MAX = 100;
 

@@ -42,7 +42,7 @@ export function apiHandler<Early = unknown>(
   const reads = new WeakMap<ApiEvent, Promise<Early | undefined>>();
   const beginReads = (event: ApiEvent) => {
     const early = read(event, readEarly);
-    // The handler may never come to see the error.
+    // The request may end before the handler awaits this promise. Then its rejection must not count as unhandled.
     early.catch(() => {});
     reads.set(event, early);
   };

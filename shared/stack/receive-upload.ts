@@ -53,9 +53,9 @@ export async function receiveUpload(request: UploadFileRequest, onStored?: () =>
     onStored?.();
     const settlements = event.stream ? settlementsOf.streaming : settlementsOf.inline;
     const { file, isReplay } = await settleUpload({ ...stores, settlements }, staged, request);
-    // The content of a new file is counted already. What the form holds besides it is usually next to nothing.
-    const inVain = bytesSoFar(event) - (isReplay ? 0 : file.sizeBytes);
-    await countDiscardedBytes(accountStore, caller.accountId, inVain);
+    // The content of a new file is counted already; the rest of the form, usually a few hundred bytes, is not.
+    const discardedBytes = bytesSoFar(event) - (isReplay ? 0 : file.sizeBytes);
+    await countDiscardedBytes(accountStore, caller.accountId, discardedBytes);
     return created(toFileRecord(file, cdnUrl), `/api/v1/files/${file.id}`, replayedHeader(isReplay));
   } catch (error) {
     const isCounted = isFaultOfClient(error, event);

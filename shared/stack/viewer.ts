@@ -3,7 +3,7 @@ import { originSecret, type Secret } from '../aws/secrets.ts';
 import { type ApiEvent, header } from '../http/request.ts';
 import { clientSubject } from '../rate-limit/client-subject.ts';
 
-/** However many wrong secrets arrive, we read the secret again at most this often. */
+/** The secret is read again at most this often, however many wrong secrets arrive. */
 const READ_AGAIN_MS = 60_000;
 
 /**
@@ -33,7 +33,7 @@ export async function viewerSubject(event: ApiEvent): Promise<string> {
   return clientSubject(await viewerAddress(event));
 }
 
-/** Compares hashes, which have one length, so that the time it takes tells nothing about either text. */
+/** Compares hashes, which all have the same length, so that the time of the comparison reveals nothing about the texts. */
 function isSame(given: string, secret: unknown): boolean {
   if (typeof secret !== 'string' || secret === '') return false;
   const hash = (text: string) => createHash('sha256').update(text).digest();
