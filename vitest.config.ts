@@ -16,7 +16,7 @@ const LONG_FILES = [
   'dashboard/session',
   'dashboard/uploading',
   'service/time-limits',
-  'clients/lies',
+  'clients/faulty-proxy',
   'shared/files/faults',
   'dashboard/mishaps',
   'admin/commands',

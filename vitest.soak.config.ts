@@ -3,7 +3,7 @@ import { COMMON } from './vitest.config.ts';
 
 /** The test files that try all their cases only in this run. */
 export const THOROUGH = [
-  'clients/lies',
+  'clients/faulty-proxy',
   'clients/package',
   'clients/command',
   'shared/files/search',

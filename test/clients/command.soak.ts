@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inherited } from '../support/inherited.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { startLiar } from './liar.ts';
+import { startFaultyProxy } from './faulty-proxy.ts';
 import { COMMAND, commandVariables, openTerminal } from './terminal.ts';
 
 const MIB = 1024 * 1024;
@@ -47,11 +47,11 @@ test('the command uploads a folder of 200 files at the pace of the rate limit, w
 });
 
 test('without a terminal, the command prints no progress of 0 bytes after a long wait', async ({ onTestFinished }) => {
-  const [liar, account] = [await startLiar(service.urls.root_url), await service.newAccount()];
-  onTestFinished(liar.close);
-  liar.lie('form', { status: 429, headers: { 'retry-after': '16' }, body: '{"error":"rate_limit_exceeded"}' });
+  const [proxy, account] = [await startFaultyProxy(service.urls.root_url), await service.newAccount()];
+  onTestFinished(proxy.close);
+  proxy.addFaults('form', { status: 429, headers: { 'retry-after': '16' }, body: '{"error":"rate_limit_exceeded"}' });
   await writeFile(join(folder, 'later.txt'), 'x');
-  const env = { ...inherited(), ...commandVariables(account, liar.url) };
+  const env = { ...inherited(), ...commandVariables(account, proxy.url) };
   const child = spawn(process.execPath, [COMMAND, 'upload', 'later.txt'], { env, cwd: folder });
   const stderr = String(Buffer.concat(await child.stderr.toArray()));
   expect(stderr).toMatch(/^waiting for the rate limit, 1\d seconds\nlater\.txt: uploaded, 1 B\n$/);

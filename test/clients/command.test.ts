@@ -9,7 +9,7 @@ import type { FileRecord } from '../../clients/typescript/src/index.ts';
 import { inherited } from '../support/inherited.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
-import { type Liar, type Step, startLiar } from './liar.ts';
+import { type FaultyProxy, type Step, startFaultyProxy } from './faulty-proxy.ts';
 import { COMMAND, CTRL_C, commandVariables, openTerminal, type Terminal } from './terminal.ts';
 
 const MIB = 1024 * 1024;
@@ -62,10 +62,10 @@ async function put(name: string, content: string | Uint8Array): Promise<string> 
 }
 
 /** A proxy in front of the service that changes answers as the test says. */
-async function liarOf({ onTestFinished }: TestContext): Promise<Liar> {
-  const liar = await startLiar(service.urls.root_url);
-  onTestFinished(liar.close);
-  return liar;
+async function proxyOf({ onTestFinished }: TestContext): Promise<FaultyProxy> {
+  const proxy = await startFaultyProxy(service.urls.root_url);
+  onTestFinished(proxy.close);
+  return proxy;
 }
 
 /** What an account uses, tickets included, and what the bucket holds of it. */
@@ -93,10 +93,10 @@ const INTERRUPTED: readonly (readonly [string, readonly string[], Step])[] = [
 
 describe('upload in a terminal', () => {
   test('shows progress that moves, with speed and time left, and then the link', async (context) => {
-    const [liar, account] = [await liarOf(context), await service.newAccount()];
-    liar.lie('put', { bytesPerSecond: 8 * MIB });
+    const [proxy, account] = [await proxyOf(context), await service.newAccount()];
+    proxy.addFaults('put', { bytesPerSecond: 8 * MIB });
     await put('film.bin', Buffer.alloc(24 * MIB));
-    const terminal = inTerminal(['upload', 'film.bin'], as(account, liar.url));
+    const terminal = inTerminal(['upload', 'film.bin'], as(account, proxy.url));
     expect(await terminal.ended).toBe(0);
     const shown = percentages(terminal);
     expect(shown.length).toBeGreaterThan(4);
@@ -110,13 +110,13 @@ describe('upload in a terminal', () => {
   test.for(IS_THOROUGH ? INTERRUPTED : INTERRUPTED.slice(0, 1))(
     'leaves nothing of %s after Ctrl-C',
     async ([, args, step], context) => {
-      const [liar, account] = [await liarOf(context), await service.newAccount()];
+      const [proxy, account] = [await proxyOf(context), await service.newAccount()];
       await put('large.bin', Buffer.alloc(16 * MIB));
       await put('small.bin', Buffer.alloc(3 * MIB));
-      liar.lie('put', { bytesPerSecond: MIB });
-      liar.lie('form', { bytesPerSecond: MIB / 4 });
-      const terminal = inTerminal(args, as(account, liar.url));
-      await liar.arrival(step);
+      proxy.addFaults('put', { bytesPerSecond: MIB });
+      proxy.addFaults('form', { bytesPerSecond: MIB / 4 });
+      const terminal = inTerminal(args, as(account, proxy.url));
+      await proxy.arrival(step);
       await terminal.shows(/[1-9]\d* %/);
       // Twice, as when npx passes it on.
       terminal.type(CTRL_C + CTRL_C);
@@ -128,11 +128,11 @@ describe('upload in a terminal', () => {
   );
 
   test('prints the links of the files that are complete when Ctrl-C ends the upload of another', async (context) => {
-    const [liar, account] = [await liarOf(context), await service.newAccount()];
-    liar.lie('put', { bytesPerSecond: MIB });
+    const [proxy, account] = [await proxyOf(context), await service.newAccount()];
+    proxy.addFaults('put', { bytesPerSecond: MIB });
     await put('first.bin', Buffer.alloc(16 * MIB));
     await put('second.txt', 'x');
-    const terminal = inTerminal(['upload', 'first.bin', 'second.txt'], as(account, liar.url));
+    const terminal = inTerminal(['upload', 'first.bin', 'second.txt'], as(account, proxy.url));
     await terminal.shows(/1 of 2 files/);
     expect(terminal.text).not.toContain('/second.txt');
     terminal.type(CTRL_C);
@@ -142,12 +142,12 @@ describe('upload in a terminal', () => {
   });
 
   test('leaves nothing of a pipe after Ctrl-C', async (context) => {
-    const [liar, account] = [await liarOf(context), await service.newAccount()];
-    liar.lie('form', { bytesPerSecond: MIB });
+    const [proxy, account] = [await proxyOf(context), await service.newAccount()];
+    proxy.addFaults('form', { bytesPerSecond: MIB });
     const script = 'trap : INT; (head -c 12000000 /dev/zero; sleep 60) | "$0" "$1" upload - --name dump.bin';
-    const env = { XDG_CONFIG_HOME: folder, ...as(account, liar.url) };
+    const env = { XDG_CONFIG_HOME: folder, ...as(account, proxy.url) };
     const terminal = openTerminal(['sh', '-c', script, process.execPath, COMMAND], { env, cwd: folder });
-    await liar.arrival('form');
+    await proxy.arrival('form');
     await terminal.shows(/[\d.]+ MiB/);
     terminal.type(CTRL_C);
     expect(await terminal.ended).toBe(130);
@@ -155,11 +155,11 @@ describe('upload in a terminal', () => {
   });
 
   test('waits for the rate limit without an error, and says so', async (context) => {
-    const [liar, account] = [await liarOf(context), await service.newAccount()];
+    const [proxy, account] = [await proxyOf(context), await service.newAccount()];
     const refused = { status: 429, headers: { 'retry-after': '2' }, body: '{"error":"rate_limit_exceeded"}' };
-    liar.lie('form', refused, refused);
+    proxy.addFaults('form', refused, refused);
     const names = await Promise.all(['1.txt', '2.txt', '3.txt'].map((name) => put(name, name)));
-    const terminal = inTerminal(['upload', ...names], as(account, liar.url));
+    const terminal = inTerminal(['upload', ...names], as(account, proxy.url));
     expect(await terminal.ended).toBe(0);
     expect(terminal.text).toContain('waiting for the rate limit, 0:0');
     expect(terminal.text).not.toMatch(/429|rate_limit|error/);
@@ -195,12 +195,12 @@ describe('upload without a terminal', () => {
   });
 
   test('prints the links in the order of the arguments, whichever upload is complete first', async (context) => {
-    const [liar, account] = [await liarOf(context), await service.newAccount()];
-    liar.lie('put', { bytesPerSecond: 4 * MIB });
+    const [proxy, account] = [await proxyOf(context), await service.newAccount()];
+    proxy.addFaults('put', { bytesPerSecond: 4 * MIB });
     await put('slow.bin', Buffer.alloc(8 * MIB));
     await put('fast.txt', 'x');
     const args = ['upload', 'slow.bin', 'missing.txt', 'fast.txt'];
-    const { stdout, stderr } = await run(args, as(account, liar.url));
+    const { stdout, stderr } = await run(args, as(account, proxy.url));
     expect(stdout).toMatch(/^http\S+\/slow\.bin\nhttp\S+\/fast\.txt\n$/);
     expect(stderr).toMatch(/fast\.txt: uploaded.*slow\.bin: uploaded/s);
   });
@@ -271,11 +271,11 @@ describe('upload without a terminal', () => {
   });
 
   test('prints only once that the account is full', async (context) => {
-    const [liar, account] = [await liarOf(context), await service.newAccount()];
+    const [proxy, account] = [await proxyOf(context), await service.newAccount()];
     const refused = { status: 403, body: '{"error":"storage_limit_exceeded"}' };
-    liar.lie('form', ...Array<typeof refused>(9).fill(refused));
+    proxy.addFaults('form', ...Array<typeof refused>(9).fill(refused));
     const names = await Promise.all(Array.from({ length: 9 }, (_, at) => put(`${at}.txt`, 'x')));
-    const { code, stderr } = await run(['upload', ...names], as(account, liar.url));
+    const { code, stderr } = await run(['upload', ...names], as(account, proxy.url));
     expect(code).toBe(1);
     expect(stderr).toBe(
       `error: The account has no room for the file (storage_limit_exceeded, 403).
@@ -283,7 +283,7 @@ describe('upload without a terminal', () => {
 0 files uploaded, 9 not.
 `,
     );
-    expect(liar.requests.length).toBeLessThan(6);
+    expect(proxy.requests.length).toBeLessThan(6);
   });
 });
 
@@ -386,17 +386,17 @@ describe('the API key', () => {
   });
 
   test('of an address that answers with a page makes a command end at once', async (context) => {
-    const [liar, account] = [await liarOf(context), await service.newAccount()];
+    const [proxy, account] = [await proxyOf(context), await service.newAccount()];
     const page = { status: 200, headers: { 'content-type': 'text/html' }, body: '<!doctype html><p>Welcome' };
-    liar.lie('other', page, page);
-    const { code, stderr } = await run(['me'], as(account, liar.url));
+    proxy.addFaults('other', page, page);
+    const { code, stderr } = await run(['me'], as(account, proxy.url));
     expect([code, stderr]).toEqual([
       1,
       expect.stringMatching(
         /^error: This address does not answer as the service \(invalid_response, 200\)\.\n {2}Check/,
       ),
     ]);
-    expect(liar.requests).toHaveLength(1);
+    expect(proxy.requests).toHaveLength(1);
   });
 
   test('of a service that cannot be reached makes a command end with advice', async () => {
@@ -436,7 +436,7 @@ describe('list, open and rm', () => {
   });
 
   test('open refuses a link that is not http(s), and no command prints characters that change the terminal', async (context) => {
-    const liar = await liarOf(context);
+    const proxy = await proxyOf(context);
     const account = await service.newAccount();
     const id = '01a20458-90c6-7de2-99f0-06a159293a04';
     const record = {
@@ -446,17 +446,17 @@ describe('list, open and rm', () => {
       url: 'file:///etc/\u009b',
       created_at: '2026-11-22T09:00Z',
     };
-    liar.lie('other', { status: 200, body: JSON.stringify(record) });
+    proxy.addFaults('other', { status: 200, body: JSON.stringify(record) });
     const programs = await fakePrograms({ 'xdg-open': 'touch was-opened.txt' });
-    const opened = await run(['open', id], { ...as(account, liar.url), ...programs });
+    const opened = await run(['open', id], { ...as(account, proxy.url), ...programs });
     expect(opened).toMatchObject({ code: 1, stdout: 'file:///etc/\u{fffd}\n' });
     await expect(stat(join(folder, 'was-opened.txt'))).rejects.toMatchObject({ code: 'ENOENT' });
     const page = { status: 200, body: JSON.stringify({ items: [record], total: 1, page: 1, limit: 50 }) };
-    liar.lie('other', page, page);
-    const json = await run(['list', '--json'], as(account, liar.url));
+    proxy.addFaults('other', page, page);
+    const json = await run(['list', '--json'], as(account, proxy.url));
     expect(json.stdout).toContain('a\\u009b31m\\u061c');
     expect(JSON.parse(json.stdout)).toEqual(record);
-    expect((await run(['list'], as(account, liar.url))).stdout).toMatch(/\ta\u{fffd}31m\u{fffd}\n$/u);
+    expect((await run(['list'], as(account, proxy.url))).stdout).toMatch(/\ta\u{fffd}31m\u{fffd}\n$/u);
   });
 
   test('rm asks before it deletes', async () => {

@@ -3,7 +3,7 @@ import { FileHosting, FileHostingError } from '../../clients/typescript/src/inde
 import { FORM_FILE_MAX_BYTES } from '../../clients/typescript/src/upload.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
-import { type Liar, type Lie, type Step, startLiar } from './liar.ts';
+import { type Fault, type FaultyProxy, type Step, startFaultyProxy } from './faulty-proxy.ts';
 
 const MIB = 1024 * 1024;
 const SMALL = new Uint8Array(1_000).fill(1);
@@ -16,16 +16,16 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 interface Setting {
-  readonly liar: Liar;
+  readonly proxy: FaultyProxy;
   readonly account: TestAccount;
   readonly client: FileHosting;
 }
 
-/** A new account, whose client reaches the service through a proxy that lies. */
+/** A new account, whose client reaches the service through a faulty proxy. */
 async function setUp({ onTestFinished }: TestContext, stallSeconds = 30): Promise<Setting> {
-  const [liar, account] = await Promise.all([startLiar(service.urls.root_url), service.newAccount()]);
-  onTestFinished(liar.close);
-  return { liar, account, client: new FileHosting({ url: liar.url, key: account.key, stallSeconds }) };
+  const [proxy, account] = await Promise.all([startFaultyProxy(service.urls.root_url), service.newAccount()]);
+  onTestFinished(proxy.close);
+  return { proxy, account, client: new FileHosting({ url: proxy.url, key: account.key, stallSeconds }) };
 }
 
 /** The number of files and the bytes that an account uses, reserved ones included. */
@@ -48,7 +48,7 @@ const errorOf = (promise: Promise<unknown>): Promise<FileHostingError> =>
     },
   );
 
-const LIES: readonly (readonly [string, Lie])[] = [
+const FAULTS: readonly (readonly [string, Fault])[] = [
   ['loses it before it has an effect', 'lost before'],
   ['loses its answer', 'lost after'],
   ['cuts its answer in the middle', 'cut'],
@@ -60,21 +60,21 @@ const LIES: readonly (readonly [string, Lie])[] = [
 ];
 
 /** By default, the requests of a direct upload are tried only with the faults that leave the most behind. */
-const SHORT = LIES.filter(([, lie]) => lie === 'lost after' || lie === 'stall after');
+const SHORT = FAULTS.filter(([, fault]) => fault === 'lost after' || fault === 'stall after');
 const STEPS = IS_THOROUGH ? (['ticket', 'put', 'complete'] as const) : (['complete'] as const);
 const BIG_MIB = IS_THOROUGH ? 60 : 12;
 
-describe('an upload through a server that lies makes one file', () => {
+describe('an upload through a faulty proxy makes one file', () => {
   describe.for(['form', 'ticket', 'put', 'complete'] as const)('when, to the %s request, it', (step) => {
-    const tried = IS_THOROUGH || step === 'form' ? LIES : SHORT;
-    test.concurrent.for(tried)('%s', async ([, lie], context) => {
-      const { liar, account, client } = await setUp(context, String(lie).startsWith('stall') ? 2 : 30);
-      liar.lie(step, lie);
+    const tried = IS_THOROUGH || step === 'form' ? FAULTS : SHORT;
+    test.concurrent.for(tried)('%s', async ([, fault], context) => {
+      const { proxy, account, client } = await setUp(context, String(fault).startsWith('stall') ? 2 : 30);
+      proxy.addFaults(step, fault);
       const content = step === 'form' ? SMALL : LARGE;
       const file = await client.upload(content, { name: 'a.bin' });
       // The storage answers a PUT without a body, of which nothing can be cut.
-      const isWhole = step === 'put' && (lie === 'cut' || lie === 'half');
-      expect(liar.requests.filter((request) => request.step === step)).toHaveLength(isWhole ? 1 : 2);
+      const isWhole = step === 'put' && (fault === 'cut' || fault === 'half');
+      expect(proxy.requests.filter((request) => request.step === step)).toHaveLength(isWhole ? 1 : 2);
       expect(await usageOf(account)).toEqual({ files: 1, bytes: content.length });
       expect(await client.get(file.id)).toEqual(file);
       const stored = await (await fetch(file.url)).arrayBuffer();
@@ -83,28 +83,28 @@ describe('an upload through a server that lies makes one file', () => {
   });
 
   test(`when it resets the connection twice in the middle of a body of ${BIG_MIB} MiB`, async (context) => {
-    const { liar, account, client } = await setUp(context);
-    liar.lie('put', { resetAt: (BIG_MIB / 2) * MIB }, { resetAt: (BIG_MIB - 1) * MIB });
+    const { proxy, account, client } = await setUp(context);
+    proxy.addFaults('put', { resetAt: (BIG_MIB / 2) * MIB }, { resetAt: (BIG_MIB - 1) * MIB });
     const file = await client.upload(new Blob([new Uint8Array(BIG_MIB * MIB)]), { name: 'big.bin' });
     expect(file.size_bytes).toBe(BIG_MIB * MIB);
     expect(await usageOf(account)).toEqual({ files: 1, bytes: BIG_MIB * MIB });
   });
 
   test('when everything goes wrong once, one after the other', async (context) => {
-    const { liar, account, client } = await setUp(context);
-    for (const step of STEPS) liar.lie(step, 'lost after', 'cut', { status: 500 });
+    const { proxy, account, client } = await setUp(context);
+    for (const step of STEPS) proxy.addFaults(step, 'lost after', 'cut', { status: 500 });
     await client.upload(LARGE, { name: 'a.bin' });
     expect(await usageOf(account)).toEqual({ files: 1, bytes: LARGE.length });
   });
 
   test('when the URL of the ticket has expired', async (context) => {
-    const { liar, account, client } = await setUp(context);
-    liar.lie('put', {
+    const { proxy, account, client } = await setUp(context);
+    proxy.addFaults('put', {
       status: 403,
       body: '<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>',
     });
     await client.upload(LARGE, { name: 'a.bin' });
-    expect(liar.requests.map(({ step }) => step)).toEqual(['ticket', 'put', 'ticket', 'put', 'complete']);
+    expect(proxy.requests.map(({ step }) => step)).toEqual(['ticket', 'put', 'ticket', 'put', 'complete']);
     expect(await usageOf(account)).toEqual({ files: 1, bytes: LARGE.length });
   });
 });
@@ -121,29 +121,35 @@ describe('the client waits', () => {
       '503 with Retry-After as a date, by the clock of the server',
       { status: 503, headers: { 'Retry-After': soon(), Date: new Date(Date.now() + 3_600_000).toUTCString() } },
     ],
-  ] as const)('not less than %s says', async ([, lie], context) => {
-    const { liar, account, client } = await setUp(context);
-    liar.lie('form', lie);
+  ] as const)('not less than %s says', async ([, fault], context) => {
+    const { proxy, account, client } = await setUp(context);
+    proxy.addFaults('form', fault);
     await client.upload(SMALL, { name: 'a' });
-    const [first, second] = liar.requests;
+    const [first, second] = proxy.requests;
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(2_000);
     expect(await usageOf(account)).toEqual({ files: 1, bytes: SMALL.length });
   });
 
   test('before the next upload when the limit is used up, and says so', async (context) => {
-    const { liar, client } = await setUp(context);
-    liar.lie('form', { addHeaders: { RateLimit: '"uploads";r=0;t=2', 'RateLimit-Policy': '"uploads";q=60;w=60' } });
+    const { proxy, client } = await setUp(context);
+    proxy.addFaults('form', {
+      addHeaders: { RateLimit: '"uploads";r=0;t=2', 'RateLimit-Policy': '"uploads";q=60;w=60' },
+    });
     await client.upload(SMALL, { name: 'a' });
     const waits: unknown[] = [];
     await client.upload(SMALL, { name: 'b', onWait: ({ code }) => waits.push(code) });
-    const [first, second] = liar.requests;
+    const [first, second] = proxy.requests;
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(2_000);
     expect(waits[0]).toBe('rate_limit_exceeded');
   });
 
   test('not for the bytes of the day, but fails at once and says when to try again', async (context) => {
-    const { liar, client } = await setUp(context);
-    liar.lie('form', { status: 429, headers: { 'Retry-After': '40000' }, body: '{"error":"rate_limit_exceeded"}' });
+    const { proxy, client } = await setUp(context);
+    proxy.addFaults('form', {
+      status: 429,
+      headers: { 'Retry-After': '40000' },
+      body: '{"error":"rate_limit_exceeded"}',
+    });
     const error = await errorOf(client.upload(SMALL, { name: 'a' }));
     expect(error).toMatchObject({ code: 'rate_limit_exceeded', status: 429, retryAfter: 40_000 });
     expect(error.advice).toContain('midnight');
@@ -153,8 +159,8 @@ describe('the client waits', () => {
 
 describe('a clear error ends an upload', () => {
   test('that never succeeds, after its retries, and leaves nothing', async (context) => {
-    const { liar, account, client } = await setUp(context);
-    liar.lie('put', 'lost before', 'lost before');
+    const { proxy, account, client } = await setUp(context);
+    proxy.addFaults('put', 'lost before', 'lost before');
     const error = await errorOf(client.upload(LARGE, { name: 'a', retries: 1 }));
     expect(error).toMatchObject({ code: 'network_error', status: undefined });
     expect(error.advice).toContain('connection');
@@ -162,8 +168,8 @@ describe('a clear error ends an upload', () => {
   });
 
   test('that never succeeds, and the next call with the same idempotency key continues it', async (context) => {
-    const { liar, account, client } = await setUp(context);
-    liar.lie('complete', 'lost after');
+    const { proxy, account, client } = await setUp(context);
+    proxy.addFaults('complete', 'lost after');
     const options = { name: 'a', retries: 0, idempotencyKey: 'mine' };
     expect((await errorOf(client.upload(LARGE, options))).code).toBe('network_error');
     await client.upload(LARGE, options);
@@ -171,8 +177,8 @@ describe('a clear error ends an upload', () => {
   });
 
   test('of a stream whose connection is reset in the middle, and says that nothing was stored', async (context) => {
-    const { liar, account, client } = await setUp(context);
-    liar.lie('form', { resetAt: 6 * MIB });
+    const { proxy, account, client } = await setUp(context);
+    proxy.addFaults('form', { resetAt: 6 * MIB });
     const error = await errorOf(client.upload(inPieces(new Uint8Array(12 * MIB)), { name: 'a' }));
     expect(error.code).toBe('network_error');
     expect(error.advice).toContain('Nothing was stored');
@@ -180,8 +186,8 @@ describe('a clear error ends an upload', () => {
   });
 
   test('of a stream whose answer is lost, and says that the file may have been stored', async (context) => {
-    const { liar, account, client } = await setUp(context);
-    liar.lie('form', 'lost after');
+    const { proxy, account, client } = await setUp(context);
+    proxy.addFaults('form', 'lost after');
     const error = await errorOf(client.upload(inPieces(LARGE), { name: 'a' }));
     expect(error.code).toBe('network_error');
     expect(error.advice).toContain('may have been stored');
@@ -189,8 +195,8 @@ describe('a clear error ends an upload', () => {
   });
 
   test('of a stream that is answered by a redirect', async (context) => {
-    const { liar, client } = await setUp(context);
-    liar.lie('form', { status: 302, headers: { Location: 'https://login.example' }, body: '' });
+    const { proxy, client } = await setUp(context);
+    proxy.addFaults('form', { status: 302, headers: { Location: 'https://login.example' }, body: '' });
     const error = await errorOf(client.upload(inPieces(LARGE), { name: 'a', retries: 0 }));
     expect(error.code).toBe('invalid_response');
   });
@@ -199,11 +205,11 @@ describe('a clear error ends an upload', () => {
     ['a page of a proxy', { status: 403, body: '<html>Blocked</html>' }, 'invalid_response'],
     ['a redirect', { status: 302, headers: { Location: 'https://login.example' }, body: '' }, 'invalid_response'],
     ['another program', { status: 200, body: '{"hello":"world"}' }, 'invalid_response'],
-  ] as const)('that is answered by %s', async ([, lie, code], context) => {
-    const { liar, client } = await setUp(context);
-    liar.lie('form', lie);
+  ] as const)('that is answered by %s', async ([, fault, code], context) => {
+    const { proxy, client } = await setUp(context);
+    proxy.addFaults('form', fault);
     const error = await errorOf(client.upload(SMALL, { name: 'a', retries: 0 }));
-    expect(error).toMatchObject({ code, status: lie.status });
+    expect(error).toMatchObject({ code, status: fault.status });
     expect(error.advice).toMatch(/url|address/);
   });
 
@@ -212,9 +218,9 @@ describe('a clear error ends an upload', () => {
     ['the JSON of another program', '{"hello":"world"}'],
     ['a text', 'OK'],
   ])('without another attempt when its address answers 200 with %s', async ([, body], context) => {
-    const { liar, client } = await setUp(context);
+    const { proxy, client } = await setUp(context);
     for (const step of ['form', 'ticket', 'other'] as const)
-      liar.lie(step, { status: 200, body }, { status: 200, body });
+      proxy.addFaults(step, { status: 200, body }, { status: 200, body });
     const onWait = () => expect.fail('the client waits');
     for (const call of [
       () => client.upload(SMALL, { name: 'a', onWait }),
@@ -238,9 +244,9 @@ describe('a clear error ends an upload', () => {
   ] as const;
   const tried = IS_THOROUGH ? ANSWERS : ANSWERS.filter(([, xml]) => xml === 'EntityTooLarge' || xml === 'SlowDown');
   test.for(tried)('that the storage answers with %i %s', async ([status, xml, code], context) => {
-    const { liar, account, client } = await setUp(context);
-    const lie = { status, headers: { 'x-amz-request-id': 'S3ID' }, body: `<Error><Code>${xml}</Code></Error>` };
-    liar.lie('put', lie, lie);
+    const { proxy, account, client } = await setUp(context);
+    const fault = { status, headers: { 'x-amz-request-id': 'S3ID' }, body: `<Error><Code>${xml}</Code></Error>` };
+    proxy.addFaults('put', fault, fault);
     const error = await errorOf(client.upload(LARGE, { name: 'a', retries: 0 }));
     expect(error).toMatchObject({ code, status, requestId: 'S3ID' });
     expect(error.message).toContain(xml);
@@ -249,7 +255,7 @@ describe('a clear error ends an upload', () => {
 });
 
 describe('an upload that is aborted leaves nothing', () => {
-  const CASES: readonly (readonly [string, Uint8Array, Step, readonly Lie[], 'stream'?])[] = [
+  const CASES: readonly (readonly [string, Uint8Array, Step, readonly Fault[], 'stream'?])[] = [
     ['while its form is sent', SMALL, 'form', ['stall']],
     ['after its form was sent', SMALL, 'form', ['stall after']],
     ['while it waits to repeat a form whose answer was lost', SMALL, 'form', ['lost after']],
@@ -261,15 +267,15 @@ describe('an upload that is aborted leaves nothing', () => {
   ];
   test.concurrent.for(CASES.filter((_, index) => IS_THOROUGH || index % 2 === 0))(
     '%s',
-    async ([, content, step, lies, isStream], context) => {
-      const { liar, account, client } = await setUp(context);
-      liar.lie(step, ...lies);
+    async ([, content, step, faults, isStream], context) => {
+      const { proxy, account, client } = await setUp(context);
+      proxy.addFaults(step, ...faults);
       const controller = new AbortController();
       const source = isStream ? inPieces(content) : content;
       const ended = errorOf(
         client.upload(source, { name: 'a', signal: controller.signal, onWait: () => controller.abort() }),
       );
-      await liar.arrival(step);
+      await proxy.arrival(step);
       // Meanwhile the service handles the request.
       setTimeout(() => controller.abort('enough'), 1_000);
       expect((await ended).code).toBe('aborted');
@@ -295,35 +301,35 @@ describe('an upload that is aborted leaves nothing', () => {
   });
 
   test('before it begins', async (context) => {
-    const { liar, client } = await setUp(context);
+    const { proxy, client } = await setUp(context);
     const error = await errorOf(client.upload(SMALL, { signal: AbortSignal.abort() }));
-    expect([error.code, liar.requests]).toEqual(['aborted', []]);
+    expect([error.code, proxy.requests]).toEqual(['aborted', []]);
   });
 });
 
-describe('other calls through a server that lies', () => {
+describe('other calls through a faulty proxy', () => {
   test('a deletion whose answer is lost counts as done, and one of an unknown id is not_found', async (context) => {
-    const { liar, account, client } = await setUp(context);
+    const { proxy, account, client } = await setUp(context);
     const { id } = await client.upload(SMALL, { name: 'a' });
-    liar.lie('delete', 'lost after');
+    proxy.addFaults('delete', 'lost after');
     await client.delete(id);
     expect(await usageOf(account)).toEqual({ files: 0, bytes: 0 });
     expect(await errorOf(client.delete(id))).toMatchObject({ code: 'not_found', status: 404 });
   });
 
   test('a list is repeated until its answer is whole', async (context) => {
-    const { liar, client } = await setUp(context);
-    liar.lie('other', 'cut', 'half', { status: 503 });
+    const { proxy, client } = await setUp(context);
+    proxy.addFaults('other', 'cut', 'half', { status: 503 });
     expect(await client.list()).toMatchObject({ items: [], total: 0 });
   });
 
   test('a key whose answer is lost is not made twice', async (context) => {
-    const { liar, account } = await setUp(context);
+    const { proxy, account } = await setUp(context);
     const { cookie } = account;
     const withCookie: typeof fetch = (url, init) =>
       fetch(url, { ...init, headers: { ...(init?.headers as object), cookie, origin: service.urls.root_url } });
-    const client = new FileHosting({ url: liar.url, fetch: withCookie });
-    liar.lie('other', 'lost after');
+    const client = new FileHosting({ url: proxy.url, fetch: withCookie });
+    proxy.addFaults('other', 'lost after');
     expect((await errorOf(client.keys.create('second'))).code).toBe('network_error');
     const names = (await client.keys.list()).map(({ name }) => name);
     expect(names.sort()).toEqual(['second', 'test']);

@@ -5,8 +5,8 @@ import { Transform } from 'node:stream';
 /** The steps of an upload, as requests; `other` is any other request. */
 export type Step = 'form' | 'ticket' | 'put' | 'complete' | 'delete' | 'other';
 
-/** What the proxy does to one request instead of passing it on faithfully. */
-export type Lie =
+/** What the proxy does to one request instead of forwarding it unchanged. */
+export type Fault =
   /** Closes the connection when the request arrives, or after the service has answered it. */
   | 'lost before'
   | 'lost after'
@@ -17,9 +17,9 @@ export type Lie =
   /** Reads no bytes of the request, or sends no byte of the answer, and keeps the connection. */
   | 'stall'
   | 'stall after'
-  /** Passes on this many bytes of the body in a second. */
+  /** Forwards this many bytes of the body in a second. */
   | { readonly bytesPerSecond: number }
-  /** Closes the connection when it has passed on this many bytes of the body. */
+  /** Closes the connection when it has forwarded this many bytes of the body. */
   | { readonly resetAt: number }
   /** Answers itself. */
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
@@ -35,21 +35,21 @@ export interface Passed {
   readonly at: number;
 }
 
-export interface Liar {
+export interface FaultyProxy {
   /** The address of the app. */
   readonly url: string;
   /** All requests, in the order in which they arrived. */
   readonly requests: readonly Passed[];
-  /** Tells lies to the next requests of a step, one after the other. */
-  lie(step: Step, ...lies: readonly Lie[]): void;
+  /** Applies the faults to the next requests of a step, one fault to each. */
+  addFaults(step: Step, ...faults: readonly Fault[]): void;
   /** Resolves when the first byte of a request of this step has arrived. */
   arrival(step: Step): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts a proxy in front of a service and of its storage that lies when it is told to. */
-export async function startLiar(rootUrl: string): Promise<Liar> {
-  const lies = new Map<Step, Lie[]>();
+/** Starts a proxy in front of a service and of its storage, to which a test adds faults. */
+export async function startFaultyProxy(rootUrl: string): Promise<FaultyProxy> {
+  const faults = new Map<Step, Fault[]>();
   const requests: Passed[] = [];
   const arrivals = new Map<Step, PromiseWithResolvers<void>>();
   const arrivalOf = (step: Step) => {
@@ -64,13 +64,13 @@ export async function startLiar(rootUrl: string): Promise<Liar> {
     const { method = '', url = '', headers } = incoming;
     requests.push({ step, method, url, headers, at: performance.now() });
     arrivalOf(step).resolve();
-    const lie = lies.get(step)?.shift();
+    const fault = faults.get(step)?.shift();
     const edit = (text: string) =>
       text.replace(/"url":"(https?:\/\/[^/]+)(\/[^"]*X-Amz-Signature[^"]*)"/, (_, origin: string, path: string) => {
         storage = origin;
         return `"url":"${addressOf(storageServer)}${path}"`;
       });
-    pass(incoming, response, target, lie, edit);
+    pass(incoming, response, target, fault, edit);
   };
   const appServer = createServer((incoming, response) => take(incoming, response, new URL(rootUrl), false));
   const storageServer = createServer((incoming, response) => take(incoming, response, new URL(storage), true));
@@ -80,7 +80,7 @@ export async function startLiar(rootUrl: string): Promise<Liar> {
   return {
     url: addressOf(appServer),
     requests,
-    lie: (step, ...more) => void lies.set(step, [...(lies.get(step) ?? []), ...more]),
+    addFaults: (step, ...more) => void faults.set(step, [...(faults.get(step) ?? []), ...more]),
     arrival: (step) => arrivalOf(step).promise,
     async close() {
       for (const server of [appServer, storageServer]) {
@@ -105,18 +105,18 @@ function pass(
   incoming: IncomingMessage,
   response: ServerResponse,
   target: URL,
-  lie: Lie | undefined,
+  fault: Fault | undefined,
   edit: (text: string) => string,
 ): void {
   const hangUp = () => void incoming.socket.destroy();
-  if (lie === 'stall') return;
-  if (lie === 'lost before') {
+  if (fault === 'stall') return;
+  if (fault === 'lost before') {
     hangUp();
     return;
   }
-  if (typeof lie === 'object' && 'status' in lie) {
+  if (typeof fault === 'object' && 'status' in fault) {
     incoming.resume();
-    response.writeHead(lie.status, lie.headers).end(lie.body ?? '{"error":"service_unavailable"}');
+    response.writeHead(fault.status, fault.headers).end(fault.body ?? '{"error":"service_unavailable"}');
     return;
   }
   const { host: _, ...headers } = incoming.headers;
@@ -128,30 +128,30 @@ function pass(
   const outgoing = request(new URL(incoming.url ?? '/', target), options, async (answer) => {
     const text = edit(Buffer.concat(await answer.toArray()).toString());
     const { 'content-length': _, 'transfer-encoding': __, ...kept } = answer.headers;
-    const added = typeof lie === 'object' && 'addHeaders' in lie ? lie.addHeaders : {};
+    const added = typeof fault === 'object' && 'addHeaders' in fault ? fault.addHeaders : {};
     for (const name of Object.keys(added)) delete kept[name.toLowerCase()];
     const bytes = Buffer.from(text);
-    if (lie === 'lost after') return hangUp();
-    if (lie === 'stall after') return;
+    if (fault === 'lost after') return hangUp();
+    if (fault === 'stall after') return;
     const half = bytes.subarray(0, bytes.length / 2);
-    const length = lie === 'half' ? half.length : bytes.length;
+    const length = fault === 'half' ? half.length : bytes.length;
     response.writeHead(answer.statusCode ?? 0, { ...kept, ...added, 'content-length': length });
-    if (lie === 'half') response.end(half);
-    else if (lie === 'cut') response.write(half, hangUp);
+    if (fault === 'half') response.end(half);
+    else if (fault === 'cut') response.write(half, hangUp);
     else response.end(bytes);
   });
   outgoing.on('error', hangUp);
   incoming.on('error', () => outgoing.destroy());
-  response.on('close', () => !response.writableFinished && lie === undefined && outgoing.destroy());
+  response.on('close', () => !response.writableFinished && fault === undefined && outgoing.destroy());
   let passed = 0;
   incoming.on('data', (chunk: Buffer) => {
     passed += chunk.length;
-    if (typeof lie === 'object' && 'resetAt' in lie && passed >= lie.resetAt) {
+    if (typeof fault === 'object' && 'resetAt' in fault && passed >= fault.resetAt) {
       outgoing.destroy();
       incoming.socket.resetAndDestroy();
     }
   });
-  if (typeof lie === 'object' && 'bytesPerSecond' in lie) incoming.pipe(slow(lie.bytesPerSecond)).pipe(outgoing);
+  if (typeof fault === 'object' && 'bytesPerSecond' in fault) incoming.pipe(slow(fault.bytesPerSecond)).pipe(outgoing);
   else incoming.pipe(outgoing);
 }
 
