@@ -1,4 +1,4 @@
-/** The pages of the dashboard of which the README has pictures. */
+/** The pages of the dashboard that the README shows as pictures. */
 export const PAGES = [
   { name: 'files', path: '/dashboard/', needsLogin: true, title: 'Files' },
   { name: 'api-keys', path: '/dashboard/api-keys', needsLogin: true, title: 'API keys' },
