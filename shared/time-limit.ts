@@ -75,7 +75,7 @@ export async function inTime<Result>(awaited: Promise<Result>): Promise<Result> 
   }
 }
 
-/** Runs work that several requests wait for: it goes on when the request that began it ends. Each waits {@link inTime}. */
+/** Runs work that several requests wait for. It continues when the request that began it ends. Each request waits {@link inTime}. */
 export function unlimited<Result>(work: () => Promise<Result>): Promise<Result> {
   return limits.exit(work);
 }

@@ -71,7 +71,7 @@ export const strings = {
     stalled: 'The connection is too slow, or broken.',
     aborted: 'This was cancelled.',
     invalid_response: 'The answer did not come from the service. Is a proxy in between?',
-    invalid_argument: 'This page has made a mistake.',
+    invalid_argument: 'This page sent a wrong request. Reload it and try again.',
     day_used_up: 'You have reached the upload limit for today. Try again after midnight (UTC).',
     unreadable: 'This file cannot be read any more: it was changed, moved or deleted. Choose it again.',
   } satisfies Record<FailureCode, string>,

@@ -168,7 +168,7 @@ function keepJson(
   return () => Buffer.concat(chunks);
 }
 
-/** CloudFront itself answers `Expect: 100-continue`. Here it does when the body is first read, so that a refusal spares the upload. */
+/** CloudFront itself answers `Expect: 100-continue`. Here it does so when the body is first read, so that a client whose request is refused sends no body. */
 function continueWhenRead(viewer: ViewerRequest | undefined, response: ServerResponse): () => boolean {
   let isContinued = false;
   viewer?.body?.once('resume', () => {

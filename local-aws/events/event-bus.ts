@@ -87,7 +87,7 @@ export interface EventBus {
   /** Runs the scheduled rules now: all of them, or the one with that logical id or name. @throws Error when there is none. */
   runSchedules(rule?: string): void;
   /** Replaces the delivery, which by default is immediate. */
-  deliverBy(courier: EventDelivery): void;
+  deliverBy(delivery: EventDelivery): void;
   close(): void;
 }
 

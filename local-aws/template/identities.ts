@@ -61,7 +61,7 @@ const IDENTITIES: Readonly<Record<string, Identify>> = {
   },
   'AWS::Lambda::LayerVersion': (resource) =>
     named(arn(resource, 'lambda', `layer:${nameOf(resource, 'LayerName', 64)}:1`)),
-  // A deployment begins anew at each start, so the version that it publishes is the first one.
+  // Each start is a new deployment, so the version that it publishes is the first one.
   'AWS::Lambda::Version': (resource) => {
     const ref = qualifiedArn(resource, '1');
     return { ref, attributes: { FunctionArn: ref, Version: '1' } };

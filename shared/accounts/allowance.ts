@@ -29,7 +29,7 @@ export function dayOf(now: number): number {
   return Math.floor(now / DAY_MS);
 }
 
-/** Bytes that the account has sent today. A later day, which a clock ahead of ours has begun, counts as today. */
+/** Bytes that the account has sent today. If a server whose clock is ahead has begun a later day, that day counts as today. */
 export function sentTodayBytes({ sent }: Pick<Account, 'sent'>, now: number): number {
   return sent && sent.day >= dayOf(now) ? sent.bytes : 0;
 }

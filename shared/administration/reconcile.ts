@@ -26,8 +26,8 @@ const PATIENCE_MS = 60_000;
 
 /**
  * Recomputes the books (usage, counts, listing counters) from the rows, and finds files whose object is missing or of another
- * size. `repair` replaces the books, has the sweeper write wrong
- * seals anew, and deletes those files. (The sweeper's walk of the bucket removes objects without a row.)
+ * size. `repair` replaces the books, makes the sweeper write wrong seals again, and deletes those files. (The sweeper's walk of the
+ * bucket removes objects without a row.)
  *
  * The operator runs it after tables were restored or edited. It is safe while there is traffic: the books are replaced only
  * if nothing has changed them since the audit began. For an account in constant use that may fail again and again; then

@@ -94,8 +94,8 @@ function slot(accountId: string, id: string, now: () => number): StreamSlot {
     async renew() {
       await updateIf(accountId, {
         UpdateExpression: 'SET slots.#id = :end, expires_at = :ttl',
-        // A renewal that arrives late must take back neither the release nor a later renewal. The condition also fails when
-        // the lease had ended and another taker removed it: then the stream goes on uncounted.
+        // A renewal that arrives late must undo neither the release nor a later renewal. The condition also fails when the lease had
+        // ended and another upload removed it: then the stream continues without being counted.
         ConditionExpression: 'slots.#id < :end',
         ExpressionAttributeNames,
         ExpressionAttributeValues: lease(now()),

@@ -72,7 +72,7 @@ describe('an upload through a faulty proxy makes one file', () => {
       proxy.addFaults(step, fault);
       const content = step === 'form' ? SMALL : LARGE;
       const file = await client.upload(content, { name: 'a.bin' });
-      // The storage answers a PUT without a body, of which nothing can be cut.
+      // The storage answers a PUT without a body, so nothing of the answer can be cut.
       const isWhole = step === 'put' && (fault === 'cut' || fault === 'half');
       expect(proxy.requests.filter((request) => request.step === step)).toHaveLength(isWhole ? 1 : 2);
       expect(await usageOf(account)).toEqual({ files: 1, bytes: content.length });

@@ -49,7 +49,7 @@ test.each([
   expect(me.body).toMatchObject({ file_count: 0, storage_used_bytes: 0 });
 });
 
-test('names the steps that fail, and goes on with the others', async () => {
+test('reports the steps that fail, and still runs the others', async () => {
   const match = { service: 's3', operation: 'PutObject' } as const;
   const failed = await withFault(service, { match, effect: 'error-before' }, () => run(LATER));
   expect(failed).toEqual(['form']);

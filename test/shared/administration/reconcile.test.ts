@@ -118,7 +118,7 @@ describe('an account whose books', () => {
     // The first file has been read when it is replaced; its successor will be on the next page.
     const reports = await run(
       { accountId, repair: true },
-      amidRows(async () => {
+      betweenRows(async () => {
         await deleteFile(stores, first, inTime());
         await upload(service, accountId, 'A');
       }),
@@ -156,8 +156,8 @@ const makeRowLarge = ({ accountId, id }: StoredFile) =>
     }),
   );
 
-/** The stores, with something that happens once the first of an account's rows has been read. */
-function amidRows(happen: () => Promise<void>): typeof stores {
+/** The stores, but `happen` runs after the first of an account's rows has been read. */
+function betweenRows(happen: () => Promise<void>): typeof stores {
   return {
     ...stores,
     audit: {
@@ -201,7 +201,7 @@ test('a broken file that its owner deletes meanwhile, or that cannot be deleted,
     match: { operation: 'TransactWriteItems', predicate: (subject) => JSON.stringify(subject).includes(resisting.id) },
     effect: 'error-before',
   });
-  const deleteMeanwhile = amidRows(() => deleteFile(stores, deleted, inTime()));
+  const deleteMeanwhile = betweenRows(() => deleteFile(stores, deleted, inTime()));
   expect(await run({ accountId, repair: true }, deleteMeanwhile)).toMatchObject([{ isRepaired: false }]);
   fault.remove();
   expect(await usageOf(service, accountId)).toEqual({ bytes: 2, files: 1 });

@@ -280,7 +280,7 @@ describe('completing a ticket', () => {
     await stores.files.beginAttempt(ref, { objectKey: late, until: Date.now() }, Date.now());
     await complete(accountId, ticket.id);
     await stores.objects.put(late, Buffer.from('hello'), { owner: ref, mimeType: 'a/b', contentDisposition: 'inline' });
-    // Its multipart copy, of which parts were left.
+    // An unfinished copy in parts under the same key.
     await service.s3.send(new CreateMultipartUploadCommand({ Bucket: BUCKET, Key: late }));
     expect((await sweepAt(service, Date.now() + HOUR_MS)).swept.leftovers).toBe(1);
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
