@@ -142,6 +142,8 @@ class ProgressLines implements ProgressReport {
 
   waits(wait: Wait): void {
     this.#waits.mention(wait);
+    // A wait was just mentioned, and is no slow upload.
+    this.#mentionedAt = Math.max(this.#mentionedAt, Date.now() + wait.seconds * 1_000);
   }
 
   stored({ path, name }: LocalFile, { size_bytes }: FileRecord): void {
