@@ -300,6 +300,19 @@ describe('an upload that is aborted leaves nothing', () => {
     expect(await usageOf(account)).toEqual({ files: 0, bytes: 0 });
   });
 
+  test('and reads no more of its content', async (context) => {
+    const { client } = await setUp(context);
+    const controller = new AbortController();
+    const sent: number[] = [];
+    const onProgress = ({ sentBytes }: { sentBytes: number }) => {
+      sent.push(sentBytes);
+      if (sentBytes > MIB) controller.abort();
+    };
+    const content = new Blob([new Uint8Array(60 * MIB)]);
+    const error = await errorOf(client.upload(content, { signal: controller.signal, onProgress }));
+    expect([error.code, sent.filter((bytes) => bytes > MIB)]).toEqual(['aborted', [expect.any(Number)]]);
+  });
+
   test('before it begins', async (context) => {
     const { proxy, client } = await setUp(context);
     const error = await errorOf(client.upload(SMALL, { signal: AbortSignal.abort() }));

@@ -55,7 +55,9 @@ export async function send(exchange: Exchange): Promise<Answer> {
     const unreadable = watch.unreadable ?? (content instanceof Blob && (await readingErrorOf(content)));
     if (unreadable instanceof FileHostingError) throw unreadable;
     if (unreadable) throw new FileHostingError('unreadable', { cause: unreadable });
-    const isRedirect = /redirect/.test(String((cause as Error).cause ?? cause));
+    const { code, cause: reason = cause } = cause as Error & { readonly code?: string };
+    // Node says it in the cause of the error, Deno in the error itself, Bun in its code.
+    const isRedirect = /redirect/i.test(`${code} ${reason}`);
     throw new FileHostingError(isRedirect ? 'invalid_response' : 'network_error', { cause });
   } finally {
     watch.end();
@@ -144,6 +146,11 @@ function counted(body: Blob | AsyncIterable<Uint8Array>, watch: Watch, onSent: E
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
+        // Node would read the body of an aborted request to its end.
+        if (watch.signal.aborted) {
+          chunks.return(undefined).catch(() => {});
+          return controller.error(watch.signal.reason);
+        }
         try {
           if (sent > 0) onSent?.(sent);
         } catch (thrown) {
