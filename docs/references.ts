@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 
 /** Every document of the project, as a path from its root. */
-export const DOCUMENTS = globSync(['*.md', 'docs/**/*.md', 'examples/*.md', 'local-aws/*.md'], { cwd: ROOT });
+export const DOCUMENTS = globSync(['*.md', '{clients/*,examples,local-aws,test}/*.md', 'docs/**/*.md'], { cwd: ROOT });
 
 /**
  * What a document refers to although it does not exist: paths in code spans that begin with a folder of the project, and relative
