@@ -30,7 +30,7 @@ export class AuditTrailError extends Error {
   }
 }
 
-/** @param warn  shows the operator a line that is no result of the command. */
+/** @param warn  shows the operator a line that is not part of the command's result. */
 export function logsOf(stage: StageName, warn: (line: string) => void): StageLogs {
   let operator: Promise<string> | undefined;
   return {
@@ -77,10 +77,10 @@ type Outcome = 'begun' | 'done' | 'failed';
 
 const writeToTrail = (record: object) => logStore.write(required('AUDIT_LOG'), [{ ...record }]);
 
-/** What the operator reads when the audit trail cannot take how the work ended. */
+/** The message to the operator when the second line could not be written to the audit trail. */
 function missingEnd(record: { readonly event: AuditEvent; readonly outcome: Outcome }, cause: Error): string {
   const { event, outcome } = record;
   const what = outcome === 'done' ? `${event} is done` : `${event} failed, and may be done in part`;
   const line = JSON.stringify({ time: new Date().toISOString(), ...record });
-  return `${what}, but the audit trail lacks that end (${cause.name}: ${cause.message}). Note this line by hand: ${line}`;
+  return `${what}, but this could not be written to the audit trail (${cause.name}: ${cause.message}). Keep this line: ${line}`;
 }

@@ -5,8 +5,8 @@ import type { Plugin } from 'esbuild';
 const ROOT = join(import.meta.dirname, '../..');
 
 /**
- * Leaves out of the SDK what no function of ours uses, and what esbuild cannot see to be unused. A cold start reads every byte of a
- * bundle, and runs every statement outside of functions (decision 0025).
+ * Leaves out parts of the SDK that none of our functions uses, but that esbuild keeps because it cannot prove that. A cold start reads
+ * every byte of a bundle, and runs every statement outside of functions (decision 0025).
  * @throws Error when a file of the SDK does not look as this expects.
  */
 export const leanSdk: Plugin = {
@@ -20,11 +20,11 @@ export const leanSdk: Plugin = {
   },
 };
 
-/** A function has no `~/.aws/config` and `~/.aws/credentials`. The SDK would load `node:fs/promises` and look for them. */
+/** The SDK would load `node:fs/promises` and look for `~/.aws/config` and `~/.aws/credentials`, which a function does not have. */
 const NO_FILES = `export { CONFIG_PREFIX_SEPARATOR } from './constants';
 export const loadSharedConfigFiles = async () => ({ configFile: {}, credentialsFile: {} });`;
 
-/** The SDK's class is made from the global `ReadableStream`, which Node loads when it is first used. Our streams are Node's. */
+/** The SDK's class extends the global `ReadableStream`, which Node loads at its first use. We only use streams of Node. */
 const NO_WEB_STREAM = `export class ChecksumStream {
   constructor() {
     throw new Error('this bundle takes no web streams (infra/bundle/lean-sdk.ts)');
@@ -32,8 +32,8 @@ const NO_WEB_STREAM = `export class ChecksumStream {
 }`;
 
 /**
- * Writes the keys of schemas as text: `{ "httpHeader": … }` in the place of `{ [_hH]: … }`. To evaluate a computed key may have an
- * effect, so esbuild keeps the schemas of all operations because of them.
+ * Replaces computed keys of schemas by their text: `{ [_hH]: … }` becomes `{ "httpHeader": … }`. Evaluating a computed key may have an
+ * effect, so with them esbuild would keep the schemas of all operations.
  */
 export function withLiteralKeys(schemas: string): string {
   const names = new Map([...schemas.matchAll(/^const (_\w+) = ("[^"\\]*");$/gm)].map(([, name, text]) => [name, text]));
@@ -46,8 +46,8 @@ export function withLiteralKeys(schemas: string): string {
 const REGISTRATION = /^\w+_registry\.registerError\((\w+)\$, \1\);\n/gm;
 
 /**
- * Removes the classes of errors whose names our code does not mention: a client registers each of its errors, 140 for SSM. One that is not
- * registered becomes an error of the client's base class, with the same name, message, status and fields.
+ * Removes the classes of errors whose names our code does not mention. A client registers all its errors, SSM 140 of them. An error
+ * that is not registered becomes one of the client's base class, with the same name, message, status and fields.
  */
 export function withoutUnusedErrors(schemas: string): string {
   if (!schemas.match(REGISTRATION)) throw new Error('a client of the SDK registers its errors in another way');

@@ -46,14 +46,14 @@ export interface SavedQuery {
 const REQUEST =
   'fields @timestamp, message, route, status, code, detail, request_id, account_id, key_prefix, client_address';
 
-/** Finds every line that has a random id anywhere: also the lines of Lambda itself, and ids in the text of an error. */
+/** Finds every line that contains the id anywhere: also Lambda's own lines, and ids in the text of an error. For random ids only. */
 const containing = (parameter: string) => `filter @message like "{{${parameter}}}"`;
 
 /**
- * Finds the lines that have exactly this value in a field. Lambda wraps the lines of a Web Function (large uploads) in a record of its own,
- * where Insights does not find the field: as a text, in which the quotes are escaped, or as an object. In such a line the field is
- * searched by a regular expression. (It takes the dots of an IPv4 address for any character, but finds no other address: in one of the
- * same length with the same digits the dots are in the same places.)
+ * Finds the lines that have exactly this value in a field. Lambda wraps the lines of a Web Function (large uploads) in a record of its
+ * own, as a text with escaped quotes or as an object, and Insights does not find the field there. In such a line a regular expression
+ * finds it. (In it the dots of an IPv4 address match any character. It still finds no other address: if the length and the digits are
+ * the same, the dots are in the same places.)
  */
 const having = (field: string, parameter: string) =>
   String.raw`filter ${field} = "{{${parameter}}}" or (not ispresent(${field}) and @message like /${field}\\*":\\*"{{${parameter}}}\\*"/)`;

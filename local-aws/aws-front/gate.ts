@@ -56,7 +56,7 @@ export function createGate(
 }
 
 /**
- * The words of a denial. Source: S3 User Guide, "Troubleshoot access denied (403 Forbidden) errors".
+ * The message of a denial. Source: S3 User Guide, "Troubleshoot access denied (403 Forbidden) errors".
  * @param verdicts  of all policies together, and of the caller's own alone.
  */
 function denial(caller: string, { action, resource }: Permission, [ofAll, ofIdentity]: readonly Verdict[]): string {

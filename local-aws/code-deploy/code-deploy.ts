@@ -14,11 +14,11 @@ export type Verdict = 'Succeeded' | 'Failed';
 type Creator = 'user' | 'codeDeployRollback' | 'CloudFormationRollback';
 
 export interface CodeDeploy {
-  /** Its API, as far as the functions that are its hooks use it. */
+  /** The operations of its API that hooks call. */
   readonly service: JsonService;
   /**
-   * Moves the alias of a deployment group, as CloudFormation asks for when the version changes. Both versions are the same code here,
-   * so nothing but the hooks can fail. On AWS a hook that reports nothing fails the deployment after an hour, here at its end.
+   * Moves the alias of a deployment group, as CloudFormation does when the version changes. Here both versions are the same code, so
+   * only the hooks can fail. A hook that reports no status fails the deployment: on AWS after an hour, here when the hook ends.
    * @throws Error when the group has no alias.
    */
   deploy(group: string, creator?: Creator): Promise<Verdict>;
@@ -89,7 +89,7 @@ interface Input {
   readonly status?: unknown;
 }
 
-/** `GetDeployment`, and `PutLifecycleEventHookExecutionStatus` of the hook that runs. */
+/** The operations `GetDeployment`, and `PutLifecycleEventHookExecutionStatus` for the hook that is running. */
 function codeDeployService(running: ReadonlyMap<string, Running>, account: Account): JsonService {
   const find = (id: string): Running => {
     const deployment = running.get(id);

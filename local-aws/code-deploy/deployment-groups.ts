@@ -4,7 +4,7 @@ import type { Deployment, Resource } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
 import { type Role, readRoles } from '../template/role-policies.ts';
 
-/** How CodeDeploy moves an alias: the role it has meanwhile, and how much traffic it moves at once. */
+/** How CodeDeploy moves an alias: the role that it uses, and how much traffic it moves at a time. */
 export interface DeploymentGroup {
   readonly application: string;
   readonly name: string;
@@ -16,7 +16,7 @@ export const groupArn = ({ application, name }: DeploymentGroup, { region, accou
   `arn:aws:codedeploy:${region}:${accountId}:deploymentgroup:${application}/${name}`;
 
 /**
- * Reads the deployment groups, which CodeDeploy has for Lambda.
+ * Reads the deployment groups of CodeDeploy for Lambda.
  * @throws Error for a group that names an alarm or a role that the templates do not have, and for an alias that names no group.
  */
 export function readDeploymentGroups(deployment: Deployment, aliases: readonly AliasConfig[]): DeploymentGroup[] {
@@ -56,7 +56,7 @@ function readGroup(resource: Resource, deployment: Deployment) {
     resource.logicalId,
     resource.properties(),
     (take) => {
-      // Traffic of Lambda functions is moved in no other way.
+      // For Lambda functions CodeDeploy has no other style.
       const style = take<{ DeploymentOption: string; DeploymentType: string }>('DeploymentStyle');
       if (style.DeploymentOption !== 'WITH_TRAFFIC_CONTROL' || style.DeploymentType !== 'BLUE_GREEN') {
         throw new Error(`${resource.logicalId}: the local AWS does not support ${JSON.stringify(style)}`);
@@ -69,7 +69,7 @@ function readGroup(resource: Resource, deployment: Deployment) {
         roleArn: take<string>('ServiceRoleArn'),
       };
     },
-    // The alarms watch metrics, which the local AWS does not collect, so a deployment is never taken back for one.
+    // The alarms have no effect here: the local AWS collects no metrics, so an alarm never rolls a deployment back.
     ['AutoRollbackConfiguration', 'DeploymentGroupName', 'Tags'],
   );
 }

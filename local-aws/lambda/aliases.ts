@@ -1,12 +1,12 @@
 import type { Deployment, Resource } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
 
-/** An alias of a function: an ARN of its own, by which one of the versions of the function is invoked. */
+/** An alias of a function: a separate ARN that invokes one of the function's versions. */
 export interface AliasConfig {
   readonly arn: string;
-  /** The function whose code runs. A template has one version of it, which is that function as it is in the template. */
+  /** The function whose code runs. A template has only one version of it: the function as the template describes it. */
   readonly functionArn: string;
-  /** Absent: CloudFormation moves the alias to a new version by itself. */
+  /** Absent: CloudFormation moves the alias to a new version without CodeDeploy. */
   readonly moved?: MovedBy;
 }
 
@@ -14,7 +14,7 @@ export interface AliasConfig {
 export interface MovedBy {
   readonly application: string;
   readonly group: string;
-  /** The names of the functions that are asked before and after. */
+  /** The names of the functions that CodeDeploy calls before and after it moves the traffic. */
   readonly hooks: { readonly before?: string; readonly after?: string };
 }
 

@@ -15,7 +15,7 @@ import {
 } from './invocation.ts';
 
 export interface InvokeRequest {
-  /** Of a function, or of an alias. */
+  /** The ARN of a function or of an alias. */
   readonly functionArn: string;
   /** JSON. */
   readonly payload: string;
@@ -28,7 +28,10 @@ export interface InvokeRequest {
 export interface LambdaService {
   /** Runs a function and waits for its result. @throws InvocationRefused when it was not run. */
   invoke(request: InvokeRequest): Promise<InvocationResult>;
-  /** Finds the function of that name, label or ARN, which may be the ARN of an alias. @throws Error when there is none, or more than one. */
+  /**
+   * Finds a function by its name, its label, its ARN, or the ARN of an alias.
+   * @throws Error when there is none, or more than one.
+   */
   find(name: string): FunctionConfig;
   /** Ends the environments of a function, even in the middle of an event, as AWS may at any time. */
   killEnvironments(functionArn: string): Promise<void>;

@@ -18,7 +18,7 @@ export interface Resource {
   attribute(name: string): string;
   /** The properties with intrinsic functions, secrets and local addresses resolved. */
   properties(): Properties;
-  /** How CloudFormation updates it, with intrinsic functions resolved. Only an alias may have it. */
+  /** The `UpdatePolicy` of the resource, with intrinsic functions resolved. Only an alias may have one. */
   updatePolicy(): Properties | undefined;
 }
 

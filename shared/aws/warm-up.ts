@@ -7,9 +7,8 @@ import type { HttpRequest, MiddlewareStack } from '@smithy/types';
 import { dynamoDb, dynamoDbOnce } from './dynamodb.ts';
 
 /**
- * Does what the first calls to DynamoDB would do besides waiting, without a connection: Node compiles functions, and loads
- * certificates, when they are first used. While a function loads, Lambda gives it a whole processor, and at its first request only
- * the share that belongs to its memory.
+ * Does the work of the first calls to DynamoDB without a connection: Node compiles functions and loads certificates at their first use.
+ * While a function loads, Lambda gives it a whole processor; at its first request, only the share that belongs to its memory.
  */
 export async function warmUpDatabase(): Promise<void> {
   performance.now();
@@ -20,11 +19,11 @@ export async function warmUpDatabase(): Promise<void> {
   const item = '{"id":{"S":"none"},"n":{"N":"1"},"l":{"L":[]}}';
   answerInMemory(get, `{"Item":${item}}`);
   answerInMemory(update, `{"Attributes":${item}}`);
-  // The second time is for what Node does only when a function runs again, and for the garbage of the first.
+  // Twice, because Node does some work only when a function runs again, such as collecting the garbage of the first run.
   for (let time = 0; time < 2; time++) await Promise.all([dynamoDb.send(get), dynamoDbOnce.send(update)]);
 }
 
-/** Has a command answered by a server in memory, in the place of the connection. Other commands are not affected. */
+/** Makes a server in memory answer a command, without a connection. Other commands are not affected. */
 export function answerInMemory<Input extends object, Output extends object>(
   { middlewareStack }: { readonly middlewareStack: MiddlewareStack<Input, Output> },
   body = '',

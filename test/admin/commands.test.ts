@@ -185,18 +185,18 @@ test('a command changes nothing when the audit trail cannot be written', async (
   expect(await operatorsTrail(account)).toEqual([]);
 });
 
-describe('when the audit trail cannot take how a command ended', () => {
+describe('when the end of a command cannot be written to the audit trail', () => {
   const endOfTrail = {
     match: { operation: 'PutLogEvents', predicate: ({ input }) => !JSON.stringify(input).includes('begun') },
     effect: 'error-before',
   } as const satisfies Fault;
 
-  test('the command does its work, and gives the operator the line to note by hand', async () => {
+  test('the command does its work, and prints the missing line', async () => {
     const account = await service.newAccount();
     const { code, stdout, stderr } = await withFault(service, endOfTrail, () => admin('suspend', account.email));
     expect([code, stdout]).toEqual([0, expect.stringContaining('is suspended')]);
     expect(stderr).toMatch(
-      /^account_suspended is done, but the audit trail lacks that end \(\w+: .+\)\. Note this line/,
+      /^account_suspended is done, but this could not be written to the audit trail \(\w+: .+\)\. Keep this line/,
     );
     expect(JSON.parse(stderr.slice(stderr.indexOf('{')))).toEqual({
       time: expect.stringMatching(/^\d{4}-.+Z$/),
@@ -220,7 +220,9 @@ describe('when the audit trail cannot take how a command ended', () => {
     );
     expect(code).toBe(1);
     const [first, second] = stderr.split('\n');
-    expect(first).toMatch(/^storage_limit_changed failed, and may be done in part, but the audit trail lacks that end/);
+    expect(first).toMatch(
+      /^storage_limit_changed failed, and may be done in part, but this could not be written to the/,
+    );
     expect(first).toContain(`"outcome":"failed","account_id":"${account.id}"`);
     expect(second).toMatch(/^AWS cannot be reached/);
   });

@@ -22,7 +22,7 @@ describe.each(Object.keys(ENTRIES))('the bundle of %s', (name) => {
     expect(code.includes('AWS_WEB_IDENTITY_TOKEN_FILE')).toBe(false);
   });
 
-  test('does not contain what the SDK has for configuration files and for web streams', () => {
+  test("does not contain the SDK's code for configuration files and for web streams", () => {
     expect(code.includes('AWS_CONFIG_FILE')).toBe(false);
     expect(code.includes('ReadableStreamRef')).toBe(false);
   });
@@ -48,7 +48,7 @@ test('an operation with endpoint discovery, which bundles do not contain, fails 
   expect(() => getEndpointDiscoveryPlugin()).toThrow('this bundle has no endpoint discovery');
 });
 
-test('schemas lose only those computed keys that stand for a text', () => {
+test('only computed keys that stand for a text are replaced in schemas', () => {
   const schemas = 'const _hH = "httpHeader";\nexport var A$ = [0, { [_hH]: _x, [_unknown]: 1 }, list[_hH]];\n';
   expect(withLiteralKeys(schemas)).toContain('[0, { "httpHeader": _x, [_unknown]: 1 }, list[_hH]]');
 });
@@ -57,7 +57,7 @@ test('a client of the SDK that registers its errors in another way cannot be bun
   expect(() => withoutUnusedErrors('registry.add(AccessDenied);')).toThrow('registers its errors in another way');
 });
 
-describe('of the errors of the SDK, in a bundle', () => {
+describe('in a bundle, of the errors of the SDK,', () => {
   const failing = async (type: string, fields: object) => {
     const { outputFiles } = await build({
       stdin: { contents: PROBE, resolveDir: import.meta.dirname },
@@ -77,13 +77,13 @@ describe('of the errors of the SDK, in a bundle', () => {
     return probe.exports.fail(JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${type}`, ...fields }));
   };
 
-  test('one that our code names keeps its class and its fields', async () => {
+  test('those that our code names keep their class and their fields', async () => {
     const Item = { id: { S: 'a' } };
     const failure = await failing('ConditionalCheckFailedException', { message: 'The condition failed', Item });
     expect(failure).toMatchObject({ isNamed: true, name: 'ConditionalCheckFailedException', Item });
   });
 
-  test('another keeps its name, message and status', async () => {
+  test('all others keep their name, message and status', async () => {
     const failure = await failing('ItemCollectionSizeLimitExceededException', { message: 'Too large' });
     expect(failure).toMatchObject({
       isNamed: false,

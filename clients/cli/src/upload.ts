@@ -85,11 +85,11 @@ async function sendAll(hosting: FileHosting, files: readonly LocalFile[], sendin
   return results.links;
 }
 
-/** Prints the records of files in the order of the files, each as soon as those before it have ended. */
+/** Prints the records in the order of the files: each one as soon as the uploads of all files before it have ended. */
 class Results {
   readonly #files: readonly LocalFile[];
   readonly #print: (record: FileRecord, file: LocalFile) => void;
-  /** What became of each file that has ended; undefined when it failed. */
+  /** The record of each file whose upload has ended; undefined when it failed. */
   readonly #ended = new Map<number, FileRecord | undefined>();
   #next = 0;
 
@@ -103,7 +103,7 @@ class Results {
     while (this.#ended.has(this.#next)) this.#printNext();
   }
 
-  /** Prints those behind a file that was not uploaded. */
+  /** Prints the remaining records, which come after a file that was not uploaded. */
   end(): void {
     while (this.#next < this.#files.length) this.#printNext();
   }

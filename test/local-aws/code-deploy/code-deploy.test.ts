@@ -16,7 +16,7 @@ import { allow, frontOfFile, principal } from '../aws-front/front.ts';
 
 type Resources = Template['Resources'];
 
-/** A hook that only says with what event it was invoked. The test reports its verdict. */
+/** A hook that only logs its event. The test reports the status in its place. */
 const HOOK = 'exports.handler = async (event) => console.log(JSON.stringify(event))';
 
 const GROUP = {
@@ -111,7 +111,7 @@ const permissionOn = (FunctionName: unknown): Resources => ({
 describe('an alias', () => {
   const FUNCTION = 'arn:aws:lambda:eu-west-1:111122223333:function:f';
 
-  test('runs its function, for those that may invoke the alias, and only them', async () => {
+  test('runs its function only for callers with a permission on the alias', async () => {
     const { lambda } = await start(permissionOn({ Ref: 'Alias' }));
     const payload = '{}';
     expect(await lambda.invoke({ functionArn: `${FUNCTION}:live`, payload, invoker })).toEqual({ payload: '"f"' });
@@ -123,7 +123,7 @@ describe('an alias', () => {
     await expect(byAlias).rejects.toMatchObject({ code: 'AccessDenied' });
   });
 
-  test('is not there by another name', async () => {
+  test('is not found by another name', async () => {
     const { lambda } = await start();
     await expect(lambda.invoke({ functionArn: `${FUNCTION}:next`, payload: '{}' })).rejects.toMatchObject({
       code: 'ResourceNotFound',
@@ -188,7 +188,7 @@ describe('a deployment', async () => {
   const client = (credentials = hook) =>
     new CodeDeployClient({ endpoint: front.endpoint, region: ACCOUNT.region, credentials, maxAttempts: 1 });
 
-  /** Moves the alias, and acts as its hook would. */
+  /** Moves the alias, and runs `act` in place of the hook. */
   async function deployWith(
     act: (ids: { deploymentId: string; lifecycleEventHookExecutionId: string }) => Promise<unknown>,
   ) {
@@ -219,7 +219,7 @@ describe('a deployment', async () => {
     expect(verdict).toBe(status);
   });
 
-  test('fails when its hook reports nothing, and when it may not report', async () => {
+  test('fails when its hook reports no status, or has no permission to report', async () => {
     expect(await deployWith(async () => {})).toBe('Failed');
     const verdict = await deployWith(async (ids) => {
       const report = client(stranger).send(
