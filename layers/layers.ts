@@ -226,7 +226,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     path: 'shared/aws',
-    what: 'The stores: all calls to AWS',
+    what: 'The stores: all calls of the service to AWS',
     imports: [
       'shared/accounts',
       'shared/administration',
