@@ -2,17 +2,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * A statement that is true, as soon as the sweeper has run, whatever crashes, repeats, arrives late or happens at the same
- * time.
+ * A statement that is true after any crash, repetition, late arrival or race, as soon as the sweeper has run.
  */
 interface Invariant {
   readonly statement: string;
   readonly enforcedIn: readonly string[];
-  /** Tests that fail without it: the file, and the name as it stands in the source, after `describe > ` if it needs that. */
+  /** Tests that fail without it: the file, and the name as it is written in the source, after `describe > ` if it needs that. */
   readonly tests: readonly (readonly [file: string, name: string])[];
 }
 
-/** In the order of their numbers, I1, I2, …; comments in the code name them so. */
+/** In the order of their numbers I1, I2, …, by which comments in the code refer to them. */
 export const INVARIANTS: readonly Invariant[] = [
   {
     statement: '`storage_used_bytes` of an account is the size of its ready files and of its pending tickets.',
@@ -48,7 +47,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'The index `by_seq` holds exactly the ready files. Each has a `seq` of its own below `next_seq`; the bitmaps of the leaves hold exactly the other seqs below it, and the groups count them. `created_at` never goes back along `seq`.',
+      'The index `by_seq` holds exactly the ready files. Each has a `seq` of its own below `next_seq`; the bitmaps of the leaves hold exactly the other seqs below it, and the groups count them. `created_at` never decreases along `seq`.',
     enforcedIn: ['shared/aws/book-updates.ts', 'shared/files/listing-counters.ts'],
     tests: [
       [
@@ -77,7 +76,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'Unfinished work ends: what is past its deadline is finished by the sweeper, and an object or part that no row knows is removed by the walk of the bucket in about two days. No link leads to such an object, and no account is charged for it.',
+      'Unfinished work ends: the sweeper finishes every row that is past its deadline, and the walk of the bucket removes every object or part that no row refers to, in about two days. No link leads to such an object, and no account is charged for it.',
     enforcedIn: ['shared/files/sweep.ts', 'shared/files/sweep-deletions.ts', 'shared/files/walk-bucket.ts'],
     tests: [
       [
@@ -96,7 +95,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'A client that was told 201 finds its file. A client that was told an error owns nothing, and its room is free again; one that was told 504 `timeout` gets no file afterwards (decision 0017).',
+      'After the answer 201 the client finds its file. After an error the client owns nothing, and its room is free again. After 504 `timeout` the request makes no file any more (decision 0017).',
     enforcedIn: ['shared/files/settle-upload.ts', 'shared/aws/settlement-store.ts', 'shared/time-limit.ts'],
     tests: [
       [
@@ -111,7 +110,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'A file is charged once and given back once, however many settle, complete, delete or sweep it at the same time.',
+      'A file is charged once and given back once, however many requests and sweepers settle, complete, delete or sweep it at the same time.',
     enforcedIn: ['shared/aws/settlement-store.ts', 'shared/aws/transactions.ts'],
     tests: [
       ['test/shared/files/upload.test.ts', 'the same upload several times at the same time charges it once'],
@@ -131,7 +130,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'The URL of a ticket takes its bytes once: what is under its key in `incoming/`, the bytes that arrived or an empty object, stays there until the ticket ends (decision 0023).',
+      'The URL of a ticket takes its bytes once: the object under its key in `incoming/` (the bytes that arrived, or an empty object) stays there until the ticket ends (decision 0023).',
     enforcedIn: ['shared/files/delete-file.ts', 'shared/files/complete-upload.ts', 'shared/aws/sign-upload.ts'],
     tests: [
       [
@@ -148,8 +147,7 @@ export const INVARIANTS: readonly Invariant[] = [
     ],
   },
   {
-    statement:
-      'Bytes are published under a key of their own for each attempt, so no late write brings a deleted link back.',
+    statement: 'Each attempt publishes its bytes under a new key, so no late write brings a deleted link back.',
     enforcedIn: ['shared/files/object-key.ts'],
     tests: [
       [
@@ -179,7 +177,7 @@ export const INVARIANTS: readonly Invariant[] = [
     ],
   },
   {
-    statement: 'In no span of 60 seconds are more requests of a class let through than its limit.',
+    statement: 'In any span of 60 seconds, at most as many requests of a class are admitted as its limit allows.',
     enforcedIn: ['shared/rate-limit/window.ts', 'shared/aws/rate-limit-store.ts'],
     tests: [
       [

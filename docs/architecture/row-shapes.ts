@@ -38,7 +38,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
       next_seq: ['N', 'the `seq` of the next file: how many files the account has ever had'],
       last_file_at: [
         'N',
-        'ms; `created_at` of the newest file that the account has ever had, which never goes back; 0 before the first',
+        'ms; `created_at` of the newest file that the account has ever had, which never decreases; 0 before the first',
       ],
       removed: [
         'M',
@@ -131,11 +131,11 @@ export const ROW_SHAPES: readonly RowShape[] = [
     key: { account_id: key('`#walk`', /^#walk$/), id: key('`#walk`', /^#walk$/) },
     attributes: {
       started_at: ['N', 'ms'],
-      after: ['S', 'the last object key that was looked at; absent at the beginning and end'],
+      after: ['S', 'the last object key that was checked; absent at the beginning and end'],
       is_over: ['BOOL', 'the walk is done'],
-      checked_before: ['N', 'ms; older objects were looked at by earlier walks'],
+      checked_before: ['N', 'ms; earlier walks have checked older objects'],
       until: ['N', 'ms; younger objects are left to the next walk'],
-      has_failed: ['BOOL', 'something could not be looked at'],
+      has_failed: ['BOOL', 'an object could not be checked'],
     },
   },
   {

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * The pieces of bodies that these servers pass on lie outside of V8's heap. By default V8 looks through its whole heap for
- * garbage after every 64 MB of them, although they are long free by then; with this flag it does so only when the memory that is
- * really in use has grown.
+ * The pieces of bodies that these servers forward are outside of V8's heap. By default V8 collects garbage in its whole heap after
+ * every 64 MB of such pieces, although most of them are free already. With this flag it does so only when the memory that is in use
+ * has grown.
  */
 setFlagsFromString('--external-memory-accounted-in-global-limit');
 
