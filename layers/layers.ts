@@ -93,6 +93,7 @@ export const LAYERS: readonly Layer[] = [
   tests('test/smoke', 'Tests of the checks of a running service', ['test/support']),
   tests('test/infra', 'Tests of stacks and edge functions', ['test/support', 'infra', 'local-aws', 'shared']),
   tests('test/layers', 'Tests of the check of this table', ['layers']),
+  tests('test/bench', 'Tests of the measurements', ['bench']),
   tests('test/functions', 'Tests of parts of the streaming server', ['functions', 'shared']),
   tests('test/shared', 'Tests of the domain and the stores', [
     'test/support',
