@@ -1,20 +1,15 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { ERRORS } from '../../shared/errors.ts';
 import { JSON_BODY_MAX_BYTES } from '../../shared/limits.ts';
 import { methodsOf, ROUTES, type Route } from '../../shared/routes.ts';
 import { type Answer, client } from '../support/client.ts';
 import { expectNoTrace } from '../support/expect-no-trace.ts';
 import { FORM, filePart } from '../support/forms.ts';
-import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService } from '../support/service.ts';
 
-let service: TestService;
-let account: TestAccount;
-
-beforeAll(async () => {
-  service = await borrowTestService();
-  account = await service.newAccount();
-});
+const service = await borrowTestService();
+const account = await service.newAccount();
 afterAll(() => service.close());
 
 const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';

@@ -1,17 +1,12 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { expectNoTrace } from '../support/expect-no-trace.ts';
 import { FORM, filePart, part } from '../support/forms.ts';
-import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService } from '../support/service.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
 
-let service: TestService;
-let account: TestAccount;
-
-beforeAll(async () => {
-  service = await borrowTestService();
-  account = await service.newAccount();
-});
+const service = await borrowTestService();
+const account = await service.newAccount();
 afterAll(() => service.close());
 
 /** Sends a form as the raw text `body`. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HAS_BROWSER, sharedBrowser, visit } from '../support/browser.ts';
 import { inherited } from '../support/inherited.ts';
@@ -57,48 +57,48 @@ describe.runIf(HAS_BROWSER)('the example of an upload widget', () => {
     return { here, page: here.page, link };
   }
 
-  const content = (bytes: number) => Buffer.alloc(bytes, 'x');
-  const choose = (page: Page, input: string, name: string, bytes: number) =>
-    page
-      .locator(input)
-      .first()
-      .setInputFiles({ name, mimeType: 'text/plain', buffer: content(bytes) });
-
-  async function expectStored(link: string, bytes: number): Promise<void> {
-    const stored = await fetch(link);
-    expect(stored.headers.get('content-type')).toMatch(/^text\/plain/);
-    expect(Buffer.from(await stored.arrayBuffer()).equals(content(bytes))).toBe(true);
+  interface Chosen {
+    /** The field for files, and the button that starts the upload if choosing a file does not. */
+    readonly input: string;
+    readonly button?: string;
+    readonly name: string;
+    readonly bytes: number;
   }
 
-  const UPPY_UPLOAD = '.uppy-StatusBar-actionBtn--upload';
+  const UPPY = { input: 'input.uppy-Dashboard-input', button: '.uppy-StatusBar-actionBtn--upload' };
+
+  /** Chooses a file in an opened page, and expects that the link that the page reports leads to it. */
+  async function upload({ page, link }: Awaited<ReturnType<typeof open>>, chosen: Chosen): Promise<void> {
+    const { input, button, name, bytes } = chosen;
+    const reported = link(name);
+    const buffer = Buffer.alloc(bytes, 'x');
+    await page.locator(input).first().setInputFiles({ name, mimeType: 'text/plain', buffer });
+    if (button) await page.locator(button).click();
+    const stored = await fetch(await reported);
+    expect(stored.headers.get('content-type')).toMatch(/^text\/plain/);
+    expect(Buffer.from(await stored.arrayBuffer()).equals(buffer)).toBe(true);
+  }
 
   test('Uppy with forms uploads a file', async () => {
-    const { here, page, link } = await open('uppy.js');
-    const reported = link('note %.txt');
-    await choose(page, 'input.uppy-Dashboard-input', 'note %.txt', 300_000);
-    await page.locator(UPPY_UPLOAD).click();
-    await expectStored(await reported, 300_000);
-    await here.leave();
+    const opened = await open('uppy.js');
+    await upload(opened, { ...UPPY, name: 'note %.txt', bytes: 300_000 });
+    await opened.here.leave();
   });
 
   test('Uppy with direct uploads sends the bytes to the storage, and completes the upload', async () => {
-    const { here, page, link } = await open('uppy-direct.js');
+    const opened = await open('uppy-direct.js');
     const sent: string[] = [];
-    page.on('request', (request) => request.method() === 'PUT' && sent.push(new URL(request.url()).origin));
-    const reported = link('large note.txt');
-    await choose(page, 'input.uppy-Dashboard-input', 'large note.txt', 6_000_000);
-    await page.locator(UPPY_UPLOAD).click();
-    await expectStored(await reported, 6_000_000);
+    opened.page.on('request', (request) => request.method() === 'PUT' && sent.push(new URL(request.url()).origin));
+    await upload(opened, { ...UPPY, name: 'large note.txt', bytes: 6_000_000 });
     expect(sent).toHaveLength(1);
     expect(sent).not.toContain(new URL(address).origin);
-    await here.leave();
+    await opened.here.leave();
   });
 
   test('FilePond uploads a file, and deletes it when it is removed from the list', async () => {
-    const { here, page, link } = await open('filepond.js');
-    const reported = link('pond.txt');
-    await choose(page, 'input[type=file]', 'pond.txt', 5_000_000);
-    await expectStored(await reported, 5_000_000);
+    const opened = await open('filepond.js');
+    const { here, page } = opened;
+    await upload(opened, { input: 'input[type=file]', name: 'pond.txt', bytes: 5_000_000 });
     const deleted = page.waitForResponse((response) => response.request().method() === 'DELETE');
     await page.locator('.filepond--action-revert-item-processing').click();
     expect((await deleted).status()).toBe(200);
@@ -108,11 +108,9 @@ describe.runIf(HAS_BROWSER)('the example of an upload widget', () => {
   });
 
   test('Dropzone uploads a file', async () => {
-    const { here, page, link } = await open('dropzone.js');
-    const reported = link('dropped.txt');
-    await choose(page, 'input.dz-hidden-input', 'dropped.txt', 100_000);
-    await expectStored(await reported, 100_000);
-    await here.leave();
+    const opened = await open('dropzone.js');
+    await upload(opened, { input: 'input.dz-hidden-input', name: 'dropped.txt', bytes: 100_000 });
+    await opened.here.leave();
   });
 
   test('is served by a server that forwards no other requests', async () => {

@@ -1,18 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { ROUTES, type Route } from '../../shared/routes.ts';
 import { expectCloudFrontError, expectError, expectErrorPage } from '../support/expect-error.ts';
 import { inChunks, rawRequest, sendRaw } from '../support/raw-http.ts';
-import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService } from '../support/service.ts';
 
 /** Sends bytes that no client library would send to every public server. */
 
-let service: TestService;
-let account: TestAccount;
-
-beforeAll(async () => {
-  service = await borrowTestService();
-  account = await service.newAccount();
-});
+const service = await borrowTestService();
+const account = await service.newAccount();
 afterAll(() => service.close());
 
 afterEach(async () => {

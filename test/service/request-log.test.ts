@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { Answer } from '../support/client.ts';
 import { askForTicket } from '../support/lanes.ts';
-import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, type TestAccount } from '../support/service.ts';
 
 /** The lines by which an operator finds out why a request failed. */
 
-let service: TestService;
-let account: TestAccount;
-
-beforeAll(async () => {
-  service = await borrowTestService();
-  account = await service.newAccount();
-});
+const service = await borrowTestService();
+let account = await service.newAccount();
 afterAll(() => service.close());
 
 type Line = Record<string, unknown>;
