@@ -10,6 +10,8 @@ export interface SynthesisSettings {
   readonly CDK_VALIDATION?: string;
   /** A folder with the built functions and dashboard. */
   readonly CDK_BUNDLES?: string;
+  /** `true`: alarms stop no deployment of functions. `npm run deploy -- --ignore-alarms` sets it. */
+  readonly CDK_IGNORES_ALARMS?: string;
   /** npm sets this for `-c` on its command line, which a person may have meant as `-c` of the CDK. */
   readonly npm_config_call?: string;
 }

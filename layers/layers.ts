@@ -192,6 +192,12 @@ export const LAYERS: readonly Layer[] = [
     packages: ['aws-lambda', 'node:*'],
   },
   {
+    path: 'functions/canary',
+    what: 'The canary, a client of the service, and the check of a deployment',
+    imports: ['shared/aws', 'shared/*'],
+    packages: ['@aws-sdk/client-codedeploy', 'node:*'],
+  },
+  {
     path: 'functions',
     what: 'One file for each Lambda function',
     imports: [

@@ -29,7 +29,9 @@ export interface Bom {
  * @throws Error naming a bundled package that is not in package-lock.json.
  */
 export async function sbomOf(bundles: string): Promise<Bom> {
-  const options = { cwd: ROOT, maxBuffer: 64 * 1_024 * 1_024 };
+  // Vite has set NODE_ENV to `production` if it has built the dashboard. Then npm leaves out what is not only for production.
+  const env = { ...process.env, NODE_ENV: undefined };
+  const options = { cwd: ROOT, maxBuffer: 64 * 1_024 * 1_024, env };
   const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];
   const { stdout } = await promisify(execFile)('npm', args, options);
   const all = JSON.parse(stdout) as Bom;

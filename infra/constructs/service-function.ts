@@ -1,11 +1,13 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { StageConfig } from '../settings/stage.ts';
+import type { GradualDeployments } from './gradual-deployments.ts';
 import { bindNeeds, type Needs, type SharedResources } from './needs.ts';
 
 export interface ServiceFunctionProps {
@@ -22,6 +24,8 @@ export interface ServiceFunctionProps {
   readonly isAudited?: boolean;
   /** The concurrency that is reserved for this function. Absent: it uses the unreserved concurrency of the AWS account. */
   readonly reservedConcurrency?: number;
+  /** Moves it to its new versions step by step, by an alias. Absent: a deployment changes it at once, and it has no alias. */
+  readonly deployments?: GradualDeployments | undefined;
   /** What happens to events that it failed to handle; absent for a function that is not invoked asynchronously. */
   readonly failedEvents?: FailedEvents;
 }
@@ -38,24 +42,30 @@ export interface FailedEvents {
 /** A Lambda function with its own role, granted exactly what it needs. */
 export class ServiceFunction extends Construct {
   readonly function: lambda.Function;
+  /** What callers call instead of the function itself. */
+  readonly alias: lambda.Alias | undefined;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
     const role = new iam.Role(this, 'Role', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
     const logGroup = props.isAudited ? this.auditLog(role, props.resources) : this.ownLog(role);
+    const environment = bindNeeds(role, props.needs, props.resources, props.stage);
+    const events = props.failedEvents && asyncInvoke(props.failedEvents, role);
     this.function = new lambda.Function(this, 'Function', {
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
       code: lambda.Code.fromAsset(join(props.bundles, props.bundle)),
       handler: 'index.handler',
       memorySize: props.memoryMb,
+      ...(props.deployments && { description: describeVariables(environment, Stack.of(this)) }),
       timeout: Duration.seconds(props.timeoutSeconds),
       role,
       logGroup,
-      environment: bindNeeds(role, props.needs, props.resources, props.stage),
+      environment,
       ...(props.reservedConcurrency !== undefined && { reservedConcurrentExecutions: props.reservedConcurrency }),
-      ...(props.failedEvents && asyncInvoke(props.failedEvents, role)),
+      ...(!props.deployments && events),
     });
+    this.alias = props.deployments?.addAlias(this.function, props.bundle, events);
   }
 
   private ownLog(role: iam.Role): logs.ILogGroup {
@@ -74,6 +84,16 @@ export class ServiceFunction extends Construct {
     );
     return logs.LogGroup.fromLogGroupName(this, 'Logs', auditLog.name);
   }
+}
+
+/**
+ * A text that changes with the variables as the template writes them. Lambda publishes no version of a function that is as it was,
+ * and then the deployment fails. That would happen when only the text of the template changes: when a restored table is imported,
+ * for example, its name becomes a reference to the same table.
+ */
+function describeVariables(environment: Record<string, string>, stack: Stack): string {
+  const text = JSON.stringify(stack.resolve(environment));
+  return `Variables ${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
 }
 
 /** This does not use CDK's destination, which would also grant reading the queue's attributes. */

@@ -18,16 +18,22 @@ const OPTIONS = {
   '--first': 'the stage is not deployed yet',
   '--change-settings': 'deploy settings that differ from those deployed',
   '--change-tables': 'use other tables than those deployed',
+  '--ignore-alarms': 'go on during an alarm, because this deployment mends its cause',
   '--yes': 'do not ask; required without a terminal',
 } as const;
 type Option = keyof typeof OPTIONS;
 
 const SMOKE = join(import.meta.dirname, '../../smoke/run.ts');
 
-const FAILED = `
+/** Says what to do when a deployment has failed. */
+const failed = (before: DeployedSettings | undefined) => `
 The deployment failed. The stack at which it failed is as it was before; the stacks before it are new, those after it are old, and
 the service works in that state. Read the first CREATE_FAILED or UPDATE_FAILED above, mend its cause, and run this again.
-("A deployment that fails" in docs/operate.md has the cases in which a stack needs your help.)`;
+("A deployment that fails" in docs/operate.md has the cases in which a stack needs your help.)
+
+Is it an AWS::Lambda::Alias? Then a new version of a function was taken back: it failed its check, or an alarm started. All functions of
+the stack are as they were before${before ? `, at the commit ${before.commit ?? 'unknown'}` : ''}. "Code that is taken back" in docs/operate.md says where to look. If an alarm is
+what you want to mend: npm run deploy -- --ignore-alarms`;
 
 /** The message tells the operator why nothing is deployed. */
 class Refusal extends Error {}
@@ -42,6 +48,7 @@ async function main(argv: readonly string[]): Promise<number> {
     if (stage.name === 'local') throw new Refusal('The stage local runs on this machine, by "npm start".');
     before = await check(stage, isGiven);
     if (!isGiven('--yes') && !process.stdin.isTTY) throw new Refusal('There is no terminal to ask at: add --yes.');
+    if (isGiven('--ignore-alarms')) process.env.CDK_IGNORES_ALARMS = 'true';
     if ((await run('cdk', ['diff', '--all'])) !== 0) throw new Refusal('"cdk diff" failed.');
     if (!isGiven('--yes')) await ask('Deploy these changes?');
   } catch (error) {
@@ -52,7 +59,7 @@ async function main(argv: readonly string[]): Promise<number> {
   // The operator has seen the changes of permissions in the difference, and agreed.
   const code = await run('cdk', ['deploy', '--all', '--require-approval', 'never', ...others]);
   if (code !== 0) {
-    console.error(FAILED);
+    console.error(failed(before));
     return code;
   }
   return checkService(before);

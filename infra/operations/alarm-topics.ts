@@ -4,33 +4,45 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import type { Construct } from 'constructs';
 import { addOutput } from '../settings/outputs.ts';
 import type { StageConfig } from '../settings/stage.ts';
-import type { Urgency } from './alarm-list.ts';
+import { type AlarmSettings, addAlarm } from './alarm.ts';
+import { ALARMS, type AlarmName, descriptionOf, type Urgency } from './alarm-list.ts';
 
-export interface NotifyingAlarm {
-  readonly alarm: AlarmBase;
-  readonly urgency: Urgency;
-}
+/** Two SNS topics, one for pages and one for tickets. */
+export type AlarmTopics = Readonly<Record<Urgency, sns.ITopic>>;
 
 type TopicOutput = 'PageTopic' | 'TicketTopic' | 'EdgePageTopic' | 'EdgeTicketTopic';
 
-/**
- * Adds two SNS topics to a stack, one for pages and one for tickets. The alarms of the stack publish there when they start and when
- * they end. Each stack has its own topics, because an alarm can publish only in its own Region.
- */
+/** Adds two SNS topics to a stack, one for pages and one for tickets. An alarm can publish only in its own Region. */
 export function addAlarmTopics(
   stack: Stack,
-  alarms: readonly NotifyingAlarm[],
-  { emails, outputs }: { emails: StageConfig['alarmEmails']; outputs: Readonly<Record<Urgency, TopicOutput>> },
-): void {
+  emails: StageConfig['alarmEmails'],
+  outputs: Readonly<Record<Urgency, TopicOutput>>,
+): AlarmTopics {
   const topics = { page: addTopic(stack, 'Pages', emails.page), ticket: addTopic(stack, 'Tickets', emails.ticket) };
-  for (const { alarm, urgency } of alarms) {
-    alarm.addAlarmAction(new SnsAction(topics[urgency]));
-    alarm.addOkAction(new SnsAction(topics[urgency]));
-  }
   addOutput(stack, outputs.page, topics.page.topicArn);
   addOutput(stack, outputs.ticket, topics.ticket.topicArn);
+  return topics;
+}
+
+/** Adds an alarm of the list over one metric. */
+export function addNotifyingAlarm(
+  scope: Construct,
+  { stage, topics }: { readonly stage: StageConfig; readonly topics: AlarmTopics },
+  name: AlarmName,
+  settings: AlarmSettings,
+): AlarmBase {
+  return notify(topics, name, addAlarm(scope, stage, name, { ...settings, description: descriptionOf(name) }));
+}
+
+/** Lets an alarm of the list publish to the topic of its urgency, when it starts and when it ends. */
+export function notify(topics: AlarmTopics, name: AlarmName, alarm: AlarmBase): AlarmBase {
+  const topic = new SnsAction(topics[ALARMS[name].urgency]);
+  alarm.addAlarmAction(topic);
+  alarm.addOkAction(topic);
+  return alarm;
 }
 
 /** The topic is not encrypted: CloudWatch cannot use the SNS-managed key, and an alarm contains nothing secret. */

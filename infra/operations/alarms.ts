@@ -2,10 +2,9 @@ import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import type { StreamingStack } from '../stacks/streaming-stack.ts';
-import { type AlarmSettings, addAlarm } from './alarm.ts';
-import { ALARMS, type AlarmName, descriptionOf } from './alarm-list.ts';
-import type { NotifyingAlarm } from './alarm-topics.ts';
-import { CANARY_PERIOD } from './canary.ts';
+import type { AlarmSettings } from './alarm.ts';
+import { type AlarmName, descriptionOf } from './alarm-list.ts';
+import { type AlarmTopics, addNotifyingAlarm, notify } from './alarm-topics.ts';
 import { addBurnAlarm, type BurnRate, FAST_BURN, SLOW_BURN } from './error-budget.ts';
 import { directUploadRequests, FIVE_MINUTES, serviceMetric, sumOf, throttleMetrics, type Watched } from './watched.ts';
 
@@ -18,16 +17,20 @@ const BUSY_ACCOUNTS = 20;
  */
 const CONCURRENCY_QUOTA = { usual: 1_000, ofNewAccounts: 10 };
 
-/** All alarms of the service except those on CloudFront, which must be in us-east-1 (edge-alarms-stack.ts). */
+/**
+ * All alarms of the service except those that stop a deployment (alarms-stack.ts), and those on CloudFront, which must be in us-east-1
+ * (edge-alarms-stack.ts).
+ */
 export class Alarms extends Construct {
   /** The alarms that notify a topic. */
-  readonly all: NotifyingAlarm[] = [];
+  readonly all: cloudwatch.AlarmBase[] = [];
   readonly #watched: Watched;
+  readonly #topics: AlarmTopics;
 
-  constructor(scope: Construct, id: string, watched: Watched) {
+  constructor(scope: Construct, id: string, { topics, ...watched }: Watched & { readonly topics: AlarmTopics }) {
     super(scope, id);
     this.#watched = watched;
-    if (watched.stage.canary) this.watchCanary();
+    this.#topics = topics;
     this.watchApi();
     this.watchLogins();
     if (watched.streaming) this.watchStreaming(watched.streaming);
@@ -37,26 +40,8 @@ export class Alarms extends Construct {
     this.watchDatabase();
   }
 
-  private watchCanary(): void {
-    this.addNotifyingAlarm('CanaryFailing', {
-      metric: serviceMetric(this.#watched, 'CanaryFailures', { statistic: 'Maximum', period: CANARY_PERIOD }),
-      from: 1,
-      // Runs are not exactly five minutes apart, so one of them may be missing in a period.
-      periods: [2, 3],
-      missingData: 'alarm',
-    });
-  }
-
   /** When a function crashes, times out or is throttled, the gateway answers 5xx. So no function has an alarm of its own. */
   private watchApi(): void {
-    this.addNotifyingAlarm('InternalError', {
-      metric: serviceMetric(this.#watched, 'Rejections', {
-        of: { Code: 'internal_error' },
-        period: Duration.minutes(1),
-      }),
-      from: 1,
-      periods: [1, 1],
-    });
     this.addApiBudget('ApiBudgetFast', FAST_BURN);
     this.addApiBudget('ApiBudgetSlow', SLOW_BURN);
     this.addNotifyingAlarm('ApiLatency', {
@@ -84,7 +69,7 @@ export class Alarms extends Construct {
       percentOver,
       description: descriptionOf(name),
     });
-    this.all.push({ alarm, urgency: ALARMS[name].urgency });
+    this.all.push(notify(this.#topics, name, alarm));
   }
 
   private watchLogins(): void {
@@ -93,7 +78,7 @@ export class Alarms extends Construct {
     this.addNotifyingAlarm('LoginFailures', {
       metric: failureRate(
         {
-          failures: serviceMetric(this.#watched, 'LoginFailures'),
+          failures: serviceMetric(this.#watched.stage, 'LoginFailures'),
           starts: startLogin.metricInvocations(),
           finishes: finishLogin.metricInvocations(),
         },
@@ -110,8 +95,8 @@ export class Alarms extends Construct {
       // dashboard has the 5xx that Lambda itself counts (`AWS/Lambda/Web`; its dimensions are documented only in part).
       metric: failureRate(
         {
-          failures: serviceMetric(this.#watched, 'StreamingFailures'),
-          uploads: serviceMetric(this.#watched, 'Uploads', { of: { Lane: 'streaming' } }),
+          failures: serviceMetric(this.#watched.stage, 'StreamingFailures'),
+          uploads: serviceMetric(this.#watched.stage, 'Uploads', { of: { Lane: 'streaming' } }),
         },
         'failures + FILL(uploads, 0)',
       ),
@@ -121,7 +106,7 @@ export class Alarms extends Construct {
     this.addNotifyingAlarm('StreamingSaturation', {
       // Every process in use writes one record per minute, so the sum of a minute is that of all processes. From
       // three quarters of the places on, the server cuts slow uploads, so they would never reach a threshold above that.
-      metric: serviceMetric(this.#watched, 'StreamingPlaces', { period: Duration.minutes(1) }),
+      metric: serviceMetric(this.#watched.stage, 'StreamingPlaces', { period: Duration.minutes(1) }),
       from: places / 2,
       periods: [3, 5],
     });
@@ -166,7 +151,7 @@ export class Alarms extends Construct {
       periods: [1, 1],
     });
     this.addNotifyingAlarm('SweeperLag', {
-      metric: serviceMetric(this.#watched, 'SweepLag', { statistic: 'Maximum' }),
+      metric: serviceMetric(this.#watched.stage, 'SweepLag', { statistic: 'Maximum' }),
       from: 600,
       periods: [3, 3],
       // The sweeper reports every minute, even without traffic.
@@ -174,7 +159,7 @@ export class Alarms extends Construct {
     });
     this.addNotifyingAlarm('SweeperFailures', {
       // A row that fails is tried again every five minutes.
-      metric: serviceMetric(this.#watched, 'SweepFailures', { period: Duration.minutes(15) }),
+      metric: serviceMetric(this.#watched.stage, 'SweepFailures', { period: Duration.minutes(15) }),
       from: 1,
       periods: [2, 2],
     });
@@ -192,8 +177,8 @@ export class Alarms extends Construct {
   }
 
   private addNotifyingAlarm(name: AlarmName, settings: AlarmSettings): void {
-    const alarm = addAlarm(this, this.#watched.stage, name, { ...settings, description: descriptionOf(name) });
-    this.all.push({ alarm, urgency: ALARMS[name].urgency });
+    const to = { stage: this.#watched.stage, topics: this.#topics };
+    this.all.push(addNotifyingAlarm(this, to, name, settings));
   }
 }
 

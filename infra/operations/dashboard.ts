@@ -72,7 +72,7 @@ function requests({ api }: Watched): cloudwatch.IWidget[] {
 
 function uploads(watched: Watched): cloudwatch.IWidget[] {
   const byLane = (name: MetricName) =>
-    LANES.map((Lane) => serviceMetric(watched, name, { of: { Lane } }).with({ label: Lane }));
+    LANES.map((Lane) => serviceMetric(watched.stage, name, { of: { Lane } }).with({ label: Lane }));
   return [
     graph('Uploads by lane', byLane('Uploads')),
     graph('Uploaded bytes by lane', byLane('UploadedBytes')),
@@ -82,8 +82,8 @@ function uploads(watched: Watched): cloudwatch.IWidget[] {
       directUploadRequests(watched, '5xxErrors').with({ label: '5xx' }),
     ]),
     graph('Streaming lane', [
-      serviceMetric(watched, 'StreamingFailures').with({ label: 'failures' }),
-      serviceMetric(watched, 'StreamingPlaces', { period: Duration.minutes(1) }).with({ label: 'places taken' }),
+      serviceMetric(watched.stage, 'StreamingFailures').with({ label: 'failures' }),
+      serviceMetric(watched.stage, 'StreamingPlaces', { period: Duration.minutes(1) }).with({ label: 'places taken' }),
       // Lambda's own metric of a Web Function. Only the namespace and this name are documented, so search all dimensions.
       ...(watched.streaming
         ? [
@@ -128,12 +128,12 @@ function refusals(watched: Watched): cloudwatch.IWidget[] {
 
 function background(watched: Watched): cloudwatch.IWidget[] {
   return [
-    graph('Failures of the canary', [serviceMetric(watched, 'CanaryFailures', { statistic: 'Maximum' })]),
-    graph('Sweeper lag, s', [serviceMetric(watched, 'SweepLag', { statistic: 'Maximum' })]),
+    graph('Failures of the canary', [serviceMetric(watched.stage, 'CanaryFailures', { statistic: 'Maximum' })]),
+    graph('Sweeper lag, s', [serviceMetric(watched.stage, 'SweepLag', { statistic: 'Maximum' })]),
     graph('Sweeper', [
-      serviceMetric(watched, 'Swept').with({ label: 'rows finished' }),
-      serviceMetric(watched, 'SweepOrphans').with({ label: 'orphans removed' }),
-      serviceMetric(watched, 'SweepFailures').with({ label: 'failures' }),
+      serviceMetric(watched.stage, 'Swept').with({ label: 'rows finished' }),
+      serviceMetric(watched.stage, 'SweepOrphans').with({ label: 'orphans removed' }),
+      serviceMetric(watched.stage, 'SweepFailures').with({ label: 'failures' }),
     ]),
     graph('Failed events in the queue', [
       watched.api.failedEvents.metricApproximateNumberOfMessagesVisible({ period: FIVE_MINUTES, statistic: 'Maximum' }),

@@ -5,8 +5,8 @@ import { servedFrom } from '../constructs/served-region.ts';
 import { addOutput } from '../settings/outputs.ts';
 import type { StageConfig } from '../settings/stage.ts';
 import { addAlarm } from './alarm.ts';
-import { ALARMS, descriptionOf } from './alarm-list.ts';
-import { addAlarmTopics } from './alarm-topics.ts';
+import { type AlarmName, descriptionOf } from './alarm-list.ts';
+import { addAlarmTopics, notify } from './alarm-topics.ts';
 import { addBudget } from './budget.ts';
 import { addDistributionLogs } from './distribution-logs.ts';
 import { addBurnAlarm, FAST_BURN } from './error-budget.ts';
@@ -51,11 +51,8 @@ export class EdgeAlarmsStack extends Stack {
     saveQueries(this, stage, 'downloads', [downloads]);
     const { monthlyBudgetUsd: monthlyUsd, alarmEmails: emails } = stage;
     if (monthlyUsd !== undefined) addBudget(this, { name: this.stackName, monthlyUsd, emails: emails.ticket });
-    addAlarmTopics(
-      this,
-      Object.entries(alarms).map(([name, alarm]) => ({ alarm, urgency: ALARMS[name as keyof typeof alarms].urgency })),
-      { emails, outputs: { page: 'EdgePageTopic', ticket: 'EdgeTicketTopic' } },
-    );
+    const topics = addAlarmTopics(this, emails, { page: 'EdgePageTopic', ticket: 'EdgeTicketTopic' });
+    for (const [name, alarm] of Object.entries(alarms)) notify(topics, name as AlarmName, alarm);
   }
 
   /** Reads the id of a distribution from the stack that makes it, which may be in another Region. */

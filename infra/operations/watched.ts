@@ -32,7 +32,7 @@ export const FIVE_MINUTES = Duration.minutes(5);
 
 /** A metric that the functions write (shared/metrics.ts). */
 export function serviceMetric(
-  { stage }: Watched,
+  stage: StageConfig,
   metricName: MetricName,
   { statistic = 'Sum', of = {}, period = FIVE_MINUTES }: ServiceMetricOptions = {},
 ): cloudwatch.Metric {

@@ -12,16 +12,22 @@ import { methodsOf, ROUTES, type RouteName } from '../../shared/routes.ts';
 import { acceptFindings } from '../constructs/accepted-finding.ts';
 import { addGatewayResponses } from '../constructs/gateway-responses.ts';
 import { acceptGateway, acceptOwnAuthorization, gatewayStage } from '../constructs/gateway-stage.ts';
+import { GradualDeployments, type GradualDeploymentsProps } from '../constructs/gradual-deployments.ts';
 import type { Needs, SharedResources } from '../constructs/needs.ts';
 import { ServiceFunction, type ServiceFunctionProps } from '../constructs/service-function.ts';
 import { addOutput } from '../settings/outputs.ts';
 import type { StageConfig } from '../settings/stage.ts';
 import { BACKGROUND_NEEDS, ROUTE_NEEDS } from './function-needs.ts';
 
-export interface ApiStackProps {
+/** What every stack with functions needs. */
+export interface ServiceStackProps {
   readonly stage: StageConfig;
   readonly resources: SharedResources;
   readonly bundles: string;
+}
+
+export interface ApiStackProps extends ServiceStackProps {
+  readonly deployments: GradualDeploymentsProps;
 }
 
 /**
@@ -58,6 +64,12 @@ const AUDITED: ReadonlySet<string> = new Set<RouteName>([
   'revokeApiKey',
 ]);
 
+/**
+ * The functions that a deployment changes at once. No request waits for the sweeper, the next version sweeps what this one has left,
+ * and its failures show only after minutes, when a deployment has ended.
+ */
+const AT_ONCE: ReadonlySet<string> = new Set(['sweep']);
+
 /** Lambda's own maximum age of an event. Source: Lambda API, "PutFunctionEventInvokeConfig". */
 const EVENT_AGE_MAX_SECONDS = 6 * 3_600;
 /** Events that are handled at once. Each usually takes a second, or as long as the client's own attempt that it waits for. */
@@ -77,12 +89,15 @@ export class ApiStack extends Stack {
   readonly gatewayThrottles: cloudwatch.Metric;
   readonly accessLog: logs.ILogGroup;
   readonly #functions: Record<string, lambda.Function> = {};
-  readonly #props: ApiStackProps;
+  readonly #props: ServiceStackProps;
+  readonly #deployments: GradualDeployments;
 
-  constructor(scope: Construct, id: string, props: ApiStackProps) {
+  constructor(scope: Construct, id: string, { deployments, ...props }: ApiStackProps) {
     super(scope, id, { env: props.stage.place });
     this.#props = props;
     this.functions = this.#functions;
+    this.#deployments = new GradualDeployments(this, 'Deployments', deployments);
+    if (props.stage.canary) this.addCheck();
     this.failedEvents = new sqs.Queue(this, 'FailedEvents', {
       encryption: sqs.QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
@@ -118,6 +133,21 @@ export class ApiStack extends Stack {
     this.addRoutes();
     this.addBackground();
     addOutput(this, 'DirectUploadRole', this.#functions.uploadFile?.role?.roleName ?? '');
+  }
+
+  /** Adds the function that checks new versions. It asks as the canary does, so there is none without the canary. */
+  private addCheck(): void {
+    const { function: check } = new ServiceFunction(this, 'CheckDeployment', {
+      ...this.#props,
+      bundle: 'checkDeployment',
+      needs: BACKGROUND_NEEDS.checkDeployment,
+      memoryMb: 256,
+      // Three rounds of at most six requests, and the wait for an event.
+      timeoutSeconds: 300,
+    });
+    check.addEnvironment('CHECK_PAUSE_MS', '10000');
+    this.#functions.checkDeployment = check;
+    this.#deployments.checkBy(check);
   }
 
   private addRoutes(): void {
@@ -199,7 +229,7 @@ export class ApiStack extends Stack {
     memoryMb: number,
     timeoutSeconds: number,
     background: Pick<ServiceFunctionProps, 'failedEvents' | 'reservedConcurrency'> = {},
-  ): lambda.Function {
+  ): lambda.IFunction {
     const id = `${name[0]?.toUpperCase()}${name.slice(1)}`;
     const props = {
       ...this.#props,
@@ -208,15 +238,16 @@ export class ApiStack extends Stack {
       memoryMb,
       timeoutSeconds,
       isAudited: AUDITED.has(name),
+      deployments: AT_ONCE.has(name) ? undefined : this.#deployments,
       ...background,
     };
-    const service = new ServiceFunction(this, id, props).function;
-    this.#functions[name] = service;
-    return service;
+    const service = new ServiceFunction(this, id, props);
+    this.#functions[name] = service.function;
+    return service.alias ?? service.function;
   }
 }
 
 /** It has one permission per function for the whole API, not two per method, because a function's policy has at most 20 KB. */
-function integration(target: lambda.Function): apigateway.LambdaIntegration {
+function integration(target: lambda.IFunction): apigateway.LambdaIntegration {
   return new apigateway.LambdaIntegration(target, { scopePermissionToMethod: false });
 }

@@ -151,6 +151,7 @@ export const BACKGROUND_NEEDS: Readonly<Record<keyof typeof BACKGROUND_ENTRIES, 
     limits: ['FILE_COUNT_LIMIT'],
   },
   canary: { values: ['appUrl', 'canaryKey'] },
+  checkDeployment: { values: ['appUrl', 'canaryKey'] },
   sweep: {
     tables: [
       { table: 'files', actions: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query'] },

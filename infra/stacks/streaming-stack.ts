@@ -10,7 +10,7 @@ import { acceptCopierRole } from '../constructs/cdk-copier.ts';
 import { addHelperLogs } from '../constructs/helper-logs.ts';
 import { bindNeeds } from '../constructs/needs.ts';
 import { addOutput } from '../settings/outputs.ts';
-import type { ApiStackProps } from './api-stack.ts';
+import type { ServiceStackProps } from './api-stack.ts';
 import type { DataStack } from './data-stack.ts';
 import { UPLOAD_STREAM_NEEDS } from './function-needs.ts';
 
@@ -21,7 +21,7 @@ export class StreamingStack extends Stack {
   readonly places: number;
   readonly logGroup: logs.ILogGroup;
 
-  constructor(scope: Construct, id: string, props: ApiStackProps & { data: DataStack; environments: number }) {
+  constructor(scope: Construct, id: string, props: ServiceStackProps & { data: DataStack; environments: number }) {
     super(scope, id, { env: props.stage.place });
     const { environments } = props;
     this.places = environments * STREAMING_PLACES_PER_ENVIRONMENT;

@@ -10,6 +10,7 @@ export async function countStock(): Promise<Stock> {
     ...(await synthesized('Operations', 'AWS::Lambda::Function')),
   ];
   const alarms = [
+    ...(await synthesized('Alarms', 'AWS::CloudWatch::Alarm')),
     ...(await synthesized('Operations', 'AWS::CloudWatch::Alarm')),
     ...(await synthesized('EdgeAlarms', 'AWS::CloudWatch::Alarm')),
   ];

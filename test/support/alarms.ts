@@ -64,7 +64,7 @@ export interface TemplateAlarm {
 
 /** Reads every alarm that notifies a topic, of the stacks with alarms. */
 export async function templateAlarms(): Promise<TemplateAlarm[]> {
-  const stacks = await Promise.all(['Operations', 'EdgeAlarms'].map(alarmsOfStack));
+  const stacks = await Promise.all(['Alarms', 'Operations', 'EdgeAlarms'].map(alarmsOfStack));
   return stacks.flat();
 }
 
@@ -74,11 +74,16 @@ async function alarmsOfStack(stack: string): Promise<TemplateAlarm[]> {
   const propertiesOf = (alarm: Synthesized) => alarm.Properties as unknown as AlarmProperties;
   return [...single, ...composite].flatMap((alarm) => {
     const { AlarmName, AlarmDescription, AlarmActions } = propertiesOf(alarm);
-    const [topic] = (AlarmActions ?? []) as { Ref: string }[];
+    const [topic] = AlarmActions ?? [];
     if (!topic) return [];
     const all = composite.includes(alarm) ? single.filter((one) => isInRule(one, alarm)) : [alarm];
     const name = AlarmName.replace('FileHosting-local-', '');
-    return { name, description: AlarmDescription, topic: topic.Ref, all: all.map(propertiesOf) };
+    return {
+      name,
+      description: AlarmDescription,
+      topic: /(Pages|Tickets)[0-9A-F]{8}/.exec(JSON.stringify(topic))?.[0] ?? '',
+      all: all.map(propertiesOf),
+    };
   });
 }
 

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
+import type { SynthesisSettings } from '../../infra/new-app.ts';
 import { readStage, type StageName, type StageSettings } from '../../infra/settings/stage.ts';
 import { STAGES } from '../../infra/stages/stages.ts';
 import { synthesizeApp } from '../../infra/synthesize-app.ts';
@@ -22,10 +23,12 @@ export interface SynthesizedStage extends Assembly {
  * Synthesizes a stage, without validation, from the bundles that the test run has built. It runs in this process, because a
  * separate one would take longer to load CDK than to build the stacks.
  * @param changes  settings that replace those in the file of the stage.
+ * @param how  environment variables of the synthesis.
  */
 export async function synthesizeStage(
   name: StageName,
   changes: Partial<StageSettings> = {},
+  how: SynthesisSettings = {},
 ): Promise<SynthesizedStage> {
   const directory = await mkdtemp(join(tmpdir(), 'stage-'));
   const remove = () => rm(directory, { recursive: true, force: true });
@@ -34,6 +37,7 @@ export async function synthesizeStage(
       CDK_OUTDIR: directory,
       CDK_VALIDATION: 'false',
       CDK_BUNDLES: join(inject('assembly'), 'bundles'),
+      ...how,
     };
     await synthesizeApp(readStage(name, { ...STAGES[name], ...changes }), settings);
     return { directory, remove, ...(await loadAssembly(directory)) };

@@ -7,14 +7,16 @@ import { PUBLISHED_METRICS } from './published-metrics.ts';
 
 const propertiesOf = ({ Properties }: Synthesized) => Properties as unknown as AlarmProperties;
 
-const alarms = async (stack = 'Operations') => (await synthesized(stack, 'AWS::CloudWatch::Alarm')).map(propertiesOf);
+const alarmsOf = async (stack: string) => (await synthesized(stack, 'AWS::CloudWatch::Alarm')).map(propertiesOf);
+/** The alarms of the Region of the service. */
+const alarms = async () => [...(await alarmsOf('Alarms')), ...(await alarmsOf('Operations'))];
 
 /** The alarms that notify a topic, each with its stack. */
 async function notifyingAlarms(): Promise<[stack: string, AlarmProperties][]> {
   const all: [string, AlarmProperties][] = [];
-  for (const stack of ['Operations', 'EdgeAlarms']) {
+  for (const stack of ['Alarms', 'Operations', 'EdgeAlarms']) {
     const composite = (await synthesized(stack, 'AWS::CloudWatch::CompositeAlarm')).map(propertiesOf);
-    for (const alarm of [...(await alarms(stack)), ...composite]) if (alarm.AlarmActions) all.push([stack, alarm]);
+    for (const alarm of [...(await alarmsOf(stack)), ...composite]) if (alarm.AlarmActions) all.push([stack, alarm]);
   }
   return all;
 }
@@ -23,8 +25,13 @@ test('each alarm notifies the topic of its urgency, when it starts and when it e
   for (const [stack, alarm] of await notifyingAlarms()) {
     const name = alarm.AlarmName.replace('FileHosting-local-', '') as AlarmName;
     const id = { page: 'Pages', ticket: 'Tickets' }[ALARMS[name].urgency];
-    const topic = (await synthesized(stack, 'AWS::SNS::Topic')).find(({ logicalId }) => logicalId.startsWith(id));
-    const actions = [{ Ref: topic?.logicalId }];
+    const home = stack === 'Operations' ? 'Alarms' : stack;
+    const topic = (await synthesized(home, 'AWS::SNS::Topic')).find(({ logicalId }) => logicalId.startsWith(id));
+    const published = expect.objectContaining({
+      StackName: 'FileHosting-local-Alarms',
+      OutputName: expect.stringContaining(`Ref${topic?.logicalId}`),
+    });
+    const actions = [home === stack ? { Ref: topic?.logicalId } : { 'Fn::GetStackOutput': published }];
     expect([name, alarm.AlarmActions, alarm.OKActions]).toEqual([name, actions, actions]);
     expect(alarm.AlarmDescription).toBe(descriptionOf(name));
     expect(alarm.AlarmDescription.length).toBeLessThanOrEqual(1_024);
@@ -45,8 +52,8 @@ test('only alarms about failures that users notice now are pages', () => {
 });
 
 test("the metrics of AWS services that alarms use have the names and dimensions of AWS's documentation", async () => {
-  for (const stack of ['Operations', 'EdgeAlarms']) {
-    const metrics = (await alarms(stack)).flatMap(metricsOf);
+  for (const stack of ['Alarms', 'Operations', 'EdgeAlarms']) {
+    const metrics = (await alarmsOf(stack)).flatMap(metricsOf);
     for (const { Namespace = '', MetricName = '', Dimensions = [] } of metrics) {
       if (Namespace === METRIC_NAMESPACE) continue;
       const published = PUBLISHED_METRICS[Namespace]?.[MetricName] ?? ['no such metric'];
@@ -127,8 +134,8 @@ test('the alarms on the API use a gateway name that no other stage has', async (
 });
 
 test('only CloudWatch of this account may publish to the topics, over TLS, and there is no default subscription', async () => {
-  const topics = await synthesized('Operations', 'AWS::SNS::Topic');
-  const policies = (await synthesized('Operations', 'AWS::SNS::TopicPolicy')).map(({ Properties }) => Properties);
+  const topics = await synthesized('Alarms', 'AWS::SNS::Topic');
+  const policies = (await synthesized('Alarms', 'AWS::SNS::TopicPolicy')).map(({ Properties }) => Properties);
   expect([topics.length, policies.length]).toEqual([2, 2]);
   for (const { logicalId } of topics) {
     const of = { Action: 'sns:Publish', Resource: { Ref: logicalId } };
@@ -145,7 +152,7 @@ test('only CloudWatch of this account may publish to the topics, over TLS, and t
       ],
     });
   }
-  expect(await synthesized('Operations', 'AWS::SNS::Subscription')).toEqual([]);
+  expect(await synthesized('Alarms', 'AWS::SNS::Subscription')).toEqual([]);
 });
 
 test('the dashboard has these widgets', async () => {

@@ -89,7 +89,7 @@ describe('a stage with all optional settings', () => {
     expect(JSON.stringify(key?.Properties?.Value)).toContain('SecretString:b::');
   });
 
-  test.each(['Operations', 'EdgeAlarms'])(
+  test.each(['Alarms', 'EdgeAlarms'])(
     'subscribes the given e-mail addresses to the pages and the tickets of %s',
     (stack) => {
       const subscriptions = resourcesOf(templates[stack], 'AWS::SNS::Subscription').map(({ Properties }) => Properties);
@@ -270,7 +270,7 @@ describe('a restored table in place of the original one', () => {
 
 test('the stage dev can be deleted completely, and without streaming uploads there is no streaming stack', async () => {
   const templates = await templatesOf('dev', { streaming: 'off', reservesConcurrency: false });
-  expect(Object.keys(templates).sort()).toEqual(['Api', 'Data', 'Edge', 'EdgeAlarms', 'Operations']);
+  expect(Object.keys(templates).sort()).toEqual(['Alarms', 'Api', 'Data', 'Edge', 'EdgeAlarms', 'Operations']);
   expect(JSON.stringify(templates.Operations)).not.toContain('StreamingFailures"');
   expect(JSON.stringify(templates.Api)).not.toContain('ReservedConcurrentExecutions');
   const stateful = Object.values(templates).flatMap(({ Resources }) => Object.entries(Resources));
@@ -294,6 +294,7 @@ test('a deployment goes to the Region and the account of the file, and to us-eas
   const [home, edge] = ['aws://123456789012/eu-west-1', 'aws://123456789012/us-east-1'];
   expect(places).toEqual({
     Data: home,
+    Alarms: home,
     Api: home,
     Streaming: home,
     Edge: home,

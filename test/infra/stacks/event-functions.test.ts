@@ -12,21 +12,24 @@ async function withId(type: string, start: string) {
   return found;
 }
 
+/** As CDK refers to the name of an alias. */
+const lastPartOf = (alias: string) => ({ 'Fn::Select': [7, { 'Fn::Split': [':', { Ref: alias }] }] });
+
 test.each([
   // As long as the longest ticket, here one of 100 MiB, but at most the six hours that Lambda keeps an event.
-  ['CompleteArrivedUpload', { MaximumRetryAttempts: 2, MaximumEventAgeInSeconds: 20 * 60 + 6_400 }],
+  ['CompleteArrivedUpload', 'live', { MaximumRetryAttempts: 2, MaximumEventAgeInSeconds: 20 * 60 + 6_400 }],
   // The next sweep follows within a minute.
-  ['Sweep', { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 }],
+  ['Sweep', '$LATEST', { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 }],
 ])(
-  'an event at which %s fails is retried as long as that is useful, and then goes to the queue',
-  async (name, tries) => {
+  'an event at which %s (%s) fails is retried as long as that is useful, and then goes to the queue',
+  async (name, qualifier, tries) => {
     const queue = await onlySynthesized('Api', QUEUE);
     const fn = await withId('AWS::Lambda::Function', `${name}Function`);
     const config = await withId('AWS::Lambda::EventInvokeConfig', `${name}Function`);
     expect(config.Properties).toEqual({
       ...tries,
       FunctionName: { Ref: fn.logicalId },
-      Qualifier: '$LATEST',
+      Qualifier: qualifier === 'live' ? lastPartOf((await withId('AWS::Lambda::Alias', name)).logicalId) : qualifier,
       DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': [queue.logicalId, 'Arn'] } } },
     });
   },

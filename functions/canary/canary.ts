@@ -1,37 +1,12 @@
-import { appUrl, readSecretParameter } from '../../shared/aws/parameters.ts';
 import { required } from '../../shared/env.ts';
 import { describeError, log } from '../../shared/log.ts';
 import { measure } from '../../shared/metrics.ts';
+import { api, ask, CONTENT, FORM, openService, type Service, type StoredFile, upload } from './client.ts';
 
-/** Longer than any step takes in a healthy service, even with cold starts. A slower answer is a failure. */
-const STEP_MS = 10_000;
-const CONTENT = 'canary';
-const BOUNDARY = 'canary-boundary';
-const FORM = [
-  `--${BOUNDARY}`,
-  'Content-Disposition: form-data; name="file"; filename="canary.txt"',
-  'Content-Type: text/plain',
-  '',
-  CONTENT,
-  `--${BOUNDARY}--`,
-  '',
-].join('\r\n');
 /** The streaming server is tried only in the first quarter of each hour. Those are three runs, enough failures to start the alarm. */
 const STREAMING_MINUTES = 15;
 /** A file that is older than this was left by a run that has died. */
 const LEFTOVER_MS = 5 * 60_000;
-
-/** The service as a client sees it, through its public address. */
-interface Service {
-  readonly appUrl: string;
-  readonly key: string;
-}
-
-interface StoredFile {
-  readonly id: string;
-  readonly url: string;
-  readonly created_at: string;
-}
 
 /**
  * Runs every five minutes, as a client: asks for the health, uploads a tiny file with a key of its own, reads its link, and deletes
@@ -41,13 +16,12 @@ interface StoredFile {
  * @returns the names of the steps that failed.
  */
 export async function handler({ time }: { time: string }): Promise<string[]> {
-  const key = await readSecretParameter(required('CANARY_KEY_PARAMETER'));
-  if (key === undefined) {
+  const service = await openService();
+  if (service === undefined) {
     // This is not a warning, because `npm start` prints warnings, and on one machine the canary usually has no key.
     log('info', 'the canary has no key: npm run admin -- open-canary');
     return [];
   }
-  const service = { appUrl: await appUrl(), key };
   const isStreaming = required('CANARY_STREAMS') === 'true' && new Date(time).getUTCMinutes() < STREAMING_MINUTES;
   const steps: [name: string, step: () => Promise<unknown>][] = [
     ['health', () => ask(`${service.appUrl}/health`, {}, 200)],
@@ -74,8 +48,7 @@ function streamed(): RequestInit {
 }
 
 async function roundTrip(service: Service, form: RequestInit): Promise<void> {
-  const headers = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
-  const uploaded = await api<StoredFile>(service, 'POST', '/files', 201, { ...form, headers });
+  const uploaded = await upload(service, form);
   const read = await ask(uploaded.url, {}, 200);
   if (read !== CONTENT) throw new Error(`the link has other content: ${read.slice(0, 100)}`);
   await api(service, 'DELETE', `/files/${uploaded.id}`, 200);
@@ -86,31 +59,4 @@ async function deleteLeftovers(service: Service): Promise<void> {
   const { items } = await api<{ items: StoredFile[] }>(service, 'GET', '/files?limit=100', 200);
   const old = items.filter(({ created_at }) => Date.now() - Date.parse(created_at) > LEFTOVER_MS);
   for (const { id } of old) await api(service, 'DELETE', `/files/${id}`, 200);
-}
-
-async function api<Body>(
-  { appUrl, key }: Service,
-  method: string,
-  path: string,
-  status: number,
-  { headers, ...init }: RequestInit = {},
-): Promise<Body> {
-  const authorization = `Bearer ${key}`;
-  const text = await ask(
-    `${appUrl}/api/v1${path}`,
-    { ...init, method, headers: { ...headers, authorization } },
-    status,
-  );
-  return JSON.parse(text) as Body;
-}
-
-/** @returns the text of the answer. @throws Error naming the request id when it has another status. */
-async function ask(url: string, init: RequestInit, status: number): Promise<string> {
-  const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(STEP_MS) });
-  const text = await answer.text();
-  if (answer.status === status) return text;
-  const id = answer.headers.get('x-request-id') ?? answer.headers.get('x-amz-cf-id');
-  throw new Error(
-    `${init.method ?? 'GET'} ${new URL(url).pathname.split('/')[1]}: ${answer.status} ${text.slice(0, 200)} (request ${id})`,
-  );
 }

@@ -1,0 +1,80 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  CodeDeployClient,
+  type DeploymentInfo,
+  GetDeploymentCommand,
+  PutLifecycleEventHookExecutionStatusCommand,
+} from '@aws-sdk/client-codedeploy';
+import { CALL_MS, callSettings } from '../../shared/aws/call-times.ts';
+import { required } from '../../shared/env.ts';
+import { describeError, log } from '../../shared/log.ts';
+import { CHECKS, NotJudged } from './checks.ts';
+import { openService, WrongAnswer } from './client.ts';
+
+type Verdict = 'Succeeded' | 'Failed';
+
+/** How often a check runs. A moved alias may lead to the old version for some seconds more. */
+const ROUNDS = 3;
+
+const codeDeploy = new CodeDeployClient(callSettings(CALL_MS.database));
+
+/**
+ * CodeDeploy calls it when all requests to a function lead to its new version. It does what the canary does, as far as that function
+ * takes part, and reports the verdict: `Failed` takes the version back. If it dies before it has reported, CodeDeploy waits for an
+ * hour and then takes the version back. If it runs twice, the second report is refused.
+ * @returns the verdict.
+ */
+export async function handler(event: {
+  readonly DeploymentId: string;
+  readonly LifecycleEventHookExecutionId: string;
+}): Promise<Verdict> {
+  const { DeploymentId: deploymentId, LifecycleEventHookExecutionId: lifecycleEventHookExecutionId } = event;
+  const status = await judge(deploymentId);
+  const report = { deploymentId, lifecycleEventHookExecutionId, status };
+  await codeDeploy.send(new PutLifecycleEventHookExecutionStatusCommand(report));
+  return status;
+}
+
+async function judge(deploymentId: string): Promise<Verdict> {
+  let name: string | undefined;
+  try {
+    const { deploymentInfo = {} } = await codeDeploy.send(new GetDeploymentCommand({ deploymentId }));
+    name = deploymentInfo.deploymentGroupName;
+    if (!goesBack(deploymentInfo)) await check(String(name));
+    log('info', 'deployment checked', { function: name, deployment: deploymentId });
+    return 'Succeeded';
+  } catch (error) {
+    log('error', 'the new version failed its check', {
+      function: name,
+      deployment: deploymentId,
+      ...describeError(error),
+    });
+    return 'Failed';
+  }
+}
+
+/** Going back is always right, even while the check would fail because other functions have not gone back yet. */
+function goesBack({ creator, rollbackInfo }: DeploymentInfo): boolean {
+  return /rollback/i.test(creator ?? '') || rollbackInfo?.rollbackTriggeringDeploymentId !== undefined;
+}
+
+/** @throws Error when the function does not do what it should, or has no check. */
+async function check(name: string): Promise<void> {
+  const run = Object.entries(CHECKS).find(([function_]) => function_ === name)?.[1];
+  if (!run) throw new Error(`there is no check of ${name}`);
+  const service = await openService();
+  if (service === undefined) {
+    log('warn', 'deployment not checked: the canary has no key (npm run admin -- open-canary)', { function: name });
+    return;
+  }
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    if (round > 1) await pause(Number(required('CHECK_PAUSE_MS')));
+    try {
+      await run(service);
+    } catch (error) {
+      const isLimited = error instanceof WrongAnswer && error.status === 429;
+      if (!(error instanceof NotJudged || isLimited)) throw error;
+      log('warn', 'deployment not checked', { function: name, round, ...describeError(error) });
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { RouteName } from '../../shared/routes.ts';
+import { api, ask, CONTENT, type Service, type StoredFile, upload, WrongAnswer } from './client.ts';
+
+/**
+ * What a new version of each function must do, by the name of its deployment group. A check judges its own function alone: when
+ * another one fails, it cannot judge ({@link NotJudged}), and the check of that one does.
+ */
+export const CHECKS: Readonly<Record<RouteName | 'unknownRoute' | 'completeArrivedUpload', Check>> = {
+  health: ({ appUrl }) => ask(`${appUrl}/health`, {}, 200),
+  startLogin: async ({ appUrl }) => {
+    // Without a Google client in the secret every start of a login is 503, which is no fault of the version.
+    await unless([503], ask(`${appUrl}/api/v1/auth/google`, { redirect: 'manual' }, 302));
+  },
+  // No login was started, so the answer leads to the login page.
+  finishLogin: ({ appUrl }) => unless([503], ask(`${appUrl}/api/v1/auth/google/callback`, { redirect: 'manual' }, 302)),
+  getMe: (service) => refusedWithoutSession(service, 'GET', '/auth/me'),
+  logout: (service) => refusedWithoutSession(service, 'POST', '/auth/logout'),
+  endSessions: (service) => refusedWithoutSession(service, 'DELETE', '/auth/sessions'),
+  listApiKeys: (service) => refusedWithoutSession(service, 'GET', '/api-keys'),
+  createApiKey: (service) => refusedWithoutSession(service, 'POST', '/api-keys'),
+  revokeApiKey: (service) => refusedWithoutSession(service, 'DELETE', `/api-keys/${UNKNOWN_ID}`),
+  async listFiles(service) {
+    for (const query of ['limit=1', 'search=canary']) await api(service, 'GET', `/files?${query}`, 200);
+  },
+  async uploadFile(service) {
+    const file = await upload(service);
+    await removing(service, file, async () => {
+      const read = await ask(file.url, {}, 200);
+      if (read !== CONTENT) throw new Error(`the link has other content: ${read.slice(0, 100)}`);
+    });
+    await removing(service, await askForTicket(service), async () => {});
+  },
+  async getFile(service) {
+    const file = await needed(upload(service));
+    await removing(service, file, () => api(service, 'GET', `/files/${file.id}`, 200));
+  },
+  async deleteFile(service) {
+    const { id } = await needed(upload(service));
+    await api(service, 'DELETE', `/files/${id}`, 200);
+  },
+  async completeUpload(service) {
+    const ticket = await needed(sendDirectly(service));
+    // The event of the same bytes may have completed it meanwhile, which gives the same answer.
+    await removing(service, ticket, () => api(service, 'POST', `/files/${ticket.id}/complete`, 201));
+  },
+  async completeArrivedUpload(service) {
+    const ticket = await needed(sendDirectly(service));
+    await removing(service, ticket, () => becomesFile(service, ticket.id));
+  },
+  unknownRoute: ({ appUrl }) => ask(`${appUrl}/api/v1/unknown`, {}, 404),
+};
+
+export type Check = (service: Service) => Promise<unknown>;
+
+/** Another function, or a limit, kept a check from judging its own. */
+export class NotJudged extends Error {
+  constructor(cause: unknown) {
+    super('the check cannot judge the version', { cause });
+    this.name = 'NotJudged';
+  }
+}
+
+const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
+/** How long the event of a direct upload may take. It usually takes a second. */
+const EVENT_MS = 30_000;
+
+interface Ticket {
+  readonly id: string;
+  readonly upload: {
+    readonly method: string;
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+  };
+}
+
+/** The canary has no session, so a route that needs one is asked with an unknown session: it reads its tables, and refuses. */
+function refusedWithoutSession({ appUrl }: Service, method: string, path: string): Promise<string> {
+  const cookie = ['session', '__Host-session'].map((name) => `${name}=${'0'.repeat(43)}`).join('; ');
+  return ask(`${appUrl}/api/v1${path}`, { method, headers: { cookie, origin: appUrl } }, 401);
+}
+
+/** Waits for what a check needs of other functions. @throws NotJudged when it fails. */
+async function needed<T>(step: Promise<T>): Promise<T> {
+  return step.catch((error: unknown) => {
+    throw new NotJudged(error);
+  });
+}
+
+/** @throws NotJudged when the answer has one of these statuses, instead of the right one. */
+async function unless(statuses: readonly number[], step: Promise<unknown>): Promise<void> {
+  await step.catch((error: unknown) => {
+    throw error instanceof WrongAnswer && statuses.includes(error.status) ? new NotJudged(error) : error;
+  });
+}
+
+/** Runs a step with a file or a ticket, and then deletes it. What it cannot delete, the canary deletes later. */
+async function removing(service: Service, { id }: { id: string }, step: () => Promise<unknown>): Promise<void> {
+  try {
+    await step();
+  } finally {
+    await api(service, 'DELETE', `/files/${id}`, 200).catch(() => {});
+  }
+}
+
+function askForTicket(service: Service): Promise<Ticket> {
+  const body = JSON.stringify({ name: 'canary.txt', mime_type: 'text/plain', size_bytes: CONTENT.length });
+  return api<Ticket>(service, 'POST', '/files', 202, { body, headers: { 'content-type': 'application/json' } });
+}
+
+async function sendDirectly(service: Service): Promise<Ticket> {
+  const ticket = await askForTicket(service);
+  const { url, method, headers } = ticket.upload;
+  await ask(url, { method, headers, body: CONTENT }, 200);
+  return ticket;
+}
+
+/** Waits until the event of the upload has made the file. */
+async function becomesFile(service: Service, id: string): Promise<void> {
+  const until = Date.now() + EVENT_MS;
+  for (;;) {
+    const file = await needed(
+      api<StoredFile>(service, 'GET', `/files/${id}`, 200).catch((error: unknown) => {
+        if (error instanceof WrongAnswer && error.status === 404) return undefined;
+        throw error;
+      }),
+    );
+    if (file) return;
+    if (Date.now() > until) throw new Error(`the event of the upload ${id} has not made a file`);
+    await pause(500);
+  }
+}

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Fault } from '../../local-aws/service.ts';
+import { type Operator, operatorOf } from '../support/operator.ts';
+import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { synthesized } from '../support/synthesized.ts';
+import { withFault } from '../support/with-fault.ts';
+
+/** The check of new versions, called as CodeDeploy calls it, against the local service. */
+
+let service: TestService;
+let operator: Operator;
+let account: TestAccount;
+beforeAll(async () => {
+  service = await borrowTestService();
+  operator = operatorOf(service);
+  account = await service.newAccount();
+  await operator.putCanaryKey(account.key);
+});
+afterAll(async () => {
+  operator.close();
+  await service.close();
+});
+
+const linesOf = (message: string) => service.logs.filter((line) => line.includes(`"message":"${message}"`));
+
+test('a healthy version of every function passes its check, which leaves nothing in the account', async () => {
+  const groups = (await synthesized('Api', 'AWS::CodeDeploy::DeploymentGroup')).map(({ Properties }) =>
+    String(Properties.DeploymentGroupName),
+  );
+  for (const group of groups) {
+    expect([group, await service.codeDeploy.deploy(group)]).toEqual([group, 'Succeeded']);
+  }
+  expect(linesOf('deployment checked')).toHaveLength(groups.length);
+  expect(linesOf('deployment not checked')).toEqual([]);
+  const me = await account.bySession.request('GET', '/auth/me');
+  expect(me.body).toMatchObject({ file_count: 0, storage_used_bytes: 0 });
+});
+
+const principalOf = (label: string) => service.lambda.find(label).roleArn.replace(/.*\//, '');
+const failing = (label: string, operation: string): Fault => ({
+  match: { principal: principalOf(label), operation },
+  effect: 'error-before',
+});
+
+test.each([
+  ['uploadFile', 'UploadFileFunction', 'PutObject'],
+  ['completeUpload', 'CompleteUploadFunction', 'TransactWriteItems'],
+  ['listFiles', 'ListFilesFunction', 'Query'],
+  ['getFile', 'GetFileFunction', 'GetItem'],
+  ['getMe', 'GetMeFunction', 'GetItem'],
+])('a version of %s that fails is taken back', async (group, label, operation) => {
+  // The event of a direct upload might complete it before its check does.
+  service.holdEvents();
+  const verdict = await withFault(service, failing(label, operation), () => service.codeDeploy.deploy(group));
+  await service.deliverEvents();
+  expect(verdict).toBe('Failed');
+  expect(linesOf('the new version failed its check').at(-1)).toContain(`"function":"${group}"`);
+});
+
+test('a version stays when another function keeps its check from judging it', async () => {
+  const fault = failing('UploadFileFunction', 'PutObject');
+  expect(await withFault(service, fault, () => service.codeDeploy.deploy('deleteFile'))).toBe('Succeeded');
+  expect(linesOf('deployment not checked').at(-1)).toContain('"function":"deleteFile"');
+});
+
+test('a deployment that goes back is not checked', async () => {
+  const mark = service.front.meter.mark();
+  expect(await service.codeDeploy.deploy('getFile', 'codeDeployRollback')).toBe('Succeeded');
+  expect(service.front.meter.since(mark).calls.map(({ operation }) => operation)).toEqual([
+    'GetDeployment',
+    'PutLifecycleEventHookExecutionStatus',
+  ]);
+});
