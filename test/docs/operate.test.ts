@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { parseCommandLine } from '../../admin/command-line.ts';
 import { COMMANDS } from '../../admin/commands.ts';
 import { fillTables, TABLES_OF_OPERATION } from '../../docs/tables.ts';
+import { BACKGROUND_ENTRIES } from '../../infra/bundle/entries.ts';
 import { OUTPUTS } from '../../infra/settings/outputs.ts';
 import { operatorParameterName, readStage, SETTINGS, settingsParameterName } from '../../infra/settings/stage.ts';
 import { STAGES } from '../../infra/stages/stages.ts';
@@ -120,7 +121,7 @@ test('the functions, tables and settings that the guide names exist', () => {
   const named = [...page.matchAll(/`([a-z]+[A-Z][A-Za-z]*)`/g)].map(([, name]) => name);
   expect(named.length).toBeGreaterThan(10);
   const tables = Object.keys(TABLES) as TableName[];
-  const known = [...Object.keys(SETTINGS), ...Object.keys(ROUTES), ...tables];
+  const known = [...Object.keys(SETTINGS), ...Object.keys(ROUTES), ...Object.keys(BACKGROUND_ENTRIES), ...tables];
   expect(known).toEqual(expect.arrayContaining(named));
 });
 

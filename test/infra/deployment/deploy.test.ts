@@ -148,6 +148,14 @@ describe('npm run deploy', () => {
     expect(await deploy()).toEqual({ code: 0, stderr: NOT_CHECKED, cdk: DEPLOYED });
   });
 
+  test('lets alarms stop no function when it is told to, in the differences that it shows as well', async () => {
+    deployed();
+    await cdk(`echo "$1 $CDK_IGNORES_ALARMS" >> "${directory}/cdk.log"`);
+    expect((await deploy()).cdk).toBe('diff \ndeploy');
+    await rm(join(directory, 'cdk.log'));
+    expect((await deploy('--ignore-alarms')).cdk).toBe('diff true\ndeploy true');
+  });
+
   test('asks before it deploys, and deploys nothing without a terminal to ask at', async () => {
     deployed();
     expect(await run('infra/deployment/deploy.ts', [])).toEqual({
@@ -157,10 +165,16 @@ describe('npm run deploy', () => {
     });
   });
 
-  test('ends with the exit code of the CDK, and says what to do', async () => {
+  test('ends with the exit code of the CDK, and says what to do, also when new code was taken back', async () => {
     deployed();
+    const settings = JSON.parse(parameters.get(settingsParameterName('prod')) ?? '{}');
+    parameters.set(settingsParameterName('prod'), JSON.stringify({ ...settings, commit: '1234abcd' }));
     await cdk('[ "$1" = diff ] || exit 3');
-    expect(await deploy()).toMatchObject({ code: 3, stderr: expect.stringContaining('"A deployment that fails"') });
+    const { code, stderr } = await deploy();
+    expect([code, stderr]).toEqual([3, expect.stringContaining('"A deployment that fails"')]);
+    expect(stderr).toContain(
+      'at the commit 1234abcd. "Code that is taken back" in docs/operate.md says where to look.',
+    );
     await cdk('exit 4');
     expect(await deploy()).toMatchObject({
       code: 1,
