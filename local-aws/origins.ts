@@ -1,4 +1,5 @@
 import type { BucketConfig } from './buckets/read-buckets.ts';
+import type { OriginAddress } from './cloudfront/origin-client.ts';
 import type { Compute } from './compute.ts';
 import type { RestApi } from './gateway/rest-api.ts';
 import { startGateway } from './gateway/start-gateway.ts';
@@ -8,8 +9,8 @@ import type { Deployment } from './template/deployment.ts';
 
 /** The servers behind the edge. */
 export interface Origins {
-  /** By domain name: the port of the local server that stands in for it. */
-  readonly ports: ReadonlyMap<string, number>;
+  /** By domain name: the local server that stands in for it. */
+  readonly addresses: ReadonlyMap<string, OriginAddress>;
   /** Ends the processes of the Web Functions. The next request starts one. */
   stopWebFunctions(): Promise<void>;
   close(): Promise<void>;
@@ -32,12 +33,14 @@ export async function startOrigins(options: {
     onLog({ function: 'gateway', line: `${requestId} ${reason}` });
   const gateways = await Promise.all(apis.map((api) => startGateway({ api, account, lambda, onFailure, onAccess })));
   const endpoints = await Promise.all(webFunctions.map((fn) => startWebFunctionEndpoint(fn, surroundings, onLog)));
-  const ports = new Map<string, number>();
-  for (const { regionalDomainName } of buckets) ports.set(regionalDomainName, bucketPort);
-  for (const [index, { port }] of gateways.entries()) ports.set(apis[index]?.domainName ?? '', port);
-  for (const [index, { port }] of endpoints.entries()) ports.set(webFunctions[index]?.domainName ?? '', port);
+  const addresses = new Map<string, OriginAddress>();
+  for (const { regionalDomainName } of buckets) addresses.set(regionalDomainName, { port: bucketPort });
+  for (const [index, { port }] of gateways.entries()) addresses.set(apis[index]?.domainName ?? '', { port });
+  for (const [index, { port, handle }] of endpoints.entries()) {
+    addresses.set(webFunctions[index]?.domainName ?? '', { port, handle });
+  }
   return {
-    ports,
+    addresses,
     async stopWebFunctions() {
       await Promise.all(endpoints.map((endpoint) => endpoint.stopEnvironments()));
     },

@@ -258,9 +258,9 @@ function startFront(
 /** Starts both distributions in front of the origins. */
 async function startEdges(options: ServiceOptions, opened: Opened, origins: Origins, started: Closable[]) {
   const { deployment, addresses, apis, ports, app, cdn } = opened;
-  for (const { domainName } of apis) addresses.set(domainName, `127.0.0.1:${origins.ports.get(domainName)}`);
+  for (const { domainName } of apis) addresses.set(domainName, `127.0.0.1:${origins.addresses.get(domainName)?.port}`);
   const { onRequest = () => {}, onExchange, clock } = options;
-  const edge = { deployment, originPorts: origins.ports, onRequest, clock };
+  const edge = { deployment, origins: origins.addresses, onRequest, clock };
   const logOf = (distribution: Resource) =>
     readAccessLog(deployment, distribution, (group, line) => opened.logGroups.append(group, line));
   const ofApp = { distribution: app, port: ports.app, onExchange, writeAccessLine: logOf(app) };

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { answerFromEntry, type Cache, type CacheEntry, cacheKey, LARGEST_ENTRY_BYTES } from './cache.ts';
 import type { CacheBehavior, Distribution, Origin } from './distribution.ts';
@@ -12,7 +12,7 @@ import type { ViewerRequest } from './viewer-request.ts';
 export interface Answer {
   readonly status: number;
   readonly headers: HeaderMap;
-  readonly body: Buffer | IncomingMessage;
+  readonly body: Buffer | Readable;
   /** Where it comes from, in the words of `X-Cache`. */
   readonly source: 'Hit' | 'Miss' | 'RefreshHit' | 'Error' | 'FunctionGeneratedResponse';
   /** Why CloudFront itself answers with an error. */

@@ -1,5 +1,7 @@
 import { Agent, type ClientRequest, type IncomingMessage, request as sendRequest } from 'node:http';
+import type { Readable } from 'node:stream';
 import { type Credentials, signRequest } from '../aws-front/signature.ts';
+import { type HandleWebRequest, Silence } from '../lambda/web-function-endpoint.ts';
 import type { Origin } from './distribution.ts';
 import { type HeaderMap, headersForNode, headersFromRaw, removeHopByHop } from './header-map.ts';
 import type { OriginRequest } from './origin-request.ts';
@@ -7,6 +9,8 @@ import type { OriginRequest } from './origin-request.ts';
 /** The local server that stands in for the domain name of an origin. */
 export interface OriginAddress {
   readonly port: number;
+  /** A Web Function, which takes requests without a connection to its port. */
+  readonly handle?: HandleWebRequest;
   /** Needed when the origin has an origin access control. */
   readonly sign?: Credentials & { readonly region: string };
 }
@@ -15,7 +19,7 @@ export interface OriginAnswer {
   readonly status: number;
   /** Without hop-by-hop headers. */
   readonly headers: HeaderMap;
-  readonly body: IncomingMessage;
+  readonly body: Readable;
 }
 
 /** The origin gave no answer. `status` is that of CloudFront's own error. */
@@ -61,6 +65,8 @@ export function originClient(resolveOrigin: (domainName: string) => OriginAddres
   return {
     async send(origin, request, body) {
       const timeoutSeconds = origin.readTimeoutSeconds;
+      const { handle } = resolveOrigin(origin.domainName);
+      if (handle) return handOver(handle, request, { body, timeoutSeconds });
       const out = await start(origin, request, { hasBody: body !== undefined, agent: kept });
       try {
         return await exchange(out, { body, timeoutSeconds });
@@ -74,6 +80,31 @@ export function originClient(resolveOrigin: (domainName: string) => OriginAddres
     },
     close: () => kept.destroy(),
   };
+}
+
+/** Has a Web Function handle the request. It answers only when it has read the whole body, or does not read it. */
+async function handOver(
+  handle: HandleWebRequest,
+  { method, target, headers }: OriginRequest,
+  { body, timeoutSeconds }: { body: IncomingMessage | undefined; timeoutSeconds: number },
+): Promise<OriginAnswer> {
+  const gone = new AbortController();
+  // When the viewer leaves, the function must see a cut body, not one that pauses.
+  body?.once('close', () => {
+    if (!body.complete) gone.abort();
+  });
+  const rawHeaders = [...headers].flatMap(([name, values]) => values.flatMap((value) => [name, value]));
+  try {
+    const options = { gone: gone.signal, silenceMs: timeoutSeconds * 1_000 };
+    const answer = await handle({ method, url: target, rawHeaders }, body, options);
+    // Over a connection, an endpoint that refuses and closes destroys its own answer by a reset while the body is being sent.
+    if (answer.isRefusal && body && !body.complete) throw new Error(`the endpoint closed with ${answer.status}`);
+    const answerHeaders = headersFromRaw(answer.rawHeaders);
+    removeHopByHop(answerHeaders);
+    return { status: answer.status, headers: answerHeaders, body: answer.body };
+  } catch (error) {
+    throw error instanceof Silence ? new OriginFailure(504, undefined) : new OriginFailure(502, error);
+  }
 }
 
 /** Sends the request and waits for the head of the answer. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Transform } from 'node:stream';
+import type { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 import { drain } from '../host/http-server.ts';
@@ -158,7 +158,7 @@ function reportWhenClosed(
 /** Keeps a copy of a JSON body while it is read. @returns what has been read; undefined when there is no such body. */
 function keepJson(
   headers: HeaderMap | undefined,
-  body: Buffer | IncomingMessage | undefined,
+  body: Buffer | Readable | undefined,
 ): (() => Buffer | undefined) | undefined {
   if (!headers || !body || !/^application\/json\b/i.test(header(headers, 'content-type') ?? '')) return undefined;
   if (Buffer.isBuffer(body)) return () => body;

@@ -19,20 +19,20 @@ export async function startEdge(options: {
   readonly deployment: Deployment;
   readonly distribution: Resource;
   readonly port: number;
-  /** By domain name: the port of the local server that stands in for it. */
-  readonly originPorts: ReadonlyMap<string, number>;
+  /** By domain name: the local server that stands in for it. */
+  readonly origins: ReadonlyMap<string, OriginAddress>;
   readonly onRequest: (request: AnsweredRequest) => void;
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
   readonly clock: (() => Date) | undefined;
   readonly writeAccessLine: WriteAccessLine | undefined;
 }): Promise<Listening> {
-  const { deployment, distribution, port, originPorts, onRequest, onExchange, clock, writeAccessLine } = options;
+  const { deployment, distribution, port, origins, onRequest, onExchange, clock, writeAccessLine } = options;
   // An origin access control signs as the distribution, to which the policy of the bucket gives access.
   const sign = { ...credentialsOf(distribution.ref), region: deployment.account.region };
   const resolveOrigin = (domainName: string): OriginAddress => {
-    const originPort = originPorts.get(domainName);
-    if (originPort === undefined) throw new Error(`nothing on this machine stands in for ${domainName}`);
-    return { port: originPort, sign };
+    const address = origins.get(domainName);
+    if (!address) throw new Error(`nothing on this machine stands in for ${domainName}`);
+    return { ...address, sign };
   };
   return startDistribution({
     port,

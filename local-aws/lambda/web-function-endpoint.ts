@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse, request as sendRequest } from 'node:http';
+import {
+  type ClientRequest,
+  createServer,
+  type IncomingMessage,
+  type ServerResponse,
+  request as sendRequest,
+} from 'node:http';
+import { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { listen } from '../host/http-server.ts';
 import type { Surroundings, WebFunctionConfig } from './function-config.ts';
@@ -8,10 +15,45 @@ import { NoPlace, type Place, WebEnvironments } from './web-environments.ts';
 
 export interface WebFunctionEndpoint {
   readonly port: number;
+  /** Does for a caller in this process what the port does for others. The bodies take one connection less. */
+  readonly handle: HandleWebRequest;
   /** Ends the environments, including those with requests. The next request starts one. */
   stopEnvironments(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** The head of a request, in the shape of Node's message. */
+interface RequestHead {
+  readonly method?: string | undefined;
+  /** Path and query. */
+  readonly url?: string | undefined;
+  /** Name, value, name, value. */
+  readonly rawHeaders: readonly string[];
+}
+
+interface WebAnswer {
+  readonly status: number;
+  /** Name, value, name, value; without those of the connection. */
+  readonly rawHeaders: readonly string[];
+  readonly body: Readable;
+  /** True for an answer of the service itself. The body of the request may not have been read. */
+  readonly isRefusal: boolean;
+}
+
+/**
+ * Handles a request. The caller has to read the body of the answer, or to destroy it.
+ * @param options  `gone` aborts the request when its sender goes away. `silenceMs` is how long nothing may move in either direction
+ *   until the answer begins.
+ * @throws Error when the sender goes away; {@link Silence}.
+ */
+export type HandleWebRequest = (
+  head: RequestHead,
+  body: IncomingMessage | undefined,
+  options: { readonly gone: AbortSignal; readonly silenceMs?: number },
+) => Promise<WebAnswer>;
+
+/** Nothing has moved for as long as the caller waits. */
+export class Silence extends Error {}
 
 /** Request headers that do not reach the application. Source: Lambda Developer Guide, "Web function HTTP behavior". */
 const REMOVED =
@@ -31,15 +73,18 @@ export async function startWebFunctionEndpoint(
   onLog: LogListener,
 ): Promise<WebFunctionEndpoint> {
   const environments = new WebEnvironments(fn, surroundings, onLog);
-  // Node's own limit is off, because an upload may take as long as the timeout of the function. The server never closes an idle
-  // connection: see `originClient`.
+  const handle: HandleWebRequest = (head, body, options) => answer(fn, environments, head, body, options);
+  // No limit of Node's own, because an upload may take as long as the timeout of the function.
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 0 }, (request, response) => {
-    void answer(fn, environments, request, response);
+    void serve(handle, request, response);
   });
-  server.on('checkContinue', (_request: IncomingMessage, response: ServerResponse) => refuse(response, 417, 'Expect'));
+  server.on('checkContinue', (_request: IncomingMessage, response: ServerResponse) => {
+    reply(response, refusal(417, 'Expect')).catch(() => response.destroy());
+  });
   const { port, close } = await listen(server);
   return {
     port,
+    handle,
     stopEnvironments: () => environments.stop(),
     async close() {
       await close();
@@ -48,70 +93,109 @@ export async function startWebFunctionEndpoint(
   };
 }
 
+async function serve(handle: HandleWebRequest, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  try {
+    await reply(response, await handle(request, request, { gone: gone.signal }));
+  } catch {
+    response.destroy();
+  }
+}
+
+/** Sends an answer. @throws Error when a side goes away meanwhile. */
+async function reply(response: ServerResponse, { status, rawHeaders, body, isRefusal }: WebAnswer): Promise<void> {
+  response.writeHead(status, [...rawHeaders, ...(isRefusal ? ['connection', 'close'] : [])]);
+  await pipeline(body, response);
+  if (!isRefusal) return;
+  // The sender may still be sending.
+  response.req.resume();
+  await finished(response.req);
+}
+
 async function answer(
   fn: WebFunctionConfig,
   environments: WebEnvironments,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  if (request.headers.host?.replace(/:\d+$/, '') !== fn.domainName) return refuse(response, 404, 'UnknownEndpoint');
+  head: RequestHead,
+  body: IncomingMessage | undefined,
+  { gone, silenceMs }: Parameters<HandleWebRequest>[2],
+): Promise<WebAnswer> {
+  const host = head.rawHeaders.findIndex((name, index) => index % 2 === 0 && /^host$/i.test(name));
+  if (head.rawHeaders[host + 1]?.replace(/:\d+$/, '') !== fn.domainName) return refusal(404, 'UnknownEndpoint');
   let place: Place;
   try {
     place = await environments.take();
   } catch (error) {
     const isFull = error instanceof NoPlace && error.reason === 'full';
-    return isFull ? refuse(response, 429, 'TooManyRequests') : refuse(response, 502, 'Runtime.Crashed');
+    return isFull ? refusal(429, 'TooManyRequests') : refusal(502, 'Runtime.Crashed');
   }
   const timedOut = AbortSignal.timeout(fn.timeoutSeconds * 1_000);
+  const out = open(place.port, head, AbortSignal.any([timedOut, gone]));
+  // Once the application has answered to the end, or cannot any more.
+  out.once('close', () => place.release());
+  if (silenceMs !== undefined) out.setTimeout(silenceMs, () => out.destroy(new Silence()));
   try {
-    await relay(place.port, request, response, timedOut);
-  } catch {
-    if (response.headersSent) response.destroy();
-    else if (timedOut.aborted) refuse(response, 504, 'Runtime.RequestTimeout');
-    else refuse(response, 502, 'Runtime.Crashed');
-  } finally {
-    place.release();
+    const [from] = await Promise.all([answered(out), send(body, out)]);
+    out.setTimeout(0);
+    const rawHeaders = keptHeaders(from.rawHeaders, HOP_BY_HOP);
+    return { status: from.statusCode ?? 502, rawHeaders, body: from, isRefusal: false };
+  } catch (error) {
+    out.destroy();
+    if (gone.aborted || error instanceof Silence) throw error;
+    return timedOut.aborted ? refusal(504, 'Runtime.RequestTimeout') : refusal(502, 'Runtime.Crashed');
   }
 }
 
-/** Relays the request to the application, then its answer to the caller. Rejects when a side goes away, or at the timeout. */
-async function relay(
-  port: number,
-  request: IncomingMessage,
-  response: ServerResponse,
-  timedOut: AbortSignal,
-): Promise<void> {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  const out = sendRequest({
+function open(port: number, { method, url, rawHeaders }: RequestHead, signal: AbortSignal): ClientRequest {
+  return sendRequest({
     host: '127.0.0.1',
     port,
-    method: request.method,
-    path: request.url,
-    headers: [...keptHeaders(request.rawHeaders, REMOVED), ...ADDED, 'lambda-web-request-id', randomUUID()],
+    method,
+    path: url,
+    headers: [...keptHeaders(rawHeaders, REMOVED), ...ADDED, 'lambda-web-request-id', randomUUID()],
     setHost: false,
     // A new connection for each request, so that none uses one that the application is just closing.
     agent: false,
-    signal: AbortSignal.any([timedOut, gone.signal]),
+    signal,
   });
-  out.flushHeaders();
-  const answered = new Promise<IncomingMessage>((resolve, reject) => {
+}
+
+function answered(out: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
     out.once('response', resolve);
-    out.once('error', reject);
+    out.on('error', reject);
+    out.once('close', () => reject(new Error('the application gave no answer')));
   });
-  await Promise.all([pipeline(request, out), answered]);
-  const answer = await answered;
-  response.writeHead(answer.statusCode ?? 502, keptHeaders(answer.rawHeaders, HOP_BY_HOP));
-  await pipeline(answer, response);
+}
+
+/**
+ * Sends a body to its end. When that fails, the rest of the body stays unread, and its sender can still be answered.
+ * @throws Error when a side goes away.
+ */
+async function send(body: IncomingMessage | undefined, out: ClientRequest): Promise<void> {
+  if (!body) return void out.end();
+  out.flushHeaders();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  out.once('finish', resolve);
+  out.once('close', () => reject(new Error('the application has closed the connection')));
+  const cut = () => body.complete || out.destroy(new Error('the sender went away'));
+  body.once('close', cut);
+  body.once('error', cut);
+  body.pipe(out);
+  if (body.destroyed) cut();
+  try {
+    await promise;
+  } finally {
+    body.unpipe(out);
+  }
 }
 
 function keptHeaders(raw: readonly string[], removed: RegExp): string[] {
   return raw.filter((_item, index) => !removed.test(raw[index - (index % 2)] ?? ''));
 }
 
-/** An answer of the service itself: no body, and the reason in a header. The caller may still be sending. */
-function refuse(response: ServerResponse, status: number, reason: string): void {
-  response.writeHead(status, { 'lambda-web-error-type': reason, 'content-length': 0, connection: 'close' }).end();
-  response.req.resume();
-  void finished(response.req).catch(() => {});
+/** An answer of the service itself: no body, and the reason in a header. */
+function refusal(status: number, reason: string): WebAnswer {
+  const rawHeaders = ['lambda-web-error-type', reason, 'content-length', '0'];
+  return { status, rawHeaders, body: Readable.from([]), isRefusal: true };
 }
