@@ -1,7 +1,7 @@
 /**
  * Every limit of the service. Durations are in milliseconds unless their name says otherwise. {@link CONFIGURABLE_LIMITS} are
- * those that an operator may change: `infra/` reads them from its environment when it synthesizes the stacks, and gives them
- * to the functions as variables of the same names.
+ * those that an operator may change: on AWS in the file of the stage, under `npm start` in the environment. The stacks give them to
+ * the functions as variables of the same names.
  */
 
 const KIB = 1024;
@@ -63,7 +63,7 @@ export function parseLimit(name: LimitName, text: string | undefined): number {
 }
 
 /**
- * Reads all configurable limits from an operator's environment.
+ * Reads all configurable limits from texts by name: those of a stage's file, or an environment. An absent one has its default.
  * @throws Error naming the variable when one is not a whole number within its bounds.
  */
 export function readLimits(environment: Readonly<Record<string, string | undefined>>): Record<LimitName, number> {
@@ -107,8 +107,8 @@ export const API_KEYS_PER_ACCOUNT_MAX = 100;
 export const IDEMPOTENCY_TTL_MS = DAY_MS;
 
 /**
- * The slowest that the bytes of an upload may arrive, in bytes a second, averaged over its time. Even a phone with a weak
- * signal sends faster.
+ * The lowest rate at which an upload may arrive, in bytes a second, averaged over its time. Even a phone with a weak signal sends
+ * faster.
  */
 export const UPLOAD_SLOWEST_BYTES_PER_SECOND = 16 * KIB;
 /** The lease on the slot of a streaming upload, which is renewed while the upload is under way. */
@@ -116,10 +116,10 @@ export const STREAMING_LEASE_MS = MINUTE_MS;
 /** How many uploads one account may stream at the same time: enough to upload a folder, too few to occupy every server. */
 export const STREAMS_PER_ACCOUNT_MAX = 16;
 /**
- * How many requests one environment of the streaming function serves at the same time (its places). Slow clients use them up,
- * so there are many; but fewer than the 50 connections that the SDK opens to S3, because one upload more would have to wait for
- * a connection, and a call soon gives up waiting. An environment has 2 GB, of which an upload holds less than 20 MB, and
- * 1 Gbit/s, which its uploads share. Decision 0015.
+ * How many requests one environment of the streaming function serves at the same time (its places). There are many, because slow
+ * clients hold places for long. But there are fewer than the 50 connections that the SDK opens to S3, because a further upload would
+ * have to wait for a connection, and a call does not wait long. An environment has 2 GB of memory, and an upload needs less than
+ * 20 MB. All uploads of an environment share its 1 Gbit/s. Decision 0015.
  */
 export const STREAMING_PLACES_PER_ENVIRONMENT = 48;
 /** The PUT of a direct upload must begin within this time after its URL was signed. S3 checks the expiry only then. */

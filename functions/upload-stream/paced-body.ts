@@ -7,7 +7,7 @@ export interface Pace {
   readonly maxBytes: number;
   /** … but this much of a longer one is read and discarded, so that its client can read the answer; then it is cut. */
   readonly drainMaxBytes: number;
-  /** The least that a client must send a second, averaged over the time that the server waits for it, beyond {@link graceMs}. */
+  /** How many bytes a second a client must send at least, averaged over the time that the server waits for it beyond {@link graceMs}. */
   readonly minBytesPerSecond: number;
   /** How long a client may send nothing: phone networks start slowly and stall. */
   readonly graceMs: number;

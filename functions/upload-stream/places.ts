@@ -3,10 +3,10 @@ import { type ApiError, serviceUnavailable } from '../../shared/errors.ts';
 /**
  * The places of this process, that is the requests it serves at the same time, and which of them give way when places are short.
  *
- * Lambda gives a process only a limited number of requests at the same time. A request that finds no free place in any process is refused before
- * our code sees it. So a part of the places is kept free for new requests: as soon as more than the rest are taken, we cut
- * bodies that are refused already, then slow ones, until enough places are free or none of these is left. A fast upload is
- * never cut. Decision 0015.
+ * Lambda gives a process only a limited number of requests at the same time. When no process has a free place, Lambda refuses further
+ * requests itself. So a part of the places is kept free for new requests: as soon as more than the rest are taken, we cut bodies
+ * that are refused already, then slow ones, until enough places are free or none of these is left. A fast upload is never cut.
+ * Decision 0015.
  */
 
 /** This part of all places is kept free of refused and of slow bodies. */

@@ -182,7 +182,7 @@ export class AppDistribution extends Construct {
       unfiltered:
         'A web ACL is charged by the month, so a stage may be without; accounts and logins are limited without it',
       unlogged:
-        'A log line would contain an address, and the code of a login; our own logs of API requests contain neither',
+        'A line of this log has the query, which may be the code of a login; a log without it is delivered to CloudWatch (decision 0036)',
     });
   }
 

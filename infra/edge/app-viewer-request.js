@@ -15,8 +15,8 @@ const OPENAPI_PATH = '/api/v1/openapi.json';
 const FOR_PROGRAMS_PATH = '/llms.txt';
 
 /**
- * The gateway takes 10,240 bytes of request line and headers, the streaming origin about as many; to more they answer with
- * errors of their own. 1 KiB is left for what CloudFront adds. The size is counted as JSON, which is longer than HTTP.
+ * The gateway takes 10,240 bytes of request line and headers, the streaming origin about as many; they answer larger heads with errors
+ * of their own. 1 KiB is left for what CloudFront adds. The size is counted as JSON, which is longer than HTTP.
  */
 const HEAD_MAX_BYTES = 9216;
 

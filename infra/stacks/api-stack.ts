@@ -116,8 +116,8 @@ export class ApiStack extends Stack {
       endpointTypes: [apigateway.EndpointType.REGIONAL],
       binaryMediaTypes: ['*/*'],
       // All gateways of an AWS account write their logs with one role, the one that was set last. Each stage sets a role with
-      // the same policy, and keeps it when the stack is deleted. So whichever role is set, `dev` and `prod` (and any other
-      // API) go on logging, and the stages do not depend on each other.
+      // the same policy, and keeps it when the stack is deleted. So `dev` and `prod` (and any other API) keep logging whichever role
+      // is set, and the stages do not depend on each other.
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       // A request that bypasses CloudFront is rejected before a function runs (gateway-key.ts).
