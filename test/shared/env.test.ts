@@ -10,7 +10,7 @@ const load = () => import('../../shared/env.ts');
 test('a function that lacks variables of its list fails when it loads, and names all of them', async () => {
   vi.stubEnv('NEEDED_VARIABLES', 'STAGE,CDN_URL,STORAGE_LIMIT_BYTES');
   vi.stubEnv('STAGE', 'dev');
-  // As empty as absent.
+  // An empty variable counts as absent.
   vi.stubEnv('CDN_URL', '');
   await expect(load()).rejects.toThrow('environment variable CDN_URL and STORAGE_LIMIT_BYTES is not set');
 });

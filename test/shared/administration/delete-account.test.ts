@@ -54,7 +54,7 @@ async function rowsNaming(...ids: string[]): Promise<Record<string, AttributeVal
   return rows;
 }
 
-/** The sweeper at a time when everything left to it is due, twice because one that died holds its rows for a while. */
+/** Runs the sweeper at a time when all work left to it is due. It runs twice, because a sweeper that died holds its rows for a while. */
 async function sweepTwice(): Promise<void> {
   for (const hours of [2, 3]) await sweepAt(service, Date.now() + hours * HOUR_MS);
 }
@@ -108,7 +108,7 @@ test('a late call of a deletion takes nothing from the new account of the same p
 });
 
 describe('nothing is added to an account while it is deleted:', () => {
-  /** Stores that have something done when the deletion has listed what there is. */
+  /** The stores, but something is done after the deletion has listed the rows. */
   const during = (work: () => Promise<unknown>) => ({
     ...stores,
     administration: {
@@ -155,11 +155,11 @@ test.each(ENDING)('a deletion that %s at any call is finished by the next one', 
   const nths = Array.from({ length: calls - preparing }, (_, index) => index + 1);
   expect(nths.length).toBeGreaterThan(20);
   const tried = nths.filter((nth) => triedAt(nth).includes(fault));
-  // So many at once, and no more: each is a dozen requests, and a busy engine would fail at calls of its own choice.
+  // Not more at once: each makes a dozen requests, and on a busy engine other calls would fail than the chosen ones.
   const ids = await eachOf(tried, 8, async (nth) => {
     const { id } = await newPerson();
     const { end, happenLate } = await applyFault(fault, nth, () => remove(id));
-    // Only what was wholly done may be gone.
+    // Only objects and rows whose deletion was complete may be missing.
     await remove(id).catch((error) => {
       if (error.code !== 'not_found' || (end !== 'success' && nth < nths.length)) throw error;
     });

@@ -115,7 +115,7 @@ describe('an account whose books', () => {
     const [first] = files as [StoredFile];
     files.push((await upload(service, accountId, 'dddd')).file);
     for (const file of files) await makeRowLarge(file);
-    // The first file has been read when it is replaced; its successor will be on the next page.
+    // The first file is replaced after it was read; the new file will be on the next page.
     const reports = await run(
       { accountId, repair: true },
       betweenRows(async () => {
@@ -136,7 +136,7 @@ describe('an account whose books', () => {
       match: { operation: 'TransactWriteItems', predicate: (subject) => JSON.stringify(subject).includes(leafId(119)) },
       effect: 'error-before',
     });
-    // Between two transactions it dies, or its time is over: the first has happened.
+    // It dies, or its time is over, after the first of two transactions.
     await expect(run({ accountId, repair: true })).rejects.toThrow();
     second.remove();
     expect((await auditAccount(stores, accountId)).differences.length).toBeLessThan(100);

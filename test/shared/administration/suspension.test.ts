@@ -44,7 +44,7 @@ async function newPerson(): Promise<Person> {
   };
 }
 
-/** For each key and session: whether it is let in. */
+/** For each key and session: whether it is accepted. */
 async function areLetIn(person: Pick<Person, 'keys' | 'tokens'>): Promise<boolean[]> {
   const found = [
     ...person.keys.map((key) => authenticateKey(apiKeyCredentials, key)),
@@ -100,7 +100,7 @@ describe('a suspension', () => {
   });
 });
 
-/** A store that marks only after something else has happened. */
+/** A store that runs something else before it marks a key. */
 const markAfter =
   (first: () => Promise<unknown>): typeof keyMarks.mark =>
   async (...args) => {
@@ -242,7 +242,7 @@ test.each([
   const nths = Array.from({ length: calls }, (_, index) => index + 1);
   expect(nths.length).toBeGreaterThan(1);
   const trials = nths.flatMap((nth) => triedAt(nth).map((fault) => ({ fault, nth })));
-  // So many at once, and no more: a busy engine would fail at calls of its own choice.
+  // Not more at once: on a busy engine other calls would fail than the chosen ones.
   await eachOf(trials, 8, async ({ fault, nth }) => {
     const person = await prepare();
     const { happenLate } = await applyFault(fault, nth, () => work(person.id));

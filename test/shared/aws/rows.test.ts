@@ -39,7 +39,7 @@ const NOW = Date.UTC(2026, 10, 21, 12);
 const DAY = String(Math.floor(NOW / 86_400_000));
 const deadline = () => ({ deadlineAt: Date.now() + 10_000 });
 const limits = { storageLimitBytes: Number.MAX_SAFE_INTEGER, fileCountLimit: 10, uploadBytesPerDay: 1_000 };
-/** Of the end of the listing of a new account. */
+/** The end of the listing of a new account. */
 const NOTHING_KNOWN = { nextSeq: 0, lastFileAt: 0, fence: 0 };
 const allowance = { limits, known: NOTHING_KNOWN };
 
@@ -65,7 +65,7 @@ async function newAccount(): Promise<string> {
   return id;
 }
 
-/** As if the account had had so many files. */
+/** Makes the account look as if it had had this many files. */
 const setNextSeq = (id: string, next: number) =>
   engine.send(
     new UpdateItemCommand({
@@ -100,7 +100,7 @@ const ticketOf = (accountId: string, more: Partial<PendingTicket> = {}): Pending
   ...more,
 });
 
-/** What is common to the rows of a file in every state. */
+/** The attributes that the row of a file has in every state. */
 const keyOf = (accountId: string, id = FILE) => ({ account_id: { S: accountId }, id: { S: id } });
 const shown = {
   name: { S: 'ä 📷.txt' },

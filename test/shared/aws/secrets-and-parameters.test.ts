@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
-/** Both services as they are on the wire: a name asked for, a value or an error answered. */
+/** A server that answers like both services: it gets a name, and answers a value or an error. */
 const values = new Map<string, string>();
 const asked: string[] = [];
 const server = createServer(async (request, response) => {
@@ -29,7 +29,7 @@ Object.assign(process.env, {
   ORIGIN_SECRET: 'origin',
 });
 
-/** As a new process would load them. */
+/** Loads the modules again, as a new process would. */
 async function load() {
   vi.resetModules();
   const { appUrl } = await import('../../../shared/aws/parameters.ts');

@@ -14,7 +14,7 @@ beforeEach(() => {
   proxy.calls.length = 0;
 });
 
-/** Adds one to a counter: applied twice, it would show. */
+/** Adds one to a counter, so that a test sees whether it was applied twice. */
 const addOne = (id: string): TransactWriteItem => ({
   Update: {
     TableName: tables.accounts,

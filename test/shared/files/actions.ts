@@ -8,7 +8,7 @@ import { stageUpload, type UploadRequest } from '../../../shared/files/stage-upl
 import { type SweepReport, sweep } from '../../../shared/files/sweep.ts';
 import type { Service } from './service.ts';
 
-/** What tests do with the service. Each action has defaults for what a test does not care about. */
+/** The actions that tests take on the service. Each has defaults for everything that does not matter to a test. */
 
 export const MIB = 1024 * 1024;
 export const HOUR_MS = 3_600_000;

@@ -34,7 +34,7 @@ const event = (accountId: string, id: string) =>
   completeArrivedUpload(stores, incomingKey({ accountId, id }), inTime());
 const cancel = (accountId: string, id: string) => deleteFile(stores, { accountId, id }, inTime());
 
-/** A PUT that sends its first bytes, and the rest when it is told to. */
+/** A PUT that sends its first bytes at once, and the rest when the test says so. */
 function beginPut({ put: { url, headers } }: Ticket, first: Uint8Array) {
   const outgoing = request(url, { method: 'PUT', headers: { ...headers, 'Content-Length': String(MIB) } });
   const answered = new Promise<number>((resolve, reject) => {
@@ -485,7 +485,7 @@ describe('the event of arrived bytes', () => {
       expect(await event(accountId, ticket.id)).toBe('nothing waits');
     }
     expect(await keysInBucket(service)).toEqual(keys);
-    // Before the ticket ends the sweeper changes nothing either.
+    // Until the ticket ends, the sweeper changes nothing.
     await sweepAt(service, Date.now() + 10 * 60_000);
     expect(await put(ticket, 'hello')).toBe(412);
     await sweepLater(service);

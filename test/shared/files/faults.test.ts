@@ -29,20 +29,20 @@ import { faultsOfProduct, TRIED, triedAt } from './faults.ts';
 import { forgetWalk, statesOf, strayKeys } from './observe.ts';
 import { startService } from './service.ts';
 
-/** A fault at every call to AWS that a use case makes: the books balance after the sweeper, at the latest. */
+/** Tries a fault at every call to AWS that a use case makes. The books must balance after it, or at the latest after a sweep. */
 
 const service = await startService();
 const { stores } = service;
 const applyFault = await faultsOfProduct();
 
 interface Scenario {
-  /** Prepares an account; @returns the work that has the fault. */
+  /** Prepares an account. @returns the work that is run with a fault. */
   readonly begin: (accountId: string) => Promise<() => Promise<unknown>>;
-  /** Files the account has when all went well. */
+  /** The files of the account after a success. */
   readonly files: number;
-  /** Files it may have after an error; none, unless what failed may have happened. */
+  /** The files that it may have after an error: none, unless the failed call may have taken effect. */
   readonly afterError?: readonly number[];
-  /** True when it uploads by a form: what it leaves has no row, so that the walk of the bucket removes its object and parts. */
+  /** True when it uploads by a form: then its object and parts may have no row, and the walk of the bucket removes them. */
   readonly isForm?: true;
 }
 
@@ -168,14 +168,14 @@ const SCENARIOS: Record<string, Scenario> = {
 };
 const LARGE = randomBytes(PART_BYTES + 1);
 
-/** A ticket whose bytes are there. */
+/** A ticket whose bytes have arrived. */
 async function arrived(accountId: string) {
   const ticket = await newTicket(service, accountId, 5, { idempotencyKey: randomUUID() });
   expect(await put(ticket, 'hello')).toBe(200);
   return { accountId, id: ticket.id };
 }
 
-/** What a sweep does with the one row of the account. */
+/** Sweeps only the row of the account. */
 async function sweepWorkOf(accountId: string): Promise<void> {
   const now = Date.now() + HOUR_MS;
   for await (const { id } of stores.audit.rows(accountId)) {
@@ -193,10 +193,10 @@ async function sweepNotesOf(accountId: string): Promise<void> {
   await sweepDeletions({ ...stores, notes }, { now: Date.now() + HOUR_MS, ...inTime() });
 }
 
-/** A late call happens when its work is over, or when the sweeper has been there as well. */
+/** When a late call takes effect: after its work, or after the sweep that follows. */
 const LATENESS = IS_THOROUGH ? (['after the work', 'after the sweeper'] as const) : (['after the work'] as const);
 
-/** Each fault at each call that the work makes, on accounts of their own, many at once. */
+/** Tries each fault at each call that the work makes: many at the same time, each in an account of its own. */
 async function tryEverywhere({ begin, files, afterError = [0] }: Scenario) {
   const { calls } = await applyFault('dies before', Number.POSITIVE_INFINITY, await begin(await newAccount(service)));
   const nths = Array.from({ length: calls }, (_, index) => index + 1);
@@ -215,8 +215,8 @@ async function tryEverywhere({ begin, files, afterError = [0] }: Scenario) {
 }
 
 /**
- * The walks share the bucket and their state, so one follows the other; before all else, while the bucket is empty, since a
- * walk calls for each object.
+ * The walks share the bucket and their state, so they run one after the other. They run first, while the bucket is empty, because a
+ * walk makes a call for each object.
  */
 test.each(TRIED)('a walk of the bucket that %s at any call is finished by the next', async (fault) => {
   const later = Date.now() + 48 * HOUR_MS;

@@ -4,7 +4,7 @@ import { serviceUnavailable } from '../../../shared/errors.ts';
 import { IS_THOROUGH } from '../../support/thorough.ts';
 
 /**
- * What may become of a call to AWS, and of the process that makes it:
+ * What may happen to a call to AWS, and to the process that makes it:
  * - the process dies before the call reaches AWS, or after the call had its effect;
  * - the call fails for good (after all retries), without its effect or with it;
  * - the call fails for good, and has its effect late, when its caller has gone on;
@@ -33,11 +33,11 @@ export function triedAt(nth: number): readonly Fault[] {
 
 export interface Outcome {
   readonly end: 'success' | 'error' | 'death';
-  /** Calls that were made, or would have been. */
+  /** The number of calls that were made, including those that the fault prevented. */
   readonly calls: number;
-  /** Key of the object that the late call is about, if it is about one. */
+  /** The key of the object that the late call reads or writes, if any. */
   readonly lateKey: string | undefined;
-  /** Has the late call happen, if there is one. */
+  /** Makes the late call, if there is one. */
   happenLate(): Promise<void>;
 }
 
@@ -64,8 +64,8 @@ export async function faultsOfProduct() {
   }
 
   /**
-   * Does the work, with a fault at the nth call it makes. A process that died makes no further call and learns of nothing.
-   * Several works may have a fault at once, each at a call of its own.
+   * Does the work, with a fault at the nth call that it makes. A process that died makes no further calls and gets no answers. Several
+   * works may run with a fault at the same time, each at a call of its own.
    * @param nth  `Infinity` for no fault: then the calls are counted.
    * @param options  `mayNotApply` for a work that may make fewer calls.
    * @throws Error when the work made fewer calls, so that the fault was not tried.

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { auditAccount } from '../../../shared/administration/audit-account.ts';
 import { BUCKET, type Service } from './service.ts';
 
-/** What tests read directly from the tables and the bucket. */
+/** Reads for tests, directly from the tables and the bucket. */
 
 /** Every key in the bucket. */
 export async function keysInBucket({ s3 }: Service): Promise<string[]> {

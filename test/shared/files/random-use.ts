@@ -70,8 +70,8 @@ class Client {
 }
 
 /**
- * Lets clients, events, sweepers and faults do whatever they like at once, in an account of its own each run, and expects
- * that the books balance and the limit holds all the while, and that nothing is left over in the end.
+ * Runs random actions of clients, events, sweepers and faults at the same time, in a new account for each run. Expects that the books
+ * balance and the limit holds all the time, and that nothing is left over in the end.
  */
 export async function expectBalanceUnderRandomUse(numRuns: number): Promise<void> {
   const step = fc.array(fc.tuple(action, anyFault), { minLength: 1, maxLength: 4 });
@@ -90,7 +90,7 @@ export async function expectBalanceUnderRandomUse(numRuns: number): Promise<void
           ),
         );
         for (const { end } of outcomes) ends.add(end);
-        // What is late in one step happens after the next.
+        // A late call of one step takes effect after the next step.
         await Promise.all(late.splice(0).map((happenLate) => happenLate()));
         late.push(...outcomes.map(({ happenLate }) => happenLate));
         const { bytes } = await usageOf(service, accountId);

@@ -31,7 +31,7 @@ async function accountWith(count: number, nameOf = (seq: number) => `file ${Stri
 const add = async (accountId: string, clientName: string) =>
   (await upload(service, accountId, 'x'.repeat(GENERATED_FILE_BYTES), { clientName })).file;
 const remove = (file: StoredFile) => deleteFile(stores, file, inTime());
-/** The sweeper, when the leaves that are full by now are due, and at last when those with deleted files are. */
+/** Sweeps when the leaves that are full by now are due, and again when those with deleted files are due. */
 const seal = () => sweepAt(service, Date.now() + 1_000);
 const sealAll = async () => {
   for (const days of [1, 2, 3]) await sweepAt(service, Date.now() + days * DAY_MS + HOUR_MS);
@@ -353,7 +353,7 @@ describe('a search compared with a model', () => {
               ),
             ),
           );
-          // What is late in one step happens after the next.
+          // A late call of one step takes effect after the next step.
           await Promise.all(late.splice(0).map((happenLate) => happenLate()));
           late.push(...outcomes.map(({ happenLate }) => happenLate));
           expect(failures).toEqual([]);

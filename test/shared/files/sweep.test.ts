@@ -14,7 +14,7 @@ const service = await startService();
 const { stores, front } = service;
 const calls = (mark: number) => front.meter.since(mark);
 
-/** A file that is deleted but for its object and its row. */
+/** A deleted file whose object and row still exist. */
 async function halfDeleted(accountId: string) {
   const row = await stores.files.get((await upload(service, accountId)).file);
   if (row?.state !== 'ready') throw new Error('not ready');
@@ -103,7 +103,7 @@ describe('a sweep', () => {
     const now = Date.now() + HOUR_MS;
     expect(await sweepAt(service, now)).toMatchObject({ swept: { deleted: 1 }, failed: 1 });
     await expectBalance(service, other, { files: 0, bytes: 0 });
-    // Its lease holds others off for a while, as would that of a sweeper that died.
+    // Its lease keeps other sweepers away for a while, as the lease of a dead sweeper would.
     expect(await sweepAt(service, now)).toMatchObject({ failed: 0, lagSeconds: 0 });
     fault.remove();
     expect(await sweepAt(service, now + 5 * 60_000)).toMatchObject({ swept: { deleted: 1 }, failed: 0 });
@@ -170,7 +170,7 @@ describe('a sweep that meets a renewal', () => {
     throw new Error('nothing is due');
   }
 
-  /** Stores whose sweeper is overtaken right after it has taken a row. */
+  /** Stores that run something else right after the sweeper has taken a row. */
   const overtaken = (by: () => Promise<unknown>) => ({
     ...stores,
     work: {

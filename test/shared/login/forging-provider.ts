@@ -5,25 +5,25 @@ import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } 
 import type { LoginProvider } from '../../../shared/login/provider.ts';
 
 const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
-/** A published key of another kind than the one we take. */
+/** A published key of another type than the one that we accept. */
 const elliptic = await generateKeyPair('ES256', { extractable: true });
 export const ellipticKey = elliptic.privateKey;
 const ellipticJwk = { ...(await exportJWK(elliptic.publicKey)), kid: 'elliptic', alg: 'ES256', use: 'sig' };
-/** Signs, but is not among the provider's public keys. */
+/** A key that signs tokens, but is not among the provider's public keys. */
 export const strangeKey = (await generateKeyPair('RS256')).privateKey;
 export const publicJwk = { ...(await exportJWK(publicKey)), kid: 'ours', alg: 'RS256', use: 'sig' };
 export const publicKeys = [publicJwk, ellipticJwk];
 
 export interface ForgingProvider {
   readonly provider: LoginProvider;
-  /** What the token endpoint was sent: the form and the headers. */
+  /** The form and the headers of each request to the token endpoint. */
   readonly exchanges: { form: URLSearchParams; authorization: string | undefined }[];
-  /** What it answers next; anything, honest or not. `wait` never answers. */
+  /** Its next answer, which may be a forged one. `wait` never answers. */
   answer: { status: number; body: unknown } | 'cut' | 'wait';
   keys: { status: number; body: unknown };
 }
 
-/** A provider that says whatever a test wants: what a real one would never say. Its tokens are signed for real. */
+/** A provider that answers what a test wants, also what a real one would never answer. The signatures of its tokens are real. */
 export async function startForgingProvider(): Promise<ForgingProvider> {
   const server = createServer(async (request, response) => {
     if (request.url?.startsWith('/keys')) {

@@ -75,7 +75,7 @@ export const honestClaims = (nonce: string): JWTPayload => ({
 });
 
 export interface Attempt {
-  /** Changes to the honest claims; undefined takes one away. */
+  /** Changes to the correct claims; undefined removes one. */
   claims?: JWTPayload;
   /** The whole token, instead of signed claims. */
   token?: (nonce: string) => Promise<string>;
@@ -87,7 +87,7 @@ export interface Attempt {
   now?: number;
 }
 
-/** One login from start to end, honest but for what is given. */
+/** One login from start to end, correct except for the given changes. */
 export async function logIn(attempt: Attempt = {}, started = begin(attempt)): Promise<LoginOutcome> {
   const honest = () => sign({ ...honestClaims(started.nonce), ...attempt.claims });
   forging.answer = { status: 200, body: { id_token: await (attempt.token?.(started.nonce) ?? honest()) } };

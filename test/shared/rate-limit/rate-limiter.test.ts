@@ -40,7 +40,7 @@ function subject(policy: RatePolicy, processes = 0): (now: number) => Promise<Ra
   let requests = 0;
   return (now) => {
     requests += 1;
-    // Each of two processes handles a pair of requests, then the other one does, so each misses some.
+    // Two processes handle pairs of requests in turn, so each process does not see some requests.
     const memory = memories[Math.floor(requests / 2) % processes] ?? new LimiterMemory();
     return admit({ store, memory }, { key, policy, now });
   };
@@ -212,7 +212,7 @@ describe('a request costs', () => {
     const key = rateKey('lists', limit, crypto.randomUUID());
     const policy = ratePolicy(limit);
     const process = { store, memory: new LimiterMemory() };
-    // A minute between the requests: each opens a slot, until no stamp is the zero it began with.
+    // With a minute between the requests, each opens a slot, until no slot has its initial stamp of zero.
     for (let i = 0; i < policy.slots; i++) await admit(process, { key, policy, now: START + i * 2 * MINUTE_MS });
     const { ConsumedCapacity } = await engine.send(
       new UpdateItemCommand({

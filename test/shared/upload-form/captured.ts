@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Expectation, readCases } from './fixtures/capture/cases.ts';
 
-/** The upload of a real client, byte for byte; see fixtures/capture/capture.ts for how they came here. */
+/** The upload of a real client, byte for byte. fixtures/capture/capture.ts records them. */
 export interface CapturedUpload {
   readonly name: string;
   readonly client: string;
@@ -11,7 +11,7 @@ export interface CapturedUpload {
   /** The value of the request's Content-Type. */
   readonly contentType: string;
   readonly body: Buffer;
-  /** What its user meant. */
+  /** What its user wanted to upload. */
   readonly expected: Expectation;
   readonly content: Buffer;
 }

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { readUploadForm } from '../../../shared/upload-form/read-upload-form.ts';
 
-/** What was read of a form: its file, or the code of the error and what became of the file until then. */
+/** The result of reading a form: its file, or the code of the error, and what was done with the file before the error. */
 export interface Reading {
   readonly filename?: string | undefined;
   readonly contentType?: string | undefined;
@@ -20,7 +20,7 @@ export async function* chunksOf(bytes: Uint8Array, size = Math.max(1, bytes.leng
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-/** Reads the whole form into memory. Anything thrown but an ApiError goes on, and fails the test. */
+/** Reads the whole form into memory. Every error but an ApiError is rethrown, and fails the test. */
 export async function readForm(source: AsyncIterable<Uint8Array>, contentType = CONTENT_TYPE): Promise<Reading> {
   let stored = 0;
   let discarded = 0;

@@ -3,7 +3,7 @@ import { formBoundary } from '../../../shared/upload-form/form-reader.ts';
 import { readUploadForm } from '../../../shared/upload-form/read-upload-form.ts';
 import { CONTENT_TYPE, chunksOf, disposition, FIELD, FILE, formOf, type Part } from './read-form.ts';
 
-/** What the log says of a form that is refused; its client reads the code alone. */
+/** The reason in the log for a refused form. Its client gets only the code. */
 
 const TYPED: Part = [`${disposition('')}\r\nContent-Type: a/b`, 'content'];
 const handler = { onFile: async () => undefined, discard: async () => {} };
