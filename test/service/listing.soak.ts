@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { FaultSubject } from '../../local-aws/aws-front/faults.ts';
 import { countRounds } from '../../local-aws/aws-front/meter.ts';
 import type { Fault } from '../../local-aws/service.ts';
 import { auditAccount } from '../../shared/administration/audit-account.ts';
@@ -46,11 +47,12 @@ const idsOf = (files: readonly { readonly id: string }[]) => files.map(({ id }) 
 /** Gets a page of the list. @returns it, and its cost in DynamoDB, authentication included. */
 async function costOf(account: TestAccount, query: string) {
   const queries = new Set<string>();
-  const slow: Fault = {
-    match: { operation: 'Query', predicate: ({ input }) => Boolean(queries.add(JSON.stringify(input))) },
-    // With this delay, reads that are sent together overlap reliably, and count as one round trip.
-    effect: { delayMs: 100 },
+  const record = ({ operation, input }: FaultSubject) => {
+    if (operation === 'Query') queries.add(JSON.stringify(input));
+    return true;
   };
+  // With this delay, calls that are sent together overlap reliably, and count as one round trip.
+  const slow: Fault = { match: { predicate: record }, effect: { delayMs: 100 } };
   const mark = service.front.meter.mark();
   const { body } = await withFault(service, slow, () => list(account, query));
   const { calls, readUnits } = service.front.meter.since(mark);
