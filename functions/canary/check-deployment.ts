@@ -19,9 +19,9 @@ const ROUNDS = 3;
 const codeDeploy = new CodeDeployClient(callSettings(CALL_MS.database));
 
 /**
- * CodeDeploy calls it when all requests to a function lead to its new version. It does what the canary does, as far as that function
- * takes part, and reports the verdict: `Failed` takes the version back. If it dies before it has reported, CodeDeploy waits for an
- * hour and then takes the version back. If it runs twice, the second report is refused.
+ * CodeDeploy calls this function when all requests to a moved function reach its new version. This function sends requests that the
+ * moved function handles, and reports the verdict: `Failed` takes the version back. If this function dies before it has reported,
+ * CodeDeploy waits for an hour and then takes the version back. If it runs twice, CodeDeploy refuses the second report.
  * @returns the verdict.
  */
 export async function handler(event: {
@@ -53,7 +53,7 @@ async function judge(deploymentId: string): Promise<Verdict> {
   }
 }
 
-/** Going back is always right, even while the check would fail because other functions have not gone back yet. */
+/** A move back to the old version is not checked: the check could fail because other functions have not gone back yet. */
 function goesBack({ creator, rollbackInfo }: DeploymentInfo): boolean {
   return /rollback/i.test(creator ?? '') || rollbackInfo?.rollbackTriggeringDeploymentId !== undefined;
 }

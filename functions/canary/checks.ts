@@ -3,13 +3,13 @@ import type { RouteName } from '../../shared/routes.ts';
 import { api, ask, CONTENT, type Service, type StoredFile, upload, WrongAnswer } from './client.ts';
 
 /**
- * What a new version of each function must do, by the name of its deployment group. A check judges its own function alone: when
- * another one fails, it cannot judge ({@link NotJudged}), and the check of that one does.
+ * What a new version of each function must do, by the name of its deployment group. A check judges only its own function: when
+ * another function fails, it throws {@link NotJudged}, and the check of the other function finds the fault.
  */
 export const CHECKS: Readonly<Record<RouteName | 'unknownRoute' | 'completeArrivedUpload', Check>> = {
   health: ({ appUrl }) => ask(`${appUrl}/health`, {}, 200),
   startLogin: async ({ appUrl }) => {
-    // Without a Google client in the secret every start of a login is 503, which is no fault of the version.
+    // Without a Google client in the secret every start of a login is answered by 503, which is no fault of the version.
     await unless([503], ask(`${appUrl}/api/v1/auth/google`, { redirect: 'manual' }, 302));
   },
   // No login was started, so the answer leads to the login page.
@@ -53,7 +53,7 @@ export const CHECKS: Readonly<Record<RouteName | 'unknownRoute' | 'completeArriv
 
 export type Check = (service: Service) => Promise<unknown>;
 
-/** Another function, or a limit, kept a check from judging its own. */
+/** A check could not judge its own function, because another function failed first, or a limit refused the request. */
 export class NotJudged extends Error {
   constructor(cause: unknown) {
     super('the check cannot judge the version', { cause });
@@ -74,7 +74,7 @@ interface Ticket {
   };
 }
 
-/** The canary has no session, so a route that needs one is asked with an unknown session: it reads its tables, and refuses. */
+/** The canary has no session. So the check of a route that needs one sends an unknown session: the route reads its tables, and refuses. */
 function refusedWithoutSession({ appUrl }: Service, method: string, path: string): Promise<string> {
   const cookie = ['session', '__Host-session'].map((name) => `${name}=${'0'.repeat(43)}`).join('; ');
   return ask(`${appUrl}/api/v1${path}`, { method, headers: { cookie, origin: appUrl } }, 401);
@@ -94,7 +94,7 @@ async function unless(statuses: readonly number[], step: Promise<unknown>): Prom
   });
 }
 
-/** Runs a step with a file or a ticket, and then deletes it. What it cannot delete, the canary deletes later. */
+/** Runs a step with a file or a ticket, and then deletes the file or ticket. If that fails, the canary deletes it later. */
 async function removing(service: Service, { id }: { id: string }, step: () => Promise<unknown>): Promise<void> {
   try {
     await step();

@@ -8,7 +8,7 @@ import { acceptFindings, arnInFindings } from './accepted-finding.ts';
 export interface GradualDeploymentsProps {
   /** The names of the alarms that stop a deployment. They exist before the functions. */
   readonly alarmNames: readonly string[];
-  /** Whether a deployment goes on during an alarm, because it mends the cause. */
+  /** True: alarms do not stop the deployment, because it fixes their cause. */
   readonly ignoresAlarms: boolean;
 }
 
@@ -22,9 +22,9 @@ const LIVE = 'live';
 const CONFIG = codedeploy.LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES;
 
 /**
- * Moves functions to their new versions. Whatever calls a function calls its alias. When a deployment changes the function,
- * CloudFormation lets CodeDeploy move the alias, and CodeDeploy takes it back when an alarm starts meanwhile, or when the function that
- * checks the new version says so (decision 0037). When the stack is created, there is nothing to move.
+ * Moves functions to their new versions. All callers of a function call its alias. When a deployment changes the function,
+ * CloudFormation lets CodeDeploy move the alias. CodeDeploy moves it back when an alarm starts meanwhile, or when the function that
+ * checks the new version reports a failure (decision 0037). When the stack is created, there is nothing to move.
  */
 export class GradualDeployments extends Construct {
   readonly #application: codedeploy.LambdaApplication;
@@ -39,7 +39,7 @@ export class GradualDeployments extends Construct {
     this.#role = this.role();
   }
 
-  /** Lets a function say of each version that has got all requests whether it stays. Call it before aliases are added. */
+  /** Lets a function check each new version when it gets all requests, and decide whether it stays. Call this before `addAlias`. */
   checkBy(check: lambda.Function): void {
     this.#check = check;
     this.allow(['lambda:InvokeFunction'], [check.functionArn]);
@@ -53,7 +53,7 @@ export class GradualDeployments extends Construct {
   addAlias(fn: lambda.Function, name: string, events: lambda.EventInvokeConfigOptions = {}): lambda.Alias {
     const alias = new lambda.Alias(fn, 'Live', { aliasName: LIVE, version: fn.currentVersion, ...events });
     this.allow(['lambda:GetAlias', 'lambda:UpdateAlias'], [fn.functionArn]);
-    // CodeDeploy asks it of the alias and of both versions, whose numbers no template has.
+    // CodeDeploy calls this for the alias and for both versions. The template does not know the numbers of versions.
     this.allow(['lambda:GetProvisionedConcurrencyConfig'], [`${fn.functionArn}:*`]);
     acceptFindings(this.#role.node.findChild('DefaultPolicy'), {
       [`IAM5[Resource::${arnInFindings(fn)}:*]`]:

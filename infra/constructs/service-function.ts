@@ -42,7 +42,7 @@ export interface FailedEvents {
 /** A Lambda function with its own role, granted exactly what it needs. */
 export class ServiceFunction extends Construct {
   readonly function: lambda.Function;
-  /** What callers call instead of the function itself. */
+  /** Callers call this instead of the function itself. */
   readonly alias: lambda.Alias | undefined;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
@@ -87,9 +87,9 @@ export class ServiceFunction extends Construct {
 }
 
 /**
- * A text that changes with the variables as the template writes them. Lambda publishes no version of a function that is as it was,
- * and then the deployment fails. That would happen when only the text of the template changes: when a restored table is imported,
- * for example, its name becomes a reference to the same table.
+ * Makes a text that changes whenever the template writes the variables differently. The CDK publishes a version then, but Lambda
+ * refuses to publish a version of a function that has not changed, and the deployment fails. For example, when a restored table is
+ * imported, its name in the template becomes a reference to the same table. The text changes the function in such a case.
  */
 function describeVariables(environment: Record<string, string>, stack: Stack): string {
   const text = JSON.stringify(stack.resolve(environment));

@@ -18,7 +18,7 @@ const OPTIONS = {
   '--first': 'the stage is not deployed yet',
   '--change-settings': 'deploy settings that differ from those deployed',
   '--change-tables': 'use other tables than those deployed',
-  '--ignore-alarms': 'go on during an alarm, because this deployment mends its cause',
+  '--ignore-alarms': 'deploy during an alarm, because this deployment fixes its cause',
   '--yes': 'do not ask; required without a terminal',
 } as const;
 type Option = keyof typeof OPTIONS;
@@ -28,12 +28,12 @@ const SMOKE = join(import.meta.dirname, '../../smoke/run.ts');
 /** Says what to do when a deployment has failed. */
 const failed = (before: DeployedSettings | undefined) => `
 The deployment failed. The stack at which it failed is as it was before; the stacks before it are new, those after it are old, and
-the service works in that state. Read the first CREATE_FAILED or UPDATE_FAILED above, mend its cause, and run this again.
-("A deployment that fails" in docs/operate.md has the cases in which a stack needs your help.)
+the service works in that state. Read the first CREATE_FAILED or UPDATE_FAILED above, fix its cause, and run this again.
+("A deployment that fails" in docs/operate.md lists the cases in which you have to repair a stack.)
 
 Is it an AWS::Lambda::Alias? Then a new version of a function was taken back: it failed its check, or an alarm started. All functions of
-the stack are as they were before${before ? `, at the commit ${before.commit ?? 'unknown'}` : ''}. "Code that is taken back" in docs/operate.md says where to look. If an alarm is
-what you want to mend: npm run deploy -- --ignore-alarms`;
+the stack are as they were before${before ? `, at the commit ${before.commit ?? 'unknown'}` : ''}. "Code that is taken back" in docs/operate.md says where to look.
+If this deployment fixes the cause of an alarm: npm run deploy -- --ignore-alarms`;
 
 /** The message tells the operator why nothing is deployed. */
 class Refusal extends Error {}

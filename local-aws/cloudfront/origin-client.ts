@@ -82,7 +82,7 @@ export function originClient(resolveOrigin: (domainName: string) => OriginAddres
   };
 }
 
-/** Has a Web Function handle the request. It answers only when it has read the whole body, or does not read it. */
+/** Lets a Web Function handle the request. The answer comes only when the function has read the whole body, or will not read it. */
 async function handOver(
   handle: HandleWebRequest,
   { method, target, headers }: OriginRequest,

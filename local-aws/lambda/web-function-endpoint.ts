@@ -15,7 +15,7 @@ import { NoPlace, type Place, WebEnvironments } from './web-environments.ts';
 
 export interface WebFunctionEndpoint {
   readonly port: number;
-  /** Does for a caller in this process what the port does for others. The bodies take one connection less. */
+  /** Handles a request of a caller in this process as the port would. Its bodies pass through one connection less. */
   readonly handle: HandleWebRequest;
   /** Ends the environments, including those with requests. The next request starts one. */
   stopEnvironments(): Promise<void>;
@@ -52,7 +52,7 @@ export type HandleWebRequest = (
   options: { readonly gone: AbortSignal; readonly silenceMs?: number },
 ) => Promise<WebAnswer>;
 
-/** Nothing has moved for as long as the caller waits. */
+/** No byte moved in either direction for `silenceMs`. */
 export class Silence extends Error {}
 
 /** Request headers that do not reach the application. Source: Lambda Developer Guide, "Web function HTTP behavior". */

@@ -57,7 +57,7 @@ test.each([
   expect(linesOf('the new version failed its check').at(-1)).toContain(`"function":"${group}"`);
 });
 
-test('a version stays when another function keeps its check from judging it', async () => {
+test('a version stays when its check fails because of another function', async () => {
   const fault = failing('UploadFileFunction', 'PutObject');
   expect(await withFault(service, fault, () => service.codeDeploy.deploy('deleteFile'))).toBe('Succeeded');
   expect(linesOf('deployment not checked').at(-1)).toContain('"function":"deleteFile"');

@@ -74,7 +74,7 @@ describe.each([
     }
   });
 
-  test('a group moves a tenth of the requests first, and takes a version back that fails or starts an alarm', async () => {
+  test('a group first moves a tenth of the requests, and takes a version back when its check fails or an alarm starts', async () => {
     const { Api, Alarms } = templates();
     const made = ofType(Alarms, 'AWS::CloudWatch::Alarm');
     expect(made.map(([id]) => id.slice(0, -8))).toEqual(alarms);
@@ -144,7 +144,7 @@ describe('a deployment', () => {
     expect(await changed({ alarmEmails, limits: { RATE_LIMIT_LISTS_PER_MINUTE: 7 } })).toEqual(['ListFiles']);
   });
 
-  test('changes a function whenever it publishes a version, also when a name only becomes a reference to the same table', async () => {
+  test('changes each function that gets a new version, also when a table name becomes a reference to the same table', async () => {
     const restored = await templatesOf('prod', { restoredTables: { files: 'FileHosting-prod-files-1' } });
     const descriptions = (template: Template | undefined) =>
       Object.fromEntries(
@@ -159,7 +159,7 @@ describe('a deployment', () => {
     }
   });
 
-  test('that mends the cause of an alarm can ignore alarms, and is still checked', async () => {
+  test('can ignore alarms, to fix their cause, and is still checked', async () => {
     const { templates, remove } = await synthesizeStage('prod', {}, { CDK_IGNORES_ALARMS: 'true' });
     await remove();
     const api = templates['FileHosting-prod-Api'];
