@@ -13,8 +13,8 @@ import { openService, WrongAnswer } from './client.ts';
 
 type Verdict = 'Succeeded' | 'Failed';
 
-/** How often a check runs. A moved alias may lead to the old version for some seconds more. */
-const ROUNDS = 3;
+/** The time between two rounds of a check. */
+const PAUSE_MS = 10_000;
 
 const codeDeploy = new CodeDeployClient(callSettings(CALL_MS.database));
 
@@ -67,14 +67,17 @@ async function check(name: string): Promise<void> {
     log('warn', 'deployment not checked: the canary has no key (npm run admin -- open-canary)', { function: name });
     return;
   }
-  for (let round = 1; round <= ROUNDS; round += 1) {
-    if (round > 1) await pause(Number(required('CHECK_PAUSE_MS')));
+  // It goes on for some seconds, because a moved alias may still lead to the old version at first.
+  const until = Date.now() + 1_000 * Number(required('CHECK_SECONDS'));
+  for (;;) {
     try {
       await run(service);
     } catch (error) {
       const isLimited = error instanceof WrongAnswer && error.status === 429;
       if (!(error instanceof NotJudged || isLimited)) throw error;
-      log('warn', 'deployment not checked', { function: name, round, ...describeError(error) });
+      log('warn', 'deployment not checked', { function: name, ...describeError(error) });
     }
+    if (Date.now() >= until) return;
+    await pause(PAUSE_MS);
   }
 }

@@ -145,7 +145,7 @@ export class ApiStack extends Stack {
       // Three rounds of at most six requests, and the wait for an event.
       timeoutSeconds: 300,
     });
-    check.addEnvironment('CHECK_PAUSE_MS', '10000');
+    check.addEnvironment('CHECK_SECONDS', '20');
     this.#functions.checkDeployment = check;
     this.#deployments.checkBy(check);
   }

@@ -73,7 +73,7 @@ export async function startTestService(
       // All accounts of a test log in from the same address.
       RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: '10000',
       // An alias here leads to the new version at once.
-      CHECK_PAUSE_MS: '0',
+      CHECK_SECONDS: '0',
       ...limits,
     },
     onLog: ({ function: source, line }) => logs.push(`${source} ${line}`),
