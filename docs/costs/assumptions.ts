@@ -1,14 +1,14 @@
-/** What the local service cannot tell, and was not measured on AWS: rounded up where in doubt. */
+/** Figures that the local service cannot measure and that were not measured on AWS. They are rounded up where in doubt. */
 export const ASSUMPTIONS = {
-  /** What Lambda bills an invocation, in milliseconds, unless named below. */
+  /** The time that Lambda bills for an invocation, in milliseconds, unless the function is in `billedMsOf`. */
   billedMs: 100,
   billedMsOf: {
     // S3 copies 25 MiB meanwhile.
     CompleteUpload: 500,
-    // It waits for the service.
+    // The canary waits for the answers of the service.
     Canary: 3_000,
   } as Readonly<Record<string, number>>,
-  /** Lambda's own lines of an invocation (START, END, REPORT), and what it puts before each of ours. */
+  /** Lambda's own lines of an invocation (START, END, REPORT), and the text that it puts before each of our lines. */
   lambdaLogBytes: 500,
   /** The gateway's line of a request. */
   accessLogBytes: 330,
@@ -16,9 +16,9 @@ export const ASSUMPTIONS = {
   downloadLogBytes: 200,
   /** CloudFront's line of a request to the app, eleven fields as JSON. */
   appLogBytes: 350,
-  /** What CloudWatch counts of every line besides its text. Source: CloudWatch Logs, "PutLogEvents". */
+  /** The bytes that CloudWatch counts for every line besides its text. Source: CloudWatch Logs, "PutLogEvents". */
   lineOverheadBytes: 26,
-  /** What a stranger downloads without a pause: 1 Gbit/s. */
+  /** The speed at which a stranger downloads without a pause: 1 Gbit/s. */
   strangerBytesPerSecond: 125_000_000,
   sweepsPerMonth: (365 / 12) * 24 * 60,
   canaryRunsPerMonth: (365 / 12) * 24 * 12,

@@ -125,7 +125,7 @@ function firewallPerDay(): { requests: number; downloads: number } {
 
 const count = (amount: number) => amount.toLocaleString('en-US');
 
-/** What is charged by the amount. */
+/** Storage, transfer, logs and metrics, which are charged by the amount. */
 export function costsByAmount(): Table {
   const rows: [string, number, string][] = [
     ['Files kept (and for a week after they were deleted)', costOf('objectStorage', 1), 'GB and month'],

@@ -4,10 +4,10 @@ import { ASSUMPTIONS } from './assumptions.ts';
 import { PRICES } from './prices.ts';
 import { METERED_REQUESTS, type Metered, type MeteredRequest, type Use } from './use.ts';
 
-/** Dollars by what they are paid for. */
+/** A cost in dollars, by the service of AWS that charges it. */
 export interface Cost {
   readonly gateway: number;
-  /** Undefined when a function takes part whose price could not be found: that of Web Functions. */
+  /** Undefined when the streaming server takes part: no price of Web Functions could be found. */
   readonly lambda: number | undefined;
   readonly dynamoDb: number;
   /** Its requests, and the events that it sends. */
@@ -23,13 +23,13 @@ const WEB_FUNCTION = 'UploadStream';
 
 export const METERED = JSON.parse(readFileSync(join(import.meta.dirname, 'metered.json'), 'utf8')) as Metered;
 
-/** What a number of units costs, in dollars. */
+/** The cost of a number of units, in dollars. */
 export function costOf(price: keyof typeof PRICES, units: number): number {
   const { usd, per } = PRICES[price];
   return (units / per) * usd;
 }
 
-/** What a number of requests of one kind costs. */
+/** The cost of a number of requests of one kind. */
 export function costOfRequests(name: MeteredRequest, count: number): Cost {
   const use = METERED.requests[name];
   return {
@@ -46,7 +46,7 @@ export function costOfRequests(name: MeteredRequest, count: number): Cost {
   };
 }
 
-/** The sum, without what is not known. */
+/** The sum of the parts that are known. */
 export const totalOf = (cost: Cost): number => Object.values(cost).reduce<number>((sum, part) => sum + (part ?? 0), 0);
 
 const gatewayRequests = ({ apiRequests, invocations }: Use) => apiRequests - (invocations[WEB_FUNCTION] ?? 0);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dataDir, { recursive: true }));
 
-test('only this user reads the operator’s access key, which is new at each start, even where a killed service left a file', async () => {
+test('the file of the operator’s access key is readable only by its owner and new at each start, even after a killed service', async () => {
   const path = join(dataDir, 'operator.json');
   await writeFile(path, 'left behind', { mode: 0o644 });
   const operator = operatorPrincipal();

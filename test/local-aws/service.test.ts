@@ -6,8 +6,8 @@ import { startTestService, type TestService } from '../support/service.ts';
 import type { Templates } from '../support/template-edits.ts';
 
 /**
- * The local AWS on the synthesized templates, where it could be kinder than AWS. (What a forgotten grant, variable or
- * route does to the service is in test/service/template.test.ts.)
+ * The local AWS on the synthesized templates: it accepts nothing that AWS would reject. (For the effect of a forgotten grant,
+ * variable or route on the service see test/service/template.test.ts.)
  */
 
 async function withService<T>(

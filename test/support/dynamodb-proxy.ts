@@ -17,8 +17,8 @@ export interface DynamoDbProxy {
   /** The operations that arrived, such as `UpdateItem`, oldest first. */
   readonly calls: string[];
   /**
-   * Asks the function about each call until the end of the test, or until the next one is set. A test fails whose function
-   * chose no fault for any call, because it has not tried what it says, unless `mayNotApply` is set.
+   * Asks the function about each call until the end of the test, or until the next function is set. When the function chose no
+   * fault for any call, the test fails, because it did not test a fault. `mayNotApply` prevents that.
    */
   setFault(choose: ChooseFault, options?: { readonly mayNotApply?: true }): void;
   /** Forwards every further call to the engine. */

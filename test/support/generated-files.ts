@@ -41,7 +41,10 @@ interface Generated {
   readonly count: number;
   /** Default: `photo-<seq>.jpeg`. */
   readonly nameOf?: (seq: number) => string;
-  /** The files that get rows; by default all. The others are only in the books and seals: enough for a search for no other. */
+  /**
+   * Chooses the files that get rows; by default all. The others are only in the books and seals, which is enough for a search that
+   * finds none of them.
+   */
   readonly hasRow?: (file: ListedFile) => boolean;
 }
 
@@ -147,7 +150,7 @@ async function writeBooks(
 
 const LEAF_SEQS = 64;
 const LEAVES_PER_GROUP = 128;
-/** Leaves of groups that are skipped entirely are read by nothing but an audit, so that they are not written beyond this. */
+/** At most so many leaves are written for groups that are skipped entirely: only an audit reads them. */
 const SKIPPED_LEAVES_MAX = 2_000;
 
 /**

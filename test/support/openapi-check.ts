@@ -17,10 +17,10 @@ const STATUSES_WITHOUT_ID: ReadonlySet<number> = new Set([URL_TOO_LONG, 503]);
 
 const ajv = addFormats.default(new Ajv2020({ strict: false, coerceTypes: false, allErrors: true }));
 ajv.addSchema({ $id: 'document', components: closed(DOCUMENT.components) });
-/** Values of headers, queries and paths are texts. */
+/** Converts texts to the types of the schema, because the values of headers, queries and paths are texts. */
 const ajvOfTexts = addFormats.default(new Ajv2020({ strict: false, coerceTypes: true, allErrors: true }));
 
-/** Makes every object that an answer may hold take no field but those in the document. Requests may hold others. */
+/** Forbids fields that are not in the document in every object of an answer. The body of a request may have others. */
 function closed(components: OpenApiDocument['components']): Schema {
   const close = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(close);
@@ -112,7 +112,7 @@ function validator(schema: Schema, by = ajv): ValidateFunction {
 }
 
 function problemsOfBody(schema: Schema, body: Buffer | undefined): string[] {
-  // There is none in the answer to HEAD.
+  // The answer to HEAD has no body.
   if (body === undefined) return [];
   let value: unknown;
   try {

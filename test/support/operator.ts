@@ -12,7 +12,7 @@ import { PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import type { SweepReport } from '../../shared/files/sweep.ts';
 import type { TestService } from './service.ts';
 
-/** Direct access to all tables and the bucket, past the service. */
+/** Access to all tables and the bucket, without requests to the service. */
 export interface Operator {
   readonly service: TestService;
   readonly dynamoDb: DynamoDBClient;
@@ -111,7 +111,7 @@ export function operatorOf(service: TestService): Operator {
               }),
             )
             .catch((error) => {
-              // Attempts that end meanwhile, or whose transaction is at work, need no expiry.
+              // The lease of an attempt that ends meanwhile, or whose transaction is running, need not expire.
               if (!/^(ConditionalCheckFailed|TransactionConflict)Exception$/.test(error.name)) throw error;
             });
         }

@@ -10,7 +10,7 @@ const COMPILER = join(MODULES, '.bin/tsc');
 const run = promisify(execFile);
 
 /**
- * Makes a project of its own that has the TypeScript client in its `node_modules`, as it would be published.
+ * Makes a project whose `node_modules` has the TypeScript client as it would be published.
  * @returns its directory, which the caller removes.
  */
 export async function newProject(): Promise<string> {

@@ -185,7 +185,7 @@ async function newAccount({ urls }: LocalService, email: string): Promise<TestAc
   return { id, email, cookie, key, bySession, byKey: client(urls.base_url, { key }) };
 }
 
-/** Reads what is stored directly, past the service. */
+/** Reads the tables and the bucket, without requests to the service. */
 function adminOf(service: LocalService) {
   const credentials = { accessKeyId: 'ADMIN', secretAccessKey: randomUUID() };
   const everything = { Version: '2012-10-17', Statement: [{ Effect: 'Allow' as const, Action: '*', Resource: '*' }] };

@@ -29,7 +29,7 @@ for (const TableName of [TABLE, OTHER]) {
 }
 const client = dynamoDbClient(front);
 const s3 = s3Client(front);
-/** Gives up soon: for the call that is never answered, and for no other, since a busy machine may take as long. */
+/** Gives up after 200 ms. It is only for calls that are never answered: on a busy machine other calls may take as long. */
 const impatientS3 = s3Client(front, ADMIN, { requestHandler: { requestTimeout: 200, throwOnRequestTimeout: true } });
 
 /** A fault for the rest of the test. */
@@ -225,7 +225,7 @@ describe('a fault', () => {
   });
   const remove = (id: string) => client.send(new DeleteItemCommand({ TableName: TABLE, Key: { id: { S: id } } }));
 
-  test('applies as many times as it was told', async () => {
+  test('applies to as many calls as its `times` says', async () => {
     const fault = inject('error-before', {}, { times: 2 });
     expect((await failureOf(put('x'))).status).toBe(500);
     expect((await failureOf(put('x'))).status).toBe(500);

@@ -73,7 +73,7 @@ describe('a query of the logs', () => {
     expect(await query(text)).toEqual(expected);
   });
 
-  test('reads only what is in its time, and shows time and message by default', async () => {
+  test('reads only the events of its time range, and returns time and message by default', async () => {
     expect(await query('filter @message like "START"')).toEqual([]);
     expect(await query('filter @message like "START"', { seconds: 7_200 })).toEqual([
       { '@timestamp': expect.stringMatching(/^\d{4}-\d\d-\d\d [\d:.]+$/), '@message': 'START RequestId: 7' },
@@ -99,7 +99,7 @@ describe('a query of the logs', () => {
     expect(await failureOf(query('limit 1', { group: 'none' }))).toMatchObject({ name: 'ResourceNotFoundException' });
   });
 
-  test('names the fields that it reads, and not those that it makes', () => {
+  test('has a list of the fields that it reads, without those that it computes', () => {
     const text = 'filter a = 1 and not (b like "x") | stats sum(c) as d, count(*) as n by e | sort d desc | limit 3';
     expect(fieldsOf(parseQuery(text))).toEqual(['a', 'b', 'c', 'e']);
   });

@@ -10,7 +10,7 @@ const policies = fc.array(
   { minLength: 1, maxLength: 3 },
 );
 
-test('names of one shape share a cached verdict, which each of them would get by itself', async () => {
+test('a cached verdict for a resource is the one that an evaluator without a cache gives', async () => {
   await fc.assert(
     fc.asyncProperty(
       policies,

@@ -17,7 +17,7 @@ import type { Properties } from '../../../local-aws/template/deployment.ts';
 export const CACHING_DISABLED = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad';
 export const ALL_METHODS = ['GET', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'POST', 'DELETE'];
 
-/** Everything the service's API needs forwarded, as its stack has it. */
+/** Forwards all that the API of the service needs. It equals the policy in the service's own stack. */
 export const API_ORIGIN_REQUEST_POLICY = {
   OriginRequestPolicyConfig: {
     Name: 'api',
@@ -27,7 +27,7 @@ export const API_ORIGIN_REQUEST_POLICY = {
   },
 };
 
-/** At most a minute, and nothing of the request but its path in the key. */
+/** Keeps an answer for a minute at most, by the path of the request alone. */
 export const MINUTE_CACHE_POLICY = {
   CachePolicyConfig: {
     Name: 'minute',
@@ -52,7 +52,7 @@ export const RESOURCES: DistributionResources = {
   originAccessControls: {},
 };
 
-/** A behavior that passes everything on and keeps nothing. */
+/** A behavior that forwards everything and caches nothing. */
 export const PASS_BEHAVIOR = {
   TargetOriginId: 'origin',
   ViewerProtocolPolicy: 'redirect-to-https',
@@ -61,7 +61,7 @@ export const PASS_BEHAVIOR = {
   OriginRequestPolicyId: 'api',
 };
 
-/** A behavior that keeps answers for a minute at most. */
+/** A behavior that caches answers for a minute at most. */
 export const CACHE_BEHAVIOR = { TargetOriginId: 'origin', ViewerProtocolPolicy: 'https-only', CachePolicyId: 'minute' };
 
 export const ORIGIN = {
@@ -81,13 +81,13 @@ export interface Rig {
 export interface RigOptions {
   readonly config?: Properties;
   readonly resources?: Partial<DistributionResources>;
-  /** Others than `origin.example.com`, by domain name. */
+  /** Origins besides `origin.example.com`, by domain name. */
   readonly origins?: Readonly<Record<string, OriginAddress>>;
-  /** What requests to the origin are signed with. */
+  /** Signs requests to the origin. */
   readonly sign?: NonNullable<OriginAddress['sign']>;
 }
 
-/** A distribution in front of one origin, both gone when the test ends. */
+/** Starts a distribution in front of one origin. Both are closed when the test ends. */
 export async function startRig(listener: RequestListener, options: RigOptions = {}): Promise<Rig> {
   const origin = await startOrigin(listener);
   let time = Date.parse('2026-11-21T12:00:00Z');
@@ -133,7 +133,7 @@ export interface Reply {
   readonly text: string;
 }
 
-/** One request with exactly these headers and this target; `fetch` would tidy both. */
+/** Sends a request with exactly these headers and this target; `fetch` would change both. */
 export function ask(
   { port }: { port: number },
   path: string,
@@ -154,7 +154,7 @@ export function ask(
   });
 }
 
-/** An error in CloudFront's own words, with nothing of the service in it. */
+/** Expects an error page of CloudFront's own, without headers of the service. */
 export function expectOwnPage({ status, headers, text }: Reply, expected: number): void {
   expect(status).toBe(expected);
   expect(text).toContain(`<H1>${expected} ERROR</H1>`);

@@ -80,7 +80,7 @@ test('an upload that is cut reaches the origin as cut, not as complete', async (
   expect(await seen.promise).toBe('cut');
 });
 
-test('a download the viewer leaves is ended at the origin', async () => {
+test('when the viewer ends a download, the connection to the origin ends, too', async () => {
   const left = Promise.withResolvers<void>();
   const rig = await startRig((_request, response) => {
     response.on('close', left.resolve);
@@ -93,7 +93,7 @@ test('a download the viewer leaves is ended at the origin', async () => {
   await left.promise;
 });
 
-test('a download the origin cuts is cut for the viewer', async () => {
+test('when the origin cuts a download, the viewer’s connection is cut, too', async () => {
   const rig = await startRig((_request, response) => {
     response.writeHead(200, { 'content-length': '1000' });
     response.write('part', () => response.destroy());

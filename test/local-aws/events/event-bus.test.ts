@@ -72,7 +72,7 @@ async function busWith(
     () => invoker.close(),
     () => lambda.close(),
   );
-  /** The events the function got, once all is quiet. */
+  /** The events that the function got. Waits until none is being delivered. */
   const received = async () => {
     await invoker.idle();
     // A line may come through a little later than the result.
@@ -153,15 +153,15 @@ describe('a new object', () => {
   });
 });
 
-describe('a function that fails at an event', () => {
-  test('gets it two more times', async () => {
+describe('an event that its function does not handle', () => {
+  test('is delivered two more times', async () => {
     const { bus, received, invoker } = await busWith();
     bus.objectCreated(created('incoming/fails-2'));
     expect(await received()).toHaveLength(3);
     expect(invoker.failed).toEqual([]);
   });
 
-  test('at every try leaves it among the failed events', async () => {
+  test('becomes a failed event when the last retry fails', async () => {
     const { bus, received, invoker, lambda, log } = await busWith();
     bus.objectCreated(created('incoming/fails-3'));
     expect(await received()).toHaveLength(3);
@@ -170,7 +170,7 @@ describe('a function that fails at an event', () => {
     expect(log.join()).toContain('gave up on event');
   });
 
-  test('gets it as often as the template says, and the failed event names the destination', async () => {
+  test('is retried as often as the template says, and the failed event names the destination', async () => {
     const config = {
       Type: 'AWS::Lambda::EventInvokeConfig',
       Properties: {
@@ -186,7 +186,7 @@ describe('a function that fails at an event', () => {
     expect(invoker.failed).toMatchObject([{ attempts: 1, destination: 'arn:aws:sqs:eu-west-1:111122223333:dead' }]);
   });
 
-  test('because it is throttled gets it later, which does not count as a try', async () => {
+  test('is delivered later when the function is throttled, which does not count as a try', async () => {
     const F = lambdaFunction('code', { ReservedConcurrentExecutions: 1 });
     const config = {
       Type: 'AWS::Lambda::EventInvokeConfig',
@@ -198,7 +198,7 @@ describe('a function that fails at an event', () => {
     expect(invoker.failed).toEqual([]);
   });
 
-  test('because it is throttled does not get it when it is too old by then', async () => {
+  test('is given up when the function is throttled until the event is too old', async () => {
     const F = lambdaFunction('code', { ReservedConcurrentExecutions: 0 });
     const config = {
       Type: 'AWS::Lambda::EventInvokeConfig',
@@ -210,7 +210,7 @@ describe('a function that fails at an event', () => {
     expect(invoker.failed).toMatchObject([{ attempts: 0, failure: 'the event is too old' }]);
   });
 
-  test('because EventBridge may not invoke it gets nothing', async () => {
+  test('does not reach a function that EventBridge may not invoke', async () => {
     const { ArrivedPermission: _removed, ...rest } = ALL;
     const { bus, received, invoker } = await busWith(rest);
     bus.objectCreated(created('incoming/a'));

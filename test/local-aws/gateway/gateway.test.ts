@@ -371,7 +371,7 @@ describe('a body', () => {
     expect(await send('POST /', {}, Buffer.alloc(bytes))).toMatchObject({ status, body: expected });
   });
 
-  test('a body that the client does not finish does no harm to the gateway', async () => {
+  test('the gateway keeps working when a client does not finish its body', async () => {
     const { open, send, failures } = await echo();
     const sent = open('POST /files/1', { 'content-length': '100' });
     sent.on('error', () => {});
@@ -470,7 +470,7 @@ describe('the access log', () => {
     return gatewayWith(resources, { Reply: REPLY });
   };
 
-  test('has a line for each request, with a dash for what there is not', async () => {
+  test('has a line for each request, with a dash for each variable without a value', async () => {
     const { send, accesses } = await withLog(
       '$context.httpMethod $context.resourcePath $context.status $context.integration.status $context.error.responseType',
     );

@@ -14,7 +14,7 @@ import {
 const CLIENT = { clientId: 'file-hosting', clientSecret: 'local-secret' };
 const SCOPES = ['openid', 'email', 'profile'];
 
-/** A service with nothing but a login: it keeps the verifier in a cookie and shows in the end what came back. */
+/** A service that can only log in. It keeps the verifier in a cookie, and its callback adds it to the query of the next page. */
 const service = createServer((request, response) => {
   const url = new URL(request.url ?? '/', callbackOrigin());
   const cookies = new URLSearchParams(request.headers.cookie?.replaceAll('; ', '&'));
