@@ -67,7 +67,7 @@ async function check(name: string): Promise<void> {
     log('warn', 'deployment not checked: the canary has no key (npm run admin -- open-canary)', { function: name });
     return;
   }
-  // It goes on for some seconds, because a moved alias may still lead to the old version at first.
+  // The check is repeated for some seconds, because a moved alias may still lead to the old version at first.
   const until = Date.now() + 1_000 * Number(required('CHECK_SECONDS'));
   for (;;) {
     try {
