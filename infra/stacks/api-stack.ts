@@ -97,7 +97,7 @@ export class ApiStack extends Stack {
     this.#props = props;
     this.functions = this.#functions;
     this.#deployments = new GradualDeployments(this, 'Deployments', deployments);
-    if (props.stage.canary) this.addCheck();
+    if (props.stage.canary && props.stage.reservesConcurrency) this.addCheck();
     this.failedEvents = new sqs.Queue(this, 'FailedEvents', {
       encryption: sqs.QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
@@ -135,7 +135,10 @@ export class ApiStack extends Stack {
     addOutput(this, 'DirectUploadRole', this.#functions.uploadFile?.role?.roleName ?? '');
   }
 
-  /** Adds the function that checks new versions. It asks as the canary does, so there is none without the canary. */
+  /**
+   * Adds the function that checks new versions. It asks as the canary does, so there is none without the canary. It runs for all moved
+   * functions at the same time, so there is none either in an account that may run only ten functions at once.
+   */
   private addCheck(): void {
     const { function: check } = new ServiceFunction(this, 'CheckDeployment', {
       ...this.#props,

@@ -18,9 +18,11 @@ const refOf = (value: unknown) =>
 // biome-ignore lint/suspicious/noExplicitAny: properties of many types, as the template has them
 const propertiesOf = ([, { Properties }]: [string, TemplateResource]): any => Properties;
 
-let [prod, dev]: [Templates, Templates] = [{}, {}];
+let [prod, dev, small]: [Templates, Templates, Templates] = [{}, {}, {}];
 beforeAll(async () => {
-  [prod, dev] = [await templatesOf('prod'), await templatesOf('dev')];
+  prod = await templatesOf('prod');
+  dev = await templatesOf('dev');
+  small = await templatesOf('prod', { reservesConcurrency: false });
 });
 
 test('the gateway, and the event of a direct upload, call aliases, and may call nothing else', () => {
@@ -48,6 +50,7 @@ test('the gateway, and the event of a direct upload, call aliases, and may call 
 describe.each([
   ['prod', () => prod, ['InternalError', 'CanaryFailing'], true],
   ['dev, which has no canary,', () => dev, ['InternalError'], false],
+  ['prod of an account that may run ten functions at once', () => small, ['InternalError', 'CanaryFailing'], false],
 ] as const)('in the stage %s', (_stage, templates, alarms, isChecked) => {
   test('each alias leads to the version of its function, and is moved by a deployment group of its own', () => {
     const { Api } = templates();
