@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { enableCompileCache } from 'node:module';
+import { enableCompileCache, flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
@@ -85,7 +85,19 @@ async function answerAndFreeze(message: WorkerMessage): Promise<void> {
   // Set before the answer: the next event may come at once, and then there is nothing to wait for.
   Atomics.store(start.freezer, 0, FROZEN);
   tell(message);
+  keepCompiledCode();
   Atomics.wait(start.freezer, 0, FROZEN);
+}
+
+let isCompiledCodeKept = false;
+
+/**
+ * Writes the compiled code into the cache after the first event, when most of it has run. By itself Node does so when the thread
+ * ends, which may be minutes later. It writes nothing when it found the code in the cache.
+ */
+function keepCompiledCode(): void {
+  if (!isCompiledCodeKept) flushCompileCache();
+  isCompiledCodeKept = true;
 }
 
 /** Resolves when the output, if there is any, has reached the parent thread, which logs it. */
