@@ -57,7 +57,7 @@ export function templatesOf(
   stage: StageName,
   changes: Partial<StageSettings> = {},
 ): Promise<Readonly<Record<string, Template>>> {
-  const key = JSON.stringify([stage, changes]);
+  const key = JSON.stringify([stage, { ...STAGES[stage], ...changes }]);
   const templates = known.get(key) ?? synthesizeTemplates(stage, changes);
   known.set(key, templates);
   return templates;

@@ -75,6 +75,7 @@ async function failedStart(environment: Record<string, string>) {
 describe('a start', () => {
   let dataDir: string;
   let port: string;
+  let environment: Record<string, string>;
   let first: Started;
   let key: string;
 
@@ -82,7 +83,8 @@ describe('a start', () => {
     dataDir = await directory();
     port = String(await freePort());
     // Without CDK_BUNDLES it builds everything, as a normal start does.
-    first = await ready({ CDK_BUNDLES: '', PORT: port, DATA_DIR: dataDir, RATE_LIMIT_LISTS_PER_MINUTE: '7' });
+    environment = { CDK_BUNDLES: '', PORT: port, DATA_DIR: dataDir, RATE_LIMIT_LISTS_PER_MINUTE: '7' };
+    first = await ready(environment);
     const { cookies } = await logIn({ startUrl: `${first.urls.base_url}/auth/google`, email: 'me@example.com' });
     const made = await client(first.urls.base_url, { cookie: cookies }).postJson('/api-keys', { name: 'test' });
     key = String(made.body.key);
@@ -145,7 +147,7 @@ describe('a start', () => {
     await gone;
     await expect.poll(() => processesOn(dataDir)).toEqual([]);
 
-    const second = await ready({ PORT: port, DATA_DIR: dataDir });
+    const second = await ready(environment);
     expect(second.urls).toEqual(first.urls);
     const { body } = await client(second.urls.base_url, { key }).request('GET', '/files');
     expect((body.items as { name: string }[]).map(({ name }) => name).sort()).toEqual(names);
