@@ -4,7 +4,7 @@ import type { Provider } from 'oidc-provider';
 import { listen } from '../host/http-server.ts';
 import { type Accounts, accountsOf, emailFrom } from './accounts.ts';
 import { errorPage, loginPage, picture } from './pages.ts';
-import { openIdProvider, type RegisteredClient } from './provider.ts';
+import type { RegisteredClient } from './provider.ts';
 
 export interface IdentityProvider {
   /** `http://127.0.0.1:<port>`: another site than `localhost`, as Google is another site than the product. */
@@ -32,14 +32,27 @@ export async function startIdentityProvider(
   const issuer = `http://127.0.0.1:${port}`;
 
   const accounts = accountsOf(issuer);
-  const provider = await openIdProvider(issuer, options, accounts);
-  const answer = provider.callback();
-  server.on('request', (request, response) => {
+  /** Made for the first request, because many services never log anyone in: to load the library takes a quarter of a second. */
+  let made: ReturnType<typeof makeProvider> | undefined;
+  const makeProvider = async () => {
+    const { openIdProvider } = await import('./provider.ts');
+    const provider = await openIdProvider(issuer, options, accounts);
+    return { provider, answer: provider.callback() };
+  };
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const { pathname } = new URL(request.url ?? '/', issuer);
+    if (pathname.startsWith('/picture/')) return sendPicture(pathname, response);
+    made ??= makeProvider();
+    const { provider, answer } = await made;
     forgetUser(request);
-    if (pathname.startsWith('/login/')) void login({ provider, accounts }, request, response);
-    else if (pathname.startsWith('/picture/')) sendPicture(pathname, response);
-    else void answer(request, response);
+    if (pathname.startsWith('/login/')) await login({ provider, accounts }, request, response);
+    else await answer(request, response);
+  };
+  server.on('request', (request, response) => {
+    respond(request, response).catch((error) => {
+      console.error(error);
+      response.destroy();
+    });
   });
   return {
     issuer,
