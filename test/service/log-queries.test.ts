@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CloudWatchLogsClient, GetQueryResultsCommand, StartQueryCommand } from '@aws-sdk/client-cloudwatch-logs';
@@ -32,7 +33,7 @@ beforeAll(async () => {
     region: environment.AWS_REGION,
     credentials: { accessKeyId: environment.AWS_ACCESS_KEY_ID, secretAccessKey: environment.AWS_SECRET_ACCESS_KEY },
   });
-  account = await service.newAccount();
+  account = await service.newAccount(`${randomUUID()}@example.com`);
   await writeLines();
 });
 afterAll(async () => {

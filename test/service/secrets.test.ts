@@ -36,7 +36,7 @@ beforeAll(async () => {
     { onRequest: (request) => requestLines.push(requestLine(request)) },
   );
   await recordOwnSecrets();
-  account = await service.newAccount();
+  account = await service.newAccount('first@example.com');
 });
 afterAll(async () => {
   vi.unstubAllGlobals();
@@ -117,7 +117,7 @@ describe('no line contains a secret, and no error more than its code,', () => {
     await account.byKey.request('POST', `/files/${body.id}/complete`);
     const file = await account.byKey.request('GET', `/files/${body.id}`);
     expect((await fetch(String(file.body.url))).status).toBe(200);
-    const other = await service.newAccount();
+    const other = await service.newAccount('second@example.com');
     await askAll(everyRoute(bySession(other.cookie), { id: await fileOf(other), text: other.key }));
     await askAll(everyRoute(byKey(), { id: await fileOf(account), text: account.key }));
     await service.runSchedules();

@@ -11,16 +11,12 @@ import { type LocalService, type ServiceOptions, startService } from '../../loca
 import { TABLES, type TableName } from '../../shared/aws/tables.ts';
 import type { LimitName } from '../../shared/limits.ts';
 import { accountIdOf } from '../../shared/login/identity.ts';
+import { type Credentials, writeAccount } from './accounts.ts';
 import { type Client, client } from './client.ts';
 import { departures } from './openapi-check.ts';
 
 /** An account with a session and one API key. */
-export interface TestAccount {
-  readonly id: string;
-  readonly email: string;
-  /** The `Cookie` header of the session. */
-  readonly cookie: string;
-  readonly key: string;
+export interface TestAccount extends Credentials {
   readonly byKey: Client;
   readonly bySession: Client;
 }
@@ -40,7 +36,10 @@ export interface TestService extends LocalService {
   readonly logs: string[];
   /** How answers, and requests that were accepted, departed from the OpenAPI document. `close` throws when it is not empty. */
   readonly undocumented: string[];
-  /** Logs in (by default with a new e-mail address) and creates an API key. */
+  /**
+   * Makes an account with a session and an API key, by writing its rows. With an e-mail address it logs in and creates the key through
+   * the API.
+   */
   newAccount(email?: string): Promise<TestAccount>;
   /** The rows of an account's files and unfinished work, without its listing counters. */
   rowsOf(accountId: string): Promise<Record<string, unknown>[]>;
@@ -86,16 +85,17 @@ export async function startTestService(
   /** When each account first logged in, in epoch milliseconds, by id. */
   const createdAt = new Map<string, number>();
   const held: (() => void)[] = [];
-  // Logins at the same time would each start environments of three functions, and tests that make many accounts need no second one.
-  const inTurn = oneAtATime();
   return {
     ...service,
     dataDir,
     tables: admin.tables,
     logs,
-    async newAccount(email = `${randomUUID()}@example.com`) {
+    async newAccount(email) {
       const startedAt = Date.now();
-      const account = await inTurn(() => newAccount(service, email));
+      const credentials = await (email === undefined
+        ? writeAccount(admin.dynamoDb, { ...service, tables: admin.tables })
+        : logInAndCreateKey(service, email));
+      const account = { ...credentials, ...clientsOf(service, credentials) };
       if (!createdAt.has(account.id)) createdAt.set(account.id, startedAt);
       return account;
     },
@@ -119,16 +119,6 @@ export async function startTestService(
       if (!mayLackGrants) requireGrants(logs);
       if (!mayBreakApi) requireDocumented(undocumented);
     },
-  };
-}
-
-/** @returns a function that does one work after the other. */
-function oneAtATime() {
-  let last: Promise<unknown> = Promise.resolve();
-  return <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const next = last.then(work);
-    last = next.catch(() => {});
-    return next;
   };
 }
 
@@ -185,17 +175,21 @@ function requireDocumented(undocumented: readonly string[]): void {
     throw new Error(`not as the OpenAPI document says:\n${[...new Set(undocumented)].join('\n')}`);
 }
 
-async function newAccount({ urls }: LocalService, email: string): Promise<TestAccount> {
+async function logInAndCreateKey({ urls }: LocalService, email: string): Promise<Credentials> {
   const { cookies: cookie, location } = await logIn({ startUrl: `${urls.base_url}/auth/google`, email });
-  const bySession = client(urls.base_url, { cookie });
-  const made = await bySession.postJson<{ key: string }>('/api-keys', { name: 'test' });
+  const made = await client(urls.base_url, { cookie }).postJson<{ key: string }>('/api-keys', { name: 'test' });
   const { key } = made.body;
   if (key === undefined)
     throw new Error(`no key for ${email}, who was sent to ${location}: ${JSON.stringify(made.body)}`);
   // The same id as in GET /auth/me (test/contract/login.test.ts), without starting a function that most tests do not need.
   const id = accountIdOf(urls.identity_provider_url, subjectOf(email.toLowerCase()));
-  return { id, email, cookie, key, bySession, byKey: client(urls.base_url, { key }) };
+  return { id, email, cookie, key };
 }
+
+const clientsOf = ({ urls }: LocalService, { cookie, key }: Credentials) => ({
+  bySession: client(urls.base_url, { cookie }),
+  byKey: client(urls.base_url, { key }),
+});
 
 /** Reads the tables and the bucket, without requests to the service. */
 function adminOf(service: LocalService) {
@@ -211,6 +205,7 @@ function adminOf(service: LocalService) {
     Object.entries(TABLES).map(([name, { variable }]) => [name, all[variable]]),
   ) as Record<TableName, string>;
   return {
+    dynamoDb,
     tables,
     async rowsOf(accountId: string) {
       const pages = paginateQuery(
