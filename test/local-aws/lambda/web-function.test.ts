@@ -3,7 +3,11 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
 import { readWebFunctions } from '../../../local-aws/lambda/function-config.ts';
-import { startWebFunctionEndpoint, type WebFunctionEndpoint } from '../../../local-aws/lambda/web-function-endpoint.ts';
+import {
+  Silence,
+  startWebFunctionEndpoint,
+  type WebFunctionEndpoint,
+} from '../../../local-aws/lambda/web-function-endpoint.ts';
 import { deploy } from '../assembly-fixture.ts';
 
 const endpoints: WebFunctionEndpoint[] = [];
@@ -203,6 +207,43 @@ describe('environments', () => {
 test('a request that takes longer than the timeout is answered 504', async () => {
   const { get } = await start(application(''), { TimeoutSeconds: 1 });
   expect(await get()).toMatchObject({ status: 504, headers: { 'lambda-web-error-type': 'Runtime.RequestTimeout' } });
+});
+
+describe('a caller in the process of the endpoint', () => {
+  const APPLICATION = application("if (request.url === '/answer') response.writeHead(201, { 'x-a': 'b' }).end('done')");
+  const ONE_PLACE = [{ MaxConcurrencyPerEnvironment: 1 }, { ScalingConfig: { MaxEnvironments: 1 } }] as const;
+  const begin = async () => {
+    const { endpoint, fn } = await start(APPLICATION, ...ONE_PLACE);
+    const ask = (url: string, options = {}) =>
+      endpoint.handle({ method: 'GET', url, rawHeaders: ['host', fn.domainName] }, undefined, {
+        gone: new AbortController().signal,
+        ...options,
+      });
+    return { ask };
+  };
+
+  test('gets the same answers as one at the port', async () => {
+    const { ask } = await begin();
+    const { status, rawHeaders, body, isRefusal } = await ask('/answer');
+    expect({ status, body: await text(body), isRefusal }).toEqual({ status: 201, body: 'done', isRefusal: false });
+    expect(rawHeaders).toEqual(expect.arrayContaining(['x-a', 'b']));
+  });
+
+  test('learns that nothing has moved for as long as it waits, and its place is free again', async () => {
+    const { ask } = await begin();
+    await expect(ask('/wait', { silenceMs: 100 })).rejects.toThrow(Silence);
+    await expect.poll(async () => (await ask('/answer')).status).toBe(201);
+  });
+
+  test('frees its place when its own client goes away', async () => {
+    const { ask } = await begin();
+    const gone = new AbortController();
+    const waiting = expect(ask('/wait', { gone: gone.signal })).rejects.toThrow();
+    await expect.poll(async () => (await ask('/answer')).status).toBe(429);
+    gone.abort();
+    await waiting;
+    await expect.poll(async () => (await ask('/answer')).status).toBe(201);
+  });
 });
 
 test('a client that goes away is seen by the application', async () => {
