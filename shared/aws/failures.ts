@@ -44,8 +44,9 @@ export function isTransient(error: unknown): boolean {
 }
 
 /**
- * True when a policy denies the call with `Deny`: this is how an operator stops uploads (docs/operate.md, "Brakes"). The templates have
- * `Deny` only for requests without TLS. Source of the message: S3 User Guide, "Troubleshoot access denied (403 Forbidden) errors".
+ * True when a policy denies the call with `Deny`: this is how an operator stops uploads (docs/operate.md, "Stopping traffic"). The
+ * templates have `Deny` only for requests without TLS. Source of the message: S3 User Guide, "Troubleshoot access denied (403
+ * Forbidden) errors".
  */
 function isStoppedByOperator(error: unknown): boolean {
   return (

@@ -11,7 +11,7 @@ import { resourcesOf, templatesOf } from '../support/synthesize-stage.ts';
 import { onlySynthesized } from '../support/synthesized.ts';
 import { shellLines } from './operator-page.ts';
 
-/** The switches in the section "Brakes" of docs/operate.md, tried on the local AWS. */
+/** Runs what the commands in the section "Stopping traffic" of docs/operate.md do, on the local AWS. */
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/operate.md'), 'utf8');
 const linesOf = (title: string) => {
@@ -51,7 +51,7 @@ function setThrottles(templates: Record<string, Template>, throttles: readonly T
 }
 
 test.each(['Stopping uploads', 'Stopping logins'])(
-  '%s: the commands that stop and those that start again name the same routes, with the rates of the stack',
+  '%s: the commands that stop traffic and those that start it again name the same routes, with the rates of the stack',
   async (title) => {
     const started = throttlesIn(title).filter(({ rate }) => rate > 0);
     const routes = (throttles: readonly Throttle[]) => throttles.map(({ rate: _, ...route }) => route);
@@ -65,7 +65,7 @@ test.each(['Stopping uploads', 'Stopping logins'])(
   },
 );
 
-describe('a service whose operator stops', () => {
+describe('the commands of "Stopping traffic"', () => {
   let dataDir: string;
   let account: TestAccount;
   let fileId: string;
@@ -83,7 +83,7 @@ describe('a service whose operator stops', () => {
     );
 
   beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'brakes-'));
+    dataDir = await mkdtemp(join(tmpdir(), 'stopping-traffic-'));
     const service = await startTestService({}, { dataDir, accountId });
     account = await service.newAccount();
     fileId = String((await account.byKey.upload('before.txt', 'before')).body.id);
@@ -91,7 +91,7 @@ describe('a service whose operator stops', () => {
   });
   afterAll(() => rm(dataDir, { recursive: true }));
 
-  test('logins refuses them, and sessions and keys go on working', async () => {
+  test('stop logins; sessions and keys go on working', async () => {
     const service = await startStopped('Stopping logins');
     for (const path of ['/auth/google', '/auth/google/callback?state=a&code=b']) {
       const { status, body } = await client(service.urls.base_url, {}).request('GET', path);
@@ -103,7 +103,7 @@ describe('a service whose operator stops', () => {
     await service.close();
   });
 
-  test('uploads refuses them in every lane, and lists and deletions work', async () => {
+  test('stop uploads in every lane; lists and deletions go on working', async () => {
     const [, policy = ''] = /stop-uploads --policy-document '(.*)'/.exec(linesOf('Stopping uploads').join('\n')) ?? [];
     const service = await startStopped('Stopping uploads');
     const grants = service.front.grantsUnused();
@@ -125,7 +125,7 @@ describe('a service whose operator stops', () => {
   });
 });
 
-test('the log of downloads has the fields of the query in the guide, and none that tells who reads', async () => {
+test('the log of downloads has the fields that the query in the guide asks for, and none that tells who reads', async () => {
   const { EdgeAlarms } = await templatesOf('prod');
   const ofDownloads = (type: string) =>
     resourcesOf(EdgeAlarms, type).filter(({ Properties }) =>
