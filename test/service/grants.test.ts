@@ -33,6 +33,7 @@ beforeAll(async () => {
   operator = operatorOf(service);
   account = await service.newAccount();
   service.holdEvents();
+  await deployEverything();
 });
 afterAll(async () => {
   operator.close();
@@ -218,7 +219,6 @@ async function leaveWork(): Promise<void> {
 }
 
 test('every granted action of every role is used', async () => {
-  await deployEverything();
   await useLoginsAndKeys();
   await useFiles();
   await useTickets();
