@@ -18,7 +18,7 @@ export function parseCommandLine(argv: readonly string[]): CommandLine | undefin
   const { values, positionals } = parse(argv);
   if (values.help) return undefined;
   const [name, ...args] = positionals;
-  if (name === undefined) throw new UsageError('Which command? See --help.');
+  if (name === undefined) throw new UsageError('The command is missing: see --help.');
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!command) throw new UsageError(`There is no command "${name}": see --help.`);
   const needed = command.arguments.filter((argument) => !argument.startsWith('[')).length;

@@ -10,7 +10,8 @@ export async function confirm(
   question: string,
   { input, output }: { input: Readable & { readonly isTTY?: boolean }; output: Writable },
 ): Promise<void> {
-  if (!input.isTTY) throw new UsageError('This cannot be undone, and there is no terminal to ask at: add --yes.');
+  if (!input.isTTY)
+    throw new UsageError('This cannot be undone, and there is no terminal on which to confirm: add --yes.');
   output.write(`${question} Type "yes": `);
   const lines = createInterface({ input });
   const answer = await new Promise<string>((resolve) => {

@@ -43,9 +43,10 @@ async function runIfPossible(
   framing: Framing | undefined,
   run: () => Promise<string>,
 ): Promise<string> {
-  if (bytes > largestBytes) throw new NotTried('larger than --largest-mib');
+  if (bytes > largestBytes) throw new NotTried('the file is larger than --largest-mib');
   const needsStreaming = framing === 'chunked' || bytes + framingBytes(NAME) > INLINE_BODY_MAX_BYTES;
-  if (framing !== undefined && needsStreaming && !isStreaming) throw new NotTried('no streaming function');
+  if (framing !== undefined && needsStreaming && !isStreaming)
+    throw new NotTried('the service has no streaming function');
   return run();
 }
 

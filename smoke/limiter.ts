@@ -14,7 +14,7 @@ export const LIMITER_CHECKS: readonly Check[] = [
       expectHeader(first, 'ratelimit-policy', /^"lists";q=\d+;w=60$/);
       const limit = numberIn(first.headers['ratelimit-policy'], 'q');
       const left = numberIn(first.headers.ratelimit, 'r');
-      if (limit > TRIED_MAX) throw new NotTried(`the limit is ${limit}`);
+      if (limit > TRIED_MAX) throw new NotTried(`the limit of ${limit} lists a minute would take too many requests`);
       const answers = await Promise.all(Array.from({ length: left + 20 }, () => service.askOnce('/files?limit=1')));
       const refused = answers.filter(({ status }) => status === 429);
       const admitted = answers.filter(({ status }) => status === 200);
@@ -37,6 +37,6 @@ export const LIMITER_CHECKS: readonly Check[] = [
 
 function numberIn(header: string | undefined, parameter: string): number {
   const value = new RegExp(`;${parameter}=(\\d+)`).exec(header ?? '')?.[1];
-  if (value === undefined) throw new Error(`no ${parameter} in ${header}`);
+  if (value === undefined) throw new Error(`the header has no ${parameter}: ${header}`);
   return Number(value);
 }

@@ -15,7 +15,7 @@ export const REFUSAL_CHECKS: readonly Check[] = [
       ({
         name: `25 MiB with an invalid key is 401 (${framing})`,
         async run({ service, isStreaming }) {
-          if (!isStreaming) throw new NotTried('no streaming function');
+          if (!isStreaming) throw new NotTried('the service has no streaming function');
           const { headers, ...ask } = formOf(NAME, randomContent(25 * MIB), framing);
           expectError(
             await exchange(`${service.baseUrl}/files`, { ...ask, headers: { ...headers, ...INVALID_KEY } }),
@@ -40,7 +40,7 @@ export const REFUSAL_CHECKS: readonly Check[] = [
   {
     name: 'a file one byte over MAX_UPLOAD_SIZE_BYTES is 413',
     async run({ service, maxUploadBytes, largestBytes }) {
-      if (maxUploadBytes > largestBytes) throw new NotTried('larger than --largest-mib');
+      if (maxUploadBytes > largestBytes) throw new NotTried('the file is larger than --largest-mib');
       const ask = formOf(NAME, randomContent(maxUploadBytes + 1));
       expectError(await service.ask('/files', ask), 413, 'file_too_large');
       return undefined;

@@ -61,7 +61,7 @@ export const ROUTE_CHECKS: readonly Check[] = [
     },
   },
   {
-    name: 'routes of sessions: 401 with a key',
+    name: 'routes of sessions: a request with an API key is 401',
     async run({ service }) {
       for (const path of ['/auth/me', '/api-keys']) expectError(await service.ask(path), 401, 'unauthorized');
       expectError(await service.ask('/auth/logout', jsonOf({})), 401, 'unauthorized');
@@ -72,7 +72,7 @@ export const ROUTE_CHECKS: readonly Check[] = [
     },
   },
   {
-    name: 'routes of files: 401 without a key, 404 for an unknown id',
+    name: 'routes of files: a request without a key is 401, and an unknown id is 404',
     async run({ service }) {
       for (const [method, path] of [
         ['GET', '/files'],
@@ -103,7 +103,7 @@ export const ROUTE_CHECKS: readonly Check[] = [
   {
     name: 'gateway: a request that bypasses CloudFront is 403',
     async run({ service, gatewayUrl }) {
-      if (gatewayUrl === undefined) throw new NotTried('no --gateway-url');
+      if (gatewayUrl === undefined) throw new NotTried('--gateway-url was not given');
       const headers = { ...service.authorization, 'x-api-key': 'svc-smoke-is-not-the-key' };
       for (const path of ['health', 'api/v1/files', 'nothing']) {
         const url = `${gatewayUrl.replace(/\/$/, '')}/${path}`;

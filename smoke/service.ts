@@ -92,20 +92,21 @@ export function jsonOf(body: object): Ask {
 /** @throws Error with the actual status and body, when the status differs. */
 export function expectStatus(answer: Answer, status: number): Answer {
   if (answer.status === status) return answer;
-  throw new Error(`${answer.status} ${answer.text.slice(0, 200)} instead of ${status}${requestId(answer)}`);
+  throw new Error(`answered ${answer.status} ${answer.text.slice(0, 200)} instead of ${status}${requestId(answer)}`);
 }
 
 /** Expects exactly an error of the contract. @throws Error with the actual answer. */
 export function expectError(answer: Answer, status: number, code: string): void {
   expectStatus(answer, status);
   const expected = JSON.stringify({ error: code });
-  if (answer.text !== expected) throw new Error(`${answer.text.slice(0, 200)} instead of ${expected}`);
+  if (answer.text !== expected) throw new Error(`the body is ${answer.text.slice(0, 200)} instead of ${expected}`);
   expectHeader(answer, 'content-type', /^application\/json\b/);
 }
 
 export function expectHeader(answer: Answer, name: string, pattern: RegExp): void {
   const value = answer.headers[name];
-  if (value === undefined || !pattern.test(value)) throw new Error(`${name}: ${value ?? 'absent'}, not ${pattern}`);
+  if (value === undefined || !pattern.test(value))
+    throw new Error(`the header ${name} is ${value ?? 'absent'} and does not match ${pattern}`);
 }
 
 export function expectEqual(what: string, actual: unknown, expected: unknown): void {

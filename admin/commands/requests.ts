@@ -35,5 +35,5 @@ async function queriesFor(context: CommandContext, what: string): Promise<[Saved
   }
   // The request ids of CloudFront are longer than any of ours.
   if (/^[\w=-]{40,128}$/.test(what)) return [['edge-by-request-id', what]];
-  throw new Refusal(`"${what}" is no account, key prefix, request id, file id or address.`);
+  throw new Refusal(`"${what}" is not an account, key prefix, request id, file id or address.`);
 }

@@ -27,11 +27,11 @@ const SMOKE = join(import.meta.dirname, '../../smoke/run.ts');
 
 /** Says what to do when a deployment has failed. */
 const failed = (before: DeployedSettings | undefined) => `
-The deployment failed. The stack at which it failed is as it was before; the stacks before it are new, those after it are old, and
-the service works in that state. Read the first CREATE_FAILED or UPDATE_FAILED above, fix its cause, and run this again.
+The deployment failed. The stack at which it failed is as it was before. The stacks deployed before it have the new version, those
+after it still have the old one, and the service works in that state. Read the first CREATE_FAILED or UPDATE_FAILED above, fix its cause, and run this again.
 ("A deployment that fails" in docs/operate.md lists the cases in which you have to repair a stack.)
 
-Is it an AWS::Lambda::Alias? Then a new version of a function was taken back: it failed its check, or an alarm started. All functions of
+If that resource is an AWS::Lambda::Alias, a new version of a function was taken back: it failed its check, or an alarm started. All functions of
 the stack are as they were before${before ? `, at the commit ${before.commit ?? 'unknown'}` : ''}. "Code that is taken back" in docs/operate.md says where to look.
 If this deployment fixes the cause of an alarm: npm run deploy -- --ignore-alarms`;
 
@@ -45,9 +45,11 @@ async function main(argv: readonly string[]): Promise<number> {
   let before: DeployedSettings | undefined;
   try {
     const stage = stageOf(process.env);
-    if (stage.name === 'local') throw new Refusal('The stage local runs on this machine, by "npm start".');
+    if (stage.name === 'local')
+      throw new Refusal('The stage "local" is not deployed: "npm start" runs it on this machine.');
     before = await check(stage, isGiven);
-    if (!isGiven('--yes') && !process.stdin.isTTY) throw new Refusal('There is no terminal to ask at: add --yes.');
+    if (!isGiven('--yes') && !process.stdin.isTTY)
+      throw new Refusal('There is no terminal on which to confirm: add --yes.');
     if (isGiven('--ignore-alarms')) process.env.CDK_IGNORES_ALARMS = 'true';
     if ((await run('cdk', ['diff', '--all'])) !== 0) throw new Refusal('"cdk diff" failed.');
     if (!isGiven('--yes')) await ask('Deploy these changes?');

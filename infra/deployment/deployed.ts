@@ -72,7 +72,7 @@ export async function requireDeployed(
   const deployed = await readDeployed(stage);
   if (deployed === undefined) {
     throw new NotDeployed(
-      `The stage "${name}" is not deployed in this AWS account in ${place.region}, or by an older version.`,
+      `The stage "${name}" is not deployed in this AWS account in ${place.region}, or was deployed by an older version.`,
     );
   }
   const found = differences(stage, deployed).filter(({ setting }) => matters(setting));

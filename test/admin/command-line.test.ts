@@ -35,7 +35,7 @@ test('the JSON of a command has no control characters, and the same value', () =
 });
 
 test.each([
-  [[], 'Which command? See --help.'],
+  [[], 'The command is missing: see --help.'],
   [['frobnicate'], 'There is no command "frobnicate": see --help.'],
   [['constructor'], 'There is no command "constructor": see --help.'],
   [['show'], 'The command is: show <account>'],

@@ -91,7 +91,7 @@ test('list prints how many files there are in all, and ends without an error whe
   const env = { ...inherited(), ...commandVariables(account, service.urls.root_url) };
   const newest = await run(process.execPath, [COMMAND, 'list'], { env });
   expect(newest.stdout.trimEnd().split('\n')).toHaveLength(50);
-  expect(newest.stderr).toContain('The newest 50 of 51 files. All of them: --all');
+  expect(newest.stderr).toContain('The newest 50 of 51 files. To list all of them: --all');
   const first = await run('sh', ['-c', '"$0" "$1" list --all | head -1', process.execPath, COMMAND], { env });
   expect([first.stdout.split('\n').length, first.stderr]).toEqual([2, '']);
 });

@@ -523,7 +523,7 @@ test.skipIf(!existsSync('/dev/full'))('the command fails when its output cannot 
       resolve([error?.code, stderr]),
     ),
   );
-  expect(outcome).toEqual([1, expect.stringContaining('error: Standard output: ENOSPC')]);
+  expect(outcome).toEqual([1, expect.stringContaining('error: Cannot write to standard output: ENOSPC')]);
 });
 
 test('npx runs the command from the root of the repository', async () => {

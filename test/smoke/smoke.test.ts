@@ -41,8 +41,8 @@ test('a working service passes all checks, and no uploaded file is left', async 
   expect([code, stderr]).toEqual([0, '']);
   expect(lines.at(-1)).toMatch(/^(\d+) of \1 hold, 18 were not tried\.$/);
   expect(lines.join('\n')).toMatch(/^holds {10}form of 5 MiB, without a length: [\d.]+ s, /m);
-  expect(lines.join('\n')).toMatch(/^not tried {6}direct upload of 7 MiB: larger than --largest-mib$/m);
-  expect(lines.join('\n')).toMatch(/^holds {10}link: dead within 75 s of the deletion.*: dead after \d+ s$/m);
+  expect(lines.join('\n')).toMatch(/^not tried {6}direct upload of 7 MiB: the file is larger than --largest-mib$/m);
+  expect(lines.join('\n')).toMatch(/^holds {10}link: 404 within 75 s of the deletion.*: 404 after \d+ s$/m);
   // A direct upload keeps its row and its key until its ticket ends.
   const operator = operatorOf(service);
   await operator.expireDeadlines();
@@ -60,7 +60,7 @@ test('a failed check is printed, and the exit code is 1', async () => {
   expect(code).toBe(1);
   expect(lines).toContainEqual(
     expect.stringMatching(
-      /^DOES NOT HOLD {2}files: upload, .*: 405 .*method_not_allowed.* instead of 200 \(request \S+\)$/,
+      /^DOES NOT HOLD {2}files: upload, .*: answered 405 .*method_not_allowed.* instead of 200 \(request \S+\)$/,
     ),
   );
   expect(lines.join('\n')).toMatch(/^not deleted: smoke-\d+\.txt \(\S+\)$/m);
@@ -72,7 +72,7 @@ test('the gateway itself is checked only when its address is given', async () =>
   const given = await smoke(...optionsFor(service, account), '--gateway-url', service.gatewayUrl, ...only);
   expect(given.lines[0]).toMatch(/^holds {10}gateway: /);
   const without = await smoke(...optionsFor(service, account), ...only);
-  expect(without.lines[0]).toMatch(/^not tried {6}gateway: .*: no --gateway-url$/);
+  expect(without.lines[0]).toMatch(/^not tried {6}gateway: .*: --gateway-url was not given$/);
   const open = await smoke(...optionsFor(service, account), '--gateway-url', service.urls.root_url, ...only);
   expect([open.code, open.lines[0]]).toEqual([1, expect.stringMatching(/^DOES NOT HOLD {2}gateway: .*: 200 /)]);
 });
@@ -80,7 +80,7 @@ test('the gateway itself is checked only when its address is given', async () =>
 test('a check that needs a key fails with an invalid one', async () => {
   const { code, lines } = await smoke('--base-url', service.urls.base_url, '--key', 'wrong', '--only', 'delete');
   expect(code).toBe(1);
-  expect(lines[0]).toMatch(/^DOES NOT HOLD .*: 401 {"error":"unauthorized"} instead of 201/);
+  expect(lines[0]).toMatch(/^DOES NOT HOLD .*: answered 401 {"error":"unauthorized"} instead of 201/);
 });
 
 test.each([

@@ -42,8 +42,11 @@ export async function list(
   const { items, total } = await hosting.list({ ...calls, search });
   for (const file of items) write(file);
   if (total === 0)
-    note(search ? 'No file has that in its name.' : 'There are no files yet. Upload one: file-hosting upload <file>');
-  if (items.length < total) note(painted('dim', `The newest ${items.length} of ${total} files. All of them: --all`));
+    note(
+      search ? 'No file has this text in its name.' : 'There are no files yet. Upload one: file-hosting upload <file>',
+    );
+  if (items.length < total)
+    note(painted('dim', `The newest ${items.length} of ${total} files. To list all of them: --all`));
 }
 
 /** The line for a person at a terminal. */
@@ -70,7 +73,7 @@ export async function remove(
   calls: RetryOptions,
 ): Promise<void> {
   if (!flags.yes && !isInteractive()) {
-    throw new Failure('rm asks before it deletes, and there is no terminal to ask on.', 'Add --yes.', 2);
+    throw new Failure('There is no terminal on which to confirm.', 'To delete without being asked, add --yes.', 2);
   }
   const files: FileRecord[] = [];
   for (const one of what) files.push(await findFile(hosting, one, calls));

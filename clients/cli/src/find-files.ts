@@ -92,7 +92,7 @@ async function statOf(path: string): Promise<Stats> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') throw new Failure('There is no such file.', 'Check the path.');
-    if (code === 'EACCES') throw new Failure('You may not read it.', 'Check its permissions.');
+    if (code === 'EACCES') throw new Failure('You have no permission to read it.', 'Check its permissions.');
     throw error;
   }
 }

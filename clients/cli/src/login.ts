@@ -28,5 +28,5 @@ export async function login(flags: { readonly url?: string }, signal: AbortSigna
   await storeAccount({ url, key });
   note(`Logged in. The key is in ${settingsPath()}, readable by you alone.`);
   const winners = ['FILE_HOSTING_KEY', 'FILE_HOSTING_URL'].filter((name) => process.env[name]);
-  if (winners.length > 0) note(`${winners.join(' and ')} in your environment will be used instead.`);
+  if (winners.length > 0) note(`But commands will use ${winners.join(' and ')} from your environment instead.`);
 }

@@ -127,7 +127,7 @@ function stopWithoutOutput(error: NodeJS.ErrnoException): void {
   // EPIPE: the program that reads our output, such as `head`, has closed the pipe.
   const isClosed = error.code === 'EPIPE';
   if (!isClosed && !stop.signal.aborted)
-    printFailure(new Failure(`Standard output: ${error.message}`, 'Check where it goes.'));
+    printFailure(new Failure(`Cannot write to standard output: ${error.message}`, 'Check where the output goes.'));
   const exit = new Exit(isClosed ? 128 + constants.signals.SIGPIPE : 1);
   stop.abort(exit);
   process.exitCode = exit.exitCode;

@@ -88,7 +88,7 @@ describe('npm run deploy', () => {
       /^the environment has FILE_COUNT_LIMIT/,
     );
     expect(await withEnvironment({ STAGE: 'prod', AWS_REGION: 'us-west-2' })).toMatch(/^AWS_REGION is us-west-2, but/);
-    expect(await withEnvironment({ STAGE: 'local' })).toMatch(/^The stage local runs on this machine/);
+    expect(await withEnvironment({ STAGE: 'local' })).toMatch(/^The stage "local" is not deployed/);
   });
 
   test('refuses a stage that is not deployed, except with --first', async () => {
@@ -156,11 +156,11 @@ describe('npm run deploy', () => {
     expect((await deploy('--ignore-alarms')).cdk).toBe('diff true\ndeploy true');
   });
 
-  test('asks before it deploys, and deploys nothing without a terminal to ask at', async () => {
+  test('asks before it deploys, and deploys nothing when there is no terminal on which to confirm', async () => {
     deployed();
     expect(await run('infra/deployment/deploy.ts', [])).toEqual({
       code: 1,
-      stderr: 'There is no terminal to ask at: add --yes.\nNothing was deployed.\n',
+      stderr: 'There is no terminal on which to confirm: add --yes.\nNothing was deployed.\n',
       cdk: undefined,
     });
   });
