@@ -142,6 +142,6 @@ const PARAMETER = /^[\w.:=-]{1,128}$/;
 export function queryText(name: SavedQueryName, value?: string): string {
   const { text, parameter }: SavedQuery = SAVED_QUERIES[name];
   if (parameter === undefined) return text;
-  if (value === undefined || !PARAMETER.test(value)) throw new Error(`${value} is no ${parameter.name}`);
+  if (value === undefined || !PARAMETER.test(value)) throw new Error(`${value} is not a valid ${parameter.name}`);
   return text.replaceAll(`{{${parameter.name}}}`, value);
 }

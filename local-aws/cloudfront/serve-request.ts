@@ -168,11 +168,14 @@ function keepJson(
   return () => Buffer.concat(chunks);
 }
 
-/** CloudFront itself answers `Expect: 100-continue`. Here it does so when the body is first read, so that a client whose request is refused sends no body. */
+/**
+ * CloudFront itself answers `Expect: 100-continue`. Here it does so when the body is first read, so that a client whose request is
+ * refused sends no body.
+ */
 function continueWhenRead(viewer: ViewerRequest | undefined, response: ServerResponse): () => boolean {
   let isContinued = false;
   viewer?.body?.once('resume', () => {
-    // Once there is an answer, Node reads on by itself.
+    // When the answer has begun, Node itself reads the rest of the body.
     if (response.headersSent) return;
     isContinued = true;
     response.writeContinue();
@@ -180,7 +183,11 @@ function continueWhenRead(viewer: ViewerRequest | undefined, response: ServerRes
   return () => isContinued;
 }
 
-/** @param drained  the answer ends only after it, because Node would cut a connection that is to be closed. */
+/**
+ * Sends an answer to the viewer.
+ * @param drained  resolves when the body of the request is read. The answer ends only then: if the connection is to be closed,
+ * Node cuts it at the end of the answer.
+ */
 async function send(
   viewer: ViewerRequest,
   { answer, behavior }: Outcome,

@@ -200,7 +200,7 @@ describe('the saved query', () => {
   );
 
   test('is refused with a value that is no id, prefix or address', () => {
-    expect(() => queryText('by-account', 'x" or 1 = 1 | limit 10 "')).toThrow('is not an account');
+    expect(() => queryText('by-account', 'x" or 1 = 1 | limit 10 "')).toThrow('is not a valid account');
   });
 });
 

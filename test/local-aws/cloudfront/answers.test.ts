@@ -115,7 +115,7 @@ describe('CustomErrorResponses', () => {
 });
 
 describe('errors that CloudFront makes are pages of its own', () => {
-  test('an origin that cannot be reached: 502', async () => {
+  test('an origin that cannot be reached is a 502', async () => {
     const rig = await startRig(() => {}, {
       config: { Origins: [{ ...ORIGIN, DomainName: 'down.example.com' }] },
       origins: { 'down.example.com': { port: 1 } },
@@ -125,18 +125,18 @@ describe('errors that CloudFront makes are pages of its own', () => {
     expect(rig.log[0]?.failure).toContain('ECONNREFUSED');
   });
 
-  test('an origin that hangs up: 502', async () => {
+  test('an origin that hangs up is a 502', async () => {
     const rig = await startRig((request) => request.socket.destroy());
     expectOwnPage(await ask(rig, '/', { method: 'POST', body: 'x' }), 502);
   });
 
-  test('an origin that does not answer in time: 504', async () => {
+  test('an origin that does not answer in time is a 504', async () => {
     const slow = { ...ORIGIN, CustomOriginConfig: { OriginReadTimeout: 0.05 } };
     const rig = await startRig(() => {}, { config: { Origins: [slow] } });
     expectOwnPage(await ask(rig, '/'), 504);
   });
 
-  test('a URL that is too long for CloudFront: 414', async () => {
+  test('a URL that is too long for CloudFront is a 414', async () => {
     expectOwnPage(await ask(await startRig(() => {}), `/${'a'.repeat(8_192)}`), 414);
   });
 
@@ -148,7 +148,7 @@ describe('errors that CloudFront makes are pages of its own', () => {
     ['no Host', 'GET / HTTP/1.1\r\n\r\n'],
     ['a head of more than 32 KiB', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`],
     ['a target without a path', 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
-    ['a chunk that is none', 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'],
+    ['a chunk without a valid length', 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'],
   ])('%s: 400, even where the distribution has a page for it', async (_name, bytes) => {
     const CustomErrorResponses = [{ ErrorCode: 400, ResponseCode: 400, ResponsePagePath: '/page' }];
     const { port } = await startRig((_request, response) => response.end('page'), { config: { CustomErrorResponses } });
@@ -199,7 +199,7 @@ test('no input of a viewer ends the server', async () => {
   expect((await ask(rig, '/')).text).toBe('ok');
 });
 
-test('a target with scheme and host, as proxies get it, is its path', async () => {
+test('a target with scheme and host, as a client sends it to a proxy, is served by its path', async () => {
   const rig = await startRig((request, response) => response.end(request.url));
   expect((await ask(rig, 'http://elsewhere/a?b=1')).text).toBe('/a?b=1');
 });
@@ -248,11 +248,16 @@ describe('compression', () => {
   });
 
   test.each([
-    ['the viewer takes none', { 'content-type': 'text/css' }, {}, true],
-    ['the behavior says no', { 'content-type': 'text/css' }, ACCEPT, false],
-    ['the type is compressed in itself', { 'content-type': 'image/png' }, ACCEPT, true],
-    ['it is encoded already', { 'content-type': 'text/css', 'content-encoding': 'identity' }, ACCEPT, true],
-    ['it is a part', { 'content-type': 'text/css' }, { headers: { ...ACCEPT.headers, range: 'bytes=0-1999' } }, true],
+    ['the viewer accepts no encoding', { 'content-type': 'text/css' }, {}, true],
+    ['the behavior turns it off', { 'content-type': 'text/css' }, ACCEPT, false],
+    ['the type is compressed already', { 'content-type': 'image/png' }, ACCEPT, true],
+    ['the origin has encoded the answer', { 'content-type': 'text/css', 'content-encoding': 'identity' }, ACCEPT, true],
+    [
+      'the answer is a part of the object',
+      { 'content-type': 'text/css' },
+      { headers: { ...ACCEPT.headers, range: 'bytes=0-1999' } },
+      true,
+    ],
   ])('is left out when %s', async (_name, headers, request, compress) => {
     const rig = await rigFor(headers, compress);
     await ask(rig, '/', ACCEPT);

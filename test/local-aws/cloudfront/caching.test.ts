@@ -39,9 +39,9 @@ function cachedRig({ listener }: Bucket, ttl: object = {}): Promise<Rig> {
   });
 }
 
-describe('the cache serves an answer for as long as policy and origin say', () => {
+describe('the cache serves an answer for as long as the policy and the origin allow, with', () => {
   test.each([
-    ['no word from the origin: the default', {}, {}, 60],
+    ['no header of the origin, so for the default time', {}, {}, 60],
     ['max-age below the maximum', { 'cache-control': 'max-age=7' }, {}, 7],
     ['max-age above the maximum', { 'cache-control': 'public, max-age=3600' }, {}, 60],
     ['max-age below the minimum', { 'cache-control': 'max-age=0' }, { MinTTL: 5 }, 5],
@@ -51,7 +51,7 @@ describe('the cache serves an answer for as long as policy and origin say', () =
     ['no-store', { 'cache-control': 'no-store' }, {}, 0],
     ['private', { 'cache-control': 'private, max-age=9' }, {}, 0],
     ['no-cache', { 'cache-control': 'no-cache' }, {}, 0],
-    ['no-store where the policy insists', { 'cache-control': 'no-store' }, { MinTTL: 4 }, 4],
+    ['no-store, but a minimum in the policy', { 'cache-control': 'no-store' }, { MinTTL: 4 }, 4],
     ['Vary: *', { vary: '*' }, {}, 0],
   ])('%s', async (_name, headers, ttl, seconds) => {
     const origin = bucket({ headers: { etag: '"v1"', ...headers } });
@@ -71,7 +71,7 @@ describe('the cache serves an answer for as long as policy and origin say', () =
   });
 });
 
-describe('after its lifetime', () => {
+describe('when the lifetime of a cached object is over', () => {
   test('an unchanged object is confirmed by a 304 and served from the cache', async () => {
     const origin = bucket();
     const rig = await cachedRig(origin);
@@ -86,7 +86,7 @@ describe('after its lifetime', () => {
     expect(origin.asked).toEqual(['GET', 'GET "v1"']);
   });
 
-  test('a changed object replaces it', async () => {
+  test('a changed object replaces the cached one', async () => {
     const origin = bucket();
     const rig = await cachedRig(origin);
     await ask(rig, '/o');
@@ -120,7 +120,7 @@ describe('after its lifetime', () => {
   });
 });
 
-describe('a cached object answers', () => {
+describe('a cached object', () => {
   test.each([
     ['a first range', { range: 'bytes=0-3' }, 206, '0123', 'bytes 0-3/10'],
     ['one byte', { range: 'bytes=9-9' }, 206, '9', 'bytes 9-9/10'],
@@ -130,17 +130,29 @@ describe('a cached object answers', () => {
     ['an end past the end', { range: 'bytes=8-99' }, 206, '89', 'bytes 8-9/10'],
     ['a start past the end', { range: 'bytes=10-' }, 416, '', 'bytes */10'],
     ['an empty suffix', { range: 'bytes=-0' }, 416, '', 'bytes */10'],
-    ['a range backwards', { range: 'bytes=5-2' }, 200, '0123456789', undefined],
+    ['a range whose end is before its start', { range: 'bytes=5-2' }, 200, '0123456789', undefined],
     ['two ranges', { range: 'bytes=0-1,3-4' }, 200, '0123456789', undefined],
     ['another unit', { range: 'items=0-1' }, 200, '0123456789', undefined],
     ['a range of this version', { range: 'bytes=0-0', 'if-range': '"v1"' }, 206, '0', 'bytes 0-0/10'],
     ['a range of another version', { range: 'bytes=0-0', 'if-range': '"v0"' }, 200, '0123456789', undefined],
-    ['the version the viewer has', { 'if-none-match': 'W/"v0", W/"v1"' }, 304, '', undefined],
-    ['any version', { 'if-none-match': '*' }, 304, '', undefined],
-    ['another version', { 'if-none-match': '"v0"' }, 200, '0123456789', undefined],
-    ['unchanged since', { 'if-modified-since': 'Sat, 21 Nov 2026 10:00:00 GMT' }, 304, '', undefined],
-    ['changed since', { 'if-modified-since': 'Sat, 21 Nov 2026 09:59:59 GMT' }, 200, '0123456789', undefined],
-  ])('%s', async (_name, headers, status, text, contentRange) => {
+    ['If-None-Match and the cached version', { 'if-none-match': 'W/"v0", W/"v1"' }, 304, '', undefined],
+    ['If-None-Match and any version', { 'if-none-match': '*' }, 304, '', undefined],
+    ['If-None-Match and another version', { 'if-none-match': '"v0"' }, 200, '0123456789', undefined],
+    [
+      'If-Modified-Since and no change since',
+      { 'if-modified-since': 'Sat, 21 Nov 2026 10:00:00 GMT' },
+      304,
+      '',
+      undefined,
+    ],
+    [
+      'If-Modified-Since and a change since',
+      { 'if-modified-since': 'Sat, 21 Nov 2026 09:59:59 GMT' },
+      200,
+      '0123456789',
+      undefined,
+    ],
+  ])('answers a request with %s from the cache', async (_name, headers, status, text, contentRange) => {
     const origin = bucket({ headers: { etag: '"v1"', 'last-modified': 'Sat, 21 Nov 2026 10:00:00 GMT' } });
     const rig = await cachedRig(origin);
     await ask(rig, '/o');
@@ -150,7 +162,7 @@ describe('a cached object answers', () => {
     expect(origin.asked).toHaveLength(1);
   });
 
-  test('HEAD, without asking the origin', async () => {
+  test('a HEAD request for a cached object is answered without a request to the origin', async () => {
     const origin = bucket();
     const rig = await cachedRig(origin);
     await ask(rig, '/o');
@@ -164,8 +176,8 @@ describe('a cached object answers', () => {
   });
 });
 
-describe('the cache does not keep', () => {
-  test('parts: a range of an uncached object goes to the origin each time', async () => {
+describe('the cache', () => {
+  test('keeps no parts: a range of an uncached object goes to the origin each time', async () => {
     const origin = bucket();
     const rig = await cachedRig(origin);
     for (const _time of [1, 2]) {
@@ -177,15 +189,18 @@ describe('the cache does not keep', () => {
   test.each([
     [LARGEST_ENTRY_BYTES, 1],
     [LARGEST_ENTRY_BYTES + 1, 2],
-  ])('large objects: %i bytes, two requests reach the origin %i times', async (size, times) => {
-    const origin = bucket({ body: Buffer.alloc(size, 'x') });
-    const rig = await cachedRig(origin);
-    expect((await ask(rig, '/o')).body).toHaveLength(size);
-    expect((await ask(rig, '/o')).body).toHaveLength(size);
-    expect(origin.asked).toHaveLength(times);
-  });
+  ])(
+    'keeps an object only up to a size: for one of %i bytes, two requests reach the origin %i times',
+    async (size, times) => {
+      const origin = bucket({ body: Buffer.alloc(size, 'x') });
+      const rig = await cachedRig(origin);
+      expect((await ask(rig, '/o')).body).toHaveLength(size);
+      expect((await ask(rig, '/o')).body).toHaveLength(size);
+      expect(origin.asked).toHaveLength(times);
+    },
+  );
 
-  test('answers to other methods, and to HEAD', async () => {
+  test('keeps no answers to HEAD, nor to methods other than GET', async () => {
     const origin = bucket();
     const rig = await startRig(origin.listener, {
       config: {
@@ -199,14 +214,14 @@ describe('the cache does not keep', () => {
     expect(origin.asked).toEqual(['POST', 'POST', 'HEAD', 'HEAD']);
   });
 
-  test('anything, where caching is disabled', async () => {
+  test('keeps nothing where caching is disabled', async () => {
     const origin = bucket({ headers: { 'cache-control': 'max-age=60', etag: '"v1"' } });
     const rig = await startRig(origin.listener);
     for (const _time of [1, 2]) expect((await ask(rig, '/o')).headers['x-cache']).toBe('Miss from cloudfront');
     expect(origin.asked).toHaveLength(2);
   });
 
-  test('a 304 of the origin for an object that is not cached', async () => {
+  test('keeps no 304 of the origin for an object that is not cached', async () => {
     const origin = bucket();
     const rig = await cachedRig(origin);
     expect((await ask(rig, '/o', { headers: { 'if-none-match': '"v1"' } })).status).toBe(304);
@@ -241,7 +256,7 @@ describe('the cache key', () => {
   });
 });
 
-describe('errors of GET requests', () => {
+describe('the cache keeps errors of GET requests as CloudFront does:', () => {
   const api = (status: number, headers: Record<string, string>, config: object = {}) => {
     const origin = bucket({ status, headers });
     return startRig(origin.listener, { config: { DefaultCacheBehavior: PASS_BEHAVIOR, ...config } }).then((rig) => ({

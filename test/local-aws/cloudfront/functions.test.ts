@@ -101,9 +101,9 @@ describe('a viewer-request function', () => {
     ['throws', 'throw new Error("secret")', 503],
     ['loops for ever', 'for (;;) {}', 503],
     ['returns nothing', 'return', 502],
-    ['waits for what never comes', 'return new Promise(() => {})', 503],
-    ['evaluates text', 'return eval("event.request")', 503],
-    ['asks for Node', 'return process.env', 503],
+    ['waits for a promise that never settles', 'return new Promise(() => {})', 503],
+    ['evaluates text as code', 'return eval("event.request")', 503],
+    ['uses an API of Node', 'return process.env', 503],
     ['changes the method', 'event.request.method = "PUT"; return event.request', 502],
     ['changes Host', 'event.request.headers.host = { value: "evil" }; return event.request', 502],
     ['adds a forbidden header', 'event.request.headers["x-amz-cf-id"] = { value: "1" }; return event.request', 502],
@@ -117,7 +117,7 @@ describe('a viewer-request function', () => {
     ['gives a header no value', 'event.request.headers["x-a"] = {}; return event.request', 502],
     ['gives a path without a slash', 'event.request.uri = "x"; return event.request', 502],
     ['answers with an impossible status', 'return { statusCode: 900 }', 502],
-    ['selects an origin that is not there', 'cf.selectRequestOriginById("gone"); return event.request', 502],
+    ['selects an origin that does not exist', 'cf.selectRequestOriginById("gone"); return event.request', 502],
   ])('a function that %s gives CloudFront’s page and leaves the server alive', async (_name, code, status) => {
     const rig = await rigWith('viewer-request', `import cf from 'cloudfront';\nfunction handler(event) { ${code} }`);
     const reply = await ask(rig, '/');
@@ -172,7 +172,7 @@ test('the answer of a function is sent as it is: no error page, no response head
 });
 
 describe('a viewer-response function', () => {
-  test('sees and changes headers, cookies and body; hidden headers stay', async () => {
+  test('sees and changes headers, cookies and body, and cannot remove the headers that it does not see', async () => {
     const rig = await rigWith(
       'viewer-response',
       `function handler(event) {

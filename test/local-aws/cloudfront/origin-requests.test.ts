@@ -29,7 +29,7 @@ async function received(
   return JSON.parse((await ask(await startRig(echo, rigOptions), path, options)).text);
 }
 
-describe('what CloudFront itself adds', () => {
+describe('the headers that CloudFront itself sets:', () => {
   test('the origin gets its own host name, the proxies and the addresses of the viewer', async () => {
     const { headers } = await received('/', { headers: { 'x-forwarded-for': '203.0.113.9', via: '1.1 proxy' } });
     expect(headers).toMatchObject({
@@ -40,7 +40,7 @@ describe('what CloudFront itself adds', () => {
     });
   });
 
-  test('custom headers and the origin path are the distribution’s, whatever the viewer sends', async () => {
+  test('the origin gets the custom headers and the origin path of the distribution, whatever the viewer sends', async () => {
     const origin = {
       ...ORIGIN,
       OriginPath: '/prod',
@@ -81,7 +81,7 @@ describe('what CloudFront itself adds', () => {
   });
 });
 
-describe('the policies forward', () => {
+describe('the policies of a behavior', () => {
   const VIEWER = {
     headers: {
       authorization: 'Bearer k',
@@ -92,20 +92,20 @@ describe('the policies forward', () => {
     },
   };
 
-  test('everything but Host with AllViewerExceptHostHeader', async () => {
+  test('forward everything but Host with AllViewerExceptHostHeader', async () => {
     const { url, headers } = await received('/p?a=1&b=2', VIEWER);
     expect(url).toBe('/p?a=1&b=2');
     expect(headers).toMatchObject({ ...VIEWER.headers, host: 'origin.example.com' });
   });
 
-  test('no query, cookies, credentials or other headers without an origin request policy', async () => {
+  test('forward no query, cookies, credentials or other headers without an origin request policy', async () => {
     const { url, headers } = await received('/p?a=1', VIEWER, { config: { DefaultCacheBehavior: CACHE_BEHAVIOR } });
     expect(url).toBe('/p');
     expect(headers).toMatchObject({ 'user-agent': 'Amazon CloudFront', range: 'bytes=0-1' });
     for (const name of ['authorization', 'cookie', 'x-other']) expect(headers).not.toHaveProperty(name);
   });
 
-  test('the names in the lists of both policies', async () => {
+  test('forward what the lists of both policies name', async () => {
     const cachePolicy = {
       CachePolicyConfig: {
         MaxTTL: 60,
@@ -136,8 +136,8 @@ describe('the policies forward', () => {
 describe('bodies', () => {
   test.each([
     ['with a length', { 'content-length': '5' }],
-    ['without one', { 'transfer-encoding': 'chunked' }],
-  ])('%s arrive as they were sent', async (_name, framing) => {
+    ['without a length', { 'transfer-encoding': 'chunked' }],
+  ])('bodies %s arrive as they were sent', async (_name, framing) => {
     const { body, headers } = await received('/', {
       method: 'POST',
       body: 'hello',
@@ -147,7 +147,7 @@ describe('bodies', () => {
     expect(headers).toMatchObject({ ...framing, 'content-type': 'x/y' });
   });
 
-  test('Expect is answered by the edge and not forwarded', async () => {
+  test('the edge answers Expect itself and does not forward it', async () => {
     const { body, headers } = await received('/', {
       method: 'POST',
       body: 'hello',
@@ -165,7 +165,7 @@ describe('bodies', () => {
   });
 });
 
-test('a method the behavior does not allow is refused before any function or origin', async () => {
+test('a method that the behavior does not allow is refused before a function or the origin sees it', async () => {
   const behavior = { ...PASS_BEHAVIOR, AllowedMethods: ['GET', 'HEAD'] };
   const reply = await ask(await startRig(echo, { config: { DefaultCacheBehavior: behavior } }), '/', {
     method: 'DELETE',
@@ -219,7 +219,7 @@ describe('an origin access control', () => {
   });
   const VIEWER = { headers: { authorization: 'Bearer viewer' } };
 
-  test('always: signs in place of the viewer’s credentials', async () => {
+  test('that signs always replaces the credentials of the viewer', async () => {
     const { headers } = await received('/uploads/x', VIEWER, withSigning('always'));
     expect(headers.authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=EDGE\/20261121\/us-east-1\/s3\/aws4_request, /);
     expect(headers).toMatchObject({
@@ -228,12 +228,12 @@ describe('an origin access control', () => {
     });
   });
 
-  test('no-override: signs only where the viewer sent none', async () => {
+  test('that does not override signs only where the viewer sent no credentials', async () => {
     expect((await received('/', VIEWER, withSigning('no-override'))).headers.authorization).toBe('Bearer viewer');
     expect((await received('/', {}, withSigning('no-override'))).headers.authorization).toMatch(/^AWS4-HMAC-SHA256 /);
   });
 
-  test('never: passes on what the viewer sent', async () => {
+  test('that never signs passes on what the viewer sent', async () => {
     expect((await received('/', VIEWER, withSigning('never'))).headers.authorization).toBe('Bearer viewer');
   });
 });

@@ -89,7 +89,7 @@ test('a table whose creation was interrupted before its expiry gets it at the ne
 
 test.each([
   ['another key', { KeySchema: FILES.KeySchema.slice(0, 1), LocalSecondaryIndexes: [] }],
-  ['an index less', { LocalSecondaryIndexes: [] }],
+  ['one index less', { LocalSecondaryIndexes: [] }],
   [
     'another projection',
     { GlobalSecondaryIndexes: [{ ...FILES.GlobalSecondaryIndexes[0], Projection: { ProjectionType: 'ALL' } }] },

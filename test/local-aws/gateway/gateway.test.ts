@@ -16,7 +16,7 @@ const echo = (routes: Record<string, string> = { 'ANY /files/{id}': 'Echo' }, bi
   gatewayWith(restApi(routes, binary), { Echo: ECHO });
 const reply = () => gatewayWith(restApi({ 'POST /reply': 'Reply' }), { Reply: REPLY });
 
-describe('the event', () => {
+describe('the event that the gateway sends to a function', () => {
   test('has all fields of format 1.0', async () => {
     const { send, api } = await echo();
     const { body } = await send('GET /files/a%20b?x=1&y=2&x=3', { 'User-Agent': 'tests', 'X-Twice': ['a', 'b'] });
@@ -152,7 +152,7 @@ describe('the event', () => {
   });
 });
 
-describe('the answer', () => {
+describe('the answer of the gateway', () => {
   test('is what the function returned', async () => {
     const { send } = await reply();
     const answer = await send(
@@ -225,7 +225,7 @@ describe('the answer', () => {
   });
 });
 
-describe('an error of the gateway, without configuration, is AWS’s own', () => {
+describe('without configured responses, the gateway answers with AWS’s own errors:', () => {
   const FAILS = `exports.handler = async (event) => {
     if (event.path === '/exit') process.exit(1);
     if (event.path === '/hang') await new Promise(() => {});
@@ -233,7 +233,7 @@ describe('an error of the gateway, without configuration, is AWS’s own', () =>
   }`;
   const failing = (properties = {}) => gatewayWith(restApi({ 'ANY /{proxy+}': 'F' }), { F: FAILS }, properties);
 
-  test.each(['/throw', '/exit', '/hang'])('for a function that fails at %s', async (path) => {
+  test.each(['/throw', '/exit', '/hang'])('a function that fails at %s is a 502', async (path) => {
     const { send } = await failing({ Timeout: 1 });
     const answer = await send(`GET ${path}`);
     expect(answer).toMatchObject({ status: 502, body: '{"message":"Internal server error"}' });
@@ -243,7 +243,7 @@ describe('an error of the gateway, without configuration, is AWS’s own', () =>
     });
   });
 
-  test('for a function that takes longer than the integration may', async () => {
+  test('a function that takes longer than the integration may is a 504', async () => {
     const resources = restApi({ 'ANY /{proxy+}': 'F' });
     for (const { Type, Properties } of Object.values(resources)) {
       if (Type === 'AWS::ApiGateway::Method') Object.assign(Properties?.Integration as object, { TimeoutInMillis: 50 });
@@ -252,12 +252,12 @@ describe('an error of the gateway, without configuration, is AWS’s own', () =>
     expect(await send('GET /hang')).toMatchObject({ status: 504, body: '{"message":"Endpoint request timed out"}' });
   });
 
-  test('for a function that is throttled', async () => {
+  test('a throttled function is a 500', async () => {
     const { send } = await failing({ ReservedConcurrentExecutions: 0 });
     expect(await send('GET /any')).toMatchObject({ status: 500, body: '{"message":"Internal server error"}' });
   });
 
-  test('for a function whose permission is missing', async () => {
+  test('a function that the gateway has no permission to invoke is a 500', async () => {
     const { PermissionF: _removed, ...resources } = restApi({ 'ANY /{proxy+}': 'F' });
     const { send, failures } = await gatewayWith(resources, { F: FAILS });
     expect(await send('GET /any')).toMatchObject({ status: 500, body: '{"message":"Internal server error"}' });
@@ -271,26 +271,26 @@ describe('an error of the gateway, without configuration, is AWS’s own', () =>
       "'abc' not a valid key=value pair (missing equal-sign) in Authorization header: 'Bearer abc'.",
       'IncompleteSignatureException',
     ],
-  ])('for an unknown route with %j', async (headers, message, type) => {
+  ])('an unknown route with the headers %j is a 403', async (headers, message, type) => {
     const { send } = await echo();
     const answer = await send('GET /nothing', headers);
     expect(answer).toMatchObject({ status: 403, headers: { 'x-amzn-errortype': type } });
     expect(JSON.parse(answer.body)).toEqual({ message });
   });
 
-  test('for another stage', async () => {
+  test('a path of another stage is a 403', async () => {
     const { port } = await echo();
     const answer = await fetch(`http://127.0.0.1:${port}/other/files/1`);
     expect([answer.status, await answer.text()]).toEqual([403, '{"message":"Forbidden"}']);
   });
 
-  test('for a chunked body', async () => {
+  test('a chunked body is a 500', async () => {
     const { open } = await echo();
     const sent = open('POST /files/1', { 'transfer-encoding': 'chunked' });
     expect(await answerOf(sent.end('x'))).toMatchObject({ status: 500 });
   });
 
-  test('for request line and headers of more than 10,240 bytes', async () => {
+  test('a request line and headers of more than 10,240 bytes together are a 431', async () => {
     const { send, open } = await echo();
     const fixed = open('GET /files/1', { 'x-long': '' });
     // `method`, target, and what node:http adds.
@@ -301,7 +301,7 @@ describe('an error of the gateway, without configuration, is AWS’s own', () =>
     expect((await send('GET /files/1', { 'x-long': 'x'.repeat(left + 1) })).status).toBe(431);
   });
 
-  test('for what is not HTTP', async () => {
+  test('bytes that are not HTTP are a 400', async () => {
     const { port } = await echo();
     const socket = connect(port, '127.0.0.1');
     socket.end('nonsense\r\n\r\n');
@@ -355,7 +355,7 @@ describe('a method that requires an API key', () => {
   });
 });
 
-describe('a body', () => {
+describe('the body of a request', () => {
   const LENGTH = 'exports.handler = async (event) => ({ statusCode: 200, body: String(event.body?.length) })';
   const MIB = 1024 * 1024;
 
@@ -461,7 +461,7 @@ test('a gateway response of a type that is not known is an error at the start', 
   expect(() => readRestApis(deployment)).toThrow('Misspelt: the local gateway does not know MISSING_AUTHENTICATION');
 });
 
-describe('the access log', () => {
+describe('the access log of the gateway', () => {
   const withLog = (Format: string) => {
     const resources = restApi({ 'POST /reply': 'Reply' });
     const [stage] = Object.values(resources).filter(({ Type }) => Type === 'AWS::ApiGateway::Stage');

@@ -29,15 +29,15 @@ test.each([
   expect(checksum(secret)).toBe(sum);
 });
 
-describe('a text that cannot be a key is refused without a read', () => {
+describe('a text that cannot be a key is refused without a read:', () => {
   const key = generateKey('live');
   const flip = (at: number) => key.slice(0, at) + (key[at] === 'a' ? 'b' : 'a') + key.slice(at + 1);
 
-  test('with any one character of the secret or the checksum mistyped', () => {
+  test('a key with any one character of the secret or the checksum mistyped', () => {
     for (let at = 'svc_live_'.length; at < key.length; at++) expect(isWellFormedKey(flip(at))).toBe(false);
   });
 
-  test('with two neighbouring characters of the secret swapped', () => {
+  test('a key with two neighbouring characters of the secret swapped', () => {
     for (let at = 9; at < 51; at++) {
       const swapped = key.slice(0, at) + key[at + 1] + key[at] + key.slice(at + 2);
       expect(isWellFormedKey(swapped)).toBe(swapped === key);
@@ -55,7 +55,7 @@ describe('a text that cannot be a key is refused without a read', () => {
     [key.replace('svc_live_', ''), 'without its prefix'],
     ['svc_live_'.padEnd(58, 'ä'), 'with other letters'],
     ['a'.repeat(100_000), 'endless'],
-  ])('%j (%s)', (text) => {
+  ])('the text %j (%s)', (text) => {
     expect(isWellFormedKey(text)).toBe(false);
   });
 });
