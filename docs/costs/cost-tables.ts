@@ -49,7 +49,7 @@ export function costsOfIdleMonth(): Table {
   const { sweep, canary } = METERED.requests;
   const parts: [string, number][] = [
     [
-      `Alarms: ${alarmMetrics} metrics in them, ${compositeAlarms} over others`,
+      `Alarms: ${alarmMetrics} metrics in alarms, and ${compositeAlarms} composite alarms`,
       costOf('alarmMetric', alarmMetrics) + costOf('compositeAlarm', compositeAlarms),
     ],
     [`Dashboards: ${dashboards}`, costOf('dashboard', dashboards)],
@@ -128,13 +128,17 @@ const count = (amount: number) => amount.toLocaleString('en-US');
 /** Storage, transfer, logs and metrics, which are charged by the amount. */
 export function costsByAmount(): Table {
   const rows: [string, number, string][] = [
-    ['Files kept (and for a week after they were deleted)', costOf('objectStorage', 1), 'GB and month'],
-    ['Rows kept, with point-in-time recovery', costOf('tableStorage', 1) + costOf('tableRecovery', 1), 'GB and month'],
+    ['Storage of files (also for a week after their deletion)', costOf('objectStorage', 1), 'GB and month'],
+    [
+      'Storage of rows, with point-in-time recovery',
+      costOf('tableStorage', 1) + costOf('tableRecovery', 1),
+      'GB and month',
+    ],
     ['Files sent to readers by the CDN', costOf('edgeToViewer', 1), 'GB'],
     ['Answers sent by the API', costOf('edgeToViewer', 1), 'GB'],
     ['Uploads by a form, from the edge to the service', costOf('edgeToOrigin', 1), 'GB'],
     ['Direct uploads, to S3', 0, 'GB'],
-    ['Logs kept (for a month after they were written)', costOf('logKept', 1), 'GB and month'],
+    ['Storage of logs (for a month)', costOf('logKept', 1), 'GB and month'],
     ['A metric of our own, in the hours in which it is written', costOf('metric', 1), 'metric and month'],
   ];
   return { head: ['What', 'Price', 'For one'], rows: rows.map(([what, usd, unit]) => [what, `$${usd}`, unit]) };

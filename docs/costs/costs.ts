@@ -54,7 +54,7 @@ const gatewayRequests = ({ apiRequests, invocations }: Use) => apiRequests - (in
 function lambdaCost({ invocations }: Use): number {
   return Object.entries(invocations).reduce((sum, [name, count]) => {
     const memoryMb = METERED.stock.memoryMb[name];
-    if (memoryMb === undefined) throw new Error(`the record has no memory of the function ${name}`);
+    if (memoryMb === undefined) throw new Error(`the record does not say how much memory the function ${name} has`);
     const seconds = (ASSUMPTIONS.billedMsOf[name] ?? ASSUMPTIONS.billedMs) / 1_000;
     return sum + costOf('invocation', count) + costOf('gigabyteSecond', (count * seconds * memoryMb) / 1_024);
   }, 0);

@@ -138,7 +138,7 @@ export type SavedQueryName = keyof typeof SAVED_QUERIES;
 /** The values that a parameter may have: ids, addresses and key prefixes. Other characters could change the query. */
 const PARAMETER = /^[\w.:=-]{1,128}$/;
 
-/** The text of a query with its parameter. @throws Error for a value that is no id, address or prefix. */
+/** The text of a query with its parameter. @throws Error when the value is not an id, an address or a prefix. */
 export function queryText(name: SavedQueryName, value?: string): string {
   const { text, parameter }: SavedQuery = SAVED_QUERIES[name];
   if (parameter === undefined) return text;
