@@ -25,7 +25,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'open-canary': openCanary,
 };
 
-/** A command as it is typed. */
+/** The command line of a command: its name, arguments and options. */
 export function usageOf(name: string, { arguments: args, takesDryRun, takesHours }: Command): string {
   const options = [...(takesDryRun ? ['[--dry-run]'] : []), ...(takesHours ? ['[--hours <n>]'] : [])];
   return [name, ...args, ...options].join(' ');

@@ -1,7 +1,7 @@
 /**
- * Simulates uploads of one account that begin at the same moment, and what giving out their places in the listing costs them
- * (decision 0024). Run it with `node bench/concurrent-uploads.ts`; it prints one table for each way in which a database treats
- * transactions that overlap on one item:
+ * Simulates uploads of one account that begin at the same moment, and counts what it costs to give each of them its place in the
+ * listing (decision 0024). Run it with `node bench/concurrent-uploads.ts`; it prints one table for each way in which a database
+ * treats transactions that overlap on one item:
  * - DynamoDB cancels all but the first of them (`TransactionConflict`), and refuses single writes of the item meanwhile;
  * - DynamoDB Local carries out one after the other.
  *
@@ -41,7 +41,7 @@ type Outcome = 'done' | 'stale' | 'conflict';
 class Account {
   readonly clock = new Clock();
   nextSeq = 0;
-  /** By span of time: when its first turn was taken, and how many were. */
+  /** For each span of time, when its first turn was taken, and how many turns were taken in it. */
   readonly #turns = new Map<number, { readonly firstAt: number; taken: number }>();
   #busyUntil = 0;
   readonly #cancels: boolean;
@@ -79,7 +79,7 @@ class Account {
     await this.writeOther(1);
     return turnAt;
   }
-  /** A write of the account's row alone. @returns the seq that it took; undefined when a transaction was at work on the row. */
+  /** A write of the account's row alone. @returns the seq that it took; undefined when a transaction held the row at that time. */
   async take(): Promise<number | undefined> {
     this.cost.writeUnits += 1;
     const isRefused = this.#cancels && this.#busyUntil > this.clock.now;
@@ -133,7 +133,8 @@ async function takeSeq(account: Account): Promise<void> {
 const TWO_ITEMS = { items: 2, indexes: 1 };
 
 /**
- * The first attempt uses the account as it was read first. @param react  waits after a failure, and says what to try next.
+ * The first attempt uses the state of the account that was read at the beginning. @param react waits after a failure, and says what
+ * to try next.
  */
 async function optimistic(
   account: Account,
@@ -199,7 +200,7 @@ const VARIANTS: Record<string, (account: Account) => Promise<void>> = {
   },
 };
 
-/** @returns the means of an upload, of `clients` that each make `each` uploads one after the other. */
+/** Lets `clients` clients each make `each` uploads, one after the other. @returns the means for one upload. */
 async function simulate(
   upload: (account: Account) => Promise<void>,
   { clients, each, runs }: { clients: number; each: number; runs: number },

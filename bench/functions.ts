@@ -18,7 +18,7 @@ const ROOT = join(import.meta.dirname, '..');
 /** Runs of each bundle. They take turns, so that other load on the machine affects all of them. */
 const RUNS = 9;
 
-/** The functions that are measured, by the event that each is sent; those without one are only loaded. */
+/** The measured functions, each with the event that it is sent. A function without an event is only loaded. */
 const FUNCTIONS = {
   getFile: { httpMethod: 'GET', pathParameters: { id: FILE } },
   health: { httpMethod: 'GET' },
@@ -96,7 +96,7 @@ async function bundleAll(dir: string): Promise<string> {
   return program;
 }
 
-/** Leaves out what is done ahead of the first request. */
+/** Leaves out the warm-up, which does work before the first request. */
 const noWarmUp: Plugin = {
   name: 'no-warm-up',
   setup({ onLoad }) {

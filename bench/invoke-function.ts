@@ -10,14 +10,14 @@ export interface Invoked {
   readonly warmUpCpu: number;
   readonly firstMs: number;
   readonly firstCpu: number;
-  /** The mean of the last requests, at the age of a real process: a few hundred requests. */
+  /** The mean of the measured requests. By then the process has served a few hundred requests, like a process in use. */
   readonly warmMs: number;
   readonly warmCpu: number;
 }
 
 type Handler = (event: object, context: object) => Promise<{ readonly statusCode: number }>;
 
-/** Requests before the function is warm, and those that are measured then. */
+/** How many requests warm the function up, and how many are measured after that. */
 const AGE = { warmUp: 200, measured: 200 };
 /** The runtime asks for the first event, and Lambda sends it. */
 const BEFORE_FIRST_MS = 100;

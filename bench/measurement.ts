@@ -31,7 +31,7 @@ export function toTable(measurements: readonly Measurement[]): string {
   return ['| | Measured | Compared in the same run | Ratio |', '| --- | ---: | --- | ---: |', ...rows].join('\n');
 }
 
-/** Rounds to three significant digits, which suffice for what differs from run to run; integers stay as they are. */
+/** Rounds to three significant digits, which suffice because the values differ from run to run; integers stay as they are. */
 export function readable(value: number): string {
   const rounded = Number.isInteger(value) ? value : Number(value.toPrecision(3));
   return rounded.toLocaleString('en-US', { maximumSignificantDigits: 12 });

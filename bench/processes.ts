@@ -31,7 +31,7 @@ const [TICK_MS, PAGE_BYTES] = [10, 4_096];
 function readProcess(pid: number): (Use & { pid: number; parent: number })[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The fields after the name, which may hold spaces: the third of all is the first here.
+    // The name is the second field and may hold spaces, so the line is cut after it. The first field here is the third of the line.
     const fields = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')

@@ -5,7 +5,10 @@ import { parentPort } from 'node:worker_threads';
 
 /** A client in a thread of its own, because the servers that it measures run in the main thread. */
 
-/** The order to the thread: send a form with one file. It posts a message when the form is answered, with the error if there is one. */
+/**
+ * The order to the thread: send a form with one file. When the form is answered, the thread posts a message, which holds the
+ * error if there is one.
+ */
 export interface Sending {
   readonly url: string;
   readonly authorization: string;

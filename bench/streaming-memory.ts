@@ -9,7 +9,7 @@ import { type BenchedService, newKey, withLocalService } from './local-service.t
 import type { Measurement } from './measurement.ts';
 
 const MIB = 1024 * 1024;
-/** Simultaneous uploads, and by how many MB over idle the process may grow meanwhile. */
+/** How many uploads run at the same time, and how many MB more than an idle process the process may use meanwhile. */
 const LOADS = [
   { uploads: 8, fileBytes: 100 * MIB, growthMaxMb: 150 },
   // All places of one environment, which has 2 GB of memory.

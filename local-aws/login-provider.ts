@@ -11,7 +11,8 @@ export function isLoginProviderSecret({ metadata }: Resource): boolean {
 
 /**
  * Starts the identity provider, and puts its addresses and a new client into the secret.
- * @param options  Users come back to `appUrl`, to any resource of the APIs that is called `callback`.
+ * @param options  After a login, users return to `appUrl`. The provider accepts the path of every resource of the APIs whose last
+ *   part is `callback`.
  */
 export async function startLoginProvider(options: {
   readonly deployment: Deployment;

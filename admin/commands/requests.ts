@@ -8,7 +8,10 @@ import { rowLine } from './text.ts';
 /** The beginning of a key, which its owner sees in the list of keys. If the operator gives a whole key, only this part is used. */
 const KEY_PREFIX = /^svc_(?:live|test)_\w{3}/;
 
-/** Finds the log lines of requests by what a person who complains can give: an e-mail address, a key prefix, an id or an IP address. */
+/**
+ * Finds the log lines of requests by something that a person can name in a complaint: an e-mail address, a key prefix, an id or
+ * an IP address.
+ */
 export const requests: Command = {
   arguments: ['<account | key prefix | request id | file id | address>'],
   meaning: 'Show requests of the last 24 hours, how they were answered, and why',

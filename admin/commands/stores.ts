@@ -29,6 +29,6 @@ export const stores = {
   sessions: sessionStore,
 };
 
-/** The base URLs of links: first the one in the links of the API, then the one under cloudfront.net, whose links work, too. */
+/** The base URLs of links: first the one that the API puts into links, then the one under cloudfront.net, which works too. */
 export const cdnUrls = [required('CDN_URL'), required('CDN_DISTRIBUTION_URL')] as const;
 export const defaultStorageLimitBytes = limit('STORAGE_LIMIT_BYTES');

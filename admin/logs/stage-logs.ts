@@ -14,9 +14,10 @@ export interface StageLogs {
   /** Runs a saved query over the last `hours`. @param value  the value of the query's parameter, if it has one. */
   run(name: SavedQueryName, value: string | undefined, hours: number): Promise<LogRow[]>;
   /**
-   * Runs `act` and records it in the audit trail (decision 0035). It writes a line `begun` first; if that fails, it does not run `act`.
-   * Afterwards it writes `done` or `failed`. If that cannot be written, it gives the operator the line, to be noted by hand; the result
-   * stays the same. If the line is missing, the command died or could not write it, and may have done `act`.
+   * Runs `act` and records it in the audit trail (decision 0035). It writes a line `begun` first; if that fails, it does not run
+   * `act`. Afterwards it writes `done` or `failed`. If that cannot be written, it shows the operator the line, to be noted by hand;
+   * the result stays the same. A `begun` without a second line means that the command died or could not write the second line;
+   * `act` may have run.
    * @throws AuditTrailError when the trail cannot be written; and every error of `act`.
    */
   audited<T>(event: AuditEvent, fields: Readonly<Record<string, unknown>>, act: () => Promise<T>): Promise<T>;

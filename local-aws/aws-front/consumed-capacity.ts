@@ -19,8 +19,8 @@ const READS = new Set(['GetItem', 'Query', 'Scan', 'BatchGetItem']);
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems']);
 
 /**
- * The capacity that a call consumed, from its answer. For a read that finds nothing the engine reports nothing; DynamoDB charges the
- * smallest read, and so does this.
+ * The capacity that a call consumed, from its answer. For a read that finds nothing, the engine reports no capacity, but DynamoDB
+ * charges the smallest read; so this function counts the smallest read.
  * @param isStrong  whether the request asked for `ConsistentRead`.
  * @param tables  the tables of the request, each as often as the request names it.
  */
@@ -56,8 +56,8 @@ function transactionConsumption(capacity: ConsumedCapacity, tables: readonly str
 }
 
 /**
- * What a refused write costs. DynamoDB charges a failed condition as a write of the existing item, and a cancelled transaction
- * as one that succeeded. The engine says neither, so each item is counted as one of at most 1 KB.
+ * What a refused write costs. DynamoDB charges a failed condition as a write of the existing item, and a cancelled transaction as
+ * one that succeeded. The engine reports neither cost, so each item is counted as one of at most 1 KB.
  */
 export function refusedConsumption(operation: string, errorType: string, tables: readonly string[]): Consumption[] {
   const isCancelled = errorType.endsWith('TransactionCanceledException');

@@ -127,7 +127,7 @@ interface WebProcess {
 }
 
 /**
- * Starts `node index.js` with the environment of the function alone, and resolves when it listens.
+ * Starts `node index.js` with only the environment variables of the function, and resolves when it listens.
  * @throws Error when it ends first, or does not listen in time.
  */
 async function startWebProcess(

@@ -17,7 +17,10 @@ export interface PublishedObject {
   readonly file?: StoredFile;
 }
 
-/** Finds the object under a public key, by its owner tag; undefined when there is none, or we did not write it. */
+/**
+ * Finds the object under a public key, and its owner by the tag of the object.
+ * @returns undefined when there is no object, or when the service did not write it.
+ */
 export async function findPublished(stores: TakingDownStores, key: string): Promise<PublishedObject | undefined> {
   const owner = parseOwner((await stores.inventory.ownerTag(key)) ?? '');
   if (!owner) return undefined;
@@ -27,7 +30,7 @@ export async function findPublished(stores: TakingDownStores, key: string): Prom
 
 /**
  * Makes a link dead, whichever account owns it. The file is deleted as its owner would delete it, so that the books stay right;
- * then the object is removed, even if the deletion left that to the sweeper. Harmless twice.
+ * then the object is removed, even if the deletion left that to the sweeper. It does no harm to run this twice.
  */
 export async function takeDown(
   stores: TakingDownStores,

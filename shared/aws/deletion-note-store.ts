@@ -4,7 +4,10 @@ import { dynamoDb, failedCondition, readSet, readText, tableName } from './dynam
 import { fileAt } from './file-items.ts';
 import { writeItem } from './transactions.ts';
 
-/** The partition key of a note is this text and the number of its shard; other rows of the table have the id of their account there. */
+/**
+ * The partition key of a note is this text and the number of its shard; other rows of the table have the id of their account
+ * there.
+ */
 const PARTITION = '#deletions#';
 
 /**
@@ -12,7 +15,8 @@ const PARTITION = '#deletions#';
  * the sweeper finds them without an index.
  */
 export const deletionNoteStore: DeletionNoteStore = {
-  // When the note of the account is full, the file goes into one of 16 more; and when that is full as well, into one of its own.
+  // The file goes into the note of its account; if that is full, into one of 16 further notes; if that is full, into a note of its
+  // own.
   async add({ accountId, id }, now) {
     const first = `${sortable(now - (now % NOTE_MS))}#${accountId}`;
     for (const noteId of [first, `${first}#${id.slice(-1)}`, `${first}#${id}`]) {

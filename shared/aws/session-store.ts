@@ -89,8 +89,8 @@ async function read(tokenHash: string): Promise<Item | undefined> {
 const readTime = (item: Item, name: string) => readNumber(item, name) * 1_000;
 
 /**
- * Writes the session together with the list that holds it. A later end of all sessions finds it in that list; an earlier
- * suspension of the account prevents it.
+ * Writes the session together with the list that holds it. If all sessions are ended later, this one is found in that list. If the
+ * account was suspended before, the write fails.
  */
 async function tryToAdd(session: Session, known: SessionList | undefined, deadlineAt: number) {
   const { TableName, Key } = sessionAt(session.tokenHash);
@@ -149,7 +149,7 @@ async function listOf(accountId: string): Promise<SessionList | undefined> {
 }
 
 /**
- * The row of the list after a session was added.
+ * Makes the row that the list has after this session is added.
  * @returns the row, and the oldest sessions beyond the maximum, which the same transaction must end.
  */
 function listWith(

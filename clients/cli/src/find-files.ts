@@ -8,7 +8,7 @@ import { printable } from './terminal.ts';
 
 /** What `upload` sends as one file. */
 export interface LocalFile {
-  /** The path as it was given, or below the folder that was given; `-` for standard input. */
+  /** The path as the user gave it, or the path of a file in a folder that the user gave; `-` for standard input. */
   readonly path: string;
   readonly name: string;
   /** In bytes; undefined for a pipe. */

@@ -53,7 +53,7 @@ class ProgressBar implements ProgressReport {
     process.once('exit', () => this.#bar.stop());
   }
 
-  /** @param columns  how many characters there is room for. */
+  /** The text of the line. @param columns  how many characters fit into it. */
   #line(columns: number): string {
     const sent = [...this.#bytes.values()].reduce((sum, bytes) => sum + bytes, 0);
     const total = this.#totalBytes;
@@ -142,7 +142,7 @@ class ProgressLines implements ProgressReport {
 
   waits(wait: Wait): void {
     this.#waits.mention(wait);
-    // A wait was just mentioned, and is no slow upload.
+    // The line about the wait was just printed, so no line about a slow upload follows before the wait is over.
     this.#mentionedAt = Math.max(this.#mentionedAt, Date.now() + wait.seconds * 1_000);
   }
 

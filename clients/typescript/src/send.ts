@@ -56,7 +56,7 @@ export async function send(exchange: Exchange): Promise<Answer> {
     if (unreadable instanceof FileHostingError) throw unreadable;
     if (unreadable) throw new FileHostingError('unreadable', { cause: unreadable });
     const { code, cause: reason = cause } = cause as Error & { readonly code?: string };
-    // Node says it in the cause of the error, Deno in the error itself, Bun in its code.
+    // Node reports a redirect in the cause of the error, Deno in the error itself, Bun in its code.
     const isRedirect = /redirect/i.test(`${code} ${reason}`);
     throw new FileHostingError(isRedirect ? 'invalid_response' : 'network_error', { cause });
   } finally {

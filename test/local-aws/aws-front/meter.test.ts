@@ -145,7 +145,7 @@ describe('the calls of one request', () => {
     return own;
   };
 
-  test('are those with its trace id, even beside other requests, and can be taken once', async () => {
+  test('are found by its trace id, even while other requests run, and can be taken once', async () => {
     const [one, two] = ['1-00000001-aaaaaaaaaaaaaaaaaaaaaaaa', '1-00000002-aaaaaaaaaaaaaaaaaaaaaaaa'];
     const read = new GetItemCommand({ TableName: TABLE, Key });
     await Promise.all([traced(one).send(read), traced(two).send(read), traced(one).send(read), client.send(read)]);
@@ -157,7 +157,7 @@ describe('the calls of one request', () => {
     expect(front.meter.take(one).calls).toEqual([]);
   });
 
-  test('without a trace id are taken together', async () => {
+  test('that have no trace id are taken by a call without an id', async () => {
     front.meter.take();
     await client.send(new GetItemCommand({ TableName: TABLE, Key }));
     expect(front.meter.take().calls).toMatchObject([{ operation: 'GetItem', status: 200 }]);

@@ -136,7 +136,7 @@ describe('a login', () => {
   });
 });
 
-describe('what the provider refuses', () => {
+describe('the provider refuses', () => {
   async function exchange(change: { code?: string; verifier?: string; secret?: string }): Promise<unknown> {
     const parameters = await callback('a@x.org');
     const code = change.code ?? parameters.get('code') ?? '';
@@ -156,7 +156,7 @@ describe('what the provider refuses', () => {
     expect(error).toMatchObject({ code });
   });
 
-  test('a code the second time', async () => {
+  test('a code that was redeemed before', async () => {
     const parameters = await callback('a@x.org');
     const redeem = () =>
       client().validateAuthorizationCode(
@@ -176,7 +176,7 @@ describe('what the provider refuses', () => {
     expect(response.headers.get('location')).toContain('error=invalid_request');
   });
 
-  test('a callback that is not registered, without going there', async () => {
+  test('a callback that is not registered, without a redirect to it', async () => {
     const url = authorizationUrl({ state: 's', verifier: generateCodeVerifier() });
     url.searchParams.set('redirect_uri', 'http://localhost:1/callback');
     const response = await fetch(url, { redirect: 'manual' });
@@ -184,7 +184,7 @@ describe('what the provider refuses', () => {
     expect(await response.text()).toContain('redirect_uri');
   });
 
-  test('a form of an unknown login', async () => {
+  test('the form of an unknown login', async () => {
     const response = await fetch(`${provider.issuer}/login/guess`, {
       method: 'POST',
       body: new URLSearchParams({ email: 'a@x.org' }),

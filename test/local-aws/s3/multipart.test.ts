@@ -102,7 +102,7 @@ describe('a completion', () => {
     expect(await head('refused')).toMatchObject({ ContentLength: LAST.length });
   });
 
-  test('with If-None-Match: * keeps what is there, and the upload', async () => {
+  test('a completion with If-None-Match: * is refused when the object exists, and the object and the upload stay', async () => {
     const late = await create('taken');
     const part = await send(late, 1, LAST);
     await s3.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'taken', Body: 'before' }));

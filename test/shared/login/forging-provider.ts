@@ -23,7 +23,10 @@ export interface ForgingProvider {
   keys: { status: number; body: unknown };
 }
 
-/** A provider that answers what a test wants, also what a real one would never answer. The signatures of its tokens are real. */
+/**
+ * A provider that gives the answers that a test wants, even answers that a real provider would never give. The signatures of its
+ * tokens are real.
+ */
 export async function startForgingProvider(): Promise<ForgingProvider> {
   const server = createServer(async (request, response) => {
     if (request.url?.startsWith('/keys')) {
