@@ -46,11 +46,13 @@ export async function deleteFile(
   deleting: Deleting,
   clock: () => number = Date.now,
 ): Promise<void> {
+  let isNoted = deleting.isNoted ?? false;
   for (let tries = 0; tries < TRIES; tries++) {
     checkDeadline(deleting);
     const row = await (tries === 0 && deleting.row ? deleting.row : findRow(stores, ref));
     if (row?.state === 'ready') {
-      if (tries === 0 && !deleting.isNoted) await stores.notes.add(ref, clock());
+      if (!isNoted) await stores.notes.add(ref, clock());
+      isNoted = true;
       const hasObjects = !(await tryNow(row, () => removeObjects(stores, row)));
       const left = hasObjects ? { dueAt: clock() + SWEEPER_WAITS_MS } : undefined;
       if ((await stores.releases.releaseFile(row, { left, now: clock() }, deleting)) === 'released') return;

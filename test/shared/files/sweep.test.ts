@@ -355,6 +355,25 @@ test('a deletion that dies after it was noted is repeated by the sweeper, and it
   await expectBalance(service, accountId, { files: 1, bytes: 5 });
 });
 
+test('a deletion that finds a ticket which becomes a file meanwhile is noted as well', async () => {
+  const accountId = await newAccount(service);
+  const ticket = await newTicket(service, accountId, 5);
+  const ref = { accountId, id: ticket.id };
+  const pending = await stores.files.get(ref);
+  await put(ticket, 'hello');
+  await completeUpload(stores, ref, inTime());
+  const releases = {
+    ...stores.releases,
+    releaseFile: () => Promise.reject(new Error('died')),
+  };
+  const deleting = { ...inTime(), row: Promise.resolve(pending) };
+  await expect(deleteFile({ ...stores, releases }, ref, deleting)).rejects.toThrow('died');
+  expect(await sweepAt(service, Date.now() + 60_000)).toMatchObject({ swept: { deleted: 1 }, failed: 0 });
+  // Until the ticket ends, its row stays, and so does what its PUT has brought.
+  await sweepLater(service);
+  await expectBalance(service, accountId, { files: 0, bytes: 0 });
+});
+
 describe('the deletions that an account notes within five seconds', () => {
   const now = Date.now() - 3_600_000;
   const accountId = randomUUID();
