@@ -243,6 +243,25 @@ describe('the audit trail', () => {
     });
   });
 
+  test('has no refused login among the requests of a key that the client has named in its user agent', async () => {
+    const before = await run('by-key-prefix');
+    const at = Date.now();
+    await fetch(`${service.urls.base_url}/auth/google/callback?state=a&code=b`, {
+      redirect: 'manual',
+      headers: { 'user-agent': `x key_prefix":"${asked['by-key-prefix']}"` },
+    });
+    const [group = ''] = service.logGroups.names.filter((name) => name.includes('-AuditLog'));
+    await expect
+      .poll(() =>
+        service.logGroups
+          .between(group, at, Date.now())
+          .map(({ message }) => message)
+          .join(),
+      )
+      .toContain('login_refused');
+    expect(await run('by-key-prefix')).toEqual(before);
+  });
+
   test('has a refused login, with its reason', async () => {
     const at = Date.now();
     await fetch(`${service.urls.base_url}/auth/google/callback?state=a&code=b`, { redirect: 'manual' });
