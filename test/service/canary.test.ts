@@ -1,8 +1,10 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Template } from '../../local-aws/service.ts';
 import { valuesInLog } from '../support/alarms.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
-import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { resourcesOf } from '../support/synthesize-stage.ts';
 import { withFault } from '../support/with-fault.ts';
 
 /** Tests the canary on the local service. test/service/alarms.test.ts tests its alarm, and test/admin its key. */
@@ -55,6 +57,27 @@ test('reports the steps that fail, and still runs the others', async () => {
   expect(failed).toEqual(['form']);
   const lines = service.logs.filter((line) => line.includes('canary step failed'));
   expect(lines.at(-1)).toMatch(/POST api: 503 .*service_unavailable.* \(request [\w-]+\)/);
+});
+
+/** Makes the gateway refuse every request for the health, as it refuses those above its throttle. */
+function stopHealth(templates: Record<string, Template>): void {
+  const [stage] = Object.values(templates).flatMap((template) => resourcesOf(template, 'AWS::ApiGateway::Stage'));
+  const settings = stage?.Properties?.MethodSettings as object[];
+  settings.push({ HttpMethod: 'GET', ResourcePath: '/~1health', ThrottlingRateLimit: 0 });
+}
+
+test('does not fail when strangers have used up what the gateway admits to the health', async () => {
+  const flooded = await startTestService({}, { mayBreakApi: true, edit: stopHealth });
+  const admin = operatorOf(flooded);
+  try {
+    await admin.putCanaryKey((await flooded.newAccount()).key);
+    const { payload } = await flooded.invoke('CanaryFunction', { time: LATER });
+    expect(JSON.parse(payload)).toEqual([]);
+    expect(flooded.logs.filter((line) => line.includes('health not checked')).at(-1)).toContain('429');
+  } finally {
+    admin.close();
+    await flooded.close();
+  }
 });
 
 test('deletes the file of a run that died, but not one that another run is still working with', async () => {
