@@ -113,7 +113,10 @@ export const INVARIANTS: readonly Invariant[] = [
       'A file is charged once and given back once, however many requests and sweepers settle, complete, delete or sweep it at the same time.',
     enforcedIn: ['shared/aws/settlement-store.ts', 'shared/aws/transactions.ts'],
     tests: [
-      ['test/shared/files/upload.test.ts', 'the same upload several times at the same time charges it once'],
+      [
+        'test/shared/files/upload.test.ts',
+        'several attempts to settle the same upload at the same time charge it once',
+      ],
       [
         'test/service/accounting.test.ts',
         'one of several simultaneous deletions of a file succeeds, and frees its bytes once',

@@ -586,24 +586,27 @@ describe('cancelling a ticket', () => {
     },
   );
 
-  test.each([1, 2, 3, 4, 5])('at the same time as completing and the event, one of them wins (%i)', async () => {
-    const accountId = await newAccount(service);
-    const ticket = await newTicket(service, accountId, 5);
-    await put(ticket, 'hello');
-    const [completed, cancelled] = await Promise.allSettled([
-      complete(accountId, ticket.id),
-      cancel(accountId, ticket.id),
-      event(accountId, ticket.id),
-    ]);
-    // A cancel that meets a ready file deletes it: then both may succeed.
-    expect([completed.status, cancelled.status]).toContain('fulfilled');
-    if (cancelled.status === 'rejected') expect(cancelled.reason).toMatchObject({ code: 'not_found' });
-    if (completed.status === 'rejected')
-      expect(completed.reason).toMatchObject({ code: /not_found|upload_incomplete/ });
-    await sweepLater(service);
-    const isThere = cancelled.status === 'rejected';
-    await expectBalance(service, accountId, isThere ? { files: 1, bytes: 5 } : { files: 0, bytes: 0 });
-  });
+  test.each([1, 2, 3, 4, 5])(
+    'a cancellation, a completion and the event of the bucket at the same time leave one file, or nothing (%i)',
+    async () => {
+      const accountId = await newAccount(service);
+      const ticket = await newTicket(service, accountId, 5);
+      await put(ticket, 'hello');
+      const [completed, cancelled] = await Promise.allSettled([
+        complete(accountId, ticket.id),
+        cancel(accountId, ticket.id),
+        event(accountId, ticket.id),
+      ]);
+      // A cancel that meets a ready file deletes it: then both may succeed.
+      expect([completed.status, cancelled.status]).toContain('fulfilled');
+      if (cancelled.status === 'rejected') expect(cancelled.reason).toMatchObject({ code: 'not_found' });
+      if (completed.status === 'rejected')
+        expect(completed.reason).toMatchObject({ code: /not_found|upload_incomplete/ });
+      await sweepLater(service);
+      const isThere = cancelled.status === 'rejected';
+      await expectBalance(service, accountId, isThere ? { files: 1, bytes: 5 } : { files: 0, bytes: 0 });
+    },
+  );
 });
 
 test('a ticket settles although the limit was lowered since, because its size is charged already', async () => {
@@ -624,7 +627,7 @@ test('a ticket settles although the limit was lowered since, because its size is
 });
 
 describe('a reservation that loses all its answers', () => {
-  test.each(['error-after', 'error-before'] as const)('(%s) is given back', async (effect) => {
+  test.each(['error-after', 'error-before'] as const)('is given back (%s)', async (effect) => {
     const accountId = await newAccount(service);
     service.front.faults.add({ match: { operation: 'TransactWriteItems' }, effect, times: 3 });
     await expect(newTicket(service, accountId, 5)).rejects.toMatchObject({ code: 'service_unavailable' });

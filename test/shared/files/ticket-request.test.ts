@@ -6,7 +6,7 @@ const MAX = 100;
 const BODY = { name: 'a.txt', mime_type: 'text/plain', size_bytes: 5 };
 const CHECKSUM = createHash('sha256').update('hello').digest('base64');
 
-describe('a ticket may be asked for', () => {
+describe('a ticket may be requested', () => {
   test.each([0, 1, MAX - 1, MAX])('for %i bytes', (size_bytes) => {
     expect(parseTicketRequest({ ...BODY, size_bytes }, MAX).sizeBytes).toBe(size_bytes);
   });
@@ -31,7 +31,7 @@ describe('a ticket may be asked for', () => {
   });
 });
 
-describe('a ticket may not be asked for', () => {
+describe('a ticket may not be requested', () => {
   test.each([
     ['without a name', { name: undefined }],
     ['with a name that is not a string', { name: 5 }],

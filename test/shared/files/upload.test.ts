@@ -204,7 +204,7 @@ describe('settling an upload', () => {
     await expectBalance(service, accountId, isSettled ? { files: 1, bytes: 5 } : { files: 0, bytes: 0 });
   });
 
-  test('the same upload several times at the same time charges it once', async () => {
+  test('several attempts to settle the same upload at the same time charge it once', async () => {
     const accountId = await newAccount(service);
     const staged = await stage(service, accountId, chunks('hello'));
     const outcomes = await Promise.allSettled([1, 2, 3].map(() => settleUpload(stores, staged, inTime())));

@@ -71,7 +71,7 @@ describe('a login', () => {
   });
 
   test.each(['https://accounts.google.com', 'accounts.google.com'])(
-    'finds the same account when Google writes its name as %s',
+    'finds the same account when Google names itself as the issuer %s',
     async (iss) => {
       const provider = { issuer: 'https://accounts.google.com' };
       const outcome = await logIn({ claims: { iss }, provider, parameters: { iss: [iss] } });

@@ -10,7 +10,7 @@ const LOCAL = {
   jwks_uri: 'http://127.0.0.1:9000/jwks',
 };
 
-test('a secret that has only a client stands for Google', () => {
+test('a secret that has only a client means the provider Google', () => {
   const provider = parseLoginProvider(CLIENT);
   expect(provider).toEqual({
     clientId: 'id',
@@ -24,7 +24,7 @@ test('a secret that has only a client stands for Google', () => {
   expect(isGoogle(provider)).toBe(true);
 });
 
-test('a provider other than Google is described completely, and has one spelling', () => {
+test('a provider other than Google is described completely, and its issuer has only one spelling', () => {
   const provider = parseLoginProvider({ ...CLIENT, ...LOCAL });
   expect(provider).toMatchObject({ tokenEndpoint: LOCAL.token_endpoint });
   expect(issuerSpellings(provider)).toEqual([LOCAL.issuer]);

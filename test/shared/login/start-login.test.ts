@@ -37,7 +37,7 @@ describe('starting a login', () => {
     expect(new Set(all).size).toBe(8);
   });
 
-  test('many times leaves only the five newest attempts open', () => {
+  test('leaves only the five newest attempts open when it happens many times', () => {
     const states: string[] = [];
     let cookies: Cookie[] = [{ name: 'other', value: 'x' }];
     for (let i = 0; i < 8; i++) {

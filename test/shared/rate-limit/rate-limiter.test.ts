@@ -166,7 +166,7 @@ describe('a request costs', () => {
     expect(proxy.calls).toEqual(['UpdateItem']);
   });
 
-  test('one write in a process that has seen the one before, whether it uses a shared slot or opens the next', async () => {
+  test('one write in a process that has seen the previous request, whether it uses a shared slot or opens the next slot', async () => {
     const request = subject(SHARED_SLOTS, 1);
     await request(START);
     proxy.calls.length = 0;
@@ -208,7 +208,7 @@ describe('a request costs', () => {
     [121, 1],
     [240, 1],
     [1_000_000, 1],
-  ])('with a limit of %i used up, at most that many write units: %i', async (limit, units) => {
+  ])('when a limit of %i is used up, at most %i write units', async (limit, units) => {
     const key = rateKey('lists', limit, crypto.randomUUID());
     const policy = ratePolicy(limit);
     const process = { store, memory: new LimiterMemory() };
