@@ -210,12 +210,28 @@ function hashOf(text: string): string {
   return `sha256 ${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
 }
 
-const REGION = /^[a-z]{2}(-[a-z]+)+-\d$/;
-const ACCOUNT = /^\d{12}$/;
-const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/;
-const EMAIL = /^[^\s@,]+@[^\s@,]+$/;
-const CERTIFICATE_ARN = /^arn:aws:acm:us-east-1:\d{12}:certificate\/\S+$/;
-const WEB_ACL_ARN = /^arn:aws:wafv2:us-east-1:\d{12}:global\/webacl\/\S+$/;
+/** A text that a setting may be. */
+interface Kind {
+  readonly pattern: RegExp;
+  /** What it is, as an error says it. */
+  readonly what: string;
+}
+
+const REGION: Kind = { pattern: /^[a-z]{2}(-[a-z]+)+-\d$/, what: 'a Region, such as "eu-central-1"' };
+const ACCOUNT: Kind = { pattern: /^\d{12}$/, what: 'a text of twelve digits' };
+const DOMAIN: Kind = {
+  pattern: /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/,
+  what: 'a domain name in lower case, such as "example.com"',
+};
+const EMAIL: Kind = { pattern: /^[^\s@,]+@[^\s@,]+$/, what: 'one e-mail address' };
+const CERTIFICATE_ARN: Kind = {
+  pattern: /^arn:aws:acm:us-east-1:\d{12}:certificate\/\S+$/,
+  what: 'the ARN of an ACM certificate in us-east-1',
+};
+const WEB_ACL_ARN: Kind = {
+  pattern: /^arn:aws:wafv2:us-east-1:\d{12}:global\/webacl\/\S+$/,
+  what: 'the ARN of a web ACL of scope CLOUDFRONT, in us-east-1',
+};
 /** Lambda holds 4 KB of variables for a function. The others of the login need less than half of it. */
 const ALLOW_LIST_MAX_BYTES = 2_000;
 
@@ -230,7 +246,7 @@ export function readStage(name: StageName, settings: StageSettings): StageConfig
   if (settings.account !== undefined) check.text('account', settings.account, ACCOUNT);
   const { streaming } = settings;
   if (streaming !== 'off') {
-    check.names('streaming', streaming, ['environments']);
+    check.names('streaming', streaming, ['environments'], 'off');
     // Source: Lambda API reference, "ScalingConfig" of a Web Function's endpoint.
     check.number('streaming.environments', streaming.environments, 2, 10_000);
   }
@@ -247,7 +263,7 @@ export function readStage(name: StageName, settings: StageSettings): StageConfig
     canary: check.choice('canary', settings.canary ?? true, [true, false]),
     monthlyBudgetUsd: budgetOf(check, settings),
     appDomain: domainOf(check, 'appDomain', settings.appDomain),
-    cdnDomain: domainOf(check, 'cdnDomain', settings.cdnDomain),
+    cdnDomain: cdnDomainOf(check, settings),
     priceClass: check.choice('priceClass', settings.priceClass ?? 'all', ['all', '200', '100']),
     firewall: firewallOf(check, settings.firewall),
     streaming: streaming === 'off' ? undefined : streaming,
@@ -266,10 +282,10 @@ function limitsOf(check: Check, limits: NonNullable<StageSettings['limits']>): S
 
 function allowListsOf(check: Check, who: StageSettings['whoMayLogIn']): StageConfig['allowLists'] {
   if (who === EVERYONE) return { ALLOWED_EMAIL_DOMAINS: undefined, ALLOWED_EMAILS: EVERYONE };
-  check.names('whoMayLogIn', who, ['domains', 'emails']);
+  check.names('whoMayLogIn', who, ['domains', 'emails'], EVERYONE);
   const { domains = [], emails = [] } = who;
-  for (const [index, domain] of domains.entries()) check.text(`whoMayLogIn.domains[${index}]`, domain, DOMAIN);
-  for (const [index, email] of emails.entries()) check.text(`whoMayLogIn.emails[${index}]`, email, EMAIL);
+  check.texts('whoMayLogIn.domains', domains, DOMAIN);
+  check.texts('whoMayLogIn.emails', emails, EMAIL);
   const [joinedDomains, joinedEmails] = [domains.join(','), emails.join(',')];
   const bytes = Buffer.byteLength(joinedDomains + joinedEmails);
   if (bytes > ALLOW_LIST_MAX_BYTES)
@@ -288,14 +304,22 @@ function domainOf(check: Check, setting: string, domain: CustomDomain | undefine
   return domain;
 }
 
+/** CloudFront gives a name to one distribution only, so the deployment would fail half-way. */
+function cdnDomainOf(check: Check, { appDomain, cdnDomain }: StageSettings): CustomDomain | undefined {
+  const domain = domainOf(check, 'cdnDomain', cdnDomain);
+  if (domain !== undefined && domain.name === appDomain?.name)
+    check.fail('cdnDomain.name', `must be another name than that of appDomain, ${domain.name}`);
+  return domain;
+}
+
 function firewallOf(check: Check, firewall: StageSettings['firewall']): StageConfig['firewall'] {
   if (firewall === 'off') return firewall;
-  if (typeof firewall === 'object' && 'webAclArn' in firewall) {
+  if (typeof firewall === 'object' && firewall !== null && 'webAclArn' in firewall) {
     check.names('firewall', firewall, ['webAclArn']);
     check.text('firewall.webAclArn', firewall.webAclArn, WEB_ACL_ARN);
     return firewall;
   }
-  check.names('firewall', firewall, ['requests', 'downloads']);
+  check.names('firewall', firewall, ['requests', 'downloads'], 'off');
   // Source: AWS WAF API reference, "RateBasedStatement".
   check.number('firewall.requests', firewall.requests, 10, 2_000_000_000);
   check.number('firewall.downloads', firewall.downloads, 10, 2_000_000_000);
@@ -305,9 +329,8 @@ function firewallOf(check: Check, firewall: StageSettings['firewall']): StageCon
 function alarmEmailsOf(check: Check, emails: NonNullable<StageSettings['alarmEmails']>): StageConfig['alarmEmails'] {
   check.names('alarmEmails', emails, ['page', 'ticket']);
   const { page = [], ticket = [] } = emails;
-  for (const [urgency, addresses] of Object.entries({ page, ticket })) {
-    for (const [index, email] of addresses.entries()) check.text(`alarmEmails.${urgency}[${index}]`, email, EMAIL);
-  }
+  check.texts('alarmEmails.page', page, EMAIL);
+  check.texts('alarmEmails.ticket', ticket, EMAIL);
   return { page, ticket };
 }
 
@@ -338,8 +361,15 @@ function restoredTablesOf(
   tables: NonNullable<StageSettings['restoredTables']>,
 ): StageConfig['restoredTables'] {
   check.names('restoredTables', tables, Object.keys(TABLES));
-  const pattern = new RegExp(`^FileHosting-${stage}-[\\w.-]{1,200}$`);
-  for (const [table, name] of Object.entries(tables)) check.text(`restoredTables.${table}`, name, pattern);
+  const kind: Kind = {
+    pattern: new RegExp(`^FileHosting-${stage}-[\\w.-]{1,200}$`),
+    what: `the name of a table that begins with "FileHosting-${stage}-"`,
+  };
+  for (const [table, name] of Object.entries(tables)) {
+    check.text(`restoredTables.${table}`, name, kind);
+    const other = Object.entries(tables).find((one) => one[1] === name)?.[0];
+    if (other !== table) check.fail(`restoredTables.${table}`, `must be another table than restoredTables.${other}`);
+  }
   return tables;
 }
 
@@ -355,18 +385,25 @@ class Check {
     throw new Error(`${this.#file}: ${setting} ${what}`);
   }
 
-  names(setting: string, value: unknown, known: readonly string[]): void {
+  /** @param word  that may be in place of the object. */
+  names(setting: string, value: unknown, known: readonly string[], word?: string): void {
+    const choices = `${word === undefined ? '' : `"${word}" or `}an object with ${known.join(', ')}`;
     if (typeof value !== 'object' || value === null)
-      this.fail(setting, `must be an object with ${known.join(', ')}, not ${JSON.stringify(value)}`);
+      this.fail(setting, `must be ${choices}, not ${JSON.stringify(value)}`);
     const unknown = Object.keys(value).find((name) => !known.includes(name));
     if (unknown === undefined) return;
     const full = [setting, unknown].filter(Boolean).join('.');
     this.fail(full, `is not a setting; there are ${known.join(', ')}`);
   }
 
-  text(setting: string, value: unknown, pattern: RegExp): void {
+  text(setting: string, value: unknown, { pattern, what }: Kind): void {
     if (typeof value === 'string' && pattern.test(value)) return;
-    this.fail(setting, `must match ${pattern.source}, not ${JSON.stringify(value)}`);
+    this.fail(setting, `must be ${what}, not ${JSON.stringify(value)}`);
+  }
+
+  texts(setting: string, values: unknown, kind: Kind): void {
+    if (!Array.isArray(values)) this.fail(setting, `must be a list in brackets, not ${JSON.stringify(values)}`);
+    for (const [index, value] of values.entries()) this.text(`${setting}[${index}]`, value, kind);
   }
 
   number(setting: string, value: unknown, from: number, to: number): void {

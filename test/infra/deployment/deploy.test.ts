@@ -205,7 +205,7 @@ test('what is deployed of a stage fits into a parameter and holds no e-mail addr
     ...STAGES.prod,
     whoMayLogIn: { emails },
     alarmEmails: { page: emails, ticket: emails },
-    restoredTables: Object.fromEntries(names.map((name) => [name, `FileHosting-prod-${'x'.repeat(200)}`])),
+    restoredTables: Object.fromEntries(names.map((name) => [name, `FileHosting-prod-${name.padEnd(200, 'x')}`])),
   });
   const noted = JSON.stringify(deployedSettings(stage));
   // Source: Parameter Store, "Managing parameter tiers".

@@ -320,16 +320,22 @@ describe('an invalid setting is an error that names the file of the stage and th
   const certificateArn = 'arn:aws:acm:us-east-1:123456789012:certificate/x';
   test.each<[Record<string, unknown>, string]>([
     [{ streamingUploads: false }, 'streamingUploads is not a setting; there are region, account, keepsData, '],
-    [{ region: undefined }, 'region must match '],
-    [{ region: 'Frankfurt' }, 'region must match '],
-    [{ account: '1234' }, 'account must match '],
+    [{ region: undefined }, 'region must be a Region, such as "eu-central-1", not '],
+    [{ region: 'Frankfurt' }, 'region must be a Region, such as "eu-central-1", not '],
+    [{ account: '1234' }, 'account must be a text of twelve digits, not "1234"'],
     [{ keepsData: 'yes' }, 'keepsData must be true or false, not "yes"'],
-    [{ whoMayLogIn: undefined }, 'whoMayLogIn must be an object with domains, emails, not undefined'],
-    [{ whoMayLogIn: 'anyone' }, 'whoMayLogIn must be an object with domains, emails, not "anyone"'],
+    [{ whoMayLogIn: undefined }, 'whoMayLogIn must be "everyone" or an object with domains, emails, not undefined'],
+    [{ whoMayLogIn: 'anyone' }, 'whoMayLogIn must be "everyone" or an object with domains, emails, not "anyone"'],
     [{ whoMayLogIn: { email: ['a@example.org'] } }, 'whoMayLogIn.email is not a setting; there are domains, emails'],
-    [{ whoMayLogIn: { emails: ['everyone'] } }, 'whoMayLogIn.emails[0] must match '],
-    [{ whoMayLogIn: { emails: ['a@example.org,b@example.org'] } }, 'whoMayLogIn.emails[0] must match '],
-    [{ whoMayLogIn: { domains: ['@example.org'] } }, 'whoMayLogIn.domains[0] must match '],
+    [{ whoMayLogIn: { emails: ['everyone'] } }, 'whoMayLogIn.emails[0] must be one e-mail address, not '],
+    [
+      { whoMayLogIn: { emails: ['a@example.org,b@example.org'] } },
+      'whoMayLogIn.emails[0] must be one e-mail address, not ',
+    ],
+    [
+      { whoMayLogIn: { domains: ['@example.org'] } },
+      'whoMayLogIn.domains[0] must be a domain name in lower case, such as "example.com", not ',
+    ],
     [{ whoMayLogIn: { emails: Array(200).fill('a@example.org') } }, 'whoMayLogIn may have 2000 bytes'],
     [
       { limits: { MAX_UPLOAD_BYTES: 1 } },
@@ -340,7 +346,7 @@ describe('an invalid setting is an error that names the file of the stage and th
       { limits: { MAX_UPLOAD_SIZE_BYTES: '100MB' } },
       'MAX_UPLOAD_SIZE_BYTES must be a whole number from 1 to 5242880000, not "100MB"',
     ],
-    [{ alarmEmails: { ticket: ['nobody'] } }, 'alarmEmails.ticket[0] must match '],
+    [{ alarmEmails: { ticket: ['nobody'] } }, 'alarmEmails.ticket[0] must be one e-mail address, not "nobody"'],
     [
       { monthlyBudgetUsd: 0, alarmEmails: { ticket: ['a@example.org'] } },
       'monthlyBudgetUsd must be a whole number from 1 to 1000000',
@@ -349,16 +355,22 @@ describe('an invalid setting is an error that names the file of the stage and th
     [{ priceClass: '300' }, 'priceClass must be "all" or "200" or "100", not "300"'],
     [{ originSecretSlot: 'c' }, 'originSecretSlot must be "a" or "b", not "c"'],
     [{ reservesConcurrency: 0 }, 'reservesConcurrency must be true or false, not 0'],
-    [{ appDomain: { name: 'files.example.com' } }, 'appDomain.certificateArn must match '],
-    [{ cdnDomain: { name: 'https://cdn.example.net', certificateArn } }, 'cdnDomain.name must match '],
+    [
+      { appDomain: { name: 'files.example.com' } },
+      'appDomain.certificateArn must be the ARN of an ACM certificate in us-east-1, not ',
+    ],
+    [
+      { cdnDomain: { name: 'https://cdn.example.net', certificateArn } },
+      'cdnDomain.name must be a domain name in lower case, ',
+    ],
     [
       { appDomain: { name: 'a.example.com', certificateArn: certificateArn.replace('us-east-1', 'eu-west-1') } },
-      'appDomain.certificateArn must match ',
+      'appDomain.certificateArn must be the ARN of an ACM certificate in us-east-1, not ',
     ],
-    [{ streaming: undefined }, 'streaming must be an object with environments, not undefined'],
+    [{ streaming: undefined }, 'streaming must be "off" or an object with environments, not undefined'],
     [{ streaming: { environments: 1 } }, 'streaming.environments must be a whole number from 2 to 10000, not 1'],
     [{ streaming: { environments: 10_001 } }, 'streaming.environments must be a whole number from 2 to 10000'],
-    [{ firewall: undefined }, 'firewall must be an object with requests, downloads, not undefined'],
+    [{ firewall: undefined }, 'firewall must be "off" or an object with requests, downloads, not undefined'],
     [
       { firewall: { requests: 9, downloads: 10 } },
       'firewall.requests must be a whole number from 10 to 2000000000, not 9',
@@ -366,14 +378,33 @@ describe('an invalid setting is an error that names the file of the stage and th
     [{ firewall: { requests: 10 } }, 'firewall.downloads must be a whole number from 10 to 2000000000, not undefined'],
     [
       { firewall: { webAclArn: 'arn:aws:wafv2:eu-west-1:123456789012:global/webacl/x/1' } },
-      'firewall.webAclArn must match ',
+      'firewall.webAclArn must be the ARN of a web ACL of scope CLOUDFRONT, in us-east-1, not ',
     ],
     [
       { secondCopy: { region: 'eu-central-1', keepDays: 7 } },
       'secondCopy.region must be another Region than eu-central-1',
     ],
     [{ secondCopy: { region: 'eu-west-1', keepDays: 36 } }, 'secondCopy.keepDays must be a whole number from 7 to 35'],
-    [{ restoredTables: { files: 'FileHosting-dev-files' } }, 'restoredTables.files must match ^FileHosting-prod-'],
+    [
+      { restoredTables: { files: 'FileHosting-dev-files' } },
+      'restoredTables.files must be the name of a table that begins with "FileHosting-prod-", not ',
+    ],
+    [
+      { restoredTables: { files: 'FileHosting-prod-1', accounts: 'FileHosting-prod-1' } },
+      'restoredTables.accounts must be another table than restoredTables.files',
+    ],
+    [
+      { restoredTables: { files: undefined } },
+      'restoredTables.files must be the name of a table that begins with "FileHosting-prod-", not undefined',
+    ],
+    [{ whoMayLogIn: { domains: 'example.org' } }, 'whoMayLogIn.domains must be a list in brackets, not "example.org"'],
+    [{ whoMayLogIn: { emails: null } }, 'whoMayLogIn.emails must be a list in brackets, not null'],
+    [{ alarmEmails: { page: 'a@example.org' } }, 'alarmEmails.page must be a list in brackets, not "a@example.org"'],
+    [{ firewall: null }, 'firewall must be "off" or an object with requests, downloads, not null'],
+    [
+      { appDomain: { name: 'a.example.org', certificateArn }, cdnDomain: { name: 'a.example.org', certificateArn } },
+      'cdnDomain.name must be another name than that of appDomain, a.example.org',
+    ],
     [{ restoredTables: { file: 'FileHosting-prod-files' } }, 'restoredTables.file is not a setting; there are '],
   ])('%j', (changes, sentence) => {
     const read = () => readStage('prod', { ...STAGES.prod, ...changes } as StageSettings);
