@@ -1,3 +1,4 @@
+import { isUuid } from '../../shared/ids.ts';
 import type { Command } from './command.ts';
 import { findAccount } from './find-account.ts';
 import { rowLine } from './text.ts';
@@ -9,7 +10,8 @@ export const audit: Command = {
     'Show the audit trail of an account: logins, keys made and revoked, sessions ended, and what operators did; of the last 90 days',
   takesHours: true,
   async run(context, name = '') {
-    const { id } = await findAccount(context, name);
+    // By its id also the trail of an account that was deleted, which has no row any more.
+    const id = isUuid(name) ? name : (await findAccount(context, name)).id;
     const rows = await context.logs.run('audit-trail', id, context.hours ?? 90 * 24);
     return { json: { id, events: rows }, text: rows.length > 0 ? rows.map(rowLine).join('\n') : 'No event was found.' };
   },

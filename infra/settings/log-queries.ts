@@ -107,7 +107,7 @@ export const SAVED_QUERIES = {
     meaning: 'Who logged in, made or revoked a key, ended a session; and what operators did',
     of: 'service',
     parameter: { name: 'account', example: '01a20458-90c6-5de2-99f0-06a159293a04' },
-    text: `fields @timestamp, event, outcome, account_id, session, key_id, key_prefix, file_id, client_address, user_agent, operator, request_id | filter message = "audit" and account_id = "{{account}}" | sort @timestamp desc | limit 500`,
+    text: `fields @timestamp, event, outcome, account_id, session, key_id, key_prefix, file_id, limit_bytes, client_address, user_agent, operator, request_id | filter message = "audit" and account_id = "{{account}}" | sort @timestamp desc | limit 500`,
   },
   'edge-by-client-address': {
     meaning: 'All requests of a client, also those that the edge refused',

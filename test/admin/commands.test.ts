@@ -254,6 +254,8 @@ describe('set-limit', () => {
       expect([lane, status, body]).toEqual([lane, 403, { error: 'storage_limit_exceeded' }]);
     }
     expect(await me(account)).toMatchObject({ storage_limit_bytes: 15, storage_used_bytes: 15 });
+    const { stdout: trail } = await admin('audit', account.id);
+    expect(trail).toMatch(/event=storage_limit_changed outcome=done .*limit_bytes=15 /);
     expect(await adminJson('set-limit', account.id, 'default')).toMatchObject({
       storage_limit_bytes: before.storage_limit_bytes,
       storage_limit_is_default: true,
@@ -343,6 +345,7 @@ describe('delete-account', () => {
     const { items } = (await account.byKey.request<{ items: { url: string }[] }>('GET', '/files')).body;
     const outcome = await adminJson('delete-account', account.email, '--yes');
     expect(outcome).toEqual({ id: account.id, deleted: true, files: 3, left_to_sweeper: 2 });
+    expect(await operatorsTrail(account)).toEqual(['account_deleted begun', 'account_deleted done']);
     for (const { url } of items) expect((await fetch(url)).status).toBe(404);
     await expectGone(account);
     const again = await service.newAccount(account.email);
