@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -5,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SAVED_QUERIES } from '../../infra/settings/log-queries.ts';
 import type { Template } from '../../local-aws/service.ts';
+import { objectKeyOfLink } from '../../shared/files/object-key.ts';
 import { client } from '../support/client.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { resourcesOf, templatesOf } from '../support/synthesize-stage.ts';
@@ -22,18 +24,26 @@ const linesOf = (title: string) => {
 interface Throttle {
   readonly method: string;
   readonly resourcePath: string;
-  readonly rate: number;
+  readonly limit: 'ThrottlingRateLimit' | 'ThrottlingBurstLimit';
+  readonly value: number;
 }
+
+const LIMITS = { rateLimit: 'ThrottlingRateLimit', burstLimit: 'ThrottlingBurstLimit' } as const;
 
 /** The throttles that the commands of a section set, by `update-stage`. */
 function throttlesIn(title: string): Throttle[] {
   return linesOf(title).flatMap((line) =>
-    [...line.matchAll(/op=replace,path=(\/\S+?)\/([A-Z]+)\/throttling\/rateLimit,value=(\d+)/g)].map(
-      ([, resourcePath = '', method = '', rate]) => ({ method, resourcePath, rate: Number(rate) }),
+    [...line.matchAll(/op=replace,path=(\/\S+?)\/([A-Z]+)\/throttling\/(\w+),value=(\d+)/g)].map(
+      ([, resourcePath = '', method = '', limit, value]) => ({
+        method,
+        resourcePath,
+        limit: LIMITS[limit as keyof typeof LIMITS],
+        value: Number(value),
+      }),
     ),
   );
 }
-const stopsIn = (title: string) => throttlesIn(title).filter(({ rate }) => rate === 0);
+const stopsIn = (title: string) => throttlesIn(title).filter(({ value }) => value === 0);
 
 /** Sets throttles as the commands do. @throws Error when the stage has no setting at such a path. */
 function setThrottles(templates: Record<string, Template>, throttles: readonly Throttle[]): void {
@@ -42,24 +52,27 @@ function setThrottles(templates: Record<string, Template>, throttles: readonly T
     HttpMethod: string;
     ResourcePath: string;
     ThrottlingRateLimit: number;
+    ThrottlingBurstLimit: number;
   }[];
-  for (const { method, resourcePath, rate } of throttles) {
+  for (const { method, resourcePath, limit, value } of throttles) {
     const setting = settings.find((one) => one.HttpMethod === method && one.ResourcePath === resourcePath);
     if (!setting) throw new Error(`there is no setting of ${method} ${resourcePath}`);
-    setting.ThrottlingRateLimit = rate;
+    setting[limit] = value;
   }
 }
 
 test.each(['Stopping uploads', 'Stopping logins'])(
-  '%s: the commands that stop traffic and those that start it again name the same routes, with the rates of the stack',
+  '%s: the commands that stop traffic and those that start it again name the same routes, with the limits of the stack',
   async (title) => {
-    const started = throttlesIn(title).filter(({ rate }) => rate > 0);
-    const routes = (throttles: readonly Throttle[]) => throttles.map(({ rate: _, ...route }) => route);
+    const started = throttlesIn(title).filter(({ value }) => value > 0);
+    const routes = (throttles: readonly Throttle[]) => throttles.map(({ value: _, ...route }) => route);
     expect(started.length).toBeGreaterThan(0);
     expect(routes(stopsIn(title))).toEqual(routes(started));
+    // Without the burst, a gateway whose rate is 0 may admit as many requests as its burst allows.
+    expect(new Set(started.map(({ limit }) => limit))).toEqual(new Set(Object.values(LIMITS)));
     const { MethodSettings } = (await onlySynthesized('Api', 'AWS::ApiGateway::Stage')).Properties;
-    for (const { method, resourcePath, rate } of started) {
-      const setting = { HttpMethod: method, ResourcePath: resourcePath, ThrottlingRateLimit: rate };
+    for (const { method, resourcePath, limit, value } of started) {
+      const setting = { HttpMethod: method, ResourcePath: resourcePath, [limit]: value };
       expect(MethodSettings).toContainEqual(expect.objectContaining(setting));
     }
   },
@@ -123,6 +136,19 @@ describe('the commands of "Stopping traffic"', () => {
     expect((await byKey.request('DELETE', `/files/${fileId}`)).status).toBe(200);
     await service.close();
   });
+});
+
+test.each([
+  ['hide the object of the link that the log names', 0, ['head-object', 'delete-object']],
+  ['hide nothing when there is no such object', 254, ['head-object']],
+])('the commands that stop the downloads of a file %s', (_, code, called) => {
+  const lines = linesOf('Finding a hot link, and stopping it');
+  const start = lines.findIndex((line) => line.startsWith('STEM='));
+  const [, stem = ''] = lines[start]?.split('=') ?? [];
+  const aws = `aws() { echo "$@"; return ${code}; }; BUCKET=b`;
+  const { stdout } = spawnSync('sh', ['-c', [aws, ...lines.slice(start, start + 3)].join('\n')], { encoding: 'utf8' });
+  const key = objectKeyOfLink(`https://cdn.example.net${stem}`, ['https://cdn.example.net']);
+  expect(stdout.trim().split('\n')).toEqual(called.map((name) => `s3api ${name} --bucket b --key ${key}`));
 });
 
 test('the log of downloads has the fields that the query in the guide asks for, and none that tells who reads', async () => {
