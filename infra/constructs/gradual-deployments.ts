@@ -8,7 +8,7 @@ import { acceptFindings, arnInFindings } from './accepted-finding.ts';
 export interface GradualDeploymentsProps {
   /** The names of the alarms that stop a deployment. They exist before the functions. */
   readonly alarmNames: readonly string[];
-  /** True: alarms do not stop the deployment, because it fixes their cause. */
+  /** True: alarms do not stop the deployment, because it fixes their cause. So all requests go to the new version at once. */
   readonly ignoresAlarms: boolean;
 }
 
@@ -20,6 +20,8 @@ const LIVE = 'live';
  * see an error: one to the end of its period, and CloudWatch's delay.
  */
 const CONFIG = codedeploy.LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES;
+/** When alarms stop nothing, nothing would judge the new version in these minutes, and most requests would go on failing. */
+const CONFIG_WITHOUT_ALARMS = codedeploy.LambdaDeploymentConfig.ALL_AT_ONCE;
 
 /**
  * Moves functions to their new versions. All callers of a function call its alias. When a deployment changes the function,
@@ -78,11 +80,12 @@ export class GradualDeployments extends Construct {
 
   /** CDK's own construct would give the role a managed policy, which allows to move every alias of the account. */
   private addGroup(name: string): codedeploy.CfnDeploymentGroup {
+    const { deploymentConfigName } = this.#props.ignoresAlarms ? CONFIG_WITHOUT_ALARMS : CONFIG;
     return new codedeploy.CfnDeploymentGroup(this, name, {
       applicationName: this.#application.applicationName,
       deploymentGroupName: name,
       serviceRoleArn: this.#role.roleArn,
-      deploymentConfigName: CONFIG.deploymentConfigName,
+      deploymentConfigName,
       deploymentStyle: { deploymentOption: 'WITH_TRAFFIC_CONTROL', deploymentType: 'BLUE_GREEN' },
       alarmConfiguration: {
         enabled: !this.#props.ignoresAlarms,

@@ -18,7 +18,8 @@ const OPTIONS = {
   '--first': 'the stage is not deployed yet',
   '--change-settings': 'deploy settings that differ from those deployed',
   '--change-tables': 'use other tables than those deployed',
-  '--ignore-alarms': 'deploy during an alarm, because this deployment fixes its cause',
+  '--ignore-alarms':
+    'deploy during an alarm, because this deployment fixes its cause; all requests go to the new code at once',
   '--yes': 'do not ask; required without a terminal',
 } as const;
 type Option = keyof typeof OPTIONS;
@@ -81,10 +82,10 @@ async function checkService(before: DeployedSettings | undefined): Promise<numbe
   console.error(`
 Deployed, but the service does not do what it should. "Checking it" in docs/operate.md says where to look. If people are
 affected, go back first:
-  git checkout ${commit === 'unknown' ? '<the commit before>' : commit}
+  git checkout ${before === undefined || before === 'unknown' ? '<the commit before>' : before}
   git checkout main -- infra/stages
   npm ci
-  npm run deploy`);
+  npm run deploy -- --ignore-alarms`);
   return 3;
 }
 

@@ -191,7 +191,9 @@ describe('npm run deploy', () => {
     const environment = { STAGE: 'prod', FILE_HOSTING_KEY: 'svc_live_x' };
     const { code, stderr } = await run('infra/deployment/deploy.ts', ['--yes'], environment);
     expect([code, stderr]).toEqual([3, expect.stringContaining('The stack FileHosting-prod-Edge is not deployed.')]);
-    expect(stderr).toContain('git checkout 1234abcd\n  git checkout main -- infra/stages\n  npm ci\n  npm run deploy');
+    expect(stderr).toContain(
+      'git checkout 1234abcd\n  git checkout main -- infra/stages\n  npm ci\n  npm run deploy -- --ignore-alarms',
+    );
   });
 });
 
