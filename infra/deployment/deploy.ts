@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { promisify } from 'node:util';
-import type { DeployedSettings, StageConfig } from '../settings/stage.ts';
+import type { StageConfig } from '../settings/stage.ts';
 import { stageOf } from '../stages/stages.ts';
-import { type Difference, describe, differences, readDeployed } from './deployed.ts';
+import { commitOf, type Difference, describe, differences, readDeployed } from './deployed.ts';
 
 /**
  * `STAGE=prod npm run deploy`: compares the file of the stage with what is deployed, shows what would change, asks, deploys, and checks
@@ -26,14 +26,14 @@ type Option = keyof typeof OPTIONS;
 
 const SMOKE = join(import.meta.dirname, '../../smoke/run.ts');
 
-/** Says what to do when a deployment has failed. */
-const failed = (before: DeployedSettings | undefined) => `
+/** Says what to do when a deployment has failed. @param before  the commit of the functions before it; undefined: unknown, or none. */
+const failed = (before: string | undefined) => `
 The deployment failed. The stack at which it failed is as it was before. The stacks deployed before it have the new version, those
 after it still have the old one, and the service works in that state. Read the first CREATE_FAILED or UPDATE_FAILED above, fix its cause, and run this again.
 ("A deployment that fails" in docs/operate.md lists the cases in which you have to repair a stack.)
 
 If that resource is an AWS::Lambda::Alias, a new version of a function was taken back: it failed its check, or an alarm started. All functions of
-the stack are as they were before${before ? `, at the commit ${before.commit ?? 'unknown'}` : ''}. "Code that is taken back" in docs/operate.md says where to look.
+the stack are as they were before${before === undefined ? '' : `, at the commit ${before}`}. "Code that is taken back" in docs/operate.md says where to look.
 If this deployment fixes the cause of an alarm: npm run deploy -- --ignore-alarms`;
 
 /** The message tells the operator why nothing is deployed. */
@@ -43,12 +43,13 @@ process.exitCode = await main(process.argv.slice(2));
 
 async function main(argv: readonly string[]): Promise<number> {
   const isGiven = (option: Option) => argv.includes(option);
-  let before: DeployedSettings | undefined;
+  let before: string | undefined;
   try {
     const stage = stageOf(process.env);
     if (stage.name === 'local')
       throw new Refusal('The stage "local" is not deployed: "npm start" runs it on this machine.');
-    before = await check(stage, isGiven);
+    await check(stage, isGiven);
+    before = await commitOf(stage);
     if (!isGiven('--yes') && !process.stdin.isTTY)
       throw new Refusal('There is no terminal on which to confirm: add --yes.');
     if (isGiven('--ignore-alarms')) process.env.CDK_IGNORES_ALARMS = 'true';
@@ -68,8 +69,8 @@ async function main(argv: readonly string[]): Promise<number> {
   return checkService(before);
 }
 
-/** Runs the smoke check, and says how to go back when it fails. @param before  what was deployed before; undefined: nothing. */
-async function checkService(before: DeployedSettings | undefined): Promise<number> {
+/** Runs the smoke check, and says how to go back when it fails. @param before  the commit before; undefined: unknown, or none. */
+async function checkService(before: string | undefined): Promise<number> {
   if (!process.env.FILE_HOSTING_KEY) {
     console.error(
       '\nDeployed, but not checked: there is no API key in FILE_HOSTING_KEY ("Checking it" in docs/operate.md).',
@@ -78,7 +79,6 @@ async function checkService(before: DeployedSettings | undefined): Promise<numbe
   }
   const code = await run(process.execPath, [SMOKE]);
   if (code === 0) return 0;
-  const commit = before?.commit ?? 'unknown';
   console.error(`
 Deployed, but the service does not do what it should. "Checking it" in docs/operate.md says where to look. If people are
 affected, go back first:
@@ -106,13 +106,12 @@ async function ask(question: string): Promise<void> {
 }
 
 /**
- * @returns what is deployed; undefined before the first deployment.
  * @throws Refusal unless the settings are those of the last deployment, or the operator says that they may change.
  */
-async function check(stage: StageConfig, isGiven: (option: Option) => boolean): Promise<DeployedSettings | undefined> {
+async function check(stage: StageConfig, isGiven: (option: Option) => boolean): Promise<void> {
   const deployed = await readDeployed(stage);
   if (deployed === undefined) {
-    if (isGiven('--first')) return undefined;
+    if (isGiven('--first')) return;
     throw new Refusal(
       `The stage ${stage.name} is not deployed in ${stage.place.region} with these credentials. For its first deployment: npm run deploy -- --first`,
     );
@@ -121,7 +120,7 @@ async function check(stage: StageConfig, isGiven: (option: Option) => boolean): 
   const tables = found.filter(({ setting }) => setting.startsWith('restoredTables.'));
   const others = found.filter((difference) => !tables.includes(difference));
   await checkTables(stage, tables, isGiven('--change-tables'));
-  if (others.length === 0 || isGiven('--change-settings')) return deployed;
+  if (others.length === 0 || isGiven('--change-settings')) return;
   throw new Refusal(
     `infra/stages/${stage.name}.ts differs from what is deployed:\n${describe(others)}\nTo deploy these changes: npm run deploy -- --change-settings`,
   );

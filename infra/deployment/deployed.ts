@@ -1,5 +1,6 @@
 import {
   appUrlParameterName,
+  commitParameterName,
   type DeployedSettings,
   deployedSettings,
   type StageConfig,
@@ -22,6 +23,11 @@ export async function readDeployed({ name, place }: StageConfig): Promise<Deploy
   return text === undefined ? undefined : (JSON.parse(text) as DeployedSettings);
 }
 
+/** Reads the commit whose functions are deployed. @returns undefined before the first deployment. */
+export async function commitOf({ name, place }: StageConfig): Promise<string | undefined> {
+  return readParameterIn(place, commitParameterName(name));
+}
+
 /** Reads the address of API and dashboard of a deployed stage. */
 export async function appUrlOf({ name, place }: StageConfig): Promise<string> {
   const url = await readParameterIn(place, appUrlParameterName(name));
@@ -36,7 +42,7 @@ async function readParameterIn({ region }: StageConfig['place'], name: string): 
   return readParameter(name);
 }
 
-/** Compares the file of a stage with what is deployed. The commit of a deployment is noted there, too, and is no setting. */
+/** Compares the file of a stage with what is deployed. Older versions noted the commit there, too; it is no setting. */
 export function differences(stage: StageConfig, deployed: DeployedSettings): Difference[] {
   const inFile = deployedSettings(stage);
   const { commit: _, ...deployedSettingsOnly } = deployed;

@@ -178,6 +178,11 @@ export function canaryKeyParameterName(stage: StageName): string {
   return `/file-hosting/${stage}/canary-key`;
 }
 
+/** Returns the name of the SSM parameter that holds the commit whose functions are deployed. */
+export function commitParameterName(stage: StageName): string {
+  return `/file-hosting/${stage}/commit`;
+}
+
 /** Returns the name of the SSM parameter that holds the {@link deployedSettings} as JSON. */
 export function settingsParameterName(stage: StageName): string {
   return `/file-hosting/${stage}/settings`;

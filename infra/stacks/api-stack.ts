@@ -6,6 +6,7 @@ import * as targets from 'aws-cdk-lib/aws-events-targets';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as logs from 'aws-cdk-lib/aws-logs';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
+import * as ssm from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
 import { directTicketMs } from '../../shared/limits.ts';
 import { methodsOf, ROUTES, type RouteName } from '../../shared/routes.ts';
@@ -15,8 +16,9 @@ import { acceptGateway, acceptOwnAuthorization, gatewayStage } from '../construc
 import { GradualDeployments, type GradualDeploymentsProps } from '../constructs/gradual-deployments.ts';
 import type { Needs, SharedResources } from '../constructs/needs.ts';
 import { ServiceFunction, type ServiceFunctionProps } from '../constructs/service-function.ts';
+import { commitCheckedOut } from '../settings/commit.ts';
 import { addOutput } from '../settings/outputs.ts';
-import type { StageConfig } from '../settings/stage.ts';
+import { commitParameterName, type StageConfig } from '../settings/stage.ts';
 import { BACKGROUND_NEEDS, ROUTE_NEEDS } from './function-needs.ts';
 
 /** What every stack with functions needs. */
@@ -105,6 +107,12 @@ export class ApiStack extends Stack {
     });
     acceptFindings(this.failedEvents, {
       SQS3: 'This is the dead-letter queue itself; nothing consumes it',
+    });
+    // In this stack, so that it goes back with the functions when their new versions are taken back.
+    new ssm.StringParameter(this, 'Commit', {
+      parameterName: commitParameterName(props.stage.name),
+      stringValue: commitCheckedOut(),
+      description: 'The commit whose functions are deployed, to which an operator can go back',
     });
     const { options, throttles, accessLog } = gatewayStage(this, props.stage.name);
     this.gatewayThrottles = throttles;

@@ -14,7 +14,6 @@ import { addHelperLogs } from '../constructs/helper-logs.ts';
 import type { SharedResources } from '../constructs/needs.ts';
 import { PRIVATE_BUCKET } from '../constructs/private-bucket.ts';
 import { addressOf } from '../constructs/viewer-side.ts';
-import { commitCheckedOut } from '../settings/commit.ts';
 import { addOutput } from '../settings/outputs.ts';
 import {
   appUrlParameterName,
@@ -98,7 +97,7 @@ export class DataStack extends Stack {
     });
     new ssm.StringParameter(this, 'Settings', {
       parameterName: settingsParameterName(stage.name),
-      stringValue: JSON.stringify({ ...deployedSettings(stage), commit: commitCheckedOut() }),
+      stringValue: JSON.stringify(deployedSettings(stage)),
       description: 'The settings of the last deployment, which the next one compares with its own',
     });
     addOutput(this, 'CdnDistributionDomain', this.distribution.distributionDomainName);

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { json, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
+  commitParameterName,
   deployedSettings,
   operatorParameterName,
   readStage,
@@ -167,8 +168,7 @@ describe('npm run deploy', () => {
 
   test('ends with the exit code of the CDK, and says what to do, also when new code was taken back', async () => {
     deployed();
-    const settings = JSON.parse(parameters.get(settingsParameterName('prod')) ?? '{}');
-    parameters.set(settingsParameterName('prod'), JSON.stringify({ ...settings, commit: '1234abcd' }));
+    parameters.set(commitParameterName('prod'), '1234abcd');
     await cdk('[ "$1" = diff ] || exit 3');
     const { code, stderr } = await deploy();
     expect([code, stderr]).toEqual([3, expect.stringContaining('"A deployment that fails"')]);
@@ -185,8 +185,7 @@ describe('npm run deploy', () => {
   test('checks the service that it has deployed, and says how to go back when the check fails', async () => {
     deployed();
     await cdk('');
-    const settings = JSON.parse(parameters.get(settingsParameterName('prod')) ?? '{}');
-    parameters.set(settingsParameterName('prod'), JSON.stringify({ ...settings, commit: '1234abcd' }));
+    parameters.set(commitParameterName('prod'), '1234abcd');
     // The check finds no address of the service, so it fails.
     const environment = { STAGE: 'prod', FILE_HOSTING_KEY: 'svc_live_x' };
     const { code, stderr } = await run('infra/deployment/deploy.ts', ['--yes'], environment);

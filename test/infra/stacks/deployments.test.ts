@@ -99,6 +99,18 @@ describe.each([
   });
 });
 
+test('the commit is noted in the stack of the functions, so that it goes back with them', () => {
+  const noted = (template: Template | undefined) => ofType(template, 'AWS::SSM::Parameter').map(propertiesOf);
+  expect(noted(prod.Api)).toEqual([
+    expect.objectContaining({
+      Name: '/file-hosting/prod/commit',
+      Value: expect.stringMatching(/^([0-9a-f]{40}|unknown)$/),
+    }),
+  ]);
+  const settings = noted(prod.Data).find(({ Name }) => Name === '/file-hosting/prod/settings');
+  expect(JSON.parse(settings.Value)).not.toHaveProperty('commit');
+});
+
 test('CodeDeploy may move the aliases of these functions, call the check, and read alarms', () => {
   const functions = ofType(prod.Api, 'AWS::Lambda::Function').map(([id]) => id);
   const idsOf = (names: readonly string[]) =>
