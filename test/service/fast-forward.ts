@@ -89,7 +89,7 @@ export async function walkEverything({ dynamoDb, service: { tables } }: Operator
   await dynamoDb.send(new PutItemCommand({ TableName: tables.files, Item }));
 }
 
-/** What `readBooks` says of parts without a row. The walk removes them by their real age alone, so in a test they stay. */
+/** What `readBooks` reports when parts have no row. The walk removes parts only by their real age, so in a test they stay. */
 export const PARTS_TOO_YOUNG = /^no row refers to the unfinished multipart upload of uploads\//;
 
 const number = (value: number): AttributeValue => ({ N: String(value) });

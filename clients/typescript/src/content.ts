@@ -2,8 +2,8 @@ import { FileHostingError } from './error.ts';
 import { chunksOf } from './send.ts';
 
 /**
- * What can be uploaded. A text is the path of a file, like a `file:` URL, and works where there are files: in Node, Deno and
- * Bun. (Text itself is uploaded as `new Blob([text])`.)
+ * What can be uploaded. A string is the path of a file. Paths and `file:` URLs work where there are files: in Node, Deno and Bun.
+ * (To upload a text, give `new Blob([text])`.)
  */
 export type UploadSource =
   | string
