@@ -75,7 +75,7 @@ const load = <Name extends keyof NodeModules>(name: Name): Promise<NodeModules[N
   import(/* @vite-ignore */ /* webpackIgnore: true */ name);
 
 async function pathOf(url: URL): Promise<string> {
-  if (url.protocol !== 'file:') throw invalid('A URL must be one of a file; fetch others and upload their body');
+  if (url.protocol !== 'file:') throw invalid('A URL must begin with file:. Fetch any other URL, and upload its body');
   const { fileURLToPath } = await load('node:url');
   return fileURLToPath(url);
 }

@@ -10,7 +10,10 @@ export class Pace {
   /** The limit as of the last answer: requests per window, length of a window, and what is left of the current one. */
   #limit: { quota: number; window: number; left: number; resetAt: number } | undefined;
 
-  /** @returns the shortest time, in seconds, within which the limit allows this many more requests; for 0 requests, the time until one may be sent. */
+  /**
+   * @returns the shortest time, in seconds, within which the limit allows this many more requests; for 0 requests, the time until
+   * one may be sent.
+   */
   secondsFor(requests: number): number {
     const limit = this.#limit;
     const held = Math.max(0, this.#notBefore - now());
