@@ -217,6 +217,7 @@ describe('a clear error ends an upload', () => {
     ['a page', '<!doctype html><p>Welcome'],
     ['the JSON of another program', '{"hello":"world"}'],
     ['a text', 'OK'],
+    ['a list whose length is a text', JSON.stringify({ items: [], total: '7\u001b[31m', limit: 50 })],
   ])('without another attempt when its address answers 200 with %s', async ([, body], context) => {
     const { proxy, client } = await setUp(context);
     for (const step of ['form', 'ticket', 'other'] as const)

@@ -42,7 +42,7 @@ export function recordIn(answer: Answer): FileRecord {
 /** A page of the list in an answer. @throws FileHostingError when the answer is an error, or has no page. */
 export function pageIn(answer: Answer): FilesPage {
   const body = jsonOf(answer) as unknown as FilesPage;
-  if (Array.isArray(body.items)) return body;
+  if (Array.isArray(body.items) && [body.total, body.limit].every(Number.isSafeInteger)) return body;
   throw errorOf(answer, undefined);
 }
 
