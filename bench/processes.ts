@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 export interface Use {
   /** Of the processes that are running now. */
   readonly cpuMilliseconds: number;
-  /** Resident memory. */
+  /** Memory in use; a page that several processes share, such as the code of Node, counts once. */
   readonly bytes: number;
 }
 
@@ -20,15 +20,25 @@ export function useOfProcesses(): Use {
   const of = processes.filter(({ pid }) => ours.has(pid));
   return {
     cpuMilliseconds: of.reduce((sum, { cpuMilliseconds }) => sum + cpuMilliseconds, 0),
-    bytes: of.reduce((sum, { bytes }) => sum + bytes, 0),
+    bytes: of.reduce((sum, { pid }) => sum + proportionalBytes(pid), 0),
   };
 }
 
-/** Linux counts processor time in hundredths of a second, and memory in pages. */
-const [TICK_MS, PAGE_BYTES] = [10, 4_096];
+/** The proportional set size of a process: its own pages, and its part of those that it shares. Source: proc_pid_smaps_rollup(5). */
+function proportionalBytes(pid: number): number {
+  try {
+    const kilobytes = /^Pss: +(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1];
+    return Number(kilobytes) * 1_024;
+  } catch {
+    return 0;
+  }
+}
+
+/** Linux counts processor time in hundredths of a second. */
+const TICK_MS = 10;
 
 /** Source: proc_pid_stat(5). @returns nothing for a process that has ended meanwhile. */
-function readProcess(pid: number): (Use & { pid: number; parent: number })[] {
+function readProcess(pid: number): { pid: number; parent: number; cpuMilliseconds: number }[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name is the second field and may hold spaces, so the line is cut after it. The first field here is the third of the line.
@@ -42,7 +52,6 @@ function readProcess(pid: number): (Use & { pid: number; parent: number })[] {
         pid,
         parent: field(4),
         cpuMilliseconds: (field(14) + field(15)) * TICK_MS,
-        bytes: field(24) * PAGE_BYTES,
       },
     ];
   } catch {

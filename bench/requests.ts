@@ -1,50 +1,61 @@
+import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { client } from '../test/support/client.ts';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { askForTicket, complete, put, uploadStreaming } from '../test/support/lanes.ts';
 import { type BenchedService, newKey, withLocalService } from './local-service.ts';
 import { type Measurement, median } from './measurement.ts';
 import { useOfProcesses } from './processes.ts';
 import { COST_COLUMNS } from './results.ts';
+import type { Load, LoadOutcome } from './send-requests.ts';
 
 const SMALL_FILE = Buffer.alloc(4 * 1024, 'x');
 /** More than fits into one part. */
 const LARGE_FILE = new Uint8Array(6 * 1024 * 1024);
 const CLIENTS = 16;
-/** How many clients request at once, and for how long. The last load is long enough to show what memory grows to. */
-const LOADS = {
-  lists: { clients: CLIENTS, seconds: 10 },
-  oneByOne: { clients: 1, seconds: 10 },
-  ofOneAccount: { clients: CLIENTS, seconds: 10 },
-  uploads: { clients: CLIENTS, seconds: 60 },
-};
+
+/** What clients do at once, each with a key of its own or all with one, and for how long. */
+interface Phase {
+  readonly name: string;
+  readonly request: Load['request'];
+  readonly clients: number;
+  readonly hasOneAccount: boolean;
+  readonly seconds: number;
+}
+
+const UPLOAD = 'POST /files of 4 KiB';
+const PHASES: readonly Phase[] = [
+  { name: `GET /files, ${CLIENTS} at once`, request: 'list', clients: CLIENTS, hasOneAccount: true, seconds: 10 },
+  { name: `${UPLOAD}, one by one`, request: 'upload', clients: 1, hasOneAccount: true, seconds: 10 },
+  { name: `${UPLOAD}, ${CLIENTS} at once`, request: 'upload', clients: CLIENTS, hasOneAccount: true, seconds: 10 },
+  {
+    name: `${UPLOAD}, each client of its own account, ${CLIENTS} at once`,
+    request: 'upload',
+    clients: CLIENTS,
+    hasOneAccount: false,
+    // Long enough to show what memory grows to.
+    seconds: 60,
+  },
+];
 
 /**
  * Measures what each route of the file API needs of AWS in the normal case (calls, sequential calls, capacity units), how
  * fast this machine answers one client and sixteen simultaneous ones, what processor time that takes of all processes together
- * (clients, service and engine), and how long the service takes to start.
+ * (clients, service and engine), what memory service and engine have after a minute of uploads, and how long the service takes to start.
  */
 export function benchRequests(): Promise<Measurement[]> {
   return withLocalService(async (service) => {
-    const list = { name: 'GET /files', expected: 200, send: () => service.byKey.request('GET', '/files') };
-    const uploadName = 'POST /files of 4 KiB';
-    const upload = { name: uploadName, expected: 201, send: () => service.byKey.upload('a', SMALL_FILE) };
-    const accounts = await Promise.all(
-      Array.from({ length: CLIENTS }, async () => client(service.urls.base_url, { key: await newKey(service) })),
-    );
-    const ofAccounts = {
-      name: `${uploadName}, each client of its own account`,
-      expected: 201,
-      send: (index: number) => (accounts[index] ?? service.byKey).upload('a', SMALL_FILE),
-    };
-    return [
+    const ownKeys = await Promise.all(Array.from({ length: CLIENTS }, () => newKey(service)));
+    const measurements: Measurement[] = [
       { metric: 'start of the service', value: service.startedInMs / 1_000, unit: 's' },
       ...(await costs(service)),
-      ...(await throughput(list, LOADS.lists)),
-      ...(await throughput(upload, LOADS.oneByOne)),
-      ...(await throughput(upload, LOADS.ofOneAccount)),
-      ...(await throughput(ofAccounts, LOADS.uploads)),
-      { metric: 'memory of all processes afterwards', value: useOfProcesses().bytes / 1e6, unit: 'MB' },
     ];
+    for (const phase of PHASES) {
+      const keys = phase.hasOneAccount ? Array.from({ length: phase.clients }, () => service.key) : ownKeys;
+      measurements.push(...(await throughput(phase, { baseUrl: service.urls.base_url, keys, request: phase.request })));
+    }
+    const memory = useOfProcesses().bytes / 1e6;
+    return [...measurements, { metric: 'memory of service and engine afterwards', value: memory, unit: 'MB' }];
   });
 }
 
@@ -87,46 +98,29 @@ async function measureEach(byKey: BenchedService['byKey'], measure: Measure): Pr
   await measure('complete', () => complete(byKey, ticket));
 }
 
-interface Request {
-  readonly name: string;
-  /** @param index  the number of the client, from 0 on. */
-  readonly send: (index: number) => Promise<{ readonly status: number }>;
-  readonly expected: number;
-}
-
-async function throughput(
-  request: Request,
-  { clients, seconds }: { readonly clients: number; readonly seconds: number },
-): Promise<Measurement[]> {
-  // First start all environments of the function, outside the measurement.
-  await sendFor(1, { request, clients });
-  const before = useOfProcesses();
-  const start = performance.now();
-  const times = await sendFor(seconds, { request, clients });
-  const elapsedSeconds = (performance.now() - start) / 1_000;
-  const cpuMilliseconds = useOfProcesses().cpuMilliseconds - before.cpuMilliseconds;
-  const what = `${request.name}, ${clients === 1 ? 'one by one' : `${clients} at once`}`;
-  return [
-    { metric: `${what}: rate`, value: times.length / elapsedSeconds, unit: 'requests/s' },
-    { metric: `${what}: median`, value: median(times), unit: 'ms' },
-    { metric: `${what}: processor time of a request`, value: cpuMilliseconds / times.length, unit: 'ms' },
-  ];
-}
-
-/** @returns the milliseconds that each request took. */
-async function sendFor(
-  seconds: number,
-  { request: { name, send, expected }, clients }: { readonly request: Request; readonly clients: number },
-): Promise<number[]> {
-  const times: number[] = [];
-  const end = performance.now() + seconds * 1_000;
-  const work = async (_: unknown, index: number) => {
-    for (let start = performance.now(); start < end; start = performance.now()) {
-      const { status } = await send(index);
-      if (status !== expected) throw new Error(`${name} was answered ${status}`);
-      times.push(performance.now() - start);
-    }
+async function throughput({ name, seconds }: Phase, load: Omit<Load, 'seconds'>): Promise<Measurement[]> {
+  const clients = fork(join(import.meta.dirname, 'send-requests.ts'));
+  const send = async (duration: number): Promise<number[]> => {
+    clients.send({ ...load, seconds: duration } satisfies Load);
+    const [outcome] = (await once(clients, 'message')) as [LoadOutcome];
+    if ('error' in outcome) throw new Error(outcome.error);
+    return outcome.times;
   };
-  await Promise.all(Array.from({ length: clients }, work));
-  return times;
+  try {
+    // First start all environments of the function, outside the measurement.
+    await send(1);
+    const before = useOfProcesses();
+    const start = performance.now();
+    const times = await send(seconds);
+    const elapsedSeconds = (performance.now() - start) / 1_000;
+    const cpuMilliseconds = useOfProcesses().cpuMilliseconds - before.cpuMilliseconds;
+    return [
+      { metric: `${name}: rate`, value: times.length / elapsedSeconds, unit: 'requests/s' },
+      { metric: `${name}: median`, value: median(times), unit: 'ms' },
+      { metric: `${name}: processor time of a request`, value: cpuMilliseconds / times.length, unit: 'ms' },
+    ];
+  } finally {
+    clients.kill();
+    await once(clients, 'exit');
+  }
 }
