@@ -24,6 +24,14 @@ const OPTIONS = {
 } as const;
 type Option = keyof typeof OPTIONS;
 
+const HELP = `Usage: STAGE=<stage> npm run deploy -- [options]
+
+${Object.entries(OPTIONS)
+  .map(([option, meaning]) => `  ${option}\n      ${meaning}`)
+  .join('\n')}
+
+Other options are passed to "cdk deploy".`;
+
 const SMOKE = join(import.meta.dirname, '../../smoke/run.ts');
 
 /** Says what to do when a deployment has failed. @param before  the commit of the functions before it; undefined: unknown, or none. */
@@ -42,6 +50,10 @@ class Refusal extends Error {}
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(argv: readonly string[]): Promise<number> {
+  if (argv.includes('--help')) {
+    console.log(HELP);
+    return 0;
+  }
   const isGiven = (option: Option) => argv.includes(option);
   let before: string | undefined;
   try {

@@ -92,6 +92,11 @@ describe('npm run deploy', () => {
     expect(await withEnvironment({ STAGE: 'local' })).toMatch(/^The stage "local" is not deployed/);
   });
 
+  test('shows its options, and does nothing else', async () => {
+    deployed();
+    expect(await deploy('--help')).toEqual({ code: 0, stderr: '', cdk: undefined });
+  });
+
   test('refuses a stage that is not deployed, except with --first', async () => {
     const refused = await deploy();
     expect(refused).toEqual({
