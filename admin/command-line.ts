@@ -11,6 +11,8 @@ export interface CommandLine {
   readonly isConfirmed: boolean;
   readonly isDryRun: boolean;
   readonly hours: number | undefined;
+  /** Epoch milliseconds. */
+  readonly until: number | undefined;
 }
 
 /** Parses the command line. @returns undefined for `--help`. @throws UsageError with a sentence about what is wrong. */
@@ -27,7 +29,7 @@ export function parseCommandLine(argv: readonly string[]): CommandLine | undefin
     args.length < needed ||
     args.length > command.arguments.length ||
     (isDryRun && !command.takesDryRun) ||
-    (values.hours !== undefined && !command.takesHours)
+    ((values.hours ?? values.until) !== undefined && !command.takesHours)
   ) {
     throw new UsageError(`The command is: ${usageOf(name, command)}`);
   }
@@ -39,6 +41,7 @@ export function parseCommandLine(argv: readonly string[]): CommandLine | undefin
     isConfirmed: values.yes ?? false,
     isDryRun,
     hours: values.hours === undefined ? undefined : parseHours(values.hours),
+    until: values.until === undefined ? undefined : parseTime(values.until),
   };
 }
 
@@ -52,6 +55,15 @@ function parseHours(text: string): number {
   return hours;
 }
 
+/** A time as the lines of the logs show it, in UTC. */
+function parseTime(text: string): number {
+  const time = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?$/.test(text)
+    ? Date.parse(`${text.replace(' ', 'T').replace('Z', '')}Z`)
+    : Number.NaN;
+  if (Number.isNaN(time)) throw new UsageError(`--until is a time in UTC, such as 2026-11-20T03:30, not "${text}".`);
+  return time;
+}
+
 function parse(argv: readonly string[]) {
   const flag = { type: 'boolean' } as const;
   const options = {
@@ -61,6 +73,7 @@ function parse(argv: readonly string[]) {
     yes: flag,
     'dry-run': flag,
     hours: { type: 'string' },
+    until: { type: 'string' },
   } as const;
   try {
     return parseArgs({ args: [...argv], options, allowPositionals: true });

@@ -27,7 +27,10 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
 
 /** The command line of a command: its name, arguments and options. */
 export function usageOf(name: string, { arguments: args, takesDryRun, takesHours }: Command): string {
-  const options = [...(takesDryRun ? ['[--dry-run]'] : []), ...(takesHours ? ['[--hours <n>]'] : [])];
+  const options = [
+    ...(takesDryRun ? ['[--dry-run]'] : []),
+    ...(takesHours ? ['[--hours <n>]', '[--until <time>]'] : []),
+  ];
   return [name, ...args, ...options].join(' ');
 }
 
@@ -38,6 +41,8 @@ export const OPTIONS: Readonly<Record<string, string>> = {
   '--yes': 'Do not ask for confirmation; required without a terminal',
   '--dry-run': 'Only compare, and change nothing (`reconcile`)',
   '--hours <n>': 'How far to look back in the logs (`requests`, `audit`)',
+  '--until <time>':
+    'The time from which to look back, in UTC, such as `2026-11-20T03:30`; without it, now (`requests`, `audit`)',
   '--help': 'Show this',
 };
 

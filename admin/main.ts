@@ -42,7 +42,7 @@ export async function main(argv: readonly string[], terminal: Terminal): Promise
 }
 
 async function run(
-  { command, args, isLocal, isConfirmed, isDryRun, hours }: CommandLine,
+  { command, args, isLocal, isConfirmed, isDryRun, hours, until }: CommandLine,
   { stdin, stderr }: Terminal,
 ): Promise<Result> {
   const stage = await enterEnvironment({ isLocal });
@@ -53,6 +53,7 @@ async function run(
     defaultStorageLimitBytes,
     isDryRun,
     hours,
+    until,
     logs: logsOf(stage, (line) => stderr.write(`${printable(line)}\n`)),
     deadline: { deadlineAt: Date.now() + DEADLINE_MS },
     confirm: async (question: string) => {

@@ -1,7 +1,8 @@
+import { limitOf } from '../../infra/settings/log-queries.ts';
 import { isUuid } from '../../shared/ids.ts';
 import type { Command } from './command.ts';
 import { findAccount } from './find-account.ts';
-import { rowLine } from './text.ts';
+import { rowLines } from './text.ts';
 
 /** Shows who did what: logins, keys, sessions, and what operators did. */
 export const audit: Command = {
@@ -12,7 +13,11 @@ export const audit: Command = {
   async run(context, name = '') {
     // By its id also the trail of an account that was deleted, which has no row any more.
     const id = isUuid(name) ? name : (await findAccount(context, name)).id;
-    const rows = await context.logs.run('audit-trail', id, context.hours ?? 90 * 24);
-    return { json: { id, events: rows }, text: rows.length > 0 ? rows.map(rowLine).join('\n') : 'No event was found.' };
+    const rows = await context.logs.run('audit-trail', id, context.hours ?? 90 * 24, context.until);
+    const isCut = rows.length === limitOf('audit-trail');
+    return {
+      json: { id, events: rows, is_cut: isCut },
+      text: rowLines(rows, { none: 'No event was found.', isCut }),
+    };
   },
 };

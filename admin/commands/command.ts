@@ -11,6 +11,8 @@ export interface CommandContext {
   readonly logs: StageLogs;
   /** How far back a command looks in the logs; absent: its own default. */
   readonly hours?: number | undefined;
+  /** Where it begins to look back, in epoch milliseconds; absent: now. */
+  readonly until?: number | undefined;
   /** Until then a transaction that conflicts with other writers is retried. */
   readonly deadline: Deadline;
   /** Asks for confirmation of what cannot be undone. @throws Refusal unless the answer is yes. */

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
-import type { SavedQueryName } from '../../infra/settings/log-queries.ts';
+import { limitOf, type SavedQueryName } from '../../infra/settings/log-queries.ts';
 import { isUuid } from '../../shared/ids.ts';
 import { type Command, type CommandContext, Refusal } from './command.ts';
 import { findAccount } from './find-account.ts';
-import { rowLine } from './text.ts';
+import { rowLines } from './text.ts';
 
 /** The beginning of a key, which its owner sees in the list of keys. If the operator gives a whole key, only this part is used. */
 const KEY_PREFIX = /^svc_(?:live|test)_\w{3}/;
@@ -17,11 +17,19 @@ export const requests: Command = {
   meaning: 'Show requests of the last 24 hours, how they were answered, and why',
   takesHours: true,
   async run(context, what = '') {
+    const { logs, hours = 24, until } = context;
     const found = await Promise.all(
-      (await queriesFor(context, what)).map(([name, value]) => context.logs.run(name, value, context.hours ?? 24)),
+      (await queriesFor(context, what)).map(async ([name, value]) => {
+        const rows = await logs.run(name, value, hours, until);
+        return { rows, isCut: rows.length === limitOf(name) && rows.length > 1 };
+      }),
     );
-    const rows = found.flat();
-    return { json: { requests: rows }, text: rows.length > 0 ? rows.map(rowLine).join('\n') : 'No request was found.' };
+    const rows = found.flatMap((one) => one.rows);
+    const isCut = found.some((one) => one.isCut);
+    return {
+      json: { requests: rows, is_cut: isCut },
+      text: rowLines(rows, { none: 'No request was found.', isCut }),
+    };
   },
 };
 

@@ -28,5 +28,13 @@ export function rowLine({ '@timestamp': at = '', '@message': message, '@log': _,
   return printable(`${at}  ${texts.length > 0 ? texts.join(' ') : (message ?? '')}`);
 }
 
+/** Formats the rows of log queries. @param isCut  true: there may be older rows than these. */
+export function rowLines(rows: readonly LogRow[], { none, isCut }: { none: string; isCut: boolean }): string {
+  if (rows.length === 0) return none;
+  const cut =
+    'There may be more: only the latest are shown. For older ones add --until with the time of the oldest line.';
+  return [...rows.map(rowLine), ...(isCut ? [cut] : [])].join('\n');
+}
+
 /** Names an account by its e-mail address and its id. */
 export const nameOf = ({ id, email }: { id: string; email: string }) => `${printable(email)} (${id})`;

@@ -11,8 +11,12 @@ const HOUR_MS = 3_600_000;
 
 /** The logs of one stage, as commands use them. */
 export interface StageLogs {
-  /** Runs a saved query over the last `hours`. @param value  the value of the query's parameter, if it has one. */
-  run(name: SavedQueryName, value: string | undefined, hours: number): Promise<LogRow[]>;
+  /**
+   * Runs a saved query over the last `hours`.
+   * @param value  the value of the query's parameter, if it has one.
+   * @param until  the end of these hours, in epoch milliseconds; absent: now.
+   */
+  run(name: SavedQueryName, value: string | undefined, hours: number, until?: number): Promise<LogRow[]>;
   /**
    * Runs `act` and records it in the audit trail (decision 0035). It writes a line `begun` first; if that fails, it does not run
    * `act`. Afterwards it writes `done` or `failed`. If that cannot be written, it shows the operator the line, to be noted by hand;
@@ -35,7 +39,7 @@ export class AuditTrailError extends Error {
 export function logsOf(stage: StageName, warn: (line: string) => void): StageLogs {
   let operator: Promise<string> | undefined;
   return {
-    async run(name, value, hours) {
+    async run(name, value, hours, until) {
       const { of } = SAVED_QUERIES[name];
       const region = of === 'service' ? undefined : EDGE_REGION;
       const groups = await logStore.groups(`FileHosting-${stage}-`, region);
@@ -44,7 +48,7 @@ export function logsOf(stage: StageName, warn: (line: string) => void): StageLog
         requests: /-EdgeAlarms.*-Requests/,
         downloads: /-Downloads/,
       }[of];
-      const to = Date.now();
+      const to = until ?? Date.now();
       const scope = { region, groups: groups.filter((group) => pattern.test(group)), from: to - hours * HOUR_MS, to };
       return logStore.query(queryText(name, value), scope);
     },

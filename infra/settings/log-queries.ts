@@ -135,6 +135,11 @@ export const SAVED_QUERIES = {
 
 export type SavedQueryName = keyof typeof SAVED_QUERIES;
 
+/** How many rows a query gives at most. */
+export function limitOf(name: SavedQueryName): number {
+  return Number(/\| limit (\d+)$/.exec(SAVED_QUERIES[name].text)?.[1]);
+}
+
 /** The values that a parameter may have: ids, addresses and key prefixes. Other characters could change the query. */
 const PARAMETER = /^[\w.:=-]{1,128}$/;
 

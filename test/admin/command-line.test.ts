@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { jsonLine } from '../../admin/commands/text.ts';
+import { jsonLine, rowLines } from '../../admin/commands/text.ts';
 import { COMMANDS, EXIT_CODES, OPTIONS, usageOf } from '../../admin/commands.ts';
 import { confirm } from '../../admin/confirm.ts';
 import { main } from '../../admin/main.ts';
@@ -34,6 +34,14 @@ test('the JSON of a command has no control characters, and the same value', () =
   expect(JSON.parse(jsonLine({ name }))).toEqual({ name });
 });
 
+test('lines of the logs end with a hint when there may be older ones', () => {
+  const rows = [{ '@timestamp': '2026-11-20 03:30:00.000', status: '413' }];
+  const line = '2026-11-20 03:30:00.000  status=413';
+  expect(rowLines(rows, { none: 'Nothing.', isCut: false })).toBe(line);
+  expect(rowLines(rows, { none: 'Nothing.', isCut: true })).toMatch(/ {2}status=413\nThere may be more: .* --until /);
+  expect(rowLines([], { none: 'Nothing.', isCut: false })).toBe('Nothing.');
+});
+
 test.each([
   [[], 'The command is missing: see --help.'],
   [['frobnicate'], 'There is no command "frobnicate": see --help.'],
@@ -42,6 +50,12 @@ test.each([
   [['show', 'a', 'b'], 'The command is: show <account>'],
   [['show', 'a', '--dry-run'], 'The command is: show <account>'],
   [['reconcile', 'a', 'b'], 'The command is: reconcile [<account>] [--dry-run]'],
+  [['show', 'a', '--until', '2026-11-20T03:30'], 'The command is: show <account>'],
+  [['requests', 'a', '--until', '03:30'], '--until is a time in UTC, such as 2026-11-20T03:30, not "03:30".'],
+  [
+    ['audit', 'a', '--until', '2026-11-20T25:30'],
+    '--until is a time in UTC, such as 2026-11-20T03:30, not "2026-11-20T25:30".',
+  ],
   [['show', 'a', '--force'], "Unknown option '--force': see --help."],
 ])('the arguments %j are rejected with exit code 2 and one sentence', async (args, sentence) => {
   const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };

@@ -148,6 +148,24 @@ describe('show', () => {
   });
 });
 
+describe('requests', () => {
+  test('finds a refused request by account, prefix of the key, request id, file id and address, and back from a time', async () => {
+    const account = await service.newAccount();
+    const { body: ticket } = await askForTicket(account.byKey, 'big.bin', 100);
+    const { headers } = await account.byKey.request('POST', `/files/${ticket.id}/complete`);
+    const id = String(headers.get('x-request-id'));
+    const found = async (...args: string[]) => (await adminJson('requests', ...args)).requests;
+    const refused = expect.objectContaining({ code: 'upload_incomplete', request_id: id });
+    await expect.poll(() => found(account.email)).toContainEqual(refused);
+    for (const what of [account.key, account.key.slice(0, 12), id, String(ticket.id), account.id, '127.0.0.1']) {
+      expect(await found(what), what).toContainEqual(refused);
+    }
+    const [from, to] = [-3_600_000, 3_600_000].map((ms) => new Date(Date.now() + ms).toISOString().slice(0, 16));
+    expect(await found(id, '--until', String(from))).toEqual([]);
+    expect(await found(id, '--until', String(to), '--hours', '2')).toContainEqual(refused);
+  });
+});
+
 test('suspend rejects the account from the next request on, and restore makes its keys valid again, but not its sessions', async () => {
   const account = await service.newAccount();
   const { body } = await account.byKey.upload('a.txt', 'hello');
