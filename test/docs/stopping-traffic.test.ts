@@ -3,11 +3,13 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SAVED_QUERIES } from '../../infra/settings/log-queries.ts';
 import type { Template } from '../../local-aws/service.ts';
 import { objectKeyOfLink } from '../../shared/files/object-key.ts';
 import { client } from '../support/client.ts';
+import { operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { resourcesOf, templatesOf } from '../support/synthesize-stage.ts';
 import { onlySynthesized } from '../support/synthesized.ts';
@@ -149,6 +151,37 @@ test.each([
   const { stdout } = spawnSync('sh', ['-c', [aws, ...lines.slice(start, start + 3)].join('\n')], { encoding: 'utf8' });
   const key = objectKeyOfLink(`https://cdn.example.net${stem}`, ['https://cdn.example.net']);
   expect(stdout.trim().split('\n')).toEqual(called.map((name) => `s3api ${name} --bucket b --key ${key}`));
+});
+
+test('hiding the object of a link stops its downloads', async () => {
+  const service = await startTestService();
+  const operator = operatorOf(service);
+  try {
+    const { body } = await (await service.newAccount()).byKey.upload('hot.txt', 'hot');
+    const url = String(body.url);
+    const object = { Bucket: operator.bucket, Key: objectKeyOfLink(url, [service.urls.cdn_url]) };
+    await operator.s3.send(new DeleteObjectCommand(object));
+    expect((await fetch(url)).status).toBe(404);
+  } finally {
+    operator.close();
+    await service.close();
+  }
+});
+
+test('the function that stops everything switches off the distribution that was read, and changes nothing else', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'switch-'));
+  const lines = linesOf('Stopping everything');
+  const end = lines.indexOf('}');
+  const config = { CallerReference: 'x', Enabled: true, Origins: { Quantity: 0 } };
+  const read = JSON.stringify({ ETag: 'E1', DistributionConfig: config });
+  const aws = `aws() { case "$2" in get-*) echo '${read}';; *) echo "$@";; esac; }`;
+  const script = [aws, ...lines.slice(0, end + 1), 'switch D1 false'].join('\n');
+  const { stdout, stderr } = spawnSync('bash', ['-c', script], { cwd: directory, encoding: 'utf8' });
+  const options = '--id D1 --if-match E1 --distribution-config file://switched.json';
+  expect([stdout, stderr]).toEqual([`cloudfront update-distribution ${options}\n`, '']);
+  const switched = JSON.parse(readFileSync(join(directory, 'switched.json'), 'utf8'));
+  expect(switched).toEqual({ ...config, Enabled: false });
+  await rm(directory, { recursive: true });
 });
 
 test('the log of downloads has the fields that the query in the guide asks for, and none that tells who reads', async () => {
