@@ -32,8 +32,9 @@ beforeAll(async () => {
   service = await startTestService({ MAX_UPLOAD_SIZE_BYTES: String(MAX_BYTES) });
   operator = operatorOf(service);
   account = await service.newAccount();
-  service.holdEvents();
+  // One of the checks waits for an event.
   await deployEverything();
+  service.holdEvents();
 });
 afterAll(async () => {
   operator.close();
