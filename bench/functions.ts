@@ -25,7 +25,7 @@ const FUNCTIONS = {
   uploadFile: undefined,
 } as const;
 
-/** What a function is compared with, by the folder of its bundles. */
+/** What a function is compared with. These words are shown with the results, and name the folders of the bundles. */
 const PLAIN = 'plain bundle';
 const BARE = 'the same steps without middleware';
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 /** Processor time and memory of this process and all that it started, with their threads. It works only on Linux. */
 export interface Use {
-  /** Of the processes that are running now. */
+  /** Processor time of the processes that are running now; a process that has ended does not count. */
   readonly cpuMilliseconds: number;
   /** Memory in use; a page that several processes share, such as the code of Node, counts once. */
   readonly bytes: number;
