@@ -2,7 +2,7 @@ import { ApiError } from '../shared/errors.ts';
 import { methodsOf, ROUTES } from '../shared/routes.ts';
 import { routeStack } from '../shared/stack/route-stack.ts';
 
-/** Every path and method that is not in the table of routes: 405 with `Allow` when the path is, else 404. */
+/** Answers all requests that no route takes: 405 with `Allow` when a route has the path with other methods, otherwise 404. */
 export const handler = routeStack('unknownRoute', [], async ({ event }) => {
   const methods = methodsAt(event.path);
   if (methods.length === 0) throw new ApiError('not_found');

@@ -25,7 +25,10 @@ const stores = {
 };
 /** How many rows to look up at a time. */
 const ROWS = 1_000;
-/** Nothing new begins in this last part of the function's time: a row takes less, or is left to the next sweep. */
+/**
+ * The sweep begins nothing in this last part of the function's time. A row usually takes less. If a row takes longer, the
+ * function ends first, and a later sweep finishes the row.
+ */
 const MARGIN_MS = 15_000;
 
 /** Runs every minute: finishes what uploads and deletions left unfinished. @returns a report of what it did. */

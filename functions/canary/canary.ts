@@ -3,7 +3,7 @@ import { describeError, log } from '../../shared/log.ts';
 import { measure } from '../../shared/metrics.ts';
 import { api, ask, CONTENT, FORM, openService, type Service, type StoredFile, upload, WrongAnswer } from './client.ts';
 
-/** The streaming server is tried only in the first quarter of each hour. Those are three runs, enough failures to start the alarm. */
+/** The streaming server is tried only in the first quarter of each hour, in three runs. Two failed runs start the alarm. */
 const STREAMING_MINUTES = 15;
 /** A file that is older than this was left by a run that has died. */
 const LEFTOVER_MS = 5 * 60_000;

@@ -3,9 +3,9 @@ import { ApiError } from '../../shared/errors.ts';
 import type { ArrivingBody } from '../../shared/http/request.ts';
 
 export interface Pace {
-  /** No body may be longer than this, whatever its Content-Length said … */
+  /** A longer body is refused, whatever its Content-Length said. */
   readonly maxBytes: number;
-  /** … but this much of a longer one is read and discarded, so that its client can read the answer; then it is cut. */
+  /** Of a refused body, this much is read and discarded, so that its client can read the answer. A longer one is cut. */
   readonly drainMaxBytes: number;
   /** How many bytes a second a client must send at least, averaged over the time that the server waits for it beyond {@link graceMs}. */
   readonly minBytesPerSecond: number;
@@ -110,7 +110,7 @@ export class PacedBody implements ArrivingBody {
     const { minBytesPerSecond, graceMs, deadlineAt } = this.#pace;
     const startedAt = Date.now();
     const aheadMs = (this.#bytes / minBytesPerSecond) * 1_000 - this.#waitedMs;
-    // A client that is ahead of the rate may not pause longer for that.
+    // A client that has sent faster than the rate requires may still pause no longer than `graceMs`.
     const withinMs = Math.min(deadlineAt - startedAt, graceMs, graceMs + aheadMs);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {

@@ -9,7 +9,7 @@ import { type ApiError, serviceUnavailable } from '../../shared/errors.ts';
  * Decision 0015.
  */
 
-/** This part of all places is kept free of refused and of slow bodies. */
+/** Refused and slow bodies are cut as soon as less than this part of all places is free. */
 const KEPT_FREE = 1 / 4;
 /** A body that comes at less than this is slow. */
 export const FAST_BYTES_PER_SECOND = 128 * 1024;

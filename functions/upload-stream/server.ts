@@ -45,9 +45,9 @@ const PACE = { minBytesPerSecond: UPLOAD_SLOWEST_BYTES_PER_SECOND, graceMs: 20_0
 const SIZE = { maxBytes: maxBodyBytes, drainMaxBytes: 4 * maxBodyBytes };
 /** How long a refused body is drained, so that its client can read the answer. */
 const REFUSED = {
-  /** As long as the rate limit, which refuses most of these, refuses another attempt. */
+  /** Most of these are refused by the rate limit, which would refuse another attempt for up to this long. */
   ofAccount: { drainMs: RATE_WINDOW_MS },
-  /** The client has mistyped its key, or made one up to hold a place. */
+  /** Short, because the client has either mistyped its key, or invented one in order to hold a place. */
   ofStranger: { drainMs: 20_000, graceMs: 2_000 },
 };
 const places = new Places(Number(required('STREAMING_PLACES')), (mostTaken) =>
@@ -75,7 +75,7 @@ process.on('SIGTERM', () => server.close(() => process.exit(0)));
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = new PacedBody(request, { ...PACE, ...SIZE, deadlineAt: Date.now() + BODY_DEADLINE_MS });
   const event = toEvent(request, body);
-  // A client that found the endpoint's own address; it must cost us no more than this.
+  // This client has found the endpoint's own address, so it gets no place and no answer.
   if (!(await isFromOurEdge(event))) return void request.destroy();
   const sender = new Sender(event, body);
   const leave = places.take(sender);
