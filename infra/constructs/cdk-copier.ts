@@ -18,7 +18,7 @@ export function acceptCopierRole(
       'CDK creates this role for a deployment helper; the policy allows it only to write its logs',
   });
   const { synthesizer, partition, account, region } = Stack.of(role);
-  // A stage that names its Region (and account) has these names in the ARN; in the others they are pseudo parameters.
+  // If the stage names its Region (and account), the ARN contains them; otherwise it contains pseudo parameters.
   const known = (value: string, parameter: string) => (Token.isUnresolved(value) ? `<AWS::${parameter}>` : value);
   const bucketOfAssets = `cdk-${synthesizer.bootstrapQualifier}-assets-${known(account, 'AccountId')}-${known(region, 'Region')}`;
   const assets = `arn:${known(partition, 'Partition')}:s3:::${bucketOfAssets}`;

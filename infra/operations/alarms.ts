@@ -115,7 +115,7 @@ export class Alarms extends Construct {
   private watchCapacity(): void {
     const quota = CONCURRENCY_QUOTA[this.#watched.stage.reservesConcurrency ? 'usual' : 'ofNewAccounts'];
     this.addNotifyingAlarm('Concurrency', {
-      // It includes what is reserved. Source: Lambda Developer Guide, "Monitoring concurrency".
+      // This metric includes reserved concurrency. Source: Lambda Developer Guide, "Monitoring concurrency".
       metric: new cloudwatch.Metric({
         namespace: 'AWS/Lambda',
         metricName: 'ClaimedAccountConcurrency',

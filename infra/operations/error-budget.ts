@@ -14,7 +14,7 @@ const BUDGET_PERCENT = 0.5;
 export interface BurnRate {
   readonly long: Duration;
   readonly short: Duration;
-  /** How many times faster than in a month the budget is spent. */
+  /** The rate at which the budget is spent; at rate 1 it lasts exactly a month. */
   readonly burn: number;
 }
 

@@ -35,15 +35,15 @@ export interface StageSettings {
 /** A copy of files and tables in another Region. */
 export interface SecondCopy {
   readonly region: string;
-  /** How long the backup of a day is kept, and deleted bytes in the copy of the bucket. */
+  /** For how many days each daily backup is kept, and deleted bytes in the copy of the bucket. */
   readonly keepDays: number;
 }
 
 /** How many requests one address may send in five minutes. */
 export interface FirewallLimits {
-  /** To API and dashboard. */
+  /** Requests to API and dashboard. */
   readonly requests: number;
-  /** To links. */
+  /** Requests to links. */
   readonly downloads: number;
 }
 
@@ -215,10 +215,10 @@ function hashOf(text: string): string {
   return `sha256 ${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
 }
 
-/** A text that a setting may be. */
+/** A kind of text that a setting may have. */
 interface Kind {
   readonly pattern: RegExp;
-  /** What it is, as an error says it. */
+  /** The words for this kind in an error. */
   readonly what: string;
 }
 
@@ -390,7 +390,7 @@ class Check {
     throw new Error(`${this.#file}: ${setting} ${what}`);
   }
 
-  /** @param word  that may be in place of the object. */
+  /** Checks that a value is an object without unknown names. @param word  a text that is allowed instead of the object. */
   names(setting: string, value: unknown, known: readonly string[], word?: string): void {
     const choices = `${word === undefined ? '' : `"${word}" or `}an object with ${known.join(', ')}`;
     if (typeof value !== 'object' || value === null)

@@ -43,8 +43,8 @@ export interface ApiStackProps extends ServiceStackProps {
  *     1,024 MB  13 ms each    $0.18
  *     1,769 MB  12 ms each    $0.28
  *
- * beside $0.20 for the invocations and $3.50 for the gateway. The first request of an environment takes 16 ms of a processor:
- * 110, 55, 28 and 16 ms. From 512 MB on, more memory costs more than it gives to a route that mostly waits.
+ * beside $0.20 for the invocations and $3.50 for the gateway. The first request of an environment takes 16 ms of a processor,
+ * that is 110, 55, 28 and 16 ms with these four sizes. More than 512 MB costs more than it gives to a route that mostly waits.
  */
 const MEMORY_DEFAULT_MB = 512;
 /** The memory of the routes that work more than they wait. */
@@ -67,8 +67,9 @@ const AUDITED: ReadonlySet<string> = new Set<RouteName>([
 ]);
 
 /**
- * The functions that a deployment changes at once. No request waits for the sweeper, the next version sweeps what this one has left,
- * and its failures show only after minutes, when a deployment has ended.
+ * The functions that a deployment changes at once, and not step by step by an alias. For the sweeper the steps would be of no
+ * use: no request waits for it, the next version sweeps what this one has left, and its failures show only after minutes, when a
+ * deployment has ended.
  */
 const AT_ONCE: ReadonlySet<string> = new Set(['sweep']);
 
@@ -108,7 +109,7 @@ export class ApiStack extends Stack {
     acceptFindings(this.failedEvents, {
       SQS3: 'This is the dead-letter queue itself; nothing consumes it',
     });
-    // In this stack, so that it goes back with the functions when their new versions are taken back.
+    // This parameter is in the stack of the functions, so that it gets its old value when their new versions are taken back.
     new ssm.StringParameter(this, 'Commit', {
       parameterName: commitParameterName(props.stage.name),
       stringValue: commitCheckedOut(),
@@ -144,8 +145,8 @@ export class ApiStack extends Stack {
   }
 
   /**
-   * Adds the function that checks new versions. It asks as the canary does, so there is none without the canary. It runs for all moved
-   * functions at the same time, so there is none either in an account that may run only ten functions at once.
+   * Adds the function that checks new versions. There is none without the canary, because it uses the key of the canary. There is
+   * none in an account that may run only ten functions at once, because it runs for all moved functions at the same time.
    */
   private addCheck(): void {
     const { function: check } = new ServiceFunction(this, 'CheckDeployment', {

@@ -141,8 +141,8 @@ export class DataStack extends Stack {
   }
 
   /**
-   * Publishes a value that is either an attribute of a resource or fixed by the file of the stage. The output is there in both
-   * cases: CDK's own would go away with the resource, and then no stack that reads it could be rolled back.
+   * Publishes a value that is either an attribute of a resource or fixed by the file of the stage. The stack has the output in
+   * both cases. CDK's own output would be removed with the resource, and then no stack that reads it could be rolled back.
    * @returns how other stacks refer to it. A fixed value stays in their templates, because the CDK deploys only changed ones.
    */
   private publish(id: string, value: string): string {
@@ -191,7 +191,7 @@ export class DataStack extends Stack {
       description: 'OAuth client of the Google login: {"client_id", "client_secret"}; the operator fills it in',
       removalPolicy,
     });
-    // Locally no operator fills it in: the local AWS finds the secret by this metadata and enters its identity provider.
+    // Locally no operator fills it in. The local AWS finds the secret by this metadata, and enters a client of its own provider.
     (secret.node.defaultChild as CfnResource).addMetadata('local:secret', 'login-provider');
     return secret;
   }
@@ -208,7 +208,7 @@ export class DataStack extends Stack {
           noncurrentVersionExpiration: Duration.days(DELETED_BYTES_KEPT_DAYS),
           expiredObjectDeleteMarker: true,
         },
-        // The sweeper removes what arrived when its ticket ends. The expiration removes what no row refers to, and delete markers.
+        // The sweeper removes an object when its ticket ends. This rule removes objects without a row, and delete markers.
         {
           id: 'incoming-expires',
           prefix: 'incoming/',

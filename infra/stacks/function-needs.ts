@@ -156,7 +156,7 @@ export const BACKGROUND_NEEDS: Readonly<Record<keyof typeof BACKGROUND_ENTRIES, 
     tables: [
       { table: 'files', actions: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query'] },
       { table: 'files', actions: ['Query'], index: 'unfinished' },
-      // For the seals of leaves.
+      // The sweeper reads the names for the seals of leaves from this index.
       { table: 'files', actions: ['Query'], index: 'by_seq' },
       { table: 'accounts', actions: ['GetItem', 'UpdateItem'] },
     ],
