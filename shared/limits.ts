@@ -124,12 +124,12 @@ export const STREAMS_PER_ACCOUNT_MAX = 16;
 export const STREAMING_PLACES_PER_ENVIRONMENT = 48;
 /** The PUT of a direct upload must begin within this time after its URL was signed. S3 checks the expiry only then. */
 export const DIRECT_URL_TTL_MS = 15 * MINUTE_MS;
-/** After the slowest PUT: time for the event of the bucket and its two retries, one and two minutes later. */
+/** The time from the end of the slowest PUT to the end of its ticket: enough for the event of the bucket and its two retries. */
 const DIRECT_SETTLING_MS = 5 * MINUTE_MS;
 
 /**
- * How long a ticket lives after its URL was signed: as long as the slowest upload of that size may take that begins at the last
- * moment. 20 minutes for a small file, 2 h 7 min for one of 100 MiB; always whole seconds.
+ * How long a ticket lives after its URL was signed. Even a PUT that begins at the last moment and is as slow as allowed ends
+ * before that. It is 20 minutes for a small file, and 2 h 7 min for one of 100 MiB; always whole seconds.
  */
 export function directTicketMs(sizeBytes: number): number {
   const slowestPutMs = Math.ceil(sizeBytes / UPLOAD_SLOWEST_BYTES_PER_SECOND) * 1_000;
@@ -138,9 +138,9 @@ export function directTicketMs(sizeBytes: number): number {
 
 /** How many sessions an account may have. One more ends the oldest. */
 export const SESSIONS_PER_ACCOUNT_MAX = 100;
-/** A session ends after this long without a request … */
+/** A session ends after this long without a request. */
 export const SESSION_IDLE_MS = 7 * DAY_MS;
-/** … and at the latest this long after login. */
+/** A session ends this long after login at the latest, even while it is used. */
 export const SESSION_MAX_MS = 30 * DAY_MS;
 /** A login must be finished within this time after its start. */
 export const LOGIN_ATTEMPT_MS = 10 * MINUTE_MS;

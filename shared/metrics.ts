@@ -60,7 +60,7 @@ export type MetricDimensions =
  * metrics with the embedded metric format".
  */
 export function measure(dimensions: MetricDimensions, values: Readonly<Partial<Record<MetricName, number>>>): void {
-  // Read only now: the stacks import the names above, and have no such variable.
+  // The variable is read here and not at load, because the stacks import this file too, and have no such variable.
   const allDimensions = { Stage: required('STAGE'), ...dimensions };
   const definitions = (Object.keys(values) as MetricName[]).map((Name) => ({ Name, Unit: METRICS[Name] }));
   const directive = {

@@ -19,7 +19,7 @@ import { ApiError } from './errors.ts';
 export const DATABASE_CALL_MS = 2_000;
 /** How long the write of one item is repeated while DynamoDB refuses it because of transactions on the item (a few ms each). */
 export const WRITE_PATIENCE_MS = 2_000;
-/** How long work may go on after its deadline: a last call, and a write that gives up. */
+/** How long work may go on after its deadline: the time of a last call, and of the write that gives the upload up. */
 export const WORK_AFTER_DEADLINE_MS = DATABASE_CALL_MS + (WRITE_PATIENCE_MS + DATABASE_CALL_MS);
 /**
  * How long a request waits for work that only tidies up after its outcome is decided, such as the removal of a deleted file's
@@ -75,7 +75,7 @@ export async function inTime<Result>(awaited: Promise<Result>): Promise<Result> 
   }
 }
 
-/** Runs work that several requests wait for. It continues when the request that began it ends. Each request waits {@link inTime}. */
+/** Runs work that several requests wait for, each by {@link inTime}. The work goes on when the request that began it ends. */
 export function unlimited<Result>(work: () => Promise<Result>): Promise<Result> {
   return limits.exit(work);
 }

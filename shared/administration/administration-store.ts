@@ -32,7 +32,7 @@ export interface KeyMarkStore {
   all(accountId: string): AsyncIterable<KeyReference>;
   /**
    * Marks a key as suspended, or removes the mark. Harmless twice, and for a key that is gone.
-   * @returns false, without a change, when the account itself is no longer suspended (or no longer restored).
+   * @returns false, without a change, when the state of the account itself is no longer `isSuspended`.
    */
   mark(accountId: string, key: KeyReference, isSuspended: boolean, deadline: Deadline): Promise<boolean>;
 }

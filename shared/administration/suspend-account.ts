@@ -20,8 +20,8 @@ interface SuspendedAccount {
  * Suspends an account: when this returns, all its keys are refused, all its sessions have ended, and no new ones can be made.
  * Its files stay as they are. A restoration does not bring sessions back, because one of them may be a thief's.
  *
- * The account is written first, because keys and sessions can be made only while it is open: then none can be made after we
- * looked. If we die in between, run it again.
+ * The account is written first. From then on no key or session can be made for it, so none is missed when they are read
+ * afterwards. If we die in between, run it again.
  * @returns undefined when the account was restored meanwhile.
  * @throws ApiError `not_found` when there is no such account.
  */

@@ -60,9 +60,10 @@ interface AwsClient<Input extends object, Output extends object> {
 }
 
 /**
- * Prepares a client: each of its calls keeps the time limit of the work that makes the call (`time-limit.ts`), and every transient
- * failure that remains after the client's own retries becomes `service_unavailable`, and so does what an operator has stopped. Refusals (a failed condition, a missing key, a
- * missing grant) pass unchanged: the stores translate those that they expect.
+ * Prepares a client. Each of its calls keeps the time limit of the work that makes the call (`time-limit.ts`). Every transient
+ * failure that remains after the client's own retries becomes `service_unavailable`, and so does the refusal of a call that an
+ * operator has stopped. Other refusals (a failed condition, a missing key, a missing grant) pass unchanged: the stores translate
+ * those that they expect.
  */
 export function limitAndTranslate<Input extends object, Output extends object>(client: AwsClient<Input, Output>): void {
   abortInTime(client);

@@ -60,7 +60,7 @@ export const settlementStore: SettlementStore = {
       ConditionExpression: 'attribute_exists(id)',
       ExpressionAttributeValues: { ':one': 1 },
     };
-    // This has a deadline of its own, because it ends what has begun, even after the deadline for beginning anything new.
+    // This write has its own deadline, because the upload is given up even when the deadline of its request has passed.
     const deadline = { deadlineAt: Date.now() + WRITE_PATIENCE_MS };
     try {
       await transact([{ ConditionCheck: { ...fileAt(file), ...IS_ABSENT } }, { Update: account }], deadline);

@@ -47,9 +47,9 @@ export function busyMs(accountId: string): number | undefined {
 /** A turn is long enough to read the account and then make a transaction. On a busy machine that takes longer. */
 const SHORTEST_MS = 12;
 const LONGEST_MS = 500;
-/** The transaction, and the read before it. */
+/** The calls of a turn: the read of the account, and the transaction. */
 const CALLS_OF_TURN = 2;
-/** Longer than the turns of as many uploads as an account usually sends at the same time. */
+/** The length of a span. All uploads that an account usually sends at the same time have their turns within one span. */
 const SPAN_MS = 2_000;
 const KEPT_MS = 60_000;
 

@@ -5,8 +5,8 @@ import { type Credentials, environmentCredentials } from './environment-credenti
 const RENEWED_BEFORE_MS = 5 * 60_000;
 
 /**
- * The credentials of the role of a Web Function. As `environment-credentials.ts`; but AWS does not document how a Web Function
- * gets them, so this also knows Lambda's other way: an address from which they are read, and read again before they end.
+ * The credentials of the role of a Web Function. They are in variables, as for `environment-credentials.ts`, or are read from an
+ * address, and read again before they end. Lambda has both ways, and AWS does not document which one Web Functions have.
  * @returns a provider, which throws an Error when there are neither credentials nor an address.
  */
 export function defaultProvider(): () => Promise<Credentials> {

@@ -172,7 +172,7 @@ async function reserve(
     // The transaction may have succeeded although its answer was lost. A client that gets an error must own nothing, so we give the
     // reservation back now; if that fails, the sweeper does it at the ticket's deadline.
     const { ticket } = reservation;
-    // This has a deadline of its own, because it ends what has begun, even after the deadline for beginning anything new.
+    // This write has its own deadline, because the reservation is given back even when the deadline of the request has passed.
     const giveBack = { deadlineAt: Date.now() + WRITE_PATIENCE_MS };
     await stores.releases.releaseTicket(ticket, 'cancelled', giveBack).catch((failure) => {
       log('warn', 'reservation not given back; left to the sweeper', { fileId: ticket.id, ...describeError(failure) });

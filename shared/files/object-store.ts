@@ -10,7 +10,7 @@ export interface ObjectDescription {
 interface Copy {
   readonly from: string;
   readonly to: string;
-  /** Of the object to copy. */
+  /** The size of the object to copy. */
   readonly sizeBytes: number;
 }
 

@@ -17,7 +17,7 @@ type SweptKind = 'ticket' | 'cancelled' | 'deleted' | 'leftovers' | 'leaf';
 interface SweepBudget {
   /** How many rows to look up at a time. The sweep goes on as long as it finds that many. */
   readonly rows: number;
-  /** Nothing new begins after this, in epoch milliseconds of the real clock. */
+  /** The sweep begins nothing new after this time, in epoch milliseconds of the real clock. */
   readonly deadlineAt: number;
 }
 

@@ -79,7 +79,7 @@ function describeRefused(event: ApiEvent, access: Access): { readonly detail: st
   return { detail: 'there is no such key, or its account is suspended', keyPrefix: prefixOf(key) };
 }
 
-/** The key in the `Authorization` header; undefined when there is none, and when there are two headers: then it is unclear which one counts. */
+/** The key in the `Authorization` header; undefined when there is none. Of two such headers it is unclear which one counts. */
 function keyIn(authorization: readonly string[]): string | undefined {
   return authorization.length === 1 ? BEARER.exec(authorization[0] ?? '')?.[1] : undefined;
 }

@@ -40,7 +40,7 @@ export interface FileHandler<T> {
  * @throws the errors of `onFile`. ApiError `unsupported_media_type` when the body is not such a form; `invalid_request` when its
  *   boundary is absent or illegal, it has no file part or two, a file part is encoded or a form of its own, there are too
  *   many parts, a header block is longer than PART_HEADERS_MAX_BYTES, there is more than MULTIPART_FRAMING_MAX_BYTES
- *   besides the file, or the body is cut. When the source throws, the body is cut; but an ApiError of the source passes.
+ *   besides the file, or the body is cut. An error of the source counts as a cut body, unless it is an ApiError.
  */
 export async function readUploadForm<T>(
   source: AsyncIterable<Uint8Array>,
