@@ -8,9 +8,9 @@ export interface Principal extends Credentials {
   readonly name: string;
   /** Identity policies. A service has none; the policy of a bucket says what it may do. */
   readonly policies: readonly PolicyDocument[];
-  /** Makes it a service, such as `cloudfront.amazonaws.com` … */
+  /** The name of a service of AWS, such as `cloudfront.amazonaws.com`; only for a caller that is one. */
   readonly service?: string;
-  /** … that calls on behalf of this resource (`aws:SourceArn`). */
+  /** The resource on whose behalf a service calls (`aws:SourceArn`). */
   readonly sourceArn?: string;
 }
 

@@ -107,7 +107,7 @@ export function expectedSignature(
 
 /** The keys that signatures are made with, by secret and scope. Making one takes longer than all the rest of a signature. */
 const signingKeys = new Map<string, KeyObject>();
-/** More than the functions of a service and what they call. A client could invent scopes without end. */
+/** Bounds the keys that are kept, because a client could invent scopes without end. Functions and their calls need fewer. */
 const SIGNING_KEYS_MAX = 1_000;
 
 function signingKey({ secretAccessKey }: Credentials, { date, region, service }: Scope): KeyObject {

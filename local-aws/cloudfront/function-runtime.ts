@@ -15,8 +15,8 @@ export interface FunctionRuntime {
 }
 
 /**
- * CloudFront allows less than a millisecond of CPU time. This only has to end endless loops. Node starts a thread for each run with a
- * timeout, which costs ten times as much as the run, so code without a loop has none.
+ * CloudFront allows less than a millisecond of CPU time. This timeout only has to end endless loops. Node starts a thread for
+ * each run with a timeout, which costs ten times as much as the run, so code without a loop has no timeout.
  */
 const TIMEOUT = { timeout: 1_000 };
 const LOOP = /\b(for|while)\s*\(|\bfor\s+await\b|\bdo\s*\{/;

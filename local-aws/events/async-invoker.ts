@@ -63,7 +63,10 @@ export interface AsyncInvoker {
   close(): void;
 }
 
-/** How long Lambda waits before the second and before the third try. Source: Lambda Developer Guide, "Error handling for asynchronous invocation". */
+/**
+ * How long Lambda waits before the second and before the third try.
+ * Source: Lambda Developer Guide, "Error handling for asynchronous invocation".
+ */
 const RETRY_DELAYS_MS = [60_000, 120_000];
 
 /**

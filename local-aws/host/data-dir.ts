@@ -7,7 +7,7 @@ const SQLITE_BUSY = 5;
 
 /**
  * Creates the directory if it is missing, and locks out other instances until the lock is closed. It is a lock of the operating
- * system, taken through SQLite, so it ends with this process however that dies.
+ * system, taken through SQLite, so it ends with this process, however the process dies.
  * @throws Error in one sentence when the directory cannot be written or is in use.
  */
 export async function lockDataDir(path: string): Promise<{ close(): void }> {

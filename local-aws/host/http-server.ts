@@ -49,7 +49,7 @@ export async function drain(
     if (bytesLeft < 0) body.destroy();
   });
   body.once('error', () => {});
-  // A body that was being piped elsewhere stands still since then.
+  // If the body was piped elsewhere before, the end of that pipe has paused it.
   body.resume();
   await new Promise<void>((resolve) => {
     body.once('end', resolve);

@@ -131,7 +131,7 @@ async function answer(
   }
   const timedOut = AbortSignal.timeout(fn.timeoutSeconds * 1_000);
   const out = open(place.port, head, AbortSignal.any([timedOut, gone]));
-  // Once the application has answered to the end, or cannot any more.
+  // The place is free once the application has answered to the end, or can no longer do so.
   out.once('close', () => place.release());
   if (silenceMs !== undefined) out.setTimeout(silenceMs, () => out.destroy(new Silence()));
   try {

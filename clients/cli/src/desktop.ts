@@ -33,7 +33,7 @@ export async function openInBrowser(url: string): Promise<void> {
   }
   const openers: Partial<Record<NodeJS.Platform, Command>> = {
     darwin: ['open', url],
-    // `start` of the shell would read `&` in the link as its own.
+    // The `start` of the Windows shell would take an `&` in the link for the end of the command.
     win32: ['rundll32', 'url.dll,FileProtocolHandler', url],
   };
   if (await run(openers[process.platform] ?? ['xdg-open', url])) return;
