@@ -8,7 +8,7 @@ import { IS_THOROUGH } from '../support/thorough.ts';
 const COMPLETIONS = IS_THOROUGH ? 240 : 30;
 /** How often the URL of each of five tickets is used again. */
 const PUTS = IS_THOROUGH ? 24 : 8;
-/** Two parts at least are copied. */
+/** A file of this size is copied in two parts at least. */
 const LARGE_MIB = IS_THOROUGH ? 100 : 48;
 const MIB = 1024 * 1024;
 
@@ -81,7 +81,7 @@ describe('contract: success', () => {
 });
 
 describe('contract: sizes', () => {
-  /** Makes no file. */
+  /** An account that makes no file. */
   let stranger: TestAccount;
   beforeAll(async () => {
     stranger = await service.newAccount();
@@ -134,7 +134,7 @@ describe('contract: sizes', () => {
 });
 
 describe('contract: direct uploads', () => {
-  /** Functions that the events of the bucket have started, and all they were told to do, have ended. */
+  /** The number of calls since the mark that copied an object or a part of one. */
   const copies = (mark: number) =>
     service.front.meter
       .since(mark)

@@ -112,7 +112,7 @@ describe('contract: multipart', () => {
 
   test('a body without a Content-Length that is cut anywhere is 400 and stores nothing', async () => {
     const account = await service.newAccount();
-    // As a body with a Content-Length is (test/contract/multipart.test.ts): by default at some bytes, and in the last delimiter.
+    // By default it is cut at every tenth byte, and at each of the last four. (multipart.test.ts cuts bodies with a length.)
     const lengths = [...WHOLE.keys()].filter((at) => IS_THOROUGH || at % 10 === 0 || at > WHOLE.length - 5);
     await forEach(lengths, async (length) => {
       expectError(

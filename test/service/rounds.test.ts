@@ -7,8 +7,9 @@ import { startTestService, type TestAccount, type TestService } from '../support
 import { withFault } from '../support/with-fault.ts';
 
 /**
- * How many calls to AWS a request makes, and how many of them wait for each other (rounds): what its time consists of, and
- * what does not depend on the machine. And that reads which begin before the rate limiter has decided change no answer.
+ * Tests how many calls to AWS a request makes, and how many of them wait for each other (rounds). The time of a request consists
+ * of these rounds, and their number does not depend on the machine. Other tests here check that reads which begin before the rate
+ * limiter has decided change no answer.
  */
 
 const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';

@@ -150,7 +150,7 @@ describe('no line contains a secret, and no error more than its code,', () => {
     ['DynamoDB fails', 'error-before', { service: 'dynamodb' }],
     ['S3 cuts connections', 'cut-after', { service: 's3' }],
   ];
-  /** Slow, because the SDK waits between its retries, and they cause no other kinds of log lines. */
+  /** For `npm run test:soak`. They are slow, because the SDK waits between retries, and they cause the same kinds of lines. */
   const moreFailures: typeof failures = [
     ['DynamoDB throttles', 'throttle', { service: 'dynamodb' }],
     ['DynamoDB cuts connections', 'cut', { service: 'dynamodb' }],

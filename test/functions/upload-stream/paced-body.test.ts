@@ -53,7 +53,7 @@ test('a client that sends nothing is too slow after the grace', async () => {
 
 test('a client that was fast may not pause longer than any other', async () => {
   const { body, send } = await begin({ graceMs: 50 });
-  // At a byte a second these are fifteen minutes ahead.
+  // The rate is a byte a second, so the client is fifteen minutes ahead of it.
   send(900);
   await expect(lengthOf(body)).rejects.toMatchObject({ code: 'timeout' });
 });

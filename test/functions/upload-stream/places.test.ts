@@ -155,7 +155,7 @@ test('a process reports once a minute how many places were taken at once, while 
 });
 
 describe('refused bodies', () => {
-  /** As many as there are places: a stranger's, an account's and uploads by turns, the refused ones faster than fast. */
+  /** One client for each place: a third refused strangers, a third refused accounts, both fast, and a third slow uploads. */
   function mixed(): { strangers: Client[]; accounts: Client[]; uploads: Client[] } {
     const third = PLACES / 3;
     const refused = (owner: string, isStranger: boolean) =>

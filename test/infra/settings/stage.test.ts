@@ -496,7 +496,7 @@ describe('a second copy', () => {
       Filter: { Prefix: 'uploads/' },
       DeleteMarkerReplication: { Status: 'Enabled' },
     });
-    // The same name, one as an ARN.
+    // The destination is the ARN of the bucket of the copy.
     const name = JSON.stringify(copied?.Properties?.BucketName).match(/filehosting-prod-copy-/g);
     expect([name, JSON.stringify(rule?.Destination).match(/filehosting-prod-copy-/g)]).toEqual([name, name]);
   });

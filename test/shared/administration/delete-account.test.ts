@@ -155,7 +155,7 @@ test.each(ENDING)('a deletion that %s at any call is finished by the next one', 
   const nths = Array.from({ length: calls - preparing }, (_, index) => index + 1);
   expect(nths.length).toBeGreaterThan(20);
   const tried = nths.filter((nth) => triedAt(nth).includes(fault));
-  // Not more at once: each makes a dozen requests, and on a busy engine other calls would fail than the chosen ones.
+  // No more than eight at once: each makes a dozen requests, and on a busy engine calls would fail that have no fault.
   const ids = await eachOf(tried, 8, async (nth) => {
     const { id } = await newPerson();
     const { end, happenLate } = await applyFault(fault, nth, () => remove(id));

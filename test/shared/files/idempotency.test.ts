@@ -205,7 +205,7 @@ describe('a ticket with a used key', () => {
   test('becomes a file even when its key stands for another file by then', async () => {
     const id = await newAccount(service);
     const key = newKey();
-    // Asked for a day ago, and renewed in the last minute of its key.
+    // The ticket is requested, and then renewed in the last minute of the 24 hours of its key.
     const clock = { at: NOW };
     const options = { ...key, clock: () => clock.at };
     await askForTicket(service, id, 5, options);

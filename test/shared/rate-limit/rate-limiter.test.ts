@@ -24,7 +24,7 @@ const MINUTE_MS = 60_000;
 const TOLERANCE_MS = 20;
 const START = Date.UTC(2026, 10, 21, 12, 0, 0, 3);
 
-/** A third of them for every change. */
+/** How many of the runs are tried: all by `npm run test:soak`, a third by `npm test`. */
 const runs = (all: number) => (IS_THOROUGH ? all : Math.ceil(all / 3));
 /** This many requests are sent at once. Each request that is refused has tried every slot. */
 const CROWD = IS_THOROUGH ? 200 : 80;
