@@ -171,7 +171,7 @@ describe('a late call', () => {
     await version(id, 2);
     release.resolve();
     expect(await fault.lateAnswers()).toEqual([200]);
-    // It overtook nothing: it came last.
+    // The late call was performed after all others.
     expect(await versionOf(id)).toBe(1);
   });
 

@@ -171,7 +171,7 @@ describe('environments', () => {
     );
     const waiting = send({ path: '/wait' }).end();
     const answer = answerOf(waiting);
-    // Not before it has the place: of two requests at once either may come first.
+    // Send the next request only when this one has its place, because of two requests at once either may come first.
     await expect.poll(() => log).toContain('/wait');
     expect((await get('/pid')).status).toBe(429);
     waiting.destroy();

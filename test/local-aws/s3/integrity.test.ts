@@ -12,7 +12,7 @@ const dataDir = temporaryDirectory();
 let onCall = (_: MeteredCall) => {};
 const front = await frontOfFile({ dataDir, onCall: (call) => onCall(call) });
 const s3 = s3Client(front);
-/** As our service has it: no checksum where none is asked for. */
+/** The setting of our service: the SDK adds no checksum where none is required. */
 const plainS3 = s3Client(front, ADMIN, { requestChecksumCalculation: 'WHEN_REQUIRED' });
 
 const put = (more: Partial<PutObjectCommandInput>, client = s3) =>
