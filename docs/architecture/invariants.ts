@@ -172,7 +172,7 @@ export const INVARIANTS: readonly Invariant[] = [
         'test/shared/api-keys/api-keys.test.ts',
         'authenticating by a key > does not note the use of a key that was revoked meanwhile, which would bring it back',
       ],
-      ['test/shared/sessions/sessions.test.ts', 'a session ends > for good: a late refresh does not bring it back'],
+      ['test/shared/sessions/sessions.test.ts', 'a session ends > a late refresh does not bring an ended session back'],
       [
         'test/shared/administration/suspension.test.ts',
         'a suspension > is not undone by the late writes of a request: the use of a key, the refresh of a session',

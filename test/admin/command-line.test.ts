@@ -64,7 +64,7 @@ test.each([
 });
 
 describe('a command ends with one sentence on stderr', () => {
-  test('and exit code 2 when its arguments are wrong', async () => {
+  test('wrong arguments also give exit code 2', async () => {
     const stderr = 'There is no command "frobnicate": see --help.\n';
     expect(await run(['frobnicate'])).toEqual({ code: 2, stdout: '', stderr });
   });
@@ -77,7 +77,7 @@ describe('a command ends with one sentence on stderr', () => {
     expect(await run(['show', 'a'], environment)).toEqual({ code: 2, stdout: '', stderr: `${sentence}\n` });
   });
 
-  test('without credentials', async () => {
+  test('missing credentials are named in that sentence', async () => {
     const { code, stderr } = await run(['show', 'a@example.com'], { STAGE: 'prod' });
     expect([code, stderr]).toEqual([
       1,
@@ -85,7 +85,7 @@ describe('a command ends with one sentence on stderr', () => {
     ]);
   });
 
-  test('when AWS cannot be reached', async () => {
+  test('the sentence says that AWS cannot be reached', async () => {
     const { code, stderr } = await run(['show', 'a@example.com'], {
       STAGE: 'prod',
       AWS_ACCESS_KEY_ID: 'a',
@@ -95,13 +95,13 @@ describe('a command ends with one sentence on stderr', () => {
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^AWS cannot be reached, [^\n]*ECONNREFUSED[^\n]*\n$/)]);
   });
 
-  test('when no local service has been started', async () => {
+  test('the sentence says that no local service has been started', async () => {
     const { code, stderr } = await run(['show', 'a@example.com', '--local'], { DATA_DIR: dataDir });
     const sentence = `The service is not running: ${dataDir}/operator.json cannot be read. Start it with "npm start".\n`;
     expect([code, stderr]).toEqual([1, sentence]);
   });
 
-  test('when the local service was killed, whatever AWS endpoint the operator has set', async () => {
+  test('a local service that was killed is reported, whatever AWS endpoint the operator has set', async () => {
     const gone = {
       AWS_ENDPOINT_URL: `http://127.0.0.1:${await freePort()}`,
       AWS_REGION: 'us-east-1',

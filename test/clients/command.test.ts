@@ -364,7 +364,7 @@ describe('the API key', () => {
     );
   });
 
-  test('if it is wrong, makes upload end at the first file, with advice about the place where the key is from', async () => {
+  test('a wrong key ends upload at the first file, with advice about the place where the key is from', async () => {
     const names = await Promise.all(['w1.txt', 'w2.txt'].map((name) => put(name, 'x')));
     const { code, stderr } = await run(['upload', ...names], as({ key: 'svc_test_wrong' }));
     expect(code).toBe(1);
@@ -385,7 +385,7 @@ describe('the API key', () => {
     expect(stderr).not.toContain('FILE_HOSTING_KEY');
   });
 
-  test('of an address that answers with a page makes a command end at once', async (context) => {
+  test('a command ends at once when the address answers with a page', async (context) => {
     const [proxy, account] = [await proxyOf(context), await service.newAccount()];
     const page = { status: 200, headers: { 'content-type': 'text/html' }, body: '<!doctype html><p>Welcome' };
     proxy.addFaults('other', page, page);
@@ -399,7 +399,7 @@ describe('the API key', () => {
     expect(proxy.requests).toHaveLength(1);
   });
 
-  test('of a service that cannot be reached makes a command end with advice', async () => {
+  test('a command ends with advice when the service cannot be reached', async () => {
     const { code, stderr } = await run(['login', '--url', 'http://localhost:1'], {}, 'svc_test_x\n');
     expect(code).toBe(1);
     expect(stderr).toContain('Check the connection, and the address of the service');

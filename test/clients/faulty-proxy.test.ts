@@ -82,7 +82,7 @@ describe('an upload through a faulty proxy makes one file', () => {
     });
   });
 
-  test(`when it resets the connection twice in the middle of a body of ${BIG_MIB} MiB`, async (context) => {
+  test(`the client repeats a body of ${BIG_MIB} MiB whose connection was reset twice in the middle`, async (context) => {
     const { proxy, account, client } = await setUp(context);
     proxy.addFaults('put', { resetAt: (BIG_MIB / 2) * MIB }, { resetAt: (BIG_MIB - 1) * MIB });
     const file = await client.upload(new Blob([new Uint8Array(BIG_MIB * MIB)]), { name: 'big.bin' });
@@ -90,14 +90,14 @@ describe('an upload through a faulty proxy makes one file', () => {
     expect(await usageOf(account)).toEqual({ files: 1, bytes: BIG_MIB * MIB });
   });
 
-  test('when everything goes wrong once, one after the other', async (context) => {
+  test('the client survives a lost answer, a cut answer and a 500 at each step', async (context) => {
     const { proxy, account, client } = await setUp(context);
     for (const step of STEPS) proxy.addFaults(step, 'lost after', 'cut', { status: 500 });
     await client.upload(LARGE, { name: 'a.bin' });
     expect(await usageOf(account)).toEqual({ files: 1, bytes: LARGE.length });
   });
 
-  test('when the URL of the ticket has expired', async (context) => {
+  test('the client asks for a new ticket when the URL of the first has expired', async (context) => {
     const { proxy, account, client } = await setUp(context);
     proxy.addFaults('put', {
       status: 403,
@@ -130,7 +130,7 @@ describe('the client waits', () => {
     expect(await usageOf(account)).toEqual({ files: 1, bytes: SMALL.length });
   });
 
-  test('before the next upload when the limit is used up, and says so', async (context) => {
+  test('the client waits before the next upload when the limit is used up, and says so', async (context) => {
     const { proxy, client } = await setUp(context);
     proxy.addFaults('form', {
       addHeaders: { RateLimit: '"uploads";r=0;t=2', 'RateLimit-Policy': '"uploads";q=60;w=60' },
@@ -143,7 +143,7 @@ describe('the client waits', () => {
     expect(waits[0]).toBe('rate_limit_exceeded');
   });
 
-  test('not for the bytes of the day, but fails at once and says when to try again', async (context) => {
+  test('the client does not wait for the bytes of the next day: it fails at once and says when to try again', async (context) => {
     const { proxy, client } = await setUp(context);
     proxy.addFaults('form', {
       status: 429,
@@ -158,7 +158,7 @@ describe('the client waits', () => {
 });
 
 describe('a clear error ends an upload', () => {
-  test('that never succeeds, after its retries, and leaves nothing', async (context) => {
+  test('an upload that never succeeds fails after its retries, and leaves nothing', async (context) => {
     const { proxy, account, client } = await setUp(context);
     proxy.addFaults('put', 'lost before', 'lost before');
     const error = await errorOf(client.upload(LARGE, { name: 'a', retries: 1 }));
@@ -167,7 +167,7 @@ describe('a clear error ends an upload', () => {
     expect(await usageOf(account)).toEqual({ files: 0, bytes: 0 });
   });
 
-  test('that never succeeds, and the next call with the same idempotency key continues it', async (context) => {
+  test('the next call with the same idempotency key continues an upload that failed', async (context) => {
     const { proxy, account, client } = await setUp(context);
     proxy.addFaults('complete', 'lost after');
     const options = { name: 'a', retries: 0, idempotencyKey: 'mine' };
@@ -176,7 +176,7 @@ describe('a clear error ends an upload', () => {
     expect(await usageOf(account)).toEqual({ files: 1, bytes: LARGE.length });
   });
 
-  test('of a stream whose connection is reset in the middle, and says that nothing was stored', async (context) => {
+  test('the error says that nothing was stored when the connection of a stream is reset in the middle', async (context) => {
     const { proxy, account, client } = await setUp(context);
     proxy.addFaults('form', { resetAt: 6 * MIB });
     const error = await errorOf(client.upload(inPieces(new Uint8Array(12 * MIB)), { name: 'a' }));
@@ -185,7 +185,7 @@ describe('a clear error ends an upload', () => {
     expect(await usageOf(account)).toEqual({ files: 0, bytes: 0 });
   });
 
-  test('of a stream whose answer is lost, and says that the file may have been stored', async (context) => {
+  test('the error says that the file may have been stored when the answer to a stream is lost', async (context) => {
     const { proxy, account, client } = await setUp(context);
     proxy.addFaults('form', 'lost after');
     const error = await errorOf(client.upload(inPieces(LARGE), { name: 'a' }));
@@ -194,7 +194,7 @@ describe('a clear error ends an upload', () => {
     expect(await usageOf(account)).toEqual({ files: 1, bytes: LARGE.length });
   });
 
-  test('of a stream that is answered by a redirect', async (context) => {
+  test('a stream that is answered by a redirect fails with a clear error', async (context) => {
     const { proxy, client } = await setUp(context);
     proxy.addFaults('form', { status: 302, headers: { Location: 'https://login.example' }, body: '' });
     const error = await errorOf(client.upload(inPieces(LARGE), { name: 'a', retries: 0 }));
@@ -284,7 +284,7 @@ describe('an upload that is aborted leaves nothing', () => {
     },
   );
 
-  test('after it was sent as a stream, when the answer has come', async (context) => {
+  test('aborting a stream that was sent deletes its file when the answer has come', async (context) => {
     const { account } = await setUp(context);
     const controller = new AbortController();
     const client = new FileHosting({
@@ -301,7 +301,7 @@ describe('an upload that is aborted leaves nothing', () => {
     expect(await usageOf(account)).toEqual({ files: 0, bytes: 0 });
   });
 
-  test('and reads no more of its content', async (context) => {
+  test('an aborted upload reads no more of its content', async (context) => {
     const { client } = await setUp(context);
     const controller = new AbortController();
     const sent: number[] = [];
@@ -314,7 +314,7 @@ describe('an upload that is aborted leaves nothing', () => {
     expect([error.code, sent.filter((bytes) => bytes > MIB)]).toEqual(['aborted', [expect.any(Number)]]);
   });
 
-  test('before it begins', async (context) => {
+  test('an upload that is aborted before it begins sends nothing', async (context) => {
     const { proxy, client } = await setUp(context);
     const error = await errorOf(client.upload(SMALL, { signal: AbortSignal.abort() }));
     expect([error.code, proxy.requests]).toEqual(['aborted', []]);

@@ -66,7 +66,7 @@ describe('the package', () => {
     expect(bytes).toBeLessThan(BUNDLE_BYTES_MAX);
   });
 
-  test('and the command are in package-lock.json, without which npm ci fails, and no entry there names a registry', async () => {
+  test('package-lock.json has the client and the command, without which npm ci fails, and no entry names a registry', async () => {
     const lock = JSON.parse(await readFile(join(PACKAGE, '../../package-lock.json'), 'utf8'));
     for (const path of ['clients/typescript', 'clients/cli']) {
       const { name, ...described } = JSON.parse(await readFile(join(PACKAGE, '../..', path, 'package.json'), 'utf8'));

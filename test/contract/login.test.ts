@@ -56,7 +56,7 @@ describe('contract: login', () => {
     await limited.close();
   });
 
-  describe('a failure during a login redirects a browser to the login page, and gives a program JSON:', () => {
+  describe('a failure during a login redirects a browser to the login page, and gives a program JSON', () => {
     /** Requests a page as a browser does, which `fetch` cannot: it always sends its own `Sec-Fetch-Mode`. */
     async function open({ urls }: TestService, path: string, cookie = ''): Promise<RawAnswer> {
       const headers = ['Sec-Fetch-Mode: navigate', 'Accept: text/html,*/*;q=0.8', `Cookie: ${cookie}`];
@@ -67,7 +67,7 @@ describe('contract: login', () => {
     const broken = (match: Fault['match']): Fault => ({ match, effect: 'error-before' });
     const pageOf = (code: string) => `/dashboard/login?error=${code}`;
 
-    test('when the limit of login starts is exceeded, with the rate-limit headers', async () => {
+    test('an exceeded limit of login starts adds the rate-limit headers', async () => {
       const limited = await startTestService({ RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: '1' });
       const byProgram = client(limited.urls.base_url);
       for (const path of ['/auth/google', '/auth/google/callback']) {
@@ -82,7 +82,7 @@ describe('contract: login', () => {
       await limited.close();
     });
 
-    test('when the start of a login cannot look up the address of the app', async () => {
+    test('the start of a login may fail to look up the address of the app', async () => {
       const fresh = await startTestService();
       const byProgram = client(fresh.urls.base_url);
       await withFault(fresh, broken({ service: 'ssm' }), async () => {
@@ -94,7 +94,7 @@ describe('contract: login', () => {
       await fresh.close();
     });
 
-    test('when the database is down at the callback; the attempt has ended, and the log has the cause', async () => {
+    test('a callback that finds the database down ends the attempt, and the log has the cause', async () => {
       const begun = await client(service.urls.base_url).request('GET', '/auth/google');
       const [cookie = ''] = begun.headers.getSetCookie()[0]?.split(';') ?? [];
       const { searchParams } = new URL(begun.headers.get('location') ?? '');

@@ -37,7 +37,7 @@ describe('a generated secret', () => {
     expect(generateSecret('Secret', {})).not.toBe(generateSecret('Secret', {}));
   });
 
-  test('with an unknown property is an error', () => {
+  test('a generated secret with an unknown property is an error', () => {
     expect(() => generateSecret('Secret', { RequireEachIncludedType: true })).toThrow('RequireEachIncludedType');
   });
 });

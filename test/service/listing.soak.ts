@@ -149,7 +149,7 @@ describe.for([100_000, 1_000_000])('a search among %i files', (count) => {
     return measured.reduce((one, other) => (other.ms < one.ms ? other : one));
   }
 
-  test.for(['rare', 'no such name'])('for "%s" takes few read units and little time', async (part) => {
+  test.for(['rare', 'no such name'])('a search for "%s" takes few read units and little time', async (part) => {
     const found = part === 'rare' ? account.files.filter(isRare) : [];
     const { body, ms, readUnits } = await best(async () => {
       const mark = service.front.meter.mark();
@@ -164,7 +164,7 @@ describe.for([100_000, 1_000_000])('a search among %i files', (count) => {
     expect(ms).toBeLessThanOrEqual((300 * count) / 100_000);
   });
 
-  test.for(['rare', 'PHOTO'])('for "%s" takes little time of the processor', async (part) => {
+  test.for(['rare', 'PHOTO'])('a search for "%s" takes little time of the processor', async (part) => {
     const stores = await loadStores();
     const { total, ms } = await best(async () => {
       const before = process.cpuUsage();

@@ -110,7 +110,7 @@ test('the search finds a line with a piece of a secret', () => {
 });
 
 describe('no line contains a secret, and no error more than its code,', () => {
-  test('after requests that succeed', async () => {
+  test('requests that succeed log no secret', async () => {
     const { body } = await account.byKey.postJson('/files', { name: 'a', mime_type: 'text/plain', size_bytes: 1 });
     const { url, headers } = body.upload as { url: string; headers: Record<string, string> };
     await fetch(url, { method: 'PUT', headers, body: 'a' });
@@ -124,7 +124,7 @@ describe('no line contains a secret, and no error more than its code,', () => {
     expect(lines().length).toBeGreaterThan(50);
   });
 
-  test('after requests with invalid credentials in every place', async () => {
+  test('requests with invalid credentials in every place log no secret', async () => {
     for (const key of [generateKey('test'), generateKey('live'), account.key.slice(0, -1)]) {
       recordSecret('key', key);
       await askAll(everyRoute(byKey(key), { id: key, text: key }));
@@ -136,7 +136,7 @@ describe('no line contains a secret, and no error more than its code,', () => {
     }
   });
 
-  test('after uploads with names that try to forge a log line', async () => {
+  test('uploads with names that try to forge a log line log no secret', async () => {
     for (const text of [`a\r\n${FORGED}}\n${FORGED}}`, '\x1b[31ma\x1b[2J\u009b31ma\u2028b\u0085c']) {
       const shown = text.replaceAll('\r\n', '%0D%0A').replaceAll('"', '%22');
       await askAll([
@@ -175,7 +175,7 @@ describe('no line contains a secret, and no error more than its code,', () => {
     },
   );
 
-  test('after functions were killed and clients disconnected', async () => {
+  test('killed functions and disconnected clients leave no secret in the log', async () => {
     const asks = everyRoute(byKey(), { id: await fileOf(account), text: account.key });
     const slow: Fault = { match: { service: 'dynamodb' }, effect: { delayMs: 300 } };
     await withFault(service, slow, async (fault) => {
@@ -196,7 +196,7 @@ describe('no line contains a secret, and no error more than its code,', () => {
     for (const cut of [20, 60, 100]) await sendAndDisconnect(service.urls.root_url, request.slice(0, -cut));
   });
 
-  test('after the login provider rejected a login or could not be reached, or its secret was invalid', async () => {
+  test('failures of the login provider, and an invalid secret of it, leave no secret in the log', async () => {
     await expect(service.newAccount('unverified@example.com')).rejects.toThrow('no key');
     const start = await ask({ method: 'GET', path: '/api/v1/auth/google' });
     const cookie = start.headers

@@ -88,7 +88,7 @@ describe('POST /api/v1/files', () => {
     expect(decide('POST', '/api/v1/files', form)).toBe(expected);
   });
 
-  test('with a form over 4 MiB is streamed with every cookie in which the API finds a session', () => {
+  test('a form over 4 MiB is streamed with every cookie in which the API finds a session', () => {
     const cookie = fc
       .tuple(
         fc.constantFrom('session', '__Host-session', 'other'),

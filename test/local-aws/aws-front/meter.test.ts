@@ -157,7 +157,7 @@ describe('the calls of one request', () => {
     expect(front.meter.take(one).calls).toEqual([]);
   });
 
-  test('that have no trace id are taken by a call without an id', async () => {
+  test('take without an id takes the calls that have no trace id', async () => {
     front.meter.take();
     await client.send(new GetItemCommand({ TableName: TABLE, Key }));
     expect(front.meter.take().calls).toMatchObject([{ operation: 'GetItem', status: 200 }]);

@@ -122,7 +122,7 @@ describe('a key that is not there', () => {
 });
 
 describe('a condition of a policy', () => {
-  test('on s3:prefix holds for the prefix that is listed', async () => {
+  test('a condition on s3:prefix holds for the prefix that is listed', async () => {
     const s3 = clientWith('s3:ListBucket', BUCKET_ARN, { Condition: { StringLike: { 's3:prefix': ['up/*'] } } });
     const list = (Prefix?: string) => s3.send(new ListObjectsV2Command({ Bucket: BUCKET, Prefix }));
     await list('up/x');
@@ -130,7 +130,7 @@ describe('a condition of a policy', () => {
     expect(await failureOf(list())).toEqual(DENIED);
   });
 
-  test('on s3:if-none-match holds for the header', async () => {
+  test('a condition on s3:if-none-match holds for the header', async () => {
     const Condition = { StringEquals: { 's3:if-none-match': '*' } };
     const s3 = clientWith('s3:PutObject', `${BUCKET_ARN}/*`, { Condition });
     const put = (more = {}) => s3.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'once', Body: 'x', ...more }));

@@ -66,7 +66,7 @@ describe('a signed request', () => {
     expect(await request()).toEqual([403, 'SignatureDoesNotMatch']);
   });
 
-  test('with an unsigned x-amz- header is refused', async () => {
+  test('a signed request with an unsigned x-amz- header is refused', async () => {
     expect(await send({ ...(await signed()), 'x-amz-checksum-mode': 'ENABLED' })).toEqual([403, 'AccessDenied']);
   });
 
@@ -89,7 +89,7 @@ describe('a signed request', () => {
     expect((await getObject(ADMIN)).ContentLength).toBe(5);
   });
 
-  test('without a hash of its body is refused', async () => {
+  test('a signed request without a hash of its body is refused', async () => {
     expect(await send(await signed({ payloadHash: 'whatever' }))).toEqual([400, 'InvalidRequest']);
   });
 

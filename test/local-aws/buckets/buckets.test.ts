@@ -156,7 +156,7 @@ describe('the files of an asset', () => {
     await expect(deployFiles(deployment, started.endpoint)).rejects.toThrow('not authorized');
   });
 
-  test('with values to fill in are an error', async () => {
+  test('an asset with values to fill in is an error', async () => {
     const { deployment, started } = await front(['s3:*'], { SourceMarkers: [{ '<<marker>>': 'x' }, {}] });
     await expect(deployFiles(deployment, started.endpoint)).rejects.toThrow('fills in no values');
   });

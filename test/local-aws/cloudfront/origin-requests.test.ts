@@ -219,7 +219,7 @@ describe('an origin access control', () => {
   });
   const VIEWER = { headers: { authorization: 'Bearer viewer' } };
 
-  test('that signs always replaces the credentials of the viewer', async () => {
+  test('an access control that always signs replaces the credentials of the viewer', async () => {
     const { headers } = await received('/uploads/x', VIEWER, withSigning('always'));
     expect(headers.authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=EDGE\/20261121\/us-east-1\/s3\/aws4_request, /);
     expect(headers).toMatchObject({
@@ -228,12 +228,12 @@ describe('an origin access control', () => {
     });
   });
 
-  test('that does not override signs only where the viewer sent no credentials', async () => {
+  test('an access control that does not override signs only where the viewer sent no credentials', async () => {
     expect((await received('/', VIEWER, withSigning('no-override'))).headers.authorization).toBe('Bearer viewer');
     expect((await received('/', {}, withSigning('no-override'))).headers.authorization).toMatch(/^AWS4-HMAC-SHA256 /);
   });
 
-  test('that never signs passes on what the viewer sent', async () => {
+  test('an access control that never signs passes on what the viewer sent', async () => {
     expect((await received('/', VIEWER, withSigning('never'))).headers.authorization).toBe('Bearer viewer');
   });
 });

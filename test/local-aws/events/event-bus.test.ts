@@ -127,7 +127,7 @@ describe('a new object', () => {
     expect(await received()).toEqual([]);
   });
 
-  test('in a bucket without EventBridge events reaches no function', async () => {
+  test('a new object in a bucket without EventBridge events reaches no function', async () => {
     const { bus, received } = await busWith(ALL, { bucketsWithEvents: [] });
     bus.objectCreated(created('incoming/a'));
     expect(await received()).toEqual([]);

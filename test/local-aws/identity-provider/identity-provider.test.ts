@@ -130,7 +130,7 @@ describe('a login', () => {
     });
   });
 
-  test('without an address shows the form again', async () => {
+  test('a login without an address shows the form again', async () => {
     const startUrl = `${callbackOrigin()}/start`;
     await expect(logIn({ startUrl, email: 'nobody' })).rejects.toThrow(/400 .*That is not an e-mail address/s);
   });

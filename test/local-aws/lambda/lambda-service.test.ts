@@ -228,7 +228,7 @@ describe('a function that fails', () => {
     expect(resultOf(await send({}))).toBe('fine');
   });
 
-  test.each(['hang', 'spin'])('by "%s" is ended at its timeout', async (how) => {
+  test.each(['hang', 'spin'])('the action "%s" is ended at the timeout of the function', async (how) => {
     const { send } = await lambdaWith(FAILS, { Timeout: 1 });
     const error = errorOf(await send({ how }, { requestId: 'r-1' }));
     expect(error).toEqual({
@@ -238,13 +238,13 @@ describe('a function that fails', () => {
     expect(resultOf(await send({}))).toBe('fine');
   });
 
-  test('by using too much memory is ended', async () => {
+  test('a function that uses too much memory is ended', async () => {
     const { send } = await lambdaWith(FAILS, { MemorySize: 32, Timeout: 30 });
     expect(errorOf(await send({ how: 'memory' })).errorType).toBe('Runtime.OutOfMemory');
     expect(resultOf(await send({}))).toBe('fine');
   });
 
-  test('because its environment was killed has that as its result', async () => {
+  test('an event whose environment was killed has that as its result', async () => {
     const { send, service, arn } = await lambdaWith(FAILS);
     await send({});
     const hanging = send({ how: 'hang' });

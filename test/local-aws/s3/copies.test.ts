@@ -142,7 +142,7 @@ describe('a part that is copied', () => {
     expect(ContentType).toBe('image/png');
   });
 
-  test('without a range is the whole source, however small', async () => {
+  test('a copied part without a range is the whole source, however small', async () => {
     const upload = await begin();
     const { CopyPartResult } = await copyPart(upload, 1, { CopySource: `${BUCKET}/source` });
     expect(CopyPartResult).toMatchObject({ ETag: source.ETag });

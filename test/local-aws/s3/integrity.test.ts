@@ -134,12 +134,12 @@ describe('a presigned upload', () => {
     expect((await fetch(url, { method: 'PUT', body: 'hello' })).status).toBe(200);
   });
 
-  test('without a type gets S3’s default type', async () => {
+  test('a presigned upload without a type gets S3’s default type', async () => {
     await fetch(await presign({ Key: 'untyped' }), { method: 'PUT', body: Buffer.from('hello') });
     expect((await head('untyped')).ContentType).toBe('binary/octet-stream');
   });
 
-  test('without a length is refused', async () => {
+  test('a presigned upload without a length is refused', async () => {
     const body = Readable.toWeb(Readable.from(['hello']));
     const answer = await fetch(await presign({}), { method: 'PUT', body, duplex: 'half' } as RequestInit);
     expect([answer.status, await codeOf(answer)]).toEqual([411, 'MissingContentLength']);

@@ -125,7 +125,7 @@ describe('resources', () => {
     );
   });
 
-  test('with a condition are an error', async () => {
+  test('a resource with a condition is an error', async () => {
     const Resources = { Data: { Type: 'AWS::S3::Bucket', Condition: 'Never' } };
     await expect(deploy({ Stack: { Resources } })).rejects.toThrow('Data: the local AWS does not implement Condition');
   });

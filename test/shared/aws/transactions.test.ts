@@ -113,7 +113,7 @@ describe('a transaction', () => {
     expect(proxy.calls).toHaveLength(1);
   });
 
-  test('with a failed condition beside a conflict is not tried again', async () => {
+  test('a transaction with a failed condition beside a conflict is not tried again', async () => {
     proxy.setFault(() => cancelled('TransactionConflict', 'ConditionalCheckFailed'));
     await expect(transact([addOne('a'), addOne('b')], inTime())).rejects.toBeInstanceOf(TransactionCanceledException);
     expect(proxy.calls).toHaveLength(1);

@@ -85,7 +85,7 @@ describe('a ticket', () => {
     expect(await usageOf(service, accountId)).toEqual({ bytes: fits ? 40 + size : 40, files: 0 });
   });
 
-  test('for an empty file is given to a full account', async () => {
+  test('a full account gets a ticket for an empty file', async () => {
     const accountId = await newAccount(service);
     const options = { storageLimitBytes: 0 };
     const { id, put: signed } = await newTicket(service, accountId, 0, options);
@@ -211,7 +211,7 @@ describe('completing a ticket', () => {
     await expectBalance(service, accountId, { files: 1, bytes: content.length });
   });
 
-  test('before the bytes have arrived is upload_incomplete, and can be tried again', async () => {
+  test('a completion before the bytes have arrived is upload_incomplete, and can be tried again', async () => {
     const accountId = await newAccount(service);
     const ticket = await newTicket(service, accountId, 5);
     await expect(complete(accountId, ticket.id)).rejects.toMatchObject({ code: 'upload_incomplete' });

@@ -22,7 +22,7 @@ const newKey = () => ({ idempotencyKey: randomUUID() });
 const conflict = { code: 'idempotency_conflict' };
 
 describe('an upload with a used key', () => {
-  test('for the same file is answered with the first file, and not stored again', async () => {
+  test('a repeated upload of the same file is answered with the first file, and not stored again', async () => {
     const key = newKey();
     const first = await upload(service, accountId, 'hello', key);
     const usage = await usageOf(service, accountId);
@@ -81,7 +81,7 @@ describe('an upload with a used key', () => {
     expect(after.isReplay).toBe(false);
   });
 
-  test('by another account is treated as a first upload', async () => {
+  test('an upload by another account is treated as a first upload', async () => {
     const key = newKey();
     await upload(service, accountId, 'hello', key);
     expect((await upload(service, await newAccount(service), 'other', key)).isReplay).toBe(false);
@@ -95,7 +95,7 @@ describe('an upload with a used key', () => {
     expect((await upload(service, accountId, 'hello', key)).isReplay).toBe(false);
   });
 
-  test('for a ticket is a conflict', async () => {
+  test('an upload with the key of a ticket is a conflict', async () => {
     const key = newKey();
     await askForTicket(service, accountId, 5, key);
     await expect(upload(service, accountId, 'hello', key)).rejects.toMatchObject(conflict);
@@ -116,7 +116,7 @@ describe('several simultaneous uploads with one key', () => {
     await expectBalance(service, id, { files: 1, bytes: 5 });
   });
 
-  test('with different files, one becomes a file and the others are conflicts', async () => {
+  test('one of several different uploads becomes a file, and the others are conflicts', async () => {
     const id = await newAccount(service);
     const key = newKey();
     const staged = await Promise.all(['one', 'two'].map((content) => stage(service, id, chunks(content), key)));
@@ -128,7 +128,7 @@ describe('several simultaneous uploads with one key', () => {
 });
 
 describe('a ticket with a used key', () => {
-  test('for the same file is the same ticket with a new URL, valid as long as that of a new ticket', async () => {
+  test('a repeated request for the same file gives the same ticket with a new URL, valid as long as that of a new ticket', async () => {
     const id = await newAccount(service);
     const key = newKey();
     const [first, second] = [

@@ -239,14 +239,14 @@ describe('a search', () => {
     expect(await list(accountId, 1, 50, search)).toEqual({ names: [], total: 0 });
   });
 
-  test('for a whole name finds it, however its accents are encoded', async () => {
+  test('a search for a whole name finds it, however its accents are encoded', async () => {
     const accountId = await newAccount(service);
     const name = 'ΐ'.repeat(127);
     await place(accountId, 1, name);
     expect(await list(accountId, 1, 50, name.normalize('NFD'))).toEqual({ names: [name], total: 1 });
   });
 
-  test('for a text that is longer than any name reads nothing', async () => {
+  test('a search for a text that is longer than any name reads nothing', async () => {
     const accountId = await newAccount(service);
     await place(accountId, 1);
     const mark = service.front.meter.mark();

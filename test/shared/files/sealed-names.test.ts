@@ -39,7 +39,7 @@ describe('a seal', () => {
     expect(() => sealOf([{ seq: 5, name: `a${NAME_SEPARATOR}b` }])).toThrow('the name of file 5');
   });
 
-  test('with a character that Unicode does not know yet can be read only by the version that folded it', () => {
+  test('a seal with a character that Unicode does not know yet can be read only by the version that folded it', () => {
     expect(sealOf([{ seq: 0, name: 'a💩ß' }])).not.toHaveProperty('unicode');
     const seal = sealOf([{ seq: 0, name: '\u{2FE0}' }]);
     expect(seal.unicode).toBe(process.versions.unicode);

@@ -70,7 +70,7 @@ describe('a sweep', () => {
     ]);
   });
 
-  test('without work reads next to nothing, and reports no lag', async () => {
+  test('a sweep without work reads next to nothing, and reports no lag', async () => {
     const accountId = await newAccount(service);
     for (const content of ['a', 'b', 'c']) await upload(service, accountId, content);
     await newTicket(service, accountId, 1);

@@ -7,11 +7,11 @@ const BODY = { name: 'a.txt', mime_type: 'text/plain', size_bytes: 5 };
 const CHECKSUM = createHash('sha256').update('hello').digest('base64');
 
 describe('a ticket may be requested', () => {
-  test.each([0, 1, MAX - 1, MAX])('for %i bytes', (size_bytes) => {
+  test.each([0, 1, MAX - 1, MAX])('a request for %i bytes is accepted', (size_bytes) => {
     expect(parseTicketRequest({ ...BODY, size_bytes }, MAX).sizeBytes).toBe(size_bytes);
   });
 
-  test('with a checksum', () => {
+  test('a request with a checksum is accepted', () => {
     expect(parseTicketRequest({ ...BODY, checksum_sha256: CHECKSUM }, MAX)).toEqual({
       name: 'a.txt',
       mimeType: 'text/plain',
@@ -20,12 +20,12 @@ describe('a ticket may be requested', () => {
     });
   });
 
-  test('with a bad name and type, which are cleaned like those of a form', () => {
+  test('a bad name and a bad type are cleaned like those of a form', () => {
     const body = { ...BODY, name: '../../etc/\u202Ex.png', mime_type: 'nonsense' };
     expect(parseTicketRequest(body, MAX)).toMatchObject({ name: 'x.png', mimeType: 'image/png' });
   });
 
-  test('with unknown members, which change nothing', () => {
+  test('unknown members change nothing', () => {
     const body = { ...BODY, id: 'x', account_id: 'y', state: 'ready', __proto__: { size_bytes: 1 } };
     expect(parseTicketRequest(body, MAX)).toEqual({ name: 'a.txt', mimeType: 'text/plain', sizeBytes: 5 });
   });
@@ -59,7 +59,7 @@ describe('a ticket may not be requested', () => {
     );
   });
 
-  test('for a byte more than the limit', () => {
+  test('a request for a byte more than the limit is refused', () => {
     expect(() => parseTicketRequest({ ...BODY, size_bytes: MAX + 1 }, MAX)).toThrow(
       expect.objectContaining({ code: 'file_too_large' }),
     );

@@ -129,7 +129,7 @@ describe('an upload that ends early', () => {
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
-  test('after its file was stored, because the rest of the form is invalid, leaves nothing behind', async () => {
+  test('an upload whose form turns out to be invalid after its file was stored leaves nothing behind', async () => {
     const accountId = await newAccount(service);
     const staged = await stage(service, accountId, chunks('x'));
     if (staged.kind !== 'stored') throw new Error('not stored');
@@ -137,7 +137,7 @@ describe('an upload that ends early', () => {
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
-  test('because the storage fails leaves at most an object that the walk of the bucket removes', async () => {
+  test('an upload whose storage fails leaves at most an object that the walk of the bucket removes', async () => {
     const accountId = await newAccount(service);
     const before = await keysInBucket(service);
     const fault = service.front.faults.add({ match: { operation: 'PutObject' }, effect: 'error-after' });
@@ -150,7 +150,7 @@ describe('an upload that ends early', () => {
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
-  test('because a part cannot be stored removes its other parts', async () => {
+  test('an upload that cannot store a part removes its other parts', async () => {
     const accountId = await newAccount(service);
     const predicate = ({ operation }: { operation: string }) => operation === 'UploadPart';
     const fault = service.front.faults.add({ match: { predicate }, effect: 'error-before' });

@@ -73,13 +73,13 @@ test.each([
 });
 
 describe('a cookie is set', () => {
-  test('for this host only, over TLS, hidden from scripts, not sent with foreign requests', () => {
+  test('a cookie is set for this host only, over TLS, hidden from scripts, and not sent with requests of other sites', () => {
     expect(setCookie({ name: '__Host-a', value: 'x' }, { maxAgeMs: 600_000, isSecure: true })).toBe(
       '__Host-a=x; Path=/; Max-Age=600; HttpOnly; SameSite=Lax; Secure',
     );
   });
 
-  test('without Secure where there is no TLS', () => {
+  test('a cookie has no Secure where there is no TLS', () => {
     expect(setCookie({ name: 'a', value: '' }, { maxAgeMs: 0, isSecure: false })).toBe(
       'a=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax',
     );

@@ -80,19 +80,19 @@ describe('a session ends', () => {
     expect(await find(token, LOGIN + end - 1_000)).toBeDefined();
   });
 
-  test('at its time, although its row is still there', async () => {
+  test('a session ends at its time, although its row is still there', async () => {
     const token = await start();
     expect(await find(token, LOGIN + 8 * DAY_MS)).toBeUndefined();
     expect(await sessions.find(sha256(token))).toBeDefined();
   });
 
-  test('at logout, on the server', async () => {
+  test('a logout ends the session on the server', async () => {
     const token = await start();
     await endSession(sessions, token);
     expect(await find(token)).toBeUndefined();
   });
 
-  test('for good: a late refresh does not bring it back', async () => {
+  test('a late refresh does not bring an ended session back', async () => {
     const token = await start();
     await endSession(sessions, token);
     await sessions.refresh({ tokenHash: sha256(token), refreshedAt: LOGIN, expiresAt: LOGIN + DAY_MS });

@@ -132,7 +132,7 @@ describe('when the source throws', () => {
     await expect(reading).rejects.toMatchObject({ code: 'timeout' });
   });
 
-  test('after the closing delimiter, the file is discarded as well', async () => {
+  test('the file is discarded even when the source throws after the closing delimiter', async () => {
     const discarded: string[] = [];
     async function* brokenLate() {
       yield BODY;
