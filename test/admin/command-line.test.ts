@@ -73,7 +73,7 @@ describe('a command ends with one sentence on stderr', () => {
     [{}, 'no stage is named: set STAGE to prod, dev, local, the name of a file in infra/stages'],
     [{ STAGE: 'test' }, 'there is no stage "test": set STAGE to prod, dev, local, the name of a file in infra/stages'],
     [{ STAGE: 'local' }, 'For the service that "npm start" runs, add --local.'],
-  ])('and exit code 2 with %j in the environment', async (environment, sentence) => {
+  ])('the environment %j gives exit code 2', async (environment, sentence) => {
     expect(await run(['show', 'a'], environment)).toEqual({ code: 2, stdout: '', stderr: `${sentence}\n` });
   });
 

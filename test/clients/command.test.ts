@@ -507,7 +507,7 @@ const WRONG_CALLS: readonly (readonly [string, readonly string[]])[] = [
 
 describe('a wrong command line', () => {
   test.for(IS_THOROUGH ? WRONG_CALLS : WRONG_CALLS.slice(0, 3))(
-    'with %s ends with 2 and says what is wrong',
+    'a command line with %s ends with 2 and says what is wrong',
     async ([, args]) => {
       const { code, stdout, stderr } = await run(args, as({ key: 'svc_test_x' }));
       expect([code, stdout]).toEqual([2, '']);

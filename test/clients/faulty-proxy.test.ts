@@ -121,7 +121,7 @@ describe('the client waits', () => {
       '503 with Retry-After as a date, by the clock of the server',
       { status: 503, headers: { 'Retry-After': soon(), Date: new Date(Date.now() + 3_600_000).toUTCString() } },
     ],
-  ] as const)('not less than %s says', async ([, fault], context) => {
+  ] as const)('the client waits at least as long as %s says', async ([, fault], context) => {
     const { proxy, account, client } = await setUp(context);
     proxy.addFaults('form', fault);
     await client.upload(SMALL, { name: 'a' });
@@ -205,7 +205,7 @@ describe('a clear error ends an upload', () => {
     ['a page of a proxy', { status: 403, body: '<html>Blocked</html>' }, 'invalid_response'],
     ['a redirect', { status: 302, headers: { Location: 'https://login.example' }, body: '' }, 'invalid_response'],
     ['another program', { status: 200, body: '{"hello":"world"}' }, 'invalid_response'],
-  ] as const)('that is answered by %s', async ([, fault, code], context) => {
+  ] as const)('an upload that is answered by %s fails with a clear error', async ([, fault, code], context) => {
     const { proxy, client } = await setUp(context);
     proxy.addFaults('form', fault);
     const error = await errorOf(client.upload(SMALL, { name: 'a', retries: 0 }));
@@ -218,7 +218,7 @@ describe('a clear error ends an upload', () => {
     ['the JSON of another program', '{"hello":"world"}'],
     ['a text', 'OK'],
     ['a list whose length is a text', JSON.stringify({ items: [], total: '7\u001b[31m', limit: 50 })],
-  ])('without another attempt when its address answers 200 with %s', async ([, body], context) => {
+  ])('an upload fails without another attempt when its address answers 200 with %s', async ([, body], context) => {
     const { proxy, client } = await setUp(context);
     for (const step of ['form', 'ticket', 'other'] as const)
       proxy.addFaults(step, { status: 200, body }, { status: 200, body });

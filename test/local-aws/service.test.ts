@@ -80,7 +80,7 @@ describe('a template', () => {
       'not implement Color',
     ],
     ['a reference to what is not there', { Type: 'AWS::S3::Bucket', Properties: { Tags: { Ref: 'None' } } }, '"None"'],
-  ])('with %s does not start', async (_what, resource, message) => {
+  ])('a template with %s does not start', async (_what, resource, message) => {
     const edit = (templates: Templates) => {
       Object.assign(Object.values(templates)[0]?.Resources ?? {}, { Extra: resource });
     };

@@ -158,7 +158,7 @@ describe('no line contains a secret, and no error more than its code,', () => {
     ['S3 throttles', 'throttle', { service: 's3' }],
   ];
   test.for(IS_THOROUGH ? [...failures, ...moreFailures] : failures)(
-    'after requests while %s',
+    'requests while %s log no secret',
     async ([, effect, match]) => {
       const text = `${account.key}\n${FORGED}`;
       const id = await fileOf(account);

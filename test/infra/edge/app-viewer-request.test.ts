@@ -63,7 +63,7 @@ describe('POST /api/v1/files', () => {
     ['no type, short', { ...KEY, 'content-length': '5' }, 'default: /api/v1/files'],
     ['a length that is not a number', { ...FORM, 'content-length': '1e3' }, '400 {"error":"invalid_request"}'],
     ['a negative length', { ...FORM, 'content-length': '-1' }, '400 {"error":"invalid_request"}'],
-  ])('with %s gets the right origin or error', (_name, headers, expected) => {
+  ])('a request with %s gets the right origin or error', (_name, headers, expected) => {
     expect(decide('POST', '/api/v1/files', headers)).toBe(expected);
   });
 
@@ -73,7 +73,7 @@ describe('POST /api/v1/files', () => {
     ['a session', '413 {"error":"file_too_large"}', { cookie: '__Host-session=x' }],
     ['a local session', '413 {"error":"file_too_large"}', { cookie: 'session=x' }],
     ['an authorization', '413 {"error":"file_too_large"}', KEY],
-  ])('with a form that is too long and %s is %s', (_name, expected, headers) => {
+  ])('a form that is too long, with %s, is %s', (_name, expected, headers) => {
     const form = { 'content-type': 'multipart/form-data; boundary=b', 'content-length': `${LONGEST + 1}` };
     expect(decide('POST', '/api/v1/files', { ...form, ...headers })).toBe(expected);
   });
@@ -83,7 +83,7 @@ describe('POST /api/v1/files', () => {
     ['a session beside a foreign cookie', `session=foreign; __Host-session=${TOKEN}`, 'upload-stream: /api/v1/files'],
     ['a session between foreign cookies', `session=a; session=${TOKEN}; session=b`, 'upload-stream: /api/v1/files'],
     ['foreign cookies alone', 'session=foreign; __Host-session=foreign', '401 {"error":"unauthorized"}'],
-  ])('with a form over 4 MiB and %s is streamed or 401', (_name, cookie, expected) => {
+  ])('a form over 4 MiB, with %s, is streamed or 401', (_name, cookie, expected) => {
     const form = { 'content-type': 'multipart/form-data; boundary=b', 'content-length': '5000000', cookie };
     expect(decide('POST', '/api/v1/files', form)).toBe(expected);
   });
@@ -112,7 +112,7 @@ describe('POST /api/v1/files', () => {
     [{ 'content-length': `${INLINE_BODY_MAX_BYTES}` }, 'default: /api/v1/files'],
     [{ 'content-length': `${INLINE_BODY_MAX_BYTES + 1}` }, '413 {"error":"file_too_large"}'],
     [{ 'transfer-encoding': 'chunked' }, '411 {"error":"length_required"}'],
-  ])('without streaming uploads and with %o is %s', (headers, expected) => {
+  ])('a request with %o is, without streaming uploads, %s', (headers, expected) => {
     const inlineOnly = edgeFunction('app-viewer-request.js', { ...APP_CONSTANTS, STREAMING_UPLOADS: false });
     expect(summary(inlineOnly.run(viewerRequestEvent('POST', '/api/v1/files', { ...FORM, ...headers })))).toBe(
       expected,

@@ -76,7 +76,7 @@ describe('a precondition of the request', () => {
     [{ 'if-unmodified-since': 'Sun, 22 Nov 2026 08:00:00 GMT' }, 200],
     [{ 'if-unmodified-since': 'Sun, 22 Nov 2026 07:59:59 GMT' }, 412],
     [{ 'if-unmodified-since': 'yesterday' }, 200],
-  ])('in %o makes the status %i', (asked, status) => {
+  ])('the precondition in %o makes the status %i', (asked, status) => {
     for (const [statusCode, expected] of [
       [200, status],
       [206, status === 200 ? 206 : 412],

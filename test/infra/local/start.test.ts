@@ -206,7 +206,7 @@ describe('a start fails with one sentence', () => {
       'the environment has ALLOWED_EMAIL, which is not a limit of this service; those are ',
     ],
     [{ DATA_DIR: '/dev/null/data' }, 'DATA_DIR /dev/null/data cannot be written: ENOTDIR'],
-  ])('with %j', async (environment, sentence) => {
+  ])('a start with %j fails with one sentence', async (environment, sentence) => {
     const { code, stderr } = await failedStart({ PORT: '0', DATA_DIR: await directory(), ...environment });
     expect(code).toBe(1);
     expect(stderr.trim()).toMatch(new RegExp(`^${sentence.replaceAll(/[.?"()]/g, '\\$&')}[^\n]*$`));

@@ -64,7 +64,7 @@ describe('a write of DynamoDB', () => {
     ['error-after', 'InternalServerError', 500, true],
     ['cut', 'TimeoutError', undefined, false],
     ['cut-after', 'TimeoutError', undefined, true],
-  ])('with the fault %s fails as %s', async (effect, name, status, happened) => {
+  ])('a write of DynamoDB with the fault %s fails as %s', async (effect, name, status, happened) => {
     const id = randomUUID();
     const fault = inject(effect, { operation: 'PutItem' }, { times: 1 });
     expect(await failureOf(put(id))).toEqual({ name, status });
@@ -104,7 +104,7 @@ describe('a transaction', () => {
     ['transaction-conflict', {}, ['TransactionConflict', 'None']],
     ['transaction-conflict', { table: OTHER }, ['None', 'TransactionConflict']],
     ['throttle', {}, ['ThrottlingError', 'None']],
-  ])('with the fault %s %j is cancelled for the reasons %j', async (effect, match, codes) => {
+  ])('a transaction with the fault %s %j is cancelled for the reasons %j', async (effect, match, codes) => {
     inject(effect, match);
     const { error, happened } = await transact();
     expect(error).toBeInstanceOf(TransactionCanceledException);
@@ -126,7 +126,7 @@ describe('an upload to S3', () => {
     ['cut', 'TimeoutError', false],
     ['cut-after', 'TimeoutError', true],
     ['timeout', 'TimeoutError', false],
-  ])('with the fault %s fails as %s', async (effect, name, happened) => {
+  ])('an upload to S3 with the fault %s fails as %s', async (effect, name, happened) => {
     const Key = randomUUID();
     inject(effect, { service: 's3', operation: 'PutObject' });
     const who = effect === 'timeout' ? impatientS3 : s3;

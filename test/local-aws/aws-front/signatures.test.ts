@@ -62,7 +62,7 @@ describe('a signed request', () => {
     ],
     ['payload hash', async () => send({ ...(await signed()), 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' })],
     ['header', async () => send({ ...(await signed({ headers: { host, range: 'bytes=0-1' } })), range: 'bytes=0-2' })],
-  ])('with another %s is refused', async (_, request) => {
+  ])('a signed request with another %s is refused', async (_, request) => {
     expect(await request()).toEqual([403, 'SignatureDoesNotMatch']);
   });
 
@@ -106,7 +106,7 @@ describe('a signed request', () => {
       'AWS4-HMAC-SHA256 Credential=a/20260101/r/s3/aws4_request, SignedHeaders=host, Signature=zz',
       'AuthorizationHeaderMalformed',
     ],
-  ])('with the header %j is refused', async (authorization, code) => {
+  ])('a request with the header %j is refused', async (authorization, code) => {
     expect(await send({ authorization })).toEqual([400, code]);
   });
 });

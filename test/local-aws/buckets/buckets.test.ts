@@ -37,15 +37,18 @@ describe('a bucket', () => {
     [{ EventBridgeConfiguration: {} }, true],
     [{ EventBridgeConfiguration: { EventBridgeEnabled: false } }, false],
     [{}, false],
-  ])('with the notifications %j sends events to EventBridge: %s', async (NotificationConfiguration, hasEvents) => {
-    const deployment = await deploy({ Uploads: bucket({ NotificationConfiguration }) });
-    expect(readBuckets(deployment)).toMatchObject([{ hasEvents }]);
-  });
+  ])(
+    'a bucket with the notifications %j sends events to EventBridge: %s',
+    async (NotificationConfiguration, hasEvents) => {
+      const deployment = await deploy({ Uploads: bucket({ NotificationConfiguration }) });
+      expect(readBuckets(deployment)).toMatchObject([{ hasEvents }]);
+    },
+  );
 
   test.each([
     [{ WebsiteConfiguration: {} }, 'does not implement WebsiteConfiguration'],
     [{ NotificationConfiguration: { LambdaConfigurations: [] } }, 'does not implement LambdaConfigurations'],
-  ])('with %j is an error at the start', async (properties, message) => {
+  ])('a bucket with %j is an error at the start', async (properties, message) => {
     const deployment = await deploy({ Uploads: bucket(properties) });
     expect(() => readBuckets(deployment)).toThrow(message);
   });

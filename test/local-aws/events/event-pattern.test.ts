@@ -34,7 +34,7 @@ describe('a pattern', () => {
   });
 
   test.each([{ wildcard: 'a*' }, { suffix: '.png' }, { exists: true }])(
-    'with the unknown condition %j is an error',
+    'a pattern with the unknown condition %j is an error',
     (condition) => {
       expect(() => readEventPattern(key(condition) as EventPattern)).toThrow(JSON.stringify(condition));
     },

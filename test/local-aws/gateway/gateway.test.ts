@@ -133,11 +133,14 @@ describe('the event that the gateway sends to a function', () => {
     [['image/*'], 'image/png', true],
     [['image/*'], 'text/plain', false],
     [[], 'application/octet-stream', false],
-  ])('with the binary types %j has a body of type %s in base64: %s', async (binary, type, isBase64Encoded) => {
-    const { send } = await echo(undefined, binary);
-    const event = JSON.parse((await send('POST /files/1', { 'content-type': type }, 'hello')).body);
-    expect([event.isBase64Encoded, event.body]).toEqual([isBase64Encoded, isBase64Encoded ? 'aGVsbG8=' : 'hello']);
-  });
+  ])(
+    'an event under the binary types %j has a body of type %s in base64: %s',
+    async (binary, type, isBase64Encoded) => {
+      const { send } = await echo(undefined, binary);
+      const event = JSON.parse((await send('POST /files/1', { 'content-type': type }, 'hello')).body);
+      expect([event.isBase64Encoded, event.body]).toEqual([isBase64Encoded, isBase64Encoded ? 'aGVsbG8=' : 'hello']);
+    },
+  );
 
   test('keeps every byte of a binary body', async () => {
     const { send } = await echo(undefined, ['*/*']);
@@ -199,7 +202,7 @@ describe('the answer of the gateway', () => {
     [['*/*'], true, 'hello'],
     [['*/*'], false, 'aGVsbG8='],
     [[], true, 'aGVsbG8='],
-  ])('with the binary types %j and isBase64Encoded %s is %s', async (binary, isBase64Encoded, expected) => {
+  ])('an answer under the binary types %j with isBase64Encoded %s is %s', async (binary, isBase64Encoded, expected) => {
     const code = `exports.handler = async () => (${JSON.stringify({ statusCode: 200, body: 'aGVsbG8=', isBase64Encoded })})`;
     const { send } = await gatewayWith(restApi({ 'GET /': 'F' }, binary), { F: code });
     expect((await send('GET /')).body).toBe(expected);

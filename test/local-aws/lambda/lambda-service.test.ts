@@ -221,7 +221,7 @@ describe('a function that fails', () => {
     ['rejected', { errorType: 'RangeError', errorMessage: 'nobody' }],
     ['too much', { errorType: 'Function.ResponseSizeTooLarge' }],
     ['unserializable', { errorType: 'TypeError' }],
-  ])('by "%s" has that error as its result, and the next event runs', async (how, expected) => {
+  ])('an event that fails by "%s" has that error as its result, and the next event runs', async (how, expected) => {
     const { send, log } = await lambdaWith(FAILS);
     expect(errorOf(await send({ how }))).toMatchObject(expected);
     expect(log.join()).toContain(expected.errorType);
@@ -258,7 +258,7 @@ describe('a function that fails', () => {
     ['', 'other.handler', 'Runtime.ImportModuleError', "Cannot find module 'other'"],
     ['throw new RangeError("at load")', 'index.handler', 'RangeError', 'at load'],
     ['process.exit(1)', 'index.handler', 'Runtime.ExitError', 'exit status 1'],
-  ])('to load (%j as %s) fails at every event', async (code, Handler, errorType, message) => {
+  ])('a function that cannot be loaded (%j as %s) fails at every event', async (code, Handler, errorType, message) => {
     const { send } = await lambdaWith(code, { Handler });
     for (const event of [1, 2]) {
       const error = errorOf(await send(event));

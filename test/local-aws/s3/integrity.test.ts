@@ -167,7 +167,7 @@ describe('a body that is cut', () => {
     [999, 'end'],
     [999, 'resetAndDestroy'],
     [100_000, 'resetAndDestroy'],
-  ] as const)('after %i bytes by %s stores nothing, and keeps what was there', async (sent, end) => {
+  ] as const)('a body that is cut after %i bytes by %s stores nothing, and keeps what was there', async (sent, end) => {
     await put({ Key: 'cut', Body: 'before' });
     const url = await presign({ Key: 'cut' });
     const call = await sendPart(url, { 'content-length': String(sent + 1) }, Buffer.alloc(sent, 'x'), end);

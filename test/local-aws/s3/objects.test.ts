@@ -153,7 +153,7 @@ describe('a range of 11 bytes', () => {
     [new Date(Date.now() + 3_600_000).toUTCString(), 206],
     [new Date('2001-01-01').toUTCString(), 200],
     ['nonsense', 200],
-  ])('with If-Range %s is answered %i', async (ifRange, status) => {
+  ])('a range with If-Range %s is answered %i', async (ifRange, status) => {
     await put('ranged', HELLO);
     const url = await getSignedUrl(s3, new GetObjectCommand({ Bucket: BUCKET, Key: 'ranged' }));
     const answer = await fetch(url, { headers: { range: 'bytes=0-4', 'if-range': ifRange } });

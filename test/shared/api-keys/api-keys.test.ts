@@ -201,7 +201,7 @@ describe('revoking a key', () => {
     ['that is empty', async () => ''],
     ['that is a path', async () => '../key'],
     ['of 100,000 characters', async () => 'a'.repeat(5_000)],
-  ])('with an id %s is not_found, and removes nothing', async (_, idOf) => {
+  ])('revoking a key with an id %s is not_found, and removes nothing', async (_, idOf) => {
     const accountId = await newAccount();
     const { key } = await create(accountId);
     await expect(revoke(accountId, await idOf())).rejects.toMatchObject({ code: 'not_found' });
@@ -251,7 +251,7 @@ describe('authenticating by a key', () => {
     ['that is not a key at all', () => 'hunter2', 0],
     ['that was never issued', () => generateKey('test'), 1],
     ['of the other kind', (key: string) => key.replace('svc_test_', 'svc_live_'), 1],
-  ])('with a key %s finds no account', async (_, change, reads) => {
+  ])('a key %s finds no account', async (_, change, reads) => {
     const { key } = await create(await newAccount());
     proxy.calls.length = 0;
     expect(await authenticate(change(key))).toBeUndefined();

@@ -474,7 +474,7 @@ describe('the event of arrived bytes', () => {
         await cancel(accountId, id);
       },
     ],
-  ])('for a ticket that %s does nothing, and further PUTs are refused', async (_, end) => {
+  ])('the event for a ticket that %s does nothing, and further PUTs are refused', async (_, end) => {
     const accountId = await newAccount(service);
     const ticket = await newTicket(service, accountId, 5);
     await end(accountId, ticket.id, () => put(ticket, 'hello'));
@@ -521,7 +521,7 @@ describe('the event of arrived bytes', () => {
   });
 
   test.each(['uploads/x', 'incoming/', 'incoming/a/b', `incoming/${randomUUID()}/#seq`])(
-    'for a key that we did not sign (%s) does nothing',
+    'the event for a key that we did not sign (%s) does nothing',
     async (key) => {
       expect(await completeArrivedUpload(stores, key, inTime())).toBe('nothing waits');
     },

@@ -48,7 +48,7 @@ describe('a file name', () => {
     ['\u2800'],
     ['\u{E0041}'],
     ['.'.repeat(300) + 'b'.repeat(300)],
-  ])('without a visible character (%j) becomes the default name of its type', (name) => {
+  ])('a name without a visible character (%j) becomes the default name of its type', (name) => {
     expect(clean(name)).toBe('file.txt');
     expect(cleanFileName(name, 'image/jpeg; charset=utf-8')).toBe('file.jpg');
     expect(cleanFileName(name, 'application/x-unknown')).toBe('file');

@@ -44,7 +44,7 @@ describe('an upload with a used key', () => {
     ['content', 'other', {}],
     ['name', 'hello', { clientName: 'other.txt' }],
     ['type', 'hello', { declaredType: 'text/html' }],
-  ])('for another %s is a conflict', async (_, content, other) => {
+  ])('an upload with a used key for another %s is a conflict', async (_, content, other) => {
     const key = newKey();
     await upload(service, accountId, 'hello', key);
     const usage = await usageOf(service, accountId);
@@ -182,7 +182,7 @@ describe('a ticket with a used key', () => {
     ['size', 6, {}],
     ['name', 5, { name: 'other.bin' }],
     ['checksum', 5, { checksumSha256: 'A'.repeat(43).concat('=') }],
-  ])('for another %s is a conflict', async (_, size, other) => {
+  ])('a ticket with a used key for another %s is a conflict', async (_, size, other) => {
     const id = await newAccount(service);
     const key = newKey();
     await askForTicket(service, id, 5, key);

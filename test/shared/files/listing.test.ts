@@ -221,7 +221,7 @@ describe('a search', () => {
     ['.T', 'a.txt'],
     ['💩', 'a💩b'],
     ['%_*', '100%_*'],
-  ])('for %s finds %s', async (search, name) => {
+  ])('a search for %s finds %s', async (search, name) => {
     const accountId = await newAccount(service);
     await place(accountId, 1, name);
     await place(accountId, 2, 'zzz');
@@ -233,7 +233,7 @@ describe('a search', () => {
     ['ab', 'a b'],
     ['text/plain', 'a.txt'],
     ['uploads', 'a.txt'],
-  ])('for %s does not find %s', async (search, name) => {
+  ])('a search for %s does not find %s', async (search, name) => {
     const accountId = await newAccount(service);
     await place(accountId, 1, name);
     expect(await list(accountId, 1, 50, search)).toEqual({ names: [], total: 0 });

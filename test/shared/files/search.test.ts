@@ -80,7 +80,7 @@ describe('a search over sealed leaves', () => {
     ['A B', 4],
     ['%_', 5],
     ['💩', 6],
-  ] as const)('for %s finds the same files with seals and without, page by page', async ([part, index]) => {
+  ] as const)('a search for %s finds the same files with seals and without, page by page', async ([part, index]) => {
     const { accountId, files } = await accountWith(200, nameOf);
     const matches = files.filter(({ seq }) => seq % 7 === index || (/caf/i.test(part) && [1, 2].includes(seq % 7)));
     const names = matches.map(({ name }) => name.normalize('NFC')).reverse();

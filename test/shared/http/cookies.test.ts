@@ -45,12 +45,12 @@ describe('the cookies of a request', () => {
     [['a=b=c'], [['a', 'b=c']]],
     [['__Host-session=x'], [['__Host-session', 'x']]],
     [['__proto__=x'], [['__proto__', 'x']]],
-  ])('in %j are %j', (headers, expected) => {
+  ])('the headers %j have the cookies %j', (headers, expected) => {
     expect(parseCookies(headers).map(({ name, value }) => [name, value])).toEqual(expected);
   });
 
   test.each(['', ';', '; ;', 'a', '=a', ' =a', 'a b=1', 'a="1"', 'a=1,2', 'a=\\1', 'ä=1', 'a=ä', 'a=\u0001', 'a=1 2'])(
-    'in %j are none',
+    'the header %j has no cookies',
     (header) => {
       expect(parseCookies([header])).toEqual([]);
     },
@@ -115,7 +115,7 @@ describe('the session token of a request', () => {
     [HTTPS, '__Host-session=mine; __Host-session=other', undefined],
     [HTTP, 'session=mine', 'mine'],
     [HTTP, '__Host-session=other', undefined],
-  ])('at %s with the cookies %s is %s', (appUrl, header, token) => {
+  ])('at %s the cookies %s have the session token %s', (appUrl, header, token) => {
     expect(sessionTokenIn(parseCookies([header]), appUrl)).toBe(token);
   });
 });

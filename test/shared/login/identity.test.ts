@@ -63,7 +63,7 @@ describe('an ID token is refused', () => {
     ['is missing', { email: undefined }],
     ['is not an address', { email: 'ada' }],
     ['is a list', { email: ['ada@example.org'] }],
-  ])('when its e-mail address %s', async (_, claims) => {
+  ])('an ID token is refused when its e-mail address %s', async (_, claims) => {
     await expectRefused(await logIn({ claims }), 'email_not_verified');
   });
 });

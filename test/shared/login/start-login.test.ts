@@ -25,7 +25,7 @@ describe('starting a login', () => {
       /^__Host-login-[0-9a-f]{16}=\S+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
     ],
     ['http://localhost:8787', /^login-[0-9a-f]{16}=\S+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/],
-  ])('at %s keeps the attempt in a cookie of ten minutes', (appUrl, cookie) => {
+  ])('a login that starts at %s keeps the attempt in a cookie of ten minutes', (appUrl, cookie) => {
     const { setCookies } = begin({ appUrl });
     expect(setCookies).toEqual([expect.stringMatching(cookie)]);
     expect(setCookies[0]).not.toContain('session');

@@ -208,7 +208,7 @@ describe('a request costs', () => {
     [121, 1],
     [240, 1],
     [1_000_000, 1],
-  ])('when a limit of %i is used up, at most %i write units', async (limit, units) => {
+  ])('a request costs, when a limit of %i is used up, at most %i write units', async (limit, units) => {
     const key = rateKey('lists', limit, crypto.randomUUID());
     const policy = ratePolicy(limit);
     const process = { store, memory: new LimiterMemory() };
@@ -233,7 +233,7 @@ describe('when the store fails', () => {
     ['is broken', { status: 500, body: { __type: 'InternalServerError' } }],
     ['cannot be reached', 'cut'],
     ['answers and the answer is lost', 'cut-after'],
-  ] as const)('because it %s, the request is refused and the write is not repeated', async (_, fault) => {
+  ] as const)('a request is refused when the store %s, and the write is not repeated', async (_, fault) => {
     const request = subject(OWN_SLOTS);
     await request(START);
     proxy.calls.length = 0;

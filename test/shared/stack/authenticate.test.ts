@@ -49,7 +49,7 @@ async function who(
 
 describe('a key', () => {
   test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])(
-    'after the scheme %s is the credential of its account',
+    'a key after the scheme %s is the credential of its account',
     async (scheme) => {
       expect(await who({ authorization: [`${scheme} ${key}`] })).toEqual({
         accountId: keyOwner,

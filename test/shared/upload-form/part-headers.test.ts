@@ -60,7 +60,7 @@ describe('a file name', () => {
     ['loses when empty', '; filename="a.txt"; filename*=UTF-8\'\'', 'a.txt'],
     ['loses in an unknown charset', '; filename="a.txt"; filename*=KOI8-R\'\'%C1.txt', 'a.txt'],
     ['loses without a charset', '; filename="a.txt"; filename*=b.txt', 'a.txt'],
-  ])('in filename* %s', async (_, parameters, filename) => {
+  ])('a file name in filename* %s', async (_, parameters, filename) => {
     expect((await read([disposition(parameters), 'content'])).filename).toBe(filename);
   });
 });
