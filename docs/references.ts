@@ -7,8 +7,8 @@ const ROOT = join(import.meta.dirname, '..');
 export const DOCUMENTS = globSync(['*.md', '{clients/*,examples,local-aws,test}/*.md', 'docs/**/*.md'], { cwd: ROOT });
 
 /**
- * What a document refers to although it does not exist: paths in code spans that begin with a folder of the project, and relative
- * links with their headings.
+ * The references of a document that lead nowhere. It checks paths in code spans that begin with a folder of the project, and
+ * relative links with their headings.
  * @param page  its path from the root of the project.
  */
 export function brokenReferences(page: string, text = readFileSync(join(ROOT, page), 'utf8')): string[] {

@@ -41,7 +41,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'multipart',
     decision:
-      'RFC 7578 and RFC 2046 are supported in full. A body that is cut is 400 and leaves nothing behind; so is a file part that is encoded (base64, quoted-printable, gzip) or `multipart/mixed`.',
+      'RFC 7578 and RFC 2046 are supported in full. A body that is cut off is 400 and leaves nothing behind. A file part that is encoded (base64, quoted-printable, gzip) or `multipart/mixed` is 400 as well.',
     pieces: ['test/shared/upload-form/'],
   },
   {
@@ -138,7 +138,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
     decision: "A cookie request that changes state must come from the dashboard's own origin.",
     pieces: ['test/shared/stack/cross-site.test.ts'],
   },
-  { name: 'me', decision: 'The answer has profile, used storage, storage limit and number of files.' },
+  { name: 'me', decision: 'The answer has the profile, the used storage, the storage limit and the number of files.' },
   {
     name: 'in time',
     decision:

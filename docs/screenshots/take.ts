@@ -34,7 +34,7 @@ const PICTURE = `(() => {
 await withLocalService(async ({ urls: { root_url } }) => {
   const browser = await launchBrowser();
   try {
-    await furnish(browser, root_url);
+    await addSampleData(browser, root_url);
     for (const look of LOOKS) {
       const { page, leave } = await visit(browser, { ...look.options, reducedMotion: 'reduce' });
       for (const { name, path } of PAGES.filter(({ needsLogin }) => !needsLogin))
@@ -55,7 +55,7 @@ await withLocalService(async ({ urls: { root_url } }) => {
 });
 
 /** Uploads files and creates a key through the dashboard. */
-async function furnish(browser: Browser, rootUrl: string): Promise<void> {
+async function addSampleData(browser: Browser, rootUrl: string): Promise<void> {
   const { page, leave } = await visit(browser);
   await logIn(page, rootUrl);
   const picture = await page.evaluate<string>(PICTURE);

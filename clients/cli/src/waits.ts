@@ -2,7 +2,7 @@ import type { Wait } from '../../typescript/src/index.ts';
 import { countOf } from './format.ts';
 import { note } from './terminal.ts';
 
-/** Says once why requests wait, although several requests wait for the same reason. */
+/** Says only once why requests wait, even when several requests wait for the same reason. */
 export class Waits {
   #until = 0;
 

@@ -67,7 +67,7 @@ export function errorOf(answer: Answer, code: unknown, what?: string): FileHosti
   return new FileHostingError(codeOf(status, code), details);
 }
 
-/** True when the answer may be the beginning of one of the service, whose rest was lost on its way. */
+/** True when the answer may be the first part of an answer of the service whose rest was lost on the way. */
 function isCutOff({ text }: Answer): boolean {
   if (!/^\s*(?:\{|$)/.test(text)) return false;
   try {
@@ -95,7 +95,7 @@ const STORAGE_CODES: Readonly<Record<string, ServiceErrorCode>> = {
   MissingContentLength: 'length_required',
 };
 
-/** The error that the storage has answered to a PUT. Its body is XML. */
+/** The error for an answer of the storage to a PUT. The body of such an answer is XML. */
 export function storageErrorOf(answer: Answer): FileHostingError {
   const [, code = ''] = /<Code>(\w+)<\/Code>/.exec(answer.text) ?? [];
   const { status } = answer;

@@ -41,7 +41,8 @@ export class Api {
   async request(method: Method, path: string, options: RequestOptions = {}): Promise<Answer> {
     const { rate = 'requests', json, body, headers, signal, retries, onWait } = options;
     const pace = this.paces[rate];
-    if (retries !== 0) await pace.turn((seconds) => onWait?.({ code: 'rate_limit_exceeded', seconds }), signal);
+    if (retries !== 0)
+      await pace.waitUntilAllowed((seconds) => onWait?.({ code: 'rate_limit_exceeded', seconds }), signal);
     const answer = await this.send({
       ...options,
       method,

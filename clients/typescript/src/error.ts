@@ -28,7 +28,7 @@ const WORDS: Readonly<Record<ErrorCode, readonly [what: string, advice: string]>
   storage_limit_exceeded: ['The account has no room for the file', 'Delete files that are not needed any more.'],
   forbidden: [
     'The request is not allowed',
-    'Use the address of the service itself, from a page of its own if you use a session.',
+    'Use the address of the service itself. If you use a session, call it from a page of the service.',
   ],
   api_key_limit_exceeded: [
     'The account has the maximum number of API keys',

@@ -42,7 +42,7 @@ export class FileHosting {
 
   constructor({ url, key, fetch, stallSeconds = 60, retries }: ClientOptions = {}) {
     const secret = (key ?? variable('FILE_HOSTING_KEY'))?.trim() || undefined;
-    if (secret !== undefined && !/^[!-~]+$/.test(secret)) throw invalid('The key has characters that no key has');
+    if (secret !== undefined && !/^[!-~]+$/.test(secret)) throw invalid('The key has a character that no key can have');
     this.#api = new Api(addressOf(url ?? variable('FILE_HOSTING_URL')), secret, { fetch, stallSeconds });
     this.#hasKey = secret !== undefined;
     this.#retries = retries;

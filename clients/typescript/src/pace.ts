@@ -27,7 +27,7 @@ export class Pace {
    * @param onWait  called before each wait.
    * @throws FileHostingError `aborted`.
    */
-  async turn(onWait?: (seconds: number) => void, signal?: AbortSignal): Promise<void> {
+  async waitUntilAllowed(onWait?: (seconds: number) => void, signal?: AbortSignal): Promise<void> {
     for (;;) {
       const seconds = this.secondsFor(0);
       if (seconds <= 0) return;

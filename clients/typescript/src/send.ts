@@ -102,7 +102,7 @@ class Watch {
   }
 
   /** Stops the timer while we wait for the caller's stream, which may be slow. */
-  rest(): void {
+  stopTimer(): void {
     clearTimeout(this.#timer);
   }
 
@@ -157,7 +157,7 @@ function counted(body: Blob | AsyncIterable<Uint8Array>, watch: Watch, onSent: E
           watch.callbackError = { thrown };
           throw thrown;
         }
-        watch.rest();
+        watch.stopTimer();
         try {
           const { done, value } = await chunks.next();
           if (done && body instanceof Blob && sent !== body.size)
