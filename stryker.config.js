@@ -21,10 +21,10 @@ export default {
   // Stryker rewrites a tsconfig through an API that TypeScript 7 does not have; without one it rewrites nothing.
   tsconfigFile: 'no-tsconfig',
   coverageAnalysis: 'perTest',
-  // A mutant of what is computed at load would need a new process with all tests, and takes most of the time.
+  // A mutant of what is computed at load would need a new process with all tests, which would take most of the time.
   ignoreStatic: true,
   concurrency: 2,
-  // A loop that never ends takes this long, and then a new process, for each mutant that makes one.
+  // Each mutant that makes an endless loop takes this long, and then a new process.
   timeoutMS: 2_000,
   tempDirName: '.stryker/sandbox',
   reporters: ['clear-text', 'json'],

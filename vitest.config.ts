@@ -58,7 +58,7 @@ class LongestFirst extends BaseSequencer {
     const sorted = await super.sort(files);
     const projects = [...new Set(sorted.map(({ project }) => project))];
     const rank = ({ moduleId }: TestSpecification) => LONG_FILES.findIndex((name) => moduleId.endsWith(name));
-    // The files of a project stay together: its processes end when the next file is of another.
+    // The files of a project stay together: its processes end when the next file belongs to another project.
     return projects.flatMap((project) => {
       const own = sorted.filter((file) => file.project === project);
       const long = own.filter((file) => rank(file) >= 0).toSorted((one, other) => rank(one) - rank(other));

@@ -22,7 +22,9 @@ export const THOROUGH = [
   'service/secrets',
 ].map((name) => `test/${name}.test.ts`);
 
-/** Tests that take too long for every change: with many more runs, at each call to AWS, or with sizes that take minutes. */
+/**
+ * Tests that take too long for every change: those with many more runs, with faults at each call to AWS, or with sizes that take minutes.
+ */
 export default defineConfig({
   test: {
     ...COMMON,

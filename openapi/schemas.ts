@@ -160,7 +160,7 @@ const ticketRequest = {
     size_bytes: {
       type: 'integer',
       minimum: 0,
-      description: 'The exact size of the file, in bytes. More than a file may have is `file_too_large`.',
+      description: 'The exact size of the file, in bytes. A size above the limit is `file_too_large`.',
       examples: [52_428_800],
     },
     checksum_sha256: {

@@ -27,7 +27,7 @@ export const VARIABLES = {
   CHECK_SECONDS: 'for how many seconds the check of a deployment is repeated',
   STREAMING_PLACES: 'how many requests one process of the streaming lane serves at once',
   NEEDED_VARIABLES:
-    'comma-separated names of the variables and limits that this function has by its needs (infra/constructs/needs.ts)',
+    'comma-separated names of the variables and limits that this function needs (infra/constructs/needs.ts)',
   ALLOWED_EMAIL_DOMAINS: 'comma-separated; people with an address in these domains may log in',
   ALLOWED_EMAILS:
     'comma-separated; people with these addresses may log in; the word `everyone` stands for all addresses',

@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 const STORAGE_LIMIT_DEFAULT_BYTES = 2_048 * MIB;
-/** By default an account may send its whole storage this many times a day: enough for normal use, but bounded. */
+/** By default an account may send this many times its storage limit in a day: enough for normal use, but bounded. */
 const FILLS_PER_DAY = 25;
 
 /** The limits that an operator may set, with their defaults and bounds (both inclusive). */

@@ -25,7 +25,7 @@ export const METRICS = {
   /** How many steps failed in a run of the canary. */
   CanaryFailures: 'Count',
   /**
-   * Of each sweep: finished rows, rows and objects that failed, removed objects without a row (each only when it is not 0), and for how
+   * For each sweep: finished rows, rows and objects that failed, removed objects without a row (each only when it is not 0), and for how
    * long the oldest row had been due.
    */
   Swept: 'Count',

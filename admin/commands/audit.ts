@@ -11,7 +11,7 @@ export const audit: Command = {
     'Show the audit trail of an account: logins, keys made and revoked, sessions ended, and what operators did; of the last 90 days',
   takesHours: true,
   async run(context, name = '') {
-    // By its id also the trail of an account that was deleted, which has no row any more.
+    // For an id it also shows the trail of a deleted account, which has no row any more.
     const id = isUuid(name) ? name : (await findAccount(context, name)).id;
     const rows = await context.logs.run('audit-trail', id, context.hours ?? 90 * 24, context.until);
     const isCut = rows.length === limitOf('audit-trail');

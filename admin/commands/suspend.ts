@@ -3,7 +3,7 @@ import { type Command, Refusal } from './command.ts';
 import { findAccount } from './find-account.ts';
 import { nameOf, several } from './text.ts';
 
-/** Closes an account; its files stay. */
+/** Suspends an account; its files stay. */
 export const suspend: Command = {
   arguments: ['<account>'],
   meaning:

@@ -61,7 +61,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'download',
     decision:
-      'A link is served with the true type and length, ranges, `nosniff`, and disposition and CSP by type. An unknown link is 404. When `If-Match` or `If-Unmodified-Since` does not hold, the answer is 412 `invalid_request`. A range behind the end is the 416 of S3 with `Content-Range: bytes */<size>`, the only error of a link that is not JSON (decision 0013).',
+      'A link is served with the true type and length, ranges, `nosniff`, and disposition and CSP by type. An unknown link is 404. When `If-Match` or `If-Unmodified-Since` does not hold, the answer is 412 `invalid_request`. A range past the end is the 416 of S3 with `Content-Range: bytes */<size>`, the only error of a link that is not JSON (decision 0013).',
     pieces: ['test/shared/files/content-disposition.test.ts', 'test/infra/edge/'],
   },
   {

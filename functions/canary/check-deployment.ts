@@ -40,7 +40,7 @@ async function judge(deploymentId: string): Promise<Verdict> {
   try {
     const { deploymentInfo = {} } = await codeDeploy.send(new GetDeploymentCommand({ deploymentId }));
     name = deploymentInfo.deploymentGroupName;
-    if (!goesBack(deploymentInfo)) await check(String(name));
+    if (!isRollback(deploymentInfo)) await check(String(name));
     log('info', 'deployment checked', { function: name, deployment: deploymentId });
     return 'Succeeded';
   } catch (error) {
@@ -54,7 +54,7 @@ async function judge(deploymentId: string): Promise<Verdict> {
 }
 
 /** A move back to the old version is not checked: the check could fail because other functions have not gone back yet. */
-function goesBack({ creator, rollbackInfo }: DeploymentInfo): boolean {
+function isRollback({ creator, rollbackInfo }: DeploymentInfo): boolean {
   return /rollback/i.test(creator ?? '') || rollbackInfo?.rollbackTriggeringDeploymentId !== undefined;
 }
 

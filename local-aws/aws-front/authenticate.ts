@@ -19,7 +19,7 @@ export interface Identity {
 }
 
 /**
- * Finds out who sent a request, and proves that the holder of the secret signed this very request lately.
+ * Finds out who sent a request, and checks that the holder of the secret signed this very request recently.
  * @param options  `payloadHash` says what the signature must cover of the body.
  * @throws Problem `unknown-access-key`, `invalid-token`, `wrong-scope`, `time-skewed`, `expired-url`, `unsigned-header`,
  *   `signature-mismatch`, and those of {@link readAuthorization}.
@@ -61,7 +61,7 @@ function checkTime({ timestamp, expiresSeconds }: Authorization, clockSkewSecond
   if (!isFresh) throw new Problem('time-skewed', `${timestamp} is more than ${clockSkewSeconds} s from now`);
 }
 
-/** The host and every `x-amz-` header must be signed; otherwise a thief could add to a request. */
+/** The host and every `x-amz-` header must be signed; otherwise a thief of a signed request could change these. */
 function checkCoverage({ headers }: Message, signedHeaders: readonly string[]): void {
   const required = ['host', ...Object.keys(headers).filter((name) => name.startsWith('x-amz-'))];
   const unsigned = required.filter((name) => !signedHeaders.includes(name));

@@ -1,6 +1,6 @@
 import type { Consumption } from './protocol.ts';
 
-/** What an answer of DynamoDB says that one table was charged. */
+/** What one table was charged, as an answer of DynamoDB reports it. */
 export interface ConsumedCapacity {
   readonly TableName: string;
   readonly CapacityUnits: number;

@@ -2,8 +2,8 @@ import { createHash, createHmac, createSecretKey, type Hash, type Hmac, hash, ty
 import { getCanonicalHeaders, getCanonicalQuery, SignatureV4 } from '@smithy/signature-v4';
 
 /**
- * AWS Signature Version 4. Signatures are made, and the canonical forms of headers and queries found, by the library that the
- * SDK signs with; a received signature is checked here, with keys that are made once.
+ * AWS Signature Version 4. The library that the SDK signs with makes the signatures, and the canonical forms of headers and
+ * queries. This file checks received signatures, with keys that it computes once.
  */
 
 export interface Credentials {

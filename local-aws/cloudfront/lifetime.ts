@@ -3,7 +3,10 @@ import type { CachePolicy } from './policies.ts';
 
 /** CloudFront caches these errors of GET requests even where caching is disabled. Source: "HTTP 4xx and 5xx status codes …". */
 const ALWAYS_CACHED_ERRORS = [404, 410, 414, 500, 501, 502, 503, 504];
-/** Of those, only these are not cached with `no-store`, `no-cache` or `private`. Source: "Control how long CloudFront caches errors". */
+/**
+ * Of those, these are not cached when the answer has `no-store`, `no-cache` or `private`; the others are. Source: "Control how long
+ * CloudFront caches errors".
+ */
 const UNLESS_FORBIDDEN = [404, 410, 414, 501];
 /** These are cached only when the origin says for how long, or when there is a page for them. */
 const CACHED_ERRORS_IF_ASKED = [400, 403, 405, 412, 415];

@@ -13,7 +13,7 @@ import { TABLES, type TableName } from './tables.ts';
 
 /**
  * The name under which a table was deployed. Call it at use, not at load: then a file may hold stores for
- * functions that do not all have the same tables. (`env.ts` sees to it that a function has all of its own when it loads.)
+ * functions that do not all have the same tables. (When a function loads, `env.ts` makes sure that it has the names of all its tables.)
  */
 export function tableName(table: TableName): string {
   return required(TABLES[table].variable);

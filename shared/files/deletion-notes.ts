@@ -30,5 +30,5 @@ export interface DeletionNoteStore {
 export const NOTE_MS = 5_000;
 /** A note with more files would be longer than 1 KB: then adding another file would cost more than one write unit. */
 export const NOTE_FILES_MAX = 24;
-/** Partitions of the notes. Each takes 1,000 writes a second. */
+/** Partitions of the notes. Each takes at most 1,000 writes a second. */
 export const NOTE_SHARDS = 4;

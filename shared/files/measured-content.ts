@@ -26,7 +26,7 @@ export class MeasuredContent implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** SHA-256 of all content, in hex; undefined unless `isHashed`. To be called once, at the end. */
+  /** SHA-256 of all content, in hex; undefined unless `isHashed`. Call it once, at the end. */
   digest(): string | undefined {
     return this.#hash?.digest('hex');
   }

@@ -9,7 +9,7 @@ export interface SweptDeletions {
   readonly deleted: number;
   /** Notes that could not be finished, and shards that could not be read; the next sweep tries them again. */
   readonly failed: number;
-  /** When the oldest note was due that still had files or failed, in epoch milliseconds; `now` if there was no such note. */
+  /** When the oldest note that still had files, or that failed, was due, in epoch milliseconds; `now` if there was no such note. */
   readonly oldestDueAt: number;
 }
 

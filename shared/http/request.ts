@@ -40,7 +40,7 @@ export interface Caller {
   readonly sessionHash?: string;
 }
 
-/** A body that is still arriving. It can be read in two turns: first by the upload, then by `drain`. */
+/** A body that is still arriving. It can be read in two steps: first by the upload, then by `drain`. */
 export interface ArrivingBody extends AsyncIterable<Uint8Array> {
   /** How many bytes have been read. */
   readonly bytes: number;

@@ -118,7 +118,7 @@ export interface TicketRequest {
   readonly name: string;
   /** The media type of the file. */
   readonly mime_type: string;
-  /** The exact size of the file, in bytes. More than a file may have is `file_too_large`. */
+  /** The exact size of the file, in bytes. A size above the limit is `file_too_large`. */
   readonly size_bytes: number;
   /** The SHA-256 of the file, in base64. S3 then takes no other bytes. */
   readonly checksum_sha256?: string;
