@@ -170,7 +170,7 @@ export const INVARIANTS: readonly Invariant[] = [
     tests: [
       [
         'test/shared/api-keys/api-keys.test.ts',
-        'authenticating by a key > does not note the use of a key that was revoked meanwhile, which would bring it back',
+        'authenticating by a key > does not note the use of a key that was revoked meanwhile, because that write would bring the key back',
       ],
       ['test/shared/sessions/sessions.test.ts', 'a session ends > a late refresh does not bring an ended session back'],
       [

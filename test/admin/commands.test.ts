@@ -149,7 +149,7 @@ describe('show', () => {
 });
 
 describe('requests', () => {
-  test('finds a refused request by account, prefix of the key, request id, file id and address, and back from a time', async () => {
+  test('finds a refused request by account, prefix of the key, request id, file id and address, and with --until only if it came before', async () => {
     const account = await service.newAccount();
     const { body: ticket } = await askForTicket(account.byKey, 'big.bin', 100);
     const { headers } = await account.byKey.request('POST', `/files/${ticket.id}/complete`);
@@ -327,11 +327,11 @@ describe('take-down', () => {
   });
 
   test.each([
-    ['another host', () => 'https://example.com/uploads/abc/a.txt'],
-    ['the API', () => `${service.urls.root_url}/uploads/abc/a.txt`],
-    ['another path', () => `${service.urls.cdn_url}/incoming/abc/a.txt`],
-    ['no address', () => 'a.txt'],
-  ])('rejects a link to %s', async (_, link) => {
+    ['a link to another host', () => 'https://example.com/uploads/abc/a.txt'],
+    ['a link to the API', () => `${service.urls.root_url}/uploads/abc/a.txt`],
+    ['a link to another path', () => `${service.urls.cdn_url}/incoming/abc/a.txt`],
+    ['a text that is no address', () => 'a.txt'],
+  ])('rejects %s', async (_, link) => {
     const { code, stderr } = await admin('take-down', link(), '--yes');
     const sentence = `This is not a link of this service: those begin with ${service.urls.cdn_url}/uploads/.\n`;
     expect([code, stderr]).toEqual([1, sentence]);

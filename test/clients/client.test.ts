@@ -109,9 +109,9 @@ describe('upload', () => {
   });
 
   test.for([
-    ['ends early', 6 * MIB, 6 * MIB + 1],
-    ['goes on', 6 * MIB, 6 * MIB - 1],
-    ['ends early and is short', 10, 11],
+    ['ends before its announced size', 6 * MIB, 6 * MIB + 1],
+    ['goes on past its announced size', 6 * MIB, 6 * MIB - 1],
+    ['is short and ends before its announced size', 10, 11],
   ] as const)('stores nothing of a stream that %s', async ([, bytes, size]) => {
     const fresh = await service.newAccount();
     const by = new FileHosting({ url: service.urls.root_url, key: fresh.key });
@@ -215,8 +215,8 @@ describe('list', () => {
   });
 });
 
-describe('with a session', () => {
-  test('reads the profile, makes and revokes keys, and logs out', async () => {
+describe('a session', () => {
+  test('lets a client read the profile, make and revoke keys, and log out', async () => {
     const fresh = await service.newAccount();
     const by = withSession(fresh);
     expect(await by.me()).toMatchObject({ email: fresh.email, file_count: 0 });
@@ -241,7 +241,7 @@ describe('with a session', () => {
     }
   });
 
-  test('ends all sessions', async () => {
+  test('can be ended together with all others of the account', async () => {
     const by = withSession(await service.newAccount());
     await by.endSessions();
     await expect(by.me()).rejects.toMatchObject({ code: 'unauthorized' });

@@ -49,14 +49,14 @@ const errorOf = (promise: Promise<unknown>): Promise<FileHostingError> =>
   );
 
 const FAULTS: readonly (readonly [string, Fault])[] = [
-  ['loses it before it has an effect', 'lost before'],
-  ['loses its answer', 'lost after'],
-  ['cuts its answer in the middle', 'cut'],
-  ['answers with half of the answer', 'half'],
+  ['loses the request before it has an effect', 'lost before'],
+  ['loses the answer', 'lost after'],
+  ['cuts the connection in the middle of the answer', 'cut'],
+  ['passes on half of the answer as if it were whole', 'half'],
   ['answers 503 without Retry-After', { status: 503 }],
   ['answers 502 with a page of HTML', { status: 502, body: '<html>Bad gateway</html>' }],
-  ['reads none of its bytes', 'stall'],
-  ['never answers it', 'stall after'],
+  ['reads nothing of the request', 'stall'],
+  ['never answers the request', 'stall after'],
 ];
 
 /** By default, the requests of a direct upload are tried only with the faults that leave the most behind. */
@@ -65,7 +65,7 @@ const STEPS = IS_THOROUGH ? (['ticket', 'put', 'complete'] as const) : (['comple
 const BIG_MIB = IS_THOROUGH ? 60 : 12;
 
 describe('an upload through a faulty proxy makes one file', () => {
-  describe.for(['form', 'ticket', 'put', 'complete'] as const)('when, to the %s request, it', (step) => {
+  describe.for(['form', 'ticket', 'put', 'complete'] as const)('when, at the %s request, the proxy', (step) => {
     const tried = IS_THOROUGH || step === 'form' ? FAULTS : SHORT;
     test.concurrent.for(tried)('%s', async ([, fault], context) => {
       const { proxy, account, client } = await setUp(context, String(fault).startsWith('stall') ? 2 : 30);
@@ -113,12 +113,12 @@ describe('the client waits', () => {
   const soon = () => new Date(Date.now() + 3_600_000 + 3_000).toUTCString();
   test.concurrent.for([
     [
-      '429 with Retry-After in seconds',
+      'a 429 with Retry-After in seconds',
       { status: 429, headers: { 'Retry-After': '2' }, body: '{"error":"rate_limit_exceeded"}' },
     ],
-    ['503 with Retry-After in seconds', { status: 503, headers: { 'Retry-After': '2' } }],
+    ['a 503 with Retry-After in seconds', { status: 503, headers: { 'Retry-After': '2' } }],
     [
-      '503 with Retry-After as a date, by the clock of the server',
+      'a 503 with Retry-After as a date, by the clock of the server,',
       { status: 503, headers: { 'Retry-After': soon(), Date: new Date(Date.now() + 3_600_000).toUTCString() } },
     ],
   ] as const)('the client waits at least as long as %s says', async ([, fault], context) => {

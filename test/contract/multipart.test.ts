@@ -47,7 +47,7 @@ describe('contract: multipart', () => {
     ['1 byte', 201, 'b'],
     ['70 bytes', 201, 'b'.repeat(70)],
     ['71 bytes', 400, 'b'.repeat(71)],
-    ['no byte', 400, ''],
+    ['0 bytes', 400, ''],
     ['every legal character', 201, `"09AZaz'()+_,-./:=? ?"`],
     ['an illegal character', 400, '"a@b"'],
   ] as const)('a form with a boundary of %s is %i', async ([, status, boundary]) => {
@@ -71,7 +71,7 @@ describe('contract: multipart', () => {
     ['filename* alone', `filename*=UTF-8''na%C3%AFve.txt`, 'naïve.txt'],
     ["browsers' escapes", 'filename="a%22b%0D%0Ac%20d.txt"', 'a"bc%20d.txt'],
     ['UTF-8', 'filename="文件.txt"', '文件.txt'],
-    ['no quotes', 'filename=a.txt', 'a.txt'],
+    ['a header without quotes', 'filename=a.txt', 'a.txt'],
   ] as const)('a file name in %s is understood', async ([, filename, name]) => {
     expect((await send(`${part(`Content-Disposition: form-data; ${filename}; name=f`)}--B--`)).body.name).toBe(name);
   });

@@ -127,10 +127,10 @@ describe('the comparison of answers with the document', () => {
   });
 
   test.each([
-    ['a field more', { body: { ...file, secret: 1 } }],
-    ['a field less', { body: { ...file, url: undefined } }],
+    ['an additional field', { body: { ...file, secret: 1 } }],
+    ['a missing field', { body: { ...file, url: undefined } }],
     ['a field of another type', { body: { ...file, size_bytes: '1' } }],
-    ['a time that is no time', { body: { ...file, created_at: 'yesterday' } }],
+    ['an invalid time', { body: { ...file, created_at: 'yesterday' } }],
     ['an undocumented status', { status: 418 }],
     ['an error that the route does not have', { status: 404, body: { error: 'upload_incomplete' } }],
     ['an undocumented header', { headers: { location: '/' } }],

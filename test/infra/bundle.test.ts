@@ -57,7 +57,7 @@ test('a client of the SDK that registers its errors in another way cannot be bun
   expect(() => withoutUnusedErrors('registry.add(AccessDenied);')).toThrow('registers its errors in another way');
 });
 
-describe('in a bundle, of the errors of the SDK,', () => {
+describe('an error of the SDK in a bundle', () => {
   const failing = async (type: string, fields: object) => {
     const { outputFiles } = await build({
       stdin: { contents: PROBE, resolveDir: import.meta.dirname },
@@ -77,13 +77,13 @@ describe('in a bundle, of the errors of the SDK,', () => {
     return probe.exports.fail(JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${type}`, ...fields }));
   };
 
-  test('those that our code names keep their class and their fields', async () => {
+  test('keeps its class and its fields when our code names it', async () => {
     const Item = { id: { S: 'a' } };
     const failure = await failing('ConditionalCheckFailedException', { message: 'The condition failed', Item });
     expect(failure).toMatchObject({ isNamed: true, name: 'ConditionalCheckFailedException', Item });
   });
 
-  test('all others keep their name, message and status', async () => {
+  test('keeps only its name, message and status when our code does not name it', async () => {
     const failure = await failing('ItemCollectionSizeLimitExceededException', { message: 'Too large' });
     expect(failure).toMatchObject({
       isNamed: false,

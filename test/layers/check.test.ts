@@ -53,16 +53,16 @@ describe('the check of imports', () => {
   });
 
   test.each([
-    ['import', `import { a } from '../stores/a.ts';`],
-    ['import of a type', `import type { A } from '../stores/a.ts';`],
-    ['import for its effect', `import '../stores/a.ts';`],
-    ['export of names', `export { a } from '../stores/a.ts';`],
-    ['export of a type', `export type { A } from '../stores/a.ts';`],
-    ['export of everything', `export * from '../stores/a.ts';`],
-    ['dynamic import', `export const a = await import('../stores/a.ts');`],
-    ['type import()', `export type A = import('../stores/a.ts').A;`],
-    ['typeof import()', `export let a: typeof import('../stores/a.ts').a;`],
-  ])('refuses an %s from a higher layer', async (_form, source) => {
+    ['an import', `import { a } from '../stores/a.ts';`],
+    ['an import of a type', `import type { A } from '../stores/a.ts';`],
+    ['an import for its effect', `import '../stores/a.ts';`],
+    ['an export of names', `export { a } from '../stores/a.ts';`],
+    ['an export of a type', `export type { A } from '../stores/a.ts';`],
+    ['an export of everything', `export * from '../stores/a.ts';`],
+    ['a dynamic import', `export const a = await import('../stores/a.ts');`],
+    ['a type import()', `export type A = import('../stores/a.ts').A;`],
+    ['a typeof import()', `export let a: typeof import('../stores/a.ts').a;`],
+  ])('refuses %s from a higher layer', async (_form, source) => {
     expect(await violationsIn({ 'domain/b.ts': source, 'stores/a.ts': '' })).toEqual([
       'domain/b.ts imports stores/a.ts, which is in a higher layer',
     ]);

@@ -294,7 +294,7 @@ describe('the error budget, at 40 requests an hour, fewer than the canary alone 
     ['an outage of five minutes', (ago) => ago < 5, true, false],
     ['an outage of twenty minutes that has ended', (ago) => ago >= 30 && ago < 50, false, false],
     ['two failures an hour', (ago) => ago % 30 === 0, false, true],
-  ])('%s starts the alarms that it should, and no other', (_what, hasFailed, fast, slow) => {
+  ])('only the right alarms start: %s', (_what, hasFailed, fast, slow) => {
     expect([isStarted('ApiBudgetFast', hasFailed), isStarted('ApiBudgetSlow', hasFailed)]).toEqual([fast, slow]);
   });
 });

@@ -30,7 +30,7 @@ const MALFORMED: readonly (readonly [what: string, bytes: string])[] = [
   ['HTTP/1.1 without a Host', 'GET /health HTTP/1.1\r\n\r\n'],
   ['lines without CR', 'GET /health HTTP/1.1\nHost: localhost\n\n'],
   ['an unknown method', rawRequest('FROB /health')],
-  ['a method in small letters', rawRequest('get /health')],
+  ['a method in lower case', rawRequest('get /health')],
   ['CONNECT', rawRequest('CONNECT example.com:443')],
   ['OPTIONS *', rawRequest('OPTIONS *')],
   ['no target', rawRequest('GET ')],
@@ -125,7 +125,7 @@ describe('an unusual but valid HTTP request', () => {
     [20_000, 400],
     [31_000, 400],
   ] as const)(
-    'a request with a header of %i bytes is %i, with our JSON error before an origin rejects it with its own',
+    'a request with a header of %i bytes is %i: our JSON error comes before an origin rejects it with its own',
     async ([bytes, status]) => {
       const long = `X-Long: ${'a'.repeat(bytes)}`;
       const list = await send(rawRequest('GET /api/v1/files', [key(), long]));

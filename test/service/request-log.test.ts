@@ -78,7 +78,11 @@ describe('the line of a request', () => {
   test.for<[string, (by: TestAccount) => Promise<Answer>, Line]>([
     ['a parameter', ({ byKey }) => byKey.request('GET', '/files?limit=x'), { detail: expect.stringMatching(/limit/) }],
     ['an id', ({ byKey }) => byKey.request('GET', `/files/${UNKNOWN_ID}`), { resource_id: UNKNOWN_ID }],
-    ['no file', ({ byKey }) => byKey.request('POST', '/files'), { detail: expect.stringMatching(/multipart/) }],
+    [
+      'a form without a file',
+      ({ byKey }) => byKey.request('POST', '/files'),
+      { detail: expect.stringMatching(/multipart/) },
+    ],
   ])('names what was wrong with %s', async ([, send, expected]) => {
     const line = await lineOf(await send(account));
     expect(line).toMatchObject({ level: 'info', code: expect.any(String), account_id: account.id, ...expected });

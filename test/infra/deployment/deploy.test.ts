@@ -113,7 +113,7 @@ describe('npm run deploy', () => {
     });
   });
 
-  test('deploys the settings that are deployed', async () => {
+  test('deploys when the settings are the deployed ones', async () => {
     deployed();
     expect(await deploy()).toEqual({ code: 0, stderr: NOT_CHECKED, cdk: DEPLOYED });
   });
@@ -154,7 +154,7 @@ describe('npm run deploy', () => {
     expect(await deploy()).toEqual({ code: 0, stderr: NOT_CHECKED, cdk: DEPLOYED });
   });
 
-  test('lets alarms stop no function when it is told to, in the differences that it shows as well', async () => {
+  test('ignores alarms when it is told to, also in the differences that it shows', async () => {
     deployed();
     await cdk(`echo "$1 $CDK_IGNORES_ALARMS" >> "${directory}/cdk.log"`);
     expect((await deploy()).cdk).toBe('diff \ndeploy');
@@ -204,7 +204,7 @@ describe('npm run deploy', () => {
 /** Replaces the CDK CLI. */
 const cdk = (body: string) => writeFile(join(directory, 'cdk'), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
 
-test('what is deployed of a stage fits into a parameter and holds no e-mail address', () => {
+test('the noted settings of a stage fit into a parameter and hold no e-mail address', () => {
   const emails = Array.from({ length: 40 }, (_, index) => `somebody-${index}@example.com`);
   const names = ['accounts', 'files', 'apiKeys', 'sessions', 'rateLimits', 'idempotency'];
   const stage = readStage('prod', {
@@ -240,7 +240,7 @@ test.each([
   },
 );
 
-test('npm run smoke refuses limits that are not deployed, and options that the file of the stage answers', async () => {
+test('npm run smoke refuses limits that are not deployed, and options whose values are in the file of the stage', async () => {
   deployed({ limits: { MAX_UPLOAD_SIZE_BYTES: 7 } });
   const { code, stderr } = await run('smoke/run.ts', ['--key', 'svc_live_x']);
   expect(code).toBe(2);

@@ -59,8 +59,8 @@ describe('POST /api/v1/files', () => {
       '413 {"error":"file_too_large"}',
     ],
     ['JSON without a length', { ...JSON_BODY, 'transfer-encoding': 'chunked' }, '411 {"error":"length_required"}'],
-    ['no type, long', { ...KEY, 'content-length': '5000000' }, '415 {"error":"unsupported_media_type"}'],
-    ['no type, short', { ...KEY, 'content-length': '5' }, 'default: /api/v1/files'],
+    ['a long body without a type', { ...KEY, 'content-length': '5000000' }, '415 {"error":"unsupported_media_type"}'],
+    ['a short body without a type', { ...KEY, 'content-length': '5' }, 'default: /api/v1/files'],
     ['a length that is not a number', { ...FORM, 'content-length': '1e3' }, '400 {"error":"invalid_request"}'],
     ['a negative length', { ...FORM, 'content-length': '-1' }, '400 {"error":"invalid_request"}'],
   ])('a request with %s gets the right origin or error', (_name, headers, expected) => {
@@ -112,7 +112,7 @@ describe('POST /api/v1/files', () => {
     [{ 'content-length': `${INLINE_BODY_MAX_BYTES}` }, 'default: /api/v1/files'],
     [{ 'content-length': `${INLINE_BODY_MAX_BYTES + 1}` }, '413 {"error":"file_too_large"}'],
     [{ 'transfer-encoding': 'chunked' }, '411 {"error":"length_required"}'],
-  ])('a request with %o is, without streaming uploads, %s', (headers, expected) => {
+  ])('without streaming uploads, a request with %o gets %s', (headers, expected) => {
     const inlineOnly = edgeFunction('app-viewer-request.js', { ...APP_CONSTANTS, STREAMING_UPLOADS: false });
     expect(summary(inlineOnly.run(viewerRequestEvent('POST', '/api/v1/files', { ...FORM, ...headers })))).toBe(
       expected,
@@ -137,7 +137,7 @@ describe('a request to another route', () => {
     ['GET', '/upload-stream-origin', {}, '404 {"error":"not_found"}'],
     ['POST', '/upload-stream-origin', { 'content-length': '5' }, '404 {"error":"not_found"}'],
     ['POST', '/upload-stream%2Dorigin', FORM, '404 {"error":"not_found"}'],
-  ])('%s %s with %o is decided as %s', (method, uri, headers, expected) => {
+  ])('%s %s with %o gets %s', (method, uri, headers, expected) => {
     expect(decide(method, uri, headers)).toBe(expected);
   });
 });
@@ -161,7 +161,7 @@ describe('an unusual form of a path is made canonical or rejected:', () => {
     ['/api/v1/files%00', '413 {"error":"file_too_large"}'],
     ['/api/v1/%2566iles', '413 {"error":"file_too_large"}'],
     ['api/v1/files', '404 {"error":"not_found"}'],
-  ])('%s is %s', (uri, expected) => {
+  ])('%s gets %s', (uri, expected) => {
     expect(decide('POST', uri, STREAMED)).toBe(expected);
   });
 
@@ -183,9 +183,12 @@ test.each([
   ['POST', '/llms.txt', '405 {"error":"method_not_allowed"}'],
   ['GET', '/api/v1/openapi.json', 'default: /api/v1/openapi.json'],
   ['DELETE', '/api/v1/openapi.json', '405 {"error":"method_not_allowed"}'],
-])('a file that describes the API is served from its folder: %s %s', (method, uri, expected) => {
-  expect(decide(method, uri)).toBe(expected);
-});
+])(
+  'a file that describes the API is served from its folder, only for GET and HEAD: %s %s gets %s',
+  (method, uri, expected) => {
+    expect(decide(method, uri)).toBe(expected);
+  },
+);
 
 describe('a path of the dashboard', () => {
   test.each([
@@ -207,7 +210,7 @@ describe('a path of the dashboard', () => {
     ['GET', '/dashboard//x', '404 {"error":"not_found"}'],
     ['POST', '/dashboard', '405 {"error":"method_not_allowed"}'],
     ['POST', '/dashboard/login', '405 {"error":"method_not_allowed"}'],
-  ])('%s %s is %s', (method, uri, expected) => {
+  ])('%s %s gets %s', (method, uri, expected) => {
     expect(decide(method, uri)).toBe(expected);
   });
 });

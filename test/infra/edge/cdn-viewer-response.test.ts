@@ -88,7 +88,7 @@ describe('a precondition of the request', () => {
     }
   });
 
-  test('is true when one of several header lines is', () => {
+  test('is true when it is true for one of several header lines', () => {
     const event = viewerRequestEvent('GET', '/uploads/x');
     event.request.headers['if-match'] = { value: '"a"', multiValue: [{ value: '"a"' }, { value: '"b"' }] };
     expect(cdn.run({ ...event, response: { statusCode: 200, headers: HEADERS } }).result).toMatchObject({

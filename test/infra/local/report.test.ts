@@ -20,7 +20,7 @@ test.each([
   ['{"level":"warn","message":"slow"}', true],
   ['{"level":"error","message":"broken"}', true],
   ['not JSON', true],
-])("whether a function's log line %s is printed: %s", (line, isShown) => {
+])("a function's log line %s is printed: %s", (line, isShown) => {
   const written = vi.spyOn(console, 'error').mockImplementation(() => {});
   reportFunction({ function: 'F', line });
   expect(written.mock.calls).toEqual(isShown ? [[`F: ${line}`]] : []);

@@ -111,7 +111,7 @@ describe('a key that is not there', () => {
     expect((await failureOf(s3.send(new HeadObjectCommand(missing)))).status).toBe(404);
   });
 
-  test('is 403 for a caller that may not, and is not reported as a missing permission', async () => {
+  test('is 403 for a caller that may not list the bucket, and is not reported as a missing permission', async () => {
     const s3 = clientWith(['s3:GetObject', 's3:PutObject'], `${BUCKET_ARN}/*`);
     expect(await failureOf(s3.send(new GetObjectCommand(missing)))).toEqual(DENIED);
     expect((await failureOf(s3.send(new HeadObjectCommand(missing)))).status).toBe(403);

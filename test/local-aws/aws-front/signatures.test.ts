@@ -130,22 +130,22 @@ describe('a presigned URL', () => {
   });
 
   test.each<[string, (url: URL) => void, number, string]>([
-    ['for another key', (url) => (url.pathname += 'x'), 403, 'SignatureDoesNotMatch'],
-    ['for longer', (url) => url.searchParams.set('X-Amz-Expires', '901'), 403, 'SignatureDoesNotMatch'],
+    ['changed to another key', (url) => (url.pathname += 'x'), 403, 'SignatureDoesNotMatch'],
+    ['changed to a longer time', (url) => url.searchParams.set('X-Amz-Expires', '901'), 403, 'SignatureDoesNotMatch'],
     [
-      'for too long',
+      'changed to a time that is too long',
       (url) => url.searchParams.set('X-Amz-Expires', '604801'),
       400,
       'AuthorizationQueryParametersError',
     ],
-    ['for no time', (url) => url.searchParams.delete('X-Amz-Expires'), 400, 'AuthorizationQueryParametersError'],
+    ['without a time', (url) => url.searchParams.delete('X-Amz-Expires'), 400, 'AuthorizationQueryParametersError'],
     [
       'without a signature',
       (url) => url.searchParams.delete('X-Amz-Signature'),
       400,
       'AuthorizationQueryParametersError',
     ],
-    ['with a parameter more', (url) => url.searchParams.set('x-id', 'y'), 403, 'SignatureDoesNotMatch'],
+    ['with an added parameter', (url) => url.searchParams.set('x-id', 'y'), 403, 'SignatureDoesNotMatch'],
   ])('%s is refused', async (_, change, status, code) => {
     const url = new URL(await presign(new Date()));
     change(url);

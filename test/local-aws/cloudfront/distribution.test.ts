@@ -104,14 +104,22 @@ describe('a distribution does not start with a policy that has', () => {
     resources: { responseHeadersPolicies: { headers: { ResponseHeadersPolicyConfig: config } } },
   });
   test.each([
-    ['cache policy', { config: cached, resources: { cachePolicies: cachePolicy({ StaleTTL: 1 }) } }, 'StaleTTL'],
     [
-      'header behavior',
+      'an unknown property of a cache policy',
+      { config: cached, resources: { cachePolicies: cachePolicy({ StaleTTL: 1 }) } },
+      'StaleTTL',
+    ],
+    [
+      'an unknown header behavior',
       { config: {}, resources: { originRequestPolicies: originPolicy('allViewerAndWhitelistCloudFront') } },
       'allViewerAndWhitelistCloudFront',
     ],
     ['CORS', headersPolicy({ Name: 'x', CorsConfig: {} }), 'CorsConfig'],
-    ['security headers', headersPolicy({ Name: 'x', SecurityHeadersConfig: { XSSProtection: {} } }), 'XSSProtection'],
+    [
+      'an unknown security header',
+      headersPolicy({ Name: 'x', SecurityHeadersConfig: { XSSProtection: {} } }),
+      'XSSProtection',
+    ],
   ])('%s', (_name, { config, resources }, message) => {
     expect(read(config, resources)).toThrow(message);
   });

@@ -122,7 +122,7 @@ const refusingRig = () =>
 
 test.each([
   ['keeps its connection', ''],
-  ['asks for its end', 'Connection: close\r\n'],
+  ['sends Connection: close', 'Connection: close\r\n'],
 ])('a body that a function refuses is drained, so that a client that %s reads the answer', async (_, connection) => {
   const head = `POST / HTTP/1.1\r\nHost: x\r\n${connection}Content-Length: ${101 * MIB}\r\n\r\n`;
   expect(await sendThenRead(await refusingRig(), head, 101 * MIB)).toMatch(/^HTTP\/1\.1 413 /);

@@ -10,7 +10,7 @@ const EVENT = {
 };
 const key = (...matchers: unknown[]) => ({ detail: { object: { key: matchers } } });
 
-describe('a pattern', () => {
+describe('an event pattern', () => {
   test.each([
     [{}, true],
     [{ source: ['aws.s3'] }, true],
@@ -29,12 +29,12 @@ describe('a pattern', () => {
     [key({ prefix: 'incoming/' }), true],
     [key({ prefix: 'uploads/' }), false],
     [key({ prefix: 'uploads/' }, { prefix: 'incoming/' }), true],
-  ])('%j: %s', (pattern, expected) => {
+  ])('%j matches the event: %s', (pattern, expected) => {
     expect(readEventPattern(pattern as EventPattern)(EVENT)).toBe(expected);
   });
 
   test.each([{ wildcard: 'a*' }, { suffix: '.png' }, { exists: true }])(
-    'a pattern with the unknown condition %j is an error',
+    'with the unknown condition %j is an error',
     (condition) => {
       expect(() => readEventPattern(key(condition) as EventPattern)).toThrow(JSON.stringify(condition));
     },

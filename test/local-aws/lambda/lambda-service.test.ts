@@ -53,7 +53,7 @@ describe('a function', () => {
     ['index.mjs', 'export const handler = async () => "esm"', 'esm'],
     ['index.js', 'export const handler = async () => "detected"', 'detected'],
     ['index.js', 'var m={};m.handler=async()=>"minified";module.exports=m', 'minified'],
-  ])('may be %s with %s', async (file, code, expected) => {
+  ])('may be the file %s with the code %s', async (file, code, expected) => {
     const { send } = await lambdaWith(code, {}, {}, file);
     expect(resultOf(await send({}))).toBe(expected);
   });
@@ -296,9 +296,12 @@ describe('Lambda refuses', () => {
 
   test.each([
     ['without a permission', {}],
-    ['with one for another function', { FunctionName: 'arn:aws:lambda:eu-west-1:111122223333:function:other' }],
-    ['with one for another service', { Principal: 'events.amazonaws.com' }],
-    ['with one for another resource', { SourceArn: 'arn:aws:execute-api:eu-west-1:111122223333:other/*/*/*' }],
+    [
+      'with a permission for another function',
+      { FunctionName: 'arn:aws:lambda:eu-west-1:111122223333:function:other' },
+    ],
+    ['with a permission for another service', { Principal: 'events.amazonaws.com' }],
+    ['with a permission for another resource', { SourceArn: 'arn:aws:execute-api:eu-west-1:111122223333:other/*/*/*' }],
   ])('a service %s', async (name, difference) => {
     const Properties = {
       Action: 'lambda:InvokeFunction',

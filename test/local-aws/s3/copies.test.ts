@@ -163,7 +163,7 @@ describe('a part that is copied', () => {
     [{ CopySourceIfMatch: '"stale"' }, 'PreconditionFailed', 412],
     [{ UploadId: 'unknown' }, 'NoSuchUpload', 404],
     [{ PartNumber: 10_001 }, 'InvalidArgument', 400],
-  ])('is refused with %j by %s', async (more, name, status) => {
+  ])('with %j is refused with %s', async (more, name, status) => {
     const upload = await begin();
     expect(await failureOf(copyPart(upload, 1, more))).toEqual({ name, status });
     expect(readdirSync(join(dataDir, 's3', BUCKET, 'uploads', String(upload.UploadId)))).toEqual(['upload.json']);

@@ -68,7 +68,7 @@ describe('creating a key', () => {
     ['one character', 'k'],
     ['100 characters', 'k'.repeat(100)],
     ['100 code points in 200 code units', '😀'.repeat(100)],
-    ['spaces around it, which it keeps', ' my key '],
+    ['a word between spaces, which are kept', ' my key '],
     ['markup, which is text', '<script>alert(1)</script>'],
   ])('accepts a name of %s', async (_, name) => {
     expect((await createNamed(await newAccount(), name)).name).toBe(name);
@@ -258,7 +258,7 @@ describe('authenticating by a key', () => {
     expect(proxy.calls).toHaveLength(reads);
   });
 
-  test('does not note the use of a key that was revoked meanwhile, which would bring it back', async () => {
+  test('does not note the use of a key that was revoked meanwhile, because that write would bring the key back', async () => {
     const accountId = await newAccount();
     const { id, key } = await create(accountId);
     await revoke(accountId, id);

@@ -52,7 +52,7 @@ describe('the address of the app', () => {
     ['https://app.example.org/', 'https://app.example.org'],
     ['HTTPS://App.Example.org:443', 'https://app.example.org'],
     ['http://localhost:8787', 'http://localhost:8787'],
-  ])('stored as %s is %s', async (stored, url) => {
+  ])('that is stored as %s is read as %s', async (stored, url) => {
     values.set('/app-url', stored);
     expect(await (await load()).appUrl()).toBe(url);
   });

@@ -73,9 +73,9 @@ describe('a ticket', () => {
   });
 
   test.each([
-    ['a byte less', 59, true],
-    ['exactly as long', 60, true],
-    ['a byte longer', 61, false],
+    ['for a byte less', 59, true],
+    ['for exactly as much', 60, true],
+    ['not for a byte more', 61, false],
   ])('is given while the account has room: %s', async (_, size, fits) => {
     const accountId = await newAccount(service);
     await newTicket(service, accountId, 40, { storageLimitBytes: 100 });
@@ -229,7 +229,7 @@ describe('completing a ticket', () => {
   test.each([
     ['another account’s ticket', async (ticketId: string) => ({ accountId: await newAccount(service), id: ticketId })],
     ['an unknown id', async (_: string, accountId: string) => ({ accountId, id: randomUUID() })],
-    ['the account’s own counters', async (_: string, accountId: string) => ({ accountId, id: '#seq' })],
+    ['the id of the account’s own counters', async (_: string, accountId: string) => ({ accountId, id: '#seq' })],
   ])('%s is not_found', async (_, refOf) => {
     const accountId = await newAccount(service);
     await uploadDirectly(service, accountId, 'hello');
@@ -411,8 +411,8 @@ describe('a file of more than one part', () => {
 
   test.each([
     ['removed', []],
-    ['left to the sweeper, if they cannot be removed', ['AbortMultipartUpload']],
-  ])('has its parts %s when one cannot be copied, and is copied again', async (_, alsoBroken) => {
+    ['left to the sweeper if they cannot be removed', ['AbortMultipartUpload']],
+  ])('is copied again when a part could not be copied, and its parts are %s', async (_, alsoBroken) => {
     const ref = await arrived();
     const faults = ['UploadPartCopy', ...alsoBroken].map((operation) =>
       service.front.faults.add({ match: { operation }, effect: 'error-before' }),
@@ -460,7 +460,7 @@ describe('the event of arrived bytes', () => {
       },
     ],
     [
-      'was used, and its file deleted',
+      'was used and whose file was deleted',
       async (accountId: string, id: string, use: () => Promise<number>) => {
         await use();
         await complete(accountId, id);
@@ -468,7 +468,7 @@ describe('the event of arrived bytes', () => {
       },
     ],
     [
-      'was used, and then cancelled',
+      'was used and then cancelled',
       async (accountId: string, id: string, use: () => Promise<number>) => {
         await use();
         await cancel(accountId, id);
@@ -567,24 +567,21 @@ describe('cancelling a ticket', () => {
   });
 
   test.each([
-    ['died before', { effect: 'cut' }],
-    ['failed to', { effect: 'error-before' }],
-  ] as const)(
-    'a cancellation that %s take the place of the bytes lets one PUT in, whose bytes make no file',
-    async (_, { effect }) => {
-      const accountId = await newAccount(service);
-      const ticket = await newTicket(service, accountId, 5);
-      const fault = service.front.faults.add({ match: { service: 's3', operation: 'PutObject' }, effect });
-      await cancel(accountId, ticket.id);
-      fault.remove();
-      expect(await statesOf(service, accountId)).toEqual(['cancelled']);
-      expect(await put(ticket, 'hello')).toBe(200);
-      expect(await event(accountId, ticket.id)).toBe('nothing waits');
-      expect(await put(ticket, 'hello')).toBe(412);
-      await sweepLater(service);
-      await expectBalance(service, accountId, { files: 0, bytes: 0 });
-    },
-  );
+    ['dies before it stores the empty object', { effect: 'cut' }],
+    ['fails to store the empty object', { effect: 'error-before' }],
+  ] as const)('a cancellation that %s lets one PUT in, whose bytes make no file', async (_, { effect }) => {
+    const accountId = await newAccount(service);
+    const ticket = await newTicket(service, accountId, 5);
+    const fault = service.front.faults.add({ match: { service: 's3', operation: 'PutObject' }, effect });
+    await cancel(accountId, ticket.id);
+    fault.remove();
+    expect(await statesOf(service, accountId)).toEqual(['cancelled']);
+    expect(await put(ticket, 'hello')).toBe(200);
+    expect(await event(accountId, ticket.id)).toBe('nothing waits');
+    expect(await put(ticket, 'hello')).toBe(412);
+    await sweepLater(service);
+    await expectBalance(service, accountId, { files: 0, bytes: 0 });
+  });
 
   test.each([1, 2, 3, 4, 5])(
     'a cancellation, a completion and the event of the bucket at the same time leave one file, or nothing (%i)',

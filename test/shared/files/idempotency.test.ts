@@ -161,9 +161,9 @@ describe('a ticket with a used key', () => {
   });
 
   test.each([
-    ['cancelled', (ref: FileRef) => deleteFile(stores, ref, inTime())],
-    ['expired', () => sweepAt(service, NOW + HOUR_MS)],
-  ])('is a new ticket each time the earlier one was %s', async (_, end) => {
+    ['was cancelled', (ref: FileRef) => deleteFile(stores, ref, inTime())],
+    ['has expired', () => sweepAt(service, NOW + HOUR_MS)],
+  ])('is a new ticket each time the earlier one %s', async (_, end) => {
     const id = await newAccount(service);
     const key = newKey();
     const ids = new Set<string>();

@@ -43,10 +43,10 @@ describe('an upload', () => {
 
 describe('a file may be as large as the limit', () => {
   test.each([
-    ['a byte less', 9, true],
-    ['exactly as long', 10, true],
-    ['a byte longer', 11, false],
-    ['of more than one part, longer', PART_BYTES + 11, false],
+    ['a byte less is stored', 9, true],
+    ['exactly as much is stored', 10, true],
+    ['a byte more is refused', 11, false],
+    ['a byte more is refused in a second part, too', PART_BYTES + 11, false],
   ])('%s', async (_, size, fits) => {
     const accountId = await newAccount(service);
     const maxBytes = size > PART_BYTES ? PART_BYTES + 10 : 10;
@@ -59,9 +59,9 @@ describe('a file may be as large as the limit', () => {
 
 describe('the files of an account may be as large as its storage limit', () => {
   test.each([
-    ['a byte less', 59, true],
-    ['exactly as long', 60, true],
-    ['a byte longer', 61, false],
+    ['a byte less is stored', 59, true],
+    ['exactly as much is stored', 60, true],
+    ['a byte more is refused', 61, false],
   ])('%s', async (_, size, fits) => {
     const accountId = await newAccount(service);
     const options = { storageLimitBytes: 100 };

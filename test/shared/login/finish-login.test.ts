@@ -127,7 +127,7 @@ describe('the attempt is over after any outcome:', () => {
   test.each<[string, Attempt]>([
     ['with another state', { parameters: { state: ['x'.repeat(43)] } }],
     ['without a state', { parameters: { state: undefined } }],
-    ['that is empty', { parameters: { state: undefined, code: undefined } }],
+    ['without any parameter', { parameters: { state: undefined, code: undefined } }],
   ])('the attempt is not ended by a callback %s', async (_, attempt) => {
     const started = begin();
     expect(leftOver(await logIn(attempt, started), started.cookies)).toHaveLength(1);

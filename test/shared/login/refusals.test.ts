@@ -18,58 +18,63 @@ import {
 
 describe('only a person whom the operator allows can log in', () => {
   const google = { issuer: 'https://accounts.google.com' };
-  test.each<[string, AllowList, Attempt, boolean]>([
-    ['with an address of an allowed domain, in any letter case', { domains: ['example.org'], emails: [] }, {}, true],
-    ['with an allowed address, in any letter case', { domains: [], emails: ['ada@example.org'] }, {}, true],
-    ['on one of two lists', { domains: ['other.org'], emails: ['ada@example.org'] }, {}, true],
-    ['on no list, because both are empty', { domains: [], emails: [] }, {}, false],
-    ['where everyone may log in', { domains: [], emails: ['everyone'] }, {}, true],
-    ['on no list', { domains: ['other.org'], emails: ['bob@example.org'] }, {}, false],
+  test.each<[string, 'logs in' | 'is refused', AllowList, Attempt]>([
+    [
+      'with an address of an allowed domain, in any letter case',
+      'logs in',
+      { domains: ['example.org'], emails: [] },
+      {},
+    ],
+    ['with an allowed address, in any letter case', 'logs in', { domains: [], emails: ['ada@example.org'] }, {}],
+    ['on one of two lists', 'logs in', { domains: ['other.org'], emails: ['ada@example.org'] }, {}],
+    ['on no list, because both are empty', 'is refused', { domains: [], emails: [] }, {}],
+    ['where everyone may log in', 'logs in', { domains: [], emails: ['everyone'] }, {}],
+    ['on no list', 'is refused', { domains: ['other.org'], emails: ['bob@example.org'] }, {}],
     [
       'with an address of a subdomain',
+      'is refused',
       { domains: ['example.org'], emails: [] },
       { claims: { email: 'a@x.example.org' } },
-      false,
     ],
     [
       'with an address of a domain that ends like an allowed one',
+      'is refused',
       { domains: ['example.org'], emails: [] },
       { claims: { email: 'a@notexample.org' } },
-      false,
     ],
     [
       'with an allowed domain before the @',
+      'is refused',
       { domains: ['example.org'], emails: [] },
       { claims: { email: 'example.org@evil.com' } },
-      false,
     ],
     [
       'with two @ in the address',
+      'is refused',
       { domains: ['example.org'], emails: [] },
       { claims: { email: 'a@example.org@evil.com' } },
-      false,
     ],
     [
       'with a Google account that is not of the Workspace of the domain',
+      'is refused',
       { domains: ['example.org'], emails: [] },
       { provider: google, claims: { iss: google.issuer } },
-      false,
     ],
     [
       'with a Workspace account of an allowed domain',
+      'logs in',
       { domains: ['example.org'], emails: [] },
       { provider: google, claims: { iss: google.issuer, hd: 'example.org' } },
-      true,
     ],
     [
       'with an address of gmail.com, which is allowed',
+      'logs in',
       { domains: ['gmail.com'], emails: [] },
       { provider: google, claims: { iss: google.issuer, email: 'a@gmail.com' } },
-      true,
     ],
-  ])('a person %s', async (_, allowed, attempt, isIn) => {
+  ])('a person %s %s', async (_, expected, allowed, attempt) => {
     const outcome = await logIn({ ...attempt, allowed });
-    if (isIn) expectLoggedIn(outcome);
+    if (expected === 'logs in') expectLoggedIn(outcome);
     else await expectRefused(outcome, 'not_allowed');
   });
 

@@ -12,30 +12,30 @@ describe('the boundary of a form', () => {
     ['1 character', 'multipart/form-data; boundary=x', 'x'],
     ['70 characters', `multipart/form-data; boundary=${'x'.repeat(70)}`, 'x'.repeat(70)],
     ['in any letter case of type and parameter', 'Multipart/Form-Data; BOUNDARY=aBc', 'aBc'],
-    ['behind another parameter', 'multipart/form-data; charset=utf-8; boundary=abc', 'abc'],
+    ['after another parameter', 'multipart/form-data; charset=utf-8; boundary=abc', 'abc'],
     ['before another parameter', 'multipart/form-data; boundary=abc; charset=utf-8', 'abc'],
-    ['behind a parameter called __proto__', 'multipart/form-data; __proto__=x; boundary=abc', 'abc'],
+    ['after a parameter called __proto__', 'multipart/form-data; __proto__=x; boundary=abc', 'abc'],
     ['the first of two', 'multipart/form-data; boundary=one; boundary=two', 'one'],
     ['without a space before it', 'multipart/form-data;boundary=abc', 'abc'],
     ['between spaces', ' multipart/form-data ;  boundary = abc ', 'abc'],
-    ['behind two semicolons', 'multipart/form-data;; boundary=abc;', 'abc'],
+    ['after two semicolons', 'multipart/form-data;; boundary=abc;', 'abc'],
   ])('is found: %s', (_, header, boundary) => {
     expect(formBoundary(header)).toBe(boundary);
   });
 
   test.each([
     ['absent', 'multipart/form-data'],
-    ['absent behind a semicolon', 'multipart/form-data;'],
+    ['absent after a semicolon', 'multipart/form-data;'],
     ['empty', 'multipart/form-data; boundary='],
     ['empty in quotes', 'multipart/form-data; boundary=""'],
-    ['of 71 characters', `multipart/form-data; boundary=${'x'.repeat(71)}`],
-    ['of 252 characters', `multipart/form-data; boundary=${'x'.repeat(252)}`],
-    ['ending in a space', 'multipart/form-data; boundary="abc "'],
-    ['of a character outside the alphabet', 'multipart/form-data; boundary=a*b'],
+    ['71 characters long', `multipart/form-data; boundary=${'x'.repeat(71)}`],
+    ['252 characters long', `multipart/form-data; boundary=${'x'.repeat(252)}`],
+    ['followed by a space inside its quotes', 'multipart/form-data; boundary="abc "'],
+    ['written with an illegal character', 'multipart/form-data; boundary=a*b'],
     ['not ASCII', 'multipart/form-data; boundary=é'],
-    ['holding a line break', 'multipart/form-data; boundary="a\r\nb"'],
-    ['without its closing quote', 'multipart/form-data; boundary="a;b'],
-  ])('a header where it is %s is refused with invalid_request', (_, header) => {
+    ['broken over two lines', 'multipart/form-data; boundary="a\r\nb"'],
+    ['missing its closing quote', 'multipart/form-data; boundary="a;b'],
+  ])('that is %s is refused with invalid_request', (_, header) => {
     expect(() => formBoundary(header)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
   });
 });

@@ -18,8 +18,8 @@ describe.each([
     ['the content is what is between the empty line and the delimiter', `${OPEN}content${CLOSE}`, 'content'],
     ['the content may be empty', `${OPEN}${CLOSE}`, ''],
     ['the content is empty when the part ends with its headers', `--B\r\n${FILE[0]}\r\n\r\n--B--\r\n`, ''],
-    ['the content is found behind a preamble', `This is a form.\r\n--Bx\r\n${OPEN}content${CLOSE}`, 'content'],
-    ['the content is found behind an empty line', `\r\n${OPEN}content${CLOSE}`, 'content'],
+    ['the content is found after a preamble', `This is a form.\r\n--Bx\r\n${OPEN}content${CLOSE}`, 'content'],
+    ['the content is found after an empty line', `\r\n${OPEN}content${CLOSE}`, 'content'],
     ['the content is found before an epilogue', `${OPEN}content${CLOSE}bye\r\n--B\r\n`, 'content'],
     ['the content is whole when the body ends with the closing delimiter', `${OPEN}content\r\n--B--`, 'content'],
     ['the content is whole when the body ends in padding', `${OPEN}content\r\n--B-- \t`, 'content'],
@@ -41,7 +41,7 @@ describe.each([
       '\r\n--\r\n-\r\n--A\r\n--b\r\n--',
     ],
     [
-      'the content may contain a boundary with other characters behind it',
+      'the content may contain a boundary with other characters after it',
       `${OPEN}a\r\n--Bx\r\n--B-\r\n--B--x\r\n--B x${CLOSE}`,
       'a\r\n--Bx\r\n--B-\r\n--B--x\r\n--B x',
     ],
@@ -80,7 +80,7 @@ describe('a form', () => {
 
   test.each([
     ['a field before the file', (padding: string) => formOf([FIELD[0], padding], FILE)],
-    ['a field behind the file', (padding: string) => formOf(FILE, [FIELD[0], padding])],
+    ['a field after the file', (padding: string) => formOf(FILE, [FIELD[0], padding])],
     ['the preamble', (padding: string) => Buffer.concat([Buffer.from(`${padding}\r\n`), formOf(FILE)])],
     ['the epilogue', (padding: string) => Buffer.concat([formOf(FILE), Buffer.from(padding)])],
   ])('may hold MULTIPART_FRAMING_MAX_BYTES besides the file, and no byte more, in %s', async (_, parts) => {

@@ -42,7 +42,7 @@ describe('a file name', () => {
   });
 
   test.each([
-    ['wins behind filename', '; filename="x"; filename*=UTF-8\'\'na%C3%AFve.txt', 'naïve.txt'],
+    ['wins after filename', '; filename="x"; filename*=UTF-8\'\'na%C3%AFve.txt', 'naïve.txt'],
     ['wins before filename', '; filename*=UTF-8\'\'na%C3%AFve.txt; filename="x"', 'naïve.txt'],
     ['may come alone', "; filename*=utf-8''a.txt", 'a.txt'],
     ['may name a language', "; filename*=UTF-8'en'a%20b.txt", 'a b.txt'],
@@ -76,7 +76,7 @@ describe('a percent-encoded name', () => {
     ['is decoded when the form is aiohttp’s', UUID, `${TYPE}\r\n${NAME}`, 'a b.txt'],
     ['is decoded when the form is needle’s', NEEDLE, `${NAME}\r\n${TYPE}`, 'a b.txt'],
     ['has all decoded that aiohttp encodes', UUID, `${TYPE}\r\n${named('%28%21%29%25%C3%A9')}`, '(!)%é'],
-    ['is decoded behind a header of another kind', UUID, `Content-Length: 7\r\n${TYPE}\r\n${NAME}`, 'a b.txt'],
+    ['is decoded after a header of another kind', UUID, `Content-Length: 7\r\n${TYPE}\r\n${NAME}`, 'a b.txt'],
     ['has an asterisk decoded as aiohttp encodes it', UUID, `${TYPE}\r\n${named('%2A')}`, '*'],
     ['has all decoded that needle encodes', NEEDLE, named('(!)%25%22%C3%A9'), '(!)%"é'],
     ['stays when Content-Type comes second', UUID, `${NAME}\r\n${TYPE}`, 'a%20b.txt'],
@@ -113,7 +113,7 @@ describe('a file part whose content is encoded', () => {
     'Content-Encoding: identity, br',
     'Content-Type: multipart/mixed; boundary=x',
     'Content-Type: Multipart/Mixed',
-  ])('(%s) is refused and not stored', async (header) => {
+  ])('is refused and not stored with %s', async (header) => {
     expect(await read([`${FILE[0]}\r\n${header}`, 'Y29udGVudA=='])).toEqual(REFUSED);
     const unnamed = header.startsWith('Content-Type') ? header : `Content-Type: a/b\r\n${header}`;
     expect(await read([`${disposition('')}\r\n${unnamed}`, 'Y29udGVudA=='])).toEqual(REFUSED);
@@ -205,8 +205,8 @@ describe('a form', () => {
 
   test.each<[string, Part[], object]>([
     ['the file alone', [FILE], FOUND],
-    ['fields before and behind the file', [FIELD, FILE, FIELD, FIELD], FOUND],
-    ['unselected inputs before and behind the file', [UNSELECTED, FILE, UNSELECTED], FOUND],
+    ['fields before and after the file', [FIELD, FILE, FIELD, FIELD], FOUND],
+    ['unselected inputs before and after the file', [UNSELECTED, FILE, UNSELECTED], FOUND],
     ['an empty file', [[FILE[0], '']], { ...FOUND, content: Buffer.alloc(0) }],
   ])('is read with %s', async (_, parts, expected) => {
     expect(await read(...parts)).toMatchObject(expected);
@@ -224,11 +224,11 @@ describe('a form', () => {
 
   test.each([
     ['a line without a colon', 'Content-Disposition'],
-    ['a line that begins with white space and goes on with nothing', ` ${FILE[0]}`],
+    ['a first line that begins with white space', ` ${FILE[0]}`],
     ['a name with a space', 'Content Disposition: form-data; filename="a"'],
     ['no name', ': form-data; filename="a"'],
     ['a file name broken over two lines', disposition('; filename="a\r\nb.txt"')],
-    ['no empty line behind them', `${FILE[0]}\r\n--B\r\n${FILE[0]}`],
+    ['no empty line after them', `${FILE[0]}\r\n--B\r\n${FILE[0]}`],
   ])('is refused when the headers of a part have %s', async (_, headers) => {
     expect(await read(FIELD, [headers, 'content'])).toEqual({ error: 'invalid_request', stored: 0, discarded: 0 });
   });

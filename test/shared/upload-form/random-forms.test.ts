@@ -36,7 +36,7 @@ const forms = boundaries.chain((boundary) => {
     before: beside,
     name: fc.option(names),
     content: contents(boundary),
-    behind: beside,
+    after: beside,
     epilogue: fc.string(),
   });
 });
@@ -70,12 +70,12 @@ test('a form of any boundary, parts and chunks is read back as it was written', 
         preamble,
         ...besides(form.before),
         part(`${disposition(file)}\r\n\r\n${content}`),
-        ...besides(form.behind),
+        ...besides(form.after),
         `\r\n--${boundary}--\r\n${form.epilogue}`,
       ];
       const source = chunked(Buffer.from(body.join(''), 'latin1'), sizes);
       const reading = await readForm(source, `multipart/form-data; boundary="${boundary}"`);
-      if (name === null && [...form.before, ...form.behind].some(({ kind }) => kind === 'typed')) {
+      if (name === null && [...form.before, ...form.after].some(({ kind }) => kind === 'typed')) {
         expect(reading).toEqual({ error: 'invalid_request', stored: 0, discarded: 0 });
         return;
       }

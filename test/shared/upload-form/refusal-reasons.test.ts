@@ -37,6 +37,6 @@ test.each([
   [undefined, 'unsupported_media_type', 'the body is not multipart/form-data'],
   ['text/plain', 'unsupported_media_type', 'the body is not multipart/form-data'],
   ['multipart/form-data', 'invalid_request', 'the Content-Type has no legal boundary'],
-])('the log says of the Content-Type %s why it is refused', (contentType, code, message) => {
+])('the log says why the Content-Type %s is refused', (contentType, code, message) => {
   expect(() => formBoundary(contentType)).toThrow(expect.objectContaining({ code, message }));
 });

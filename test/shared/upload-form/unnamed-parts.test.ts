@@ -27,7 +27,7 @@ describe.each([
 
   test.each<[string, Part[]]>([
     ['before the file', [META, FILE]],
-    ['behind the file', [FILE, META]],
+    ['after the file', [FILE, META]],
     ['on both sides of the file', [META, FILE, META]],
     ['twice before the file', [META, META, FILE]],
     ['without content before the file', [json(''), FILE]],
@@ -38,7 +38,7 @@ describe.each([
 
   test.each<[string, Part[]]>([
     ['alone', [META]],
-    ['behind a field', [FIELD, META]],
+    ['after a field', [FIELD, META]],
     ['before fields', [META, FIELD, FIELD]],
     ['beside unselected inputs', [UNSELECTED, META, UNSELECTED]],
   ])('is the file %s', async (__, parts) => {
