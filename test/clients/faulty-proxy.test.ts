@@ -64,10 +64,12 @@ const SHORT = FAULTS.filter(([, fault]) => fault === 'lost after' || fault === '
 const STEPS = IS_THOROUGH ? (['ticket', 'put', 'complete'] as const) : (['complete'] as const);
 const BIG_MIB = IS_THOROUGH ? 60 : 12;
 
+// Most tests wait, for a retry or for the client to give up. So they run at the same time, each with a proxy and an account of its own.
+
 describe('an upload through a faulty proxy makes one file', () => {
-  describe.for(['form', 'ticket', 'put', 'complete'] as const)('when, at the %s request, the proxy', (step) => {
+  describe.concurrent.for(['form', 'ticket', 'put', 'complete'] as const)('when, at the %s request, the proxy', (step) => {
     const tried = IS_THOROUGH || step === 'form' ? FAULTS : SHORT;
-    test.concurrent.for(tried)('%s', async ([, fault], context) => {
+    test.for(tried)('%s', async ([, fault], context) => {
       const { proxy, account, client } = await setUp(context, String(fault).startsWith('stall') ? 2 : 30);
       proxy.addFaults(step, fault);
       const content = step === 'form' ? SMALL : LARGE;
@@ -82,7 +84,7 @@ describe('an upload through a faulty proxy makes one file', () => {
     });
   });
 
-  test(`the client repeats a body of ${BIG_MIB} MiB whose connection was reset twice in the middle`, async (context) => {
+  test.concurrent(`the client repeats a body of ${BIG_MIB} MiB whose connection was reset twice in the middle`, async (context) => {
     const { proxy, account, client } = await setUp(context);
     proxy.addFaults('put', { resetAt: (BIG_MIB / 2) * MIB }, { resetAt: (BIG_MIB - 1) * MIB });
     const file = await client.upload(new Blob([new Uint8Array(BIG_MIB * MIB)]), { name: 'big.bin' });
@@ -90,14 +92,14 @@ describe('an upload through a faulty proxy makes one file', () => {
     expect(await usageOf(account)).toEqual({ files: 1, bytes: BIG_MIB * MIB });
   });
 
-  test('the client survives a lost answer, a cut answer and a 500 at each step', async (context) => {
+  test.concurrent('the client survives a lost answer, a cut answer and a 500 at each step', async (context) => {
     const { proxy, account, client } = await setUp(context);
     for (const step of STEPS) proxy.addFaults(step, 'lost after', 'cut', { status: 500 });
     await client.upload(LARGE, { name: 'a.bin' });
     expect(await usageOf(account)).toEqual({ files: 1, bytes: LARGE.length });
   });
 
-  test('the client asks for a new ticket when the URL of the first has expired', async (context) => {
+  test.concurrent('the client asks for a new ticket when the URL of the first has expired', async (context) => {
     const { proxy, account, client } = await setUp(context);
     proxy.addFaults('put', {
       status: 403,
@@ -109,9 +111,9 @@ describe('an upload through a faulty proxy makes one file', () => {
   });
 });
 
-describe('the client waits', () => {
+describe.concurrent('the client waits', () => {
   const soon = () => new Date(Date.now() + 3_600_000 + 3_000).toUTCString();
-  test.concurrent.for([
+  test.for([
     [
       'a 429 with Retry-After in seconds',
       { status: 429, headers: { 'Retry-After': '2' }, body: '{"error":"rate_limit_exceeded"}' },
@@ -157,7 +159,7 @@ describe('the client waits', () => {
   });
 });
 
-describe('a clear error ends an upload', () => {
+describe.concurrent('a clear error ends an upload', () => {
   test('an upload that never succeeds fails after its retries, and leaves nothing', async (context) => {
     const { proxy, account, client } = await setUp(context);
     proxy.addFaults('put', 'lost before', 'lost before');
@@ -255,7 +257,7 @@ describe('a clear error ends an upload', () => {
   });
 });
 
-describe('an upload that is aborted leaves nothing', () => {
+describe.concurrent('an upload that is aborted leaves nothing', () => {
   const CASES: readonly (readonly [string, Uint8Array, Step, readonly Fault[], 'stream'?])[] = [
     ['while its form is sent', SMALL, 'form', ['stall']],
     ['after its form was sent', SMALL, 'form', ['stall after']],
@@ -266,7 +268,7 @@ describe('an upload that is aborted leaves nothing', () => {
     ['while it is completed', LARGE, 'complete', ['stall after']],
     ['while it is sent as a stream', LARGE, 'form', ['stall'], 'stream'],
   ];
-  test.concurrent.for(CASES.filter((_, index) => IS_THOROUGH || index % 2 === 0))(
+  test.for(CASES.filter((_, index) => IS_THOROUGH || index % 2 === 0))(
     '%s',
     async ([, content, step, faults, isStream], context) => {
       const { proxy, account, client } = await setUp(context);
@@ -321,7 +323,7 @@ describe('an upload that is aborted leaves nothing', () => {
   });
 });
 
-describe('other calls through a faulty proxy', () => {
+describe.concurrent('other calls through a faulty proxy', () => {
   test('a deletion whose answer is lost counts as done, and one of an unknown id is not_found', async (context) => {
     const { proxy, account, client } = await setUp(context);
     const { id } = await client.upload(SMALL, { name: 'a' });
