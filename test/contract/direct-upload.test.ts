@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readBooks } from '../support/books.ts';
 import { operatorOf } from '../support/operator.ts';
 import { borrowTestService, startTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -170,7 +170,8 @@ describe('contract: direct uploads', () => {
     expect(service.invoker.failed).toEqual([]);
   });
 
-  test('a completion is 503 with Retry-After when another one copies for too long', async () => {
+  // This and the next test wait for slow copies at the same time, each in a service of its own.
+  test.concurrent('a completion is 503 with Retry-After when another one copies for too long', async () => {
     service.holdEvents();
     const fresh = await service.newAccount();
     const ticket = await ticketFor('late', {}, fresh);
@@ -190,7 +191,9 @@ describe('contract: direct uploads', () => {
     await service.deliverEvents();
   });
 
-  test('a large direct upload is completed in time although the storage takes 6 s to copy it, and 2 s for each part', async () => {
+  test.concurrent('a large direct upload is completed in time although the storage takes 6 s to copy it, and 2 s for each part', async ({
+    onTestFinished,
+  }) => {
     const roomy = await borrowTestService();
     onTestFinished(roomy.close);
     roomy.holdEvents();

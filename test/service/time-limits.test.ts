@@ -52,67 +52,78 @@ async function expectBalance(operator: Operator): Promise<void> {
 
 const namesOf = async (accountId: string) => (await readBooks(hurriedOperator)).accountOf(accountId).names;
 
+/** Most of the time is spent waiting, so the tests of one service run beside those of the other. */
 describe('contract: in time', () => {
-  test('an upload that got 504 never becomes a file, even when the next request resumes its function', async () => {
-    const { id, byKey } = await hurried.newAccount();
-    const late = { match: s3('PutObject'), effect: { delayMs: EARLY_ANSWER_MS + 1_000 } } as const;
-    const { result, ms } = await withFault(hurried, late, () => timed(() => byKey.upload('first', 'hello')));
-    expect([result.status, result.body]).toEqual([504, { error: 'timeout' }]);
-    expect(ms).toBeLessThan(EARLY_ANSWER_MS + 1_000);
+  describe.concurrent('when a function has 10 seconds', () => {
+    test('an upload that got 504 never becomes a file, even when the next request resumes its function', {
+      concurrent: false,
+    }, async () => {
+      const { id, byKey } = await hurried.newAccount();
+      const late = { match: s3('PutObject'), effect: { delayMs: EARLY_ANSWER_MS + 1_000 } } as const;
+      const { result, ms } = await withFault(hurried, late, () => timed(() => byKey.upload('first', 'hello')));
+      expect([result.status, result.body]).toEqual([504, { error: 'timeout' }]);
+      expect(ms).toBeLessThan(EARLY_ANSWER_MS + 1_000);
 
-    // These run in the same environment, the only one; S3 has answered the first upload meanwhile.
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
-    expect((await byKey.upload('second', 'hello')).status).toBe(201);
-    expect((await byKey.upload('third', 'hello')).status).toBe(201);
-    expect(await namesOf(id)).toEqual(['second', 'third']);
-    await expectBalance(hurriedOperator);
-    expect((await byKey.upload('first', 'hello')).status).toBe(201);
-    expect(await namesOf(id)).toEqual(['first', 'second', 'third']);
-    await expectBalance(hurriedOperator);
+      // These run in the same environment, the only one; S3 has answered the first upload meanwhile.
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      expect((await byKey.upload('second', 'hello')).status).toBe(201);
+      expect((await byKey.upload('third', 'hello')).status).toBe(201);
+      expect(await namesOf(id)).toEqual(['second', 'third']);
+      await expectBalance(hurriedOperator);
+      expect((await byKey.upload('first', 'hello')).status).toBe(201);
+      expect(await namesOf(id)).toEqual(['first', 'second', 'third']);
+      await expectBalance(hurriedOperator);
+    });
+
+    test('an upload whose bytes are stored after its deadline is given up, and is 504 at once', {
+      concurrent: false,
+    }, async () => {
+      const account = await hurried.newAccount();
+      const late = { match: s3('PutObject'), effect: { delayMs: 3_900 }, times: 1 } as const;
+      const { result, ms } = await withFault(hurried, late, () => timed(() => account.byKey.upload('late', 'hello')));
+      expect([result.status, result.body]).toEqual([504, { error: 'timeout' }]);
+      expect(ms).toBeLessThan(EARLY_ANSWER_MS - 1_000);
+      await expectNoTrace(hurried, account);
+    });
+
+    test('a completion that got 504 makes no file until it is tried again', { concurrent: false }, async () => {
+      const { id, byKey } = await hurried.newAccount();
+      hurried.holdEvents();
+      const { body: ticket } = await askForTicket(byKey, 'direct', 5);
+      expect(await put(ticket, 'hello')).toBe(200);
+      const late = { match: s3('CopyObject'), effect: { delayMs: 3_900 }, times: 1 } as const;
+      const answer = await withFault(hurried, late, () => complete(byKey, ticket));
+      expect([answer.status, answer.body]).toEqual([504, { error: 'timeout' }]);
+      expect(await namesOf(id)).toEqual([]);
+      expect((await complete(byKey, ticket)).status).toBe(201);
+      expect(await namesOf(id)).toEqual(['direct']);
+      await expectBalance(hurriedOperator);
+    });
   });
 
-  test('an upload whose bytes are stored after its deadline is given up, and is 504 at once', async () => {
-    const account = await hurried.newAccount();
-    const late = { match: s3('PutObject'), effect: { delayMs: 3_900 }, times: 1 } as const;
-    const { result, ms } = await withFault(hurried, late, () => timed(() => account.byKey.upload('late', 'hello')));
-    expect([result.status, result.body]).toEqual([504, { error: 'timeout' }]);
-    expect(ms).toBeLessThan(EARLY_ANSWER_MS - 1_000);
-    await expectNoTrace(hurried, account);
-  });
+  describe.concurrent('when a function has its usual time', () => {
+    test('an upload succeeds although one call to the storage gets no answer', { concurrent: false }, async () => {
+      const { byKey } = await service.newAccount();
+      const lost = { match: s3('PutObject'), effect: 'timeout', times: 1 } as const;
+      const { result, ms } = await withFault(service, lost, () => timed(() => byKey.upload('a', 'hello')));
+      expect(result.status).toBe(201);
+      expect(ms).toBeLessThan(2 * CALL_MS.object);
+    });
 
-  test('a completion that got 504 makes no file until it is tried again', async () => {
-    const { id, byKey } = await hurried.newAccount();
-    hurried.holdEvents();
-    const { body: ticket } = await askForTicket(byKey, 'direct', 5);
-    expect(await put(ticket, 'hello')).toBe(200);
-    const late = { match: s3('CopyObject'), effect: { delayMs: 3_900 }, times: 1 } as const;
-    const answer = await withFault(hurried, late, () => complete(byKey, ticket));
-    expect([answer.status, answer.body]).toEqual([504, { error: 'timeout' }]);
-    expect(await namesOf(id)).toEqual([]);
-    expect((await complete(byKey, ticket)).status).toBe(201);
-    expect(await namesOf(id)).toEqual(['direct']);
-    await expectBalance(hurriedOperator);
-  });
-
-  test('an upload succeeds although one call to the storage gets no answer', async () => {
-    const { byKey } = await service.newAccount();
-    const lost = { match: s3('PutObject'), effect: 'timeout', times: 1 } as const;
-    const { result, ms } = await withFault(service, lost, () => timed(() => byKey.upload('a', 'hello')));
-    expect(result.status).toBe(201);
-    expect(ms).toBeLessThan(2 * CALL_MS.object);
-  });
-
-  test('a deletion is answered in time when S3 does not respond, and the sweeper removes the object', async () => {
-    const account = await service.newAccount();
-    const { body } = await account.byKey.upload('hangs', 'hello');
-    const hangs = { match: s3('DeleteObject'), effect: 'timeout' } as const;
-    const { result, ms } = await withFault(service, hangs, () =>
-      timed(() => account.byKey.request('DELETE', `/files/${body.id}`)),
-    );
-    expect([result.status, result.body]).toEqual([200, { id: body.id, deleted: true }]);
-    expect(ms).toBeLessThan(TIDYING_MS + 1_000);
-    expect(await service.storedBytes(account.id)).toBe(5);
-    await expectBalance(operator);
-    await expectNoTrace(service, account);
+    test('a deletion is answered in time when S3 does not respond, and the sweeper removes the object', {
+      concurrent: false,
+    }, async () => {
+      const account = await service.newAccount();
+      const { body } = await account.byKey.upload('hangs', 'hello');
+      const hangs = { match: s3('DeleteObject'), effect: 'timeout' } as const;
+      const { result, ms } = await withFault(service, hangs, () =>
+        timed(() => account.byKey.request('DELETE', `/files/${body.id}`)),
+      );
+      expect([result.status, result.body]).toEqual([200, { id: body.id, deleted: true }]);
+      expect(ms).toBeLessThan(TIDYING_MS + 1_000);
+      expect(await service.storedBytes(account.id)).toBe(5);
+      await expectBalance(operator);
+      await expectNoTrace(service, account);
+    });
   });
 });

@@ -8,7 +8,10 @@ import { operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { removeResource } from '../support/template-edits.ts';
 
-/** Runs `npm run smoke` as a process, and checks its output, its exit code, and that it deletes its files. */
+/**
+ * Runs `npm run smoke` as a process, and checks its output, its exit code, and that it deletes its files. The first test waits
+ * for the CDN, so the others run meanwhile.
+ */
 
 const RUN = join(import.meta.dirname, '../../smoke/run.ts');
 
@@ -34,7 +37,7 @@ async function smoke(...options: string[]) {
 
 const optionsFor = ({ urls }: TestService, { key }: TestAccount) => ['--base-url', urls.base_url, '--key', key];
 
-test('a working service passes all checks, and no uploaded file is left', async () => {
+test.concurrent('a working service passes all checks, and no uploaded file is left', async () => {
   const options = ['--largest-mib', '5', '--gateway-url', service.gatewayUrl];
   const { code, lines, stderr } = await smoke(...optionsFor(service, account), ...options);
   expect(lines.filter((line) => line.startsWith('DOES NOT HOLD'))).toEqual([]);
@@ -51,7 +54,7 @@ test('a working service passes all checks, and no uploaded file is left', async 
   expect(await service.rowsOf(account.id)).toEqual([]);
 });
 
-test('a failed check is printed, and the exit code is 1', async () => {
+test.concurrent('a failed check is printed, and the exit code is 1', async () => {
   const edit = (templates: Parameters<typeof removeResource>[0]) =>
     removeResource(templates, 'AWS::ApiGateway::Method', 'Apiapiv1filesidDELETE');
   const broken = await startTestService(LIMITS, { edit, mayBreakApi: true });
@@ -67,7 +70,7 @@ test('a failed check is printed, and the exit code is 1', async () => {
   expect(lines.join('\n')).toMatch(/^0 of 1 hold, 0 were not tried\.$/m);
 });
 
-test('the gateway itself is checked only when its address is given', async () => {
+test.concurrent('the gateway itself is checked only when its address is given', async () => {
   const only = ['--only', 'gateway:'];
   const given = await smoke(...optionsFor(service, account), '--gateway-url', service.gatewayUrl, ...only);
   expect(given.lines[0]).toMatch(/^holds {10}gateway: /);
@@ -80,13 +83,13 @@ test('the gateway itself is checked only when its address is given', async () =>
   ]);
 });
 
-test('a check that needs a key fails with an invalid one', async () => {
+test.concurrent('a check that needs a key fails with an invalid one', async () => {
   const { code, lines } = await smoke('--base-url', service.urls.base_url, '--key', 'wrong', '--only', 'delete');
   expect(code).toBe(1);
   expect(lines[0]).toMatch(/^DOES NOT HOLD .*: answered 401 {"error":"unauthorized"} instead of 201/);
 });
 
-test.each([
+test.concurrent.each([
   [[], '--key is required.'],
   [['--base-url', 'http://127.0.0.1:1', '--key', 'x'], 'http://127.0.0.1:1 does not end in /api/v1.'],
   [
