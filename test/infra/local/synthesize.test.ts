@@ -1,45 +1,49 @@
 import { appendFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, inject, onTestFinished, test, vi } from 'vitest';
-import { fingerprint, synthesize, synthesizeWhenChanged } from '../../../infra/local/synthesize.ts';
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { fingerprint, synthesizeWhenChanged } from '../../../infra/local/synthesize.ts';
 import { loadAssembly } from '../../../local-aws/template/assembly.ts';
 import { checkResourceType } from '../../../local-aws/template/resource-types.ts';
 
-afterEach(() => vi.unstubAllEnvs());
-
-test('npm start synthesizes the stage local, whatever stage an operator has named for AWS, and has no firewall', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'synthesize-'));
-  vi.stubEnv('STAGE', 'prod');
-  vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify({ stage: 'prod' }));
-  vi.stubEnv('CDK_BUNDLES', join(inject('assembly'), 'bundles'));
-  try {
-    await synthesize(directory);
-    const { templates } = await loadAssembly(directory);
-    expect(Object.keys(templates).filter((name) => !name.startsWith('FileHosting-local-'))).toEqual([]);
-    expect(Object.keys(templates)).not.toContain('FileHosting-local-Firewall');
-  } finally {
+describe('npm start synthesizes', () => {
+  let directory: string;
+  let output: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'synthesize-'));
+    output = join(directory, 'cdk.out');
+    // An earlier start was not finished.
+    await mkdir(output);
+    vi.stubEnv('STAGE', 'prod');
+    vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify({ stage: 'prod' }));
+    vi.stubEnv('CDK_BUNDLES', join(inject('assembly'), 'bundles'));
+  });
+  afterAll(async () => {
+    vi.unstubAllEnvs();
     await rm(directory, { recursive: true, force: true });
-  }
-  // A template with a firewall does not start, instead of running without it.
-  expect(() => checkResourceType('AWS::WAFv2::WebACL', 'WebAcl')).toThrow('nothing for AWS::WAFv2::WebACL');
-});
+  });
 
-test('npm start synthesizes again only when an input has changed, or the last time was not finished', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'synthesize-'));
-  onTestFinished(() => rm(directory, { recursive: true }));
-  const output = join(directory, 'cdk.out');
-  vi.stubEnv('CDK_BUNDLES', join(inject('assembly'), 'bundles'));
   const isRepeated = async () => {
     await writeFile(join(output, 'mark'), '');
     await synthesizeWhenChanged(output);
     return !(await readdir(output)).includes('mark');
   };
-  await mkdir(output);
-  expect(await isRepeated()).toBe(true);
-  expect(await isRepeated()).toBe(false);
-  vi.stubEnv('RATE_LIMIT_LISTS_PER_MINUTE', '7');
-  expect(await isRepeated()).toBe(true);
+
+  test('npm start synthesizes the stage local, whatever stage an operator has named for AWS, and has no firewall', async () => {
+    expect(await isRepeated()).toBe(true);
+    const { templates } = await loadAssembly(output);
+    expect(Object.keys(templates)).not.toEqual([]);
+    expect(Object.keys(templates).filter((name) => !name.startsWith('FileHosting-local-'))).toEqual([]);
+    expect(Object.keys(templates)).not.toContain('FileHosting-local-Firewall');
+    // A template with a firewall does not start, instead of running without it.
+    expect(() => checkResourceType('AWS::WAFv2::WebACL', 'WebAcl')).toThrow('nothing for AWS::WAFv2::WebACL');
+  });
+
+  test('npm start synthesizes again only when an input has changed, or the last time was not finished', async () => {
+    expect(await isRepeated()).toBe(false);
+    vi.stubEnv('RATE_LIMIT_LISTS_PER_MINUTE', '7');
+    expect(await isRepeated()).toBe(true);
+  });
 });
 
 test('every file counts as an input, but not data, tests, documents and hidden folders', async () => {
