@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import chromium from '@sparticuz/chromium';
 import type { TestProject } from 'vitest/node';
@@ -42,9 +43,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** Synthesizes as `npm run synth` does, without the CDK's command and without validation, which has tests of its own. */
+/**
+ * Builds and synthesizes everything by the function that `npm start` calls. It runs in another process, so that a limit in the
+ * environment of the test run has no effect.
+ */
 async function synthesize(outdir: string): Promise<void> {
-  const settings = { CDK_OUTDIR: outdir, STAGE: 'local', CDK_VALIDATION: 'false' };
-  const env = { ...inherited(), ...settings };
-  await promisify(execFile)(process.execPath, [join(import.meta.dirname, '../../infra/app.ts')], { env });
+  const { href } = pathToFileURL(join(import.meta.dirname, '../../infra/local/synthesize.ts'));
+  const script = `import { synthesize } from ${JSON.stringify(href)}; await synthesize(${JSON.stringify(outdir)});`;
+  await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], { env: inherited() });
 }
