@@ -67,22 +67,25 @@ const BIG_MIB = IS_THOROUGH ? 60 : 12;
 // Most tests wait, for a retry or for the client to give up. So they run at the same time, each with a proxy and an account of its own.
 
 describe('an upload through a faulty proxy makes one file', () => {
-  describe.concurrent.for(['form', 'ticket', 'put', 'complete'] as const)('when, at the %s request, the proxy', (step) => {
-    const tried = IS_THOROUGH || step === 'form' ? FAULTS : SHORT;
-    test.for(tried)('%s', async ([, fault], context) => {
-      const { proxy, account, client } = await setUp(context, String(fault).startsWith('stall') ? 2 : 30);
-      proxy.addFaults(step, fault);
-      const content = step === 'form' ? SMALL : LARGE;
-      const file = await client.upload(content, { name: 'a.bin' });
-      // The storage answers a PUT without a body, so nothing of the answer can be cut.
-      const isWhole = step === 'put' && (fault === 'cut' || fault === 'half');
-      expect(proxy.requests.filter((request) => request.step === step)).toHaveLength(isWhole ? 1 : 2);
-      expect(await usageOf(account)).toEqual({ files: 1, bytes: content.length });
-      expect(await client.get(file.id)).toEqual(file);
-      const stored = await (await fetch(file.url)).arrayBuffer();
-      expect(Buffer.from(stored).equals(content)).toBe(true);
-    });
-  });
+  describe.concurrent.for(['form', 'ticket', 'put', 'complete'] as const)(
+    'when, at the %s request, the proxy',
+    (step) => {
+      const tried = IS_THOROUGH || step === 'form' ? FAULTS : SHORT;
+      test.for(tried)('%s', async ([, fault], context) => {
+        const { proxy, account, client } = await setUp(context, String(fault).startsWith('stall') ? 2 : 30);
+        proxy.addFaults(step, fault);
+        const content = step === 'form' ? SMALL : LARGE;
+        const file = await client.upload(content, { name: 'a.bin' });
+        // The storage answers a PUT without a body, so nothing of the answer can be cut.
+        const isWhole = step === 'put' && (fault === 'cut' || fault === 'half');
+        expect(proxy.requests.filter((request) => request.step === step)).toHaveLength(isWhole ? 1 : 2);
+        expect(await usageOf(account)).toEqual({ files: 1, bytes: content.length });
+        expect(await client.get(file.id)).toEqual(file);
+        const stored = await (await fetch(file.url)).arrayBuffer();
+        expect(Buffer.from(stored).equals(content)).toBe(true);
+      });
+    },
+  );
 
   test.concurrent(`the client repeats a body of ${BIG_MIB} MiB whose connection was reset twice in the middle`, async (context) => {
     const { proxy, account, client } = await setUp(context);
