@@ -23,7 +23,8 @@ export const THOROUGH = [
 ].map((name) => `test/${name}.test.ts`);
 
 /**
- * Tests that take too long for every change: those with many more runs, with faults at each call to AWS, or with sizes that take minutes.
+ * Tests that take too long to run at every change: those with many more runs, with faults at each call to AWS, or with sizes that
+ * take minutes.
  */
 export default defineConfig({
   test: {

@@ -33,7 +33,7 @@ const PHASES: readonly Phase[] = [
     request: 'upload',
     clients: CLIENTS,
     hasOneAccount: false,
-    // Long enough to show what memory grows to.
+    // Long enough for memory to reach the size at which it stays.
     seconds: 60,
   },
 ];

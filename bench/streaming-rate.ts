@@ -67,7 +67,7 @@ type Send = (url: string, uploads: number) => Promise<number>;
 
 function sender(service: BenchedService, client: Worker): Send {
   return async (url, uploads) => {
-    // A new account each time, whose storage is not full.
+    // A new account each time, so that its storage is not full.
     const sending: Sending = { url, authorization: `Bearer ${await newKey(service)}`, fileBytes: FILE_BYTES };
     let left = uploads;
     const start = performance.now();

@@ -13,7 +13,7 @@ const PRIVATE = 0o600;
 /**
  * Opens the secrets of the template. Values are generated once and stored, so that what was signed or encrypted before a
  * restart stays valid.
- * @param isFilledIn  tells the secrets that get their value later. They are left out.
+ * @param isFilledIn  true for a secret that gets its value later; it is left out.
  */
 export async function openSecrets(
   deployment: Deployment,

@@ -45,7 +45,7 @@ const ERRORS_OF_EVERY_ROUTE: readonly ErrorCode[] = [
   'timeout',
 ];
 
-/** CloudFront answers a URL that is too long with this status. The table of errors has no code with it. */
+/** CloudFront answers a URL that is too long with this status. The table of errors has no code for it. */
 export const URL_TOO_LONG = 414;
 
 /**

@@ -72,7 +72,7 @@ const KEY_HEADER = '-H "Authorization: Bearer $FILE_HOSTING_KEY"';
 // Requests that change something must name their origin, as browsers do by themselves.
 const SESSION_HEADERS = '-H "Cookie: $FILE_HOSTING_COOKIE" -H "Origin: $FILE_HOSTING_URL"';
 
-/** Without it curl would succeed whatever the answer is. It prints the answer, and of its own messages only errors. */
+/** Prints the answer and curl's own errors, and fails when the answer is an error. */
 const CURL = 'curl -sS --fail-with-body';
 
 function curl({ method, path, access }: Route, { query, json, file }: Request): string {

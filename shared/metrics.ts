@@ -16,7 +16,7 @@ export const METRICS = {
   Rejections: 'Count',
   /** Answers `rate_limit_exceeded`; by `RateClass`. */
   RateLimited: 'Count',
-  /** Answers 5xx of the streaming lane, which no gateway counts. */
+  /** Answers of the streaming lane with a status of 5xx, which no gateway counts. */
   StreamingFailures: 'Count',
   /** The most requests that one process of the streaming lane served simultaneously, for each minute in which it served any. */
   StreamingPlaces: 'Count',

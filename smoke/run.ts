@@ -138,7 +138,7 @@ function localService(options: LocalOptions): Found {
   };
 }
 
-/** @throws Error when the stage is not deployed, or other settings than those in its file. */
+/** @throws Error when the stage is not deployed, or is deployed with other settings than those in its file. */
 async function deployedService(stage: StageConfig, options: LocalOptions): Promise<Found> {
   const given = (['base-url', 'max-upload-bytes', 'no-streaming'] as const).find((name) => options[name] !== undefined);
   if (given !== undefined) throw new Error(`--${given} is only for STAGE=local.`);

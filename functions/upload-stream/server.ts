@@ -45,7 +45,7 @@ const PACE = { minBytesPerSecond: UPLOAD_SLOWEST_BYTES_PER_SECOND, graceMs: 20_0
 const SIZE = { maxBytes: maxBodyBytes, drainMaxBytes: 4 * maxBodyBytes };
 /** How long a refused body is drained, so that its client can read the answer. */
 const REFUSED = {
-  /** Most of these are refused by the rate limit, which would refuse another attempt for up to this long. */
+  /** As long as a rate-limit window: most of these bodies are over the rate limit, and another attempt would be refused as well. */
   ofAccount: { drainMs: RATE_WINDOW_MS },
   /** Short, because the client has either mistyped its key, or invented one in order to hold a place. */
   ofStranger: { drainMs: 20_000, graceMs: 2_000 },

@@ -24,7 +24,7 @@ export interface ServiceFunctionProps {
   readonly isAudited?: boolean;
   /** The concurrency that is reserved for this function. Absent: it uses the unreserved concurrency of the AWS account. */
   readonly reservedConcurrency?: number;
-  /** Moves it to its new versions step by step, by an alias. Absent: a deployment changes it at once, and it has no alias. */
+  /** Moves its requests to a new version step by step, by an alias. Absent: it has no alias, and changes at once. */
   readonly deployments?: GradualDeployments | undefined;
   /** What happens to events that it failed to handle; absent for a function that is not invoked asynchronously. */
   readonly failedEvents?: FailedEvents;

@@ -62,12 +62,12 @@ export function describe(found: readonly Difference[]): string {
     .join('\n');
 }
 
-/** The stage is not deployed, or with other settings than those in its file. */
+/** The stage is not deployed, or is deployed with other settings than those in its file. */
 export class NotDeployed extends Error {}
 
 /**
  * Requires that a stage is deployed as its file says, for a program that works with it.
- * @param matters  tells the settings that must be as deployed.
+ * @param matters  true for a setting that must be as deployed.
  * @throws NotDeployed saying that the stage is not deployed, or which settings differ.
  */
 export async function requireDeployed(

@@ -68,7 +68,7 @@ function checkCoverage({ headers }: Message, signedHeaders: readonly string[]): 
   if (unsigned.length > 0) throw new Problem('unsigned-header', unsigned.join(', '));
 }
 
-/** Compares in a time that does not tell where the two differ. */
+/** Takes the same time wherever the two differ, so that the time does not help to guess a signature. */
 function isSameHex(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }

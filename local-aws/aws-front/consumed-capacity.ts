@@ -1,6 +1,6 @@
 import type { Consumption } from './protocol.ts';
 
-/** What one table was charged, as an answer of DynamoDB reports it. */
+/** The capacity units that DynamoDB charged for one table, as its answer reports them. */
 export interface ConsumedCapacity {
   readonly TableName: string;
   readonly CapacityUnits: number;

@@ -111,7 +111,7 @@ async function withErrorPage(context: FetchContext, answer: Answer, viewer: View
 }
 
 /**
- * Makes the viewer's answer of an answer: applies the response headers policy of the behavior, runs its viewer-response
+ * Turns an answer into the one that the viewer gets: applies the response headers policy of the behavior, runs its viewer-response
  * function (not for errors), and adds CloudFront's own headers.
  * @throws errors of the function, and InvalidFunctionResult.
  */

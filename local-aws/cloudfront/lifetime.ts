@@ -38,7 +38,8 @@ export function lifetimeSeconds(
 }
 
 /**
- * The same for an error of the origin, or CloudFront's own.
+ * How long an error of the origin, or CloudFront's own, may be served from the cache.
+ * @returns  as {@link lifetimeSeconds}.
  * @param error  `minTtlSeconds` is that of `CustomErrorResponses` or the default; `hasPage` says whether there is a page for it.
  */
 export function errorLifetimeSeconds(

@@ -88,7 +88,7 @@ function send(answer: HttpAnswer, context: RequestContext, traceId: string, resp
   response.end(hasBody ? answer.body : undefined);
 }
 
-/** A guess: AWS does not document its answer. */
+/** This answer is a guess: AWS does not document what the gateway answers to a head that is too large. */
 const HEAD_TOO_LARGE = fixed(431, 'Request Header Fields Too Large');
 const FORBIDDEN = fixed(403, 'Forbidden');
 /** The answer to an error of this gateway itself. */

@@ -19,7 +19,7 @@ function matches(pattern: string, text: string): boolean {
 }
 
 /**
- * The CORS headers of an answer. There are none when the request has no `Origin` or no rule allows it; the browser then keeps
+ * The CORS headers of an answer. There are none when the request has no `Origin` or no rule allows it; the browser then hides
  * the answer from the page, as with S3.
  */
 export function corsHeaders(

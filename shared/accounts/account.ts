@@ -11,7 +11,7 @@ export interface Account {
   readonly createdAt: number;
   /** Bytes of ready files and of pending tickets (their reservations). */
   readonly storageUsedBytes: number;
-  /** Ready files. */
+  /** The number of ready files. */
   readonly fileCount: number;
   /** The `seq` of the next file: how many files the account has ever had. */
   readonly nextSeq: number;

@@ -47,7 +47,7 @@ export interface WorkStore {
   saveWalk(state: WalkState): Promise<void>;
 }
 
-/** Partitions of the index of unfinished work. With one, all uploads would write to it, and it takes 1,000 writes a second. */
+/** Partitions of the index of unfinished work: all uploads write to the index, and a partition takes 1,000 writes a second. */
 export const WORK_SHARDS = 16;
 
 /** The shard of a file: the last digit of its id, which is random. */

@@ -82,7 +82,7 @@ describe('contract: keys', () => {
   });
 
   test(`an account can create ${API_KEYS_PER_ACCOUNT_MAX} keys and no more, even when requests are simultaneous`, async () => {
-    const { bySession } = await service.newAccount(); // has one key
+    const { bySession } = await service.newAccount(); // It has one key already.
     const make = async (count: number) => {
       const made = Array.from({ length: count }, () => bySession.postJson('/api-keys', { name: 'k' }));
       return (await Promise.all(made)).map(({ status, body }) => (status === 201 ? status : body));

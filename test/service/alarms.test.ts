@@ -278,7 +278,7 @@ test('when all data is missing, only the alarms start whose metrics are written 
 });
 
 describe('the error budget, at 40 requests an hour, fewer than the canary alone sends:', () => {
-  /** One request every 1.5 minutes; those of the given last minutes fail, each `every`-th. */
+  /** Two requests in every three minutes. A request of so many minutes ago fails if `hasFailed` says so. */
   function requests(name: 'ApiBudgetFast' | 'ApiBudgetSlow', hasFailed: (minutesAgo: number) => boolean) {
     return ofAws(name, { '5XXError': 1, Count: 1 }, 360).filter(({ at, metric }) => {
       const minutesAgo = Math.round((NOW - 1 - at) / MINUTE);

@@ -43,7 +43,7 @@ export async function openInBrowser(url: string): Promise<void> {
 /** @returns whether the program exists and has succeeded. */
 async function run([program, ...args]: Command, input = ''): Promise<boolean> {
   const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'ignore'] });
-  // A program that ends before it has read its input.
+  // Writing fails when the program ends before it has read its input.
   child.stdin.on('error', () => {});
   child.stdin.end(input);
   try {

@@ -12,7 +12,7 @@ async function withId(type: string, start: string) {
   return found;
 }
 
-/** As CDK refers to the name of an alias. */
+/** The reference that CDK writes for the name of an alias. */
 const lastPartOf = (alias: string) => ({ 'Fn::Select': [7, { 'Fn::Split': [':', { Ref: alias }] }] });
 
 test.each([

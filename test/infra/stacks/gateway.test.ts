@@ -47,7 +47,7 @@ test('every method, even of unknown routes, requires the key that only CloudFron
   expect(methods.length).toBeGreaterThan(30);
   expect(methods.filter(({ Properties }) => Properties.ApiKeyRequired !== true)).toEqual([]);
   const key = await onlySynthesized('Edge', 'AWS::ApiGateway::ApiKey');
-  // A reference, so that the value is in no template.
+  // This is a reference, so no template has the value.
   expect(JSON.stringify(key.Properties.Value)).toContain('{{resolve:secretsmanager:');
   const plan = await onlySynthesized('Edge', 'AWS::ApiGateway::UsagePlan');
   expect(plan.Properties).toEqual({ ApiStages: [expect.objectContaining({ Throttle: {} })] });

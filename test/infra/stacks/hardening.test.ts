@@ -143,7 +143,7 @@ describe.each(STAGES)('in the stage %s', (stage, assembly) => {
   test('every function writes to a log group that expires, and is deleted with its stack unless it is the audit trail', async () => {
     const groups = await resourcesOf(assembly(), 'AWS::Logs::LogGroup');
     for (const { logicalId, properties, deletionPolicy } of groups) {
-      if (logicalId.startsWith('AuditLog')) continue; // see below
+      if (logicalId.startsWith('AuditLog')) continue; // The next test checks it.
       // The paths of files are kept for less time than other lines.
       const days = logicalId.startsWith('Downloads') ? 7 : 30;
       expect([logicalId, properties.RetentionInDays, deletionPolicy]).toEqual([logicalId, days, 'Delete']);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { synthesized } from '../../support/synthesized.ts';
 
-/** Otherwise an upgrade could run new code before its new grants, and its calls would be denied. */
+/** If an upgrade ran new code before it had its new grants, the calls of the code would be denied. */
 test.each([
   ['Api', 'AWS::Lambda::Function'],
   ['Operations', 'AWS::Lambda::Function'],

@@ -27,7 +27,7 @@ export const API_ORIGIN_REQUEST_POLICY = {
   },
 };
 
-/** Keeps an answer for a minute at most, by the path of the request alone. */
+/** Caches an answer for a minute at most; the cache key is the path of the request alone. */
 export const MINUTE_CACHE_POLICY = {
   CachePolicyConfig: {
     Name: 'minute',

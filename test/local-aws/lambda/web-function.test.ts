@@ -171,7 +171,7 @@ describe('environments', () => {
     );
     const waiting = send({ path: '/wait' }).end();
     const answer = answerOf(waiting);
-    // Send the next request only when this one has its place, because of two requests at once either may come first.
+    // Send the next request only when this one has its place: two requests that are sent at once may arrive in either order.
     await expect.poll(() => log).toContain('/wait');
     expect((await get('/pid')).status).toBe(429);
     waiting.destroy();

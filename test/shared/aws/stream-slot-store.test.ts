@@ -39,7 +39,7 @@ test('the slots of a server that died are free when their leases end, and a rene
   expect(taken(await takeMany('c', STREAMS_PER_ACCOUNT_MAX, later))).toBe(STREAMS_PER_ACCOUNT_MAX - 1);
 });
 
-/** The answers of the next writes are lost: DynamoDB made them, and the connection ended. */
+/** Loses the answers of the next `count` writes: DynamoDB makes the writes, and then the connection ends. */
 function loseAnswers(count: number): void {
   let left = count;
   proxy.setFault((operation) => (operation === 'UpdateItem' && left-- > 0 ? 'cut-after' : undefined));

@@ -52,7 +52,7 @@ async function burst(request: (now: number) => Promise<RateDecision>, count: num
   return decisions.filter(({ admitted }) => admitted).length;
 }
 
-/** The most of `times` that any span of `spanMs` holds, its end excluded. */
+/** How many of `times` are in the span of `spanMs` (its end excluded) that has the most of them. */
 function busiest(times: readonly number[], spanMs: number): number {
   const sorted = times.toSorted((a, b) => a - b);
   return Math.max(0, ...sorted.map((from) => sorted.filter((time) => time >= from && time < from + spanMs).length));

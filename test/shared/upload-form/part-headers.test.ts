@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { chunksOf, disposition, FIELD, FILE, formOf, type Part, readForm, UNSELECTED } from './read-form.ts';
 
 const read = (...parts: readonly Part[]) => readForm(chunksOf(formOf(...parts)));
-/** As bytes: what `formOf` writes one byte a character. */
+/** The UTF-8 bytes of a text, each as one character, because `formOf` writes a character as one byte. */
 const utf8 = (text: string) => Buffer.from(text).toString('latin1');
 
 describe('a file name', () => {

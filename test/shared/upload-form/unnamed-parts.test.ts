@@ -63,7 +63,7 @@ describe.each([
 });
 
 describe('a typed part without a file name that is as large as all fields may be', () => {
-  /** How long its content is when it and everything else of the form besides the file make up the allowance. */
+  /** The length of its content with which everything in the form besides the file is exactly as long as it may be. */
   const room = (...parts: readonly Part[]) =>
     MULTIPART_FRAMING_MAX_BYTES - formOf(...parts).length + (parts.includes(FILE) ? FILE[1].length : 0);
   const read = (...parts: Part[]) => readForm(chunksOf(formOf(...parts), 65_536));
