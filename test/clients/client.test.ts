@@ -81,7 +81,7 @@ describe('upload', () => {
     expect(files.map((file) => file.name)).toEqual([name, name, name]);
   });
 
-  test('takes name and type from a path or File, and the type of an unknown one from the extension', async () => {
+  test('takes name and type from a path or File, and an unknown type from the extension', async () => {
     const path = join(folder, 'page.html');
     await writeFile(path, '<p>');
     expect(await hosting.upload(path)).toMatchObject({ name: 'page.html', mime_type: 'text/html' });

@@ -11,7 +11,7 @@ test.for([
   [3_599, -59, 'minute'],
   [86_399, -23, 'hour'],
   [86_400, -1, 'day'],
-] as const)('%i seconds ago are shown in whole units that have passed: %i %s', ([seconds, value, unit]) => {
+] as const)('a time %i seconds ago is shown in whole units that have passed: %i %s', ([seconds, value, unit]) => {
   expect(formatAgo(new Date(NOW - seconds * 1_000).toISOString(), NOW)).toBe(words.format(value, unit));
 });
 

@@ -80,9 +80,9 @@ describe.runIf(HAS_BROWSER)('an upload in the dashboard', () => {
   });
 
   test.for([
-    ['a form', 'small.txt', '**/api/v1/files'],
-    ['a direct upload', 'large.bin', '**/complete'],
-  ] as const)('an upload by %s is stored once although the answer was lost', async ([, name, lost]) => {
+    ['in a form', 'small.txt', '**/api/v1/files'],
+    ['directly to the storage', 'large.bin', '**/complete'],
+  ] as const)('an upload %s is stored once although the answer was lost', async ([, name, lost]) => {
     const page = await arrive();
     let losses = 0;
     await page.route(lost, async (route) => {

@@ -84,7 +84,7 @@ describe('a listing of 20,000 files', () => {
   }
 
   test.for([50, 100])(
-    'costs for its first, middle and last page of %i what the first two pages of 300 files cost',
+    'reads about as much for its first, middle and last page of %i as is read for the first two pages of 300 files',
     expectSameCost,
   );
 
@@ -113,7 +113,7 @@ describe('a listing of 20,000 files', () => {
     });
 
     test.for([50, 100])(
-      'costs for its first, middle and last page of %i what the first two pages of 300 files cost',
+      'reads about as much for its first, middle and last page of %i as is read for the first two pages of 300 files',
       expectSameCost,
     );
 

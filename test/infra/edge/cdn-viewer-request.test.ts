@@ -25,7 +25,7 @@ test.each([
   ['POST', '/', NOT_FOUND],
   ['PUT', `/uploads/${TOKEN}/photo.jpg`, '405 {"error":"method_not_allowed"}'],
   ['OPTIONS', `/uploads/${TOKEN}`, '405 {"error":"method_not_allowed"}'],
-])('%s %s is %s', (method, uri, expected) => {
+])('%s %s gets %s', (method, uri, expected) => {
   expect(summary(cdn.run(viewerRequestEvent(method, uri)))).toBe(expected);
 });
 

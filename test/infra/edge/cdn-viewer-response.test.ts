@@ -19,7 +19,7 @@ function policyFor(contentType: string): string | undefined {
   return response.headers?.['content-security-policy']?.value;
 }
 
-describe('the Content-Security-Policy depends on the type:', () => {
+describe('the Content-Security-Policy', () => {
   test.each([
     ['image/png', MEDIA],
     ['IMAGE/JPEG', MEDIA],
@@ -41,7 +41,7 @@ describe('the Content-Security-Policy depends on the type:', () => {
     ['image/', INERT],
     ['text/html;image/png', INERT],
     ['', INERT],
-  ])('%s', (contentType, policy) => {
+  ])('of the type %j is %s', (contentType, policy) => {
     expect(policyFor(contentType)).toBe(policy);
   });
 });

@@ -210,7 +210,7 @@ test.each<[string, [number, number][], number]>([
   ['no calls', [], 0],
   ['one call', [[1, 2]], 1],
   [
-    'two at once',
+    'two calls at once',
     [
       [1, 3],
       [2, 4],
@@ -218,7 +218,7 @@ test.each<[string, [number, number][], number]>([
     1,
   ],
   [
-    'one after the other',
+    'one call after the other',
     [
       [1, 2],
       [3, 4],

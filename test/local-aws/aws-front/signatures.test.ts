@@ -75,7 +75,7 @@ describe('a signed request', () => {
     [16, 403, 'RequestTimeTooSkewed'],
     [-14, 200, undefined],
     [-16, 403, 'RequestTimeTooSkewed'],
-  ])('a request signed %i minutes ago is answered %i %s', async (minutes, status, code) => {
+  ])('a request signed %i minutes ago is answered %i', async (minutes, status, code) => {
     expect(await send(await signed({ now: minutesAgo(minutes) }))).toEqual([status, code]);
   });
 
@@ -125,7 +125,7 @@ describe('a presigned URL', () => {
     [880, 200, undefined],
     [910, 403, 'AccessDenied'],
     [-1_000, 403, 'RequestTimeTooSkewed'],
-  ])('a presigned URL of 15 minutes is answered, %i seconds after it was signed, %i %s', async (age, status, code) => {
+  ])('a presigned URL of 15 minutes, %i seconds after it was signed, is answered %i', async (age, status, code) => {
     expect(await send(await presign(secondsAgo(age)))).toEqual([status, code]);
   });
 

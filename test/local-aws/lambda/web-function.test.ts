@@ -270,7 +270,7 @@ test.each([
   [{}, { AuthType: 'IamAuth' }, 'does not support IamAuth'],
   [{}, { RevisionWeights: [] }, 'exactly one revision'],
   [{ Color: 'red' }, {}, 'does not implement Color'],
-])('a template with %j %j is an error', async (service, endpoint, message) => {
+])('a function with %j and an endpoint with %j is an error', async (service, endpoint, message) => {
   const deployment = await deploy(resources(service, endpoint), { code: { 'index.js': '' } });
   expect(() => readWebFunctions(deployment)).toThrow(message);
 });

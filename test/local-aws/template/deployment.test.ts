@@ -56,7 +56,7 @@ describe('names', () => {
     ['A'.repeat(200), 'AWS::DynamoDB::Table', /^.{209,255}$/],
     ['Cdn', 'AWS::CloudFront::Distribution', /^E[0-9A-Z]{13}$/],
     ['Api', 'AWS::ApiGateway::RestApi', /^[0-9a-z]{10}$/],
-  ])('the name of %s, a %s, follows the rules of the type', async (logicalId, Type, pattern) => {
+  ])('the name of the resource %s follows the rules of its type, %s', async (logicalId, Type, pattern) => {
     const deployment = await deploy({ Stack: { Resources: { [logicalId]: { Type } } } });
     expect(deployment.resources(Type)[0]?.ref).toMatch(pattern);
   });
@@ -91,7 +91,7 @@ describe('secrets', () => {
       'secret of arn:aws:secretsmanager:eu-west-1:1:secret:a-B',
     ],
     [reference('name:SecretString:::'), '{"current":"secret of name"}'],
-  ])('%s is %s', async (text, expected) => {
+  ])('%s becomes %s', async (text, expected) => {
     expect(await resolve(text, { secretValue })).toBe(expected);
   });
 

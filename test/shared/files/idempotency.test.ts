@@ -56,7 +56,7 @@ describe('an upload with a used key', () => {
     ['before its content is read', 5],
     ['when its content is known', 0],
   ])(
-    'is answered with a file that was made between the reads of record and account, and has used the room: %s',
+    'is answered %s, if another request made the file between the reads of record and account, and used up the room',
     async (_, leastBytes) => {
       const owner = await newAccount(service);
       const [key, full] = [newKey(), { storageLimitBytes: 5 }];

@@ -58,8 +58,8 @@ describe('an ID token is refused', () => {
 
   test.each<[string, JWTPayload]>([
     ['is not verified', { email_verified: false }],
-    ['is verified according to a text instead of a boolean', { email_verified: 'true' }],
-    ['has no statement that it is verified', { email_verified: undefined }],
+    ['has the text "true" instead of a boolean as its verification', { email_verified: 'true' }],
+    ['has no verification', { email_verified: undefined }],
     ['is missing', { email: undefined }],
     ['is not an address', { email: 'ada' }],
     ['is a list', { email: ['ada@example.org'] }],

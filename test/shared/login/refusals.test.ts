@@ -20,14 +20,14 @@ describe('only a person whom the operator allows can log in', () => {
   const google = { issuer: 'https://accounts.google.com' };
   test.each<[string, 'logs in' | 'is refused', AllowList, Attempt]>([
     [
-      'with an address of an allowed domain, in any letter case',
+      'with an address of an allowed domain, in any letter case,',
       'logs in',
       { domains: ['example.org'], emails: [] },
       {},
     ],
-    ['with an allowed address, in any letter case', 'logs in', { domains: [], emails: ['ada@example.org'] }, {}],
+    ['with an allowed address, in any letter case,', 'logs in', { domains: [], emails: ['ada@example.org'] }, {}],
     ['on one of two lists', 'logs in', { domains: ['other.org'], emails: ['ada@example.org'] }, {}],
-    ['on no list, because both are empty', 'is refused', { domains: [], emails: [] }, {}],
+    ['on no list, because both are empty,', 'is refused', { domains: [], emails: [] }, {}],
     ['where everyone may log in', 'logs in', { domains: [], emails: ['everyone'] }, {}],
     ['on no list', 'is refused', { domains: ['other.org'], emails: ['bob@example.org'] }, {}],
     [
@@ -67,7 +67,7 @@ describe('only a person whom the operator allows can log in', () => {
       { provider: google, claims: { iss: google.issuer, hd: 'example.org' } },
     ],
     [
-      'with an address of gmail.com, which is allowed',
+      'with an address of gmail.com, which is allowed,',
       'logs in',
       { domains: ['gmail.com'], emails: [] },
       { provider: google, claims: { iss: google.issuer, email: 'a@gmail.com' } },

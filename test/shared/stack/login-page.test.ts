@@ -7,12 +7,12 @@ const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avi
 test.each<[string, Record<string, string>]>([
   ['opens a page', { 'Sec-Fetch-Mode': 'navigate', Accept: BROWSER }],
   ['does not send Sec-Fetch-Mode', { Accept: BROWSER }],
-])('a person reads the answer to a browser that %s', (_, headers) => {
+])('the answer to a browser that %s is for a person', (_, headers) => {
   expect(isNavigation(eventWith(headers))).toBe(true);
 });
 
 test.each<[string, Record<string, string>]>([
-  ['a script of a page, whatever it accepts', { 'Sec-Fetch-Mode': 'cors', Accept: BROWSER }],
+  ['a script of a page, whatever it accepts,', { 'Sec-Fetch-Mode': 'cors', Accept: BROWSER }],
   ['curl', { Accept: '*/*' }],
   ['axios', { Accept: 'application/json, text/plain, */*' }],
   ['a program that sends no headers', {}],
@@ -20,7 +20,7 @@ test.each<[string, Record<string, string>]>([
   ['a program that prefers JSON to HTML', { Accept: 'application/json, text/html;q=0.5' }],
   ['a program that accepts no HTML', { Accept: 'text/html;q=0, */*' }],
   ['a program whose weight of HTML is not a number', { Accept: 'text/html;q=x' }],
-])('a program reads the answer to %s', (_, headers) => {
+])('the answer to %s is for a program', (_, headers) => {
   expect(isNavigation(eventWith(headers))).toBe(false);
 });
 

@@ -102,7 +102,7 @@ describe('a form', () => {
     [PART_HEADERS_MAX_BYTES - 1, undefined],
     [PART_HEADERS_MAX_BYTES, undefined],
     [PART_HEADERS_MAX_BYTES + 1, 'invalid_request'],
-  ])('a form with a part of %i bytes of headers: %s', async (bytes, error) => {
+  ])('a form with a part of %i bytes of headers has the error %s', async (bytes, error) => {
     const least = `${disposition('; filename=""')}\r\n`.length;
     const body = formOf([disposition(`; filename="${'x'.repeat(bytes - least)}"`), 'content']);
     for (const size of [body.length, 1]) expect((await readForm(chunksOf(body, size))).error).toBe(error);
@@ -112,7 +112,7 @@ describe('a form', () => {
     [PARTS_MAX - 1, undefined],
     [PARTS_MAX, undefined],
     [PARTS_MAX + 1, 'invalid_request'],
-  ])('a form of %i parts: %s', async (parts, error) => {
+  ])('a form of %i parts has the error %s', async (parts, error) => {
     const body = formOf(...Array.from({ length: parts - 1 }, () => FIELD), FILE);
     expect((await readForm(chunksOf(body))).error).toBe(error);
   });

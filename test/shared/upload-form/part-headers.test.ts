@@ -187,7 +187,7 @@ describe('a part is a file', () => {
   });
 
   test.each([
-    ['with nothing but a field name', disposition('')],
+    ['with a field name alone', disposition('')],
     ['of type text/plain', `${disposition('')}\r\nContent-Type: text/plain`],
     ['of type text/plain with a charset', `${disposition('')}\r\nContent-Type: Text/Plain; charset=utf-8`],
     ['with an empty type', `${disposition('')}\r\nContent-Type:`],
