@@ -15,21 +15,70 @@ export const leanSdk: Plugin = {
     onLoad({ filter: /\/@aws-sdk\/client-[\w-]+\/dist-es\/schemas\/schemas_0\.js$/ }, ({ path }) => ({
       contents: withoutUnusedErrors(withLiteralKeys(readFileSync(path, 'utf8'))),
     }));
-    onLoad({ filter: /\/shared-ini-file-loader\/loadSharedConfigFiles\.js$/ }, () => ({ contents: NO_FILES }));
-    onLoad({ filter: /\/checksum\/ChecksumStream\.browser\.js$/ }, () => ({ contents: NO_WEB_STREAM }));
+    onLoad({ filter: /\/@aws-sdk\/client-[\w-]+\/package\.json$/ }, ({ path }) => ({
+      contents: JSON.stringify({ version: JSON.parse(readFileSync(path, 'utf8')).version }),
+      loader: 'json',
+    }));
+    onLoad({ filter: /\/lib-dynamodb\/dist-es\/pagination\/\w+\.js$/ }, ({ path }) => ({
+      contents: withPurePaginators(readFileSync(path, 'utf8')),
+    }));
+    for (const [end, contents] of Object.entries(REPLACEMENTS)) {
+      onLoad({ filter: new RegExp(`/${end.replaceAll('.', '\\.')}$`) }, ({ path }) => ({
+        contents: replaced(readFileSync(path, 'utf8'), contents, end),
+      }));
+    }
   },
 };
 
-/** The SDK would load `node:fs/promises` and look for `~/.aws/config` and `~/.aws/credentials`, which a function does not have. */
-const NO_FILES = `export { CONFIG_PREFIX_SEPARATOR } from './constants';
-export const loadSharedConfigFiles = async () => ({ configFile: {}, credentialsFile: {} });`;
+const fails = (what: string) => `throw new Error('this bundle has no ${what} (infra/bundle/lean-sdk.ts)');`;
 
-/** The SDK's class extends the global `ReadableStream`, which Node loads at its first use. We only use streams of Node. */
-const NO_WEB_STREAM = `export class ChecksumStream {
-  constructor() {
-    throw new Error('this bundle takes no web streams (infra/bundle/lean-sdk.ts)');
-  }
-}`;
+/**
+ * Replacements of files of the SDK, by the end of the path of the file. A replacement either does the same for us, or it throws, because
+ * no call of ours reaches it.
+ */
+export const REPLACEMENTS: Readonly<Record<string, string>> = {
+  // The SDK would load `node:fs/promises` and look for `~/.aws/config` and `~/.aws/credentials`, which a function does not have.
+  'shared-ini-file-loader/loadSharedConfigFiles.js': `export { CONFIG_PREFIX_SEPARATOR } from './constants';
+    export const loadSharedConfigFiles = async () => ({ configFile: {}, credentialsFile: {} });`,
+  // The SDK's class extends the global `ReadableStream`, which Node loads at its first use. We only use streams of Node.
+  'checksum/ChecksumStream.browser.js': `export class ChecksumStream { constructor() { ${fails('web streams')} } }`,
+  // The SDK uses the global `crypto`, for which Node loads the Web Crypto API.
+  'serde/uuid/v4.js': `import { randomUUID } from 'node:crypto'; export const bindV4 = () => () => randomUUID();`,
+  // The SDK uses these classes where Node has no hashes.
+  'checksum/sha256/Sha256Js.js': `export class Sha256Js { constructor() { ${fails('SHA-256 of its own')} } }`,
+  'checksums/dist-es/submodules/sha/sha1/Sha1Js.js': `export class Sha1Js { constructor() { ${fails('SHA-1 of its own')} } }`,
+  // Our clients have the retry mode `standard`.
+  'util-retry/AdaptiveRetryStrategy.js': `export class AdaptiveRetryStrategy { constructor() { ${fails('adaptive retries')} } }`,
+  // A function has its region in a variable.
+  'regionConfig/getInstanceMetadataRegion.js': `export const getInstanceMetadataRegion = async () => { ${fails('instance metadata')} };`,
+  // Only event streams have headers in this format.
+  'signature-v4/dist-es/HeaderFormatter.js': `export class HeaderFormatter { format() { ${fails('event streams')} } }
+    export class Int64 { static fromNumber() { ${fails('event streams')} } }`,
+  // Our clients have no logger. The second file hides secrets in what a logger would get.
+  'middleware-logger/loggerMiddleware.js': `export const loggerMiddlewareOptions = {};
+    export const loggerMiddleware = () => { ${fails('logger of the SDK')} };
+    export const getLoggerPlugin = ({ logger }) => ({
+      applyToStack() { if (logger && logger.constructor.name !== 'NoOpLogger') loggerMiddleware(); },
+    });`,
+  'smithy-client/schemaLogFilter.js': `export function schemaLogFilter() { ${fails('logger of the SDK')} }`,
+};
+
+/** @returns the replacement. @throws Error when the file of the SDK exports something that the replacement does not. */
+export function replaced(original: string, replacement: string, file: string): string {
+  const exportsOf = (code: string) =>
+    [...code.matchAll(/\bexport (?:const|class|(?:async )?function\*?) (\w+)/g)].map(([, name]) => name);
+  const missing = exportsOf(original).filter((name) => !exportsOf(replacement).includes(name));
+  if (missing.length > 0) throw new Error(`${file} of the SDK exports ${missing.join(' and ')} as well`);
+  return replacement;
+}
+
+/**
+ * Lets esbuild leave out the paginators that a function does not use, with their commands. It keeps the call of a function unless a comment
+ * says that the call has no effect.
+ */
+function withPurePaginators(pagination: string): string {
+  return pagination.replace('= createPaginator(', '= /* @__PURE__ */ createPaginator(');
+}
 
 /**
  * Replaces computed keys of schemas by their text: `{ [_hH]: … }` becomes `{ "httpHeader": … }`. Evaluating a computed key may have an

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
 import { describe, expect, inject, test } from 'vitest';
 import { ENTRIES } from '../../infra/bundle/entries.ts';
-import { leanSdk, withLiteralKeys, withoutUnusedErrors } from '../../infra/bundle/lean-sdk.ts';
+import { leanSdk, REPLACEMENTS, replaced, withLiteralKeys, withoutUnusedErrors } from '../../infra/bundle/lean-sdk.ts';
 import { getEndpointDiscoveryPlugin } from '../../infra/bundle/no-endpoint-discovery.ts';
 import { EventStreamSerde } from '../../infra/bundle/no-event-streams.ts';
 import sizes from '../../infra/bundle/sizes.json' with { type: 'json' };
@@ -34,6 +34,13 @@ describe.each(Object.keys(ENTRIES))('the bundle of %s', (name) => {
     },
   );
 
+  test.each([
+    ...['randomUUID()', 'hashBufferWith', 'updateClientSendingRate', 'imdsRequest', 'formatHeaderValue'],
+    ...['SensitiveInformation', 'devDependencies'],
+  ])('does not contain %s, which is only in files of the SDK that bundles leave out', (word) => {
+    expect(code.includes(word)).toBe(false);
+  });
+
   test('has not grown by 5 %: if it should, run `npm run build -- --record`', () => {
     const recorded = (sizes as Readonly<Record<string, number>>)[name] ?? 0;
     expect(code.byteLength).toBeLessThan(recorded * GROWTH_MAX);
@@ -46,6 +53,33 @@ test('an operation with an event stream, which bundles do not contain, fails and
 
 test('an operation with endpoint discovery, which bundles do not contain, fails and says why', () => {
   expect(() => getEndpointDiscoveryPlugin()).toThrow('this bundle has no endpoint discovery');
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: they are modules of JavaScript.
+test.each<[file: string, use: (module: any) => unknown]>([
+  ['checksum/ChecksumStream.browser.js', ({ ChecksumStream }) => new ChecksumStream()],
+  ['checksum/sha256/Sha256Js.js', ({ Sha256Js }) => new Sha256Js()],
+  ['checksums/dist-es/submodules/sha/sha1/Sha1Js.js', ({ Sha1Js }) => new Sha1Js()],
+  ['util-retry/AdaptiveRetryStrategy.js', ({ AdaptiveRetryStrategy }) => new AdaptiveRetryStrategy()],
+  ['regionConfig/getInstanceMetadataRegion.js', ({ getInstanceMetadataRegion }) => getInstanceMetadataRegion()],
+  ['signature-v4/dist-es/HeaderFormatter.js', ({ HeaderFormatter }) => new HeaderFormatter().format()],
+  [
+    'middleware-logger/loggerMiddleware.js',
+    ({ getLoggerPlugin }) => getLoggerPlugin({ logger: console }).applyToStack(),
+  ],
+  ['smithy-client/schemaLogFilter.js', ({ schemaLogFilter }) => schemaLogFilter()],
+])('the replacement of %s in the SDK fails and says why', async (file, use) => {
+  const { code } = await transform(REPLACEMENTS[file] ?? '', { format: 'cjs' });
+  const replacement = { exports: {} };
+  new Function('module', code)(replacement);
+  await expect(async () => use(replacement.exports)).rejects.toThrow('this bundle has no ');
+});
+
+test('a file of the SDK that exports more than its replacement cannot be bundled', () => {
+  const original = 'export const v1 = 1;\nexport async function v4() {}\n';
+  expect(() => replaced(original, 'export const v4 = () => {};', 'uuid.js')).toThrow(
+    'uuid.js of the SDK exports v1 as well',
+  );
 });
 
 test('only computed keys that stand for a text are replaced in schemas', () => {
