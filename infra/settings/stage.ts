@@ -126,7 +126,7 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
   secondCopy: {
     values: '`{ region, keepDays }`; absent: none',
     meaning:
-      '[A second copy](#a-second-copy) of files and tables in another Region; the backup of each day is kept for so many days, 7 to 35',
+      '[A second copy](#a-second-copy) of files and tables in another Region; each daily backup is kept for `keepDays` days, 7 to 35',
   },
 };
 
