@@ -2,8 +2,8 @@ import { completionStores } from '../shared/aws/completion-stores.ts';
 import { warmUpStorage } from '../shared/aws/object-store.ts';
 import { limit, required } from '../shared/env.ts';
 import { completeUpload } from '../shared/files/complete-upload.ts';
-import type { FileRow } from '../shared/files/file.ts';
-import { findRow, toFileRecord } from '../shared/files/file-record.ts';
+import type { Ticket } from '../shared/files/file.ts';
+import { findTicket, toFileRecord } from '../shared/files/file-record.ts';
 import { created } from '../shared/http/response.ts';
 import { apiHandler } from '../shared/stack/api-handler.ts';
 import { warmUp } from '../shared/stack/warm-up.ts';
@@ -17,12 +17,12 @@ const cdnUrl = required('CDN_URL');
  * POST /files/{id}/complete: 201 and the file's record, even when repeated; 403 `storage_limit_exceeded`; 404; 409
  * `upload_incomplete`.
  */
-export const handler = apiHandler<FileRow | undefined>(
+export const handler = apiHandler<Ticket | undefined>(
   'completeUpload',
   async ({ caller: { accountId }, param, deadlineAt, early }) => {
     const ref = { accountId, id: param('id') };
-    const file = await completeUpload(completionStores, ref, { deadlineAt, fileCountLimit, row: early });
+    const file = await completeUpload(completionStores, ref, { deadlineAt, fileCountLimit, ticket: early });
     return created(toFileRecord(file, cdnUrl), `/api/v1/files/${file.id}`);
   },
-  ({ caller: { accountId }, param }) => findRow(completionStores, { accountId, id: param('id') }),
+  ({ caller: { accountId }, param }) => findTicket(completionStores, { accountId, id: param('id') }),
 );

@@ -3,6 +3,7 @@ import { deletionNoteStore } from '../shared/aws/deletion-note-store.ts';
 import { fileStore } from '../shared/aws/file-store.ts';
 import { objectStore, warmUpStorage } from '../shared/aws/object-store.ts';
 import { releaseStore } from '../shared/aws/release-store.ts';
+import { ticketStore } from '../shared/aws/ticket-store.ts';
 import { deleteFile } from '../shared/files/delete-file.ts';
 import type { FileRow } from '../shared/files/file.ts';
 import { findRow } from '../shared/files/file-record.ts';
@@ -12,7 +13,13 @@ import { warmUp } from '../shared/stack/warm-up.ts';
 
 warmUp(warmUpStorage);
 
-const stores = { files: fileStore, notes: deletionNoteStore, objects: objectStore, releases: releaseStore };
+const stores = {
+  files: fileStore,
+  notes: deletionNoteStore,
+  objects: objectStore,
+  releases: releaseStore,
+  tickets: ticketStore,
+};
 
 /** DELETE /files/{id}: 200 `{id, deleted}` for a file or a pending ticket; 404 when it is absent or not the caller's. */
 export const handler = apiHandler<FileRow | undefined>(

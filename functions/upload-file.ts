@@ -1,11 +1,11 @@
 import type { UploadTicket } from '../shared/answers.ts';
 import { accountStore } from '../shared/aws/account-store.ts';
-import { fileStore } from '../shared/aws/file-store.ts';
 import { idempotencyStore } from '../shared/aws/idempotency-store.ts';
 import { warmUpStorage } from '../shared/aws/object-store.ts';
 import { releaseStore } from '../shared/aws/release-store.ts';
 import { settlementStore } from '../shared/aws/settlement-store.ts';
 import { signUpload } from '../shared/aws/sign-upload.ts';
+import { ticketStore } from '../shared/aws/ticket-store.ts';
 import { limit, required } from '../shared/env.ts';
 import { createTicket, parseTicketRequest } from '../shared/files/create-ticket.ts';
 import { toFileRecord } from '../shared/files/file-record.ts';
@@ -25,11 +25,11 @@ warmUp(warmUpStorage);
 
 const stores = {
   accounts: accountStore,
-  files: fileStore,
   idempotency: idempotencyStore,
   settlements: settlementStore,
   releases: releaseStore,
   signUpload,
+  tickets: ticketStore,
 };
 const maxBytes = limit('MAX_UPLOAD_SIZE_BYTES');
 const cdnUrl = required('CDN_URL');

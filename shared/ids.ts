@@ -29,19 +29,30 @@ export function toBase62(value: number, width: number): string {
 }
 
 /**
- * An id whose text sorts by the time it was made, in milliseconds. 74 bits are random: it is unique, but no secret.
- * Source: RFC 9562, section 5.7.
+ * An id whose text sorts by the time it was made, in milliseconds. 74 bits are random, or 54 if it carries a number: it is unique,
+ * but no secret. Source: RFC 9562, section 5.7.
  * @param now  epoch milliseconds.
+ * @param carried  a number of 20 bits, to be read by {@link numberOfUuid}; absent: these bits are random as well.
  */
-export function uuidv7(now: number = Date.now()): string {
+export function uuidv7(now: number = Date.now(), carried?: number): string {
   const bytes = randomBytes(16);
   bytes.writeUIntBE(now, 0, 6);
+  if (carried !== undefined) {
+    // Byte 8 begins with the variant.
+    bytes.writeUInt16BE(carried >> 8, 6);
+    bytes.writeUInt8(carried & 0xff, 9);
+  }
   return formatUuid(bytes, 7);
 }
 
 /** The time at which {@link uuidv7} made an id, in epoch milliseconds. */
 export function timeOfUuid(id: string): number {
   return Number.parseInt(id.replace('-', '').slice(0, 12), 16);
+}
+
+/** The number of 20 bits that {@link uuidv7} put into an id. */
+export function numberOfUuid(id: string): number {
+  return Number.parseInt(id.slice(15, 18) + id.slice(21, 23), 16);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type Account, storageLimitOf } from '../../shared/accounts/account.ts';
 import { sentTodayBytes } from '../../shared/accounts/allowance.ts';
 import { listApiKeys } from '../../shared/api-keys/api-key.ts';
-import type { FileRow } from '../../shared/files/file.ts';
+import type { FileRow, Ticket } from '../../shared/files/file.ts';
 import { timeOfUuid } from '../../shared/ids.ts';
 import { type Session, sessionIdOf } from '../../shared/sessions/session.ts';
 import type { Command, CommandContext } from './command.ts';
@@ -65,15 +65,15 @@ const sessionJson = ({ tokenHash, createdAt, refreshedAt, expiresAt }: Session) 
   expires_at: time(expiresAt),
 });
 
-function uploadJson(row: FileRow) {
+function uploadJson(row: FileRow | Ticket) {
   return {
     id: row.id,
     state: row.state,
-    via: row.via,
+    via: 'via' in row ? row.via : 'ticket',
     begun_at: time(timeOfUuid(row.id)),
     size_bytes: 'sizeBytes' in row ? row.sizeBytes : null,
     name: 'name' in row ? row.name : null,
-    ticket_ends_at: row.ticketEndsAt === undefined ? null : time(row.ticketEndsAt),
+    ticket_ends_at: 'endsAt' in row ? time(row.endsAt) : null,
   };
 }
 

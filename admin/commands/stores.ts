@@ -8,6 +8,7 @@ import { objectInventory, objectStore } from '../../shared/aws/object-store.ts';
 import { putSecretParameter } from '../../shared/aws/parameters.ts';
 import { releaseStore } from '../../shared/aws/release-store.ts';
 import { sessionStore } from '../../shared/aws/session-store.ts';
+import { ticketStore } from '../../shared/aws/ticket-store.ts';
 import { limit, required } from '../../shared/env.ts';
 
 /**
@@ -27,6 +28,7 @@ export const stores = {
   objects: objectStore,
   releases: releaseStore,
   sessions: sessionStore,
+  tickets: ticketStore,
 };
 
 /** The base URLs of links: first the one that the API puts into links, then the one under cloudfront.net, which works too. */

@@ -6,7 +6,7 @@ import type { TableName } from '../../shared/aws/tables.ts';
  */
 
 /** The form of the rows. A change of it raises this, and is rolled out as docs/operate.md says. */
-export const LAYOUT_VERSION = 1;
+export const LAYOUT_VERSION = 2;
 
 /** As DynamoDB names them: text, number, bytes, true or false, map, list, set of texts. */
 type AttributeType = 'S' | 'N' | 'B' | 'BOOL' | 'M' | 'L' | 'SS';
@@ -62,19 +62,33 @@ export const ROW_SHAPES: readonly RowShape[] = [
     kind: 'file',
     key: { account_id: ACCOUNT, id: key('UUIDv7', /^[0-9a-f-]{36}$/) },
     attributes: {
-      state: ['S', '`pending`, `ready`, `deleting`, `cancelled` or `refused`'],
+      state: ['S', '`ready` or `deleting`'],
       via: ['S', 'how the bytes came: `form` or `ticket`'],
       name: ['S', 'file name'],
       mime_type: ['S', 'media type'],
       size_bytes: ['N', 'bytes'],
-      object_key: ['S', '`uploads/<token>`; absent while a ticket is pending'],
+      object_key: ['S', '`uploads/<token>`'],
       created_at: ['N', 'ms when it became ready'],
       seq: ['N', 'place in the listing; only ready rows have it, which puts them into the index `by_seq`'],
-      work_shard: ['S', '`0` to `15`; with `work_due_at` puts the row into the index `unfinished`'],
+      work_shard: ['S', '`0` to `15`; with `work_due_at` puts a `deleting` row into the index `unfinished`'],
       work_due_at: ['N', 'ms; the sweeper may take the row from then on'],
-      ticket_ends_at: ['N', 'ms; a PUT of the ticket may arrive until then; only for direct uploads'],
-      checksum_sha256: ['S', 'base64; as the ticket announced it'],
-      attempt_key: ['S', 'public key of the attempt that holds the lease to complete the ticket'],
+    },
+  },
+  {
+    table: 'files',
+    kind: 'ticket',
+    key: {
+      account_id: key('`#tickets#<0 to 15>`, by the last digit of the account id', /^#tickets#(\d|1[0-5])$/),
+      id: key('`<ms of its end, as its id says>#<account id>#<id>`', /^\d{13}#[0-9a-f-]{36}#[0-9a-f-]{36}$/),
+    },
+    attributes: {
+      state: ['S', '`pending`, `settled`, `cancelled`, `refused` or `ended`'],
+      name: ['S', 'file name'],
+      mime_type: ['S', 'media type'],
+      size_bytes: ['N', 'bytes'],
+      checksum_sha256: ['S', 'base64; as the client announced it'],
+      ends_at: ['N', 'ms; a PUT of the ticket may arrive until then; later than the key says if the ticket was renewed'],
+      attempt_key: ['S', 'public key of the attempt that holds the lease to complete the ticket, or has settled it'],
       attempt_until: ['N', 'ms when that lease ends'],
       attempt_keys: ['SS', 'public keys of all attempts whose copies are not removed yet'],
       idempotency: ['M', 'of a pending ticket: `key`, `fingerprint` (hex SHA-256), `claimed_at` (ms)'],

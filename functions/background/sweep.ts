@@ -1,4 +1,4 @@
-import type { Context } from 'aws-lambda';
+import type { Context, ScheduledEvent } from 'aws-lambda';
 import { accountStore } from '../../shared/aws/account-store.ts';
 import { deletionNoteStore } from '../../shared/aws/deletion-note-store.ts';
 import { fileStore } from '../../shared/aws/file-store.ts';
@@ -6,6 +6,7 @@ import { listingStore } from '../../shared/aws/listing-store.ts';
 import { objectInventory, objectStore } from '../../shared/aws/object-store.ts';
 import { releaseStore } from '../../shared/aws/release-store.ts';
 import { sealStore } from '../../shared/aws/seal-store.ts';
+import { ticketStore } from '../../shared/aws/ticket-store.ts';
 import { workStore } from '../../shared/aws/work-store.ts';
 import { type SweepReport, sweep } from '../../shared/files/sweep.ts';
 import { log } from '../../shared/log.ts';
@@ -21,6 +22,7 @@ const stores = {
   notes: deletionNoteStore,
   releases: releaseStore,
   seals: sealStore,
+  tickets: ticketStore,
   work: workStore,
 };
 /** How many rows to look up at a time. */
@@ -31,10 +33,13 @@ const ROWS = 1_000;
  */
 const MARGIN_MS = 15_000;
 
-/** Runs every minute: finishes what uploads and deletions left unfinished. @returns a report of what it did. */
-export async function handler(_event: unknown, context: Context): Promise<SweepReport> {
-  const now = Date.now();
-  const deadlineAt = now + context.getRemainingTimeInMillis() - MARGIN_MS;
+/**
+ * Runs every minute: finishes what uploads and deletions had left unfinished at the time of the event.
+ * @returns a report of what it did.
+ */
+export async function handler({ time }: Partial<ScheduledEvent>, context: Context): Promise<SweepReport> {
+  const now = time === undefined ? Date.now() : Date.parse(time);
+  const deadlineAt = Date.now() + context.getRemainingTimeInMillis() - MARGIN_MS;
   const report = await withinInvocation(context, () => sweep(stores, { now, budget: { rows: ROWS, deadlineAt } }));
   log(report.failed > 0 ? 'warn' : 'info', 'swept', { request_id: context.awsRequestId, ...report });
   const { swept, failed, orphans, lagSeconds } = report;

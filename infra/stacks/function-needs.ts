@@ -22,9 +22,9 @@ const STORING: readonly TableUse[] = [
   { table: 'accounts', actions: ['GetItem', 'UpdateItem'] },
   { table: 'idempotency', actions: ['GetItem', 'PutItem'] },
 ];
-/** The access that settling a direct upload needs; its row exists since its ticket was issued. */
+/** The access that settling a direct upload needs: it updates the ticket, and puts the row of the file. */
 const SETTLING: readonly TableUse[] = [
-  { table: 'files', actions: ['GetItem', 'UpdateItem'] },
+  { table: 'files', actions: ['GetItem', 'PutItem', 'UpdateItem'] },
   { table: 'accounts', actions: ['GetItem', 'UpdateItem'] },
   { table: 'idempotency', actions: ['PutItem'] },
   // Uploads that meet others of their account take turns.

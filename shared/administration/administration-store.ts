@@ -1,4 +1,4 @@
-import type { FileRow, ListedFile } from '../files/file.ts';
+import type { FileRow, ListedFile, Ticket } from '../files/file.ts';
 import type { Seal } from '../files/sealed-names.ts';
 import type { Deadline } from '../time-limit.ts';
 
@@ -69,8 +69,10 @@ export interface AuditStore {
   accountIds(): AsyncIterable<string>;
   /** Every file row of an account, by strong reads. */
   rows(accountId: string): AsyncIterable<FileRow>;
-  /** The rows of the uploads that began last, in any state (also pending), newest first. */
-  recent(accountId: string, count: number): Promise<FileRow[]>;
+  /** Every ticket of an account, by strong reads. */
+  tickets(accountId: string): AsyncIterable<Ticket>;
+  /** The files and tickets that began last, newest first; a file and its own ticket are one of them. */
+  recent(accountId: string, count: number): Promise<(FileRow | Ticket)[]>;
   /** Every file that the listing shows. */
   listed(accountId: string): AsyncIterable<ListedFile>;
   /** Undefined when there is no such account. */

@@ -1,6 +1,6 @@
 import { eachOf } from '../each-of.ts';
 import { ApiError } from '../errors.ts';
-import type { FileRow, ListedFile, ReadyFile } from '../files/file.ts';
+import type { ListedFile, ReadyFile, Ticket } from '../files/file.ts';
 import { bitOf, countBits, givenBits, groupOf, leafOf, seqsOfLeaf } from '../files/listing-counters.ts';
 import type { ObjectStore } from '../files/object-store.ts';
 import { NAME_SEPARATOR, sealOf } from '../files/sealed-names.ts';
@@ -49,7 +49,8 @@ export async function auditAccount(stores: AuditingStores, accountId: string): P
   const listed = await Array.fromAsync(stores.audit.listed(accountId));
   const sealing = await stores.audit.sealing(accountId);
   const ready = rows.filter((row) => row.state === 'ready');
-  const computed = computeBooks(rows, ready, recorded);
+  const tickets = await Array.fromAsync(stores.audit.tickets(accountId));
+  const computed = computeBooks(tickets, ready, recorded);
   const objects = await eachOf(ready, CONCURRENCY, async (file): Promise<Difference[]> => {
     const foundBytes = await stores.objects.size(file.objectKey);
     return foundBytes === file.sizeBytes ? [] : [{ what: 'object', file, foundBytes }];
@@ -81,8 +82,8 @@ export async function auditAccount(stores: AuditingStores, accountId: string): P
  * The right books: those of ready files and of the reservations of pending tickets. A seq that was given out and has no ready
  * file is that of a removed file.
  */
-function computeBooks(rows: readonly FileRow[], ready: readonly ReadyFile[], recorded: Books): Books {
-  const reserved = rows.flatMap((row) => (row.state === 'pending' ? row.sizeBytes : []));
+function computeBooks(tickets: readonly Ticket[], ready: readonly ReadyFile[], recorded: Books): Books {
+  const reserved = tickets.flatMap(({ state, sizeBytes }) => (state === 'pending' ? sizeBytes : []));
   const nextSeq = ready.reduce((next, { seq }) => Math.max(next, seq + 1), recorded.nextSeq);
   return {
     storageUsedBytes: [...ready.map(({ sizeBytes }) => sizeBytes), ...reserved].reduce((sum, bytes) => sum + bytes, 0),

@@ -2,7 +2,7 @@ import type { ApiKeyStore } from '../api-keys/api-key.ts';
 import { eachOf } from '../each-of.ts';
 import { ApiError, undefinedIfNotFound } from '../errors.ts';
 import { type DeletingStores, deleteFile } from '../files/delete-file.ts';
-import type { FileRow } from '../files/file.ts';
+import type { FileRef } from '../files/file.ts';
 import type { SessionStore } from '../sessions/session.ts';
 import type { Deadline } from '../time-limit.ts';
 import type { AdministrationStore, AuditStore, KeyMarkStore } from './administration-store.ts';
@@ -12,15 +12,15 @@ export interface AccountDeletingStores extends DeletingStores {
   readonly keyMarks: KeyMarkStore;
   readonly keys: ApiKeyStore;
   readonly sessions: SessionStore;
-  readonly audit: Pick<AuditStore, 'rows'>;
+  readonly audit: Pick<AuditStore, 'rows' | 'tickets'>;
 }
 
 export interface DeletedAccount {
   /** Files that were deleted. Their links are dead on the CDN within a minute. */
   readonly files: number;
   /**
-   * Rows of uploads and deletions under way, and of tickets that have not ended. They cannot become files, and the sweeper
-   * removes each at its deadline.
+   * Rows of deletions under way, and of tickets that have not ended. They cannot become files, and the sweeper removes each at its
+   * deadline.
    */
   readonly leftToSweeper: number;
 }
@@ -42,19 +42,17 @@ export async function deleteAccount(
   if (!(await administration.beginDeletion(id))) throw new ApiError('not_found');
   await sessions.removeAll(id);
   for await (const key of keyMarks.all(id)) await keys.remove(id, key.id, deadline);
+  // The owner or the sweeper may have deleted one meanwhile. The sweeper removes the rows of tickets later, because bytes may still arrive.
+  const end = (ref: FileRef) => deleteFile(stores, ref, deadline).catch(undefinedIfNotFound);
+  const tickets = await Array.fromAsync(audit.tickets(id));
+  const pending = tickets.filter(({ state }) => state === 'pending');
+  await eachOf(pending, CONCURRENCY, end);
   const rows = await Array.fromAsync(audit.rows(id));
-  await eachOf(rows, CONCURRENCY, (row) => endRow(stores, row, deadline));
+  const files = rows.filter(({ state }) => state === 'ready');
+  await eachOf(files, CONCURRENCY, end);
   // After the files, because deleting each of them writes the row of its leaf. Nothing else writes those rows.
   await administration.removeRecords(id);
   const left = await Array.fromAsync(audit.rows(id));
   await administration.remove(id);
-  return { files: rows.filter(({ state }) => state === 'ready').length, leftToSweeper: left.length };
-}
-
-/** Takes a row out of the books. The sweeper does the rest, because bytes may still arrive. */
-async function endRow(stores: AccountDeletingStores, row: FileRow, deadline: Deadline): Promise<void> {
-  if (row.state === 'ready' || row.state === 'pending') {
-    // The owner or the sweeper may have deleted it meanwhile.
-    await deleteFile(stores, row, deadline).catch(undefinedIfNotFound);
-  }
+  return { files: files.length, leftToSweeper: left.length + tickets.length };
 }

@@ -16,6 +16,7 @@ import { dynamoDb, type Item, readOptionalNumber, readText, tableName } from './
 import { fileAt, LEAF_PREFIX, leafId, leafOfId, SEAL_PREFIX, sealId, toFileRow, toListedFile } from './file-items.ts';
 import { toRemovedByLeaf } from './listing-store.ts';
 import { toSeal } from './seal-store.ts';
+import { ticketStore } from './ticket-store.ts';
 import { failedConditions, transact } from './transactions.ts';
 
 /** A transaction takes 100 items, and one of them is the account. */
@@ -36,6 +37,8 @@ export const auditStore: AuditStore = {
     }
   },
 
+  tickets: (accountId) => ticketStore.ofAccount(accountId),
+
   async recent(accountId, count) {
     const command = new QueryCommand({
       TableName: tableName('files'),
@@ -47,7 +50,11 @@ export const auditStore: AuditStore = {
       Limit: count,
     });
     const { Items = [] } = await dynamoDb.send(command);
-    return Items.flatMap((item) => toFileRow(item) ?? []);
+    const files = Items.flatMap((item) => toFileRow(item) ?? []);
+    const tickets = await Array.fromAsync(ticketStore.ofAccount(accountId));
+    const withoutFile = tickets.filter(({ id }) => files.every((file) => file.id !== id));
+    // Ids sort by the time when they were made.
+    return [...files, ...withoutFile].sort((one, other) => (one.id < other.id ? 1 : -1)).slice(0, count);
   },
 
   async *listed(accountId) {

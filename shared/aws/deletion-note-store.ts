@@ -1,7 +1,7 @@
 import { DeleteCommand, paginateQuery, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type DeletionNoteStore, NOTE_FILES_MAX, NOTE_MS, NOTE_SHARDS } from '../files/deletion-notes.ts';
 import { dynamoDb, failedCondition, readSet, readText, tableName } from './dynamodb.ts';
-import { fileAt } from './file-items.ts';
+import { fileAt, sortableTime } from './file-items.ts';
 import { writeItem } from './transactions.ts';
 
 /**
@@ -18,7 +18,7 @@ export const deletionNoteStore: DeletionNoteStore = {
   // The file goes into the note of its account; if that is full, into one of 16 further notes; if that is full, into a note of its
   // own.
   async add({ accountId, id }, now) {
-    const first = `${sortable(now - (now % NOTE_MS))}#${accountId}`;
+    const first = `${sortableTime(now - (now % NOTE_MS))}#${accountId}`;
     for (const noteId of [first, `${first}#${id.slice(-1)}`, `${first}#${id}`]) {
       const command = new UpdateCommand({
         ...noteAt(accountId, noteId),
@@ -37,7 +37,7 @@ export const deletionNoteStore: DeletionNoteStore = {
       {
         TableName: tableName('files'),
         KeyConditionExpression: 'account_id = :partition AND id < :time',
-        ExpressionAttributeValues: { ':partition': `${PARTITION}${shard}`, ':time': sortable(time) },
+        ExpressionAttributeValues: { ':partition': `${PARTITION}${shard}`, ':time': sortableTime(time) },
       },
     );
     for await (const { Items = [] } of pages) {
@@ -63,9 +63,4 @@ function noteAt(accountId: string, id: string) {
   // The ids of accounts are hashes, so their last digits spread the notes evenly over the shards.
   const shard = Number.parseInt(accountId.slice(-1), 16) % NOTE_SHARDS;
   return fileAt({ accountId: `${PARTITION}${shard}`, id });
-}
-
-/** Epoch milliseconds as text that sorts by time. */
-function sortable(time: number): string {
-  return String(time).padStart(13, '0');
 }

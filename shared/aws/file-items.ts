@@ -1,15 +1,6 @@
-import type { FileRef, FileRow, IdempotencyClaim, LeftoverRow, ListedFile, StoredFile, Via } from '../files/file.ts';
+import type { FileRef, FileRow, ListedFile, StoredFile, Via } from '../files/file.ts';
 import { workShardOf } from '../files/work-store.ts';
-import {
-  type Item,
-  readMap,
-  readNumber,
-  readOptionalNumber,
-  readOptionalText,
-  readSet,
-  readText,
-  tableName,
-} from './dynamodb.ts';
+import { type Item, readNumber, readOptionalText, readText, tableName } from './dynamodb.ts';
 
 /** The key of a row of the files table; `docs/architecture/row-shapes.ts` says what each row holds. */
 export function fileKey({ accountId, id }: FileRef) {
@@ -56,46 +47,18 @@ export function leafOfId(id: string, prefix = LEAF_PREFIX): number | undefined {
   return id.startsWith(prefix) ? Number(id.slice(prefix.length).replace(LONG_MARK, '')) : undefined;
 }
 
-/** Attributes that put a row into the index of unfinished work. */
-export function workAttributes(ref: FileRef, dueAt: number): Item {
-  return { work_shard: workShard(ref), work_due_at: dueAt };
-}
-
 export function workShard(ref: FileRef): string {
   return String(workShardOf(ref));
 }
 
-/** The row of a file; undefined for a listing counter. */
+/** The row of a file; undefined for the other rows of an account, which have no `state`. */
 export function toFileRow(item: Item): FileRow | undefined {
   const state = readOptionalText(item, 'state');
   if (state === undefined) return undefined;
-  const ref = { accountId: readText(item, 'account_id'), id: readText(item, 'id') };
   const via = readText(item, 'via') as Via;
-  const attemptKeys = readSet(item, 'attempt_keys');
-  const objectKey = readOptionalText(item, 'object_key');
-  const ticketEndsAt = readOptionalNumber(item, 'ticket_ends_at');
-  const ofTicket = { attemptKeys, ...(ticketEndsAt !== undefined && { ticketEndsAt }) };
-  if (state === 'ready') return { ...toListedFile(item), state, via, ...ofTicket };
-  if (state !== 'pending') {
-    return { ...ref, state: state as LeftoverRow['state'], via, ...ofTicket, ...(objectKey && { objectKey }) };
-  }
-  const checksumSha256 = readOptionalText(item, 'checksum_sha256');
-  const idempotency = readMap(item, 'idempotency');
-  const attemptUntil = readOptionalNumber(item, 'attempt_until');
-  return {
-    ...ref,
-    state,
-    via: 'ticket',
-    name: readText(item, 'name'),
-    mimeType: readText(item, 'mime_type'),
-    sizeBytes: readNumber(item, 'size_bytes'),
-    attemptKeys,
-    ticketEndsAt: readNumber(item, 'ticket_ends_at'),
-    dueAt: readNumber(item, 'work_due_at'),
-    ...(attemptUntil !== undefined && { attemptUntil }),
-    ...(checksumSha256 !== undefined && { checksumSha256 }),
-    ...(idempotency && { idempotency: toClaim(idempotency) }),
-  };
+  if (state === 'ready') return { ...toListedFile(item), state, via };
+  const ref = { accountId: readText(item, 'account_id'), id: readText(item, 'id') };
+  return { ...ref, state: 'deleting', via, objectKey: readText(item, 'object_key') };
 }
 
 /** A ready file, from its row or from the index by_seq. */
@@ -123,14 +86,7 @@ export function fileAttributes(file: StoredFile): Item {
   };
 }
 
-export function claimAttributes({ key, fingerprint, claimedAt }: IdempotencyClaim): Item {
-  return { key, fingerprint, claimed_at: claimedAt };
-}
-
-function toClaim(item: Item): IdempotencyClaim {
-  return {
-    key: readText(item, 'key'),
-    fingerprint: readText(item, 'fingerprint'),
-    claimedAt: readNumber(item, 'claimed_at'),
-  };
+/** Epoch milliseconds as text that sorts by time. */
+export function sortableTime(time: number): string {
+  return String(time).padStart(13, '0');
 }

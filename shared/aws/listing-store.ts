@@ -1,6 +1,6 @@
 import { BatchGetCommand, type BatchGetCommandInput, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { LEAF_SEQS, leafOf, leavesOfGroup, type SeqRange, slotOf } from '../files/listing-counters.ts';
-import type { FileAtSeq } from '../files/seal-store.ts';
+import type { FileAtSeq } from '../files/seal-leaf.ts';
 import type { ListingStore } from '../files/stores.ts';
 import { bytesOfUuid, UUID_BYTES, uuidOfBytes } from '../ids.ts';
 import { dynamoDb, type Item, readBits, readBytes, readNumber, readText, tableName } from './dynamodb.ts';

@@ -1,8 +1,9 @@
-import type { TransactWriteItem, TransactWriteUpdate } from '@aws-sdk/lib-dynamodb';
-import type { FileRef, LeftoverRow, PendingTicket, ReadyFile } from '../files/file.ts';
+import type { TransactWriteUpdate } from '@aws-sdk/lib-dynamodb';
+import type { ReadyFile } from '../files/file.ts';
 import type { ReleaseStore } from '../files/stores.ts';
 import { accountUpdate, leafUpdate } from './book-updates.ts';
 import { fileAt, workShard } from './file-items.ts';
+import { ticketIsReleased } from './ticket-store.ts';
 import { transactOnBooks } from './transactions.ts';
 
 /** {@link ReleaseStore} in DynamoDB. Each method is one `TransactWriteItems`, and one of its items is the account. */
@@ -10,7 +11,7 @@ export const releaseStore: ReleaseStore = {
   async releaseFile(file, { left, now }, deadline) {
     const failed = await transactOnBooks(
       {
-        row: left ? { Update: leavesWork(file, left.dueAt) } : leavesNoWork(file),
+        row: left ? { Update: leavesObject(file, left.dueAt) } : { Delete: { ...fileAt(file), ...IS_READY } },
         account: { Update: accountUpdate({ accountId: file.accountId, bytes: -file.sizeBytes, leaves: file.seq }) },
         leaf: { Update: leafUpdate(file.accountId, file.seq, now) },
       },
@@ -22,7 +23,7 @@ export const releaseStore: ReleaseStore = {
   async releaseTicket(ticket, state, deadline) {
     const failed = await transactOnBooks(
       {
-        row: { Update: ticketEnds(ticket, state) },
+        ticket: { Update: ticketIsReleased(ticket, state) },
         account: { Update: accountUpdate({ accountId: ticket.accountId, bytes: -ticket.sizeBytes }) },
       },
       deadline,
@@ -31,55 +32,23 @@ export const releaseStore: ReleaseStore = {
   },
 };
 
-/** The row of a deleted file whose objects the sweeper has to remove. Without its seq it leaves the index of the listing. */
-function leavesWork(file: ReadyFile, dueAt: number): TransactWriteUpdate {
-  const update = changesState(file, { from: 'ready', to: 'deleting' });
+/** The row of a deleted file whose object the sweeper has to remove. Without its seq it leaves the index of the listing. */
+function leavesObject(file: ReadyFile, dueAt: number): TransactWriteUpdate {
   return {
-    ...update,
-    UpdateExpression: `${update.UpdateExpression}, work_shard = :shard, work_due_at = :due REMOVE seq`,
-    ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':shard': workShard(file), ':due': dueAt },
-  };
-}
-
-/** Removes the row of a deleted file whose objects are removed. If the file came by a ticket, the row stays until the ticket ends. */
-function leavesNoWork(file: ReadyFile): TransactWriteItem {
-  const update = changesState(file, { from: 'ready', to: 'deleting' });
-  if (file.ticketEndsAt !== undefined) {
-    return {
-      Update: {
-        ...update,
-        UpdateExpression: `${update.UpdateExpression} REMOVE seq`,
-        // It fails when the sweeper has just finished the work of the ticket: then the sweeper would never remove this row.
-        ConditionExpression: `${update.ConditionExpression} AND attribute_exists(ticket_ends_at)`,
-      },
-    };
-  }
-  return {
-    Delete: {
-      ...fileAt(file),
-      ConditionExpression: '#state = :ready',
-      ExpressionAttributeNames: { '#state': 'state' },
-      ExpressionAttributeValues: { ':ready': 'ready' },
+    ...fileAt(file),
+    UpdateExpression: 'SET #state = :deleting, work_shard = :shard, work_due_at = :due REMOVE seq',
+    ...IS_READY,
+    ExpressionAttributeValues: {
+      ...IS_READY.ExpressionAttributeValues,
+      ':deleting': 'deleting',
+      ':shard': workShard(file),
+      ':due': dueAt,
     },
   };
 }
 
-/** Changes the state of a ticket. It fails when the ticket was renewed since it was read, because its client still uses it. */
-function ticketEnds(ticket: PendingTicket, to: LeftoverRow['state']): TransactWriteUpdate {
-  const update = changesState(ticket, { from: 'pending', to });
-  return {
-    ...update,
-    ConditionExpression: `${update.ConditionExpression} AND work_due_at = :seen`,
-    ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':seen': ticket.dueAt },
-  };
-}
-
-function changesState(ref: FileRef, { from, to }: { from: string; to: string }): TransactWriteUpdate {
-  return {
-    ...fileAt(ref),
-    UpdateExpression: 'SET #state = :to',
-    ConditionExpression: '#state = :from',
-    ExpressionAttributeNames: { '#state': 'state' },
-    ExpressionAttributeValues: { ':from': from, ':to': to },
-  };
-}
+const IS_READY = {
+  ConditionExpression: '#state = :ready',
+  ExpressionAttributeNames: { '#state': 'state' },
+  ExpressionAttributeValues: { ':ready': 'ready' },
+} as const;

@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { paginateQuery, type TransactWriteItem } from '@aws-sdk/lib-dynamodb';
-import type { LeafAtWork, SealStore } from '../files/seal-store.ts';
+import type { LeafAtWork, SealStore } from '../files/seal-leaf.ts';
 import type { Seal } from '../files/sealed-names.ts';
 import { dynamoDb, type Item, readBytes, readOptionalText, readText, tableName } from './dynamodb.ts';
 import { fileAt, idListId, leafId, leafOfId, SEAL_PREFIX, sealId } from './file-items.ts';

@@ -1,15 +1,15 @@
 import type { TransactWritePut, TransactWriteUpdate } from '@aws-sdk/lib-dynamodb';
 import { type Account, getAccount } from '../accounts/account.ts';
 import { refusalOf } from '../accounts/allowance.ts';
-import type { PendingTicket, ReadyFile, StoredFile } from '../files/file.ts';
+import type { ReadyFile, StoredFile, Via } from '../files/file.ts';
 import { isLastOfLeaf, leafOf } from '../files/listing-counters.ts';
 import type { ListingEnd, Settled, SettlementStore, UnsettledFile } from '../files/stores.ts';
 import { type Deadline, WRITE_PATIENCE_MS } from '../time-limit.ts';
 import { accountAt, accountStore, toAccount } from './account-store.ts';
 import { accountUpdate, type Place, sealNow } from './book-updates.ts';
-import type { Item } from './dynamodb.ts';
-import { claimAttributes, fileAt, fileAttributes, toFileRow, workAttributes } from './file-items.ts';
+import { fileAt, fileAttributes, toFileRow } from './file-items.ts';
 import { claimForFile, claimForTicket } from './idempotency-store.ts';
+import { newTicket, ticketSettles } from './ticket-store.ts';
 import {
   type FailedItems,
   failedConditions,
@@ -28,7 +28,7 @@ export const settlementStore: SettlementStore = {
     const { fileCountLimit } = limits;
     return joinListing(file, { known, now }, deadline, {
       items: (settled, place, account) => ({
-        row: { Put: newFile(settled, place.seq) },
+        row: { Put: newFile(settled, 'form', place.seq) },
         account: {
           Update: accountUpdate({
             accountId,
@@ -80,12 +80,13 @@ export const settlementStore: SettlementStore = {
     let isKeyOurs = true;
     return joinListing(file, { known, now }, deadline, {
       items: (settled, place) => ({
-        row: { Update: ticketBecomesFile(settled, place.seq) },
+        ticket: { Update: ticketSettles(ticket, file.objectKey) },
+        row: { Put: newFile(settled, 'ticket', place.seq) },
         account: { Update: accountUpdate({ accountId, bytes: 0, joins: place, fileCountLimit }) },
         ...(claim && isKeyOurs && { record: { Put: claimForFile(claim, settled) } }),
       }),
       outcomeOf(failed) {
-        if (failed.has('row')) return 'not pending';
+        if (failed.has('ticket')) return 'not pending';
         const account = failed.get('account');
         if (account && toAccount(account).fileCount >= fileCountLimit) return 'no room';
         // The key's 24 hours are over and it belongs to something else now, so the file is settled without it.
@@ -98,13 +99,11 @@ export const settlementStore: SettlementStore = {
   async reserve({ ticket, allowance, now, claim }, deadline) {
     const { accountId, sizeBytes: bytes } = ticket;
     const { limits } = allowance;
-    const { TableName, Key } = fileAt(ticket);
     for (let { known } = allowance; ; ) {
       const charge = { limits, known, now };
       const failed = await transactOnBooks(
         {
-          // It needs no condition, because the id is new.
-          row: { Put: { TableName, Item: { ...Key, ...ticketAttributes(ticket) } } },
+          ticket: { Put: newTicket(ticket) },
           account: { Update: accountUpdate({ accountId, bytes, fileCountLimit: limits.fileCountLimit, charge }) },
           ...(claim && { record: { Put: claimForTicket(claim, ticket, claim.replacesTicket) } }),
         },
@@ -123,12 +122,12 @@ export const settlementStore: SettlementStore = {
   },
 };
 
-/** The row of a file that came by a form. It must not be there yet: else an earlier attempt has made the file. */
-function newFile(file: StoredFile, seq: number): TransactWritePut {
+/** The row of a file. It must not be there yet: else an earlier attempt has made the file. */
+function newFile(file: StoredFile, via: Via, seq: number): TransactWritePut {
   const { TableName, Key } = fileAt(file);
   return {
     TableName,
-    Item: { ...Key, ...fileAttributes(file), state: 'ready', via: 'form', seq },
+    Item: { ...Key, ...fileAttributes(file), state: 'ready', via, seq },
     ...IS_ABSENT,
   };
 }
@@ -138,44 +137,8 @@ const IS_ABSENT = {
   ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
 } as const;
 
-function toSettled({ state: _, via: _via, attemptKeys: _keys, seq, ...file }: ReadyFile): Settled {
+function toSettled({ state: _, via: _via, seq, ...file }: ReadyFile): Settled {
   return { file, seq };
-}
-
-/**
- * Only the attempt that holds the lease can make this update. The row stays unfinished work until its ticket ends: then the
- * sweeper removes what arrived, and the copies of other attempts.
- */
-function ticketBecomesFile(file: StoredFile, seq: number): TransactWriteUpdate {
-  const attributes = { ...fileAttributes(file), state: 'ready', seq };
-  const names = Object.keys(attributes);
-  return {
-    ...fileAt(file),
-    UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}, work_due_at = ticket_ends_at
-      REMOVE idempotency, attempt_key, attempt_until DELETE attempt_keys :attempt`,
-    ConditionExpression: '#state = :pending AND attempt_key = :object_key',
-    ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
-    ExpressionAttributeValues: {
-      ...Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`:${name}`, value])),
-      ':pending': 'pending',
-      ':attempt': new Set([file.objectKey]),
-    },
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-  };
-}
-
-function ticketAttributes(ticket: PendingTicket): Item {
-  return {
-    state: 'pending',
-    via: 'ticket',
-    name: ticket.name,
-    mime_type: ticket.mimeType,
-    size_bytes: ticket.sizeBytes,
-    ...(ticket.checksumSha256 !== undefined && { checksum_sha256: ticket.checksumSha256 }),
-    ...(ticket.idempotency && { idempotency: claimAttributes(ticket.idempotency) }),
-    ticket_ends_at: ticket.ticketEndsAt,
-    ...workAttributes(ticket, ticket.dueAt),
-  };
 }
 
 /** How one kind of file joins the listing. */

@@ -72,10 +72,10 @@ export function failedConditions(error: unknown): (Item | undefined)[] {
 }
 
 /**
- * What a transaction on the books may write: the row of the file, the account, the listing leaf, the record of an
+ * What a transaction on the books may write: the row of the file, its ticket, the account, the listing leaf, the record of an
  * `Idempotency-Key`.
  */
-type ItemName = 'row' | 'account' | 'leaf' | 'record';
+type ItemName = 'row' | 'ticket' | 'account' | 'leaf' | 'record';
 /** The items whose condition failed, as they were found; empty when they are not there. */
 export type FailedItems = ReadonlyMap<ItemName, Item>;
 export type NamedItems = Partial<Record<ItemName, TransactWriteItem>>;

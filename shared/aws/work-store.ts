@@ -1,16 +1,7 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { WorkItem, WorkStore } from '../files/work-store.ts';
-import {
-  dynamoDb,
-  failedCondition,
-  type Item,
-  readBits,
-  readNumber,
-  readOptionalText,
-  readText,
-  tableName,
-} from './dynamodb.ts';
+import { dynamoDb, type Item, readBits, readNumber, readOptionalText, readText, tableName } from './dynamodb.ts';
 import { fileAt, leafOfId, toFileRow } from './file-items.ts';
 import { writeItem } from './transactions.ts';
 
@@ -42,25 +33,14 @@ export const workStore: WorkStore = {
 
   async lease(item, dueAt) {
     const row = await takeLease(item, dueAt);
-    return row && toFileRow(row);
+    const file = row && toFileRow(row);
+    return file?.state === 'deleting' ? file : undefined;
   },
 
   async leaseLeaf(item, dueAt) {
     const { accountId, leaf } = item;
     const row = await takeLease(item, dueAt);
     return row && { accountId, leaf, removed: readBits(row, 'removed'), leaseEndsAt: dueAt };
-  },
-
-  async finishReady(ref) {
-    const command = new UpdateCommand({
-      ...fileAt(ref),
-      UpdateExpression: 'REMOVE work_shard, work_due_at, attempt_keys, ticket_ends_at',
-      // It fails when the file was deleted meanwhile: then the row has other work left.
-      ConditionExpression: '#state = :ready',
-      ExpressionAttributeNames: { '#state': 'state' },
-      ExpressionAttributeValues: { ':ready': 'ready' },
-    });
-    await failedCondition(writeItem(() => dynamoDb.send(command)));
   },
 
   async walk() {

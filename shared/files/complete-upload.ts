@@ -4,13 +4,13 @@ import { ApiError, serviceUnavailable } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import { briefly, checkDeadline, type Deadline, inTime, WORK_AFTER_DEADLINE_MS } from '../time-limit.ts';
 import { contentDisposition } from './content-disposition.ts';
-import { type FileRef, type FileRow, hasLiveTicket, type PendingTicket, type StoredFile } from './file.ts';
-import { findRow } from './file-record.ts';
+import type { FileRef, StoredFile, Ticket } from './file.ts';
+import { findRow, findTicket } from './file-record.ts';
 import { tidyGroups } from './listing-counters.ts';
 import { fileOfIncomingKey, incomingKey, newPublicKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
 import { copyMs } from './parts.ts';
-import type { FileStore, ReleaseStore, SettlementStore } from './stores.ts';
+import type { FileStore, ReleaseStore, SettlementStore, TicketStore } from './stores.ts';
 
 interface CompletingStores {
   readonly accounts: AccountStore;
@@ -18,6 +18,7 @@ interface CompletingStores {
   readonly objects: ObjectStore;
   readonly releases: ReleaseStore;
   readonly settlements: SettlementStore;
+  readonly tickets: TicketStore;
 }
 
 /** An attempt may go on for this long after its deadline. */
@@ -26,24 +27,24 @@ const LEASE_MARGIN_MS = WORK_AFTER_DEADLINE_MS + 1_000;
 const PATIENCE_MS = 3_000;
 const FIRST_WAIT_MS = 150;
 const LONGEST_WAIT_MS = 2_000;
-/** How many attempts may find that the ticket has changed: pending, then ready or cancelled, then gone. */
+/** How many attempts may find that the ticket has changed: pending, then settled or cancelled, then gone. */
 const TRIES = 3;
 
 interface Completing extends Deadline {
   readonly fileCountLimit: number;
   /** How long to wait for another attempt, in milliseconds. Default: as long as an attempt may take. */
   readonly patienceMs?: number;
-  /** The row, if a read of it has begun already. It may be out of date: the conditions of the writes notice that. */
-  readonly row?: Promise<FileRow | undefined>;
+  /** The ticket, if a read of it has begun already. It may be out of date: the conditions of the writes notice that. */
+  readonly ticket?: Promise<Ticket | undefined>;
 }
 
 /**
  * Makes a direct upload a file once its bytes have arrived. It is safe to call this repeatedly, at the same time (the client
  * and the event of the bucket usually race), and while the ticket is being cancelled: one attempt at a time copies the bytes,
- * under a lease on the row, and the others wait for its file. After a failure the ticket is still pending, so the next attempt
+ * under a lease on the ticket, and the others wait for its file. After a failure the ticket is still pending, so the next attempt
  * can succeed until the ticket ends.
  *
- * Each attempt copies to its own public key, which it writes to the row first. So the sweeper finds the copies of attempts that died,
+ * Each attempt copies to its own public key, which it writes to the row of the ticket first. So the sweeper finds the copies of attempts that died,
  * or that finished after their lease had ended; no link leads to such copies. The bytes that arrived stay in `incoming/` until the
  * ticket ends (see `file.ts`).
  * @returns the file, even if it was ready already.
@@ -58,28 +59,37 @@ export async function completeUpload(
   clock: () => number = Date.now,
 ): Promise<StoredFile> {
   const { deadlineAt, patienceMs } = completing;
-  let reading = completing.row;
+  let reading = completing.ticket;
   let waitedMs = 0;
   for (let tries = 0; tries < TRIES; ) {
     checkDeadline(completing);
-    const row = await (reading ?? findRow(stores, ref));
+    const ticket = await (reading ?? findTicket(stores, ref));
     reading = undefined;
-    if (row?.state === 'ready') return row;
-    // An earlier attempt, for the client or for the event of the bucket, found no room.
-    if (row?.state === 'refused') throw noRoomForFile({ fileCountLimit: completing.fileCountLimit });
-    if (row?.state !== 'pending' || row.via !== 'ticket') {
-      throw new ApiError('not_found', row && { detail: `there is no ticket any more: its row is ${row.state}` });
-    }
-    if (row.attemptUntil !== undefined && row.attemptUntil > clock()) {
-      const leftMs = (patienceMs ?? PATIENCE_MS + copyMs(row.sizeBytes)) - waitedMs;
+    if (ticket?.state !== 'pending') return fileOf(stores, ref, ticket, completing);
+    if (ticket.attemptUntil !== undefined && ticket.attemptUntil > clock()) {
+      const leftMs = (patienceMs ?? PATIENCE_MS + copyMs(ticket.sizeBytes)) - waitedMs;
       waitedMs += await waitForOther(waitedMs, { leftMs, deadlineAt });
     } else {
-      const file = await attempt(stores, row, completing, clock);
+      const file = await attempt(stores, ticket, completing, clock);
       if (file) return file;
       tries += 1;
     }
   }
   throw serviceUnavailable({ detail: 'the ticket changed each time' });
+}
+
+/** The file that was made of a ticket. The sweeper may have removed the row of the ticket already. @throws as {@link completeUpload}. */
+async function fileOf(
+  stores: CompletingStores,
+  ref: FileRef,
+  ticket: Ticket | undefined,
+  { fileCountLimit }: Completing,
+): Promise<StoredFile> {
+  // An earlier attempt, for the client or for the event of the bucket, found no room.
+  if (ticket?.state === 'refused') throw noRoomForFile({ fileCountLimit });
+  const row = !ticket || ticket.state === 'settled' ? await findRow(stores, ref) : undefined;
+  if (row?.state === 'ready') return row;
+  throw new ApiError('not_found', ticket && { detail: `the ticket is ${ticket.state}, and there is no file` });
 }
 
 /** Waits longer each time, with jitter, so that two waiting attempts try at different times. @returns the wait, in milliseconds. */
@@ -98,11 +108,11 @@ async function waitForOther(
 
 /**
  * Copies the bytes under a lease and settles the ticket.
- * @returns undefined when another attempt holds the lease, or the ticket is no longer pending: the row says which.
+ * @returns undefined when another attempt holds the lease, or the ticket is no longer pending: its row says which.
  */
 async function attempt(
   stores: CompletingStores,
-  ticket: PendingTicket,
+  ticket: Ticket,
   { deadlineAt, fileCountLimit }: Completing,
   clock: () => number,
 ): Promise<StoredFile | undefined> {
@@ -118,7 +128,7 @@ async function attempt(
   let outcome: Awaited<ReturnType<SettlementStore['settleTicket']>> | undefined;
   try {
     // This call is inside the `try`, because we may hold the lease even when it fails.
-    if ((await stores.files.beginAttempt(ticket, lease, clock())) !== 'begun') return undefined;
+    if ((await stores.tickets.beginAttempt(ticket, lease, clock())) !== 'begun') return undefined;
     const { accountId, id, name, mimeType, sizeBytes } = ticket;
     const description = { owner: { accountId, id }, mimeType, contentDisposition: contentDisposition(name, mimeType) };
     const [isCopied, known] = await Promise.all([
@@ -160,8 +170,10 @@ const noRoomForFile = ({ fileCountLimit }: Pick<Completing, 'fileCountLimit'>) =
  */
 async function endAttempt(stores: CompletingStores, ref: FileRef, objectKey: string): Promise<StoredFile | undefined> {
   try {
-    const file = await stores.files.endAttempt(ref, objectKey);
-    if (file) return file;
+    if ((await stores.tickets.endAttempt(ref, objectKey)) === 'settled') {
+      const row = await stores.files.get(ref);
+      return row?.state === 'ready' ? row : undefined;
+    }
     await briefly(() => stores.objects.remove(objectKey));
   } catch (error) {
     log('warn', 'attempt not tidied up; left to the sweeper', { fileId: ref.id, ...describeError(error) });
@@ -172,7 +184,7 @@ async function endAttempt(stores: CompletingStores, ref: FileRef, objectKey: str
 /**
  * Handles the bucket's event that an object has arrived: makes the file if a pending ticket waits for these bytes, even if its
  * client never completes it. Other bytes stay until their ticket ends, because their presence makes S3 refuse further PUTs; then they
- * are removed. Events may come late, twice and out of order, so only the row and the object decide. The events of the empty objects
+ * are removed. Events may come late, twice and out of order, so only the ticket and the object decide. The events of the empty objects
  * that we store ourselves change nothing.
  *
  * Usually the client's own attempt is under way: then this waits for it, or, if that attempt died, until its lease ends.
@@ -186,9 +198,9 @@ export async function completeArrivedUpload(
 ): Promise<'settled' | 'nothing waits' | 'removed' | 'refused'> {
   const ref = fileOfIncomingKey(key);
   if (!ref) return 'nothing waits';
-  const row = await stores.files.get(ref);
-  if (row?.state !== 'pending') {
-    if (row && hasLiveTicket(row, clock())) return 'nothing waits';
+  const ticket = await stores.tickets.get(ref);
+  if (ticket?.state !== 'pending') {
+    if (ticket && ticket.endsAt > clock()) return 'nothing waits';
     await stores.objects.remove(key);
     return 'removed';
   }

@@ -1,26 +1,25 @@
 import { type AccountStore, getAccount } from '../accounts/account.ts';
 import { type AccountLimits, factsOf, refusalError, refusalOf } from '../accounts/allowance.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
-import { uuidv7 } from '../ids.ts';
 import { DIRECT_URL_TTL_MS, directTicketMs } from '../limits.ts';
 import { describeError, log } from '../log.ts';
 import { CHECKSUM_SHA256 } from '../request-rules.ts';
 import { checkDeadline, type Deadline, WRITE_PATIENCE_MS } from '../time-limit.ts';
-import type { PendingTicket, StoredFile } from './file.ts';
+import { newTicketId, type StoredFile, type Ticket } from './file.ts';
 import { cleanFileName } from './file-name.ts';
 import { checkFingerprint, fingerprint } from './idempotency.ts';
 import { mediaType } from './media-type.ts';
 import { incomingKey } from './object-key.ts';
 import type { SignedPut, SignUpload } from './object-store.ts';
 import type { Standing } from './stage-upload.ts';
-import type { FileStore, IdempotencyStore, NewClaim, ReleaseStore, SettlementStore } from './stores.ts';
+import type { IdempotencyStore, NewClaim, ReleaseStore, SettlementStore, TicketStore } from './stores.ts';
 
 interface TicketStores {
   readonly accounts: AccountStore;
-  readonly files: FileStore;
   readonly idempotency: IdempotencyStore;
   readonly settlements: SettlementStore;
   readonly releases: ReleaseStore;
+  readonly tickets: TicketStore;
   readonly signUpload: SignUpload;
 }
 
@@ -42,8 +41,8 @@ export interface TicketInput extends Deadline {
   readonly standing?: Promise<Pick<Standing, 'account'>>;
 }
 
-/** Permission to put one file into the bucket. */
-export interface Ticket {
+/** A ticket for its client. */
+export interface IssuedTicket {
   readonly id: string;
   readonly put: SignedPut;
   /** The PUT must begin before this time, in epoch milliseconds. */
@@ -51,7 +50,7 @@ export interface Ticket {
 }
 
 type TicketAnswer =
-  | { readonly kind: 'ticket'; readonly ticket: Ticket; readonly isReplay: boolean }
+  | { readonly kind: 'ticket'; readonly ticket: IssuedTicket; readonly isReplay: boolean }
   /** An earlier ticket with the same `Idempotency-Key` has become this file. */
   | { readonly kind: 'file'; readonly file: StoredFile; readonly isReplay: true };
 
@@ -91,7 +90,7 @@ const TRIES = 3;
 
 /**
  * Reserves the size of a file, and signs the URL for its PUT. One transaction writes the reservation, the row and the idempotency
- * record. If we die after it, the client does not get the ticket, and the sweeper gives the reservation back at the ticket's deadline.
+ * record. If we die after it, the client does not get the ticket, and the sweeper gives the reservation back when the ticket ends.
  * @throws ApiError `storage_limit_exceeded`, `rate_limit_exceeded` for the bytes of the day, `idempotency_conflict`,
  *   `service_unavailable`.
  */
@@ -112,11 +111,10 @@ export async function createTicket(
     const bytes = input.request.sizeBytes;
     const refusal = refusalOf(account, limits, { bytes, now });
     if (refusal) throw refusalError(refusal, now, factsOf(account, limits, { bytes, now }));
-    const pending = newPendingTicket(input, claim, now);
-    const reservation = { ticket: pending, allowance: { limits, known: account }, now, ...(claim && { claim }) };
+    const ticket = newTicket(input, claim, now);
+    const reservation = { ticket, allowance: { limits, known: account }, now, ...(claim && { claim }) };
     const outcome = await reserve(stores, reservation, input);
-    if (outcome === 'reserved')
-      return { kind: 'ticket', ticket: await sign(stores, pending, clock()), isReplay: false };
+    if (outcome === 'reserved') return { kind: 'ticket', ticket: await sign(stores, ticket, clock()), isReplay: false };
     // Another request with the same key may have used the room: the next try finds its record.
     if (outcome !== 'key taken' && !claim) throw refusalError(outcome, now, { bytes });
   }
@@ -142,22 +140,16 @@ async function useKey(
   return { claim: { ...claim, replacesTicket: earlier.fileId } };
 }
 
-function newPendingTicket(
-  { accountId, request }: TicketInput,
-  claim: NewClaim | undefined,
-  now: number,
-): PendingTicket {
-  const ticketEndsAt = now + directTicketMs(request.sizeBytes);
+function newTicket({ accountId, request }: TicketInput, claim: NewClaim | undefined, now: number): Ticket {
+  const lifetimeMs = directTicketMs(request.sizeBytes);
   return {
     state: 'pending',
-    via: 'ticket',
     accountId,
-    id: uuidv7(now),
+    id: newTicketId(now, lifetimeMs),
     ...request,
     attemptKeys: [],
     ...(claim && { idempotency: { key: claim.key, fingerprint: claim.fingerprint, claimedAt: claim.claimedAt } }),
-    ticketEndsAt,
-    dueAt: ticketEndsAt,
+    endsAt: now + lifetimeMs,
   };
 }
 
@@ -170,7 +162,7 @@ async function reserve(
     return await stores.settlements.reserve(reservation, deadline);
   } catch (error) {
     // The transaction may have succeeded although its answer was lost. A client that gets an error must own nothing, so we give the
-    // reservation back now; if that fails, the sweeper does it at the ticket's deadline.
+    // reservation back now; if that fails, the sweeper does it when the ticket ends.
     const { ticket } = reservation;
     // This write has its own deadline, because the reservation is given back even when the deadline of the request has passed.
     const giveBack = { deadlineAt: Date.now() + WRITE_PATIENCE_MS };
@@ -186,13 +178,13 @@ async function reserve(
  * @returns undefined when the ticket is no longer pending.
  */
 async function renewTicket(stores: TicketStores, ref: { accountId: string; id: string }, now: number) {
-  const row = await stores.files.get(ref);
-  if (row?.state !== 'pending' || row.via !== 'ticket') return undefined;
-  const isPending = await stores.files.renewTicket(ref, now + directTicketMs(row.sizeBytes));
-  return isPending ? sign(stores, row, now) : undefined;
+  const ticket = await stores.tickets.get(ref);
+  if (ticket?.state !== 'pending') return undefined;
+  const isPending = await stores.tickets.renew(ref, now + directTicketMs(ticket.sizeBytes));
+  return isPending ? sign(stores, ticket, now) : undefined;
 }
 
-async function sign(stores: TicketStores, ticket: PendingTicket, now: number): Promise<Ticket> {
+async function sign(stores: TicketStores, ticket: Ticket, now: number): Promise<IssuedTicket> {
   const { id, mimeType, sizeBytes, checksumSha256 } = ticket;
   const put = await stores.signUpload(
     { key: incomingKey(ticket), mimeType, sizeBytes, ...(checksumSha256 !== undefined && { checksumSha256 }) },

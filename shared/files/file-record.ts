@@ -1,8 +1,8 @@
 import type { FileRecord } from '../answers.ts';
 import { ApiError } from '../errors.ts';
 import { isUuid } from '../ids.ts';
-import type { FileRef, FileRow, StoredFile } from './file.ts';
-import type { FileStore } from './stores.ts';
+import type { FileRef, FileRow, StoredFile, Ticket } from './file.ts';
+import type { FileStore, TicketStore } from './stores.ts';
 
 /** A file as the API shows it. @param cdnUrl  the address that files are served from, without a trailing slash. */
 export function toFileRecord(file: StoredFile, cdnUrl: string): FileRecord {
@@ -34,6 +34,11 @@ function percent(character: string): string {
  */
 export async function findRow(stores: { readonly files: FileStore }, ref: FileRef): Promise<FileRow | undefined> {
   return isUuid(ref.id) ? stores.files.get(ref) : undefined;
+}
+
+/** Reads the ticket of an id that a client gives; undefined when there is none. An id that is not a UUID is not read. */
+export async function findTicket(stores: { readonly tickets: TicketStore }, ref: FileRef): Promise<Ticket | undefined> {
+  return isUuid(ref.id) ? stores.tickets.get(ref) : undefined;
 }
 
 /**

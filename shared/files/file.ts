@@ -1,19 +1,21 @@
+import { numberOfUuid, timeOfUuid, uuidv7 } from '../ids.ts';
+
 /**
- * A file, and the states of its row:
+ * A file and a ticket, and the states of their rows. A file that came by a form has no ticket.
  *
  * ```
- * via form:    (no row) ──settle──▶ ready ──delete──▶ (gone); if S3 fails: deleting ──▶ (gone)
- * via ticket:  pending ──settle──▶ ready ──delete──▶ deleting ──▶ (gone)
- *                 ├──────expire────────────────────────▲
- *                 ├──────cancel──▶ cancelled ──end of the ticket──▶ (gone)
- *                 └──no room for the file──▶ refused ──end of the ticket──▶ (gone)
- * ```
- * A row with work left to do has a deadline (`dueAt`); after it the sweeper takes the row and finishes the work. All times
- * are epoch milliseconds.
+ * file:    (no row) ──settle──▶ ready ──delete──▶ (gone); if S3 fails: deleting ──▶ (gone)
  *
- * A PUT by one of a ticket's URLs may arrive until the ticket ends, whatever the state of the row. The row stays that long, and so does
+ * ticket:  pending ──settle────────────────▶ settled ────end of the ticket──▶ (gone)
+ *             ├──────cancel────────────────▶ cancelled ──end of the ticket──▶ (gone)
+ *             ├──────no room for the file──▶ refused ────end of the ticket──▶ (gone)
+ *             └──────end of the ticket─────▶ ended ─────────────────────────▶ (gone)
+ * ```
+ * All times are epoch milliseconds.
+ *
+ * A PUT by one of a ticket's URLs may arrive until the ticket ends, whatever the state of its row. The row stays that long, and so does
  * the object under its key in `incoming/`: the bytes that arrived or, for a cancelled ticket without bytes, an empty object. While
- * there is an object, S3 refuses every further PUT (`If-None-Match: *`). Decision 0023.
+ * there is an object, S3 refuses every further PUT (`If-None-Match: *`). Decision 0023. When the ticket ends, the sweeper removes both.
  */
 
 /** Identifies one file by its account and its id. */
@@ -42,53 +44,57 @@ export interface ListedFile extends StoredFile {
 /** How the bytes reach the bucket: by a form that we read, or by a PUT that a ticket allows. */
 export type Via = 'form' | 'ticket';
 
-/** Permission to put one file into the bucket directly. Its size is charged already: it is a reservation. */
-export interface PendingTicket extends FileRef {
-  readonly state: 'pending';
-  readonly via: 'ticket';
+/** The row of a ready file. */
+export interface ReadyFile extends ListedFile {
+  readonly state: 'ready';
+  readonly via: Via;
+}
+
+/** The row of a deleted file, which is out of the books already: the sweeper has to remove its object, then the row. */
+export interface DeletedFile extends FileRef {
+  readonly state: 'deleting';
+  readonly via: Via;
+  readonly objectKey: string;
+}
+
+export type FileRow = ReadyFile | DeletedFile;
+
+/** Permission to put one file into the bucket directly. The file gets the id of its ticket. */
+export interface Ticket extends FileRef {
+  /**
+   * While it is `pending`, its size is charged: it is a reservation. `refused` is like `cancelled`, but because the account had no room
+   * for another file when the ticket was completed.
+   */
+  readonly state: 'pending' | 'settled' | 'cancelled' | 'refused' | 'ended';
   readonly name: string;
   readonly mimeType: string;
   readonly sizeBytes: number;
   /** Base64 of 32 bytes. */
   readonly checksumSha256?: string;
-  /** Public keys that attempts to complete the ticket have copied the bytes to, or are copying them to. */
+  /** Public keys with copies that the sweeper has to remove: those of attempts that failed, died, or are under way. */
   readonly attemptKeys: readonly string[];
-  /** End of the lease of the current attempt; absent when there is none. */
+  /** End of the lease of the current attempt to complete the ticket; absent when there is none. */
   readonly attemptUntil?: number;
   /** The ticket's `Idempotency-Key`: settling writes the file into its record. */
   readonly idempotency?: IdempotencyClaim;
   /**
    * Until this time a PUT by any of the ticket's URLs may arrive. It is when the slowest PUT ends, if it begins at the last moment.
    */
-  readonly ticketEndsAt: number;
-  /** Equal to `ticketEndsAt`, unless a sweeper has taken the row. */
-  readonly dueAt: number;
+  readonly endsAt: number;
 }
 
-export interface ReadyFile extends ListedFile {
-  readonly state: 'ready';
-  readonly via: Via;
-  /** Copies of attempts that lost; the sweeper has yet to remove them. */
-  readonly attemptKeys: readonly string[];
-  /** Present for a file via ticket until the sweeper has removed its object in `incoming/`. */
-  readonly ticketEndsAt?: number;
+/**
+ * Makes the id of a ticket. It says when the ticket ends, if it is not renewed. So the row of a ticket can be found by its id although
+ * the rows are in the order of their ends, and the sweeper needs no index (decision 0038).
+ * @param lifetimeMs  whole seconds, at most 291 hours.
+ */
+export function newTicketId(now: number, lifetimeMs: number): string {
+  return uuidv7(now, lifetimeMs / 1_000);
 }
 
-/** What is left of a file or ticket whose size was given back already: its objects must be removed, then its row. */
-export interface LeftoverRow extends FileRef {
-  /** `refused` is like `cancelled`, but because the account had no room for another file when the ticket was completed. */
-  readonly state: 'cancelled' | 'refused' | 'deleting';
-  readonly via: Via;
-  readonly objectKey?: string;
-  readonly attemptKeys: readonly string[];
-  readonly ticketEndsAt?: number;
-}
-
-export type FileRow = PendingTicket | ReadyFile | LeftoverRow;
-
-/** True while a PUT by a URL of the row's ticket may still arrive. */
-export function hasLiveTicket<Row extends FileRow>(row: Row, now: number): row is Row & { ticketEndsAt: number } {
-  return 'ticketEndsAt' in row && row.ticketEndsAt !== undefined && row.ticketEndsAt > now;
+/** When a ticket of this id ends, if it is not renewed. */
+export function firstEndOf(id: string): number {
+  return timeOfUuid(id) + numberOfUuid(id) * 1_000;
 }
 
 /** What a request with an `Idempotency-Key` writes in the same transaction as its effect. */

@@ -1,5 +1,5 @@
 import { isUuid, randomToken } from '../ids.ts';
-import type { FileRef, FileRow } from './file.ts';
+import type { FileRef } from './file.ts';
 
 /**
  * Keys in the bucket. Links lead only to objects under `uploads/`, whose keys say nothing about the file. The bytes of direct uploads
@@ -53,12 +53,4 @@ export function ownerTag({ accountId, id }: FileRef): string {
 export function parseOwner(tag: string): FileRef | undefined {
   const [accountId = '', id = '', ...rest] = tag.split('/');
   return isUuid(accountId) && isUuid(id) && rest.length === 0 ? { accountId, id } : undefined;
-}
-
-/** Every public key that has bytes of this file, or may still get them. */
-export function publicKeysOf(row: FileRow): string[] {
-  const keys = new Set<string>();
-  if ('objectKey' in row && row.objectKey !== undefined) keys.add(row.objectKey);
-  if ('attemptKeys' in row) for (const key of row.attemptKeys) keys.add(key);
-  return [...keys];
 }

@@ -12,7 +12,7 @@ import {
   type SeqRange,
   seqsOfLeaf,
 } from './listing-counters.ts';
-import type { SealStore } from './seal-store.ts';
+import type { SealStore } from './seal-leaf.ts';
 import { foldName, isReadable, NAME_SEPARATOR, type Seal, slotsWith } from './sealed-names.ts';
 import type { ListingStore } from './stores.ts';
 

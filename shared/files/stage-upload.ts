@@ -1,3 +1,4 @@
+import { createHash, type Hash } from 'node:crypto';
 import { type Account, type AccountStore, getAccount } from '../accounts/account.ts';
 import {
   type AccountLimits,
@@ -7,6 +8,7 @@ import {
   refusalError,
   refusalOf,
 } from '../accounts/allowance.ts';
+import { ApiError } from '../errors.ts';
 import { uuidv7 } from '../ids.ts';
 import { describeError, log } from '../log.ts';
 import { briefly } from '../time-limit.ts';
@@ -14,7 +16,6 @@ import { contentDisposition } from './content-disposition.ts';
 import type { IdempotencyClaim, StoredFile } from './file.ts';
 import { cleanFileName } from './file-name.ts';
 import { fingerprint, replay } from './idempotency.ts';
-import { MeasuredContent } from './measured-content.ts';
 import { mediaType } from './media-type.ts';
 import { newPublicKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -192,4 +193,35 @@ export async function discardUpload(
   await briefly(() => objects.remove(objectKey)).catch((error) => {
     log('warn', 'object not removed; the walk of the bucket will', { fileId: id, ...describeError(error) });
   });
+}
+
+/** Passes on the content of a file, and measures its length and, if `isHashed`, its SHA-256. */
+class MeasuredContent implements AsyncIterable<Uint8Array> {
+  readonly #content: AsyncIterable<Uint8Array>;
+  readonly #maxBytes: number;
+  readonly #hash: Hash | undefined;
+  /** Bytes passed on so far. */
+  bytes = 0;
+  constructor(content: AsyncIterable<Uint8Array>, options: { maxBytes: number; isHashed: boolean }) {
+    this.#content = content;
+    this.#maxBytes = options.maxBytes;
+    this.#hash = options.isHashed ? createHash('sha256') : undefined;
+  }
+
+  /** @throws ApiError `file_too_large` at the first byte beyond the limit, and every error of the content. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
+    for await (const chunk of this.#content) {
+      this.bytes += chunk.length;
+      if (this.bytes > this.#maxBytes) {
+        throw new ApiError('file_too_large', { facts: { bytes: this.bytes, limit_bytes: this.#maxBytes } });
+      }
+      this.#hash?.update(chunk);
+      yield chunk;
+    }
+  }
+
+  /** SHA-256 of all content, in hex; undefined unless `isHashed`. Call it once, at the end. */
+  digest(): string | undefined {
+    return this.#hash?.digest('hex');
+  }
 }

@@ -1,16 +1,7 @@
 import type { Account } from '../accounts/account.ts';
 import type { Allowance, Refusal } from '../accounts/allowance.ts';
 import type { Deadline } from '../time-limit.ts';
-import type {
-  FileRef,
-  FileRow,
-  IdempotencyClaim,
-  LeftoverRow,
-  ListedFile,
-  PendingTicket,
-  ReadyFile,
-  StoredFile,
-} from './file.ts';
+import type { FileRef, FileRow, IdempotencyClaim, ListedFile, ReadyFile, StoredFile, Ticket } from './file.ts';
 import type { SeqRange } from './listing-counters.ts';
 
 /**
@@ -31,8 +22,17 @@ export interface FileStore {
   /** Reads the row strongly; undefined when there is no such file. */
   get(ref: FileRef): Promise<FileRow | undefined>;
 
-  /** Moves the end of a pending ticket forward, never back. @returns false when the row is no longer pending. */
-  renewTicket(ref: FileRef, ticketEndsAt: number): Promise<boolean>;
+  /** Removes a row that is `deleting`; changes no other row. */
+  remove(ref: FileRef): Promise<void>;
+}
+
+/** The rows of tickets, one at a time. They are in the order of the ends of their tickets, in {@link TICKET_SHARDS} partitions. */
+export interface TicketStore {
+  /** Reads the row strongly; undefined when there is no such ticket, or the sweeper has removed it after its end. */
+  get(ref: FileRef): Promise<Ticket | undefined>;
+
+  /** Moves the end of a pending ticket forward, never back. @returns false when the ticket is no longer pending. */
+  renew(ref: FileRef, endsAt: number): Promise<boolean>;
 
   /**
    * Takes the lease on completing a pending ticket, and adds the attempt's public key to the row, before anything is stored
@@ -44,16 +44,25 @@ export interface FileStore {
   /**
    * Gives the lease back: from here on no settlement by this attempt can succeed. Its key stays on the row, because a copy
    * may still appear there.
-   * @returns the file, if the attempt has made it.
+   * @returns `settled` when the attempt has made the file.
    */
-  endAttempt(ref: FileRef, objectKey: string): Promise<StoredFile | undefined>;
+  endAttempt(ref: FileRef, objectKey: string): Promise<'ended' | 'settled'>;
 
-  /** Moves the deadline of a row that is `deleting`; changes no other row. */
-  postpone(ref: FileRef, dueAt: number): Promise<void>;
+  /**
+   * The tickets of a shard that have ended at `time`, some at a time, those first that ended first. The rows may be some seconds old.
+   * @param rows  how many rows to read at a time.
+   */
+  endedAt(shard: number, time: number, rows: number): AsyncIterable<Ticket[]>;
 
-  /** Removes the row of a leftover; changes no other row. */
-  remove(ref: FileRef): Promise<void>;
+  /** Every ticket of an account, by strong reads. Reads its whole shard, so no request uses it. */
+  ofAccount(accountId: string): AsyncIterable<Ticket>;
+
+  /** Removes the row of a ticket, unless the ticket is pending. @returns false when it was gone already. */
+  remove(ref: FileRef): Promise<boolean>;
 }
+
+/** Partitions of the tickets: one for each last digit of the account's id, which is random. Each takes 1,000 writes a second. */
+export const TICKET_SHARDS = 16;
 
 /** The request that an `Idempotency-Key` was used for. */
 export interface IdempotencyRecord {
@@ -118,19 +127,19 @@ export interface SettlementStore {
    * is refused while the account has the maximum number of files. @param reservation.now  epoch milliseconds.
    */
   reserve(
-    reservation: { ticket: PendingTicket; allowance: Allowance; now: number; claim?: NewClaim },
+    reservation: { ticket: Ticket; allowance: Allowance; now: number; claim?: NewClaim },
     deadline: Deadline,
   ): Promise<'reserved' | 'key taken' | Refusal>;
 
   /**
-   * Makes a ticket, which is charged already, a file under the key of the attempt that holds its lease. The sweeper removes
+   * Makes a file of a ticket, which is charged already, under the key of the attempt that holds its lease. The sweeper removes
    * the bytes in `incoming/`, and the copies of other attempts, when the ticket ends.
    * @returns `not pending` when the ticket is not pending, or another attempt holds its lease; `no room` when the account has as
    *   many files as it may, and the ticket stays pending.
    */
   settleTicket(
     settlement: {
-      ticket: PendingTicket;
+      ticket: Ticket;
       file: UnsettledFile;
       known: ListingEnd;
       now: number;
@@ -146,8 +155,8 @@ export interface SettlementStore {
  */
 export interface ReleaseStore {
   /**
-   * Takes a file out of the listing and the counts, and frees its size. Its row is removed, or is `deleting`: while its ticket has
-   * not ended, and when there is something `left` for the sweeper, which is due at `dueAt`.
+   * Takes a file out of the listing and the counts, and frees its size. Its row is removed; or it is `deleting` when its object is
+   * `left` for the sweeper, which removes it at `dueAt`.
    * @param work.now  epoch milliseconds.
    */
   releaseFile(
@@ -157,13 +166,12 @@ export interface ReleaseStore {
   ): Promise<'released' | 'changed'>;
 
   /**
-   * Ends the reservation of a ticket, unless the row's deadline differs from that of `ticket`: then the ticket was renewed
-   * since it was read, and nothing happens. A `cancelled` or `refused` row keeps its deadline, until which bytes may still
-   * arrive by the ticket's URL. A `deleting` one is left to the sweeper.
+   * Ends the reservation of a ticket, unless its end differs from that of `ticket`: then the ticket was renewed since it was read, and
+   * nothing happens. The row stays until that end, because bytes may still arrive by the ticket's URL.
    */
   releaseTicket(
-    ticket: PendingTicket,
-    state: LeftoverRow['state'],
+    ticket: Ticket,
+    state: 'cancelled' | 'refused' | 'ended',
     deadline: Deadline,
   ): Promise<'released' | 'changed'>;
 }

@@ -1,15 +1,13 @@
 import { eachOf } from '../each-of.ts';
 import { describeError, log } from '../log.ts';
-import { removeLeftover } from './delete-file.ts';
-import type { FileRow } from './file.ts';
-import { incomingKey, publicKeysOf } from './object-key.ts';
 import { sealLeaf } from './seal-leaf.ts';
 import { sweepDeletions } from './sweep-deletions.ts';
+import { sweepTickets } from './sweep-tickets.ts';
 import { walkBucket } from './walk-bucket.ts';
 import { type SweepingStores, WORK_SHARDS, type WorkItem, type WorkStore } from './work-store.ts';
 
 /**
- * What a sweep finished: a ticket past its deadline, a cancelled or refused ticket, a deletion, what the ticket of a ready file
+ * What a sweep finished: a ticket that ended without a file, a cancelled or refused ticket, a deletion, what the ticket of a file
  * left behind (its object in `incoming/`, and copies of attempts that lost), or the seal of a leaf.
  */
 type SweptKind = 'ticket' | 'cancelled' | 'deleted' | 'leftovers' | 'leaf';
@@ -36,31 +34,33 @@ const LEASE_MS = 5 * 60_000;
 const CONCURRENCY = 8;
 
 /**
- * Runs every minute, and finishes what requests began and did not end: deletions (see {@link sweepDeletions}), tickets past their
- * deadline, copies of lost attempts. It writes the seals of leaves that have become full, or from which files were deleted. Then it
+ * Runs every minute, and finishes what requests began and did not end: deletions (see {@link sweepDeletions}), and tickets that have
+ * ended (see {@link sweepTickets}). It writes the seals of leaves that have become full, or from which files were deleted. Then it
  * walks one page of the bucket (see {@link walkBucket}).
  *
- * It may die at any step, and two may run at the same time: a sweep takes each row by a conditional lease, and each step on a
- * row is harmless when repeated. A row that fails is due again when its lease ends, behind the others. A sweep without work
- * reads 16 empty partitions of the index, 4 without notes of deletions, and the state of the walk.
+ * It may die at any step, and two may run at the same time: a sweep takes each row of the index by a conditional lease, and each step on
+ * a row is harmless when repeated. A row that fails is due again when its lease ends, behind the others. A sweep without work
+ * reads 16 empty partitions of the index, 16 without tickets, 4 without notes of deletions, and the state of the walk.
  * @param options.now  epoch milliseconds.
  */
 export async function sweep(
   stores: SweepingStores,
   { now, budget }: { now: number; budget: SweepBudget },
 ): Promise<SweepReport> {
-  const swept = { ticket: 0, cancelled: 0, deleted: 0, leftovers: 0, leaf: 0 };
   const { deadlineAt } = budget;
   const deletions = await sweepDeletions(stores, { now, deadlineAt });
-  swept.deleted += deletions.deleted;
-  let { failed, oldestDueAt } = deletions;
+  const tickets = await sweepTickets(stores, { now, ...budget });
+  const { ticket, cancelled, leftovers } = tickets;
+  const swept = { ticket, cancelled, deleted: deletions.deleted, leftovers, leaf: 0 };
+  let failed = deletions.failed + tickets.failed;
+  let oldestDueAt = Math.min(deletions.oldestDueAt, tickets.oldestDueAt);
   for (let hasMore = true; hasMore && Date.now() < deadlineAt; ) {
     const due = await findDue(stores.work, now, budget.rows);
     oldestDueAt = Math.min(oldestDueAt, ...due.items.map(({ dueAt }) => dueAt));
     await eachOf(due.items, CONCURRENCY, async (item) => {
       if (Date.now() >= deadlineAt) return;
       try {
-        const kind = await sweepRow(stores, item, { now, deadlineAt });
+        const kind = await sweepRow(stores, item, now);
         if (kind) swept[kind]++;
       } catch (error) {
         failed++;
@@ -100,55 +100,22 @@ async function walkOrFail(stores: SweepingStores, now: number): Promise<{ remove
 }
 
 /**
- * Finishes one row: first the books, after which a row that was pending cannot become a file any more; then the objects; then
- * the row. When we die in between, the row is due again. A ticket that was renewed since the row was taken is left alone.
+ * Finishes the work on one row: the seal of a leaf, or a deleted file, first its object, then its row. When we die in between, the row
+ * is due again when its lease ends.
  * @returns what was done; undefined when there was nothing to do, or another process does it.
  */
 export async function sweepRow(
   stores: SweepingStores,
   item: WorkItem,
-  { now, deadlineAt }: { now: number; deadlineAt: number },
-): Promise<SweptKind | undefined> {
+  now: number,
+): Promise<'deleted' | 'leaf' | undefined> {
   if (item.leaf !== undefined) {
     const leaf = await stores.work.leaseLeaf({ ...item, leaf: item.leaf }, now + LEASE_MS);
     return leaf && (await sealLeaf(stores, leaf)) ? 'leaf' : undefined;
   }
-  const row = await stores.work.lease(item, now + LEASE_MS);
-  if (!row) return undefined;
-  if (row.state === 'ready') {
-    await abortUploads(stores, row.attemptKeys);
-    const keys = row.via === 'ticket' ? [...row.attemptKeys, incomingKey(row)] : row.attemptKeys;
-    await Promise.all(keys.map((key) => stores.objects.remove(key)));
-    await stores.work.finishReady(row);
-    return 'leftovers';
-  }
-  if (row.state !== 'pending') {
-    await removeRow(stores, row, now);
-    return row.state === 'deleting' ? 'deleted' : 'cancelled';
-  }
-  if ((await stores.releases.releaseTicket(row, 'deleting', { deadlineAt })) === 'changed') return undefined;
-  // S3 does not report a PUT that failed or never came, so this line is all that an operator finds about it.
-  const { accountId, id, sizeBytes, attemptKeys } = row;
-  const attempts = attemptKeys.length;
-  log('info', 'ticket ended without a file', {
-    account_id: accountId,
-    resource_id: id,
-    expected_bytes: sizeBytes,
-    attempts,
-    detail:
-      attempts > 0 ? 'every attempt to make a file of it failed' : 'no attempt began; usually no PUT has succeeded',
-  });
-  await removeRow(stores, row, now);
-  return 'ticket';
-}
-
-async function removeRow(stores: SweepingStores, row: FileRow, now: number): Promise<void> {
-  await abortUploads(stores, publicKeysOf(row));
-  await removeLeftover(stores, row, now);
-}
-
-/** Must come before the removal of the objects: otherwise a process that still stores parts could complete an object afterwards. */
-async function abortUploads(stores: SweepingStores, keys: readonly string[]): Promise<void> {
-  const uploads = await Promise.all(keys.map((key) => stores.inventory.unfinishedUploads(key)));
-  await Promise.all(uploads.flat().map((upload) => stores.inventory.abort(upload)));
+  const file = await stores.work.lease(item, now + LEASE_MS);
+  if (!file) return undefined;
+  await stores.objects.remove(file.objectKey);
+  await stores.files.remove(file);
+  return 'deleted';
 }

@@ -1,7 +1,6 @@
 import { eachOf } from '../each-of.ts';
 import { describeError, log } from '../log.ts';
-import { type FileRef, type FileRow, hasLiveTicket } from './file.ts';
-import { fileOfIncomingKey, incomingKey, isPublicKey, parseOwner, publicKeysOf } from './object-key.ts';
+import { fileOfIncomingKey, isPublicKey, parseOwner } from './object-key.ts';
 import type { ListedObject } from './object-store.ts';
 import type { SweepingStores, WalkState } from './work-store.ts';
 
@@ -27,7 +26,7 @@ export async function walkBucket(stores: SweepingStores, now: number): Promise<{
   const page = await stores.inventory.page(state.after);
   const fresh = page.objects.filter(({ modifiedAt }) => modifiedAt >= state.checkedBefore && modifiedAt < state.until);
   const isOver = page.after === undefined;
-  const checks = await eachOf(fresh, CONCURRENCY, (object) => checkObject(stores, object, now));
+  const checks = await eachOf(fresh, CONCURRENCY, (object) => checkObject(stores, object));
   const aborts = isOver ? await abortOldUploads(stores, now) : [];
   const outcomes = [...checks, ...aborts];
   const failed = outcomes.filter((outcome) => outcome === 'failed').length;
@@ -53,13 +52,9 @@ function nextWalk(last: WalkState | undefined, now: number): WalkState | undefin
 
 type Outcome = 'kept' | 'removed' | 'failed';
 
-async function checkObject(stores: SweepingStores, { key }: ListedObject, now: number): Promise<Outcome> {
+async function checkObject(stores: SweepingStores, { key }: ListedObject): Promise<Outcome> {
   try {
-    const owner = fileOfIncomingKey(key) ?? (await ownerOfPublicKey(stores, key));
-    // We did not write this object, so we do not know whether it may be removed.
-    if (!owner) return 'kept';
-    const row = await stores.files.get(owner);
-    if (row && keysInUse(row, now).includes(key)) return 'kept';
+    if (await isKept(stores, key)) return 'kept';
     await stores.objects.remove(key);
     return 'removed';
   } catch (error) {
@@ -68,14 +63,17 @@ async function checkObject(stores: SweepingStores, { key }: ListedObject, now: n
   }
 }
 
-/** The keys whose objects the row needs. A ready file needs the one in `incoming/` only while its ticket lives. */
-function keysInUse(row: FileRow, now: number): string[] {
-  const needsIncoming = row.via === 'ticket' && (row.state !== 'ready' || hasLiveTicket(row, now));
-  return needsIncoming ? [...publicKeysOf(row), incomingKey(row)] : publicKeysOf(row);
-}
-
-async function ownerOfPublicKey(stores: SweepingStores, key: string): Promise<FileRef | undefined> {
-  return isPublicKey(key) ? parseOwner((await stores.inventory.ownerTag(key)) ?? '') : undefined;
+/** True when a file or a ticket needs the object, and when we did not write it: then we do not know whether it may be removed. */
+async function isKept(stores: SweepingStores, key: string): Promise<boolean> {
+  const arrived = fileOfIncomingKey(key);
+  if (arrived) return (await stores.tickets.get(arrived)) !== undefined;
+  const owner = isPublicKey(key) ? parseOwner((await stores.inventory.ownerTag(key)) ?? '') : undefined;
+  if (!owner) return true;
+  const file = await stores.files.get(owner);
+  if (file?.objectKey === key) return true;
+  // The copy of an attempt that died. At its age it cannot become the object of a file between the two reads.
+  const ticket = await stores.tickets.get(owner);
+  return ticket?.attemptKeys.includes(key) ?? false;
 }
 
 /** Removes the parts of old uploads. On AWS the bucket's lifecycle does the same. */

@@ -1,9 +1,9 @@
 import type { AccountStore } from '../accounts/account.ts';
 import type { DeletionNoteStore } from './deletion-notes.ts';
-import type { FileRef, FileRow } from './file.ts';
+import type { DeletedFile, FileRef } from './file.ts';
 import type { ObjectInventory, ObjectStore } from './object-store.ts';
-import type { LeafAtWork, SealStore } from './seal-store.ts';
-import type { FileStore, ListingStore, ReleaseStore } from './stores.ts';
+import type { LeafAtWork, SealStore } from './seal-leaf.ts';
+import type { FileStore, ListingStore, ReleaseStore, TicketStore } from './stores.ts';
 
 /** A row with a deadline, as the index of unfinished work shows it. The index may be some seconds behind the row. */
 export interface WorkItem extends FileRef {
@@ -32,25 +32,22 @@ export interface WorkStore {
   due(shard: number, now: number, limit: number): Promise<WorkItem[]>;
 
   /**
-   * Takes a lease on an item. At `dueAt` the item is due again, unless its work is done by then.
-   * @returns the row as it is now; undefined when it was taken, renewed or finished by another process.
+   * Takes a lease on the row of a deleted file. At `dueAt` it is due again, unless its work is done by then.
+   * @returns the row; undefined when it was taken or finished by another process.
    */
-  lease(item: WorkItem, dueAt: number): Promise<FileRow | undefined>;
+  lease(item: WorkItem, dueAt: number): Promise<DeletedFile | undefined>;
 
   /** Takes a lease on a leaf, as {@link lease} does. */
   leaseLeaf(item: WorkItem & { readonly leaf: number }, dueAt: number): Promise<LeafAtWork | undefined>;
-
-  /** Records that nothing is left of a ready file's ticket, so that the row is no longer unfinished work. */
-  finishReady(ref: FileRef): Promise<void>;
 
   walk(): Promise<WalkState | undefined>;
   saveWalk(state: WalkState): Promise<void>;
 }
 
-/** Partitions of the index of unfinished work: all uploads write to the index, and a partition takes 1,000 writes a second. */
+/** Partitions of the index of unfinished work: deletions write to the index, and a partition takes 1,000 writes a second. */
 export const WORK_SHARDS = 16;
 
-/** The shard of a file: the last digit of its id, which is random. */
+/** The shard of a row: the last digit of its id, which is random. */
 export function workShardOf({ id }: FileRef): number {
   return Number.parseInt(id.slice(-1), 16);
 }
@@ -65,5 +62,6 @@ export interface SweepingStores {
   readonly notes: DeletionNoteStore;
   readonly releases: ReleaseStore;
   readonly seals: SealStore;
+  readonly tickets: TicketStore;
   readonly work: WorkStore;
 }

@@ -261,7 +261,7 @@ describe('contract: direct uploads', () => {
     await roomy.close();
     expect(Date.parse(body.expires_at) - Date.now()).toBeLessThanOrEqual(15 * 60_000);
     expect(new URL(body.upload.url).searchParams.get('X-Amz-Expires')).toBe('900');
-    const endsAt = Number((row as { work_due_at: { N: string } }).work_due_at.N);
+    const endsAt = Number((row as { ends_at: { N: string } }).ends_at.N);
     expect(endsAt - Date.now()).toBeGreaterThan(2 * 3_600_000);
   });
 });

@@ -75,7 +75,7 @@ const REMOVALS: readonly (readonly Removal[])[] = [
         await service.invoker.idle();
         return (await service.rowsOf(id)).map(({ state }) => state);
       },
-      complete: [{ S: 'ready' }],
+      complete: [{ S: 'ready' }, { S: 'settled' }],
       reduced: [{ S: 'pending' }],
     },
     {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isUuid, randomToken, toBase62, uuidv5, uuidv7 } from '../../shared/ids.ts';
+import { isUuid, numberOfUuid, randomToken, timeOfUuid, toBase62, uuidv5, uuidv7 } from '../../shared/ids.ts';
 
 describe('a token', () => {
   test.each([
@@ -41,6 +41,19 @@ describe('a version 7 UUID', () => {
   test('carries its time, version and variant', () => {
     // RFC 9562, appendix A.6: 0x017F22E279B0 is 2022-02-22T19:22:22Z.
     expect(uuidv7(0x017f22e279b0)).toMatch(/^017f22e2-79b0-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  });
+
+  test('carries a number of 20 bits, and stays a version 7 UUID of its time', () => {
+    const carried = fc.integer({ min: 0, max: 2 ** 20 - 1 });
+    fc.assert(
+      fc.property(carried, (number) => {
+        const id = uuidv7(0x017f22e279b0, number);
+        expect(numberOfUuid(id)).toBe(number);
+        expect(timeOfUuid(id)).toBe(0x017f22e279b0);
+        expect(id).toMatch(/^017f22e2-79b0-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      }),
+    );
+    expect(new Set(Array.from({ length: 100 }, () => uuidv7(0x017f22e279b0, 1_200))).size).toBe(100);
   });
 
   test('sorts by its time', () => {

@@ -12,7 +12,10 @@ import type { Operator } from './operator.ts';
 export interface Books {
   /** One sentence per violated invariant; empty when the books balance. */
   readonly problems: string[];
-  /** What the sweeper still has to finish: rows as `<state> <via>`, and deletions that are noted and have not happened. */
+  /**
+   * What the sweeper still has to finish: files as `<state> file`, tickets as `<state> ticket`, and deletions that are noted and have
+   * not happened.
+   */
   readonly unfinished: string[];
   accountOf(accountId: string): AccountBooks;
 }
@@ -44,18 +47,20 @@ export async function readBooks({ dynamoDb, s3, bucket, service: { tables } }: O
     for (const { Key = '', Size = 0 } of Contents) objects.set(Key, Size);
   }
   const { Uploads = [] } = await s3.send(new ListMultipartUploadsCommand({ Bucket: bucket }));
-  const files = rows.filter(({ state }) => state);
+  const tickets = rows.flatMap(toTicket);
+  const files = rows.filter(({ account_id, state }) => state && !account_id?.S?.startsWith(TICKETS));
   return {
     problems: [
-      ...accounts.flatMap((account) => accountProblems(account, rows)),
+      ...accounts.flatMap((account) => accountProblems(account, rows, tickets)),
       ...listingProblems(files, listed),
-      ...objectProblems(files, objects),
-      ...Uploads.filter(({ Key = '' }) => !files.some((file) => keysOf(file).includes(Key))).map(
+      ...objectProblems(files, tickets, objects),
+      ...Uploads.filter(({ Key = '' }) => !tickets.some(({ keys }) => keys.includes(Key))).map(
         ({ Key }) => `no row refers to the unfinished multipart upload of ${Key}`,
       ),
     ],
     unfinished: [
-      ...files.filter(({ work_due_at }) => work_due_at).map(({ state, via }) => `${state?.S} ${via?.S}`),
+      ...files.filter(({ work_due_at }) => work_due_at).map(({ state }) => `${state?.S} file`),
+      ...tickets.map(({ state }) => `${state} ticket`),
       ...rows
         .flatMap(({ file_ids }) => file_ids?.SS ?? [])
         .filter((noted) => files.some(({ id, state }) => id?.S === noted && state?.S === 'ready'))
@@ -75,11 +80,12 @@ const number = (value: AttributeValue | undefined) => Number(value?.N ?? 0);
 /**
  * Compares an account's usage, file count and listing counters with its rows, and checks that no seq is missing or used twice.
  */
-function accountProblems(account: Row, rows: readonly Row[]): string[] {
+function accountProblems(account: Row, rows: readonly Row[], tickets: readonly Ticket[]): string[] {
   const own = rows.filter(({ account_id }) => account_id?.S === account.id?.S);
   const ready = own.filter(({ state }) => state?.S === 'ready');
-  const reserved = own.filter(({ state, via }) => state?.S === 'pending' && via?.S === 'ticket');
-  const sum = [...ready, ...reserved].reduce((bytes, { size_bytes }) => bytes + number(size_bytes), 0);
+  const reserved = tickets.filter(({ accountId, state }) => accountId === account.id?.S && state === 'pending');
+  const sizes = [...ready.map(({ size_bytes }) => number(size_bytes)), ...reserved.map(({ bytes }) => bytes)];
+  const sum = sizes.reduce((total, bytes) => total + bytes, 0);
   const leaves = own.filter(({ id, removed }) => id?.S?.startsWith('#leaf#') && removed);
   const leafBits = leaves.map(({ id, removed }): [string, string] => [
     String(Number(id?.S?.replace(/^#leaf#a?/, ''))),
@@ -165,9 +171,16 @@ function listingProblems(files: readonly Row[], listed: readonly Row[]): string[
   return differences('by_seq', ids(listed), ids(files.filter(({ state }) => state?.S === 'ready')));
 }
 
-/** Checks that every ready file has its object, and that a row refers to every object. */
-function objectProblems(files: readonly Row[], objects: ReadonlyMap<string, number>): string[] {
-  const known = new Set(files.flatMap(keysOf));
+/** Checks that every ready file has its object, and that a file or a ticket refers to every object. */
+function objectProblems(
+  files: readonly Row[],
+  tickets: readonly Ticket[],
+  objects: ReadonlyMap<string, number>,
+): string[] {
+  const known = new Set([
+    ...files.flatMap(({ object_key }) => object_key?.S ?? []),
+    ...tickets.flatMap(({ keys }) => keys),
+  ]);
   return [
     ...files
       .filter(({ state }) => state?.S === 'ready')
@@ -177,8 +190,20 @@ function objectProblems(files: readonly Row[], objects: ReadonlyMap<string, numb
   ];
 }
 
-/** The keys under which bytes of a row may be: its object, copies of other attempts, and what a direct upload sent. */
-function keysOf({ account_id, id, via, object_key, attempt_keys }: Row): string[] {
-  const incoming = via?.S === 'ticket' ? [`incoming/${account_id?.S}/${id?.S}`] : [];
-  return [object_key?.S ?? [], attempt_keys?.SS ?? [], incoming].flat();
+const TICKETS = '#tickets#';
+
+interface Ticket {
+  readonly accountId: string;
+  readonly state: string;
+  readonly bytes: number;
+  /** The keys under which its bytes may be: what the client sent, and copies of attempts to complete it. */
+  readonly keys: readonly string[];
+}
+
+/** The ticket of a row; nothing for the row of another kind. */
+function toTicket({ account_id, id, state, size_bytes, attempt_keys }: Row): Ticket[] {
+  if (!account_id?.S?.startsWith(TICKETS)) return [];
+  const [, accountId = '', ticketId] = id?.S?.split('#') ?? [];
+  const keys = [`incoming/${accountId}/${ticketId}`, ...(attempt_keys?.SS ?? [])];
+  return [{ accountId, state: state?.S ?? '', bytes: number(size_bytes), keys }];
 }

@@ -7,15 +7,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { Item } from '../../shared/aws/dynamodb.ts';
-import {
-  fileAttributes,
-  fileKey,
-  idListId,
-  leafId,
-  sealId,
-  workAttributes,
-  workShard,
-} from '../../shared/aws/file-items.ts';
+import { fileAttributes, fileKey, idListId, leafId, sealId, workShard } from '../../shared/aws/file-items.ts';
 import { idListAttributes } from '../../shared/aws/listing-store.ts';
 import { sealAttributes } from '../../shared/aws/seal-store.ts';
 import type { TableName } from '../../shared/aws/tables.ts';
@@ -128,7 +120,7 @@ async function writeBooks(
     const group = groupOf(leaf * LEAF_SEQS);
     removed[group] = (removed[group] ?? 0) + countBits(bits);
     const ref = { accountId, id: leafId(leaf) };
-    rows.push({ ...fileKey(ref), removed: bits, ...workAttributes(ref, Date.now() + DAY_MS) });
+    rows.push({ ...fileKey(ref), removed: bits, work_shard: workShard(ref), work_due_at: Date.now() + DAY_MS });
   }
   await writeAll(client, tables.files, rows.map(put));
   await client.send(

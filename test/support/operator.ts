@@ -57,6 +57,45 @@ export function operatorOf(service: TestService): Operator {
     }
   }
 
+  let sweepAt: number | undefined;
+
+  /**
+   * Ends every ticket. Because the end of a ticket is also in its id and its key, the sweeper is told from then on that it is late
+   * enough.
+   */
+  async function expireTickets(): Promise<number> {
+    const tickets = {
+      TableName,
+      FilterExpression: 'begins_with(account_id, :tickets)',
+      ExpressionAttributeValues: { ':tickets': { S: '#tickets#' } },
+      ConsistentRead: true,
+    };
+    let rows = 0;
+    for await (const { Items = [] } of paginateScan({ client: dynamoDb }, tickets)) {
+      for (const { account_id, id } of Items) {
+        await pass({ account_id, id } as Record<string, AttributeValue>, 'ends_at');
+        sweepAt = Math.max(sweepAt ?? 0, Number(id?.S?.split('#')[0]) + 1_000);
+        rows++;
+      }
+    }
+    return rows;
+  }
+
+  /** Sets a deadline to a time that has passed. Does nothing when the row is gone, because its work was finished since it was read. */
+  async function pass(Key: Record<string, AttributeValue>, deadline: 'work_due_at' | 'ends_at'): Promise<void> {
+    const command = new UpdateItemCommand({
+      TableName,
+      Key,
+      UpdateExpression: 'SET #deadline = :past',
+      ConditionExpression: 'attribute_exists(#deadline)',
+      ExpressionAttributeNames: { '#deadline': deadline },
+      ExpressionAttributeValues: { ':past': { N: String(Date.now() - 1_000) } },
+    });
+    await dynamoDb.send(command).catch((error: unknown) => {
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    });
+  }
+
   return {
     service,
     dynamoDb,
@@ -70,31 +109,14 @@ export function operatorOf(service: TestService): Operator {
     },
     async expireDeadlines() {
       let rows = 0;
-      const pass = async (Key: Record<string, AttributeValue>, deadline: string) => {
-        const command = new UpdateItemCommand({
-          TableName,
-          Key,
-          UpdateExpression: 'SET #deadline = :past',
-          ConditionExpression: 'attribute_exists(#deadline)',
-          ExpressionAttributeNames: { '#deadline': deadline },
-          ExpressionAttributeValues: { ':past': { N: String(Date.now() - 1_000) } },
-        });
-        // The row has no such deadline, or its work was finished since it was read.
-        await dynamoDb.send(command).catch((error: unknown) => {
-          if (!(error instanceof ConditionalCheckFailedException)) throw error;
-        });
-      };
       for await (const { Items = [] } of paginateScan({ client: dynamoDb }, { TableName, IndexName: 'unfinished' })) {
         for (const { account_id, id } of Items) {
-          const key = { account_id, id } as Record<string, AttributeValue>;
-          await pass(key, 'work_due_at');
-          // Only direct uploads have this one.
-          await pass(key, 'ticket_ends_at');
+          await pass({ account_id, id } as Record<string, AttributeValue>, 'work_due_at');
           rows++;
         }
       }
       await expireNotes();
-      return rows;
+      return rows + (await expireTickets());
     },
     async expireLeases() {
       const leased = { TableName, FilterExpression: 'attribute_exists(attempt_until)' };
@@ -118,7 +140,8 @@ export function operatorOf(service: TestService): Operator {
       }
     },
     async sweep() {
-      const { functionError, payload } = await service.invoke('SweepFunction', {});
+      const event = sweepAt === undefined ? {} : { time: new Date(Math.max(sweepAt, Date.now())).toISOString() };
+      const { functionError, payload } = await service.invoke('SweepFunction', event);
       if (functionError) throw new Error(`the sweeper failed: ${payload}`);
       return JSON.parse(payload) as SweepReport;
     },

@@ -41,7 +41,7 @@ export interface TestService extends LocalService {
    * the API.
    */
   newAccount(email?: string): Promise<TestAccount>;
-  /** The rows of an account's files and unfinished work, without its listing counters. */
+  /** The rows of an account's files and tickets. */
   rowsOf(accountId: string): Promise<Record<string, unknown>[]>;
   /** The total size in bytes of an account's objects in the bucket. */
   storedBytes(accountId: string): Promise<number>;
@@ -208,17 +208,23 @@ function adminOf(service: LocalService) {
     dynamoDb,
     tables,
     async rowsOf(accountId: string) {
-      const pages = paginateQuery(
-        { client: dynamoDb },
-        {
-          TableName: tables.files,
-          KeyConditionExpression: 'account_id = :account',
-          ExpressionAttributeValues: { ':account': { S: accountId } },
-          ConsistentRead: true,
-        },
-      );
+      const inPartition = (partition: string) =>
+        paginateQuery(
+          { client: dynamoDb },
+          {
+            TableName: tables.files,
+            KeyConditionExpression: 'account_id = :partition',
+            ExpressionAttributeValues: { ':partition': { S: partition } },
+            ConsistentRead: true,
+          },
+        );
       const rows: Record<string, unknown>[] = [];
-      for await (const { Items = [] } of pages) rows.push(...Items.filter(({ id }) => !id?.S?.startsWith('#')));
+      for await (const { Items = [] } of inPartition(accountId)) {
+        rows.push(...Items.filter(({ id }) => !id?.S?.startsWith('#')));
+      }
+      for await (const { Items = [] } of inPartition(`#tickets#${Number.parseInt(accountId.slice(-1), 16)}`)) {
+        rows.push(...Items.filter(({ id }) => id?.S?.includes(accountId)));
+      }
       return rows;
     },
     /** @param createdAt  when the account was created: it owns no older object. */

@@ -3,7 +3,7 @@ import { deflateRawSync } from 'node:zlib';
 import { type AttributeValue, GetItemCommand, ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from 'vitest';
 import { ROW_SHAPES, type RowShape } from '../../../docs/architecture/row-shapes.ts';
-import type { PendingTicket, StoredFile } from '../../../shared/files/file.ts';
+import { firstEndOf, newTicketId, type StoredFile, type Ticket } from '../../../shared/files/file.ts';
 import { startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
@@ -32,6 +32,7 @@ const { sealStore: seals } = await import('../../../shared/aws/seal-store.ts');
 const { settlementStore: settlements } = await import('../../../shared/aws/settlement-store.ts');
 const { sessionStore: sessions } = await import('../../../shared/aws/session-store.ts');
 const { takeStreamSlot } = await import('../../../shared/aws/stream-slot-store.ts');
+const { ticketStore: tickets } = await import('../../../shared/aws/ticket-store.ts');
 const { waitForTurn } = await import('../../../shared/aws/turns.ts');
 const { workStore: work } = await import('../../../shared/aws/work-store.ts');
 
@@ -86,17 +87,15 @@ const fileOf = (accountId: string, id = FILE): StoredFile => ({
   createdAt: NOW,
 });
 const claim = { key: 'retry 1', fingerprint: 'f00', claimedAt: NOW + 999 };
-const ticketOf = (accountId: string, more: Partial<PendingTicket> = {}): PendingTicket => ({
+const ticketOf = (accountId: string, more: Partial<Ticket> = {}): Ticket => ({
   accountId,
-  id: FILE,
+  id: newTicketId(NOW, 1_200_000),
   state: 'pending',
-  via: 'ticket',
   name: 'ticket',
   mimeType: 'text/plain',
   sizeBytes: 0,
   attemptKeys: [],
-  ticketEndsAt: NOW + 1_200_000,
-  dueAt: NOW + 1_200_000,
+  endsAt: NOW + 1_200_000,
   ...more,
 });
 
@@ -212,7 +211,7 @@ describe('the row of a multipart upload', () => {
       expires_at: { N: String(NOW / 1_000 + 86_400) },
       file: { M: shown },
     });
-    const listed = { ...file, seq: 0, state: 'ready', via: 'form', attemptKeys: [] } as const;
+    const listed = { ...file, seq: 0, state: 'ready', via: 'form' } as const;
     expect(await files.get(file)).toEqual(listed);
     expect(await releases.releaseFile(listed, { left: { dueAt: NOW + 5 }, now: NOW }, deadline())).toBe('released');
     const { seq: _, ...rest } = ready;
@@ -264,74 +263,90 @@ describe('the row of a full leaf', () => {
   });
 });
 
-describe('the row of a direct upload', () => {
-  const ticketRow = {
+describe('the row of a ticket', () => {
+  const placeOf = ({ accountId, id }: Ticket) => ({
+    account_id: { S: `#tickets#${Number.parseInt(accountId.slice(-1), 16)}` },
+    id: { S: `${NOW + 1_200_000}#${accountId}#${id}` },
+  });
+  const rowOfTicket = (ticket: Ticket) => rowAt(tables.files, placeOf(ticket));
+  const shownOfTicket = {
     state: { S: 'pending' },
-    via: { S: 'ticket' },
     name: { S: 'ticket' },
     mime_type: { S: 'text/plain' },
     size_bytes: { N: '0' },
-    ticket_ends_at: { N: String(NOW + 1_200_000) },
-    work_shard: { S: '10' },
-    work_due_at: { N: String(NOW + 1_200_000) },
+    ends_at: { N: String(NOW + 1_200_000) },
   };
 
-  test('has no attributes for what its ticket does not have', async () => {
+  test('is at the place that its id says, and has no attributes for what the ticket does not have', async () => {
     const id = await newAccount();
     const ticket = ticketOf(id);
+    expect(firstEndOf(ticket.id)).toBe(NOW + 1_200_000);
     expect(await settlements.reserve({ ticket, allowance: { limits, known: {} }, now: NOW }, deadline())).toBe(
       'reserved',
     );
-    expect(await rowOfFile(id)).toEqual({ ...keyOf(id), ...ticketRow });
-    expect(await files.get(ticket)).toEqual(ticket);
+    expect(await rowOfTicket(ticket)).toEqual({ ...placeOf(ticket), ...shownOfTicket });
+    expect(await tickets.get(ticket)).toEqual(ticket);
+    expect(await Array.fromAsync(tickets.ofAccount(id))).toEqual([ticket]);
+    expect(await tickets.remove(ticket)).toBe(false);
     expect(await releases.releaseTicket(ticket, 'cancelled', deadline())).toBe('released');
-    expect(await rowOfFile(id)).toEqual({ ...keyOf(id), ...ticketRow, state: { S: 'cancelled' } });
+    expect(await rowOfTicket(ticket)).toEqual({ ...placeOf(ticket), ...shownOfTicket, state: { S: 'cancelled' } });
+    expect(await tickets.remove(ticket)).toBe(true);
+    expect(await rowOfTicket(ticket)).toBeUndefined();
+    expect(await tickets.remove(ticket)).toBe(false);
   });
 
-  test('holds the keys of its attempts as a set of texts, and becomes a file', async () => {
+  test('holds the keys of its attempts as a set of texts, and settles together with the row of its file', async () => {
     const id = await newAccount();
     const ticket = ticketOf(id, { sizeBytes: 7, checksumSha256: 'c29t', idempotency: claim });
     expect(await settlements.reserve({ ticket, allowance: { limits, known: {} }, now: NOW, claim }, deadline())).toBe(
       'reserved',
     );
     const withClaim = {
-      ...keyOf(id),
-      ...ticketRow,
+      ...placeOf(ticket),
+      ...shownOfTicket,
       size_bytes: { N: '7' },
       checksum_sha256: { S: 'c29t' },
       idempotency: { M: { key: { S: 'retry 1' }, fingerprint: { S: 'f00' }, claimed_at: { N: String(NOW + 999) } } },
     };
-    expect(await rowOfFile(id)).toEqual(withClaim);
-    expect(await files.get(ticket)).toEqual(ticket);
+    expect(await rowOfTicket(ticket)).toEqual(withClaim);
+    expect(await tickets.get(ticket)).toEqual(ticket);
     expect(await rowAt(tables.idempotency, { id: { S: `${id}#retry 1` } })).toEqual({
       id: { S: `${id}#retry 1` },
       fingerprint: { S: 'f00' },
-      file_id: { S: FILE },
+      file_id: { S: ticket.id },
       expires_at: { N: String(NOW / 1_000 + 86_400) },
     });
-    await files.beginAttempt(ticket, { objectKey: 'uploads/lost', until: NOW + 1 }, NOW);
-    await files.beginAttempt(ticket, { objectKey: 'uploads/token', until: NOW + 2 }, NOW + 1);
-    const row = (await rowOfFile(id)) ?? {};
+    await tickets.beginAttempt(ticket, { objectKey: 'uploads/lost', until: NOW + 1 }, NOW);
+    await tickets.beginAttempt(ticket, { objectKey: 'uploads/token', until: NOW + 2 }, NOW + 1);
+    const row = (await rowOfTicket(ticket)) ?? {};
     expect({ ...row, attempt_keys: { SS: row.attempt_keys?.SS?.toSorted() } }).toEqual({
       ...withClaim,
       attempt_key: { S: 'uploads/token' },
       attempt_until: { N: String(NOW + 2) },
       attempt_keys: { SS: ['uploads/lost', 'uploads/token'] },
     });
-    expect(await files.get(ticket)).toMatchObject({
+    expect(await tickets.get(ticket)).toMatchObject({
       attemptKeys: expect.arrayContaining(['uploads/lost', 'uploads/token']),
     });
-    const settlement = { ticket, file: fileOf(id), known: NOTHING_KNOWN, now: NOW, fileCountLimit: 10 };
-    expect(await settlements.settleTicket(settlement, deadline())).toEqual({ file: fileOf(id), seq: 0 });
+    const file = fileOf(id, ticket.id);
+    const settlement = { ticket, file, known: NOTHING_KNOWN, now: NOW, fileCountLimit: 10 };
+    expect(await settlements.settleTicket(settlement, deadline())).toEqual({ file, seq: 0 });
     const { idempotency: _, ...kept } = withClaim;
-    expect(await rowOfFile(id)).toEqual({
+    expect(await rowOfTicket(ticket)).toEqual({
       ...kept,
-      ...shown,
-      state: { S: 'ready' },
-      seq: { N: '0' },
+      state: { S: 'settled' },
+      attempt_key: { S: 'uploads/token' },
       attempt_keys: { SS: ['uploads/lost'] },
     });
-    expect(await files.get(ticket)).toMatchObject({ state: 'ready', attemptKeys: ['uploads/lost'] });
+    expect(await tickets.get(ticket)).toMatchObject({ state: 'settled', attemptKeys: ['uploads/lost'] });
+    expect(await tickets.endAttempt(ticket, 'uploads/token')).toBe('settled');
+    expect(await rowOfFile(id, ticket.id)).toEqual({
+      ...keyOf(id, ticket.id),
+      ...shown,
+      state: { S: 'ready' },
+      via: { S: 'ticket' },
+      seq: { N: '0' },
+    });
   });
 });
 

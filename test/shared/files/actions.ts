@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import type { AccountLimits } from '../../../shared/accounts/allowance.ts';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
-import { createTicket, type Ticket, type TicketInput } from '../../../shared/files/create-ticket.ts';
+import { createTicket, type IssuedTicket, type TicketInput } from '../../../shared/files/create-ticket.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';
 import { stageUpload, type UploadRequest } from '../../../shared/files/stage-upload.ts';
 import { type SweepReport, sweep } from '../../../shared/files/sweep.ts';
@@ -112,14 +112,18 @@ export function askForTicket({ stores }: Service, accountId: string, sizeBytes: 
   return createTicket(stores, { accountId, request, limits: limitsOf(options), ...inTime(), ...input }, clock);
 }
 
-export async function newTicket(...args: Parameters<typeof askForTicket>): Promise<Ticket> {
+export async function newTicket(...args: Parameters<typeof askForTicket>): Promise<IssuedTicket> {
   const answer = await askForTicket(...args);
   if (answer.kind !== 'ticket') throw new Error('the ticket has become a file');
   return answer.ticket;
 }
 
 /** PUTs a body by a ticket. @returns the status of S3's answer. */
-export async function put({ put: { url, headers } }: Ticket, body: Uint8Array | string, more = {}): Promise<number> {
+export async function put(
+  { put: { url, headers } }: IssuedTicket,
+  body: Uint8Array | string,
+  more = {},
+): Promise<number> {
   const response = await fetch(url, { method: 'PUT', headers: { ...headers, ...more }, body });
   await response.arrayBuffer();
   return response.status;

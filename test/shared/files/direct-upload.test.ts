@@ -5,7 +5,7 @@ import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../../local-aws/service.ts';
 import { completeArrivedUpload, completeUpload } from '../../../shared/files/complete-upload.ts';
-import type { Ticket } from '../../../shared/files/create-ticket.ts';
+import type { IssuedTicket } from '../../../shared/files/create-ticket.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { getFile } from '../../../shared/files/file-record.ts';
 import { incomingKey, newPublicKey } from '../../../shared/files/object-key.ts';
@@ -35,7 +35,7 @@ const event = (accountId: string, id: string) =>
 const cancel = (accountId: string, id: string) => deleteFile(stores, { accountId, id }, inTime());
 
 /** A PUT that sends its first bytes at once, and the rest when the test says so. */
-function beginPut({ put: { url, headers } }: Ticket, first: Uint8Array) {
+function beginPut({ put: { url, headers } }: IssuedTicket, first: Uint8Array) {
   const outgoing = request(url, { method: 'PUT', headers: { ...headers, 'Content-Length': String(MIB) } });
   const answered = new Promise<number>((resolve, reject) => {
     outgoing.on('error', reject).on('response', (response) => {
@@ -117,7 +117,7 @@ describe('a ticket', () => {
       const now = Date.now();
       const options = { clock: () => now, maxBytes: size, storageLimitBytes: size };
       const { id } = await newTicket(service, accountId, size, options);
-      expect(await stores.files.get({ accountId, id })).toMatchObject({ ticketEndsAt: now + seconds * 1_000 });
+      expect(await stores.tickets.get({ accountId, id })).toMatchObject({ endsAt: now + seconds * 1_000 });
       await cancel(accountId, id);
       await sweepAt(service, now + seconds * 1_000);
       await expectBalance(service, accountId, { files: 0, bytes: 0 });
@@ -277,7 +277,7 @@ describe('completing a ticket', () => {
     await put(ticket, 'hello');
     const ref = { accountId, id: ticket.id };
     const late = newPublicKey();
-    await stores.files.beginAttempt(ref, { objectKey: late, until: Date.now() }, Date.now());
+    await stores.tickets.beginAttempt(ref, { objectKey: late, until: Date.now() }, Date.now());
     await complete(accountId, ticket.id);
     await stores.objects.put(late, Buffer.from('hello'), { owner: ref, mimeType: 'a/b', contentDisposition: 'inline' });
     // An unfinished copy in parts under the same key.
@@ -339,8 +339,8 @@ describe('attempts to complete a ticket', () => {
   test('the second gets 503 while the first holds its lease too long, and takes over when the lease has ended', async () => {
     const ref = await arrived();
     const lease = { objectKey: newPublicKey(), until: Date.now() + 4_000 };
-    expect(await stores.files.beginAttempt(ref, lease, Date.now())).toBe('begun');
-    expect(await stores.files.beginAttempt(ref, { ...lease, objectKey: newPublicKey() }, Date.now())).toBe('busy');
+    expect(await stores.tickets.beginAttempt(ref, lease, Date.now())).toBe('begun');
+    expect(await stores.tickets.beginAttempt(ref, { ...lease, objectKey: newPublicKey() }, Date.now())).toBe('busy');
     await expect(complete(ref.accountId, ref.id)).rejects.toMatchObject({
       code: 'service_unavailable',
       headers: { 'Retry-After': '2' },
@@ -355,17 +355,17 @@ describe('attempts to complete a ticket', () => {
   test('one whose lease has ended cannot settle any more', async () => {
     const ref = await arrived();
     const late = newPublicKey();
-    await stores.files.beginAttempt(ref, { objectKey: late, until: Date.now() }, Date.now());
-    const ticket = await stores.files.get(ref);
-    if (ticket?.state !== 'pending' || ticket.via !== 'ticket') throw new Error('not pending');
+    await stores.tickets.beginAttempt(ref, { objectKey: late, until: Date.now() }, Date.now());
+    const ticket = await stores.tickets.get(ref);
+    if (ticket?.state !== 'pending') throw new Error('not pending');
     const next = { objectKey: newPublicKey(), until: Date.now() + 1_000 };
-    expect(await stores.files.beginAttempt(ref, next, Date.now())).toBe('begun');
+    expect(await stores.tickets.beginAttempt(ref, next, Date.now())).toBe('begun');
     const file = { ...ref, name: 'a', mimeType: 'a/b', sizeBytes: 5, objectKey: late };
     const known = { nextSeq: 0, lastFileAt: 0, fence: 0 };
     const settlement = { ticket, file, known, now: Date.now(), fileCountLimit: 9 };
     expect(await stores.settlements.settleTicket(settlement, inTime())).toBe('not pending');
-    expect(await stores.files.endAttempt(ref, late)).toBeUndefined();
-    expect(await stores.files.get(ref)).toMatchObject({ attemptUntil: next.until });
+    expect(await stores.tickets.endAttempt(ref, late)).toBe('ended');
+    expect(await stores.tickets.get(ref)).toMatchObject({ attemptUntil: next.until });
     await cancel(ref.accountId, ref.id);
     await sweepLater(service);
     await expectBalance(service, ref.accountId, { files: 0, bytes: 0 });
@@ -374,8 +374,8 @@ describe('attempts to complete a ticket', () => {
   test('one that takes its lease twice, because the first answer was lost, holds it', async () => {
     const ref = await arrived();
     const lease = { objectKey: newPublicKey(), until: Date.now() + 60_000 };
-    expect(await stores.files.beginAttempt(ref, lease, Date.now())).toBe('begun');
-    expect(await stores.files.beginAttempt(ref, lease, Date.now())).toBe('begun');
+    expect(await stores.tickets.beginAttempt(ref, lease, Date.now())).toBe('begun');
+    expect(await stores.tickets.beginAttempt(ref, lease, Date.now())).toBe('begun');
     await cancel(ref.accountId, ref.id);
     await sweepLater(service);
     await expectBalance(service, ref.accountId, { files: 0, bytes: 0 });
@@ -545,8 +545,8 @@ describe('cancelling a ticket', () => {
     const accountId = await newAccount(service);
     const { id } = await newTicket(service, accountId, 5, { idempotencyKey: 'k' });
     const ref = { accountId, id };
-    const asFirstRead = await stores.files.get(ref);
-    if (asFirstRead?.state !== 'pending' || asFirstRead.via !== 'ticket') throw new Error('no ticket');
+    const asFirstRead = await stores.tickets.get(ref);
+    if (!asFirstRead) throw new Error('no ticket');
     const renewed = await newTicket(service, accountId, 5, { idempotencyKey: 'k', clock: () => Date.now() + 1_000 });
     expect(renewed.id).toBe(id);
     expect(await stores.releases.releaseTicket(asFirstRead, 'cancelled', inTime())).toBe('changed');

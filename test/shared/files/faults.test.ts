@@ -9,6 +9,7 @@ import { PART_BYTES } from '../../../shared/files/parts.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';
 import { sweepRow } from '../../../shared/files/sweep.ts';
 import { sweepDeletions } from '../../../shared/files/sweep-deletions.ts';
+import { sweepTickets } from '../../../shared/files/sweep-tickets.ts';
 import { walkBucket } from '../../../shared/files/walk-bucket.ts';
 import { IS_THOROUGH } from '../../support/thorough.ts';
 import {
@@ -175,13 +176,20 @@ async function arrived(accountId: string) {
   return { accountId, id: ticket.id };
 }
 
-/** Sweeps only the row of the account. */
+/** Sweeps only the deleted files and the tickets of the account. */
 async function sweepWorkOf(accountId: string): Promise<void> {
   const now = Date.now() + HOUR_MS;
   for await (const { id } of stores.audit.rows(accountId)) {
     const item = (await stores.work.due(Number.parseInt(id.slice(-1), 16), now, 1_000)).find((due) => due.id === id);
-    if (item) await sweepRow(service.stores, item, { now, ...inTime() });
+    if (item) await sweepRow(stores, item, now);
   }
+  async function* ofAccount(shard: number, time: number, rows: number) {
+    for await (const ended of stores.tickets.endedAt(shard, time, rows)) {
+      yield ended.filter((ticket) => ticket.accountId === accountId);
+    }
+  }
+  const tickets = { ...stores.tickets, endedAt: ofAccount };
+  await sweepTickets({ ...stores, tickets }, { now, rows: 1_000, ...inTime() });
 }
 
 /** Sweeps only the notes of the account. */

@@ -1,4 +1,4 @@
-import { DeleteItemCommand, paginateQuery, paginateScan } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand, ListMultipartUploadsCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import { expect } from 'vitest';
 import { auditAccount } from '../../../shared/administration/audit-account.ts';
@@ -28,19 +28,11 @@ export async function readObject({ s3 }: Service, key: string) {
   return { bytes: Buffer.from((await Body?.transformToByteArray()) ?? []), ContentType, ContentDisposition, Metadata };
 }
 
-/** The states of the account's file rows. */
-export async function statesOf({ engine, tables }: Service, accountId: string): Promise<string[]> {
-  const pages = paginateQuery(
-    { client: engine },
-    {
-      TableName: tables.files,
-      ConsistentRead: true,
-      KeyConditionExpression: 'account_id = :account',
-      ExpressionAttributeValues: { ':account': { S: accountId } },
-    },
-  );
-  const rows = (await Array.fromAsync(pages)).flatMap(({ Items = [] }) => Items);
-  return rows.flatMap(({ state }) => state?.S ?? []);
+/** The states of the account's files, then of its tickets that are not settled. */
+export async function statesOf({ stores }: Service, accountId: string): Promise<string[]> {
+  const files = await Array.fromAsync(stores.audit.rows(accountId));
+  const tickets = await Array.fromAsync(stores.audit.tickets(accountId));
+  return [...files, ...tickets].map(({ state }) => state).filter((state) => state !== 'settled');
 }
 
 export async function usageOf({ stores }: Service, accountId: string) {
@@ -57,14 +49,14 @@ export async function expectBalance(service: Service, accountId: string, usage: 
   expect(await strayKeys(service)).toEqual([]);
 }
 
-/** Keys in the bucket that no row needs. A ready row needs its object in `incoming/` until its ticket ends. */
+/** Keys in the bucket that no row needs: neither that of a file nor that of a ticket. */
 export async function strayKeys(service: Service): Promise<string[]> {
   const known = new Set<string | undefined>();
   for await (const { Items = [] } of paginateScan({ client: service.engine }, { TableName: service.tables.files })) {
-    for (const { state, via, object_key, ticket_ends_at, account_id, id } of Items) {
+    for (const { account_id, id, object_key } of Items) {
       known.add(object_key?.S);
-      const isKept = via?.S === 'ticket' && (state?.S !== 'ready' || ticket_ends_at);
-      if (isKept) known.add(`incoming/${account_id?.S}/${id?.S}`);
+      const [, owner, ticketId] = id?.S?.split('#') ?? [];
+      if (account_id?.S?.startsWith('#tickets#')) known.add(`incoming/${owner}/${ticketId}`);
     }
   }
   const keys = [...(await keysInBucket(service)), ...(await openParts(service))];

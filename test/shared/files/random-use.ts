@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { auditAccount, type Difference } from '../../../shared/administration/audit-account.ts';
 import { completeArrivedUpload, completeUpload } from '../../../shared/files/complete-upload.ts';
-import type { Ticket } from '../../../shared/files/create-ticket.ts';
+import type { IssuedTicket } from '../../../shared/files/create-ticket.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import type { FileRef } from '../../../shared/files/file.ts';
 import { incomingKey } from '../../../shared/files/object-key.ts';
@@ -32,7 +32,7 @@ const anyFault = fc.option(fc.record({ fault: fc.constantFrom(...FAULTS), nth: f
 class Client {
   readonly #accountId: string;
   readonly #files: string[] = [];
-  readonly #tickets: { ticket: Ticket; size: number }[] = [];
+  readonly #tickets: { ticket: IssuedTicket; size: number }[] = [];
   /** The files whose deletion was begun. */
   readonly deletions = new Set<string>();
 
@@ -63,7 +63,7 @@ class Client {
     }
   }
 
-  async #use({ ticket, size }: { ticket: Ticket; size: number }, how: string): Promise<void> {
+  async #use({ ticket, size }: { ticket: IssuedTicket; size: number }, how: string): Promise<void> {
     const ref = { accountId: this.#accountId, id: ticket.id };
     if (how === 'put') await put(ticket, 'x'.repeat(size));
     if (how === 'complete') await completeUpload(stores, ref, inTime());

@@ -50,21 +50,35 @@ export async function startService() {
 export type Service = Awaited<ReturnType<typeof startService>>;
 
 async function loadStores() {
-  const [accounts, audit, notes, files, idempotency, listing, objects, releases, seals, settlements, signer, work] =
-    await Promise.all([
-      import('../../../shared/aws/account-store.ts'),
-      import('../../../shared/aws/audit-store.ts'),
-      import('../../../shared/aws/deletion-note-store.ts'),
-      import('../../../shared/aws/file-store.ts'),
-      import('../../../shared/aws/idempotency-store.ts'),
-      import('../../../shared/aws/listing-store.ts'),
-      import('../../../shared/aws/object-store.ts'),
-      import('../../../shared/aws/release-store.ts'),
-      import('../../../shared/aws/seal-store.ts'),
-      import('../../../shared/aws/settlement-store.ts'),
-      import('../../../shared/aws/sign-upload.ts'),
-      import('../../../shared/aws/work-store.ts'),
-    ]);
+  const [
+    accounts,
+    audit,
+    notes,
+    files,
+    idempotency,
+    listing,
+    objects,
+    releases,
+    seals,
+    settlements,
+    signer,
+    tickets,
+    work,
+  ] = await Promise.all([
+    import('../../../shared/aws/account-store.ts'),
+    import('../../../shared/aws/audit-store.ts'),
+    import('../../../shared/aws/deletion-note-store.ts'),
+    import('../../../shared/aws/file-store.ts'),
+    import('../../../shared/aws/idempotency-store.ts'),
+    import('../../../shared/aws/listing-store.ts'),
+    import('../../../shared/aws/object-store.ts'),
+    import('../../../shared/aws/release-store.ts'),
+    import('../../../shared/aws/seal-store.ts'),
+    import('../../../shared/aws/settlement-store.ts'),
+    import('../../../shared/aws/sign-upload.ts'),
+    import('../../../shared/aws/ticket-store.ts'),
+    import('../../../shared/aws/work-store.ts'),
+  ]);
   return {
     accounts: accounts.accountStore,
     audit: audit.auditStore,
@@ -78,6 +92,7 @@ async function loadStores() {
     seals: seals.sealStore,
     settlements: settlements.settlementStore,
     signUpload: signer.signUpload,
+    tickets: tickets.ticketStore,
     work: work.workStore,
   };
 }

@@ -4,8 +4,10 @@ import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { NOTE_SHARDS } from '../../../shared/files/deletion-notes.ts';
-import { sweep, sweepRow } from '../../../shared/files/sweep.ts';
-import { WORK_SHARDS, workShardOf } from '../../../shared/files/work-store.ts';
+import { TICKET_SHARDS } from '../../../shared/files/stores.ts';
+import { sweep } from '../../../shared/files/sweep.ts';
+import { sweepTickets } from '../../../shared/files/sweep-tickets.ts';
+import { WORK_SHARDS } from '../../../shared/files/work-store.ts';
 import { HOUR_MS, inTime, newAccount, newTicket, put, sweepAt, sweepLater, upload, uploadDirectly } from './actions.ts';
 import { expectBalance, forgetWalk, keysInBucket, openParts, statesOf } from './observe.ts';
 import { BUCKET, startService } from './service.ts';
@@ -32,7 +34,7 @@ async function unfinishedAccount() {
   const ticket = await newTicket(service, accountId, 5);
   await put(ticket, 'hello');
   const attempt = { objectKey: `uploads/${randomUUID()}`, until: Date.now() + 1_000 };
-  await stores.files.beginAttempt(ref(ticket.id), attempt, Date.now());
+  await stores.tickets.beginAttempt(ref(ticket.id), attempt, Date.now());
   await uploadDirectly(service, accountId, 'ready', {});
   return accountId;
 }
@@ -78,7 +80,10 @@ describe('a sweep', () => {
     const report = await sweepAt(service, Date.now());
     expect(report).toMatchObject({ failed: 0, lagSeconds: 0 });
     const { readUnits, writeUnits } = calls(mark);
-    expect({ readUnits, writeUnits }).toEqual({ readUnits: (WORK_SHARDS + NOTE_SHARDS) * 0.5 + 1, writeUnits: 0 });
+    expect({ readUnits, writeUnits }).toEqual({
+      readUnits: (WORK_SHARDS + TICKET_SHARDS + NOTE_SHARDS) * 0.5 + 1,
+      writeUnits: 0,
+    });
     await sweepLater(service);
   });
 
@@ -125,7 +130,7 @@ describe('a sweep', () => {
     const accountId = await newAccount(service);
     const { id } = await newTicket(service, accountId, 5);
     const attempt = { objectKey: `uploads/${randomUUID()}`, until: Date.now() + 1_000 };
-    await stores.files.beginAttempt({ accountId, id }, attempt, Date.now());
+    await stores.tickets.beginAttempt({ accountId, id }, attempt, Date.now());
     const Key = attempt.objectKey;
     await service.s3.send(new CreateMultipartUploadCommand({ Bucket: BUCKET, Key }));
     await service.s3.send(new CreateMultipartUploadCommand({ Bucket: BUCKET, Key }));
@@ -161,43 +166,29 @@ describe('a sweep', () => {
 });
 
 describe('a sweep that meets a renewal', () => {
-  /** The row of the account's one upload, as the index of unfinished work has it. */
-  async function workOf(accountId: string, now: number) {
-    for await (const { id } of stores.audit.rows(accountId)) {
-      const item = (await stores.work.due(workShardOf({ accountId, id }), now, 1_000)).find((due) => due.id === id);
-      if (item) return item;
+  /** Sweeps the tickets of an account, and runs something else right after the sweeper has read them. */
+  async function sweepTicketsOf(accountId: string, now: number, meanwhile = async (): Promise<unknown> => undefined) {
+    async function* endedAt(shard: number, time: number, rows: number) {
+      for await (const ended of stores.tickets.endedAt(shard, time, rows)) {
+        const own = ended.filter((ticket) => ticket.accountId === accountId);
+        if (own.length > 0) await meanwhile();
+        yield own;
+      }
     }
-    throw new Error('nothing is due');
+    const tickets = { ...stores.tickets, endedAt };
+    return sweepTickets({ ...stores, tickets }, { now, rows: 1_000, ...inTime() });
   }
-
-  /** Stores that run something else right after the sweeper has taken a row. */
-  const overtaken = (by: () => Promise<unknown>) => ({
-    ...stores,
-    work: {
-      ...stores.work,
-      lease: async (...args: Parameters<typeof stores.work.lease>) => {
-        const row = await stores.work.lease(...args);
-        await by();
-        return row;
-      },
-    },
-  });
 
   const ask = (accountId: string, now: number) =>
     newTicket(service, accountId, 5, { idempotencyKey: 'k', clock: () => now });
 
-  test.each([
-    ['renewed before the sweep takes the row, which the index does not show yet', true],
-    ['renewed after the sweep has taken the row', false],
-  ])('leaves a renewed ticket alone: %s', async (_, isBefore) => {
+  test.each(['before', 'after'])('leaves a ticket alone that is renewed %s the sweeper has read it', async (when) => {
     const accountId = await newAccount(service);
     const now = Date.now();
     const { id } = await ask(accountId, now - HOUR_MS);
-    const item = await workOf(accountId, now);
     const renew = () => ask(accountId, now);
-    if (isBefore) await renew();
-    const swept = await sweepRow(isBefore ? stores : overtaken(renew), item, { now, ...inTime() });
-    expect(swept).toBeUndefined();
+    if (when === 'before') await renew();
+    expect(await sweepTicketsOf(accountId, now, renew)).toMatchObject({ ticket: 0, failed: 0 });
     const ticket = await ask(accountId, now);
     expect(ticket.id).toBe(id);
     await put(ticket, 'hello');
@@ -210,7 +201,7 @@ describe('a sweep that meets a renewal', () => {
     const accountId = await newAccount(service);
     const now = Date.now();
     const { id } = await ask(accountId, now - HOUR_MS);
-    expect(await sweepRow(stores, await workOf(accountId, now), { now, ...inTime() })).toBe('ticket');
+    expect(await sweepTicketsOf(accountId, now)).toMatchObject({ ticket: 1 });
     const ticket = await ask(accountId, now);
     expect(ticket.id).not.toBe(id);
     await deleteFile(stores, { accountId, id: ticket.id }, inTime());
@@ -359,17 +350,17 @@ test('a deletion that finds a ticket which becomes a file meanwhile is noted as 
   const accountId = await newAccount(service);
   const ticket = await newTicket(service, accountId, 5);
   const ref = { accountId, id: ticket.id };
-  const pending = await stores.files.get(ref);
   await put(ticket, 'hello');
   await completeUpload(stores, ref, inTime());
   const releases = {
     ...stores.releases,
     releaseFile: () => Promise.reject(new Error('died')),
   };
-  const deleting = { ...inTime(), row: Promise.resolve(pending) };
+  // The row was read before the ticket became a file.
+  const deleting = { ...inTime(), row: Promise.resolve(undefined) };
   await expect(deleteFile({ ...stores, releases }, ref, deleting)).rejects.toThrow('died');
   expect(await sweepAt(service, Date.now() + 60_000)).toMatchObject({ swept: { deleted: 1 }, failed: 0 });
-  // Until the ticket ends, its row stays, and so does what its PUT has brought.
+  // Until the ticket ends, it stays, and so does what its PUT has brought.
   await sweepLater(service);
   await expectBalance(service, accountId, { files: 0, bytes: 0 });
 });

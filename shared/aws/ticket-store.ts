@@ -1,0 +1,218 @@
+import {
+  DeleteCommand,
+  GetCommand,
+  paginateQuery,
+  type QueryCommandInput,
+  type TransactWritePut,
+  type TransactWriteUpdate,
+  UpdateCommand,
+  type UpdateCommandInput,
+} from '@aws-sdk/lib-dynamodb';
+import { type FileRef, firstEndOf, type IdempotencyClaim, type Ticket } from '../files/file.ts';
+import type { TicketStore } from '../files/stores.ts';
+import {
+  dynamoDb,
+  failedCondition,
+  type Item,
+  readMap,
+  readNumber,
+  readOptionalNumber,
+  readOptionalText,
+  readSet,
+  readText,
+  tableName,
+} from './dynamodb.ts';
+import { fileAt, sortableTime } from './file-items.ts';
+import { writeItem } from './transactions.ts';
+
+/**
+ * The partition key of a ticket is this text and the number of its shard; the rows of files have the id of their account there.
+ */
+const PARTITION = '#tickets#';
+
+/** `state` is a reserved word. */
+const STATE = { '#state': 'state' };
+const PENDING = { ':pending': 'pending' };
+
+/**
+ * {@link TicketStore} in DynamoDB: rows of the table of files, in partitions of their own. Their ids begin with the time at which the
+ * ticket ends, so that the sweeper finds them without an index (decision 0038).
+ */
+export const ticketStore: TicketStore = {
+  async get(ref) {
+    const { Item } = await dynamoDb.send(new GetCommand({ ...ticketAt(ref), ConsistentRead: true }));
+    return Item && toTicket(Item);
+  },
+
+  async renew(ref, endsAt) {
+    const found = await updateIf(ref, {
+      UpdateExpression: 'SET ends_at = :end',
+      // A renewal that arrives late must not take back a later one.
+      ConditionExpression: '#state = :pending AND ends_at < :end',
+      ExpressionAttributeNames: STATE,
+      ExpressionAttributeValues: { ...PENDING, ':end': endsAt },
+    });
+    return found === undefined || found.state === 'pending';
+  },
+
+  async beginAttempt(ref, { objectKey, until }, now) {
+    const found = await updateIf(ref, {
+      UpdateExpression: 'SET attempt_key = :key, attempt_until = :until ADD attempt_keys :keys',
+      // A write that is repeated because its answer was lost finds its own lease. A write that arrives after its attempt has
+      // ended finds only its key, and fails.
+      ConditionExpression: `#state = :pending AND (attempt_key = :key
+        OR ((attribute_not_exists(attempt_until) OR attempt_until <= :now) AND NOT contains(attempt_keys, :key)))`,
+      ExpressionAttributeNames: STATE,
+      ExpressionAttributeValues: {
+        ...PENDING,
+        ':key': objectKey,
+        ':keys': new Set([objectKey]),
+        ':until': until,
+        ':now': now,
+      },
+    });
+    if (found === undefined) return 'begun';
+    return found.state === 'pending' ? 'busy' : 'not pending';
+  },
+
+  async endAttempt(ref, objectKey) {
+    const found = await updateIf(ref, {
+      UpdateExpression: 'REMOVE attempt_key, attempt_until',
+      ConditionExpression: '#state = :pending AND attempt_key = :key',
+      ExpressionAttributeNames: STATE,
+      ExpressionAttributeValues: { ...PENDING, ':key': objectKey },
+    });
+    return found?.state === 'settled' && found.attempt_key === objectKey ? 'settled' : 'ended';
+  },
+
+  async *endedAt(shard, time, rows) {
+    const pages = query(shard, {
+      KeyConditionExpression: 'account_id = :partition AND id < :time',
+      // The id of a ticket that ends at `time` has more characters than the time, so it sorts behind it.
+      ExpressionAttributeValues: { ':time': sortableTime(time + 1) },
+      Limit: rows,
+    });
+    for await (const { Items = [] } of pages) {
+      // A renewed ticket ends later than its place says.
+      yield Items.map(toTicket).filter(({ endsAt }) => endsAt <= time);
+    }
+  },
+
+  async *ofAccount(accountId) {
+    const pages = query(shardOf(accountId), {
+      KeyConditionExpression: 'account_id = :partition',
+      ConsistentRead: true,
+    });
+    for await (const { Items = [] } of pages) {
+      yield* Items.map(toTicket).filter((ticket) => ticket.accountId === accountId);
+    }
+  },
+
+  async remove(ref) {
+    const command = new DeleteCommand({
+      ...ticketAt(ref),
+      ConditionExpression: 'attribute_exists(id) AND #state <> :pending',
+      ExpressionAttributeNames: STATE,
+      ExpressionAttributeValues: PENDING,
+    });
+    return (await failedCondition(writeItem(() => dynamoDb.send(command)))) === undefined;
+  },
+};
+
+/** The row of a new ticket. It needs no condition, because its id is new. */
+export function newTicket(ticket: Ticket): TransactWritePut {
+  const { TableName, Key } = ticketAt(ticket);
+  const Item = {
+    ...Key,
+    state: 'pending',
+    name: ticket.name,
+    mime_type: ticket.mimeType,
+    size_bytes: ticket.sizeBytes,
+    ...(ticket.checksumSha256 !== undefined && { checksum_sha256: ticket.checksumSha256 }),
+    ...(ticket.idempotency && { idempotency: claimAttributes(ticket.idempotency) }),
+    ends_at: ticket.endsAt,
+  };
+  return { TableName, Item };
+}
+
+/** The ticket becomes a file. Only the attempt that holds the lease can make this update; its copy is then the object of the file. */
+export function ticketSettles(ref: FileRef, objectKey: string): TransactWriteUpdate {
+  return {
+    ...ticketAt(ref),
+    UpdateExpression: 'SET #state = :settled REMOVE idempotency, attempt_until DELETE attempt_keys :keys',
+    ConditionExpression: '#state = :pending AND attempt_key = :key',
+    ExpressionAttributeNames: STATE,
+    ExpressionAttributeValues: { ...PENDING, ':settled': 'settled', ':key': objectKey, ':keys': new Set([objectKey]) },
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  };
+}
+
+/** The reservation of a ticket ends. It fails when the ticket was renewed since it was read, because its client still uses it. */
+export function ticketIsReleased(ticket: Ticket, state: Ticket['state']): TransactWriteUpdate {
+  return {
+    ...ticketAt(ticket),
+    UpdateExpression: 'SET #state = :state',
+    ConditionExpression: '#state = :pending AND ends_at = :seen',
+    ExpressionAttributeNames: STATE,
+    ExpressionAttributeValues: { ...PENDING, ':state': state, ':seen': ticket.endsAt },
+  };
+}
+
+function ticketAt(ref: FileRef) {
+  const { accountId, id } = ref;
+  const place = `${sortableTime(firstEndOf(id))}#${accountId}#${id}`;
+  return fileAt({ accountId: `${PARTITION}${shardOf(accountId)}`, id: place });
+}
+
+function shardOf(accountId: string): number {
+  return Number.parseInt(accountId.slice(-1), 16);
+}
+
+function query(shard: number, input: Partial<QueryCommandInput>) {
+  return paginateQuery(
+    { client: dynamoDb },
+    {
+      TableName: tableName('files'),
+      ...input,
+      ExpressionAttributeValues: { ...input.ExpressionAttributeValues, ':partition': `${PARTITION}${shard}` },
+    },
+  );
+}
+
+/** @returns undefined when the update was made; else the row as the failed condition found it, empty when there is none. */
+function updateIf(ref: FileRef, input: Omit<UpdateCommandInput, 'TableName' | 'Key'>): Promise<Item | undefined> {
+  const command = new UpdateCommand({ ...ticketAt(ref), ReturnValuesOnConditionCheckFailure: 'ALL_OLD', ...input });
+  return failedCondition(writeItem(() => dynamoDb.send(command)));
+}
+
+function toTicket(item: Item): Ticket {
+  const [, accountId = '', id = ''] = readText(item, 'id').split('#');
+  const checksumSha256 = readOptionalText(item, 'checksum_sha256');
+  const idempotency = readMap(item, 'idempotency');
+  const attemptUntil = readOptionalNumber(item, 'attempt_until');
+  return {
+    accountId,
+    id,
+    state: readText(item, 'state') as Ticket['state'],
+    name: readText(item, 'name'),
+    mimeType: readText(item, 'mime_type'),
+    sizeBytes: readNumber(item, 'size_bytes'),
+    attemptKeys: readSet(item, 'attempt_keys'),
+    endsAt: readNumber(item, 'ends_at'),
+    ...(attemptUntil !== undefined && { attemptUntil }),
+    ...(checksumSha256 !== undefined && { checksumSha256 }),
+    ...(idempotency && { idempotency: toClaim(idempotency) }),
+  };
+}
+
+function claimAttributes({ key, fingerprint, claimedAt }: IdempotencyClaim): Item {
+  return { key, fingerprint, claimed_at: claimedAt };
+}
+
+function toClaim(item: Item): IdempotencyClaim {
+  return {
+    key: readText(item, 'key'),
+    fingerprint: readText(item, 'fingerprint'),
+    claimedAt: readNumber(item, 'claimed_at'),
+  };
+}

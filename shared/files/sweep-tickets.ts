@@ -1,0 +1,94 @@
+import { eachOf } from '../each-of.ts';
+import { describeError, log } from '../log.ts';
+import type { Ticket } from './file.ts';
+import { incomingKey } from './object-key.ts';
+import { TICKET_SHARDS } from './stores.ts';
+import type { SweepingStores } from './work-store.ts';
+
+/** A ticket that ended without a file, one that was cancelled or refused, or what the ticket of a file left behind. */
+type SweptKind = 'ticket' | 'cancelled' | 'leftovers';
+
+interface SweptTickets extends Readonly<Record<SweptKind, number>> {
+  /** Tickets that could not be finished, and shards that could not be read; the next sweep tries them again. */
+  readonly failed: number;
+  /** When the first of the tickets ended, in epoch milliseconds; `now` if there was none. */
+  readonly oldestDueAt: number;
+}
+
+const CONCURRENCY = 8;
+
+/**
+ * Finishes the tickets that have ended: gives the reservations of pending ones back, removes what arrived for them and the copies of
+ * attempts that lost, then their rows.
+ *
+ * It may die at any step, and two may run at the same time: a row is removed last, and each step is harmless when repeated. The next
+ * sweep tries a ticket that fails again.
+ * @param budget.rows  how many rows to read at a time.
+ */
+export async function sweepTickets(
+  stores: SweepingStores,
+  { now, deadlineAt, rows }: { now: number; deadlineAt: number; rows: number },
+): Promise<SweptTickets> {
+  const swept = { ticket: 0, cancelled: 0, leftovers: 0 };
+  let [failed, oldestDueAt] = [0, now];
+  const sweepOrFail = async (ticket: Ticket) => {
+    if (Date.now() >= deadlineAt) return;
+    oldestDueAt = Math.min(oldestDueAt, ticket.endsAt);
+    try {
+      const kind = await sweepTicket(stores, ticket, deadlineAt);
+      if (kind) swept[kind]++;
+    } catch (error) {
+      failed++;
+      log('error', 'ticket not swept; it is tried again', { fileId: ticket.id, ...describeError(error) });
+    }
+  };
+  const shards = Array.from({ length: TICKET_SHARDS }, (_, shard) => shard);
+  await eachOf(shards, CONCURRENCY, async (shard) => {
+    try {
+      for await (const tickets of stores.tickets.endedAt(shard, now, rows)) {
+        await eachOf(tickets, CONCURRENCY, sweepOrFail);
+        if (Date.now() >= deadlineAt) return;
+      }
+    } catch (error) {
+      failed++;
+      log('error', 'tickets not read; the next sweep reads them', { shard, ...describeError(error) });
+    }
+  });
+  return { ...swept, failed, oldestDueAt };
+}
+
+/**
+ * Finishes one ticket: first the books, after which a ticket that was pending cannot become a file any more; then the objects; then
+ * the row. When we die in between, the next sweep continues.
+ * @returns what was done; undefined when the ticket has changed since it was read, or another sweeper has finished it.
+ */
+async function sweepTicket(stores: SweepingStores, ticket: Ticket, deadlineAt: number): Promise<SweptKind | undefined> {
+  if (ticket.state !== 'pending') {
+    const kind = ticket.state === 'settled' ? 'leftovers' : ticket.state === 'ended' ? 'ticket' : 'cancelled';
+    return (await removeTicket(stores, ticket)) ? kind : undefined;
+  }
+  if ((await stores.releases.releaseTicket(ticket, 'ended', { deadlineAt })) === 'changed') return undefined;
+  // An attempt may have begun since the ticket was read, so it is read again, with the key of the copy.
+  const { accountId, id, sizeBytes, attemptKeys } = (await stores.tickets.get(ticket)) ?? ticket;
+  const attempts = attemptKeys.length;
+  // S3 does not report a PUT that failed or never came, so this line is all that an operator finds about it.
+  log('info', 'ticket ended without a file', {
+    account_id: accountId,
+    resource_id: id,
+    expected_bytes: sizeBytes,
+    attempts,
+    detail:
+      attempts > 0 ? 'every attempt to make a file of it failed' : 'no attempt began; usually no PUT has succeeded',
+  });
+  return (await removeTicket(stores, { ...ticket, attemptKeys })) ? 'ticket' : undefined;
+}
+
+/** @returns false when another sweeper has removed it. */
+async function removeTicket({ objects, inventory, tickets }: SweepingStores, ticket: Ticket): Promise<boolean> {
+  const { attemptKeys } = ticket;
+  // This comes before the removal of the objects: otherwise a process that still stores parts could complete an object afterwards.
+  const uploads = await Promise.all(attemptKeys.map((key) => inventory.unfinishedUploads(key)));
+  await Promise.all(uploads.flat().map((upload) => inventory.abort(upload)));
+  await Promise.all([...attemptKeys, incomingKey(ticket)].map((key) => objects.remove(key)));
+  return tickets.remove(ticket);
+}
