@@ -76,8 +76,13 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'Unfinished work ends: the sweeper finishes every row that is past its deadline, and the walk of the bucket removes every object or part that no row refers to, in about two days. No link leads to such an object, and no account is charged for it.',
-    enforcedIn: ['shared/files/sweep.ts', 'shared/files/sweep-deletions.ts', 'shared/files/walk-bucket.ts'],
+      'Unfinished work ends: the sweeper finishes every ticket that has ended and every other row that is past its deadline, and the walk of the bucket removes every object or part that no row refers to, in about two days. No link leads to such an object, and no account is charged for it.',
+    enforcedIn: [
+      'shared/files/sweep.ts',
+      'shared/files/sweep-deletions.ts',
+      'shared/files/sweep-tickets.ts',
+      'shared/files/walk-bucket.ts',
+    ],
     tests: [
       [
         'test/shared/files/sweep.test.ts',

@@ -87,6 +87,18 @@ describe('a sweep', () => {
     await sweepLater(service);
   });
 
+  test('ends a ticket that became a file by one write unit', async () => {
+    const accountId = await newAccount(service);
+    const later = Date.now() + HOUR_MS;
+    // This sweep walks the bucket, so that the next one does not.
+    await sweepAt(service, later);
+    await uploadDirectly(service, accountId, 'hello');
+    const mark = front.meter.mark();
+    expect((await sweepAt(service, later)).swept.leftovers).toBe(1);
+    expect(calls(mark).writeUnits).toBe(1);
+    await expectBalance(service, accountId, { files: 1, bytes: 5 });
+  });
+
   test('does each piece of work once, also when several sweepers run at the same time', async () => {
     const accounts = await Promise.all(Array.from({ length: 6 }, unfinishedAccount));
     const now = Date.now() + HOUR_MS;
@@ -301,6 +313,22 @@ test('a deletion that cannot reach the bucket succeeds for the owner, and the sw
   expect(await statesOf(service, accountId)).toEqual(['deleting']);
   await expect(deleteFile(stores, file, inTime())).rejects.toMatchObject({ code: 'not_found' });
   await sweepLater(service);
+  await expectBalance(service, accountId, { files: 0, bytes: 0 });
+});
+
+test('a shard of tickets that cannot be read does not stop the other work of the sweeper', async () => {
+  const accountId = await newAccount(service);
+  await halfDeleted(accountId);
+  const tickets = {
+    ...stores.tickets,
+    endedAt: (shard: number, time: number, rows: number) => {
+      if (shard === 0) throw new Error('a ticket without a name');
+      return stores.tickets.endedAt(shard, time, rows);
+    },
+  };
+  const now = Date.now() + HOUR_MS;
+  const report = await sweep({ ...stores, tickets }, { now, budget: { rows: 100, deadlineAt: Date.now() + 30_000 } });
+  expect(report).toMatchObject({ failed: 1, swept: { deleted: 1 } });
   await expectBalance(service, accountId, { files: 0, bytes: 0 });
 });
 
