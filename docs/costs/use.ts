@@ -42,7 +42,10 @@ export interface Metered {
 export const METERED_REQUESTS = {
   inline: { what: 'Uploads of 100 KiB, by a form', through: 'app' },
   streaming: { what: 'Uploads of 25 MiB, by a form', through: 'app' },
-  direct: { what: 'Direct uploads of 25 MiB (ticket, PUT, complete)', through: 'app' },
+  direct: {
+    what: 'Direct uploads of 25 MiB (ticket, PUT, complete; the sweeper adds one write unit each)',
+    through: 'app',
+  },
   list: { what: 'Lists (50 of 1,000 files, the first page)', through: 'app' },
   search: { what: 'Searches among 1,000 files', through: 'app' },
   remove: { what: 'Deletions (the sweeper adds at most one write unit each)', through: 'app' },
