@@ -87,7 +87,10 @@ export const ROW_SHAPES: readonly RowShape[] = [
       mime_type: ['S', 'media type'],
       size_bytes: ['N', 'bytes'],
       checksum_sha256: ['S', 'base64; as the client announced it'],
-      ends_at: ['N', 'ms; a PUT of the ticket may arrive until then; later than the key says if the ticket was renewed'],
+      ends_at: [
+        'N',
+        'ms; a PUT of the ticket may arrive until then; later than the key says if the ticket was renewed',
+      ],
       attempt_key: ['S', 'public key of the attempt that holds the lease to complete the ticket, or has settled it'],
       attempt_until: ['N', 'ms when that lease ends'],
       attempt_keys: ['SS', 'public keys of all attempts whose copies are not removed yet'],
