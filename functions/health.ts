@@ -1,8 +1,8 @@
 import type { Health } from '../shared/answers.ts';
 import { probeDatabase } from '../shared/aws/account-store.ts';
 import { cached } from '../shared/aws/cached.ts';
+import { warmUpDatabase } from '../shared/aws/dynamodb.ts';
 import { probeStorage, warmUpStorage } from '../shared/aws/object-store.ts';
-import { warmUpDatabase } from '../shared/aws/warm-up.ts';
 import { required } from '../shared/env.ts';
 import { describeError, log } from '../shared/log.ts';
 import { routeStack } from '../shared/stack/route-stack.ts';

@@ -1,15 +1,17 @@
+import { createSecureContext } from 'node:tls';
 import {
   type AttributeValue,
   ConditionalCheckFailedException,
   DynamoDBClient,
   type DynamoDBClientConfig,
 } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { required } from '../env.ts';
 import { CALL_MS, callSettings } from './call-times.ts';
 import { limitAndTranslate } from './failures.ts';
 import { TABLES, type TableName } from './tables.ts';
+import { answeredInMemory } from './warm-up.ts';
 
 /**
  * The name under which a table was deployed. Call it at use, not at load: then a file may hold stores for
@@ -48,6 +50,33 @@ export const dynamoDbOnce = documentClient({
   // It has the connections of the other, instead of a pool of its own.
   requestHandler: dynamoDb.config.requestHandler,
 });
+
+/**
+ * An item that the stores take for one of theirs, whether they read a key, a file or the window of a rate limit. Its numbers fit into every
+ * window, and the key was used so late that no use is noted.
+ */
+const ANY_ITEM = {
+  ...{ id: { S: 'none' }, account_id: { S: 'none' }, name: { S: 'none' }, created_at: { N: '1' } },
+  ...{ key_prefix: { S: 'none' }, last_used_at: { N: '9000000000000' } },
+  ...{ state: { S: 'ready' }, via: { S: 'form' }, mime_type: { S: 'none' }, object_key: { S: 'none' } },
+  ...{ size_bytes: { N: '1' }, seq: { N: '1' } },
+  ...{ l: { L: [{ N: '1' }] }, u: { L: [{ N: '1' }] }, c: { N: '1' } },
+};
+
+/** Runs work whose reads and updates find the same item ({@link ANY_ITEM}), without a connection. */
+export function withAnyItem<Result>(work: () => Promise<Result>): Promise<Result> {
+  return answeredInMemory(JSON.stringify({ Item: ANY_ITEM, Attributes: ANY_ITEM }), work);
+}
+
+/** Does what the first calls to DynamoDB would do besides waiting, without a connection: it compiles functions, and loads certificates. */
+export async function warmUpDatabase(): Promise<void> {
+  performance.now();
+  createSecureContext();
+  const Key = { id: 'none' };
+  const get = new GetCommand({ TableName: 'none', Key });
+  const update = new UpdateCommand({ TableName: 'none', Key, ExpressionAttributeValues: { ':one': 1, ':flag': true } });
+  await withAnyItem(() => Promise.all([dynamoDb.send(get), dynamoDbOnce.send(update)]));
+}
 
 function documentClient(settings: DynamoDBClientConfig): DynamoDBDocumentClient {
   const client = DynamoDBDocumentClient.from(new DynamoDBClient(settings), {

@@ -26,7 +26,7 @@ import { describeError, log } from '../log.ts';
 import { briefly } from '../time-limit.ts';
 import { CALL_MS, callSettings } from './call-times.ts';
 import { limitAndTranslate } from './failures.ts';
-import { answerInMemory } from './warm-up.ts';
+import { answeredInMemory } from './warm-up.ts';
 
 /**
  * The one S3 client of a function. It adds a checksum only where an operation requires one: by default it adds the CRC32 of an
@@ -146,9 +146,7 @@ export const objectInventory: ObjectInventory = {
 
 /** Does what the first call to S3 would do besides waiting, without a connection, as `warmUpDatabase` does. */
 export async function warmUpStorage(): Promise<void> {
-  const command = new HeadBucketCommand({ Bucket: bucket });
-  answerInMemory(command);
-  await s3.send(command);
+  await answeredInMemory('', () => s3.send(new HeadBucketCommand({ Bucket: bucket })));
 }
 
 /** Asks whether the bucket is there. @throws when the storage does not answer before `signal`. */

@@ -1,39 +1,38 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Agent } from 'node:http';
 import { Duplex } from 'node:stream';
-import { createSecureContext } from 'node:tls';
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { HttpRequest, MiddlewareStack } from '@smithy/types';
-import { dynamoDb, dynamoDbOnce } from './dynamodb.ts';
+
+/** What answers the calls of the current work; undefined when AWS does. */
+const serversInMemory = new AsyncLocalStorage<NodeHttpHandler>();
 
 /**
- * Does the work of the first calls to DynamoDB without a connection: Node compiles functions and loads certificates at their first use.
- * While a function loads, Lambda gives it a whole processor; at its first request, only the share that belongs to its memory.
+ * Runs work whose calls to AWS are answered by a server in memory, without a connection. It is for what a function does while it loads:
+ * Node compiles functions at their first use, and Lambda gives a function a whole processor while it loads, but at its first request only
+ * the share that belongs to its memory. Calls of other work go to AWS.
+ * @param body  the body of every answer. Its status is 200.
  */
-export async function warmUpDatabase(): Promise<void> {
-  performance.now();
-  createSecureContext();
-  const Key = { id: 'none' };
-  const get = new GetCommand({ TableName: 'none', Key });
-  const update = new UpdateCommand({ TableName: 'none', Key, ExpressionAttributeValues: { ':one': 1, ':flag': true } });
-  const item = '{"id":{"S":"none"},"n":{"N":"1"},"l":{"L":[]}}';
-  answerInMemory(get, `{"Item":${item}}`);
-  answerInMemory(update, `{"Attributes":${item}}`);
-  // Twice, because Node does some work only when a function runs again, such as collecting the garbage of the first run.
-  for (let time = 0; time < 2; time++) await Promise.all([dynamoDb.send(get), dynamoDbOnce.send(update)]);
+export function answeredInMemory<Result>(body: string, work: () => Promise<Result>): Promise<Result> {
+  return serversInMemory.run(new NodeHttpHandler({ httpAgent: new AgentInMemory(body) }), work);
 }
 
-/** Makes a server in memory answer a command, without a connection. Other commands are not affected. */
-export function answerInMemory<Input extends object, Output extends object>(
-  { middlewareStack }: { readonly middlewareStack: MiddlewareStack<Input, Output> },
-  body = '',
-): void {
-  const handler = new NodeHttpHandler({ httpAgent: new AgentInMemory(body) });
-  const answer = async ({ request }: { request: unknown }) => {
-    const { response } = await handler.handle(Object.assign(request as HttpRequest, { protocol: 'http:' }) as never);
-    return { response, output: undefined as never };
-  };
-  middlewareStack.add(() => answer as never, { step: 'deserialize', priority: 'low' });
+/** Makes a client take part in {@link answeredInMemory}. */
+export function answerInMemory<Input extends object, Output extends object>({
+  middlewareStack,
+}: {
+  readonly middlewareStack: MiddlewareStack<Input, Output>;
+}): void {
+  middlewareStack.add(
+    (next) => async (args) => {
+      const server = serversInMemory.getStore();
+      if (!server) return next(args);
+      const request = Object.assign(args.request as HttpRequest, { protocol: 'http:' });
+      const { response } = await server.handle(request as never);
+      return { response, output: undefined as never };
+    },
+    { step: 'deserialize', priority: 'low', name: 'answerInMemory' },
+  );
 }
 
 class AgentInMemory extends Agent {

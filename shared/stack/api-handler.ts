@@ -1,14 +1,21 @@
+import middy from '@middy/core';
+import type { Context } from 'aws-lambda';
+import { generateKey } from '../api-keys/key-format.ts';
 import { apiKeyCredentials } from '../aws/api-key-store.ts';
+import { withAnyItem } from '../aws/dynamodb.ts';
 import { appUrl } from '../aws/parameters.ts';
 import { sessionStore } from '../aws/session-store.ts';
 import { ApiError } from '../errors.ts';
 import type { ApiEvent, Caller } from '../http/request.ts';
-import type { ApiResult } from '../http/response.ts';
+import { type ApiResult, ok } from '../http/response.ts';
+import { uuidv7 } from '../ids.ts';
 import { ROUTES, type RouteName } from '../routes.ts';
+import { withinInvocation } from '../time-limit.ts';
 import { authenticate } from './authenticate.ts';
 import { crossSite } from './cross-site.ts';
 import { rateLimit } from './rate-limit.ts';
-import { type ApiFunction, paramOf, type RouteRequest, routeStack } from './route-stack.ts';
+import { type ApiFunction, type Middleware, paramOf, type RouteRequest, routeStack } from './route-stack.ts';
+import { warmUp } from './warm-up.ts';
 
 /** What a handler gets of a request whose caller is known. `Early` is what the route's early reads find. */
 export interface ApiRequest<Early = unknown> extends RouteRequest {
@@ -29,6 +36,9 @@ type EarlyReads<Early> = (request: Pick<ApiRequest, 'event' | 'caller' | 'param'
 type GuardedRouteName = {
   [Name in RouteName]: (typeof ROUTES)[Name]['access'] extends 'public' ? never : Name;
 }[RouteName];
+
+/** A rehearsal takes some milliseconds. */
+const REHEARSAL_MS = 5_000;
 
 const stores = { keys: apiKeyCredentials, sessions: sessionStore, appUrl };
 
@@ -51,10 +61,33 @@ export function apiHandler<Early = unknown>(
     crossSite(), // 403, only for a cookie
     rateLimit(rateClass, (event) => callerOf(event).accountId, beginReads), // 429
   ];
+  if (access === 'key-or-session') warmUp(() => rehearse(checks));
   return routeStack(name, checks, (request) => {
     const { event } = request;
     return handle({ ...request, caller: callerOf(event), early: reads.get(event) as Promise<Early> });
   });
+}
+
+/**
+ * Runs the checks of a route in memory, with the early reads that they begin, for a request with a key. It is done while the function
+ * loads, because Node compiles functions at their first use: without it a first request takes a third more of a processor.
+ */
+async function rehearse(checks: readonly Middleware[]): Promise<void> {
+  const stack = middy<ApiEvent, ApiResult>({ timeoutEarlyInMillis: 0 });
+  for (const check of checks) stack.use(check);
+  const answer = stack.handler(async () => ok({})) as ApiFunction;
+  const event: ApiEvent = {
+    httpMethod: 'GET',
+    path: '/',
+    multiValueHeaders: { Authorization: [`Bearer ${generateKey('test')}`] },
+    multiValueQueryStringParameters: null,
+    pathParameters: { id: uuidv7() },
+    body: null,
+    isBase64Encoded: false,
+    requestContext: { requestId: 'none', identity: { sourceIp: '127.0.0.1' } },
+  };
+  const context = { getRemainingTimeInMillis: () => REHEARSAL_MS } as Context;
+  await withAnyItem(() => withinInvocation(context, () => answer(event, context)));
 }
 
 /** It is asynchronous, so that it rejects even when `readEarly` throws instead of returning a promise. */

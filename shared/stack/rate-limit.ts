@@ -1,7 +1,7 @@
 import type middy from '@middy/core';
 import type { Context } from 'aws-lambda';
+import { warmUpDatabase } from '../aws/dynamodb.ts';
 import { rateLimitStore } from '../aws/rate-limit-store.ts';
-import { warmUpDatabase } from '../aws/warm-up.ts';
 import { limit } from '../env.ts';
 import { ApiError } from '../errors.ts';
 import type { ApiEvent } from '../http/request.ts';
