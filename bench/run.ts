@@ -13,6 +13,8 @@ import { benchUploadForm } from './upload-form.ts';
  * `npm run bench`, or `npm run bench -- <name>…` for some benchmarks: measures what the service needs of memory, AWS and
  * time. Times depend on this machine, where clients, service and engines share the processors.
  *
+ * The script in package.json gives Node the options that `npm start` has.
+ *
  * `--json` prints one object a line: metric, value, unit. `--record` writes `bench/results.json`, and the documents that show it.
  */
 const BENCHMARKS: Readonly<Record<string, () => Promise<Measurement[]>>> = {

@@ -180,6 +180,13 @@ test('npm run try prints nothing for the shell that another program on the port 
   });
 });
 
+test('npm run bench gives Node the options that npm start has, so that it measures the same service', async () => {
+  const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  const options = (script: string) => script.split(' ').filter((word) => word.startsWith('--'));
+  expect(options(scripts.start)).toEqual(['--max-semi-space-size=8']);
+  expect(options(scripts.bench)).toEqual(options(scripts.start));
+});
+
 test('SIGINT ends npm start even while it is starting', async () => {
   const dataDir = await directory();
   const child = launch({ PORT: '0', DATA_DIR: dataDir });
