@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
 import { appendFile, type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Algorithm, createDigest } from './checksums.ts';
@@ -13,6 +14,9 @@ const LENGTH_BYTES = 4;
  * until the file is sealed, so a small file is written by one call. An upload takes about twice this much memory.
  */
 const PIECE_BYTES = 1024 * 1024;
+
+/** To hand less than this to the thread pool takes longer than to write it. */
+const WRITTEN_AT_ONCE_BYTES = 64 * 1024;
 
 /** Content in a file that is not published yet. All but its end is on disk. */
 export interface Draft {
@@ -103,7 +107,9 @@ export async function sealDraft({ path, end }: Draft, record: object): Promise<v
   const json = Buffer.from(JSON.stringify(record));
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32BE(json.length);
-  await appendFile(path, Buffer.concat([...end, json, length]));
+  const bytes = Buffer.concat([...end, json, length]);
+  if (bytes.length < WRITTEN_AT_ONCE_BYTES) appendFileSync(path, bytes);
+  else await appendFile(path, bytes);
 }
 
 export async function discardDraft(draft: Draft): Promise<void> {
