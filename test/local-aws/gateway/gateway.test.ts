@@ -1,11 +1,11 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { readRestApis } from '../../../local-aws/gateway/rest-api.ts';
 import { deploy, lambdaFunction } from '../assembly-fixture.ts';
 import { answerOf, closeGateways, gatewayResponse, gatewayWith, restApi } from './gateway-fixture.ts';
 
-afterEach(closeGateways);
+afterAll(closeGateways);
 
 /** Answers with the event it got. */
 const ECHO = 'exports.handler = async (event) => ({ statusCode: 200, body: JSON.stringify(event) })';
@@ -13,8 +13,20 @@ const ECHO = 'exports.handler = async (event) => ({ statusCode: 200, body: JSON.
 const REPLY = 'exports.handler = async (event) => JSON.parse(event.body)';
 
 const echo = (routes: Record<string, string> = { 'ANY /files/{id}': 'Echo' }, binary: string[] = []) =>
-  gatewayWith(restApi(routes, binary), { Echo: ECHO });
-const reply = () => gatewayWith(restApi({ 'POST /reply': 'Reply' }), { Reply: REPLY });
+  sharedGateway(routes, binary, { Echo: ECHO });
+const reply = () => sharedGateway({ 'POST /reply': 'Reply' }, [], { Reply: REPLY });
+
+const shared = new Map<string, ReturnType<typeof gatewayWith>>();
+
+/** A gateway that all tests with the same arguments use one after the other, because its function takes a while to start. */
+async function sharedGateway(routes: Record<string, string>, binary: string[], code: Record<string, string>) {
+  const key = JSON.stringify([routes, binary, code]);
+  const started = shared.get(key) ?? gatewayWith(restApi(routes, binary), code);
+  shared.set(key, started);
+  const gateway = await started;
+  gateway.failures.length = 0;
+  return gateway;
+}
 
 describe('the event that the gateway sends to a function', () => {
   test('has all fields of format 1.0', async () => {
