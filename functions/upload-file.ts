@@ -9,13 +9,13 @@ import { ticketStore } from '../shared/aws/ticket-store.ts';
 import { limit, required } from '../shared/env.ts';
 import { createTicket, parseTicketRequest } from '../shared/files/create-ticket.ts';
 import { toFileRecord } from '../shared/files/file-record.ts';
-import { readStanding } from '../shared/files/stage-upload.ts';
+import { readAccountAndRecord } from '../shared/files/stage-upload.ts';
 import { idempotencyKey, isJson, jsonBody } from '../shared/http/request.ts';
 import { type ApiResult, accepted, created, replayedHeader } from '../shared/http/response.ts';
 import { apiHandler } from '../shared/stack/api-handler.ts';
 import {
   accountLimits,
-  readStandingOfForm,
+  readBeforeForm,
   receiveUpload,
   type UploadFileRequest,
 } from '../shared/stack/receive-upload.ts';
@@ -41,7 +41,7 @@ const cdnUrl = required('CDN_URL');
 export const handler = apiHandler(
   'uploadFile',
   (request: UploadFileRequest) => (isJson(request.event) ? issueTicket(request) : receiveUpload(request)),
-  (request) => (isJson(request.event) ? readStanding(stores, request.caller) : readStandingOfForm(request)),
+  (request) => (isJson(request.event) ? readAccountAndRecord(stores, request.caller) : readBeforeForm(request)),
 );
 
 async function issueTicket({ event, caller, deadlineAt, early }: UploadFileRequest): Promise<ApiResult> {
@@ -50,7 +50,7 @@ async function issueTicket({ event, caller, deadlineAt, early }: UploadFileReque
     request: parseTicketRequest(jsonBody(event), maxBytes),
     limits: accountLimits,
     idempotencyKey: idempotencyKey(event),
-    standing: early,
+    early,
     deadlineAt,
   });
   if (answer.kind === 'file') {

@@ -19,7 +19,7 @@ import { describeError, log } from '../../shared/log.ts';
 import { measure } from '../../shared/metrics.ts';
 import { clientSubject } from '../../shared/rate-limit/client-subject.ts';
 import { apiHandler } from '../../shared/stack/api-handler.ts';
-import { readStandingOfForm, receiveUpload, type UploadFileRequest } from '../../shared/stack/receive-upload.ts';
+import { readBeforeForm, receiveUpload, type UploadFileRequest } from '../../shared/stack/receive-upload.ts';
 import { isFromOurEdge } from '../../shared/stack/viewer.ts';
 import { warmUp } from '../../shared/stack/warm-up.ts';
 import { handler as unknownRoute } from '../unknown-route.ts';
@@ -54,7 +54,7 @@ const places = new Places(Number(required('STREAMING_PLACES')), (mostTaken) =>
   measure({}, { StreamingPlaces: mostTaken }),
 );
 
-const uploadFile = apiHandler('uploadFile', uploadInSlot, readStandingOfForm);
+const uploadFile = apiHandler('uploadFile', uploadInSlot, readBeforeForm);
 
 const server = createServer(
   { requestTimeout: 0, headersTimeout: 20_000, keepAliveTimeout: 65_000 },

@@ -13,13 +13,13 @@ import { fileAt, leafId, workShard } from './file-items.ts';
 
 export interface BookEntry {
   readonly accountId: string;
-  /** Is added to the usage; may be negative or zero. */
+  /** The number of bytes to add to the usage; may be negative or zero. */
   readonly bytes: number;
-  /** A file that joins the listing. */
-  readonly joins?: Place;
-  /** The seq of a file that leaves the listing. */
-  readonly leaves?: number;
-  /** Present when the entry adds a file, or a ticket that may become one: the account must have fewer files than this. */
+  /** Present when a file is added to the listing: its place. */
+  readonly adds?: Place;
+  /** Present when a file is removed from the listing: its seq. */
+  readonly removes?: number;
+  /** Present when a file is added, or a ticket that may become one: the account must have fewer files than this. */
   readonly fileCountLimit?: number;
   /** Present when bytes were sent: they must fit into the account's limits, and count for the day. */
   readonly charge?: Charge;
@@ -49,14 +49,14 @@ interface Clause {
  * The update of the account's row. Each update raises `books_revision`, by which an audit notices that the books have changed while it
  * read. The counts alone would not show it: one file may have been added, and another deleted.
  *
- * The condition fails when the account is gone, when a limit would be exceeded, and when the account has changed since the caller read
- * it. For an additional file it also fails when the account is suspended.
+ * The condition fails when the account is gone, when a limit would be exceeded, and when the account has changed since the caller
+ * read it. When the entry has a `fileCountLimit`, it also fails when the account is suspended or being deleted.
  */
 export function accountUpdate({
   accountId,
   bytes,
-  joins,
-  leaves,
+  adds,
+  removes,
   fileCountLimit,
   charge,
 }: BookEntry): TransactWriteUpdate {
@@ -67,8 +67,8 @@ export function accountUpdate({
     },
     { set: 'storage_used_bytes = storage_used_bytes + :bytes', values: { ':bytes': bytes } },
     fileCountLimit === undefined ? { when: 'attribute_exists(id)' } : withinFileCount(fileCountLimit),
-    ...(joins ? [joined(joins)] : []),
-    ...(leaves === undefined ? [] : [left(leaves)]),
+    ...(adds ? [fileAdded(adds)] : []),
+    ...(removes === undefined ? [] : [fileRemoved(removes)]),
     ...(charge ? [withinStorage(bytes, charge), withinDay(bytes, charge)] : []),
   ];
   const names = Object.assign({}, ...clauses.map((clause) => clause.names));
@@ -86,8 +86,8 @@ function withinFileCount(limit: number): Clause {
   return { when: `${ACCOUNT_IS_OPEN} AND file_count < :maxFiles`, values: { ':maxFiles': limit } };
 }
 
-/** Because of the condition, each seq is given to exactly one file, and `created_at` never decreases along the seqs. */
-function joined({ seq, createdAt, fence }: Place): Clause {
+/** The condition makes sure that each seq is given to exactly one file, and that `created_at` never decreases along the seqs. */
+function fileAdded({ seq, createdAt, fence }: Place): Clause {
   return {
     set: 'file_count = file_count + :one, next_seq = next_seq + :one, last_file_at = :createdAt',
     when: 'next_seq = :seq AND fence = :fence',
@@ -95,7 +95,7 @@ function joined({ seq, createdAt, fence }: Place): Clause {
   };
 }
 
-function left(seq: number): Clause {
+function fileRemoved(seq: number): Clause {
   return {
     set: 'file_count = file_count - :one, removed.#group = if_not_exists(removed.#group, :zero) + :one',
     names: { '#group': String(groupOf(seq)) },
@@ -119,7 +119,8 @@ function withinStorage(bytes: number, { limits, known }: Charge): Clause {
 function withinDay(bytes: number, { limits, known, now }: Charge): Clause {
   const today = { ':today': dayOf(now) };
   const room = uploadBytesPerDayOf(known, limits) - bytes;
-  // If the upload is larger than the limit of a day, it must not begin the day: then the other condition is used, which fails.
+  // An upload that is larger than the limit of a day must not begin the day. For it, the second condition is used, which always
+  // fails.
   const begins = (known.sent === undefined || known.sent.day < dayOf(now)) && room >= 0;
   return begins
     ? {
@@ -134,7 +135,7 @@ function withinDay(bytes: number, { limits, known, now }: Charge): Clause {
       };
 }
 
-/** How long a deletion leaves the name of its file in the seal of the leaf: one seal is written for the deletions of a day. */
+/** How long the name of a deleted file stays in the seal of its leaf: one seal is written for the deletions of a day. */
 const SEAL_WAITS_MS = 24 * 3_600_000;
 
 /**

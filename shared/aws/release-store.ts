@@ -12,7 +12,7 @@ export const releaseStore: ReleaseStore = {
     const failed = await transactOnBooks(
       {
         row: left ? { Update: leavesObject(file, left.dueAt) } : { Delete: { ...fileAt(file), ...IS_READY } },
-        account: { Update: accountUpdate({ accountId: file.accountId, bytes: -file.sizeBytes, leaves: file.seq }) },
+        account: { Update: accountUpdate({ accountId: file.accountId, bytes: -file.sizeBytes, removes: file.seq }) },
         leaf: { Update: leafUpdate(file.accountId, file.seq, now) },
       },
       deadline,

@@ -33,7 +33,7 @@ export const settlementStore: SettlementStore = {
           Update: accountUpdate({
             accountId,
             bytes,
-            joins: place,
+            adds: place,
             fileCountLimit,
             charge: { limits, known: account, now: place.createdAt },
           }),
@@ -82,7 +82,7 @@ export const settlementStore: SettlementStore = {
       items: (settled, place) => ({
         ticket: { Update: ticketSettles(ticket, file.objectKey) },
         row: { Put: newFile(settled, 'ticket', place.seq) },
-        account: { Update: accountUpdate({ accountId, bytes: 0, joins: place, fileCountLimit }) },
+        account: { Update: accountUpdate({ accountId, bytes: 0, adds: place, fileCountLimit }) },
         ...(claim && isKeyOurs && { record: { Put: claimForFile(claim, settled) } }),
       }),
       outcomeOf(failed) {

@@ -11,7 +11,7 @@ import { checkFingerprint, fingerprint } from './idempotency.ts';
 import { mediaType } from './media-type.ts';
 import { incomingKey } from './object-key.ts';
 import type { SignedPut, SignUpload } from './object-store.ts';
-import type { Standing } from './stage-upload.ts';
+import type { AccountAndRecord } from './stage-upload.ts';
 import type { IdempotencyStore, NewClaim, ReleaseStore, SettlementStore, TicketStore } from './stores.ts';
 
 interface TicketStores {
@@ -37,8 +37,8 @@ export interface TicketInput extends Deadline {
   readonly request: TicketRequest;
   readonly limits: AccountLimits;
   readonly idempotencyKey?: string | undefined;
-  /** The account, if a read of it has begun already. */
-  readonly standing?: Promise<Pick<Standing, 'account'>>;
+  /** The early read of the account, if it has begun already. */
+  readonly early?: Promise<Pick<AccountAndRecord, 'account'>>;
 }
 
 /** A ticket for its client. */
@@ -90,7 +90,8 @@ const TRIES = 3;
 
 /**
  * Reserves the size of a file, and signs the URL for its PUT. One transaction writes the reservation, the row and the idempotency
- * record. If we die after it, the client does not get the ticket, and the sweeper gives the reservation back when the ticket ends.
+ * record. If we die after that transaction, the client does not get the ticket, and the sweeper gives the reservation back when the
+ * ticket ends.
  * @throws ApiError `storage_limit_exceeded`, `rate_limit_exceeded` for the bytes of the day, `idempotency_conflict`,
  *   `service_unavailable`.
  */
@@ -101,8 +102,9 @@ export async function createTicket(
 ): Promise<TicketAnswer> {
   for (let tries = 0; tries < TRIES; tries++) {
     checkDeadline(input);
-    // Read the account before the record: then, if the usage includes an earlier attempt with this key, its record is found as well.
-    const known = tries === 0 ? await input.standing : undefined;
+    // The account is read before the record. So if the account includes an earlier request with this key, the record of that
+    // request is found as well.
+    const known = tries === 0 ? await input.early : undefined;
     const account = known?.account ?? (await getAccount(stores.accounts, input.accountId));
     const { answer, claim } = await useKey(stores, input, clock());
     if (answer) return answer;
@@ -136,7 +138,7 @@ async function useKey(
   if (earlier.file) return { answer: { kind: 'file', file: earlier.file, isReplay: true } };
   const ticket = await renewTicket(stores, { accountId, id: earlier.fileId }, now);
   if (ticket) return { answer: { kind: 'ticket', ticket, isReplay: true } };
-  // Cancelled or expired: the first attempt failed, so this one may take its place.
+  // The earlier ticket was cancelled or has ended, so the new ticket may take its place in the record.
   return { claim: { ...claim, replacesTicket: earlier.fileId } };
 }
 

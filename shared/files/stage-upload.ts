@@ -41,14 +41,14 @@ export interface UploadRequest {
   readonly maxBytes: number;
   readonly limits: AccountLimits;
   readonly idempotencyKey?: string | undefined;
-  /** What {@link readStanding} finds for the same account and key, if it was called already. */
-  readonly standing?: Promise<Standing>;
+  /** The result of {@link readAccountAndRecord} for the same account and key, if that was called already. */
+  readonly early?: Promise<AccountAndRecord>;
 }
 
-/** What an upload reads before it begins. */
-export interface Standing {
+/** What an upload reads first: its account, and the record of its `Idempotency-Key`. */
+export interface AccountAndRecord {
   readonly account: Account;
-  /** The record of the `Idempotency-Key`, if it was used before. */
+  /** Present when the `Idempotency-Key` was used before. */
   readonly earlier?: IdempotencyRecord | undefined;
 }
 
@@ -63,15 +63,16 @@ export type StagedUpload =
   | { readonly kind: 'replay'; readonly file: StoredFile };
 
 /**
- * Reads the account and the record of the `Idempotency-Key` at the same time. So the usage may include a file of an earlier
- * request with the same key, whose record is not found: before an upload with a key is refused, the record is read again.
+ * Reads the account and the record of the `Idempotency-Key` at the same time. So the account may already include a file of an
+ * earlier request with the same key, while the record of that request is not found. For this reason the record is read again before
+ * an upload with a key is refused.
  * @throws ApiError `unauthorized` when the account is gone.
  */
-export async function readStanding(
+export async function readAccountAndRecord(
   stores: Pick<StagingStores, 'accounts' | 'idempotency'>,
   { accountId, idempotencyKey }: Pick<UploadRequest, 'accountId' | 'idempotencyKey'>,
   clock: () => number = Date.now,
-): Promise<Standing> {
+): Promise<AccountAndRecord> {
   const [account, earlier] = await Promise.all([
     getAccount(stores.accounts, accountId),
     idempotencyKey === undefined ? undefined : stores.idempotency.get(accountId, idempotencyKey, clock()),
@@ -83,10 +84,10 @@ export async function readStanding(
  * Reads the content of one file to its end and stores it. After that {@link settleUpload} makes it a file; or
  * {@link discardUpload} removes it, when the rest of the request turns out to be bad.
  *
- * Content that cannot fit is refused before it is read, as far as its length is known then, and again when the first part is
- * full. Nothing is written before the first part is full or the content has ended, so most bad requests leave nothing to
- * remove. Only the object is written. If we die after that, or the storage reports a failure but stores the object, bytes are left to
- * which no link leads and for which no account is charged. The walk of the bucket removes them (decision 0024).
+ * Content that cannot fit is refused before it is read, as far as its length is known then, and again when the first part is full.
+ * Nothing is written before the first part is full or the content has ended, so most bad requests leave nothing to remove. Only the
+ * object is written. If we die after that, or the storage reports a failure but stores the object, an object is left. No link leads
+ * to it, and no account is charged for it. The walk of the bucket removes it (decision 0024).
  * @throws ApiError `file_too_large`; `storage_limit_exceeded`, or `rate_limit_exceeded` for the bytes of the day, when it
  *   cannot fit; `idempotency_conflict`; and every error of the content.
  */
@@ -96,7 +97,7 @@ export async function stageUpload(
   clock: () => number = Date.now,
 ): Promise<StagedUpload> {
   const { idempotencyKey, limits } = request;
-  const { account, earlier } = await (request.standing ?? readStanding(stores, request, clock));
+  const { account, earlier } = await (request.early ?? readAccountAndRecord(stores, request, clock));
   const content = new MeasuredContent(request.content, {
     maxBytes: request.maxBytes,
     isHashed: idempotencyKey !== undefined,
@@ -149,7 +150,7 @@ async function expectRoom(
   throw refusalError(refusal, now, factsOf(account, request.limits, { bytes, now }));
 }
 
-/** Reads the whole content, because only its hash shows whether it is the content that the key stands for. */
+/** Reads the whole content, because only its hash shows whether it is the content for which the key was used. */
 async function replayOf(
   earlier: IdempotencyRecord,
   { request, account, content, parts, clock }: Arriving,

@@ -7,7 +7,13 @@ import { limit, required } from '../env.ts';
 import { ApiError } from '../errors.ts';
 import { toFileRecord } from '../files/file-record.ts';
 import { countedSettlements, settleUpload } from '../files/settle-upload.ts';
-import { discardUpload, readStanding, type StagedUpload, type Standing, stageUpload } from '../files/stage-upload.ts';
+import {
+  type AccountAndRecord,
+  discardUpload,
+  readAccountAndRecord,
+  type StagedUpload,
+  stageUpload,
+} from '../files/stage-upload.ts';
 import { type ApiEvent, bodyStream, header, idempotencyKey } from '../http/request.ts';
 import { type ApiResult, created, replayedHeader } from '../http/response.ts';
 import { MULTIPART_FRAMING_MAX_BYTES } from '../limits.ts';
@@ -32,12 +38,15 @@ export const accountLimits: AccountLimits = {
   uploadBytesPerDay: limit('UPLOAD_BYTES_PER_DAY'),
 };
 
-/** A request for an upload, and what its early reads find. */
-export type UploadFileRequest = ApiRequest<Standing>;
+/** A request for an upload, with the result of its early reads. */
+export type UploadFileRequest = ApiRequest<AccountAndRecord>;
 
 /** The early reads of {@link receiveUpload}. */
-export async function readStandingOfForm({ event, caller }: Pick<ApiRequest, 'event' | 'caller'>): Promise<Standing> {
-  return readStanding(stores, { accountId: caller.accountId, idempotencyKey: idempotencyKey(event) });
+export async function readBeforeForm({
+  event,
+  caller,
+}: Pick<ApiRequest, 'event' | 'caller'>): Promise<AccountAndRecord> {
+  return readAccountAndRecord(stores, { accountId: caller.accountId, idempotencyKey: idempotencyKey(event) });
 }
 
 /**
@@ -80,7 +89,7 @@ async function storeUpload({ event, caller, early }: UploadFileRequest): Promise
         maxBytes,
         limits: accountLimits,
         idempotencyKey: key,
-        standing: early,
+        early,
       }),
     discard: async (upload) => {
       if (upload.kind === 'stored') await discardUpload(stores, upload.file);

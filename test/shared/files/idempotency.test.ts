@@ -63,7 +63,7 @@ describe('an upload with a used key', () => {
       const { file } = await upload(service, owner, 'hello', { ...key, ...full });
       const account = await stores.accounts.get(owner);
       if (!account) throw new Error('the account is gone');
-      const late = { ...full, leastBytes, standing: Promise.resolve({ account }) };
+      const late = { ...full, leastBytes, early: Promise.resolve({ account }) };
       expect(await upload(service, owner, 'hello', { ...key, ...late })).toEqual({ file, isReplay: true });
       await expect(upload(service, owner, 'other', { ...key, ...late })).rejects.toMatchObject(conflict);
       const noRoom = { code: 'storage_limit_exceeded' };
