@@ -121,7 +121,7 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'service_unavailable';
 }
 
-/** The error that a client is told of for anything that was thrown: `internal_error` unless it is an {@link ApiError}. */
+/** Turns anything that was thrown into the error for the client: `internal_error` unless it is an {@link ApiError}. */
 export function asApiError(thrown: unknown): ApiError {
   return thrown instanceof ApiError ? thrown : new ApiError('internal_error', { cause: thrown });
 }

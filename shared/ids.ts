@@ -32,7 +32,7 @@ export function toBase62(value: number, width: number): string {
  * An id whose text sorts by the time it was made, in milliseconds. 74 bits are random, or 54 if it carries a number: it is unique,
  * but no secret. Source: RFC 9562, section 5.7.
  * @param now  epoch milliseconds.
- * @param carried  a number of 20 bits, to be read by {@link numberOfUuid}; absent: these bits are random as well.
+ * @param carried  a number of 20 bits, to be read by {@link numberOfUuid}. Without it, these bits are random as well.
  */
 export function uuidv7(now: number = Date.now(), carried?: number): string {
   const bytes = randomBytes(16);

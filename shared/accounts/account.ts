@@ -23,7 +23,7 @@ export interface Account {
   readonly fence: number;
   /** Bytes sent on the last UTC day on which any were sent (`day`: days since 1970); absent before the first. */
   readonly sent?: { readonly day: number; readonly bytes: number };
-  /** The storage limit that the operator set for this account, in bytes; absent: the default. */
+  /** The storage limit that the operator set for this account, in bytes. When it is absent, the default holds. */
   readonly storageLimitBytes?: number;
   /** True when the operator suspended the account: its keys and sessions are refused. */
   readonly isSuspended: boolean;

@@ -60,7 +60,7 @@ export interface RecordedBooks extends Books {
 /** What is recorded for searches (see `shared/files/sealed-names.ts`). */
 export interface Sealing {
   readonly seals: ReadonlyMap<number, Seal>;
-  /** The leaves that are work for the sweeper. */
+  /** The leaves whose seals the sweeper has yet to write. */
   readonly unfinished: ReadonlySet<number>;
 }
 

@@ -136,8 +136,8 @@ function compareListing(listed: readonly ListedFile[], ready: readonly ReadyFile
 }
 
 /**
- * Every full leaf that has files has a seal with their names, and no other names; a leaf that is not full has none. While a leaf
- * is work for the sweeper, its seal may be missing, or have the names of deleted files as well.
+ * Every full leaf that has files has a seal with their names, and no other names; a leaf that is not full has none. Until the
+ * sweeper has written a seal, it may be missing, or have the names of deleted files as well.
  */
 function compareSeals({ seals, unfinished }: Sealing, ready: readonly ReadyFile[], nextSeq: number): Difference[] {
   const files = Map.groupBy(ready, ({ seq }) => leafOf(seq));

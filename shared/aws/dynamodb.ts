@@ -52,8 +52,8 @@ export const dynamoDbOnce = documentClient({
 });
 
 /**
- * An item that the stores take for one of theirs, whether they read a key, a file or the window of a rate limit. Its numbers fit into every
- * window, and the key was used so late that no use is noted.
+ * An item that every store can read as one of its own: as a key, as a file, or as the window of a rate limit. A request that finds
+ * it is within every rate limit. As a key it was last used so late that no further use is noted.
  */
 const ANY_ITEM = {
   ...{ id: { S: 'none' }, account_id: { S: 'none' }, name: { S: 'none' }, created_at: { N: '1' } },
@@ -68,7 +68,10 @@ export function withAnyItem<Result>(work: () => Promise<Result>): Promise<Result
   return answeredInMemory(JSON.stringify({ Item: ANY_ITEM, Attributes: ANY_ITEM }), work);
 }
 
-/** Does what the first calls to DynamoDB would do besides waiting, without a connection: it compiles functions, and loads certificates. */
+/**
+ * Makes calls that are answered without a connection. So Node compiles the functions of the client and loads certificates now,
+ * not at the first call to DynamoDB.
+ */
 export async function warmUpDatabase(): Promise<void> {
   performance.now();
   createSecureContext();

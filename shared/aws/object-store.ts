@@ -144,7 +144,10 @@ export const objectInventory: ObjectInventory = {
   },
 };
 
-/** Does what the first call to S3 would do besides waiting, without a connection, as `warmUpDatabase` does. */
+/**
+ * Makes a call that is answered without a connection, so that Node compiles the functions of the client now, not at the first
+ * call to S3.
+ */
 export async function warmUpStorage(): Promise<void> {
   await answeredInMemory('', () => s3.send(new HeadBucketCommand({ Bucket: bucket })));
 }

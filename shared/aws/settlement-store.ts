@@ -122,7 +122,7 @@ export const settlementStore: SettlementStore = {
   },
 };
 
-/** The row of a file. It must not be there yet: else an earlier attempt has made the file. */
+/** The row of a file. The write fails if the row exists, because then an earlier attempt has made the file. */
 function newFile(file: StoredFile, via: Via, seq: number): TransactWritePut {
   const { TableName, Key } = fileAt(file);
   return {
@@ -147,18 +147,18 @@ interface Joining<Known, Outcome> {
   items(file: StoredFile, place: Place, known: Known): NamedItems;
   /** What failed conditions mean; undefined when the account has changed, so that the next attempt may succeed. */
   outcomeOf(failed: FailedItems, place: Place): Outcome | undefined;
-  /** See {@link SettlementStore.giveUp}. Absent for a ticket: ending its attempt has the same effect. */
+  /** See {@link SettlementStore.giveUp}. A ticket has none, because ending its attempt has the same effect. */
   giveUp?(): Promise<StoredFile | undefined>;
 }
 
 /**
  * Gives a file the next place in its account's listing. The first attempt uses the account as it was read. It fails if another file
- * was settled meanwhile; each further attempt waits for a turn and reads the account again (decision 0024). While other uploads of the
- * account are under way, the first attempt does so as well (decision 0034).
- * The transaction of the last file of a leaf also makes the sweeper write the seal of the leaf.
+ * was settled meanwhile; each further attempt waits for a turn and reads the account again (decision 0024). While other uploads of
+ * the account are under way, the first attempt also waits for a turn (decision 0034). The transaction of the last file of a leaf
+ * also makes the sweeper write the seal of the leaf.
  *
- * When it throws or returns no file, an attempt that is still under way may make the file later. With `giveUp`, that is
- * possible only after it has thrown.
+ * When this function throws or returns no file, an attempt that is still under way may make the file later. With `giveUp`, that is
+ * possible only when this function has thrown.
  */
 async function joinListing<Known extends ListingEnd, Outcome>(
   unsettled: UnsettledFile,

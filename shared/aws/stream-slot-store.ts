@@ -12,7 +12,7 @@ import { dynamoDb, epochSeconds, failedCondition, readNumbers, tableName } from 
  * end by themselves, and the next upload that finds the row full removes them.
  */
 
-/** An idle row stays this much longer than its last lease was renewed; then TTL removes it. */
+/** DynamoDB's TTL removes a row this long after a lease in it was last taken or renewed. */
 const IDLE_MS = 3_600_000;
 
 export interface StreamSlot {

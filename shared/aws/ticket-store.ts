@@ -58,8 +58,8 @@ export const ticketStore: TicketStore = {
   async beginAttempt(ref, { objectKey, until }, now) {
     const found = await updateIf(ref, {
       UpdateExpression: 'SET attempt_key = :key, attempt_until = :until ADD attempt_keys :keys',
-      // A write that is repeated because its answer was lost finds its own lease. A write that arrives after its attempt has
-      // ended finds only its key, and fails.
+      // A write that is repeated because its answer was lost finds its own lease, and succeeds. A write that arrives after its
+      // attempt has ended finds its key only in `attempt_keys`, and fails.
       ConditionExpression: `#state = :pending AND (attempt_key = :key
         OR ((attribute_not_exists(attempt_until) OR attempt_until <= :now) AND NOT contains(attempt_keys, :key)))`,
       ExpressionAttributeNames: STATE,
@@ -88,12 +88,13 @@ export const ticketStore: TicketStore = {
   async *endedAt(shard, time, rows) {
     const pages = query(shard, {
       KeyConditionExpression: 'account_id = :partition AND id < :time',
-      // The id of a ticket that ends at `time` has more characters than the time, so it sorts behind it.
+      // An id begins with the time of the end and has more characters, so the ids of tickets that end at `time + 1` sort after
+      // `:time`.
       ExpressionAttributeValues: { ':time': sortableTime(time + 1) },
       Limit: rows,
     });
     for await (const { Items = [] } of pages) {
-      // A renewed ticket ends later than its place says.
+      // A renewed ticket ends later than its key says.
       yield Items.map(toTicket).filter(({ endsAt }) => endsAt <= time);
     }
   },
@@ -135,7 +136,10 @@ export function newTicket(ticket: Ticket): TransactWritePut {
   return { TableName, Item };
 }
 
-/** The ticket becomes a file. Only the attempt that holds the lease can make this update; its copy is then the object of the file. */
+/**
+ * The update by which a ticket becomes a file. It succeeds only for the attempt that holds the lease, whose copy becomes the
+ * object of the file.
+ */
 export function ticketSettles(ref: FileRef, objectKey: string): TransactWriteUpdate {
   return {
     ...ticketAt(ref),
@@ -147,7 +151,10 @@ export function ticketSettles(ref: FileRef, objectKey: string): TransactWriteUpd
   };
 }
 
-/** The reservation of a ticket ends. It fails when the ticket was renewed since it was read, because its client still uses it. */
+/**
+ * The update that ends the reservation of a ticket. It fails when the ticket was renewed since it was read, because its client
+ * still uses it.
+ */
 export function ticketIsReleased(ticket: Ticket, state: Ticket['state']): TransactWriteUpdate {
   return {
     ...ticketAt(ticket),
@@ -160,8 +167,8 @@ export function ticketIsReleased(ticket: Ticket, state: Ticket['state']): Transa
 
 function ticketAt(ref: FileRef) {
   const { accountId, id } = ref;
-  const place = `${sortableTime(firstEndOf(id))}#${accountId}#${id}`;
-  return fileAt({ accountId: `${PARTITION}${shardOf(accountId)}`, id: place });
+  const sortKey = `${sortableTime(firstEndOf(id))}#${accountId}#${id}`;
+  return fileAt({ accountId: `${PARTITION}${shardOf(accountId)}`, id: sortKey });
 }
 
 function shardOf(accountId: string): number {

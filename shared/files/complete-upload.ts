@@ -21,9 +21,12 @@ interface CompletingStores {
   readonly tickets: TicketStore;
 }
 
-/** An attempt may go on for this long after its deadline. */
+/**
+ * How much longer than the deadline of an attempt its lease lasts, because the attempt may go on for some time after its
+ * deadline.
+ */
 const LEASE_MARGIN_MS = WORK_AFTER_DEADLINE_MS + 1_000;
-/** What an attempt needs besides the time of its copy. */
+/** The time that an attempt needs besides that of its copy. */
 const PATIENCE_MS = 3_000;
 const FIRST_WAIT_MS = 150;
 const LONGEST_WAIT_MS = 2_000;
@@ -44,9 +47,9 @@ interface Completing extends Deadline {
  * under a lease on the ticket, and the others wait for its file. After a failure the ticket is still pending, so the next attempt
  * can succeed until the ticket ends.
  *
- * Each attempt copies to its own public key, which it writes to the row of the ticket first. So the sweeper finds the copies of attempts that died,
- * or that finished after their lease had ended; no link leads to such copies. The bytes that arrived stay in `incoming/` until the
- * ticket ends (see `file.ts`).
+ * Each attempt copies to a public key of its own, and writes this key to the row of the ticket first. So the sweeper finds the
+ * copies of attempts that died, or that finished after their lease had ended; no link leads to such copies. The bytes that arrived
+ * stay in `incoming/` until the ticket ends (see `file.ts`).
  * @returns the file, even if it was ready already.
  * @throws ApiError `not_found`; `upload_incomplete`; `storage_limit_exceeded` when the account has the maximum number of files
  *   (then the ticket is `refused`, and this is the answer until its end); `service_unavailable`, for example when another
@@ -166,7 +169,7 @@ const noRoomForFile = ({ fileCountLimit }: Pick<Completing, 'fileCountLimit'>) =
 /**
  * Gives the lease back, so that the next attempt does not have to wait until it ends, then removes the copy. If this fails or we
  * die, the lease ends by itself, and the sweeper removes the copy when the ticket ends.
- * @returns the file when only the answer of the settlement was lost.
+ * @returns the file when the settlement has succeeded after all, and only its answer was lost.
  */
 async function endAttempt(stores: CompletingStores, ref: FileRef, objectKey: string): Promise<StoredFile | undefined> {
   try {

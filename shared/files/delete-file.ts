@@ -62,7 +62,7 @@ export async function deleteFile(
     }
     const ticket = row ? undefined : await findTicket(stores, ref);
     if (ticket?.state === 'settled' && !wasSettled) {
-      // The file has been made since we looked for it, or is deleted already: the next try tells.
+      // The file was made after we looked for it, or is deleted already. The next try finds out which.
       wasSettled = true;
       continue;
     }

@@ -5,12 +5,12 @@ import type { FileRef } from './file.ts';
  * process died is finished (decision 0032).
  */
 
-/** Files of one account whose deletion began within {@link NOTE_MS}: all of them, unless there were many. */
+/** The files of one account whose deletion began within {@link NOTE_MS}, or some of them if there were many. */
 export interface DeletionNote {
   /** The id of the note's row. */
   readonly id: string;
   readonly accountId: string;
-  /** When the {@link NOTE_MS} of the note began, in epoch milliseconds. */
+  /** The beginning of the time that the note covers ({@link NOTE_MS}), in epoch milliseconds. */
   readonly begunAt: number;
   readonly fileIds: readonly string[];
 }

@@ -13,11 +13,11 @@ export interface PageRequest {
   /** From 1. */
   readonly page: number;
   readonly limit: number;
-  /** A part of the name. All files when absent or empty. */
+  /** A part of the name. When it is absent or empty, all files are listed. */
   readonly search?: string | undefined;
 }
 
-/** What the first reads of a listing have found. They need the result of no other read. */
+/** The results of the first reads of a listing, which do not depend on other reads. */
 export interface ListingStart {
   readonly account: Account;
   /** The newest files; absent unless the request is for the first page. */

@@ -80,7 +80,7 @@ export const givenBits = (nextSeq: number, leaf: number): bigint =>
 /**
  * The number of removed files of each group that has any.
  * @param removed the map in the account's row: an entry is the number of deleted files of its group. An entry of n times the size
- *   of a group stands for n groups from there on, whose files are all deleted.
+ *   of a group stands for n adjacent groups, beginning with its own, whose files are all deleted.
  */
 export function removedByGroup(removed: ReadonlyMap<number, number>): Map<number, number> {
   const byGroup = new Map<number, number>();

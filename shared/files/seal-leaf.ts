@@ -29,14 +29,17 @@ export interface SealStore {
   removed(accountId: string, leaves: LeafRange): Promise<ReadonlyMap<number, bigint>>;
 
   /**
-   * Writes the seal of a leaf, and ends its work, in one transaction. Does neither when a file of the leaf was deleted since the
-   * lease was taken, when the lease has passed to another sweeper, or when the rows of the leaves were removed with the account.
-   * So no name comes back, however late this write arrives.
+   * Writes the seal of a leaf, and takes the leaf out of the index of unfinished work, in one transaction. Does neither when a file
+   * of the leaf was deleted since the lease was taken, when the lease has passed to another sweeper, or when the rows of the leaves
+   * were removed with the account. So no name comes back, however late this write arrives.
    * @param files  the files of the leaf, in any order. Their ids are written as well, for {@link ListingStore.filesAt}.
    */
   seal(work: LeafAtWork, seal: Seal, files: readonly FileAtSeq[]): Promise<'sealed' | 'changed'>;
 
-  /** Ends the work on a leaf that has no seal yet, unless it has become work again since the lease was taken. */
+  /**
+   * Takes a leaf that has no seal yet out of the index of unfinished work, unless it has become due again since the lease was
+   * taken.
+   */
   leaveUnsealed(work: LeafAtWork): Promise<void>;
 }
 

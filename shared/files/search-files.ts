@@ -21,13 +21,13 @@ const CONCURRENCY = 8;
 /** Leaves that are read together, at most: half a megabyte of short names, 8 MB of the longest. */
 const LEAVES_PER_RANGE = 512;
 /**
- * Files of a page that are at most this many seqs apart are read together: the rows between them cost two read units, and
- * another call more than that.
+ * Files of a page that are at most this many seqs apart are read together: reading the rows between them costs two read units, and
+ * a further call would cost more.
  */
 const NEAR_SEQS = 32;
 /** If reading the files of a page by their seqs would take more calls than this, they are read by their ids, which takes two. */
 const CALLS_FOR_PAGE = 4;
-/** How many files each range keeps for the page, of those that it has read for the search. */
+/** How many of the files that are read for the search each range keeps for the page. */
 const KEPT_FILES = 2 * LEAF_SEQS;
 
 /**
@@ -48,7 +48,7 @@ interface Search {
   readonly limit: number;
 }
 
-/** What matches in a range of leaves. */
+/** The matches in a range of leaves. */
 interface Matches {
   /** The seqs of all matching files, newest first. */
   readonly seqs: number[];

@@ -31,7 +31,7 @@ export interface TicketStore {
   /** Reads the row strongly; undefined when there is no such ticket, or the sweeper has removed it after its end. */
   get(ref: FileRef): Promise<Ticket | undefined>;
 
-  /** Moves the end of a pending ticket forward, never back. @returns false when the ticket is no longer pending. */
+  /** Makes a pending ticket end later, never earlier. @returns false when the ticket is no longer pending. */
   renew(ref: FileRef, endsAt: number): Promise<boolean>;
 
   /**
@@ -49,7 +49,8 @@ export interface TicketStore {
   endAttempt(ref: FileRef, objectKey: string): Promise<'ended' | 'settled'>;
 
   /**
-   * The tickets of a shard that have ended at `time`, some at a time, those first that ended first. The rows may be some seconds old.
+   * The tickets of a shard that have ended at `time`, some at a time, in the order of the ends that their ids say. The rows may be
+   * some seconds old.
    * @param rows  how many rows to read at a time.
    */
   endedAt(shard: number, time: number, rows: number): AsyncIterable<Ticket[]>;
@@ -101,8 +102,8 @@ export interface Settled {
  */
 export interface SettlementStore {
   /**
-   * Makes an upload via form a file: charged, counted, listed, and recorded for its `Idempotency-Key`. Its bytes count as sent
-   * on the day of its `createdAt`, which is `now`, or that of the file before it, if that is later.
+   * Makes an upload via form a file: charged, counted, listed, and recorded for its `Idempotency-Key`. Its bytes count as sent on
+   * the day of its `createdAt`, which is `now`, or the `createdAt` of the file before it if that is later.
    * @returns the file, even if an earlier call has made it.
    */
   settleUpload(
@@ -132,8 +133,8 @@ export interface SettlementStore {
   ): Promise<'reserved' | 'key taken' | Refusal>;
 
   /**
-   * Makes a file of a ticket, which is charged already, under the key of the attempt that holds its lease. The sweeper removes
-   * the bytes in `incoming/`, and the copies of other attempts, when the ticket ends.
+   * Makes a file of a ticket, which is charged already. The object of the file is the copy of the attempt that holds the lease. The
+   * sweeper removes the bytes in `incoming/`, and the copies of other attempts, when the ticket ends.
    * @returns `not pending` when the ticket is not pending, or another attempt holds its lease; `no room` when the account has as
    *   many files as it may, and the ticket stays pending.
    */
@@ -155,8 +156,8 @@ export interface SettlementStore {
  */
 export interface ReleaseStore {
   /**
-   * Takes a file out of the listing and the counts, and frees its size. Its row is removed; or it is `deleting` when its object is
-   * `left` for the sweeper, which removes it at `dueAt`.
+   * Takes a file out of the listing and the counts, and frees its size. Its row is removed. With `work.left`, which says that its
+   * object still exists, the row becomes `deleting` instead, and the sweeper removes object and row from `dueAt` on.
    * @param work.now  epoch milliseconds.
    */
   releaseFile(
@@ -166,8 +167,8 @@ export interface ReleaseStore {
   ): Promise<'released' | 'changed'>;
 
   /**
-   * Ends the reservation of a ticket, unless its end differs from that of `ticket`: then the ticket was renewed since it was read, and
-   * nothing happens. The row stays until that end, because bytes may still arrive by the ticket's URL.
+   * Ends the reservation of a ticket. Nothing happens when the row has another `endsAt` than `ticket`, because then the ticket was
+   * renewed since it was read. The row stays until the ticket ends, because bytes may still arrive by its URL.
    */
   releaseTicket(
     ticket: Ticket,
@@ -178,12 +179,12 @@ export interface ReleaseStore {
 
 /** An account's ready files in the order of their `seq`. All reads are strong: once a client has the 201 for a file, it is listed. */
 export interface ListingStore {
-  /** The bitmaps of the removed files of each leaf of one group, in one read. A leaf without any may be absent. */
+  /** The bitmaps of the removed files of each leaf of one group, in one read. A leaf without removed files may be absent. */
   removedByLeaf(accountId: string, group: number): Promise<ReadonlyMap<number, bigint>>;
 
   /**
    * Some of the files with a `seq` in the range, from its newest or its oldest end.
-   * @param from.limit  absent: as many as one read gives (1 MB).
+   * @param from.limit  without it, as many files are read as one read gives (1 MB).
    * @returns `rest`: the part of the range that was not read; absent when all of it was.
    */
   files(

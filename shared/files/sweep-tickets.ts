@@ -5,7 +5,7 @@ import { incomingKey } from './object-key.ts';
 import { TICKET_SHARDS } from './stores.ts';
 import type { SweepingStores } from './work-store.ts';
 
-/** A ticket that ended without a file, one that was cancelled or refused, or what the ticket of a file left behind. */
+/** A ticket that ended without a file, one that was cancelled or refused, or the remains of a ticket that became a file. */
 type SweptKind = 'ticket' | 'cancelled' | 'leftovers';
 
 interface SweptTickets extends Readonly<Record<SweptKind, number>> {
@@ -18,11 +18,11 @@ interface SweptTickets extends Readonly<Record<SweptKind, number>> {
 const CONCURRENCY = 8;
 
 /**
- * Finishes the tickets that have ended: gives the reservations of pending ones back, removes what arrived for them and the copies of
- * attempts that lost, then their rows.
+ * Finishes the tickets that have ended. For each of them it gives the reservation back if the ticket is pending, then removes the
+ * object that arrived and the copies of attempts that made no file, and then the row.
  *
- * It may die at any step, and two may run at the same time: a row is removed last, and each step is harmless when repeated. The next
- * sweep tries a ticket that fails again.
+ * It may die at any step, and two may run at the same time: a row is removed last, and each step is harmless when repeated. When a
+ * ticket cannot be finished, the next sweep tries again.
  * @param budget.rows  how many rows to read at a time.
  */
 export async function sweepTickets(

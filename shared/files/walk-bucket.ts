@@ -63,7 +63,10 @@ async function checkObject(stores: SweepingStores, { key }: ListedObject): Promi
   }
 }
 
-/** True when a file or a ticket needs the object, and when we did not write it: then we do not know whether it may be removed. */
+/**
+ * True when a file or a ticket needs the object. Also true when the service did not write the object: then we do not know whether
+ * it may be removed.
+ */
 async function isKept(stores: SweepingStores, key: string): Promise<boolean> {
   const arrived = fileOfIncomingKey(key);
   if (arrived) return (await stores.tickets.get(arrived)) !== undefined;

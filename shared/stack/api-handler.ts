@@ -69,8 +69,9 @@ export function apiHandler<Early = unknown>(
 }
 
 /**
- * Runs the checks of a route in memory, with the early reads that they begin, for a request with a key. It is done while the function
- * loads, because Node compiles functions at their first use: without it a first request takes a third more of a processor.
+ * Runs the checks of a route in memory, with the early reads that they begin, for a request with a key. This is done while the
+ * function loads, because Node compiles functions at their first use. Without it, the first request takes a third more processor
+ * time.
  */
 async function rehearse(checks: readonly Middleware[]): Promise<void> {
   const stack = middy<ApiEvent, ApiResult>({ timeoutEarlyInMillis: 0 });

@@ -108,8 +108,8 @@ function bytesSoFar({ stream, body, isBase64Encoded }: ApiEvent): number {
 }
 
 /**
- * True when the upload was refused for something that its client did, and certainly not settled. A time-out is the client's
- * fault while its body is still arriving. Our own failures cost the client nothing.
+ * True when the upload was refused for something that its client did, and has certainly not been settled. A time-out is the
+ * client's fault while its body is still arriving. Our own failures cost the client nothing.
  */
 function isFaultOfClient(error: unknown, { stream }: ApiEvent): boolean {
   if (!(error instanceof ApiError)) return false;

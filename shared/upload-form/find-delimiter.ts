@@ -56,7 +56,10 @@ function lineBehindBoundary(unread: Buffer, start: number, isAtEnd: boolean): De
   return isCut || isOneDash ? 'begun' : undefined;
 }
 
-/** Where a marker begins whose rest may still arrive; the length of `unread` when none does. */
+/**
+ * Where an incomplete marker begins at the end of `unread`, whose rest may still arrive; the length of `unread` when there is
+ * none.
+ */
 function markerBegun(unread: Buffer, marker: Buffer): number {
   let at = unread.indexOf(CR, Math.max(0, unread.length - marker.length + 1));
   while (at >= 0 && !unread.subarray(at).equals(marker.subarray(0, unread.length - at)))
