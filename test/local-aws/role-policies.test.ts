@@ -32,9 +32,13 @@ test('a role has its inline policies and those attached to it', async () => {
 });
 
 test.each([
-  [{ ManagedPolicyArns: ['arn:aws:iam::aws:policy/AdministratorAccess'] }, 'has the policy arn:aws:iam::aws:policy/Ad'],
-  [{ PermissionsBoundary: 'arn' }, 'does not implement PermissionsBoundary'],
-])('a role with %j is an error', async (properties, message) => {
+  [
+    'a managed policy that is not in the templates',
+    { ManagedPolicyArns: ['arn:aws:iam::aws:policy/AdministratorAccess'] },
+    'has the policy arn:aws:iam::aws:policy/Ad',
+  ],
+  ['a permissions boundary', { PermissionsBoundary: 'arn' }, 'does not implement PermissionsBoundary'],
+])('a role with %s is an error', async (_name, properties, message) => {
   const deployment = await deploy({ A: role(properties) });
   expect(() => readRoles(deployment)).toThrow(message);
 });

@@ -100,11 +100,11 @@ describe('a transaction', () => {
     return { error, happened: await isThere(id.id.S) };
   };
 
-  test.each<[FaultEffect, Fault['match'], (string | undefined)[]]>([
-    ['transaction-conflict', {}, ['TransactionConflict', 'None']],
-    ['transaction-conflict', { table: OTHER }, ['None', 'TransactionConflict']],
-    ['throttle', {}, ['ThrottlingError', 'None']],
-  ])('a transaction with the fault %s %j is cancelled for the reasons %j', async (effect, match, codes) => {
+  test.each<[string, FaultEffect, Fault['match'], (string | undefined)[]]>([
+    ['with a conflict', 'transaction-conflict', {}, ['TransactionConflict', 'None']],
+    ['with a conflict on its second table', 'transaction-conflict', { table: OTHER }, ['None', 'TransactionConflict']],
+    ['that is throttled', 'throttle', {}, ['ThrottlingError', 'None']],
+  ])('a transaction %s is cancelled, with a reason for each item', async (_name, effect, match, codes) => {
     inject(effect, match);
     const { error, happened } = await transact();
     expect(error).toBeInstanceOf(TransactionCanceledException);

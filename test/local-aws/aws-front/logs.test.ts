@@ -47,29 +47,39 @@ async function query(queryString: string, { group = 'app-requests', seconds = 60
 }
 
 describe('a query of the logs', () => {
-  test.for<[string, Record<string, string>[]]>([
+  test.for<[string, string, Record<string, string>[]]>([
     [
+      'shows fields, and filters by a number',
       'fields route, status | filter status >= 400',
       [
         { route: 'b', status: '403' },
         { route: 'a', status: '404' },
       ],
     ],
-    ['fields route | filter code = "not_found"', [{ route: 'a' }]],
-    ['fields route | filter code like /ROOM/i', [{ route: 'b' }]],
-    ['fields route | filter @message like "not_f"', [{ route: 'a' }]],
-    ['fields route | filter @message like "n.t_f"', []],
-    ['fields `who.id` | filter ispresent(who.id) and not (status != 200 or route in ["b"])', [{ 'who.id': 'x' }]],
-    ['fields status | filter code not like "room" | sort status asc | limit 1', [{ status: '200' }]],
+    ['filters by a whole text', 'fields route | filter code = "not_found"', [{ route: 'a' }]],
+    ['filters by a regular expression', 'fields route | filter code like /ROOM/i', [{ route: 'b' }]],
+    ['filters by a part of the line', 'fields route | filter @message like "not_f"', [{ route: 'a' }]],
+    ['takes no text in quotes for a pattern', 'fields route | filter @message like "n.t_f"', []],
     [
+      'filters by and, or, not, in and ispresent',
+      'fields `who.id` | filter ispresent(who.id) and not (status != 200 or route in ["b"])',
+      [{ 'who.id': 'x' }],
+    ],
+    [
+      'sorts its rows, and shows at most as many as its limit',
+      'fields status | filter code not like "room" | sort status asc | limit 1',
+      [{ status: '200' }],
+    ],
+    [
+      'counts and adds up by a field',
       'filter ispresent(route) | stats count(*) as n, sum(bytes) as sum, max(bytes) as most by route | sort n desc',
       [
         { route: 'a', n: '2', sum: '15', most: '10' },
         { route: 'b', n: '1', sum: '', most: '' },
       ],
     ],
-    ['stats latest(route) as last', [{ last: 'b' }]],
-  ])('%s', async ([text, expected]) => {
+    ['finds the latest value of a field', 'stats latest(route) as last', [{ last: 'b' }]],
+  ])('%s', async ([, text, expected]) => {
     expect(await query(text)).toEqual(expected);
   });
 

@@ -113,22 +113,23 @@ test.each<[string, (client: DynamoDBClient) => Promise<unknown>, number, number]
   ]);
 });
 
-test.each<[ReturnConsumedCapacity | undefined, object | undefined]>([
-  [undefined, undefined],
-  ['NONE', undefined],
-  ['TOTAL', { TableName: TABLE, CapacityUnits: 1 }],
-  ['INDEXES', { TableName: TABLE, CapacityUnits: 1, Table: { CapacityUnits: 1 } }],
-])(
-  'a caller that sets ReturnConsumedCapacity to %s gets that detail of the cost',
-  async (ReturnConsumedCapacity, expected) => {
-    const write = new UpdateItemCommand({
-      TableName: TABLE,
-      Key,
-      ...(ReturnConsumedCapacity && { ReturnConsumedCapacity }),
-    });
-    expect((await client.send(write)).ConsumedCapacity).toEqual(expected);
-  },
-);
+test.each<[string, ReturnConsumedCapacity | undefined, object | undefined]>([
+  ['does not set ReturnConsumedCapacity gets no cost', undefined, undefined],
+  ['sets ReturnConsumedCapacity to NONE gets no cost', 'NONE', undefined],
+  ['sets ReturnConsumedCapacity to TOTAL gets the cost in all', 'TOTAL', { TableName: TABLE, CapacityUnits: 1 }],
+  [
+    'sets ReturnConsumedCapacity to INDEXES gets the cost of the table and of its indexes',
+    'INDEXES',
+    { TableName: TABLE, CapacityUnits: 1, Table: { CapacityUnits: 1 } },
+  ],
+])('a caller that %s', async (_name, ReturnConsumedCapacity, expected) => {
+  const write = new UpdateItemCommand({
+    TableName: TABLE,
+    Key,
+    ...(ReturnConsumedCapacity && { ReturnConsumedCapacity }),
+  });
+  expect((await client.send(write)).ConsumedCapacity).toEqual(expected);
+});
 
 describe('the calls of one request', () => {
   /** As in a Lambda function, where the SDK reads the id from the environment. */
@@ -226,7 +227,7 @@ test.each<[string, [number, number][], number]>([
     2,
   ],
   [
-    'two short ones beside a long one',
+    'two short calls beside a long one',
     [
       [1, 6],
       [2, 3],
@@ -235,7 +236,7 @@ test.each<[string, [number, number][], number]>([
     2,
   ],
   [
-    'a chain that begins in the middle',
+    'a chain of calls that begins while another call runs',
     [
       [1, 4],
       [2, 3],

@@ -30,7 +30,11 @@ const ssm = (who: Principal) => new SSMClient(config(who));
 const DENIED = { name: 'AccessDeniedException', status: 400 };
 
 describe('a secret', () => {
-  test.each(['origin-secret', ORIGIN_ARN, ORIGIN_ARN.slice(0, -7)])('is read by %s', async (id) => {
+  test.each([
+    ['its name', 'origin-secret'],
+    ['its ARN', ORIGIN_ARN],
+    ['its ARN without the suffix', ORIGIN_ARN.slice(0, -7)],
+  ])('is read by %s', async (_name, id) => {
     const answer = await secret(id);
     expect(answer).toMatchObject({ Name: 'origin-secret', ARN: ORIGIN_ARN, SecretString: '{"current":"a"}' });
     expect(answer.VersionStages).toEqual(['AWSCURRENT']);

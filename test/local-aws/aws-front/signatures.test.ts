@@ -71,11 +71,11 @@ describe('a signed request', () => {
   });
 
   test.each([
-    [14, 200, undefined],
-    [16, 403, 'RequestTimeTooSkewed'],
-    [-14, 200, undefined],
-    [-16, 403, 'RequestTimeTooSkewed'],
-  ])('a request signed %i minutes ago is answered %i', async (minutes, status, code) => {
+    ['14 minutes ago', 200, 14, undefined],
+    ['16 minutes ago', 403, 16, 'RequestTimeTooSkewed'],
+    ['by a clock that is 14 minutes ahead', 200, -14, undefined],
+    ['by a clock that is 16 minutes ahead', 403, -16, 'RequestTimeTooSkewed'],
+  ])('a request signed %s is answered %i', async (_name, status, minutes, code) => {
     expect(await send(await signed({ now: minutesAgo(minutes) }))).toEqual([status, code]);
   });
 
@@ -121,11 +121,11 @@ describe('a presigned URL', () => {
   const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1_000);
 
   test.each([
-    [0, 200, undefined],
-    [880, 200, undefined],
-    [910, 403, 'AccessDenied'],
-    [-1_000, 403, 'RequestTimeTooSkewed'],
-  ])('a presigned URL of 15 minutes, %i seconds after it was signed, is answered %i', async (age, status, code) => {
+    ['at once', 200, 0, undefined],
+    ['after 880 seconds', 200, 880, undefined],
+    ['after 910 seconds', 403, 910, 'AccessDenied'],
+    ['1,000 seconds before the time of its signature', 403, -1_000, 'RequestTimeTooSkewed'],
+  ])('a presigned URL of 15 minutes that is used %s is answered %i', async (_name, status, age, code) => {
     expect(await send(await presign(secondsAgo(age)))).toEqual([status, code]);
   });
 
@@ -146,7 +146,7 @@ describe('a presigned URL', () => {
       'AuthorizationQueryParametersError',
     ],
     ['with an added parameter', (url) => url.searchParams.set('x-id', 'y'), 403, 'SignatureDoesNotMatch'],
-  ])('%s is refused', async (_, change, status, code) => {
+  ])('a presigned URL %s is refused', async (_, change, status, code) => {
     const url = new URL(await presign(new Date()));
     change(url);
     expect(await send(url.href)).toEqual([status, code]);

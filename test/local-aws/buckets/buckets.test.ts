@@ -33,22 +33,31 @@ describe('a bucket', () => {
   });
 
   test.each([
-    [{ EventBridgeConfiguration: { EventBridgeEnabled: true } }, true],
-    [{ EventBridgeConfiguration: {} }, true],
-    [{ EventBridgeConfiguration: { EventBridgeEnabled: false } }, false],
-    [{}, false],
-  ])(
-    'a bucket with the notifications %j sends events to EventBridge: %s',
-    async (NotificationConfiguration, hasEvents) => {
-      const deployment = await deploy({ Uploads: bucket({ NotificationConfiguration }) });
-      expect(readBuckets(deployment)).toMatchObject([{ hasEvents }]);
-    },
-  );
+    [
+      'sends events to EventBridge when they are enabled',
+      { EventBridgeConfiguration: { EventBridgeEnabled: true } },
+      true,
+    ],
+    ['sends events to EventBridge when it does not say that they are disabled', { EventBridgeConfiguration: {} }, true],
+    [
+      'sends no events to EventBridge when they are disabled',
+      { EventBridgeConfiguration: { EventBridgeEnabled: false } },
+      false,
+    ],
+    ['sends no events to EventBridge without an EventBridgeConfiguration', {}, false],
+  ])('%s', async (_name, NotificationConfiguration, hasEvents) => {
+    const deployment = await deploy({ Uploads: bucket({ NotificationConfiguration }) });
+    expect(readBuckets(deployment)).toMatchObject([{ hasEvents }]);
+  });
 
   test.each([
-    [{ WebsiteConfiguration: {} }, 'does not implement WebsiteConfiguration'],
-    [{ NotificationConfiguration: { LambdaConfigurations: [] } }, 'does not implement LambdaConfigurations'],
-  ])('a bucket with %j is an error at the start', async (properties, message) => {
+    ['a website', { WebsiteConfiguration: {} }, 'does not implement WebsiteConfiguration'],
+    [
+      'notifications to Lambda',
+      { NotificationConfiguration: { LambdaConfigurations: [] } },
+      'does not implement LambdaConfigurations',
+    ],
+  ])('a bucket with %s is an error at the start', async (_name, properties, message) => {
     const deployment = await deploy({ Uploads: bucket(properties) });
     expect(() => readBuckets(deployment)).toThrow(message);
   });

@@ -141,15 +141,21 @@ describe('errors that CloudFront makes are pages of its own', () => {
   });
 
   test.each([
-    ['no HTTP at all', 'nonsense\r\n\r\n'],
+    ['what is not HTTP', 'nonsense\r\n\r\n'],
     ['a header without a colon', 'GET / HTTP/1.1\r\nHost: x\r\nbad\r\n\r\n'],
-    ['both framings', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
-    ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
-    ['no Host', 'GET / HTTP/1.1\r\n\r\n'],
+    [
+      'a request with Content-Length and Transfer-Encoding',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+    [
+      'a request with two Content-Lengths',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+    ],
+    ['a request without a Host', 'GET / HTTP/1.1\r\n\r\n'],
     ['a head of more than 32 KiB', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`],
     ['a target without a path', 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
     ['a chunk without a valid length', 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'],
-  ])('%s: 400, even where the distribution has a page for it', async (_name, bytes) => {
+  ])('%s gets such a page with status 400, even where the distribution has a page for it', async (_name, bytes) => {
     const CustomErrorResponses = [{ ErrorCode: 400, ResponseCode: 400, ResponsePagePath: '/page' }];
     const { port } = await startRig((_request, response) => response.end('page'), { config: { CustomErrorResponses } });
     const socket = connect(port, '127.0.0.1');

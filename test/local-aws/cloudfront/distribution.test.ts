@@ -56,7 +56,7 @@ describe('a distribution does not start, and names the property, when the templa
     ['a disabled distribution', { Enabled: false }, 'disabled'],
     ['caching of OPTIONS', behavior({ CachedMethods: ['GET', 'HEAD', 'OPTIONS'] }), 'OPTIONS'],
     [
-      'a function elsewhere',
+      'a function at another event than those of viewers',
       behavior({ FunctionAssociations: [{ EventType: 'origin-request', FunctionARN: 'f' }] }),
       'f',
     ],

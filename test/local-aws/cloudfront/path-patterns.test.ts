@@ -27,7 +27,7 @@ describe('the first matching pattern decides', () => {
     ['/dashboard/../api', '*'],
     ['//dashboard//x', 'dashboard/*'],
     ['/dashboard%2Fx', '*'],
-  ])('%s → %s', (path, pattern) => {
+  ])('the path %s has the pattern %s', (path, pattern) => {
     expect(match(path)).toBe(pattern);
   });
 });

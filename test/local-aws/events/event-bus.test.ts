@@ -251,16 +251,16 @@ test.each([
   ['rate(5 minutes)', 300],
   ['rate(2 hours)', 7_200],
   ['rate(1 day)', 86_400],
-])('%s is %i seconds', async (ScheduleExpression, seconds) => {
+])('a schedule of %s runs every %i seconds', async (ScheduleExpression, seconds) => {
   const rules = readRules(await deploy({ F: lambdaFunction('code'), R: rule({ ScheduleExpression }) }, { code: {} }));
   expect(rules[0]?.everySeconds).toBe(seconds);
 });
 
 test.each([
-  [{ ScheduleExpression: 'cron(0 1 * * ? *)' }, 'does not know "cron(0 1 * * ? *)"'],
-  [{ Targets: [{ Id: 'T', Arn: 'arn:aws:sqs:eu-west-1:1:queue' }] }, 'is not a function'],
-  [{ EventBusName: 'mine' }, 'does not implement EventBusName'],
-])('a rule with %j is an error at the start', async (properties, message) => {
+  ['a schedule of cron(…)', { ScheduleExpression: 'cron(0 1 * * ? *)' }, 'does not know "cron(0 1 * * ? *)"'],
+  ['a queue as its target', { Targets: [{ Id: 'T', Arn: 'arn:aws:sqs:eu-west-1:1:queue' }] }, 'is not a function'],
+  ['a bus of its own', { EventBusName: 'mine' }, 'does not implement EventBusName'],
+])('a rule with %s is an error at the start', async (_name, properties, message) => {
   const deployment = await deploy({ F: lambdaFunction('code'), R: rule(properties) }, { code: {} });
   expect(() => readRules(deployment)).toThrow(message);
 });

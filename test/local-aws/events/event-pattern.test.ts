@@ -12,24 +12,24 @@ const key = (...matchers: unknown[]) => ({ detail: { object: { key: matchers } }
 
 describe('an event pattern', () => {
   test.each([
-    [{}, true],
-    [{ source: ['aws.s3'] }, true],
-    [{ source: ['aws.ec2', 'aws.s3'] }, true],
-    [{ source: ['aws'] }, false],
-    [{ source: ['aws.s3'], count: [4] }, false],
-    [{ count: [3] }, true],
-    [{ count: ['3'] }, false],
-    [{ none: [null] }, true],
-    [{ missing: [null] }, false],
-    [{ tags: ['b'] }, true],
-    [{ tags: ['c'] }, false],
-    [{ source: { below: ['x'] } }, false],
-    [{ detail: { bucket: { name: ['uploads'] } } }, true],
-    [{ detail: { bucket: { name: ['other'] } } }, false],
-    [key({ prefix: 'incoming/' }), true],
-    [key({ prefix: 'uploads/' }), false],
-    [key({ prefix: 'uploads/' }, { prefix: 'incoming/' }), true],
-  ])('%j matches the event: %s', (pattern, expected) => {
+    ['without fields matches', {}, true],
+    ['with the value of a field matches', { source: ['aws.s3'] }, true],
+    ['with the value of a field among others matches', { source: ['aws.ec2', 'aws.s3'] }, true],
+    ['with the beginning of a value does not match', { source: ['aws'] }, false],
+    ['does not match when one of its fields does not', { source: ['aws.s3'], count: [4] }, false],
+    ['with a number matches', { count: [3] }, true],
+    ['with a number as text does not match', { count: ['3'] }, false],
+    ['with null for a field that is null matches', { none: [null] }, true],
+    ['with null for a field that is absent does not match', { missing: [null] }, false],
+    ['with an item of a list matches', { tags: ['b'] }, true],
+    ['with a text that is no item of a list does not match', { tags: ['c'] }, false],
+    ['with a field below a text does not match', { source: { below: ['x'] } }, false],
+    ['with the value of a nested field matches', { detail: { bucket: { name: ['uploads'] } } }, true],
+    ['with another value of a nested field does not match', { detail: { bucket: { name: ['other'] } } }, false],
+    ['with a prefix of a value matches', key({ prefix: 'incoming/' }), true],
+    ['with another prefix does not match', key({ prefix: 'uploads/' }), false],
+    ['with two prefixes matches when one of them does', key({ prefix: 'uploads/' }, { prefix: 'incoming/' }), true],
+  ])('%s', (_name, pattern, expected) => {
     expect(readEventPattern(pattern as EventPattern)(EVENT)).toBe(expected);
   });
 

@@ -105,7 +105,7 @@ describe('the event that the gateway sends to a function', () => {
     ['a=1;b=2', { a: ['1'], b: ['2'] }],
     ['__proto__=x', { ['__proto__']: ['x'] }],
     ['a=%zz', { a: ['%zz'] }],
-  ])('has the query %s decoded', async (query, expected) => {
+  ])('has the parameters of the query "%s", decoded', async (query, expected) => {
     const { send } = await echo();
     const event = JSON.parse((await send(`GET /files/1?${query}`)).body);
     expect(Object.entries(event.multiValueQueryStringParameters)).toEqual(Object.entries(expected));
@@ -140,19 +140,21 @@ describe('the event that the gateway sends to a function', () => {
   });
 
   test.each([
-    [['*/*'], 'text/plain', true],
-    [['multipart/form-data'], 'multipart/form-data; boundary=x', true],
-    [['image/*'], 'image/png', true],
-    [['image/*'], 'text/plain', false],
-    [[], 'application/octet-stream', false],
-  ])(
-    'an event under the binary types %j has a body of type %s in base64: %s',
-    async (binary, type, isBase64Encoded) => {
-      const { send } = await echo(undefined, binary);
-      const event = JSON.parse((await send('POST /files/1', { 'content-type': type }, 'hello')).body);
-      expect([event.isBase64Encoded, event.body]).toEqual([isBase64Encoded, isBase64Encoded ? 'aGVsbG8=' : 'hello']);
-    },
-  );
+    ['is in base64 when every type is binary', ['*/*'], 'text/plain', true],
+    [
+      'is in base64 when its type, without parameters, is binary',
+      ['multipart/form-data'],
+      'multipart/form-data; boundary=x',
+      true,
+    ],
+    ['is in base64 when all subtypes of its type are binary', ['image/*'], 'image/png', true],
+    ['is text when only other types are binary', ['image/*'], 'text/plain', false],
+    ['is text when no type is binary', [], 'application/octet-stream', false],
+  ])('has a body that %s', async (_name, binary, type, isBase64Encoded) => {
+    const { send } = await echo(undefined, binary);
+    const event = JSON.parse((await send('POST /files/1', { 'content-type': type }, 'hello')).body);
+    expect([event.isBase64Encoded, event.body]).toEqual([isBase64Encoded, isBase64Encoded ? 'aGVsbG8=' : 'hello']);
+  });
 
   test('keeps every byte of a binary body', async () => {
     const { send } = await echo(undefined, ['*/*']);
@@ -211,28 +213,28 @@ describe('the answer of the gateway', () => {
   });
 
   test.each([
-    [['*/*'], true, 'hello'],
-    [['*/*'], false, 'aGVsbG8='],
-    [[], true, 'aGVsbG8='],
-  ])('an answer under the binary types %j with isBase64Encoded %s is %s', async (binary, isBase64Encoded, expected) => {
+    ['is decoded when its type is binary and the function says that it is in base64', ['*/*'], true, 'hello'],
+    ['stays when the function does not say that it is in base64', ['*/*'], false, 'aGVsbG8='],
+    ['stays when its type is not binary', [], true, 'aGVsbG8='],
+  ])('has a body in base64 that %s', async (_name, binary, isBase64Encoded, expected) => {
     const code = `exports.handler = async () => (${JSON.stringify({ statusCode: 200, body: 'aGVsbG8=', isBase64Encoded })})`;
     const { send } = await gatewayWith(restApi({ 'GET /': 'F' }, binary), { F: code });
     expect((await send('GET /')).body).toBe(expected);
   });
 
   test.each([
-    ['null'],
-    ['"text"'],
-    ['[]'],
-    ['{}'],
-    ['{"statusCode":"abc"}'],
-    ['{"statusCode":200,"body":{}}'],
-    ['{"statusCode":200,"headers":{"X":{}}}'],
-    ['{"statusCode":200,"headers":{"X":"a\\nb"}}'],
-    ['{"statusCode":200,"headers":{"a b":"c"}}'],
-    ['{"statusCode":200,"multiValueHeaders":{"X":"a"}}'],
-    ['{"statusCode":200,"isBase64Encoded":"true"}'],
-  ])('a function that returns %s is answered 502', async (result) => {
+    ['null', 'null'],
+    ['a text', '"text"'],
+    ['a list', '[]'],
+    ['no status', '{}'],
+    ['a status that is not a number', '{"statusCode":"abc"}'],
+    ['an object as body', '{"statusCode":200,"body":{}}'],
+    ['an object as header', '{"statusCode":200,"headers":{"X":{}}}'],
+    ['a header with a line break', '{"statusCode":200,"headers":{"X":"a\\nb"}}'],
+    ['a header name with a space', '{"statusCode":200,"headers":{"a b":"c"}}'],
+    ['a text instead of the list of a header', '{"statusCode":200,"multiValueHeaders":{"X":"a"}}'],
+    ['isBase64Encoded as text', '{"statusCode":200,"isBase64Encoded":"true"}'],
+  ])('is 502 when the function returns %s', async (_name, result) => {
     const { send, failures } = await reply();
     const answer = await send('POST /reply', {}, result);
     expect(answer).toMatchObject({ status: 502, body: '{"message":"Internal server error"}' });
@@ -248,7 +250,11 @@ describe('without configured responses, the gateway answers with AWS’s own err
   }`;
   const failing = (properties = {}) => gatewayWith(restApi({ 'ANY /{proxy+}': 'F' }), { F: FAILS }, properties);
 
-  test.each(['/throw', '/exit', '/hang'])('a function that fails at %s is a 502', async (path) => {
+  test.each([
+    ['throws', '/throw'],
+    ['ends its process', '/exit'],
+    ['does not end in its own time', '/hang'],
+  ])('a function that %s is a 502', async (_name, path) => {
     const { send } = await failing({ Timeout: 1 });
     const answer = await send(`GET ${path}`);
     expect(answer).toMatchObject({ status: 502, body: '{"message":"Internal server error"}' });
@@ -280,13 +286,14 @@ describe('without configured responses, the gateway answers with AWS’s own err
   });
 
   test.each([
-    [{}, 'Missing Authentication Token', 'MissingAuthenticationTokenException'],
+    ['without Authorization', {}, 'Missing Authentication Token', 'MissingAuthenticationTokenException'],
     [
+      'with an Authorization that is not a signature',
       { authorization: 'Bearer abc' },
       "'abc' not a valid key=value pair (missing equal-sign) in Authorization header: 'Bearer abc'.",
       'IncompleteSignatureException',
     ],
-  ])('an unknown route with the headers %j is a 403', async (headers, message, type) => {
+  ])('a request %s to an unknown route is a 403', async (_name, headers, message, type) => {
     const { send } = await echo();
     const answer = await send('GET /nothing', headers);
     expect(answer).toMatchObject({ status: 403, headers: { 'x-amzn-errortype': type } });

@@ -49,11 +49,11 @@ describe('a function', () => {
   });
 
   test.each([
-    ['index.js', 'exports.handler = async () => "cjs"', 'cjs'],
-    ['index.mjs', 'export const handler = async () => "esm"', 'esm'],
-    ['index.js', 'export const handler = async () => "detected"', 'detected'],
-    ['index.js', 'var m={};m.handler=async()=>"minified";module.exports=m', 'minified'],
-  ])('may be the file %s with the code %s', async (file, code, expected) => {
+    ['a CommonJS module', 'index.js', 'exports.handler = async () => "cjs"', 'cjs'],
+    ['an ES module in a .mjs file', 'index.mjs', 'export const handler = async () => "esm"', 'esm'],
+    ['an ES module in a .js file', 'index.js', 'export const handler = async () => "detected"', 'detected'],
+    ['a minified CommonJS module', 'index.js', 'var m={};m.handler=async()=>"minified";module.exports=m', 'minified'],
+  ])('may be %s', async (_name, file, code, expected) => {
     const { send } = await lambdaWith(code, {}, {}, file);
     expect(resultOf(await send({}))).toBe(expected);
   });
@@ -214,21 +214,28 @@ describe('a function that fails', () => {
   }`;
 
   test.each([
-    ['throw', { errorType: 'TypeError', errorMessage: 'wrong' }],
-    ['throw text', { errorType: 'string', errorMessage: 'wrong' }],
-    ['exit', { errorType: 'Runtime.ExitError', errorMessage: 'Error: Runtime exited with error: exit status 3' }],
-    ['uncaught', { errorType: 'RangeError', errorMessage: 'later' }],
-    ['rejected', { errorType: 'RangeError', errorMessage: 'nobody' }],
-    ['too much', { errorType: 'Function.ResponseSizeTooLarge' }],
-    ['unserializable', { errorType: 'TypeError' }],
-  ])('an event that fails by "%s" has that error as its result, and the next event runs', async (how, expected) => {
+    ['throws an error', 'throw', { errorType: 'TypeError', errorMessage: 'wrong' }],
+    ['throws a text', 'throw text', { errorType: 'string', errorMessage: 'wrong' }],
+    [
+      'ends its process',
+      'exit',
+      { errorType: 'Runtime.ExitError', errorMessage: 'Error: Runtime exited with error: exit status 3' },
+    ],
+    ['leaves an exception uncaught', 'uncaught', { errorType: 'RangeError', errorMessage: 'later' }],
+    ['leaves a rejection unhandled', 'rejected', { errorType: 'RangeError', errorMessage: 'nobody' }],
+    ['returns more than 6 MiB', 'too much', { errorType: 'Function.ResponseSizeTooLarge' }],
+    ['returns a value that is not JSON', 'unserializable', { errorType: 'TypeError' }],
+  ])('a function that %s has an error as its result, and its next event runs', async (_name, how, expected) => {
     const { send, log } = await lambdaWith(FAILS);
     expect(errorOf(await send({ how }))).toMatchObject(expected);
     expect(log.join()).toContain(expected.errorType);
     expect(resultOf(await send({}))).toBe('fine');
   });
 
-  test.each(['hang', 'spin'])('the action "%s" is ended at the timeout of the function', async (how) => {
+  test.each([
+    ['waits for ever', 'hang'],
+    ['loops for ever', 'spin'],
+  ])('a function that %s is ended at its timeout', async (_name, how) => {
     const { send } = await lambdaWith(FAILS, { Timeout: 1 });
     const error = errorOf(await send({ how }, { requestId: 'r-1' }));
     expect(error).toEqual({
@@ -254,11 +261,23 @@ describe('a function that fails', () => {
   });
 
   test.each([
-    ['', 'index.handler', 'Runtime.HandlerNotFound', 'index.handler is undefined or not exported'],
-    ['', 'other.handler', 'Runtime.ImportModuleError', "Cannot find module 'other'"],
-    ['throw new RangeError("at load")', 'index.handler', 'RangeError', 'at load'],
-    ['process.exit(1)', 'index.handler', 'Runtime.ExitError', 'exit status 1'],
-  ])('a function that cannot be loaded (%j as %s) fails at every event', async (code, Handler, errorType, message) => {
+    [
+      'exports no handler',
+      '',
+      'index.handler',
+      'Runtime.HandlerNotFound',
+      'index.handler is undefined or not exported',
+    ],
+    [
+      'names a module that does not exist',
+      '',
+      'other.handler',
+      'Runtime.ImportModuleError',
+      "Cannot find module 'other'",
+    ],
+    ['throws while it is loaded', 'throw new RangeError("at load")', 'index.handler', 'RangeError', 'at load'],
+    ['ends its process while it is loaded', 'process.exit(1)', 'index.handler', 'Runtime.ExitError', 'exit status 1'],
+  ])('a function that %s fails at every event', async (_name, code, Handler, errorType, message) => {
     const { send } = await lambdaWith(code, { Handler });
     for (const event of [1, 2]) {
       const error = errorOf(await send(event));
@@ -345,9 +364,9 @@ test('functions that only CloudFormation calls are not among the functions', asy
 });
 
 test.each([
-  [{ Runtime: 'python3.13' }, 'the local AWS does not support python3.13'],
-  [{ Layers: ['arn'] }, 'does not implement Layers'],
-])('a function with %j is an error', async (properties, message) => {
+  ['a runtime other than Node', { Runtime: 'python3.13' }, 'the local AWS does not support python3.13'],
+  ['layers', { Layers: ['arn'] }, 'does not implement Layers'],
+])('a function with %s is an error', async (_name, properties, message) => {
   const deployment = await deploy({ F: lambdaFunction('code', properties) }, { code: { 'index.js': '' } });
   expect(() => readFunctions(deployment)).toThrow(message);
 });

@@ -259,18 +259,18 @@ test('a client that goes away is seen by the application', async () => {
 });
 
 test.each([
-  [{ host: 'localhost' }, 404],
-  [{ expect: '100-continue' }, 417],
-])('a request with %j is answered %i', async (headers, status) => {
+  ['another host', 404, { host: 'localhost' }],
+  ['Expect: 100-continue', 417, { expect: '100-continue' }],
+])('a request with %s is answered %i', async (_name, status, headers) => {
   const { send } = await start(application("response.end('ok')"));
   expect((await answerOf(send({ headers }).end())).status).toBe(status);
 });
 
 test.each([
-  [{}, { AuthType: 'IamAuth' }, 'does not support IamAuth'],
-  [{}, { RevisionWeights: [] }, 'exactly one revision'],
-  [{ Color: 'red' }, {}, 'does not implement Color'],
-])('a function with %j and an endpoint with %j is an error', async (service, endpoint, message) => {
+  ['an endpoint that authenticates by IAM', {}, { AuthType: 'IamAuth' }, 'does not support IamAuth'],
+  ['an endpoint without a revision', {}, { RevisionWeights: [] }, 'exactly one revision'],
+  ['an unknown property', { Color: 'red' }, {}, 'does not implement Color'],
+])('a Web Function with %s is an error', async (_name, service, endpoint, message) => {
   const deployment = await deploy(resources(service, endpoint), { code: { 'index.js': '' } });
   expect(() => readWebFunctions(deployment)).toThrow(message);
 });

@@ -76,15 +76,20 @@ test('a copy of an object onto itself is made only with other headers', async ()
   expect(await head('self')).toMatchObject({ ContentType: 'a/b', ContentLength: 11 });
 });
 
-test.each<[Partial<CopyObjectCommandInput>, string, number]>([
-  [{ CopySource: `${BUCKET}/missing` }, 'NoSuchKey', 404],
-  [{ CopySource: 'nowhere/source' }, 'NoSuchBucket', 404],
-  [{ CopySource: 'source' }, 'InvalidArgument', 400],
-  [{ CopySource: `${BUCKET}/source?versionId=1` }, 'NotImplemented', 501],
-  [{ CopySourceIfMatch: '"stale"' }, 'PreconditionFailed', 412],
-  [{ CopySourceIfNoneMatch: source.ETag }, 'PreconditionFailed', 412],
-  [{ CopySourceIfUnmodifiedSince: new Date('2001-01-01') }, 'PreconditionFailed', 412],
-])('a copy with %j is refused with %s, and writes nothing', async (more, name, status) => {
+test.each<[string, Partial<CopyObjectCommandInput>, string, number]>([
+  ['of a missing object', { CopySource: `${BUCKET}/missing` }, 'NoSuchKey', 404],
+  ['from an unknown bucket', { CopySource: 'nowhere/source' }, 'NoSuchBucket', 404],
+  ['without a source bucket', { CopySource: 'source' }, 'InvalidArgument', 400],
+  ['of a version', { CopySource: `${BUCKET}/source?versionId=1` }, 'NotImplemented', 501],
+  ['whose source is not the named version', { CopySourceIfMatch: '"stale"' }, 'PreconditionFailed', 412],
+  ['whose source is the excluded version', { CopySourceIfNoneMatch: source.ETag }, 'PreconditionFailed', 412],
+  [
+    'whose source has changed since the given time',
+    { CopySourceIfUnmodifiedSince: new Date('2001-01-01') },
+    'PreconditionFailed',
+    412,
+  ],
+])('a copy %s is refused, and writes nothing', async (_name, more, name, status) => {
   expect(await failureOf(copy('refused', more))).toEqual({ name, status });
   expect((await failureOf(head('refused'))).status).toBe(404);
 });
@@ -151,19 +156,24 @@ describe('a part that is copied', () => {
     expect(await head(upload.Key)).toMatchObject({ ContentLength: 11 });
   });
 
-  test.each<[Partial<UploadPartCopyCommandInput>, string, number]>([
-    [{ CopySourceRange: 'bytes=0-' }, 'InvalidArgument', 400],
-    [{ CopySourceRange: 'bytes=-5' }, 'InvalidArgument', 400],
-    [{ CopySourceRange: 'bytes=5-4' }, 'InvalidArgument', 400],
-    [{ CopySourceRange: '0-5' }, 'InvalidArgument', 400],
-    [{ CopySourceRange: `bytes=0-${LARGE.length}` }, 'InvalidArgument', 400],
-    [{ CopySource: `${BUCKET}/source`, CopySourceRange: 'bytes=0-5' }, 'InvalidRequest', 400],
-    [{ CopySource: `${BUCKET}/missing` }, 'NoSuchKey', 404],
-    [{ CopySource: 'nowhere/source' }, 'NoSuchBucket', 404],
-    [{ CopySourceIfMatch: '"stale"' }, 'PreconditionFailed', 412],
-    [{ UploadId: 'unknown' }, 'NoSuchUpload', 404],
-    [{ PartNumber: 10_001 }, 'InvalidArgument', 400],
-  ])('with %j is refused with %s', async (more, name, status) => {
+  test.each<[string, Partial<UploadPartCopyCommandInput>, string, number]>([
+    ['with a range without an end', { CopySourceRange: 'bytes=0-' }, 'InvalidArgument', 400],
+    ['with a range without a start', { CopySourceRange: 'bytes=-5' }, 'InvalidArgument', 400],
+    ['with a range whose end is before its start', { CopySourceRange: 'bytes=5-4' }, 'InvalidArgument', 400],
+    ['with a range without a unit', { CopySourceRange: '0-5' }, 'InvalidArgument', 400],
+    ['with a range past the end of its source', { CopySourceRange: `bytes=0-${LARGE.length}` }, 'InvalidArgument', 400],
+    [
+      'with a range of a small source',
+      { CopySource: `${BUCKET}/source`, CopySourceRange: 'bytes=0-5' },
+      'InvalidRequest',
+      400,
+    ],
+    ['from a missing object', { CopySource: `${BUCKET}/missing` }, 'NoSuchKey', 404],
+    ['from an unknown bucket', { CopySource: 'nowhere/source' }, 'NoSuchBucket', 404],
+    ['from a source that is not the named version', { CopySourceIfMatch: '"stale"' }, 'PreconditionFailed', 412],
+    ['to an unknown upload', { UploadId: 'unknown' }, 'NoSuchUpload', 404],
+    ['as part 10,001', { PartNumber: 10_001 }, 'InvalidArgument', 400],
+  ])('%s is refused', async (_name, more, name, status) => {
     const upload = await begin();
     expect(await failureOf(copyPart(upload, 1, more))).toEqual({ name, status });
     expect(readdirSync(join(dataDir, 's3', BUCKET, 'uploads', String(upload.UploadId)))).toEqual(['upload.json']);

@@ -29,26 +29,26 @@ const MD5 = 'XUFAKrxLKna5cZ2REBfFkg==';
 const SHA256 = 'LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=';
 
 describe('content whose digest is given', () => {
-  test.each<Partial<PutObjectCommandInput>>([
-    { ContentMD5: MD5 },
-    { ChecksumSHA256: SHA256 },
-    { ChecksumCRC32: 'NhCmhg==' },
-    { ChecksumAlgorithm: 'SHA256' },
-  ])('is stored when the digest matches: %j', async (digest) => {
+  test.each<[string, Partial<PutObjectCommandInput>]>([
+    ['MD5', { ContentMD5: MD5 }],
+    ['SHA-256', { ChecksumSHA256: SHA256 }],
+    ['CRC32', { ChecksumCRC32: 'NhCmhg==' }],
+    ['SHA-256 as the SDK computes it', { ChecksumAlgorithm: 'SHA256' }],
+  ])('is stored when its %s matches', async (_name, digest) => {
     await put({ Key: 'fits', ...digest });
     expect(await head('fits')).toMatchObject('ContentMD5' in digest || 'ChecksumAlgorithm' in digest ? {} : digest);
   });
 
-  test.each<[Partial<PutObjectCommandInput>, string]>([
-    [{ ContentMD5: '1B2M2Y8AsgTpgAmY7PhCfg==' }, 'BadDigest'],
-    [{ ContentMD5: 'short' }, 'InvalidDigest'],
-    [{ ChecksumSHA256: 'A'.repeat(43).concat('=') }, 'BadDigest'],
-    [{ ChecksumSHA256: 'short' }, 'InvalidRequest'],
-    [{ ChecksumSHA1: 'A'.repeat(27).concat('=') }, 'NotImplemented'],
-    [{ ChecksumCRC32: 'AAAAAA==' }, 'BadDigest'],
-    [{ ChecksumSHA256: SHA256, ChecksumCRC32: 'NhCmhg==' }, 'InvalidRequest'],
-    [{ ChecksumCRC32C: 'AAAAAA==' }, 'NotImplemented'],
-  ])('is refused when the digest does not match: %j with %s', async (digest, name) => {
+  test.each<[string, Partial<PutObjectCommandInput>, string]>([
+    ['the MD5 of other content', { ContentMD5: '1B2M2Y8AsgTpgAmY7PhCfg==' }, 'BadDigest'],
+    ['an MD5 that is too short', { ContentMD5: 'short' }, 'InvalidDigest'],
+    ['the SHA-256 of other content', { ChecksumSHA256: 'A'.repeat(43).concat('=') }, 'BadDigest'],
+    ['a SHA-256 that is too short', { ChecksumSHA256: 'short' }, 'InvalidRequest'],
+    ['a SHA-1', { ChecksumSHA1: 'A'.repeat(27).concat('=') }, 'NotImplemented'],
+    ['the CRC32 of other content', { ChecksumCRC32: 'AAAAAA==' }, 'BadDigest'],
+    ['two checksums', { ChecksumSHA256: SHA256, ChecksumCRC32: 'NhCmhg==' }, 'InvalidRequest'],
+    ['a CRC32C', { ChecksumCRC32C: 'AAAAAA==' }, 'NotImplemented'],
+  ])('is refused with %s', async (_name, digest, name) => {
     expect((await failureOf(put({ Key: 'refused', ...digest }))).name).toBe(name);
     expect((await failureOf(head('refused'))).status).toBe(404);
   });
@@ -167,13 +167,16 @@ describe('a body that is cut', () => {
     [999, 'end'],
     [999, 'resetAndDestroy'],
     [100_000, 'resetAndDestroy'],
-  ] as const)('a body that is cut after %i bytes by %s stores nothing, and keeps what was there', async (sent, end) => {
-    await put({ Key: 'cut', Body: 'before' });
-    const url = await presign({ Key: 'cut' });
-    const call = await sendPart(url, { 'content-length': String(sent + 1) }, Buffer.alloc(sent, 'x'), end);
-    expect(call).toMatchObject({ operation: 'PutObject', status: 0 });
-    expect(await head('cut')).toMatchObject({ ContentLength: 6 });
-  });
+  ] as const)(
+    'a body that is cut after %i bytes, by %s, stores nothing, and keeps what was there',
+    async (sent, end) => {
+      await put({ Key: 'cut', Body: 'before' });
+      const url = await presign({ Key: 'cut' });
+      const call = await sendPart(url, { 'content-length': String(sent + 1) }, Buffer.alloc(sent, 'x'), end);
+      expect(call).toMatchObject({ operation: 'PutObject', status: 0 });
+      expect(await head('cut')).toMatchObject({ ContentLength: 6 });
+    },
+  );
 });
 
 describe('a client that waits for 100 Continue', () => {

@@ -30,18 +30,22 @@ test('a list has all keys in the order of their bytes, with size and ETag', asyn
   expect(Contents?.[0]).toMatchObject({ Size: 1, ETag: '"9dd4e461268c8034f5c8564e155c67a6"' });
 });
 
-test.each<[Partial<ListObjectsV2CommandInput>, string[]]>([
-  [{ Prefix: 'a/' }, ['a/1', 'a/2/x', 'a/2/y', 'a/3']],
-  [{ Prefix: 'a', StartAfter: 'a/2/x' }, ['a/2/y', 'a/3', 'a0']],
-  [{ StartAfter: 'a/3' }, ['a0', 'ü', '\uffee', '😀']],
-  [{ StartAfter: 'zzz' }, ['ü', '\uffee', '😀']],
-  [{ Prefix: 'nothing' }, []],
-  [{ MaxKeys: 0 }, []],
-])('a list with %j has the keys %j', async (request, keys) => {
+test.each<[string, Partial<ListObjectsV2CommandInput>, string[]]>([
+  ['a prefix has the keys that begin with it', { Prefix: 'a/' }, ['a/1', 'a/2/x', 'a/2/y', 'a/3']],
+  [
+    'a prefix and a start has the keys that begin with the one and come after the other',
+    { Prefix: 'a', StartAfter: 'a/2/x' },
+    ['a/2/y', 'a/3', 'a0'],
+  ],
+  ['a start has the keys that come after it', { StartAfter: 'a/3' }, ['a0', 'ü', '\uffee', '😀']],
+  ['a start that is no key has the keys that come after it', { StartAfter: 'zzz' }, ['ü', '\uffee', '😀']],
+  ['a prefix of no key is empty', { Prefix: 'nothing' }, []],
+  ['room for no key is empty', { MaxKeys: 0 }, []],
+])('a list with %s', async (_name, request, keys) => {
   expect(await list(request)).toMatchObject({ keys, IsTruncated: false });
 });
 
-test.each([1, 2, 3, 5])('pages of %i give every key once', async (MaxKeys) => {
+test.each([1, 2, 3, 5])('pages of at most %i keys give every key once', async (MaxKeys) => {
   const found: string[] = [];
   let ContinuationToken: string | undefined;
   do {
@@ -53,12 +57,12 @@ test.each([1, 2, 3, 5])('pages of %i give every key once', async (MaxKeys) => {
   expect(found).toEqual(['a', 'a/1', 'a/2/x', 'a/2/y', 'a/3', 'a0']);
 });
 
-test.each<[Partial<ListObjectsV2CommandInput>, string, number]>([
-  [{ ContinuationToken: '***' }, 'InvalidArgument', 400],
-  [{ MaxKeys: -1 }, 'InvalidArgument', 400],
-  [{ Delimiter: '/' }, 'NotImplemented', 501],
-  [{ EncodingType: 'url' }, 'NotImplemented', 501],
-])('a list with %j is refused', async (request, name, status) => {
+test.each<[string, Partial<ListObjectsV2CommandInput>, string, number]>([
+  ['a token that S3 did not give', { ContinuationToken: '***' }, 'InvalidArgument', 400],
+  ['a negative number of keys', { MaxKeys: -1 }, 'InvalidArgument', 400],
+  ['a delimiter', { Delimiter: '/' }, 'NotImplemented', 501],
+  ['an encoding', { EncodingType: 'url' }, 'NotImplemented', 501],
+])('a list with %s is refused', async (_name, request, name, status) => {
   expect(await failureOf(list(request))).toEqual({ name, status });
 });
 

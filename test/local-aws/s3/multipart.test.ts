@@ -202,18 +202,23 @@ describe('the document of a completion', () => {
   const part = '<Part><PartNumber>1</PartNumber><ETag>x</ETag></Part>';
 
   test.each([
-    ['', 'MalformedXML'],
-    ['no XML', 'MalformedXML'],
-    [`<Other>${part}</Other>`, 'MalformedXML'],
-    [`<CompleteMultipartUpload>${part}`, 'MalformedXML'],
-    [`<CompleteMultipartUpload>${part}</CompleteMultipartUpload>more`, 'MalformedXML'],
-    [`<CompleteMultipartUpload><Part></CompleteMultipartUpload>`, 'MalformedXML'],
-    [`<CompleteMultipartUpload><Part><ETag>x</ETag></Part></CompleteMultipartUpload>`, 'MalformedXML'],
+    ['that is empty', 'MalformedXML', ''],
+    ['that is not XML', 'MalformedXML', 'no XML'],
+    ['with another root', 'MalformedXML', `<Other>${part}</Other>`],
+    ['without the end of its root', 'MalformedXML', `<CompleteMultipartUpload>${part}`],
+    ['with text after its root', 'MalformedXML', `<CompleteMultipartUpload>${part}</CompleteMultipartUpload>more`],
+    ['without the end of a part', 'MalformedXML', `<CompleteMultipartUpload><Part></CompleteMultipartUpload>`],
     [
-      `<?xml version="1.0"?>\n<!-- a part -->\n<CompleteMultipartUpload a="b">${part}</CompleteMultipartUpload>\n`,
-      'InvalidPart',
+      'with a part without a number',
+      'MalformedXML',
+      `<CompleteMultipartUpload><Part><ETag>x</ETag></Part></CompleteMultipartUpload>`,
     ],
-  ])('%j is answered %s', async (body, code) => {
+    [
+      'with a declaration, a comment, an attribute and an unknown part',
+      'InvalidPart',
+      `<?xml version="1.0"?>\n<!-- a part -->\n<CompleteMultipartUpload a="b">${part}</CompleteMultipartUpload>\n`,
+    ],
+  ])('%s is answered %s', async (_name, code, body) => {
     expect(await post(await create('document'), body)).toEqual([400, code]);
   });
 });

@@ -51,12 +51,12 @@ describe('names', () => {
   });
 
   test.each([
-    ['Uploads', 'AWS::S3::Bucket', /^[0-9a-z-]{1,63}$/],
-    ['A'.repeat(200), 'AWS::Lambda::Function', /^.{64}$/],
-    ['A'.repeat(200), 'AWS::DynamoDB::Table', /^.{209,255}$/],
-    ['Cdn', 'AWS::CloudFront::Distribution', /^E[0-9A-Z]{13}$/],
-    ['Api', 'AWS::ApiGateway::RestApi', /^[0-9a-z]{10}$/],
-  ])('the name of the resource %s follows the rules of its type, %s', async (logicalId, Type, pattern) => {
+    ['a bucket', 'Uploads', 'AWS::S3::Bucket', /^[0-9a-z-]{1,63}$/],
+    ['a function with a long logical id', 'A'.repeat(200), 'AWS::Lambda::Function', /^.{64}$/],
+    ['a table with a long logical id', 'A'.repeat(200), 'AWS::DynamoDB::Table', /^.{209,255}$/],
+    ['a distribution', 'Cdn', 'AWS::CloudFront::Distribution', /^E[0-9A-Z]{13}$/],
+    ['an API', 'Api', 'AWS::ApiGateway::RestApi', /^[0-9a-z]{10}$/],
+  ])('the name of %s follows the rules of its type', async (_name, logicalId, Type, pattern) => {
     const deployment = await deploy({ Stack: { Resources: { [logicalId]: { Type } } } });
     expect(deployment.resources(Type)[0]?.ref).toMatch(pattern);
   });
@@ -69,12 +69,20 @@ describe('references to another stack', () => {
   });
 
   test.each([
-    [{ 'Fn::ImportValue': 'Data:Table' }, 'does not know the intrinsic function Fn::ImportValue'],
-    [{ 'Fn::GetStackOutput': { StackName: 'Data', OutputName: 'Missing' } }, 'no output "Missing"'],
-    [{ 'Fn::GetStackOutput': { StackName: 'Missing', OutputName: 'Table' } }, 'no stack "Missing"'],
-    [{ 'Fn::GetAtt': ['Missing', 'Arn'] }, 'no resource "Missing"'],
-    [{ 'Fn::GetAtt': ['Parameter', 'Color'] }, 'no attribute "Color"'],
-  ])('%j is an error', async (value, message) => {
+    ['by Fn::ImportValue', { 'Fn::ImportValue': 'Data:Table' }, 'does not know the intrinsic function Fn::ImportValue'],
+    [
+      'to a missing output',
+      { 'Fn::GetStackOutput': { StackName: 'Data', OutputName: 'Missing' } },
+      'no output "Missing"',
+    ],
+    [
+      'to a missing stack',
+      { 'Fn::GetStackOutput': { StackName: 'Missing', OutputName: 'Table' } },
+      'no stack "Missing"',
+    ],
+    ['to a missing resource', { 'Fn::GetAtt': ['Missing', 'Arn'] }, 'no resource "Missing"'],
+    ['to a missing attribute', { 'Fn::GetAtt': ['Parameter', 'Color'] }, 'no attribute "Color"'],
+  ])('a reference %s is an error', async (_name, value, message) => {
     await expect(resolve(value)).rejects.toThrow(message);
   });
 });
@@ -84,22 +92,23 @@ describe('secrets', () => {
   const secretValue = (id: string) => JSON.stringify({ current: `secret of ${id}` });
 
   test.each([
-    [`x ${reference('name:SecretString:current::')} y`, 'x secret of name y'],
-    [reference('name:SecretString:current'), 'secret of name'],
+    ['inside of a text', `x ${reference('name:SecretString:current::')} y`, 'x secret of name y'],
+    ['without its last colons', reference('name:SecretString:current'), 'secret of name'],
     [
+      'by ARN',
       reference('arn:aws:secretsmanager:eu-west-1:1:secret:a-B:SecretString:current::'),
       'secret of arn:aws:secretsmanager:eu-west-1:1:secret:a-B',
     ],
-    [reference('name:SecretString:::'), '{"current":"secret of name"}'],
-  ])('%s becomes %s', async (text, expected) => {
+    ['to the whole secret', reference('name:SecretString:::'), '{"current":"secret of name"}'],
+  ])('a reference %s becomes the value', async (_name, text, expected) => {
     expect(await resolve(text, { secretValue })).toBe(expected);
   });
 
   test.each([
-    [reference('name:SecretString:missing::'), 'no key "missing"'],
-    ['{{resolve:ssm:/a/b}}', 'does not know the dynamic reference'],
-    [reference('name'), 'does not know the dynamic reference'],
-  ])('%s is an error', async (text, message) => {
+    ['to a missing key', reference('name:SecretString:missing::'), 'no key "missing"'],
+    ['to a parameter', '{{resolve:ssm:/a/b}}', 'does not know the dynamic reference'],
+    ['without SecretString', reference('name'), 'does not know the dynamic reference'],
+  ])('a reference %s is an error', async (_name, text, message) => {
     await expect(resolve(text, { secretValue })).rejects.toThrow(message);
   });
 });
@@ -107,13 +116,21 @@ describe('secrets', () => {
 describe('addresses', () => {
   const addresses = new Map([['d1.cloudfront.net', 'localhost:8787']]);
   test.each([
-    ['https://d1.cloudfront.net', 'http://localhost:8787'],
-    ["connect-src 'self' https://d1.cloudfront.net; img-src *", "connect-src 'self' http://localhost:8787; img-src *"],
-    ['https://d1.cloudfront.net/a/b', 'http://localhost:8787/a/b'],
-    ['d1.cloudfront.net', 'd1.cloudfront.net'],
-    ['https://d1.cloudfront.net.example', 'https://d1.cloudfront.net.example'],
-    ['https://other.cloudfront.net', 'https://other.cloudfront.net'],
-  ])('%s becomes %s', async (text, expected) => {
+    ['a URL becomes that of the local server', 'https://d1.cloudfront.net', 'http://localhost:8787'],
+    [
+      'a URL in a text becomes that of the local server',
+      "connect-src 'self' https://d1.cloudfront.net; img-src *",
+      "connect-src 'self' http://localhost:8787; img-src *",
+    ],
+    ['a URL with a path keeps the path', 'https://d1.cloudfront.net/a/b', 'http://localhost:8787/a/b'],
+    ['a domain name alone stays', 'd1.cloudfront.net', 'd1.cloudfront.net'],
+    [
+      'a domain name that only begins like a known one stays',
+      'https://d1.cloudfront.net.example',
+      'https://d1.cloudfront.net.example',
+    ],
+    ['an unknown domain name stays', 'https://other.cloudfront.net', 'https://other.cloudfront.net'],
+  ])('%s', async (_name, text, expected) => {
     expect(await resolve(text, { addresses })).toBe(expected);
   });
 });

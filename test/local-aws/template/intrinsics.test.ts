@@ -28,7 +28,7 @@ describe('intrinsic functions', () => {
       { Ref: 'Table', Other: 1 },
       { Ref: 'Table', Other: 1 },
     ],
-  ])('%j is %j', (value, expected) => {
+  ])('the value of %j is %j', (value, expected) => {
     expect(resolveIntrinsics(value, scope)).toEqual(expected);
   });
 
