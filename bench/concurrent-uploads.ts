@@ -87,7 +87,10 @@ class Account {
     await this.clock.sleep(this.#latency('write'));
     return seq;
   }
-  /** @param seq  the value that `next_seq` must have; undefined: any. @returns the outcome, and the `next_seq` that it found. */
+  /**
+   * @param seq  the value that `next_seq` must have; undefined if any value will do. @returns the outcome, and the `next_seq`
+   * that it found.
+   */
   async transact(units: { items: number; indexes: number }, seq?: number): Promise<[Outcome, number]> {
     this.cost.transactions += 1;
     this.cost.writeUnits += 2 * units.items;

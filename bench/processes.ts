@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 export interface Use {
   /** Processor time of the processes that are running now; a process that has ended does not count. */
   readonly cpuMilliseconds: number;
-  /** Memory in use; a page that several processes share, such as the code of Node, counts once. */
+  /** Memory in use; a memory page that several processes share, such as one with the code of Node, counts once. */
   readonly bytes: number;
 }
 

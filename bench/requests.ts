@@ -39,9 +39,10 @@ const PHASES: readonly Phase[] = [
 ];
 
 /**
- * Measures what each route of the file API needs of AWS in the normal case (calls, sequential calls, capacity units), how
- * fast this machine answers one client and sixteen simultaneous ones, what processor time that takes of all processes together
- * (clients, service and engine), what memory service and engine have after a minute of uploads, and how long the service takes to start.
+ * Measures what each route of the file API needs of AWS in the normal case (calls, sequential calls, capacity units), how fast this
+ * machine answers one client and sixteen simultaneous ones, how much processor time all processes together (clients, service and
+ * engine) need for that, how much memory service and engine have after a minute of uploads, and how long the service takes to
+ * start.
  */
 export function benchRequests(): Promise<Measurement[]> {
   return withLocalService(async (service) => {

@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '..');
 export const DOCUMENTS = globSync(['*.md', '{clients/*,examples,local-aws,test}/*.md', 'docs/**/*.md'], { cwd: ROOT });
 
 /**
- * The references of a document that lead nowhere. It checks paths in code spans that begin with a folder of the project, and
+ * Finds the references of a document that lead nowhere. It checks paths in code spans that begin with a folder of the project, and
  * relative links with their headings.
  * @param page  its path from the root of the project.
  */

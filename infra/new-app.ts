@@ -46,7 +46,7 @@ export async function newApp(settings: SynthesisSettings): Promise<App> {
   return app;
 }
 
-/** @param call  npm takes a `-c` before `--` as its own option, so `npm run synth -c x=y` has no context. */
+/** @param call  what npm has taken as its own option `-c`: in `npm run synth -c x=y` it does not reach the CDK. */
 function rejectContext(app: App, call: string | undefined): void {
   const names = Object.keys(app.node.getAllContext()).filter((name) => /^[\w-]+$/.test(name));
   const given = call || names.find((name) => !CONTEXT_OF_CDK.includes(name));

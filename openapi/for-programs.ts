@@ -14,7 +14,7 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   forbidden: 'Use an API key. A request with a cookie needs the header `Origin` with the address of the service.',
   api_key_limit_exceeded: 'A person must revoke a key first.',
   not_found:
-    'It is deleted, or belongs to another account. When you have repeated a DELETE, the first one has succeeded.',
+    'The file or key is deleted, or belongs to another account. After a repeated DELETE, it means that the first one succeeded.',
   method_not_allowed: 'Use a method that `Allow` lists.',
   upload_incomplete: 'Send the bytes to `upload.url`, then complete it again.',
   idempotency_conflict: 'Use a new `Idempotency-Key` for another file.',

@@ -5,7 +5,7 @@ import { expectError, expectHeader, expectStatus } from './service.ts';
 /** A higher limit is not tried, because it would take too many requests. */
 const TRIED_MAX = 1_000;
 
-/** To be run last, because it uses up the account's limit of lists. */
+/** Run this check last, because it uses up the account's limit of lists. */
 export const LIMITER_CHECKS: readonly Check[] = [
   {
     name: 'limiter: as many lists succeed as the limit allows, then 429 until Retry-After',

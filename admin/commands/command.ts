@@ -9,9 +9,9 @@ export interface CommandContext {
   readonly defaultStorageLimitBytes: number;
   readonly isDryRun: boolean;
   readonly logs: StageLogs;
-  /** How far back a command looks in the logs; absent: its own default. */
+  /** How far back a command looks in the logs. Without it, each command uses a default of its own. */
   readonly hours?: number | undefined;
-  /** Where it begins to look back, in epoch milliseconds; absent: now. */
+  /** The time from which a command looks back, in epoch milliseconds; now by default. */
   readonly until?: number | undefined;
   /** Until then a transaction that conflicts with other writers is retried. */
   readonly deadline: Deadline;

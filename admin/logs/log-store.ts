@@ -14,7 +14,7 @@ import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 export type LogRow = Readonly<Record<string, string>>;
 
 interface QueryScope {
-  /** The Region of the logs; absent: that of the environment. */
+  /** The Region of the logs; by default that of the environment. */
   readonly region?: string | undefined;
   readonly groups: readonly string[];
   /** Epoch milliseconds, both inclusive. */

@@ -56,8 +56,8 @@ export const ROW_SHAPES: readonly RowShape[] = [
         'N',
         'bytes; the limit that the operator set for this account; while it is absent, the default holds',
       ],
-      suspended: ['BOOL', 'true or absent: nothing may join the account'],
-      deleting: ['BOOL', 'true or absent: `delete-account` has begun'],
+      suspended: ['BOOL', 'true while nothing may be added to the account; otherwise absent'],
+      deleting: ['BOOL', 'true once `delete-account` has begun; otherwise absent'],
     },
   },
   {
@@ -169,7 +169,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
       key_prefix: ['S', 'the first 12 characters'],
       created_at: ['N', 'ms'],
       last_used_at: ['N', 'ms, noted at most once a minute; absent until it is used'],
-      suspended: ['BOOL', 'true or absent: its account is suspended'],
+      suspended: ['BOOL', 'true while its account is suspended; otherwise absent'],
     },
   },
   {

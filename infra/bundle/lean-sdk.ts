@@ -30,7 +30,7 @@ export const leanSdk: Plugin = {
   },
 };
 
-const fails = (what: string) => `throw new Error('this bundle has no ${what} (infra/bundle/lean-sdk.ts)');`;
+const lacks = (what: string) => `throw new Error('this bundle has no ${what} (infra/bundle/lean-sdk.ts)');`;
 
 /**
  * Replacements of files of the SDK, by the end of the path of the file. A replacement either does the same for us, or it throws, because
@@ -41,26 +41,26 @@ export const REPLACEMENTS: Readonly<Record<string, string>> = {
   'shared-ini-file-loader/loadSharedConfigFiles.js': `export { CONFIG_PREFIX_SEPARATOR } from './constants';
     export const loadSharedConfigFiles = async () => ({ configFile: {}, credentialsFile: {} });`,
   // The SDK's class extends the global `ReadableStream`, which Node loads at its first use. We only use streams of Node.
-  'checksum/ChecksumStream.browser.js': `export class ChecksumStream { constructor() { ${fails('web streams')} } }`,
+  'checksum/ChecksumStream.browser.js': `export class ChecksumStream { constructor() { ${lacks('web streams')} } }`,
   // The SDK uses the global `crypto`, for which Node loads the Web Crypto API.
   'serde/uuid/v4.js': `import { randomUUID } from 'node:crypto'; export const bindV4 = () => () => randomUUID();`,
   // The SDK uses these classes where Node has no hashes.
-  'checksum/sha256/Sha256Js.js': `export class Sha256Js { constructor() { ${fails('SHA-256 of its own')} } }`,
-  'checksums/dist-es/submodules/sha/sha1/Sha1Js.js': `export class Sha1Js { constructor() { ${fails('SHA-1 of its own')} } }`,
+  'checksum/sha256/Sha256Js.js': `export class Sha256Js { constructor() { ${lacks('SHA-256 in JavaScript')} } }`,
+  'checksums/dist-es/submodules/sha/sha1/Sha1Js.js': `export class Sha1Js { constructor() { ${lacks('SHA-1 in JavaScript')} } }`,
   // Our clients have the retry mode `standard`.
-  'util-retry/AdaptiveRetryStrategy.js': `export class AdaptiveRetryStrategy { constructor() { ${fails('adaptive retries')} } }`,
+  'util-retry/AdaptiveRetryStrategy.js': `export class AdaptiveRetryStrategy { constructor() { ${lacks('adaptive retries')} } }`,
   // A function has its region in a variable.
-  'regionConfig/getInstanceMetadataRegion.js': `export const getInstanceMetadataRegion = async () => { ${fails('instance metadata')} };`,
+  'regionConfig/getInstanceMetadataRegion.js': `export const getInstanceMetadataRegion = async () => { ${lacks('instance metadata')} };`,
   // Only event streams have headers in this format.
-  'signature-v4/dist-es/HeaderFormatter.js': `export class HeaderFormatter { format() { ${fails('event streams')} } }
-    export class Int64 { static fromNumber() { ${fails('event streams')} } }`,
+  'signature-v4/dist-es/HeaderFormatter.js': `export class HeaderFormatter { format() { ${lacks('event streams')} } }
+    export class Int64 { static fromNumber() { ${lacks('event streams')} } }`,
   // Our clients have no logger. The second file hides secrets in what a logger would get.
   'middleware-logger/loggerMiddleware.js': `export const loggerMiddlewareOptions = {};
-    export const loggerMiddleware = () => { ${fails('logger of the SDK')} };
+    export const loggerMiddleware = () => { ${lacks('logger of the SDK')} };
     export const getLoggerPlugin = ({ logger }) => ({
       applyToStack() { if (logger && logger.constructor.name !== 'NoOpLogger') loggerMiddleware(); },
     });`,
-  'smithy-client/schemaLogFilter.js': `export function schemaLogFilter() { ${fails('logger of the SDK')} }`,
+  'smithy-client/schemaLogFilter.js': `export function schemaLogFilter() { ${lacks('logger of the SDK')} }`,
 };
 
 /** @returns the replacement. @throws Error when the file of the SDK exports something that the replacement does not. */

@@ -78,7 +78,7 @@ export class GradualDeployments extends Construct {
     return alias;
   }
 
-  /** CDK's own construct would give the role a managed policy, which allows to move every alias of the account. */
+  /** CDK's own construct would give the role a managed policy, which allows it to move every alias of the account. */
   private addGroup(name: string): codedeploy.CfnDeploymentGroup {
     const { deploymentConfigName } = this.#props.ignoresAlarms ? CONFIG_WITHOUT_ALARMS : CONFIG;
     return new codedeploy.CfnDeploymentGroup(this, name, {

@@ -22,9 +22,15 @@ export interface ServiceFunctionProps {
   readonly timeoutSeconds: number;
   /** True: it writes its lines to the audit trail. Otherwise it has a log group of its own. */
   readonly isAudited?: boolean;
-  /** The concurrency that is reserved for this function. Absent: it uses the unreserved concurrency of the AWS account. */
+  /**
+   * The concurrency that is reserved for this function. Without it, the function uses the unreserved concurrency of the AWS
+   * account.
+   */
   readonly reservedConcurrency?: number;
-  /** Moves its requests to a new version step by step, by an alias. Absent: it has no alias, and changes at once. */
+  /**
+   * Moves the requests of this function to a new version step by step, by an alias. Without it, the function has no alias, and
+   * changes at once.
+   */
   readonly deployments?: GradualDeployments | undefined;
   /** What happens to events that it failed to handle; absent for a function that is not invoked asynchronously. */
   readonly failedEvents?: FailedEvents;

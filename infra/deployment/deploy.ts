@@ -8,10 +8,10 @@ import { stageOf } from '../stages/stages.ts';
 import { commitOf, type Difference, describe, differences, readDeployed } from './deployed.ts';
 
 /**
- * `STAGE=prod npm run deploy`: compares the file of the stage with what is deployed, shows what would change, asks, deploys, and checks
- * the service. It deploys no other settings than those of the last deployment unless it is told to, so that the checkout of an
- * older version does not bring back older settings, or an empty table. If it dies before CDK deploys, nothing has changed; if it dies
- * later, CloudFormation ends the stack at which it is, and another run goes on.
+ * `STAGE=prod npm run deploy`: compares the file of the stage with what is deployed, shows what would change, asks, deploys, and
+ * checks the service. It deploys no other settings than those of the last deployment unless it is told to, so that the checkout of
+ * an older version does not bring back older settings, or an empty table. If it dies before CDK deploys, nothing has changed; if it
+ * dies later, CloudFormation finishes the stack that it is deploying, and another run deploys the rest.
  */
 
 const OPTIONS = {
@@ -34,7 +34,10 @@ Other options are passed to "cdk deploy".`;
 
 const SMOKE = join(import.meta.dirname, '../../smoke/run.ts');
 
-/** Says what to do when a deployment has failed. @param before  the commit of the functions before it; undefined: unknown, or none. */
+/**
+ * Says what to do when a deployment has failed.
+ * @param before  the commit of the functions that were deployed before; undefined if it is unknown or there was none.
+ */
 const failed = (before: string | undefined) => `
 The deployment failed. The stack at which it failed is as it was before. The stacks deployed before it have the new version, those
 after it still have the old one, and the service works in that state. Read the first CREATE_FAILED or UPDATE_FAILED above, fix its cause, and run this again.
@@ -81,7 +84,10 @@ async function main(argv: readonly string[]): Promise<number> {
   return checkService(before);
 }
 
-/** Runs the smoke check, and says how to go back when it fails. @param before  the commit before; undefined: unknown, or none. */
+/**
+ * Runs the smoke check, and says how to go back when it fails.
+ * @param before  the commit of the functions that were deployed before; undefined if it is unknown or there was none.
+ */
 async function checkService(before: string | undefined): Promise<number> {
   if (!process.env.FILE_HOSTING_KEY) {
     console.error(

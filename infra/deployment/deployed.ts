@@ -7,7 +7,7 @@ import {
   settingsParameterName,
 } from '../settings/stage.ts';
 
-/** One setting that differs; undefined where it is absent. */
+/** A setting that differs. A value is undefined where the setting is absent. */
 export interface Difference {
   readonly setting: string;
   readonly deployed: string | undefined;
@@ -42,7 +42,9 @@ async function readParameterIn({ region }: StageConfig['place'], name: string): 
   return readParameter(name);
 }
 
-/** Compares the file of a stage with what is deployed. Older versions noted the commit there, too; it is no setting. */
+/**
+ * Compares the file of a stage with what is deployed. Older versions noted the commit among the settings as well; it is left out.
+ */
 export function differences(stage: StageConfig, deployed: DeployedSettings): Difference[] {
   const inFile = deployedSettings(stage);
   const { commit: _, ...deployedSettingsOnly } = deployed;

@@ -61,7 +61,7 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
       'The Region of everything except CloudFront and the resources that it requires in us-east-1. Only the stage `local` has none',
   },
   account: {
-    values: 'twelve digits; absent: any',
+    values: 'twelve digits; any account if it is absent',
     meaning: 'The AWS account. With it, a deployment with the credentials of another account is refused',
   },
   keepsData: {
@@ -74,11 +74,11 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
     meaning: 'The people who may log in, if Google lets them through. Empty lists refuse every login',
   },
   limits: {
-    values: '`{ <limit>: number }`; absent: the defaults',
+    values: '`{ <limit>: number }`; the defaults if it is absent',
     meaning: 'The [limits](../README.md#limits-and-how-to-change-them) that differ from their defaults',
   },
   alarmEmails: {
-    values: '`{ page, ticket }`, each a list of e-mail addresses; absent: none',
+    values: '`{ page, ticket }`, each a list of e-mail addresses; none if it is absent',
     meaning:
       '`page` gets the [alarms](alarms.md) that wake a person, `ticket` those that wait for a working day. The owner of each address must first confirm a mail from AWS',
   },
@@ -87,7 +87,7 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
     meaning: '`false`: there is no [canary](#the-canary), so an outage while no person uses the service is not noticed',
   },
   monthlyBudgetUsd: {
-    values: 'US dollars; absent: none',
+    values: 'US dollars; no budget if it is absent',
     meaning:
       'A budget for the whole AWS account. The addresses of `alarmEmails.ticket` get mail when a month has cost more, and when AWS forecasts that it will',
   },
@@ -120,11 +120,11 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
   },
   originSecretSlot: { values: '`a` (default), `b`', meaning: 'The slot of the origin secret that the edge sends' },
   restoredTables: {
-    values: '`{ <table>: name }`; absent: none',
+    values: '`{ <table>: name }`; none if it is absent',
     meaning: '[Restored tables](#restoring-a-table), in place of those that the stack makes',
   },
   secondCopy: {
-    values: '`{ region, keepDays }`; absent: none',
+    values: '`{ region, keepDays }`; no copy if it is absent',
     meaning:
       '[A second copy](#a-second-copy) of files and tables in another Region; each daily backup is kept for `keepDays` days, 7 to 35',
   },
@@ -137,19 +137,19 @@ export interface StageConfig {
   readonly place: { readonly region?: string; readonly account?: string };
   readonly keepsData: boolean;
   readonly limits: Readonly<Record<LimitName, number>>;
-  /** Comma-separated values of the variables of the login. Undefined: the variable is not set. */
+  /** Comma-separated values of the variables of the login. A variable whose value is undefined is not set. */
   readonly allowLists: Readonly<Record<AllowListName, string | undefined>>;
   readonly alarmEmails: Readonly<Record<'page' | 'ticket', readonly string[]>>;
   /** Whether the canary, a client of our own, tries the service every five minutes. */
   readonly canary: boolean;
   readonly monthlyBudgetUsd: number | undefined;
-  /** Absent: the distributions have names under cloudfront.net, which are separate sites (Public Suffix List). */
+  /** Without it, both distributions have names under cloudfront.net, which are separate sites (Public Suffix List). */
   readonly appDomain: CustomDomain | undefined;
   /** It is under another registrable domain than the app's, so that no upload shares a site with the dashboard's cookie. */
   readonly cdnDomain: CustomDomain | undefined;
   readonly priceClass: 'all' | '200' | '100';
   readonly firewall: StageSettings['firewall'];
-  /** Absent: the deployment does not fulfil the whole contract. */
+  /** Without it, the deployment does not fulfil the whole contract. */
   readonly streaming: { readonly environments: number } | undefined;
   /** False for an AWS account whose concurrency quota is so small (10) that Lambda refuses to reserve any of it. */
   readonly reservesConcurrency: boolean;

@@ -43,8 +43,8 @@ export interface ApiStackProps extends ServiceStackProps {
  *     1,024 MB  13 ms each    $0.18
  *     1,769 MB  12 ms each    $0.28
  *
- * beside $0.20 for the invocations and $3.50 for the gateway. The first request of an environment takes 16 ms of a processor,
- * that is 110, 55, 28 and 16 ms with these four sizes. More than 512 MB costs more than it gives to a route that mostly waits.
+ * beside $0.20 for the invocations and $3.50 for the gateway. The first request of an environment takes 16 ms of a whole processor,
+ * so with these four sizes it takes 110, 55, 28 and 16 ms. More than 512 MB costs more than it gives to a route that mostly waits.
  */
 const MEMORY_DEFAULT_MB = 512;
 /** The memory of the routes that work more than they wait. */
@@ -145,8 +145,9 @@ export class ApiStack extends Stack {
   }
 
   /**
-   * Adds the function that checks new versions. There is none without the canary, because it uses the key of the canary. There is
-   * none in an account that may run only ten functions at once, because it runs for all moved functions at the same time.
+   * Adds the function that checks new versions. A stage without a canary has no such function, because it uses the key of the
+   * canary. Neither has an account that may run only ten functions at once, because the check runs for all moved functions at the
+   * same time.
    */
   private addCheck(): void {
     const { function: check } = new ServiceFunction(this, 'CheckDeployment', {

@@ -61,7 +61,7 @@ export function firstStep({ limit, slots }: RatePolicy, now: number, known?: New
   return { kind: 'open', stamp: stampOf(now), expired };
 }
 
-/** What to try when the row is `window` (undefined: there is no row). */
+/** What to try when the row is `window`, which is undefined if there is no row. */
 export function nextStep(policy: RatePolicy, window: Window | undefined, now: number): Step {
   if (!window) return { kind: 'create', window: firstWindow(policy, now) };
   const expired = expiredAt(now);

@@ -11,11 +11,11 @@ import { upload } from './upload.ts';
 
 export interface ClientOptions {
   /**
-   * The address of the service, with or without `/api/v1`. Without it: the variable `FILE_HOSTING_URL`, or in a browser the
+   * The address of the service, with or without `/api/v1`. The default is the variable `FILE_HOSTING_URL`, or in a browser the
    * origin of the page.
    */
   readonly url?: string | undefined;
-  /** The API key. Without it: the variable `FILE_HOSTING_KEY`, or in a browser the session that is logged in. */
+  /** The API key. The default is the variable `FILE_HOSTING_KEY`, or in a browser the session that is logged in. */
   readonly key?: string | undefined;
   /** Used instead of the platform's `fetch`. In a browser, uploads then report progress only at the end of each attempt. */
   readonly fetch?: typeof fetch | undefined;
