@@ -120,8 +120,8 @@ class Account {
 const jitter = (failures: number, firstMs = 25, longestMs = 500) =>
   Math.random() * Math.min(longestMs, firstMs * 2 ** failures);
 
-/** Repeats a transaction until it does not conflict with another. */
-async function despiteConflicts(account: Account, items: number, indexes: number): Promise<void> {
+/** Repeats a transaction until it does not conflict with another one. */
+async function transactUntilDone(account: Account, items: number, indexes: number): Promise<void> {
   for (let failures = 0; ; failures++) {
     if ((await account.transact({ items, indexes }))[0] === 'done') return;
     await account.clock.sleep(jitter(failures));
@@ -165,7 +165,7 @@ const VARIANTS: Record<string, (account: Account) => Promise<void>> = {
     await account.writeOther(2);
     await account.storeObject();
     await account.writeOther(1);
-    await despiteConflicts(account, 3, 2);
+    await transactUntilDone(account, 3, 2);
   },
   'optimistic; learns and retries at once': (account) =>
     optimistic(account, async (failures, outcome, found) => {
@@ -187,13 +187,13 @@ const VARIANTS: Record<string, (account: Account) => Promise<void>> = {
   'seq by the update that reads the account': async (account) => {
     await takeSeq(account);
     await account.storeObject();
-    await despiteConflicts(account, 2, 1);
+    await transactUntilDone(account, 2, 1);
   },
   'row; seq beside the object': async (account) => {
     await account.read();
     await account.writeOther(2);
     await Promise.all([account.storeObject(), takeSeq(account)]);
-    await despiteConflicts(account, 2, 2);
+    await transactUntilDone(account, 2, 2);
   },
   'no transaction: account, then row': async (account) => {
     await account.read();

@@ -19,11 +19,11 @@ export function brokenReferences(page: string, text = readFileSync(join(ROOT, pa
   const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = '']) => link);
   return [
     ...paths.filter((path) => folders.includes(path.split('/')[0] ?? '') && !existsSync(join(ROOT, path))),
-    ...links.filter((link) => !/^https?:/.test(link) && !leadsSomewhere(link, page, text)),
+    ...links.filter((link) => !/^https?:/.test(link) && !linkExists(link, page, text)),
   ];
 }
 
-function leadsSomewhere(link: string, page: string, text: string): boolean {
+function linkExists(link: string, page: string, text: string): boolean {
   const [path = '', heading] = link.split('#');
   if (path === '') return headingsOf(text).includes(heading ?? '');
   const target = join(ROOT, dirname(page), path);

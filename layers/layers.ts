@@ -41,7 +41,7 @@ const DECLARATIONS = [
 ];
 
 /** The files of the product that the dashboard and the OpenAPI document import. */
-const WIRE = ['shared/errors.ts', 'shared/limits.ts', 'shared/login/login-error.ts'];
+const SHARED_WITH_CLIENTS = ['shared/errors.ts', 'shared/limits.ts', 'shared/login/login-error.ts'];
 
 const REACT = ['@mantine/*', '@tabler/icons-react', '@tanstack/*', 'react', 'react-dom'];
 
@@ -135,7 +135,7 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'dashboard',
     what: 'The web app',
-    imports: ['clients/typescript', ...WIRE],
+    imports: ['clients/typescript', ...SHARED_WITH_CLIENTS],
     packages: [...REACT, 'swagger-ui-dist', 'vite', '@vitejs/plugin-react'],
   },
   {
@@ -172,7 +172,7 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'openapi',
     what: 'The OpenAPI document of the API',
-    imports: [...WIRE, 'shared/answers.ts', 'shared/request-rules.ts', 'shared/routes.ts'],
+    imports: [...SHARED_WITH_CLIENTS, 'shared/answers.ts', 'shared/request-rules.ts', 'shared/routes.ts'],
     packages: [],
   },
   { path: 'layers', what: 'This table, and its check', imports: [], packages: ['node:*', 'vite'] },

@@ -58,7 +58,7 @@ export function samplesOf(name: RouteName): readonly Sample[] {
   return [
     { lang: 'Shell', label: 'curl', source: curl(route, request) },
     ...(name === 'uploadFile'
-      ? [{ lang: 'Shell', label: 'curl, directly to the storage', source: DIRECTLY } as const]
+      ? [{ lang: 'Shell', label: 'curl, directly to the storage', source: DIRECT_UPLOAD } as const]
       : []),
     ...(request.client
       ? [{ lang: 'TypeScript', label: 'TypeScript', source: typescript(route, request.client) } as const]
@@ -87,7 +87,7 @@ function curl({ method, path, access }: Route, { query, json, file }: Request): 
 }
 
 /** The sample of a direct upload. Its headers are those of every ticket without a checksum. An error is printed by each step. */
-const DIRECTLY = `SIZE=$(wc -c < film.mp4 | tr -d ' ')
+const DIRECT_UPLOAD = `SIZE=$(wc -c < film.mp4 | tr -d ' ')
 TICKET=$(${CURL} ${KEY_HEADER} --json '{"name": "film.mp4", "mime_type": "video/mp4", "size_bytes": '$SIZE'}' "$FILE_HOSTING_URL/api/v1/files") || { echo "$TICKET"; false; }
 # The ticket names the headers of this request as well, in upload.headers.
 ${CURL} -T film.mp4 -H "Content-Type: video/mp4" -H "If-None-Match: *" "$(echo "$TICKET" | jq -r .upload.url)"

@@ -18,13 +18,13 @@ import { API_KEY_NAME, CHECKSUM_SHA256 } from '../shared/request-rules.ts';
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** What a schema says besides the type. */
-interface About {
+interface Annotations {
   readonly description?: string;
   readonly examples?: readonly unknown[];
 }
 
 /** The schemas that describe a TypeScript type, so that a schema which departs from `shared/answers.ts` does not compile. */
-type SchemaOf<Type> = { readonly $ref: string } | (About & InlineSchemaOf<Type>);
+type SchemaOf<Type> = { readonly $ref: string } | (Annotations & InlineSchemaOf<Type>);
 type InlineSchemaOf<Type> = null extends Type
   ? { readonly type: readonly ['string', 'null']; readonly format?: string }
   : [Type] extends [string]

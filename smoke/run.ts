@@ -116,7 +116,7 @@ async function readSettings(): Promise<(Settings & { only: string }) | undefined
   return {
     ...settings,
     service: new Service({ baseUrl, key }),
-    largestBytes: positive('--largest-mib', values['largest-mib']) * 1024 * 1024,
+    largestBytes: parsePositive('--largest-mib', values['largest-mib']) * 1024 * 1024,
     gatewayUrl: values['gateway-url'],
     only: values.only,
   };
@@ -133,7 +133,7 @@ type Found = Pick<Settings, 'maxUploadBytes' | 'isStreaming'> & { readonly baseU
 function localService(options: LocalOptions): Found {
   return {
     baseUrl: options['base-url'] ?? 'http://localhost:8787/api/v1',
-    maxUploadBytes: positive('--max-upload-bytes', options['max-upload-bytes'] ?? '104857600'),
+    maxUploadBytes: parsePositive('--max-upload-bytes', options['max-upload-bytes'] ?? '104857600'),
     isStreaming: !options['no-streaming'],
   };
 }
@@ -150,7 +150,7 @@ async function deployedService(stage: StageConfig, options: LocalOptions): Promi
   };
 }
 
-function positive(option: string, text: string): number {
+function parsePositive(option: string, text: string): number {
   const value = Number(text);
   if (value > 0 && Number.isFinite(value)) return value;
   throw new Error(`${option} must be a positive number, not "${text}".`);

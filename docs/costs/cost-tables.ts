@@ -43,7 +43,7 @@ export function basis(): string {
 
 /** A month without a request. */
 export function costsOfIdleMonth(): Table {
-  const { alarmMetrics, compositeAlarms, dashboards, secrets, firewallRules } = METERED.stock;
+  const { alarmMetrics, compositeAlarms, dashboards, secrets, firewallRules } = METERED.monthlyResources;
   const sweeps = Math.round(ASSUMPTIONS.sweepsPerMonth);
   const runs = Math.round(ASSUMPTIONS.canaryRunsPerMonth);
   const { sweep, canary } = METERED.requests;

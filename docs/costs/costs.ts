@@ -53,7 +53,7 @@ const gatewayRequests = ({ apiRequests, invocations }: Use) => apiRequests - (in
 
 function lambdaCost({ invocations }: Use): number {
   return Object.entries(invocations).reduce((sum, [name, count]) => {
-    const memoryMb = METERED.stock.memoryMb[name];
+    const memoryMb = METERED.monthlyResources.memoryMb[name];
     if (memoryMb === undefined) throw new Error(`the record does not say how much memory the function ${name} has`);
     const seconds = (ASSUMPTIONS.billedMsOf[name] ?? ASSUMPTIONS.billedMs) / 1_000;
     return sum + costOf('invocation', count) + costOf('gigabyteSecond', (count * seconds * memoryMb) / 1_024);
@@ -64,7 +64,9 @@ function edgeCost(name: MeteredRequest, use: Use): number {
   const { through } = METERED_REQUESTS[name];
   if (through === 'none') return 0;
   const requests = edgeRequests(name, use);
-  return costOf('edgeRequest', requests) + costOf('edgeFunction', requests * METERED.stock.edgeFunctions[through]);
+  return (
+    costOf('edgeRequest', requests) + costOf('edgeFunction', requests * METERED.monthlyResources.edgeFunctions[through])
+  );
 }
 
 /** How many requests come through CloudFront, and its firewall. */

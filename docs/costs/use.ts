@@ -20,7 +20,7 @@ export interface Use {
 }
 
 /** The resources of the template that cost something each month, used or not; and the memory by which functions are billed. */
-export interface Stock {
+export interface MonthlyResources {
   readonly memoryMb: Readonly<Record<string, number>>;
   readonly alarmMetrics: number;
   readonly compositeAlarms: number;
@@ -35,7 +35,7 @@ export interface Stock {
 /** docs/costs/metered.json. */
 export interface Metered {
   readonly requests: Readonly<Record<MeteredRequest, Use>>;
-  readonly stock: Stock;
+  readonly monthlyResources: MonthlyResources;
 }
 
 /** The requests that are metered: how the tables name each, and the distribution that it comes through. */

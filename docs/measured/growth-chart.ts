@@ -30,7 +30,7 @@ export function growthChart(): string {
 <title>Milliseconds of a request by the number of files of its account</title>
 <rect width="100%" height="100%" fill="#fff"/>
 ${grid().join('\n')}
-${lines.map(drawn).join('\n')}
+${lines.map(drawLine).join('\n')}
 ${labels(lines).join('\n')}
 </svg>
 `;
@@ -42,7 +42,7 @@ interface Line {
   readonly colour: string;
 }
 
-function drawn({ points, colour }: Line): string {
+function drawLine({ points, colour }: Line): string {
   const dots = points.map(({ count, ms }) => `<circle cx="${x(count)}" cy="${y(ms)}" r="3" fill="${colour}"/>`);
   const path = points.map(({ count, ms }) => `${x(count)},${y(ms)}`).join(' ');
   return [`<polyline fill="none" stroke="${colour}" stroke-width="2" points="${path}"/>`, ...dots].join('\n');

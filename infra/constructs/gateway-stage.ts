@@ -28,7 +28,7 @@ const THROTTLES: Readonly<Record<RateClass, Throttle>> = {
 };
 
 /** The throttle of routes that are not counted, and of each path with another method. */
-const OTHERS: Throttle = { throttlingRateLimit: 50, throttlingBurstLimit: 50 };
+const OTHER_ROUTES: Throttle = { throttlingRateLimit: 50, throttlingBurstLimit: 50 };
 
 /**
  * One log line per request. The route is the template of the path (`/api/v1/files/{id}`), so the line contains no id, name
@@ -73,12 +73,12 @@ export function gatewayStage(
 function stageOptions(accessLog: logs.LogGroup): apigateway.StageOptions {
   return {
     stageName: 'live',
-    ...OTHERS,
+    ...OTHER_ROUTES,
     methodOptions: Object.fromEntries(
       Object.values<Route>(ROUTES).flatMap((route) =>
         methodsOf(route).map((method) => [
           `${route.path}/${method}`,
-          route.rateClass === undefined ? OTHERS : THROTTLES[route.rateClass],
+          route.rateClass === undefined ? OTHER_ROUTES : THROTTLES[route.rateClass],
         ]),
       ),
     ),

@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const SETTINGS = { STAGE: 'local', CDK_CONTEXT_JSON: '{}', CDK_VALIDATION: 'false' };
 
 /** The file in the output directory that has the fingerprint of the inputs. */
-const MADE_OF = 'made-of.txt';
+const FINGERPRINT_FILE = 'made-of.txt';
 
 /**
  * Like {@link synthesize}, but keeps the output of an earlier call with the same files and the same environment variables. If we die
@@ -20,9 +20,9 @@ const MADE_OF = 'made-of.txt';
  */
 export async function synthesizeWhenChanged(directory: string, signal?: AbortSignal): Promise<void> {
   const inputs = fingerprint({ root: ROOT, except: dirname(directory), environment: process.env });
-  const note = join(directory, MADE_OF);
-  const madeOf = await readFile(note, 'utf8').catch(() => undefined);
-  if (madeOf === inputs) return;
+  const note = join(directory, FINGERPRINT_FILE);
+  const earlierInputs = await readFile(note, 'utf8').catch(() => undefined);
+  if (earlierInputs === inputs) return;
   await synthesize(directory, signal);
   await writeFile(note, inputs);
 }

@@ -8,8 +8,8 @@ export const STAGES: Readonly<Record<StageName, StageSettings>> = { prod, dev, l
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Matches the names of our limits and of what earlier versions took from the environment, and names that are nearly the same. */
-const OURS = /^(ALLOWED_EMAIL|FILE_COUNT|MAX_UPLOAD|RATE_LIMIT|STORAGE_LIMIT|UPLOAD_BYTES)/i;
+/** Matches the names of our limits and allow-lists, and names that are nearly the same. */
+const LIKE_A_SETTING = /^(ALLOWED_EMAIL|FILE_COUNT|MAX_UPLOAD|RATE_LIMIT|STORAGE_LIMIT|UPLOAD_BYTES)/i;
 
 /**
  * Reads the stage that the variable `STAGE` names. Nothing but its file says what is deployed: a limit in the environment is an
@@ -19,7 +19,7 @@ const OURS = /^(ALLOWED_EMAIL|FILE_COUNT|MAX_UPLOAD|RATE_LIMIT|STORAGE_LIMIT|UPL
 export function stageOf(environment: Environment): StageConfig {
   const name = stageNameOf(environment);
   if (name === 'local') return localStage(environment);
-  const misplaced = Object.keys(environment).find((variable) => OURS.test(variable));
+  const misplaced = Object.keys(environment).find((variable) => LIKE_A_SETTING.test(variable));
   if (misplaced !== undefined) {
     throw new Error(`the environment has ${misplaced}, but the settings of this stage are in infra/stages/${name}.ts`);
   }
@@ -47,7 +47,7 @@ function stageNameOf({ STAGE }: Environment): StageName {
  */
 export function localStage(environment: Environment): StageConfig {
   const known = Object.keys(CONFIGURABLE_LIMITS);
-  const unknown = Object.keys(environment).find((name) => OURS.test(name) && !known.includes(name));
+  const unknown = Object.keys(environment).find((name) => LIKE_A_SETTING.test(name) && !known.includes(name));
   if (unknown !== undefined) {
     throw new Error(
       `the environment has ${unknown}, which is not a limit of this service; those are ${known.join(', ')}`,

@@ -43,7 +43,7 @@ export const listingStore: ListingStore = {
       }),
     );
     const files = Items.map(toListedFile);
-    const rest = LastEvaluatedKey && beyond(range, readNumber(LastEvaluatedKey, 'seq'), end);
+    const rest = LastEvaluatedKey && restAfter(range, readNumber(LastEvaluatedKey, 'seq'), end);
     return { files, ...(rest && { rest }) };
   },
 
@@ -80,7 +80,7 @@ function idAt(ids: Uint8Array | undefined, seq: number): string | undefined {
 }
 
 /** What remains of a range after the file at `seq` was read; undefined when nothing remains. */
-function beyond({ low, high }: SeqRange, seq: number, end: 'newest' | 'oldest'): SeqRange | undefined {
+function restAfter({ low, high }: SeqRange, seq: number, end: 'newest' | 'oldest'): SeqRange | undefined {
   const rest = end === 'newest' ? { low, high: seq - 1 } : { low: seq + 1, high };
   return rest.low <= rest.high ? rest : undefined;
 }

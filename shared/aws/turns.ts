@@ -6,9 +6,10 @@ import { dynamoDb, epochSeconds, readNumber, tableName } from './dynamodb.ts';
 import { jitter, writeItem } from './transactions.ts';
 
 /**
- * Turns of an account, for uploads whose transaction has conflicted with another upload of the account, or probably would: each waits
- * for a moment of its own, instead of for a random time (decisions 0024 and 0034). The rate limits table has a row
- * `turns#<account>#<span>` for each span of time in which turns are taken, with the time of the first turn and the length of all turns.
+ * The turns of an account. An upload takes a turn when its transaction has conflicted with another upload of the account, or
+ * probably would. Then it waits for a moment of its own instead of a random time (decisions 0024 and 0034). The rate limits table
+ * has a row `turns#<account>#<span>` for each span of time in which turns are taken, with the time of the first turn and the length
+ * of all turns.
  *
  * Turns do not lock anything: an upload that tries at another moment is only more likely to conflict again. So an unused turn, a wrong
  * clock, and a write that is applied twice or late do no harm.
@@ -44,7 +45,7 @@ export function busyMs(accountId: string): number | undefined {
   return conflict && conflict.until > Date.now() ? conflict.ms : undefined;
 }
 
-/** A turn is long enough to read the account and then make a transaction. On a busy machine that takes longer. */
+/** A turn is long enough to read the account and then make a transaction, which takes longer on a busy machine. */
 const SHORTEST_MS = 12;
 const LONGEST_MS = 500;
 /** The calls of a turn: the read of the account, and the transaction. */
@@ -58,8 +59,8 @@ const KEPT_MS = 60_000;
  * @param tried.failures  how often the turns of this upload have failed. They fail when writers that take no turns, such as
  *   deletions, are at work, or the table is too busy. So the upload waits longer each time before it takes another one.
  * @param tried.ms  how long a transaction takes.
- * @returns whether it had to wait, because other uploads have earlier turns.
- * @throws ApiError `service_unavailable` when it comes after the deadline.
+ * @returns whether the upload had to wait, because other uploads have earlier turns.
+ * @throws ApiError `service_unavailable` when the turn comes after the deadline.
  */
 export async function waitForTurn(
   accountId: string,

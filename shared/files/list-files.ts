@@ -33,7 +33,7 @@ export async function beginListing(stores: ListingStores, request: PageRequest):
   const isFirstPage = page === 1 && !search;
   const [account, newest] = await Promise.all([
     getAccount(stores.accounts, accountId),
-    isFirstPage ? downFrom(stores.listing, accountId, Number.MAX_SAFE_INTEGER, limit) : undefined,
+    isFirstPage ? readDownFrom(stores.listing, accountId, Number.MAX_SAFE_INTEGER, limit) : undefined,
   ]);
   return { account, ...(newest && { newest }) };
 }
@@ -77,7 +77,7 @@ async function filesAt(listing: ListingStore, account: Account, offset: number, 
   const inLeaf = findOffset(readyByLeaf(account.nextSeq, inGroup.index, removed), inGroup.offset);
   if (!inLeaf) {
     // Files of this group were deleted between the two reads, so the page begins below the group.
-    return downFrom(listing, account.id, seqsOfGroup(inGroup.index).low - 1, limit);
+    return readDownFrom(listing, account.id, seqsOfGroup(inGroup.index).low - 1, limit);
   }
   const { low, high } = seqsOfLeaf(inLeaf.index);
   // Leave out the files that were added since the account was read: they would move all others.
@@ -85,17 +85,22 @@ async function filesAt(listing: ListingStore, account: Account, offset: number, 
   const skipped = inLeaf.offset;
   const wanted = inLeaf.count - skipped;
   if (skipped <= wanted) {
-    return (await downFrom(listing, account.id, leaf.high, skipped + limit)).slice(skipped);
+    return (await readDownFrom(listing, account.id, leaf.high, skipped + limit)).slice(skipped);
   }
   // We read from the nearer end of the leaf: its oldest files upwards, and the rest of the page downwards from the leaf.
   const [ofLeaf, below] = await Promise.all([
     listing.files(account.id, leaf, { end: 'oldest', limit: wanted }),
-    wanted < limit ? downFrom(listing, account.id, leaf.low - 1, limit - wanted) : [],
+    wanted < limit ? readDownFrom(listing, account.id, leaf.low - 1, limit - wanted) : [],
   ]);
   return [...ofLeaf.files.reverse(), ...below].slice(0, limit);
 }
 
-async function downFrom(listing: ListingStore, accountId: string, high: number, limit: number): Promise<ListedFile[]> {
+async function readDownFrom(
+  listing: ListingStore,
+  accountId: string,
+  high: number,
+  limit: number,
+): Promise<ListedFile[]> {
   if (high < 0) return [];
   return (await listing.files(accountId, { low: 0, high }, { end: 'newest', limit })).files;
 }

@@ -163,18 +163,18 @@ async function replayOf(
   return { kind: 'replay', file: replay(earlier, fingerprintOf(describe(request, clock()), content)) };
 }
 
-type Described = Omit<StoredFile, 'createdAt' | 'sizeBytes'>;
+type FileToStore = Omit<StoredFile, 'createdAt' | 'sizeBytes'>;
 
-function describe({ accountId, clientName, declaredType }: UploadRequest, now: number): Described {
+function describe({ accountId, clientName, declaredType }: UploadRequest, now: number): FileToStore {
   const mimeType = mediaType(declaredType, clientName ?? '');
   return { accountId, id: uuidv7(now), name: cleanFileName(clientName, mimeType), mimeType, objectKey: newPublicKey() };
 }
 
-function fingerprintOf({ name, mimeType }: Described, content: MeasuredContent): string {
+function fingerprintOf({ name, mimeType }: FileToStore, content: MeasuredContent): string {
   return fingerprint({ via: 'form', name, mimeType, sizeBytes: content.bytes, checksum: content.digest() });
 }
 
-async function store(objects: ObjectStore, file: Described, first: Part, rest: AsyncIterable<Part>): Promise<void> {
+async function store(objects: ObjectStore, file: FileToStore, first: Part, rest: AsyncIterable<Part>): Promise<void> {
   const { accountId, id, name, mimeType, objectKey } = file;
   const description = { owner: { accountId, id }, mimeType, contentDisposition: contentDisposition(name, mimeType) };
   if (first.isLast) await objects.put(objectKey, first.bytes, description);

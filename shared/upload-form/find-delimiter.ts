@@ -13,8 +13,8 @@ interface Delimiter {
   readonly isLast: boolean;
 }
 
-/** What stands at the front of the unread bytes. */
-export interface Sight {
+/** What is known about the front of the unread bytes. */
+export interface ScanResult {
   /** This many bytes at the front are certainly content. */
   readonly contentBytes: number;
   /** The delimiter after them, if all of it is there. */
@@ -28,9 +28,9 @@ export interface Sight {
  * @param marker  CRLF, `--` and the boundary.
  * @param isAtEnd  true when nothing comes after `unread`.
  */
-export function findDelimiter(unread: Buffer, marker: Buffer, isAtEnd: boolean): Sight {
+export function findDelimiter(unread: Buffer, marker: Buffer, isAtEnd: boolean): ScanResult {
   for (let at = unread.indexOf(marker); at >= 0; at = unread.indexOf(marker, at + 1)) {
-    const line = lineBehindBoundary(unread, at + marker.length, isAtEnd);
+    const line = restOfDelimiterLine(unread, at + marker.length, isAtEnd);
     if (line === 'begun') return { contentBytes: at };
     if (line) return { contentBytes: at, delimiter: { ...line, bytes: marker.length + line.bytes } };
   }
@@ -42,7 +42,7 @@ export function findDelimiter(unread: Buffer, marker: Buffer, isAtEnd: boolean):
  * file may be full of boundaries that are not delimiters.
  * @returns `begun` when the rest may still arrive; undefined when the line is content.
  */
-function lineBehindBoundary(unread: Buffer, start: number, isAtEnd: boolean): Delimiter | 'begun' | undefined {
+function restOfDelimiterLine(unread: Buffer, start: number, isAtEnd: boolean): Delimiter | 'begun' | undefined {
   const isLast = unread[start] === DASH && unread[start + 1] === DASH;
   let end = isLast ? start + 2 : start;
   const paddingEnd = Math.min(end + PADDING_MAX_BYTES, unread.length);

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts';
 import { MULTIPART_FRAMING_MAX_BYTES } from '../limits.ts';
-import { findDelimiter, type Sight } from './find-delimiter.ts';
+import { findDelimiter, type ScanResult } from './find-delimiter.ts';
 import { headerParameters } from './header-parameters.ts';
 
 /** The error for a body that breaks RFC 7578 or the service's limits. @param detail  for the log; clients see the code. */
@@ -120,7 +120,7 @@ export class FormReader {
   }
 
   /** Reads until the front of the unread bytes is known to be content, or a whole delimiter. */
-  async #look(): Promise<Sight> {
+  async #look(): Promise<ScanResult> {
     for (;;) {
       const sight = findDelimiter(this.#unread, this.#marker, this.#isAtEnd);
       if (sight.contentBytes > 0 || sight.delimiter) return sight;

@@ -135,7 +135,7 @@ class FileOfForm<T> {
   async #store({ isEncoded, ...part }: PartDescription, content: AsyncGenerator<Uint8Array, undefined>): Promise<void> {
     if (this.#stored) throw twoFiles();
     if (isEncoded) throw invalidForm('the content of the file part is encoded');
-    const result = await this.#handler.onFile({ ...part, body: lent(content) });
+    const result = await this.#handler.onFile({ ...part, body: withoutReturn(content) });
     this.#stored = { result, isNamed: part.filename !== undefined };
     for await (const _leftByTheConsumer of content);
   }
@@ -160,7 +160,7 @@ async function* piecesOf(...pieces: readonly Buffer[]): AsyncGenerator<Uint8Arra
  * generator open, and we can read the rest from it. A `next()` that the consumer has not awaited must not end the process
  * when it fails.
  */
-function lent(pieces: AsyncGenerator<Uint8Array, undefined>): AsyncIterable<Uint8Array> {
+function withoutReturn(pieces: AsyncGenerator<Uint8Array, undefined>): AsyncIterable<Uint8Array> {
   const next = () => {
     const piece = pieces.next();
     piece.catch(() => {});

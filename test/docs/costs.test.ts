@@ -7,14 +7,14 @@ import { METERED_REQUESTS, type MeteredRequest } from '../../docs/costs/use.ts';
 import { TRAFFIC_PRICES } from '../../infra/operations/edge-alarms-stack.ts';
 import { startTestService } from '../support/service.ts';
 import { LOW_LIMIT, meterUse } from './metered-use.ts';
-import { countStock } from './monthly-resources.ts';
+import { countMonthlyResources } from './monthly-resources.ts';
 
 const RECORD = join(import.meta.dirname, '../../docs/costs/metered.json');
 
 /** When it fails because the service has changed: `npx vitest run test/docs/costs.test.ts --update`. */
 test('docs/costs/metered.json is what requests to the service use', async () => {
   const service = await startTestService({ RATE_LIMIT_REQUESTS_PER_MINUTE: String(LOW_LIMIT) });
-  const metered = { requests: await meterUse(service), stock: await countStock() };
+  const metered = { requests: await meterUse(service), monthlyResources: await countMonthlyResources() };
   await service.close();
   await expect(`${JSON.stringify(metered, null, 2)}\n`).toMatchFileSnapshot(RECORD);
 });

@@ -1,9 +1,9 @@
-import type { Stock } from '../../docs/costs/use.ts';
+import type { MonthlyResources } from '../../docs/costs/use.ts';
 import { resourcesOf, templatesOf } from '../support/synthesize-stage.ts';
 import { onlySynthesized, type Synthesized, synthesized } from '../support/synthesized.ts';
 
 /** Counts the resources of the templates that cost something per month, and reads the memory of the functions. */
-export async function countStock(): Promise<Stock> {
+export async function countMonthlyResources(): Promise<MonthlyResources> {
   const count = async (stack: string, type: string) => (await synthesized(stack, type)).length;
   const functions = [
     ...(await synthesized('Api', 'AWS::Lambda::Function')),

@@ -116,14 +116,14 @@ class ProgressBar implements ProgressReport {
 }
 
 /** Without a terminal, the progress of a slow upload is printed this often. */
-const MENTION_MS = 15_000;
+const PRINT_EVERY_MS = 15_000;
 
 /** Prints a line for each event, where standard error is not a terminal. */
 class ProgressLines implements ProgressReport {
   readonly #files: readonly LocalFile[];
   readonly #waits = new Waits();
   #ended = 0;
-  #mentionedAt = Date.now();
+  #printedAt = Date.now();
 
   constructor(files: readonly LocalFile[]) {
     this.#files = files;
@@ -134,8 +134,8 @@ class ProgressLines implements ProgressReport {
   }
 
   sent({ path, size }: LocalFile, bytes: number): void {
-    if (bytes === 0 || Date.now() - this.#mentionedAt < MENTION_MS) return;
-    this.#mentionedAt = Date.now();
+    if (bytes === 0 || Date.now() - this.#printedAt < PRINT_EVERY_MS) return;
+    this.#printedAt = Date.now();
     const of = size === undefined ? '' : ` of ${formatBytes(size)}`;
     note(`${this.#count()}${printable(path)}: ${formatBytes(bytes)}${of} sent`);
   }
@@ -143,7 +143,7 @@ class ProgressLines implements ProgressReport {
   waits(wait: Wait): void {
     this.#waits.mention(wait);
     // The line about the wait was just printed, so no line about a slow upload follows before the wait is over.
-    this.#mentionedAt = Math.max(this.#mentionedAt, Date.now() + wait.seconds * 1_000);
+    this.#printedAt = Math.max(this.#printedAt, Date.now() + wait.seconds * 1_000);
   }
 
   stored({ path, name }: LocalFile, { size_bytes }: FileRecord): void {

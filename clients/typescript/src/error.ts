@@ -133,7 +133,10 @@ export function abortedError(signal: AbortSignal): FileHostingError {
 }
 
 /** A copy of the error with other advice or an `uploadId`. */
-export function withMore(error: FileHostingError, more: Pick<ErrorDetails, 'advice' | 'uploadId'>): FileHostingError {
+export function withDetails(
+  error: FileHostingError,
+  more: Pick<ErrorDetails, 'advice' | 'uploadId'>,
+): FileHostingError {
   const { code, status, requestId, retryAfter, cause, advice } = error;
   const isFinal = !error.isTemporary;
   const same = new FileHostingError(code, { status, requestId, retryAfter, cause, advice, isFinal, ...more });

@@ -1,6 +1,6 @@
 import { type Answer, errorOf, jsonOf, recordIn, storageErrorOf } from './answer.ts';
 import type { Content } from './content.ts';
-import { FileHostingError, withMore } from './error.ts';
+import { FileHostingError, withDetails } from './error.ts';
 import { type Job, undo } from './job.ts';
 import { retry } from './retry.ts';
 import type { FileRecord, TicketRequest, UploadTicket } from './types.ts';
@@ -34,7 +34,7 @@ export async function sendDirectly(job: Job, content: Content): Promise<FileReco
     // If the caller gave the key, the same call can continue this upload later, so it is left as it is.
     const isOver = job.signal?.aborted || !job.isKeyKnown;
     if (isOver && mayHaveTicket) await undo(job, async (signal) => id ?? (await askOnce(signal)).id);
-    throw isOver || !(error instanceof FileHostingError) ? error : withMore(error, { uploadId: id });
+    throw isOver || !(error instanceof FileHostingError) ? error : withDetails(error, { uploadId: id });
   }
 }
 

@@ -1,6 +1,6 @@
 import { recordIn } from './answer.ts';
 import type { StreamContent } from './content.ts';
-import { abortedError, FileHostingError, withMore } from './error.ts';
+import { abortedError, FileHostingError, withDetails } from './error.ts';
 import { formAround } from './form.ts';
 import { type Job, undo } from './job.ts';
 import { retry } from './retry.ts';
@@ -45,8 +45,8 @@ function finalError(error: unknown, { isConsumed, isSent }: StreamForm, signal: 
   if (!(error instanceof FileHostingError)) return error;
   const isLost = isConsumed && error.isTemporary;
   const final = signal?.aborted ? abortedError(signal) : error;
-  if (isLost && isSent) return withMore(final, { advice: MAY_BE_STORED });
-  return isLost && final === error ? withMore(error, { advice: NOT_REPEATED }) : final;
+  if (isLost && isSent) return withDetails(final, { advice: MAY_BE_STORED });
+  return isLost && final === error ? withDetails(error, { advice: NOT_REPEATED }) : final;
 }
 
 /** The form of a stream. Each iteration begins with `start`, which is kept in memory. */
