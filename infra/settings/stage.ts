@@ -92,11 +92,11 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
       'A budget for the whole AWS account. The addresses of `alarmEmails.ticket` get mail when a month has cost more, and when AWS forecasts that it will',
   },
   appDomain: {
-    values: '`{ name, certificateArn }`; absent: a name under cloudfront.net',
+    values: '`{ name, certificateArn }`; a name under cloudfront.net if it is absent',
     meaning: 'Your own domain name for API and dashboard, and the ARN of its ACM certificate in us-east-1',
   },
   cdnDomain: {
-    values: '`{ name, certificateArn }`; absent: a name under cloudfront.net',
+    values: '`{ name, certificateArn }`; a name under cloudfront.net if it is absent',
     meaning:
       'Your own domain name for the links, under another registrable domain than that of the app, and its certificate',
   },
@@ -126,7 +126,7 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
   secondCopy: {
     values: '`{ region, keepDays }`; no copy if it is absent',
     meaning:
-      '[A second copy](#a-second-copy) of files and tables in another Region; each daily backup is kept for `keepDays` days, 7 to 35',
+      '[A second copy](#a-second-copy) of files and tables in another Region; each daily backup is kept for as many days as `{ keepDays }` says, 7 to 35',
   },
 };
 
