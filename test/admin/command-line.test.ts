@@ -42,22 +42,35 @@ test('lines of the logs end with a hint when there may be older ones', () => {
   expect(rowLines([], { none: 'Nothing.', isCut: false })).toBe('Nothing.');
 });
 
-test.each([
-  [[], 'The command is missing: see --help.'],
-  [['frobnicate'], 'There is no command "frobnicate": see --help.'],
-  [['constructor'], 'There is no command "constructor": see --help.'],
-  [['show'], 'The command is: show <account>'],
-  [['show', 'a', 'b'], 'The command is: show <account>'],
-  [['show', 'a', '--dry-run'], 'The command is: show <account>'],
-  [['reconcile', 'a', 'b'], 'The command is: reconcile [<account>] [--dry-run]'],
-  [['show', 'a', '--until', '2026-11-20T03:30'], 'The command is: show <account>'],
-  [['requests', 'a', '--until', '03:30'], '--until is a time in UTC, such as 2026-11-20T03:30, not "03:30".'],
+test.each<[string, string[], string]>([
+  ['without a command', [], 'The command is missing: see --help.'],
+  ['with an unknown command', ['frobnicate'], 'There is no command "frobnicate": see --help.'],
   [
+    'with a command that is a property of every object',
+    ['constructor'],
+    'There is no command "constructor": see --help.',
+  ],
+  ['without the account that the command needs', ['show'], 'The command is: show <account>'],
+  ['with two accounts for one command', ['show', 'a', 'b'], 'The command is: show <account>'],
+  ['with an option of another command', ['show', 'a', '--dry-run'], 'The command is: show <account>'],
+  ['with two accounts for reconcile', ['reconcile', 'a', 'b'], 'The command is: reconcile [<account>] [--dry-run]'],
+  [
+    'with --until for a command that has no times',
+    ['show', 'a', '--until', '2026-11-20T03:30'],
+    'The command is: show <account>',
+  ],
+  [
+    'with a time without a day',
+    ['requests', 'a', '--until', '03:30'],
+    '--until is a time in UTC, such as 2026-11-20T03:30, not "03:30".',
+  ],
+  [
+    'with an hour that does not exist',
     ['audit', 'a', '--until', '2026-11-20T25:30'],
     '--until is a time in UTC, such as 2026-11-20T03:30, not "2026-11-20T25:30".',
   ],
-  [['show', 'a', '--force'], "Unknown option '--force': see --help."],
-])('the arguments %j are rejected with exit code 2 and one sentence', async (args, sentence) => {
+  ['with an unknown option', ['show', 'a', '--force'], "Unknown option '--force': see --help."],
+])('a command line %s is rejected with exit code 2 and one sentence', async (_name, args, sentence) => {
   const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
   expect(await main(args, streams)).toBe(2);
   expect([streams.stdout.read(), String(streams.stderr.read())]).toEqual([null, `${sentence}\n`]);
@@ -69,11 +82,19 @@ describe('a command ends with one sentence on stderr', () => {
     expect(await run(['frobnicate'])).toEqual({ code: 2, stdout: '', stderr });
   });
 
-  test.each([
-    [{}, 'no stage is named: set STAGE to prod, dev, local, the name of a file in infra/stages'],
-    [{ STAGE: 'test' }, 'there is no stage "test": set STAGE to prod, dev, local, the name of a file in infra/stages'],
-    [{ STAGE: 'local' }, 'For the service that "npm start" runs, add --local.'],
-  ])('the environment %j gives exit code 2', async (environment, sentence) => {
+  test.each<[string, Record<string, string>, string]>([
+    ['without a stage', {}, 'no stage is named: set STAGE to prod, dev, local, the name of a file in infra/stages'],
+    [
+      'with an unknown stage',
+      { STAGE: 'test' },
+      'there is no stage "test": set STAGE to prod, dev, local, the name of a file in infra/stages',
+    ],
+    [
+      'with the stage of npm start, but without --local',
+      { STAGE: 'local' },
+      'For the service that "npm start" runs, add --local.',
+    ],
+  ])('an environment %s gives exit code 2', async (_name, environment, sentence) => {
     expect(await run(['show', 'a'], environment)).toEqual({ code: 2, stdout: '', stderr: `${sentence}\n` });
   });
 

@@ -50,7 +50,7 @@ describe('upload', () => {
     ['a Uint8Array', (content) => content],
     ['an ArrayBuffer', (content) => new Uint8Array(content).buffer],
     ['a ReadableStream', (content) => new Blob([content]).stream()],
-    ['a stream of Node', (_, path) => createReadStream(path)],
+    ['a Node stream', (_, path) => createReadStream(path)],
     ['an async iterable', (content) => inPieces(content, 10_000)],
   ];
   test.for(SOURCES.flatMap(([what, sourceOf]) => [0, 1_000, LARGE].map((bytes) => [what, bytes, sourceOf] as const)))(

@@ -118,15 +118,15 @@ describe('contract: sizes', () => {
   });
 
   test.for([
-    [{ size_bytes: -1 }, 400],
-    [{ size_bytes: 1.5 }, 400],
-    [{ size_bytes: '5' }, 400],
-    [{ size_bytes: 104_857_601 }, 413],
-    [{ size_bytes: 1001 }, 403],
-    [{ name: 7 }, 400],
-    [{ mime_type: undefined }, 400],
-    [{ checksum_sha256: 'short' }, 400],
-  ] as const)('a ticket request with %o is %i', async ([change, status]) => {
+    ['a negative size', 400, { size_bytes: -1 }],
+    ['a fractional size', 400, { size_bytes: 1.5 }],
+    ['a size as text', 400, { size_bytes: '5' }],
+    ['a size over the size limit', 413, { size_bytes: 104_857_601 }],
+    ['a size over the storage limit', 403, { size_bytes: 1001 }],
+    ['a number as name', 400, { name: 7 }],
+    ['no type', 400, { mime_type: undefined }],
+    ['a checksum that is too short', 400, { checksum_sha256: 'short' }],
+  ] as const)('a ticket request with %s is %i', async ([, status, change]) => {
     const request = { name: 'd', mime_type: 'text/plain', size_bytes: 5, ...change };
     expect((await stranger.byKey.postJson('/files', request)).status).toBe(status);
     expect(await service.rowsOf(stranger.id)).toEqual([]);

@@ -48,24 +48,27 @@ describe('contract: download', () => {
     ['HEAD', 'S3'],
     ['GET', 'the cache'],
     ['HEAD', 'the cache'],
-  ] as const)('a range past the end is 416 with the length of the file (%s, answered by %s)', async ([method, by]) => {
-    const url = await link('a.txt', '0123456789', 'text/plain');
-    const whole = by === 'the cache' ? await fetch(url) : undefined;
-    expect(await whole?.text()).toBe(whole && '0123456789');
-    const past = await fetch(url, { method, headers: { range: 'bytes=10-' } });
-    expect(past.status).toBe(416);
-    expect(past.headers.get('content-range')).toBe('bytes */10');
-    // The error must not have the headers that describe the file or its caching.
-    for (const name of ['etag', 'last-modified', 'content-disposition', 'cache-control']) {
-      expect([name, past.headers.get(name)]).toEqual([name, null]);
-    }
-    expect(past.headers.get('x-content-type-options')).toBe('nosniff');
-    const body = await past.text();
-    if (method === 'HEAD' || by === 'the cache') expect(body).toBe('');
-    else expect(body).toMatch(/<Code>InvalidRange<.*<ActualObjectSize>10</s);
-    // The error must not reveal the bucket.
-    expect(body).not.toMatch(/bucket|uploads/i);
-  });
+  ] as const)(
+    'a %s of a range past the end, answered by %s, is 416 with the length of the file',
+    async ([method, by]) => {
+      const url = await link('a.txt', '0123456789', 'text/plain');
+      const whole = by === 'the cache' ? await fetch(url) : undefined;
+      expect(await whole?.text()).toBe(whole && '0123456789');
+      const past = await fetch(url, { method, headers: { range: 'bytes=10-' } });
+      expect(past.status).toBe(416);
+      expect(past.headers.get('content-range')).toBe('bytes */10');
+      // The error must not have the headers that describe the file or its caching.
+      for (const name of ['etag', 'last-modified', 'content-disposition', 'cache-control']) {
+        expect([name, past.headers.get(name)]).toEqual([name, null]);
+      }
+      expect(past.headers.get('x-content-type-options')).toBe('nosniff');
+      const body = await past.text();
+      if (method === 'HEAD' || by === 'the cache') expect(body).toBe('');
+      else expect(body).toMatch(/<Code>InvalidRange<.*<ActualObjectSize>10</s);
+      // The error must not reveal the bucket.
+      expect(body).not.toMatch(/bucket|uploads/i);
+    },
+  );
 
   test('a true precondition changes nothing, and a false one is 412 with our JSON error', async () => {
     const url = await link('a.txt', '0123456789', 'text/plain');
@@ -112,7 +115,7 @@ describe('contract: download', () => {
     ['feed.xml', 'application/xml', 'attachment', INERT],
     ['script.js', 'text/javascript', 'attachment', INERT],
     ['unknown', '', 'attachment', INERT],
-  ] as const)('%s with the type %s is served as %s and cannot execute', async ([name, type, disposition, policy]) => {
+  ] as const)('%s with the type "%s" is served as %s and cannot execute', async ([name, type, disposition, policy]) => {
     const { headers } = await fetch(await link(name, '<script>alert(1)</script>', type));
     expect(headers.get('content-disposition')).toMatch(new RegExp(`^${disposition}; filename=`));
     expect(headers.get('content-security-policy')).toBe(policy);

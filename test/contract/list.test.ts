@@ -98,7 +98,7 @@ describe('contract: list order', () => {
     ['%_', ['100%_done.txt']],
     ['.*', []],
     ['nothing', []],
-  ] as const)('a search for %s finds its matches', async ([search, expected]) => {
+  ] as const)('a search for %s finds exactly the names that contain it', async ([search, expected]) => {
     const answer = await list(`?search=${encodeURIComponent(search)}`);
     expect(names(answer)).toEqual(expected);
     expect(answer.body.total).toBe(expected.length);

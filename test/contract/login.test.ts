@@ -39,7 +39,7 @@ describe('contract: login', () => {
   });
 
   test.for([
-    ['cancelled', 'eve@example.com', 'cancel', 'access_denied'],
+    ['that is cancelled', 'eve@example.com', 'cancel', 'access_denied'],
     ['with an unverified address', 'unverified@example.com', 'continue', 'email_not_verified'],
   ] as const)('a login %s ends at the login page with an error code', async ([, email, choice, code]) => {
     const { location, cookies, setCookies } = await logIn({ startUrl: start(), email, choice });

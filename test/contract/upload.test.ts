@@ -145,18 +145,18 @@ describe('contract: upload form', () => {
 
 describe('contract: name', () => {
   test.for([
-    ['../../etc/passwd', 'passwd'],
-    ['C:\\dir\\report.pdf', 'report.pdf'],
-    ['naïve – 文件.txt', 'naïve – 文件.txt'],
-    ['e\u0301.txt', 'é.txt'],
-    ['a\u202Egpj.exe', 'agpj.exe'],
-    [`${'x'.repeat(250)}.txt`, `${'x'.repeat(250)}.txt`],
-    [`${'x'.repeat(251)}.txt`, `${'x'.repeat(251)}.txt`],
-    [`${'x'.repeat(252)}.txt`, `${'x'.repeat(251)}.txt`],
-    [`${'x'.repeat(300)}.jpeg`, `${'x'.repeat(250)}.jpeg`],
-    ['..', 'file.bin'],
-    ['dir/', 'file.bin'],
-  ] as const)('the file name %s is stored as %s', async ([sent, kept]) => {
+    ['with a path loses the path', '../../etc/passwd', 'passwd'],
+    ['with a path of Windows loses the path', 'C:\\dir\\report.pdf', 'report.pdf'],
+    ['in any script is kept', 'naïve – 文件.txt', 'naïve – 文件.txt'],
+    ['is stored in NFC', 'e\u0301.txt', 'é.txt'],
+    ['loses marks that turn the direction of text', 'a\u202Egpj.exe', 'agpj.exe'],
+    ['of 254 bytes is kept', `${'x'.repeat(250)}.txt`, `${'x'.repeat(250)}.txt`],
+    ['of 255 bytes is kept', `${'x'.repeat(251)}.txt`, `${'x'.repeat(251)}.txt`],
+    ['of 256 bytes is cut to 255 before its extension', `${'x'.repeat(252)}.txt`, `${'x'.repeat(251)}.txt`],
+    ['of 305 bytes is cut to 255 before its extension', `${'x'.repeat(300)}.jpeg`, `${'x'.repeat(250)}.jpeg`],
+    ['of dots alone becomes file.bin', '..', 'file.bin'],
+    ['that is only a path becomes file.bin', 'dir/', 'file.bin'],
+  ] as const)('a file name %s', async ([, sent, kept]) => {
     const { body } = await account.byKey.upload(sent, 'x');
     expect(body.name).toBe(kept);
     const link = await fetch(String(body.url));

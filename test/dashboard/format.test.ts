@@ -5,13 +5,13 @@ const NOW = Date.parse('2026-01-31T12:00:00Z');
 const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
 test.for([
-  [59, 0, 'second'],
-  [60, -1, 'minute'],
-  [119, -1, 'minute'],
-  [3_599, -59, 'minute'],
-  [86_399, -23, 'hour'],
-  [86_400, -1, 'day'],
-] as const)('a time %i seconds ago is shown in whole units that have passed: %i %s', ([seconds, value, unit]) => {
+  [59, 'none', 0, 'second'],
+  [60, 'a minute', -1, 'minute'],
+  [119, 'a minute', -1, 'minute'],
+  [3_599, '59 minutes', -59, 'minute'],
+  [86_399, '23 hours', -23, 'hour'],
+  [86_400, 'a day', -1, 'day'],
+] as const)('a time %i seconds ago is shown in whole units that have passed: %s', ([seconds, , value, unit]) => {
   expect(formatAgo(new Date(NOW - seconds * 1_000).toISOString(), NOW)).toBe(words.format(value, unit));
 });
 
@@ -26,7 +26,7 @@ test.for([
   [104_857_600, '100 MB'],
   [2_147_483_648, '2 GB'],
   [5_000_000_000_000_000, `${digits.format(4_547)} TB`],
-] as const)('%i bytes are shown as %s', ([bytes, text]) => {
+] as const)('a size of %i bytes is shown as %s', ([bytes, text]) => {
   expect(formatBytes(bytes)).toBe(text);
 });
 
@@ -35,6 +35,6 @@ test.for([
   [89, '89 sec'],
   [90, '2 min'],
   [5_400, '2 hr'],
-] as const)('%f seconds are shown as %s', ([seconds, text]) => {
+] as const)('a remaining time of %f seconds is shown as %s', ([seconds, text]) => {
   expect(formatDuration(seconds)).toBe(text);
 });

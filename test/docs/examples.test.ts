@@ -178,7 +178,7 @@ describe('the samples of the API reference', () => {
     shared = await service.newAccount();
   });
 
-  test.each(here)('$route in $label works', async ({ route, lang, source }) => {
+  test.each(here)('the sample of $route in $label works', async ({ route, lang, source }) => {
     const account = route === 'logout' || route === 'endSessions' ? await service.newAccount() : shared;
     const ID = ROUTES[route].path.includes('{id}') ? await idFor(route, account) : '';
     const output = await RUNNERS[LANGUAGE_OF[lang]]?.(source, placeOf(account, { ID }));
@@ -188,16 +188,19 @@ describe('the samples of the API reference', () => {
   });
 
   const inCurl = here.filter(({ route, lang }) => lang === 'Shell' && ROUTES[route].access !== 'public');
-  test.each(inCurl)('$route in $label fails with a wrong key, and prints the error of the service', async (sample) => {
-    const wrong = { key: 'svc_test_wrong', cookie: `${shared.cookie.split('=')[0]}=wrong` };
-    // Without the .curlrc of the examples.
-    const place = placeOf({ ...shared, ...wrong }, { ID: UNKNOWN_ID, CURL_HOME: '/nowhere' });
-    const failure = await RUNNERS.sh?.(sample.source, place).catch((error: unknown) => error);
-    expect(failure).toMatchObject({
-      code: expect.any(Number),
-      stdout: expect.stringMatching(/^{"error":"unauthorized"}/),
-    });
-  });
+  test.each(inCurl)(
+    'the sample of $route in $label fails with a wrong key, and prints the error of the service',
+    async (sample) => {
+      const wrong = { key: 'svc_test_wrong', cookie: `${shared.cookie.split('=')[0]}=wrong` };
+      // Without the .curlrc of the examples.
+      const place = placeOf({ ...shared, ...wrong }, { ID: UNKNOWN_ID, CURL_HOME: '/nowhere' });
+      const failure = await RUNNERS.sh?.(sample.source, place).catch((error: unknown) => error);
+      expect(failure).toMatchObject({
+        code: expect.any(Number),
+        stdout: expect.stringMatching(/^{"error":"unauthorized"}/),
+      });
+    },
+  );
 
   test.skipIf(MISSING.has('go'))('in Go are formatted as gofmt does it', async () => {
     const { stdout } = await promisify(execFile)('gofmt', ['-l', '.'], { cwd: join(project, 'go') });

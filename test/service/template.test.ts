@@ -166,7 +166,8 @@ describe.for(REMOVALS)('a request that works', (removals) => {
   });
   afterAll(() => service.close());
 
-  test.for(removals)('fails without $what', async ({ observe, complete, reduced, log = /(?:)/ }) => {
+  test.for(removals.map((removal) => [removal.what, removal] as const))('fails without %s', async ([, removal]) => {
+    const { observe, complete, reduced, log = /(?:)/ } = removal;
     expect(await observe(completeService, before)).toEqual(complete);
     expect(await observe(service, after)).toEqual(reduced);
     expect(service.logs.join('\n')).toMatch(log);

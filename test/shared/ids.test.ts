@@ -67,20 +67,20 @@ test('a version 5 UUID is the one that RFC 9562 defines for the name', () => {
   expect(uuidv5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'python.org')).toBe('886313e1-3b8a-5372-9b90-0c9aee199e5d');
 });
 
-test('a UUID that was just made is a UUID', () => {
+test('a UUID of version 5 or 7 is a UUID', () => {
   expect(isUuid(uuidv7())).toBe(true);
+  expect(isUuid('886313e1-3b8a-5372-9b90-0c9aee199e5d')).toBe(true);
 });
 
 test.each([
-  ['886313e1-3b8a-5372-9b90-0c9aee199e5d', true],
-  ['', false],
-  ['x886313e1-3b8a-5372-9b90-0c9aee199e5d', false],
-  ['886313e1-3b8a-5372-9b90-0c9aee199e5dx', false],
-  ['886313e1-3b8a-5372-9b90-0c9aee199e5', false],
-  ['886313e13b8a53729b900c9aee199e5d', false],
-  ['886313E1-3B8A-5372-9B90-0C9AEE199E5D', false],
-  ['886313e1-3b8a-5372-9b90-0c9aee199e5d\n', false],
-  ['../etc/passwd', false],
-])('%j is a UUID: %s', (text, expected) => {
-  expect(isUuid(text)).toBe(expected);
+  '',
+  'x886313e1-3b8a-5372-9b90-0c9aee199e5d',
+  '886313e1-3b8a-5372-9b90-0c9aee199e5dx',
+  '886313e1-3b8a-5372-9b90-0c9aee199e5',
+  '886313e13b8a53729b900c9aee199e5d',
+  '886313E1-3B8A-5372-9B90-0C9AEE199E5D',
+  '886313e1-3b8a-5372-9b90-0c9aee199e5d\n',
+  '../etc/passwd',
+])('the text %j is not a UUID', (text) => {
+  expect(isUuid(text)).toBe(false);
 });

@@ -45,9 +45,9 @@ export function viewerRequestEvent(
   };
 }
 
-/** Describes a function's result in one line: `<origin>: <uri>`, `<status> <location>`, or `<status> <body>`. */
+/** Describes a function's result in one line: `<uri> from the origin <id>`, `<status> <location>`, or `<status> <body>`. */
 export function summary(outcome: { result: unknown; selectedOriginId?: string }): string {
   const result = outcome.result as FunctionRequest | FunctionResponse;
   if ('statusCode' in result) return `${result.statusCode} ${result.headers?.location?.value ?? result.body}`;
-  return `${outcome.selectedOriginId ?? 'default'}: ${result.uri}`;
+  return `${result.uri} from the origin ${outcome.selectedOriginId ?? 'default'}`;
 }

@@ -20,50 +20,58 @@ function decide(method: string, uri: string, headers: Record<string, string> = {
 
 describe('POST /api/v1/files', () => {
   test.each([
-    ['an empty form', { ...FORM, 'content-length': '0' }, 'default: /api/v1/files'],
-    ['the longest inline form', { ...FORM, 'content-length': `${INLINE_BODY_MAX_BYTES}` }, 'default: /api/v1/files'],
+    ['an empty form', '/api/v1/files from the origin default', { ...FORM, 'content-length': '0' }],
+    [
+      'the longest inline form',
+      '/api/v1/files from the origin default',
+      { ...FORM, 'content-length': `${INLINE_BODY_MAX_BYTES}` },
+    ],
     [
       'the shortest streaming form',
+      '/api/v1/files from the origin upload-stream',
       { ...FORM, 'content-length': `${INLINE_BODY_MAX_BYTES + 1}` },
-      'upload-stream: /api/v1/files',
     ],
-    ['the longest form', { ...FORM, 'content-length': `${LONGEST}` }, 'upload-stream: /api/v1/files'],
-    ['a form one byte too long', { ...FORM, 'content-length': `${LONGEST + 1}` }, '413 {"error":"file_too_large"}'],
-    ['a length of 400 digits', { ...FORM, 'content-length': '9'.repeat(400) }, '413 {"error":"file_too_large"}'],
-    ['a form without a length', { ...FORM, 'transfer-encoding': 'chunked' }, 'upload-stream: /api/v1/files'],
-    ['a form without any framing header', FORM, 'upload-stream: /api/v1/files'],
+    ['the longest form', '/api/v1/files from the origin upload-stream', { ...FORM, 'content-length': `${LONGEST}` }],
+    ['a form one byte too long', '413 {"error":"file_too_large"}', { ...FORM, 'content-length': `${LONGEST + 1}` }],
+    ['a length of 400 digits', '413 {"error":"file_too_large"}', { ...FORM, 'content-length': '9'.repeat(400) }],
+    [
+      'a form without a length',
+      '/api/v1/files from the origin upload-stream',
+      { ...FORM, 'transfer-encoding': 'chunked' },
+    ],
+    ['a form without any framing header', '/api/v1/files from the origin upload-stream', FORM],
     [
       'both framing headers',
+      '/api/v1/files from the origin upload-stream',
       { ...FORM, 'content-length': '10', 'transfer-encoding': 'chunked' },
-      'upload-stream: /api/v1/files',
     ],
     [
       'an oddly written type',
+      '/api/v1/files from the origin upload-stream',
       { ...KEY, 'content-type': ' Multipart/Form-DATA ;boundary=b', 'content-length': '5000000' },
-      'upload-stream: /api/v1/files',
     ],
     [
       'a form without a boundary',
+      '/api/v1/files from the origin upload-stream',
       { ...KEY, 'content-type': 'multipart/form-data', 'content-length': '5000000' },
-      'upload-stream: /api/v1/files',
     ],
     [
       'another multipart type',
-      { ...KEY, 'content-type': 'multipart/form-database', 'content-length': '5000000' },
       '415 {"error":"unsupported_media_type"}',
+      { ...KEY, 'content-type': 'multipart/form-database', 'content-length': '5000000' },
     ],
-    ['a ticket', { ...JSON_BODY, 'content-length': '80' }, 'default: /api/v1/files'],
+    ['a ticket', '/api/v1/files from the origin default', { ...JSON_BODY, 'content-length': '80' }],
     [
       'JSON longer than a Lambda event',
-      { ...JSON_BODY, 'content-length': '4194305' },
       '413 {"error":"file_too_large"}',
+      { ...JSON_BODY, 'content-length': '4194305' },
     ],
-    ['JSON without a length', { ...JSON_BODY, 'transfer-encoding': 'chunked' }, '411 {"error":"length_required"}'],
-    ['a long body without a type', { ...KEY, 'content-length': '5000000' }, '415 {"error":"unsupported_media_type"}'],
-    ['a short body without a type', { ...KEY, 'content-length': '5' }, 'default: /api/v1/files'],
-    ['a length that is not a number', { ...FORM, 'content-length': '1e3' }, '400 {"error":"invalid_request"}'],
-    ['a negative length', { ...FORM, 'content-length': '-1' }, '400 {"error":"invalid_request"}'],
-  ])('a request with %s gets the right origin or error', (_name, headers, expected) => {
+    ['JSON without a length', '411 {"error":"length_required"}', { ...JSON_BODY, 'transfer-encoding': 'chunked' }],
+    ['a long body without a type', '415 {"error":"unsupported_media_type"}', { ...KEY, 'content-length': '5000000' }],
+    ['a short body without a type', '/api/v1/files from the origin default', { ...KEY, 'content-length': '5' }],
+    ['a length that is not a number', '400 {"error":"invalid_request"}', { ...FORM, 'content-length': '1e3' }],
+    ['a negative length', '400 {"error":"invalid_request"}', { ...FORM, 'content-length': '-1' }],
+  ])('a request with %s gets %s', (_name, expected, headers) => {
     expect(decide('POST', '/api/v1/files', headers)).toBe(expected);
   });
 
@@ -79,11 +87,19 @@ describe('POST /api/v1/files', () => {
   });
 
   test.each([
-    ['a session', `__Host-session=${TOKEN}`, 'upload-stream: /api/v1/files'],
-    ['a session beside a foreign cookie', `session=foreign; __Host-session=${TOKEN}`, 'upload-stream: /api/v1/files'],
-    ['a session between foreign cookies', `session=a; session=${TOKEN}; session=b`, 'upload-stream: /api/v1/files'],
-    ['foreign cookies alone', 'session=foreign; __Host-session=foreign', '401 {"error":"unauthorized"}'],
-  ])('a form over 4 MiB, with %s, is streamed or 401', (_name, cookie, expected) => {
+    ['a session', '/api/v1/files from the origin upload-stream', `__Host-session=${TOKEN}`],
+    [
+      'a session beside a foreign cookie',
+      '/api/v1/files from the origin upload-stream',
+      `session=foreign; __Host-session=${TOKEN}`,
+    ],
+    [
+      'a session between foreign cookies',
+      '/api/v1/files from the origin upload-stream',
+      `session=a; session=${TOKEN}; session=b`,
+    ],
+    ['foreign cookies alone', '401 {"error":"unauthorized"}', 'session=foreign; __Host-session=foreign'],
+  ])('a form over 4 MiB, with %s, gets %s', (_name, expected, cookie) => {
     const form = { 'content-type': 'multipart/form-data; boundary=b', 'content-length': '5000000', cookie };
     expect(decide('POST', '/api/v1/files', form)).toBe(expected);
   });
@@ -102,17 +118,21 @@ describe('POST /api/v1/files', () => {
         (pairs, appUrl) => {
           fc.pre(hashToken(sessionTokenIn(parseCookies([pairs.join('; ')]), appUrl) ?? '') !== undefined);
           const form = { 'content-type': 'multipart/form-data; boundary=b', cookie: pairs.join('; ') };
-          expect(decide('POST', '/api/v1/files', form)).toBe('upload-stream: /api/v1/files');
+          expect(decide('POST', '/api/v1/files', form)).toBe('/api/v1/files from the origin upload-stream');
         },
       ),
     );
   });
 
   test.each([
-    [{ 'content-length': `${INLINE_BODY_MAX_BYTES}` }, 'default: /api/v1/files'],
-    [{ 'content-length': `${INLINE_BODY_MAX_BYTES + 1}` }, '413 {"error":"file_too_large"}'],
-    [{ 'transfer-encoding': 'chunked' }, '411 {"error":"length_required"}'],
-  ])('without streaming uploads, a request with %o gets %s', (headers, expected) => {
+    [
+      'the longest inline form',
+      '/api/v1/files from the origin default',
+      { 'content-length': `${INLINE_BODY_MAX_BYTES}` },
+    ],
+    ['a longer form', '413 {"error":"file_too_large"}', { 'content-length': `${INLINE_BODY_MAX_BYTES + 1}` }],
+    ['a form without a length', '411 {"error":"length_required"}', { 'transfer-encoding': 'chunked' }],
+  ])('without streaming uploads, a request with %s gets %s', (_name, expected, headers) => {
     const inlineOnly = edgeFunction('app-viewer-request.js', { ...APP_CONSTANTS, STREAMING_UPLOADS: false });
     expect(summary(inlineOnly.run(viewerRequestEvent('POST', '/api/v1/files', { ...FORM, ...headers })))).toBe(
       expected,
@@ -123,21 +143,33 @@ describe('POST /api/v1/files', () => {
 describe('a request to another route', () => {
   const LONG = { ...FORM, 'content-length': `${INLINE_BODY_MAX_BYTES + 1}` };
   test.each([
-    ['GET', '/api/v1/files', {}, 'default: /api/v1/files'],
-    ['GET', '/health', {}, 'default: /health'],
-    ['GET', '/nothing', {}, 'default: /nothing'],
-    ['POST', '/', {}, 'default: /'],
-    ['POST', '/api/v1/auth/logout', {}, 'default: /api/v1/auth/logout'],
-    ['POST', '/api/v1/api-keys', { ...JSON_BODY, 'content-length': '4194304' }, 'default: /api/v1/api-keys'],
-    ['POST', '/api/v1/api-keys', LONG, '413 {"error":"file_too_large"}'],
-    ['POST', '/api/v1/api-keys', { ...FORM, 'transfer-encoding': 'chunked' }, '411 {"error":"length_required"}'],
-    ['POST', '/nothing', LONG, '404 {"error":"not_found"}'],
-    ['PUT', '/api/v1/files', LONG, '413 {"error":"file_too_large"}'],
-    ['POST', '/api/v1/files/0/complete', LONG, '413 {"error":"file_too_large"}'],
-    ['GET', '/upload-stream-origin', {}, '404 {"error":"not_found"}'],
-    ['POST', '/upload-stream-origin', { 'content-length': '5' }, '404 {"error":"not_found"}'],
-    ['POST', '/upload-stream%2Dorigin', FORM, '404 {"error":"not_found"}'],
-  ])('%s %s with %o gets %s', (method, uri, headers, expected) => {
+    ['GET', '/api/v1/files', 'no headers', '/api/v1/files from the origin default', {}],
+    ['GET', '/health', 'no headers', '/health from the origin default', {}],
+    ['GET', '/nothing', 'no headers', '/nothing from the origin default', {}],
+    ['POST', '/', 'no headers', '/ from the origin default', {}],
+    ['POST', '/api/v1/auth/logout', 'no headers', '/api/v1/auth/logout from the origin default', {}],
+    [
+      'POST',
+      '/api/v1/api-keys',
+      'JSON of 4 MiB',
+      '/api/v1/api-keys from the origin default',
+      { ...JSON_BODY, 'content-length': '4194304' },
+    ],
+    ['POST', '/api/v1/api-keys', 'a long body', '413 {"error":"file_too_large"}', LONG],
+    [
+      'POST',
+      '/api/v1/api-keys',
+      'a form without a length',
+      '411 {"error":"length_required"}',
+      { ...FORM, 'transfer-encoding': 'chunked' },
+    ],
+    ['POST', '/nothing', 'a long body', '404 {"error":"not_found"}', LONG],
+    ['PUT', '/api/v1/files', 'a long body', '413 {"error":"file_too_large"}', LONG],
+    ['POST', '/api/v1/files/0/complete', 'a long body', '413 {"error":"file_too_large"}', LONG],
+    ['GET', '/upload-stream-origin', 'no headers', '404 {"error":"not_found"}', {}],
+    ['POST', '/upload-stream-origin', 'a short body', '404 {"error":"not_found"}', { 'content-length': '5' }],
+    ['POST', '/upload-stream%2Dorigin', 'a form', '404 {"error":"not_found"}', FORM],
+  ])('%s %s with %s gets %s', (method, uri, _name, expected, headers) => {
     expect(decide(method, uri, headers)).toBe(expected);
   });
 });
@@ -145,8 +177,8 @@ describe('a request to another route', () => {
 describe('an unusual form of a path is made canonical or rejected:', () => {
   const STREAMED = { ...FORM, 'content-length': '50000000' };
   test.each([
-    ['/api/v1/%66iles', 'upload-stream: /api/v1/files'],
-    ['/%61pi/v1/f%69les', 'upload-stream: /api/v1/files'],
+    ['/api/v1/%66iles', '/api/v1/files from the origin upload-stream'],
+    ['/%61pi/v1/f%69les', '/api/v1/files from the origin upload-stream'],
     ['/api/v1/files/', '404 {"error":"not_found"}'],
     ['/api/v1//files', '404 {"error":"not_found"}'],
     ['//api/v1/files', '404 {"error":"not_found"}'],
@@ -167,21 +199,21 @@ describe('an unusual form of a path is made canonical or rejected:', () => {
 
   test('a path of up to 512 characters is decoded, and a longer one is 404', () => {
     const path = (length: number) => `/api/v1/files/${'%61'.repeat(166)}`.padEnd(length, 'x');
-    expect(decide('GET', path(512))).toBe(`default: /api/v1/files/${'a'.repeat(166)}`);
+    expect(decide('GET', path(512))).toBe(`/api/v1/files/${'a'.repeat(166)} from the origin default`);
     expect(decide('GET', path(513))).toBe('404 {"error":"not_found"}');
     expect(decide('GET', path(7_000))).toBe('404 {"error":"not_found"}');
   });
 
   test('unreserved characters of an id reach the API decoded', () => {
-    expect(decide('GET', '/api/v1/files/%30193-a%7e%20')).toBe('default: /api/v1/files/0193-a~%20');
+    expect(decide('GET', '/api/v1/files/%30193-a%7e%20')).toBe('/api/v1/files/0193-a~%20 from the origin default');
   });
 });
 
 test.each([
-  ['GET', '/llms.txt', 'default: /api/v1/llms.txt'],
-  ['HEAD', '/llms.txt', 'default: /api/v1/llms.txt'],
+  ['GET', '/llms.txt', '/api/v1/llms.txt from the origin default'],
+  ['HEAD', '/llms.txt', '/api/v1/llms.txt from the origin default'],
   ['POST', '/llms.txt', '405 {"error":"method_not_allowed"}'],
-  ['GET', '/api/v1/openapi.json', 'default: /api/v1/openapi.json'],
+  ['GET', '/api/v1/openapi.json', '/api/v1/openapi.json from the origin default'],
   ['DELETE', '/api/v1/openapi.json', '405 {"error":"method_not_allowed"}'],
 ])(
   'a file that describes the API is served from its folder, only for GET and HEAD: %s %s gets %s',
@@ -195,14 +227,14 @@ describe('a path of the dashboard', () => {
     ['GET', '/', '302 /dashboard/'],
     ['HEAD', '/', '302 /dashboard/'],
     ['GET', '/dashboard', '302 /dashboard/'],
-    ['GET', '/dashboard/', 'default: /dashboard/index.html'],
-    ['GET', '/dashboard/login', 'default: /dashboard/index.html'],
-    ['GET', '/dashboard/api-keys/', 'default: /dashboard/index.html'],
-    ['GET', '/dashboard/assets/index-BE-GUAQr.css', 'default: /assets/index-BE-GUAQr.css'],
+    ['GET', '/dashboard/', '/dashboard/index.html from the origin default'],
+    ['GET', '/dashboard/login', '/dashboard/index.html from the origin default'],
+    ['GET', '/dashboard/api-keys/', '/dashboard/index.html from the origin default'],
+    ['GET', '/dashboard/assets/index-BE-GUAQr.css', '/assets/index-BE-GUAQr.css from the origin default'],
     ['GET', '/dashboard/assets/app.js', '404 {"error":"not_found"}'],
     ['GET', '/dashboard/assets/x/app-12345678.js', '404 {"error":"not_found"}'],
-    ['GET', '/assets/index-BE-GUAQr.css', 'default: /assets/index-BE-GUAQr.css'],
-    ['GET', '/dashboard/%61pp.js', 'default: /dashboard/app.js'],
+    ['GET', '/assets/index-BE-GUAQr.css', '/assets/index-BE-GUAQr.css from the origin default'],
+    ['GET', '/dashboard/%61pp.js', '/dashboard/app.js from the origin default'],
     ['GET', '/dashboard/app.json', '404 {"error":"not_found"}'],
     ['GET', '/dashboard/login/app.js', '404 {"error":"not_found"}'],
     ['GET', '/dashboard/app.js|index.html', '404 {"error":"not_found"}'],
@@ -216,9 +248,9 @@ describe('a path of the dashboard', () => {
 });
 
 test.each([
-  ['GET', '/api/v1/files', {}, 'default: /api/v1/files'],
-  ['POST', '/api/v1/files', { ...FORM, 'transfer-encoding': 'chunked' }, 'upload-stream: /api/v1/files'],
-  ['GET', '/dashboard/', {}, 'default: /dashboard/index.html'],
+  ['GET', '/api/v1/files', {}, '/api/v1/files from the origin default'],
+  ['POST', '/api/v1/files', { ...FORM, 'transfer-encoding': 'chunked' }, '/api/v1/files from the origin upload-stream'],
+  ['GET', '/dashboard/', {}, '/dashboard/index.html from the origin default'],
 ] as const)('%s %s with more than 9 KiB of headers is 400', (method, uri, headers, expected) => {
   // One KiB is enough for the request without the padding.
   expect(decide(method, uri, { ...headers, 'x-padding': 'x'.repeat(8 * 1_024) })).toBe(expected);

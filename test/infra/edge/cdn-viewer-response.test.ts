@@ -63,20 +63,36 @@ test.each([
 describe('a precondition of the request', () => {
   const HEADERS = { etag: { value: '"b"' }, 'last-modified': { value: 'Sun, 22 Nov 2026 08:00:00 GMT' } };
   test.each([
-    [{}, 200],
-    [{ 'if-match': '"b"' }, 200],
-    [{ 'if-match': '"a", "b"' }, 200],
-    [{ 'if-match': '*' }, 200],
-    [{ 'if-match': '"a"' }, 412],
-    [{ 'if-match': 'W/"b"' }, 412],
-    [{ 'if-match': 'b' }, 412],
-    [{ 'if-match': '' }, 412],
-    [{ 'if-match': '"a"', 'if-unmodified-since': 'Sun, 22 Nov 2026 08:00:00 GMT' }, 412],
-    [{ 'if-match': '"b"', 'if-unmodified-since': 'Sun, 22 Nov 2026 07:59:59 GMT' }, 200],
-    [{ 'if-unmodified-since': 'Sun, 22 Nov 2026 08:00:00 GMT' }, 200],
-    [{ 'if-unmodified-since': 'Sun, 22 Nov 2026 07:59:59 GMT' }, 412],
-    [{ 'if-unmodified-since': 'yesterday' }, 200],
-  ])('the precondition in %o makes the status %i', (asked, status) => {
+    ['is true when there is none', {}, 200],
+    ['is true when If-Match has the ETag', { 'if-match': '"b"' }, 200],
+    ['is true when If-Match has the ETag after another one', { 'if-match': '"a", "b"' }, 200],
+    ['is true when If-Match is *', { 'if-match': '*' }, 200],
+    ['is false when If-Match has another ETag', { 'if-match': '"a"' }, 412],
+    ['is false when If-Match has a weak ETag', { 'if-match': 'W/"b"' }, 412],
+    ['is false when If-Match has the ETag without its quotes', { 'if-match': 'b' }, 412],
+    ['is false when If-Match is empty', { 'if-match': '' }, 412],
+    [
+      'is false when If-Match is false and If-Unmodified-Since true',
+      { 'if-match': '"a"', 'if-unmodified-since': 'Sun, 22 Nov 2026 08:00:00 GMT' },
+      412,
+    ],
+    [
+      'is true when If-Match is true and If-Unmodified-Since false',
+      { 'if-match': '"b"', 'if-unmodified-since': 'Sun, 22 Nov 2026 07:59:59 GMT' },
+      200,
+    ],
+    [
+      'is true when If-Unmodified-Since is the last change',
+      { 'if-unmodified-since': 'Sun, 22 Nov 2026 08:00:00 GMT' },
+      200,
+    ],
+    [
+      'is false when If-Unmodified-Since is before the last change',
+      { 'if-unmodified-since': 'Sun, 22 Nov 2026 07:59:59 GMT' },
+      412,
+    ],
+    ['is true when If-Unmodified-Since is not a time', { 'if-unmodified-since': 'yesterday' }, 200],
+  ])('%s', (_name, asked, status) => {
     for (const [statusCode, expected] of [
       [200, status],
       [206, status === 200 ? 206 : 412],

@@ -199,17 +199,23 @@ test('SIGINT ends npm start even while it is starting', async () => {
 
 describe('a start fails with one sentence', () => {
   test.each([
-    [{ PORT: 'http' }, 'PORT must be a whole number from 0 to 65535, not "http".'],
+    ['a port that is not a number', { PORT: 'http' }, 'PORT must be a whole number from 0 to 65535, not "http".'],
     [
+      'a limit that is not a number',
       { MAX_UPLOAD_SIZE_BYTES: 'many' },
       'MAX_UPLOAD_SIZE_BYTES must be a whole number from 1 to 5242880000, not "many"',
     ],
     [
+      'a variable that is no limit',
       { ALLOWED_EMAIL: 'a@example.org' },
       'the environment has ALLOWED_EMAIL, which is not a limit of this service; those are ',
     ],
-    [{ DATA_DIR: '/dev/null/data' }, 'DATA_DIR /dev/null/data cannot be written: ENOTDIR'],
-  ])('a start with %j fails with one sentence', async (environment, sentence) => {
+    [
+      'a DATA_DIR that cannot be written',
+      { DATA_DIR: '/dev/null/data' },
+      'DATA_DIR /dev/null/data cannot be written: ENOTDIR',
+    ],
+  ])('with %s', async (_name, environment, sentence) => {
     const { code, stderr } = await failedStart({ PORT: '0', DATA_DIR: await directory(), ...environment });
     expect(code).toBe(1);
     expect(stderr.trim()).toMatch(new RegExp(`^${sentence.replaceAll(/[.?"()]/g, '\\$&')}[^\n]*$`));

@@ -5,12 +5,13 @@ import { onlySynthesized } from '../../support/synthesized.ts';
 
 /** The alarms on CloudFront's metrics. test/infra/settings/stage.test.ts checks the references between Regions. */
 
-/** Each alarm with the stacks and the outputs of its distributions. */
-const DISTRIBUTIONS: [alarm: string, outputs: [stack: string, output: string][]][] = [
-  ['AppServerErrors', [['Edge', 'AppDistributionId']]],
-  ['CdnServerErrors', [['Data', 'CdnDistributionId']]],
+/** Each alarm with its distributions, in words and as the outputs of their stacks. */
+const DISTRIBUTIONS: [alarm: string, words: string, outputs: [stack: string, output: string][]][] = [
+  ['AppServerErrors', 'the distribution of the app', [['Edge', 'AppDistributionId']]],
+  ['CdnServerErrors', 'the distribution of the CDN', [['Data', 'CdnDistributionId']]],
   [
     'TrafficCost',
+    'both distributions',
     [
       ['Edge', 'AppDistributionId'],
       ['Data', 'CdnDistributionId'],
@@ -18,7 +19,7 @@ const DISTRIBUTIONS: [alarm: string, outputs: [stack: string, output: string][]]
   ],
 ];
 
-test.each(DISTRIBUTIONS)('%s uses the metrics of the distributions of %j', async (name, outputs) => {
+test.each(DISTRIBUTIONS)('the alarm %s uses the metrics of %s', async (name, _words, outputs) => {
   const alarm = (await templateAlarms()).find((one) => one.name === name);
   const metrics = (alarm?.all ?? []).flatMap(metricsOf);
   const dimensionsOf = ([stack, OutputName]: [string, string]) => [

@@ -318,95 +318,190 @@ test.each(['eu-central-1', 'us-east-1'])(
 
 describe('an invalid setting is an error that names the file of the stage and the setting:', () => {
   const certificateArn = 'arn:aws:acm:us-east-1:123456789012:certificate/x';
-  test.each<[Record<string, unknown>, string]>([
-    [{ streamingUploads: false }, 'streamingUploads is not a setting; there are region, account, keepsData, '],
-    [{ region: undefined }, 'region must be a Region, such as "eu-central-1", not '],
-    [{ region: 'Frankfurt' }, 'region must be a Region, such as "eu-central-1", not '],
-    [{ account: '1234' }, 'account must be a text of twelve digits, not "1234"'],
-    [{ keepsData: 'yes' }, 'keepsData must be true or false, not "yes"'],
-    [{ whoMayLogIn: undefined }, 'whoMayLogIn must be "everyone" or an object with domains, emails, not undefined'],
-    [{ whoMayLogIn: 'anyone' }, 'whoMayLogIn must be "everyone" or an object with domains, emails, not "anyone"'],
-    [{ whoMayLogIn: { email: ['a@example.org'] } }, 'whoMayLogIn.email is not a setting; there are domains, emails'],
-    [{ whoMayLogIn: { emails: ['everyone'] } }, 'whoMayLogIn.emails[0] must be one e-mail address, not '],
+  test.each<[string, Record<string, unknown>, string]>([
     [
+      'an unknown setting',
+      { streamingUploads: false },
+      'streamingUploads is not a setting; there are region, account, keepsData, ',
+    ],
+    ['no Region', { region: undefined }, 'region must be a Region, such as "eu-central-1", not '],
+    ['a Region that does not exist', { region: 'Frankfurt' }, 'region must be a Region, such as "eu-central-1", not '],
+    ['an account of four digits', { account: '1234' }, 'account must be a text of twelve digits, not "1234"'],
+    ['a text for true or false', { keepsData: 'yes' }, 'keepsData must be true or false, not "yes"'],
+    [
+      'nothing about who may log in',
+      { whoMayLogIn: undefined },
+      'whoMayLogIn must be "everyone" or an object with domains, emails, not undefined',
+    ],
+    [
+      'an unknown word for who may log in',
+      { whoMayLogIn: 'anyone' },
+      'whoMayLogIn must be "everyone" or an object with domains, emails, not "anyone"',
+    ],
+    [
+      'an unknown key of who may log in',
+      { whoMayLogIn: { email: ['a@example.org'] } },
+      'whoMayLogIn.email is not a setting; there are domains, emails',
+    ],
+    [
+      'everyone as an e-mail address',
+      { whoMayLogIn: { emails: ['everyone'] } },
+      'whoMayLogIn.emails[0] must be one e-mail address, not ',
+    ],
+    [
+      'two e-mail addresses in one text',
       { whoMayLogIn: { emails: ['a@example.org,b@example.org'] } },
       'whoMayLogIn.emails[0] must be one e-mail address, not ',
     ],
     [
+      'a domain with an @',
       { whoMayLogIn: { domains: ['@example.org'] } },
       'whoMayLogIn.domains[0] must be a domain name in lower case, such as "example.com", not ',
     ],
-    [{ whoMayLogIn: { emails: Array(200).fill('a@example.org') } }, 'whoMayLogIn may have 2000 bytes'],
     [
+      'more e-mail addresses than fit into a variable',
+      { whoMayLogIn: { emails: Array(200).fill('a@example.org') } },
+      'whoMayLogIn may have 2000 bytes',
+    ],
+    [
+      'an unknown limit',
       { limits: { MAX_UPLOAD_BYTES: 1 } },
       'limits.MAX_UPLOAD_BYTES is not a setting; there are MAX_UPLOAD_SIZE_BYTES, ',
     ],
-    [{ limits: { FILE_COUNT_LIMIT: 0 } }, 'limits are invalid: FILE_COUNT_LIMIT must be a whole number from 1 to '],
     [
+      'a limit that is too small',
+      { limits: { FILE_COUNT_LIMIT: 0 } },
+      'limits are invalid: FILE_COUNT_LIMIT must be a whole number from 1 to ',
+    ],
+    [
+      'a limit with a unit',
       { limits: { MAX_UPLOAD_SIZE_BYTES: '100MB' } },
       'MAX_UPLOAD_SIZE_BYTES must be a whole number from 1 to 5242880000, not "100MB"',
     ],
-    [{ alarmEmails: { ticket: ['nobody'] } }, 'alarmEmails.ticket[0] must be one e-mail address, not "nobody"'],
     [
+      'an e-mail address without a domain',
+      { alarmEmails: { ticket: ['nobody'] } },
+      'alarmEmails.ticket[0] must be one e-mail address, not "nobody"',
+    ],
+    [
+      'a budget of zero',
       { monthlyBudgetUsd: 0, alarmEmails: { ticket: ['a@example.org'] } },
       'monthlyBudgetUsd must be a whole number from 1 to 1000000',
     ],
-    [{ monthlyBudgetUsd: 100 }, 'monthlyBudgetUsd needs 1 to 10 alarmEmails.ticket; there are 0'],
-    [{ priceClass: '300' }, 'priceClass must be "all" or "200" or "100", not "300"'],
-    [{ originSecretSlot: 'c' }, 'originSecretSlot must be "a" or "b", not "c"'],
-    [{ reservesConcurrency: 0 }, 'reservesConcurrency must be true or false, not 0'],
     [
+      'a budget without e-mail addresses',
+      { monthlyBudgetUsd: 100 },
+      'monthlyBudgetUsd needs 1 to 10 alarmEmails.ticket; there are 0',
+    ],
+    ['an unknown price class', { priceClass: '300' }, 'priceClass must be "all" or "200" or "100", not "300"'],
+    ['an unknown slot of the origin secret', { originSecretSlot: 'c' }, 'originSecretSlot must be "a" or "b", not "c"'],
+    ['a number for true or false', { reservesConcurrency: 0 }, 'reservesConcurrency must be true or false, not 0'],
+    [
+      'a domain without a certificate',
       { appDomain: { name: 'files.example.com' } },
       'appDomain.certificateArn must be the ARN of an ACM certificate in us-east-1, not ',
     ],
     [
+      'a URL as domain',
       { cdnDomain: { name: 'https://cdn.example.net', certificateArn } },
       'cdnDomain.name must be a domain name in lower case, ',
     ],
     [
+      'a certificate of another Region',
       { appDomain: { name: 'a.example.com', certificateArn: certificateArn.replace('us-east-1', 'eu-west-1') } },
       'appDomain.certificateArn must be the ARN of an ACM certificate in us-east-1, not ',
     ],
-    [{ streaming: undefined }, 'streaming must be "off" or an object with environments, not undefined'],
-    [{ streaming: { environments: 1 } }, 'streaming.environments must be a whole number from 2 to 10000, not 1'],
-    [{ streaming: { environments: 10_001 } }, 'streaming.environments must be a whole number from 2 to 10000'],
-    [{ firewall: undefined }, 'firewall must be "off" or an object with requests, downloads, not undefined'],
     [
+      'nothing about streaming',
+      { streaming: undefined },
+      'streaming must be "off" or an object with environments, not undefined',
+    ],
+    [
+      'too few environments of the streaming function',
+      { streaming: { environments: 1 } },
+      'streaming.environments must be a whole number from 2 to 10000, not 1',
+    ],
+    [
+      'too many environments of the streaming function',
+      { streaming: { environments: 10_001 } },
+      'streaming.environments must be a whole number from 2 to 10000',
+    ],
+    [
+      'nothing about the firewall',
+      { firewall: undefined },
+      'firewall must be "off" or an object with requests, downloads, not undefined',
+    ],
+    [
+      'a firewall that admits too few requests',
       { firewall: { requests: 9, downloads: 10 } },
       'firewall.requests must be a whole number from 10 to 2000000000, not 9',
     ],
-    [{ firewall: { requests: 10 } }, 'firewall.downloads must be a whole number from 10 to 2000000000, not undefined'],
     [
+      'a firewall without a number of downloads',
+      { firewall: { requests: 10 } },
+      'firewall.downloads must be a whole number from 10 to 2000000000, not undefined',
+    ],
+    [
+      'a web ACL of another Region',
       { firewall: { webAclArn: 'arn:aws:wafv2:eu-west-1:123456789012:global/webacl/x/1' } },
       'firewall.webAclArn must be the ARN of a web ACL of scope CLOUDFRONT, in us-east-1, not ',
     ],
     [
+      'a second copy in the same Region',
       { secondCopy: { region: 'eu-central-1', keepDays: 7 } },
       'secondCopy.region must be another Region than eu-central-1',
     ],
-    [{ secondCopy: { region: 'eu-west-1', keepDays: 36 } }, 'secondCopy.keepDays must be a whole number from 7 to 35'],
     [
+      'a second copy that keeps deleted bytes for too long',
+      { secondCopy: { region: 'eu-west-1', keepDays: 36 } },
+      'secondCopy.keepDays must be a whole number from 7 to 35',
+    ],
+    [
+      'a restored table of another stage',
       { restoredTables: { files: 'FileHosting-dev-files' } },
       'restoredTables.files must be the name of a table that begins with "FileHosting-prod-", not ',
     ],
     [
+      'one restored table in place of two',
       { restoredTables: { files: 'FileHosting-prod-1', accounts: 'FileHosting-prod-1' } },
       'restoredTables.accounts must be another table than restoredTables.files',
     ],
     [
+      'a restored table without a name',
       { restoredTables: { files: undefined } },
       'restoredTables.files must be the name of a table that begins with "FileHosting-prod-", not undefined',
     ],
-    [{ whoMayLogIn: { domains: 'example.org' } }, 'whoMayLogIn.domains must be a list in brackets, not "example.org"'],
-    [{ whoMayLogIn: { emails: null } }, 'whoMayLogIn.emails must be a list in brackets, not null'],
-    [{ alarmEmails: { page: 'a@example.org' } }, 'alarmEmails.page must be a list in brackets, not "a@example.org"'],
-    [{ firewall: null }, 'firewall must be "off" or an object with requests, downloads, not null'],
     [
+      'a text for a list of domains',
+      { whoMayLogIn: { domains: 'example.org' } },
+      'whoMayLogIn.domains must be a list in brackets, not "example.org"',
+    ],
+    [
+      'null for a list of e-mail addresses',
+      { whoMayLogIn: { emails: null } },
+      'whoMayLogIn.emails must be a list in brackets, not null',
+    ],
+    [
+      'a text for a list of addresses for alarms',
+      { alarmEmails: { page: 'a@example.org' } },
+      'alarmEmails.page must be a list in brackets, not "a@example.org"',
+    ],
+    [
+      'null for the firewall',
+      { firewall: null },
+      'firewall must be "off" or an object with requests, downloads, not null',
+    ],
+    [
+      'one domain for both distributions',
       { appDomain: { name: 'a.example.org', certificateArn }, cdnDomain: { name: 'a.example.org', certificateArn } },
       'cdnDomain.name must be another name than that of appDomain, a.example.org',
     ],
-    [{ restoredTables: { file: 'FileHosting-prod-files' } }, 'restoredTables.file is not a setting; there are '],
-  ])('%j', (changes, sentence) => {
+    [
+      'a restored table of an unknown kind',
+      { restoredTables: { file: 'FileHosting-prod-files' } },
+      'restoredTables.file is not a setting; there are ',
+    ],
+  ])('%s', (_name, changes, sentence) => {
     const read = () => readStage('prod', { ...STAGES.prod, ...changes } as StageSettings);
     expect(read).toThrow(/^infra\/stages\/prod\.ts: /);
     expect(read).toThrow(sentence);
@@ -414,30 +509,50 @@ describe('an invalid setting is an error that names the file of the stage and th
 });
 
 describe('a stage is read from its file, and not from the environment:', () => {
-  test.each<[Record<string, string>, string]>([
-    [{}, 'no stage is named: set STAGE to prod, dev, local, the name of a file in infra/stages'],
-    [{ STAGE: '' }, 'no stage is named'],
-    [{ STAGE: 'production' }, 'there is no stage "production": set STAGE to prod, dev, local'],
+  test.each<[string, Record<string, string>, string]>([
     [
+      'an environment without a stage',
+      {},
+      'no stage is named: set STAGE to prod, dev, local, the name of a file in infra/stages',
+    ],
+    ['an empty stage', { STAGE: '' }, 'no stage is named'],
+    ['an unknown stage', { STAGE: 'production' }, 'there is no stage "production": set STAGE to prod, dev, local'],
+    [
+      'a limit in the environment of an AWS stage',
       { STAGE: 'prod', MAX_UPLOAD_SIZE_BYTES: '1' },
       'the environment has MAX_UPLOAD_SIZE_BYTES, but the settings of this stage are in infra/stages/prod.ts',
     ],
-    [{ STAGE: 'prod', ALLOWED_EMAILS: 'a@example.org' }, 'the environment has ALLOWED_EMAILS, but '],
     [
+      'a list of people in the environment of an AWS stage',
+      { STAGE: 'prod', ALLOWED_EMAILS: 'a@example.org' },
+      'the environment has ALLOWED_EMAILS, but ',
+    ],
+    [
+      'another Region than that of the stage',
       { STAGE: 'prod', AWS_REGION: 'eu-west-3' },
       `AWS_REGION is eu-west-3, but the stage prod is in ${STAGES.prod.region} (infra/stages/prod.ts)`,
     ],
     [
+      'a list of people in the environment of the stage local',
       { STAGE: 'local', ALLOWED_EMAILS: 'a@example.org' },
       'the environment has ALLOWED_EMAILS, which is not a limit of this service',
     ],
-    [{ STAGE: 'local', allowed_emails: 'a@example.org' }, 'the environment has allowed_emails, which is not'],
     [
+      'that list in lower case',
+      { STAGE: 'local', allowed_emails: 'a@example.org' },
+      'the environment has allowed_emails, which is not',
+    ],
+    [
+      'an unknown limit in the environment of the stage local',
       { STAGE: 'local', MAX_UPLOAD_BYTES: '1' },
       'the environment has MAX_UPLOAD_BYTES, which is not a limit of this service; those are MAX_UPLOAD_SIZE_BYTES, ',
     ],
-    [{ STAGE: 'local', RATE_LIMIT_UPLOADS: '1' }, 'the environment has RATE_LIMIT_UPLOADS, which is not'],
-  ])('%j is an error', (environment, sentence) => {
+    [
+      'a limit without its unit in the environment of the stage local',
+      { STAGE: 'local', RATE_LIMIT_UPLOADS: '1' },
+      'the environment has RATE_LIMIT_UPLOADS, which is not',
+    ],
+  ])('%s is an error', (_name, environment, sentence) => {
     expect(() => stageOf(environment)).toThrow(sentence);
   });
 
@@ -451,7 +566,10 @@ describe('a stage is read from its file, and not from the environment:', () => {
     expect(limits).toEqual({ ...readStage('local', STAGES.local).limits, RATE_LIMIT_LISTS_PER_MINUTE: 7 });
   });
 
-  test.each([{ context: { stage: 'dev' } }, { call: 'stage=dev' }])('a context is an error: %j', async (given) => {
+  test.each<[string, { context?: object; call?: string }]>([
+    ['of the CDK', { context: { stage: 'dev' } }],
+    ['in the call of npm', { call: 'stage=dev' }],
+  ])('a context %s is an error', async (_name, given) => {
     vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify(given.context ?? {}));
     const made = newApp({ CDK_VALIDATION: 'false', ...(given.call !== undefined && { npm_config_call: given.call }) });
     await expect(made).rejects.toThrow('has no effect: the settings of a stage are in its file in infra/stages');
@@ -529,15 +647,16 @@ describe('who may log in', () => {
     return [only?.ALLOWED_EMAIL_DOMAINS, only?.ALLOWED_EMAILS];
   };
 
-  test.each<[StageSettings['whoMayLogIn'], unknown[]]>([
-    [{}, [undefined, undefined]],
-    [{ domains: [], emails: [] }, [undefined, undefined]],
+  test.each<[string, StageSettings['whoMayLogIn'], unknown[]]>([
+    ['an object without lists sets no variable of', {}, [undefined, undefined]],
+    ['empty lists set no variable of', { domains: [], emails: [] }, [undefined, undefined]],
     [
+      'lists of domains and e-mail addresses become variables of',
       { domains: ['example.com', 'example.org'], emails: ['a@example.net'] },
       ['example.com,example.org', 'a@example.net'],
     ],
-    ['everyone', [undefined, 'everyone']],
-  ])('%j becomes variables of the function that finishes a login', async (who, variables) => {
+    ['everyone becomes a variable of', 'everyone', [undefined, 'everyone']],
+  ])('%s the function that finishes a login', async (_name, who, variables) => {
     expect(await variablesOf(who)).toEqual(variables);
   });
 

@@ -123,7 +123,7 @@ describe('a body that cannot fit is refused before its content is read', () => {
     ['the storage', { storageLimitBytes: 10 }, 'storage_limit_exceeded'],
     ['the bytes of the day', { uploadBytesPerDay: 10 }, 'rate_limit_exceeded'],
     ['the file count', { fileCountLimit: 1 }, 'storage_limit_exceeded'],
-  ])('%s', async (_, limits, code) => {
+  ])('because of %s', async (_, limits, code) => {
     const accountId = await newAccount(service);
     await upload(service, accountId, 'x');
     const mark = service.front.meter.mark();
@@ -164,11 +164,11 @@ describe('bytes that were sent but did not become a file', () => {
   });
 
   test.each([
-    ['error-after', 1],
-    ['cut-after', 1],
-    ['error-before', 0],
-    ['timeout', 0],
-  ] as const)('are counted at most once when the answer is lost: %s', async (effect, times) => {
+    ['counted once when a write that happened is answered by an error', 'error-after', 1],
+    ['counted once when a write that happened gets no answer', 'cut-after', 1],
+    ['not counted when a write that did not happen is answered by an error', 'error-before', 0],
+    ['not counted when a write that did not happen gets no answer', 'timeout', 0],
+  ] as const)('are %s', async (_name, effect, times) => {
     const accountId = await newAccount(service);
     await countDiscardedBytes(stores.accounts, accountId, MIB, () => noon);
     const fault = service.front.faults.add({ match: { operation: 'UpdateItem' }, effect });

@@ -75,22 +75,22 @@ describe('creating a key', () => {
   });
 
   test.each([
-    ['missing', undefined],
-    ['null', null],
-    ['empty', ''],
-    ['only white space', ' \u3000'],
-    ['of 101 characters', 'k'.repeat(101)],
-    ['of 101 code points', '😀'.repeat(101)],
-    ['a number', 5],
-    ['a list', ['laptop']],
-    ['an object', { toString: 'laptop' }],
-    ['with a line break', 'a\nb'],
-    ['with NUL', 'a\0b'],
-    ['with a colour code', '\u001b[31mred'],
-    ['with a line separator', 'a\u2028b'],
-    ['with half a surrogate pair', 'a\ud800'],
-    ['with a mark that turns the direction of text', 'a\u202eb'],
-  ])('refuses a name (%s), and writes nothing', async (_, name) => {
+    ['is missing', undefined],
+    ['is null', null],
+    ['is empty', ''],
+    ['is only white space', ' \u3000'],
+    ['has 101 characters', 'k'.repeat(101)],
+    ['has 101 code points', '😀'.repeat(101)],
+    ['is a number', 5],
+    ['is a list', ['laptop']],
+    ['is an object', { toString: 'laptop' }],
+    ['has a line break', 'a\nb'],
+    ['has a NUL', 'a\0b'],
+    ['has a colour code', '\u001b[31mred'],
+    ['has a line separator', 'a\u2028b'],
+    ['has half a surrogate pair', 'a\ud800'],
+    ['has a mark that turns the direction of text', 'a\u202eb'],
+  ])('refuses a name that %s, and writes nothing', async (_, name) => {
     await expect(createNamed(await newAccount(), name)).rejects.toMatchObject({ code: 'invalid_request' });
     expect(proxy.calls).toEqual([]);
   });

@@ -45,17 +45,17 @@ describe('a text that cannot be a key is refused without a read:', () => {
   });
 
   test.each([
-    ['', 'empty'],
-    [key.slice(0, -1), 'cut'],
-    [`${key}a`, 'too long'],
-    [`${key}\n`, 'with a line break'],
-    [` ${key}`, 'with a space'],
-    [key.replace('svc_live_', 'svc_prod_'), 'of an unknown kind'],
-    [key.replace('svc_live_', 'SVC_LIVE_'), 'in capitals'],
-    [key.replace('svc_live_', ''), 'without its prefix'],
-    ['svc_live_'.padEnd(58, 'ä'), 'with other letters'],
-    ['a'.repeat(100_000), 'endless'],
-  ])('the text %j (%s)', (text) => {
+    ['an empty text', ''],
+    ['a key without its last character', key.slice(0, -1)],
+    ['a key with one more character', `${key}a`],
+    ['a key with a line break after it', `${key}\n`],
+    ['a key with a space before it', ` ${key}`],
+    ['a key of an unknown kind', key.replace('svc_live_', 'svc_prod_')],
+    ['a key with its prefix in capitals', key.replace('svc_live_', 'SVC_LIVE_')],
+    ['a key without its prefix', key.replace('svc_live_', '')],
+    ['a key with letters that no key has', 'svc_live_'.padEnd(58, 'ä')],
+    ['a text of 100,000 characters', 'a'.repeat(100_000)],
+  ])('%s', (_name, text) => {
     expect(isWellFormedKey(text)).toBe(false);
   });
 });

@@ -73,10 +73,10 @@ describe('a ticket', () => {
   });
 
   test.each([
-    ['for a byte less', 59, true],
-    ['for exactly as much', 60, true],
-    ['not for a byte more', 61, false],
-  ])('is given while the account has room: %s', async (_, size, fits) => {
+    ['is given for a byte less than the account has room for', 59, true],
+    ['is given for as much as the account has room for', 60, true],
+    ['is refused for a byte more than the account has room for', 61, false],
+  ])('%s', async (_, size, fits) => {
     const accountId = await newAccount(service);
     await newTicket(service, accountId, 40, { storageLimitBytes: 100 });
     const asking = newTicket(service, accountId, size, { storageLimitBytes: 100 });
@@ -624,7 +624,10 @@ test('a ticket settles although the limit was lowered since, because its size is
 });
 
 describe('a reservation that loses all its answers', () => {
-  test.each(['error-after', 'error-before'] as const)('is given back (%s)', async (effect) => {
+  test.each([
+    ['uses no storage in the end although the ticket was written', 'error-after'],
+    ['uses no storage when the ticket was not written', 'error-before'],
+  ] as const)('%s', async (_name, effect) => {
     const accountId = await newAccount(service);
     service.front.faults.add({ match: { operation: 'TransactWriteItems' }, effect, times: 3 });
     await expect(newTicket(service, accountId, 5)).rejects.toMatchObject({ code: 'service_unavailable' });

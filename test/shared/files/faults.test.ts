@@ -257,7 +257,7 @@ test('a walk of the bucket that has a fault at any call is finished by the next'
 });
 
 test.each(Object.entries(SCENARIOS))(
-  '%s leaves correct books and nothing else behind, with faults at each of its calls',
+  'a fault at any call of %s leaves correct books, and nothing else behind',
   async (_, scenario) => {
     const trials = await tryEverywhere(scenario);
     expect(trials.length).toBeGreaterThanOrEqual(2);

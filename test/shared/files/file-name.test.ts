@@ -47,12 +47,17 @@ describe('a file name', () => {
     ['\u3164'],
     ['\u2800'],
     ['\u{E0041}'],
-    ['.'.repeat(300) + 'b'.repeat(300)],
-  ])('a name without a visible character (%j) becomes the default name of its type', (name) => {
+  ])('the name %j, which has no visible character, becomes the default name of its type', expectDefault);
+
+  test('a name that begins with 300 dots becomes the default name of its type', () => {
+    expectDefault('.'.repeat(300) + 'b'.repeat(300));
+  });
+
+  function expectDefault(name: string | undefined) {
     expect(clean(name)).toBe('file.txt');
     expect(cleanFileName(name, 'image/jpeg; charset=utf-8')).toBe('file.jpg');
     expect(cleanFileName(name, 'application/x-unknown')).toBe('file');
-  });
+  }
 });
 
 describe('a long file name', () => {

@@ -49,7 +49,6 @@ describe('the media type', () => {
   });
 
   test.each([
-    [undefined],
     [''],
     ['image'],
     ['image/'],
@@ -65,12 +64,13 @@ describe('the media type', () => {
     ['image/png\0'],
     [`image/${'x'.repeat(128)}`],
     ['__proto__'],
-  ])('is that of the extension when %j is declared', (declared) => {
+  ])('is that of the extension when the declared one is %j, which is no media type', (declared) => {
     expect(mediaType(declared, 'photo.JPG')).toBe('image/jpeg');
   });
 
   test.each([
     ['photo.jpeg', 'image/jpeg'],
+    ['photo.JPG', 'image/jpeg'],
     ['archive.tar.gz', 'application/gzip'],
     ['.txt', 'text/plain'],
     ['page.html', 'text/html'],

@@ -181,15 +181,18 @@ test('an upload whose parts were removed meanwhile fails with timeout, and leave
 });
 
 describe('settling an upload', () => {
-  test.each(['cut', 'cut-after', 'error-before', 'error-after', 'timeout'] as const)(
-    'survives one lost answer (%s)',
-    async (effect) => {
-      const accountId = await newAccount(service);
-      service.front.faults.add({ match: { operation: 'TransactWriteItems' }, effect, times: 1 });
-      await upload(service, accountId);
-      await expectBalance(service, accountId, { files: 1, bytes: 5 });
-    },
-  );
+  test.each([
+    ['a connection that ends before the write', 'cut'],
+    ['a connection that ends after the write', 'cut-after'],
+    ['an error before the write', 'error-before'],
+    ['an error after the write', 'error-after'],
+    ['a write that gets no answer', 'timeout'],
+  ] as const)('survives %s', async (_name, effect) => {
+    const accountId = await newAccount(service);
+    service.front.faults.add({ match: { operation: 'TransactWriteItems' }, effect, times: 1 });
+    await upload(service, accountId);
+    await expectBalance(service, accountId, { files: 1, bytes: 5 });
+  });
 
   test.each([
     ['happened', 'error-after', true],

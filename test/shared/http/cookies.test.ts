@@ -45,7 +45,7 @@ describe('the cookies of a request', () => {
     [['a=b=c'], [['a', 'b=c']]],
     [['__Host-session=x'], [['__Host-session', 'x']]],
     [['__proto__=x'], [['__proto__', 'x']]],
-  ])('the headers %j have the cookies %j', (headers, expected) => {
+  ])('the headers %j have all their cookies, in order', (headers, expected) => {
     expect(parseCookies(headers).map(({ name, value }) => [name, value])).toEqual(expected);
   });
 
@@ -62,13 +62,13 @@ describe('the cookies of a request', () => {
 });
 
 test.each([
-  ['once', 'session=x; other=y', 'x'],
-  ['never', 'other=y', undefined],
-  ['only in another letter case', 'Session=x; SESSION=y', undefined],
-  ['twice, because another site planted one', 'session=x; session=y', undefined],
-  ['twice and equal', 'session=x; session=x', undefined],
-  ['once, and once as a prefix', 'session=x; session2=y', 'x'],
-])('the value of a cookie that is sent %s (%s) is %j', (_, header, value) => {
+  ['a cookie that is sent once has its value', 'session=x; other=y', 'x'],
+  ['a cookie that is not sent has no value', 'other=y', undefined],
+  ['a cookie that is sent only in another letter case has no value', 'Session=x; SESSION=y', undefined],
+  ['a cookie that is sent twice, because another site planted one, has no value', 'session=x; session=y', undefined],
+  ['a cookie that is sent twice with one value has no value', 'session=x; session=x', undefined],
+  ['a cookie whose name begins the name of another one has its value', 'session=x; session2=y', 'x'],
+])('%s', (_, header, value) => {
   expect(soleCookie(parseCookies([header]), 'session')).toBe(value);
 });
 
@@ -109,13 +109,13 @@ test.each([
 
 describe('the session token of a request', () => {
   test.each([
-    [HTTPS, '__Host-session=mine', 'mine'],
-    [HTTPS, 'session=planted', undefined],
-    [HTTPS, 'session=planted; __Host-session=mine', 'mine'],
-    [HTTPS, '__Host-session=mine; __Host-session=other', undefined],
-    [HTTP, 'session=mine', 'mine'],
-    [HTTP, '__Host-session=other', undefined],
-  ])('at %s the cookies %s have the session token %s', (appUrl, header, token) => {
+    ['is in the cookie __Host-session', HTTPS, '__Host-session=mine', 'mine'],
+    ['is not in a cookie without __Host-, which another site can plant', HTTPS, 'session=planted', undefined],
+    ['is in __Host-session also beside a planted cookie', HTTPS, 'session=planted; __Host-session=mine', 'mine'],
+    ['is absent when there are two', HTTPS, '__Host-session=mine; __Host-session=other', undefined],
+    ['is in the cookie session where there is no TLS', HTTP, 'session=mine', 'mine'],
+    ['is not in __Host-session where there is no TLS', HTTP, '__Host-session=other', undefined],
+  ])('%s', (_name, appUrl, header, token) => {
     expect(sessionTokenIn(parseCookies([header]), appUrl)).toBe(token);
   });
 });

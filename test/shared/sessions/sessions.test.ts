@@ -189,14 +189,19 @@ test('the list of sessions drops those that have ended', async () => {
   expect(Object.keys(Item?.ends?.M ?? {})).toEqual([sha256(token)]);
 });
 
-test.each(['', 'x', 'a'.repeat(44), `${'a'.repeat(42)}-`, `${'a'.repeat(43)}\n`, '__proto__', 'a'.repeat(100_000)])(
-  'a text that cannot be a token (%j) is refused without a read',
-  async (text) => {
-    expect(await find(text)).toBeUndefined();
-    await endSession(sessions, text);
-    expect(proxy.calls).toEqual([]);
-  },
-);
+test.each([
+  ['an empty text', ''],
+  ['one character', 'x'],
+  ['one character more than a token has', 'a'.repeat(44)],
+  ['a character that no token has', `${'a'.repeat(42)}-`],
+  ['a line break after a token', `${'a'.repeat(43)}\n`],
+  ['the name of a property of every object', '__proto__'],
+  ['100,000 characters', 'a'.repeat(100_000)],
+])('a cookie that holds %s instead of a token is refused without a read', async (_name, text) => {
+  expect(await find(text)).toBeUndefined();
+  await endSession(sessions, text);
+  expect(proxy.calls).toEqual([]);
+});
 
 test('an unknown token finds no session', async () => {
   expect(await find('a'.repeat(43))).toBeUndefined();

@@ -102,14 +102,17 @@ describe('an Authorization header is refused, even beside a valid cookie:', () =
 });
 
 describe('a session cookie', () => {
-  test.each(['session', 'key-or-session'] as const)('opens a route for %s, with one read', async (access) => {
-    expect(await who({ cookie: [`a=b; __Host-session=${token}`] }, { access })).toEqual({
-      accountId: browserOwner,
-      by: 'session',
-      sessionHash: expect.stringMatching(/^[0-9a-f]{64}$/),
-    });
-    expect(proxy.calls).toEqual(['GetItem']);
-  });
+  test.each(['session', 'key-or-session'] as const)(
+    'opens a route with the access "%s", with one read',
+    async (access) => {
+      expect(await who({ cookie: [`a=b; __Host-session=${token}`] }, { access })).toEqual({
+        accountId: browserOwner,
+        by: 'session',
+        sessionHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      });
+      expect(proxy.calls).toEqual(['GetItem']);
+    },
+  );
 
   test('has its plain name only where there is no TLS', async () => {
     const cookie = [`session=${token}`];

@@ -48,6 +48,6 @@ test.each([
   ['multipart/form-data-x; boundary=abc'],
   ['text/plain; x=multipart/form-data; boundary=abc'],
   ['application/x-www-form-urlencoded'],
-])('the type %j is refused with unsupported_media_type', (header) => {
+])('the Content-Type %j is refused with unsupported_media_type', (header) => {
   expect(() => formBoundary(header)).toThrow(expect.objectContaining({ code: 'unsupported_media_type' }));
 });

@@ -11,7 +11,7 @@ describe.each([
   ['in one piece', 10_000],
   ['in single bytes', 1],
   ['in chunks of 3 bytes', 3],
-])('a form is sent %s:', (_, size) => {
+])('in a form that is sent %s,', (_, size) => {
   const read = (body: string) => readForm(chunksOf(Buffer.from(body, 'latin1'), size));
 
   test.each([
@@ -99,20 +99,20 @@ describe('a form', () => {
   });
 
   test.each([
-    [PART_HEADERS_MAX_BYTES - 1, undefined],
-    [PART_HEADERS_MAX_BYTES, undefined],
-    [PART_HEADERS_MAX_BYTES + 1, 'invalid_request'],
-  ])('a form with a part of %i bytes of headers has the error %s', async (bytes, error) => {
+    [PART_HEADERS_MAX_BYTES - 1, 'read', undefined],
+    [PART_HEADERS_MAX_BYTES, 'read', undefined],
+    [PART_HEADERS_MAX_BYTES + 1, 'refused', 'invalid_request'],
+  ])('a form with a part of %i bytes of headers is %s', async (bytes, _outcome, error) => {
     const least = `${disposition('; filename=""')}\r\n`.length;
     const body = formOf([disposition(`; filename="${'x'.repeat(bytes - least)}"`), 'content']);
     for (const size of [body.length, 1]) expect((await readForm(chunksOf(body, size))).error).toBe(error);
   });
 
   test.each([
-    [PARTS_MAX - 1, undefined],
-    [PARTS_MAX, undefined],
-    [PARTS_MAX + 1, 'invalid_request'],
-  ])('a form of %i parts has the error %s', async (parts, error) => {
+    [PARTS_MAX - 1, 'read', undefined],
+    [PARTS_MAX, 'read', undefined],
+    [PARTS_MAX + 1, 'refused', 'invalid_request'],
+  ])('a form of %i parts is %s', async (parts, _outcome, error) => {
     const body = formOf(...Array.from({ length: parts - 1 }, () => FIELD), FILE);
     expect((await readForm(chunksOf(body))).error).toBe(error);
   });

@@ -34,9 +34,9 @@ test('the log says that the body broke off, and why', async () => {
 });
 
 test.each([
-  [undefined, 'unsupported_media_type', 'the body is not multipart/form-data'],
-  ['text/plain', 'unsupported_media_type', 'the body is not multipart/form-data'],
-  ['multipart/form-data', 'invalid_request', 'the Content-Type has no legal boundary'],
-])('the log says why the Content-Type %s is refused', (contentType, code, message) => {
+  ['a form without a Content-Type', undefined, 'unsupported_media_type', 'the body is not multipart/form-data'],
+  ['a form of another Content-Type', 'text/plain', 'unsupported_media_type', 'the body is not multipart/form-data'],
+  ['a form without a boundary', 'multipart/form-data', 'invalid_request', 'the Content-Type has no legal boundary'],
+])('the log says why %s is refused', (_name, contentType, code, message) => {
   expect(() => formBoundary(contentType)).toThrow(expect.objectContaining({ code, message }));
 });
