@@ -18,7 +18,8 @@ import { benchUploadForm } from './upload-form.ts';
  * `--json` prints one object a line: metric, value, unit. `--record` writes `bench/results.json`, and the documents that show it.
  */
 const BENCHMARKS: Readonly<Record<string, () => Promise<Measurement[]>>> = {
-  // First, because it measures the memory of all processes, and this process keeps the memory that other benchmarks have taken.
+  // This one runs first, because it measures the memory of all processes, and this process keeps the memory that other benchmarks
+  // take.
   requests: benchRequests,
   functions: benchFunctions,
   'upload-form': benchUploadForm,

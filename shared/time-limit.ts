@@ -11,8 +11,8 @@ import { ApiError } from './errors.ts';
  *
  *     6,500  deadlineAt: no transaction starts after this
  *     4,500  the last transaction is aborted; whether it happened is unknown
- *       500  the upload has been given up, which proves that it did not happen, or finds its file; the limit, and our own
- *            answer
+ *       500  the upload has been given up: now it is known that the transaction did not happen, or its file is found;
+ *            the limit is reached, and we answer
  */
 
 /** How long one attempt of a call to the database may take. A few milliseconds are usual: a call that takes longer is lost. */

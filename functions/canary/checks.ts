@@ -80,7 +80,7 @@ function refusedWithoutSession({ appUrl }: Service, method: string, path: string
   return ask(`${appUrl}/api/v1${path}`, { method, headers: { cookie, origin: appUrl } }, 401);
 }
 
-/** Waits for what a check needs of other functions. @throws NotJudged when it fails. */
+/** Waits for a step of another function that a check depends on. @throws NotJudged when that step fails. */
 async function needed<T>(step: Promise<T>): Promise<T> {
   return step.catch((error: unknown) => {
     throw new NotJudged(error);

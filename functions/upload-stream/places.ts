@@ -3,10 +3,10 @@ import { type ApiError, serviceUnavailable } from '../../shared/errors.ts';
 /**
  * The places of this process, that is the requests it serves at the same time, and which of them give way when places are short.
  *
- * Lambda gives a process only a limited number of requests at the same time. When no process has a free place, Lambda refuses further
- * requests itself. So a part of the places is kept free for new requests: as soon as more than the rest are taken, we cut bodies
- * that are refused already, then slow ones, until enough places are free or none of these is left. A fast upload is never cut.
- * Decision 0015.
+ * Lambda gives a process only a limited number of requests at the same time. When no process has a free place, Lambda refuses
+ * further requests itself. So a quarter of the places is kept free for new requests: when more than three quarters are taken, we
+ * cut first the bodies of refused requests, then slow uploads, until a quarter is free again or none of these is left. A fast
+ * upload is never cut (decision 0015).
  */
 
 /** Refused and slow bodies are cut as soon as less than this part of all places is free. */
@@ -19,7 +19,7 @@ const CHECK_EVERY_MS = 1_000;
 /** The use of places is reported after this many checks, while any is taken. */
 const REPORT_EVERY_CHECKS = 60;
 
-/** The part of all places that the refused bodies of one owner may hold. Beyond it they are cut instead of read. */
+/** The part of all places that the refused bodies of one owner may hold. When they hold more, they are cut instead of read. */
 const REFUSED_OF_ONE_OWNER = 1 / 4;
 
 /** The sender of a request: an account, or, without a valid credential, a stranger at an address. */
@@ -50,7 +50,7 @@ export class Places {
   #checks = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param report  called once a minute, while any place is taken, with the most places that were taken at once. */
+  /** @param report  called once a minute, while any place is taken, with the largest number of places that were taken at once. */
   constructor(total: number, report: (mostTaken: number) => void) {
     this.#total = total;
     this.#report = report;
@@ -66,7 +66,7 @@ export class Places {
   }
 
   /** True when an owner has more refused bodies in this process than it may. */
-  isCrowdedBy(owner: Owner): boolean {
+  hasTooManyRefused(owner: Owner): boolean {
     const refused = this.#of(owner).filter(({ isRefused }) => isRefused);
     return refused.length > this.#total * REFUSED_OF_ONE_OWNER;
   }

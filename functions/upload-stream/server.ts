@@ -98,7 +98,7 @@ async function drainRefused(sender: Sender, { statusCode }: ApiResult): Promise<
   const { body } = sender;
   if (body.hasEnded) return true;
   const owner = sender.becomeRefused();
-  if (places.isCrowdedBy(owner)) return false;
+  if (places.hasTooManyRefused(owner)) return false;
   const { drainMs, ...bounds } = owner.isStranger ? REFUSED.ofStranger : REFUSED.ofAccount;
   const bytesBefore = body.bytes;
   const isWhole = await body.drain({ ...bounds, deadlineAt: Date.now() + drainMs });

@@ -104,8 +104,8 @@ export class Alarms extends Construct {
       periods: [1, 1],
     });
     this.addNotifyingAlarm('StreamingSaturation', {
-      // Every process in use writes one record per minute, so the sum of a minute is that of all processes. From
-      // three quarters of the places on, the server cuts slow uploads, so they would never reach a threshold above that.
+      // Every process in use writes one record per minute, so the sum of a minute is that of all processes. From three quarters of
+      // the places on, the server cuts slow uploads, so the number of taken places would never reach a higher threshold.
       metric: serviceMetric(this.#watched.stage, 'StreamingPlaces', { period: Duration.minutes(1) }),
       from: places / 2,
       periods: [3, 5],

@@ -28,7 +28,7 @@ interface KeyReference {
 
 /** The API keys of one account, for the operator. */
 export interface KeyMarkStore {
-  /** All keys, by strong reads: no key that existed at the call is missed. */
+  /** All keys, by strong reads: no key that existed when this was called is missed. */
   all(accountId: string): AsyncIterable<KeyReference>;
   /**
    * Marks a key as suspended, or removes the mark. Harmless twice, and for a key that is gone.
@@ -64,14 +64,17 @@ export interface Sealing {
   readonly unfinished: ReadonlySet<number>;
 }
 
-/** For the operator, who recomputes what the transactions keep. These methods read whole tables, so no request uses them. */
+/**
+ * What an audit reads, and what it writes to correct the books and the seals. These methods read whole partitions or tables, so
+ * no request uses them.
+ */
 export interface AuditStore {
   accountIds(): AsyncIterable<string>;
   /** Every file row of an account, by strong reads. */
   rows(accountId: string): AsyncIterable<FileRow>;
   /** Every ticket of an account, by strong reads. */
   tickets(accountId: string): AsyncIterable<Ticket>;
-  /** The files and tickets that began last, newest first; a file and its own ticket are one of them. */
+  /** The files and tickets that began last, newest first; a file and its ticket count as one. */
   recent(accountId: string, count: number): Promise<(FileRow | Ticket)[]>;
   /** Every file that the listing shows. */
   listed(accountId: string): AsyncIterable<ListedFile>;

@@ -32,14 +32,14 @@ export interface Audit {
 const CONCURRENCY = 16;
 
 /**
- * Compares an account's books with its rows, its seals with its rows, and its rows with the bucket (invariants I1, I3 to I5 and I15 of
- * `docs/architecture.md`). If the books are right, it finds no differences, even when the sweeper still has work, as long as the
- * owner neither uploads nor deletes meanwhile. There is one exception: a deletion that died after it removed the object leaves its file
- * without one until the sweeper ends it, within 95 seconds (decision 0032).
+ * Compares an account's books with its rows, its seals with its rows, and its rows with the bucket (invariants I1, I3 to I5 and I15
+ * of `docs/architecture.md`). If the books are right, it finds no differences, even when the sweeper still has work, as long as the
+ * owner neither uploads nor deletes meanwhile. There is one exception: a deletion that died after it removed the object leaves a
+ * file without an object, until the sweeper finishes the deletion, within 95 seconds (decision 0032).
  *
- * It reads the books, each page of the rows and each object at different times. If files are added or deleted meanwhile, it may find
- * differences in right books, and none in wrong ones: such a report proves nothing. Therefore {@link AuditStore.rewrite} compares
- * `recorded.revision`, and refuses to write when the books have changed since they were read.
+ * It reads the books, each page of the rows and each object at different times. If files are added or deleted meanwhile, it may
+ * report differences although the books are right, or none although they are wrong, so such a report proves nothing. Therefore
+ * {@link AuditStore.rewrite} compares `recorded.revision`, and refuses to write when the books have changed since they were read.
  * @throws ApiError `not_found` when there is no such account.
  */
 export async function auditAccount(stores: AuditingStores, accountId: string): Promise<Audit> {

@@ -42,7 +42,8 @@ export async function deleteAccount(
   if (!(await administration.beginDeletion(id))) throw new ApiError('not_found');
   await sessions.removeAll(id);
   for await (const key of keyMarks.all(id)) await keys.remove(id, key.id, deadline);
-  // The owner or the sweeper may have deleted one meanwhile. The sweeper removes the rows of tickets later, because bytes may still arrive.
+  // The owner or the sweeper may have deleted a file or ticket meanwhile. The sweeper removes the rows of tickets later, because
+  // bytes may still arrive.
   const end = (ref: FileRef) => deleteFile(stores, ref, deadline).catch(undefinedIfNotFound);
   const tickets = await Array.fromAsync(audit.tickets(id));
   const pending = tickets.filter(({ state }) => state === 'pending');
@@ -50,7 +51,8 @@ export async function deleteAccount(
   const rows = await Array.fromAsync(audit.rows(id));
   const files = rows.filter(({ state }) => state === 'ready');
   await eachOf(files, CONCURRENCY, end);
-  // After the files, because deleting each of them writes the row of its leaf. Nothing else writes those rows.
+  // The records are removed after the files, because each deletion of a file writes the row of its leaf. Nothing else writes those
+  // rows.
   await administration.removeRecords(id);
   const left = await Array.fromAsync(audit.rows(id));
   await administration.remove(id);

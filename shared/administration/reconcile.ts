@@ -10,7 +10,7 @@ export interface ReconcilingStores extends AuditingStores, DeletingStores {
 export interface ReconcileOptions {
   /** Only this account; all accounts when absent. */
   readonly accountId?: string;
-  /** False only reports. */
+  /** If it is false, differences are only reported. */
   readonly repair: boolean;
 }
 
@@ -58,7 +58,7 @@ async function reconcileAccount(stores: ReconcilingStores, accountId: string, re
   return { accountId, differences, isRepaired };
 }
 
-/** First the books, because a deletion changes them. Files are deleted even when the books could not be replaced. */
+/** Replaces the books first, because a deletion changes them. Files are deleted even when the books could not be replaced. */
 async function repairAccount(
   stores: ReconcilingStores,
   accountId: string,

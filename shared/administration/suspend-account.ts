@@ -55,8 +55,9 @@ export async function restoreAccount(
 }
 
 /**
- * Gives every key of an account the account's state, which must have been written before. Each mark is conditional on that
- * state: of a suspension and a restoration at the same time, the one that wrote the account last wins for all keys.
+ * Marks every key of an account as suspended or not suspended, like the account, whose row must have been written before. Each mark
+ * has the state of the account as its condition. So when a suspension and a restoration run at the same time, the one that wrote
+ * the account last decides the marks of all keys.
  * @returns the number of keys; undefined when the state has changed meanwhile.
  */
 async function markKeys(

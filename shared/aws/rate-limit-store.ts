@@ -6,7 +6,7 @@ import type { RateLimitStore } from '../rate-limit/rate-limiter.ts';
 import type { Step, Window } from '../rate-limit/window.ts';
 import { dynamoDbOnce, foundItem, type Item, readOptionalNumber, tableName } from './dynamodb.ts';
 
-type Slotted = Extract<Step, { kind: 'open' | 'use' }>;
+type SlotStep = Extract<Step, { kind: 'open' | 'use' }>;
 
 /** A row may go once all its stamps are old. It stays ten times as long, because DynamoDB expires rows by its own clock. */
 const KEPT_MS = 10 * RATE_WINDOW_MS;
@@ -57,7 +57,7 @@ function creation(key: string, { stamps, sizes, left }: Window): PutCommandInput
 }
 
 /** Moves the oldest slot from the front to the end. (DynamoDB appends what is set at an index past the end.) */
-function open({ limit, slots }: RatePolicy, { stamp, expired }: Slotted): Update {
+function open({ limit, slots }: RatePolicy, { stamp, expired }: SlotStep): Update {
   const values = { ':stamp': stamp, ':expired': expired, ':expiry': expiry() };
   if (slots === limit) {
     return {
@@ -67,7 +67,7 @@ function open({ limit, slots }: RatePolicy, { stamp, expired }: Slotted): Update
     };
   }
   return {
-    // While the newest slot is in use, what is left in it must be used first, or it would be lost.
+    // While the newest slot is in use, its remaining uses must be taken first, or they would be lost.
     ConditionExpression: `l[0] <= :expired AND (c = :zero OR l[${slots - 1}] <= :expired)`,
     UpdateExpression: `SET l[${slots}] = :stamp, u[${slots}] = u[0], c = u[0] - :one, expires_at = :expiry REMOVE l[0], u[0]`,
     ExpressionAttributeValues: { ...values, ':zero': 0, ':one': 1 },
@@ -75,7 +75,7 @@ function open({ limit, slots }: RatePolicy, { stamp, expired }: Slotted): Update
 }
 
 /** Uses the newest slot, if it is still in use and has uses left, and if its stamp would not go back. */
-function use({ slots }: RatePolicy, { stamp, expired }: Slotted): Update {
+function use({ slots }: RatePolicy, { stamp, expired }: SlotStep): Update {
   const newest = `l[${slots - 1}]`;
   return {
     ConditionExpression: `c > :zero AND ${newest} > :expired AND ${newest} <= :stamp`,

@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { paginateQuery, type TransactWriteItem } from '@aws-sdk/lib-dynamodb';
-import type { LeafAtWork, SealStore } from '../files/seal-leaf.ts';
+import type { LeasedLeaf, SealStore } from '../files/seal-leaf.ts';
 import type { Seal } from '../files/sealed-names.ts';
 import { dynamoDb, type Item, readBytes, readOptionalText, readText, tableName } from './dynamodb.ts';
 import { fileAt, idListId, leafId, leafOfId, SEAL_PREFIX, sealId } from './file-items.ts';
@@ -49,7 +49,7 @@ export const sealStore: SealStore = {
  * Takes a leaf out of the index of unfinished work, together with another write. A leaf without deleted files then needs no row.
  * @returns false when the leaf is not as it was when the lease was taken: then nothing is written.
  */
-async function endWork(work: LeafAtWork, ...others: TransactWriteItem[]): Promise<boolean> {
+async function endWork(work: LeasedLeaf, ...others: TransactWriteItem[]): Promise<boolean> {
   const { accountId, leaf, removed, leaseEndsAt } = work;
   const row = fileAt({ accountId, id: leafId(leaf) });
   const end =

@@ -134,7 +134,7 @@ async function removeRow(tokenHash: string): Promise<boolean> {
 interface SessionList {
   /** When each session ends at the latest, in epoch seconds, by the hash of its token. */
   readonly ends: ReadonlyMap<string, number>;
-  /** The session that was added last. Every login adds another one, so this tells one state of the list from any other. */
+  /** The session that was added last. Every login adds another session, so this hash identifies one state of the list. */
   readonly newest: string;
 }
 
@@ -149,7 +149,7 @@ async function listOf(accountId: string): Promise<SessionList | undefined> {
 }
 
 /**
- * Makes the row that the list has after this session is added.
+ * Makes the row of the list with this session added.
  * @returns the row, and the oldest sessions beyond the maximum, which the same transaction must end.
  */
 function listWith(

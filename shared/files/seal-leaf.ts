@@ -5,7 +5,7 @@ import { type Seal, sealOf } from './sealed-names.ts';
 import type { ListingStore } from './stores.ts';
 
 /** A leaf whose seal is missing or out of date, under the lease of a sweeper. */
-export interface LeafAtWork {
+export interface LeasedLeaf {
   readonly accountId: string;
   readonly leaf: number;
   /** The deleted files of the leaf when the lease was taken: a bit for each (see `bitOf`). */
@@ -25,7 +25,7 @@ export interface SealStore {
    */
   seals(accountId: string, leaves: LeafRange): Promise<ReadonlyMap<number, Seal>>;
 
-  /** Reads strongly which files of a range of leaves are deleted: a bit for each. A leaf may be absent when none is. */
+  /** Reads strongly which files of a range of leaves are deleted: a bit for each. A leaf without deleted files may be absent. */
   removed(accountId: string, leaves: LeafRange): Promise<ReadonlyMap<number, bigint>>;
 
   /**
@@ -34,13 +34,13 @@ export interface SealStore {
    * were removed with the account. So no name comes back, however late this write arrives.
    * @param files  the files of the leaf, in any order. Their ids are written as well, for {@link ListingStore.filesAt}.
    */
-  seal(work: LeafAtWork, seal: Seal, files: readonly FileAtSeq[]): Promise<'sealed' | 'changed'>;
+  seal(work: LeasedLeaf, seal: Seal, files: readonly FileAtSeq[]): Promise<'sealed' | 'changed'>;
 
   /**
    * Takes a leaf that has no seal yet out of the index of unfinished work, unless it has become due again since the lease was
    * taken.
    */
-  leaveUnsealed(work: LeafAtWork): Promise<void>;
+  leaveUnsealed(work: LeasedLeaf): Promise<void>;
 }
 
 interface SealingStores {
@@ -57,7 +57,7 @@ interface SealingStores {
  * search reads the leaf from the index, or hides the deleted files by their bits.
  * @returns false when a file of the leaf was deleted meanwhile, or another sweeper has the lease: then it is due again.
  */
-export async function sealLeaf(stores: SealingStores, work: LeafAtWork): Promise<boolean> {
+export async function sealLeaf(stores: SealingStores, work: LeasedLeaf): Promise<boolean> {
   const { accountId, leaf } = work;
   const { low, high } = seqsOfLeaf(leaf);
   const account = await stores.accounts.get(accountId);

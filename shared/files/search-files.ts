@@ -52,7 +52,7 @@ interface Search {
 interface Matches {
   /** The seqs of all matching files, newest first. */
   readonly seqs: number[];
-  /** The files that were read to find that out, at most {@link KEPT_FILES}. */
+  /** Those of the matching files that were read for the search, at most {@link KEPT_FILES}. */
   readonly files: readonly ListedFile[];
 }
 
@@ -124,7 +124,7 @@ async function searchLeaves(
 
 const newestFirst = (one: number, other: number) => other - one;
 
-/** Adds a leaf to ranges of seqs, whose last one is above it. */
+/** Adds the seqs of a leaf to ranges of seqs, all of which are above the leaf. */
 function addLeaf(ranges: SeqRange[], leaf: number): void {
   const { low, high } = seqsOfLeaf(leaf);
   const newer = ranges.at(-1);

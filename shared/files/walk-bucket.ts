@@ -6,8 +6,8 @@ import type { SweepingStores, WalkState } from './work-store.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /**
- * Nothing still works on an object of this age: a stream ends within 15 minutes, and a copy with its function.
- * (Bytes that arrive for a ticket have its row from the beginning, however long the ticket lives.)
+ * Nothing still works on an object of this age: a stream ends within 15 minutes, and a copy with its function. (Bytes in
+ * `incoming/` may be older: their ticket has a row before they arrive, however long it lives.)
  */
 const MIN_AGE_MS = DAY_MS + 3_600_000;
 const CONCURRENCY = 16;

@@ -2,7 +2,7 @@ import type { AccountStore } from '../accounts/account.ts';
 import type { DeletionNoteStore } from './deletion-notes.ts';
 import type { DeletedFile, FileRef } from './file.ts';
 import type { ObjectInventory, ObjectStore } from './object-store.ts';
-import type { LeafAtWork, SealStore } from './seal-leaf.ts';
+import type { LeasedLeaf, SealStore } from './seal-leaf.ts';
 import type { FileStore, ListingStore, ReleaseStore, TicketStore } from './stores.ts';
 
 /** A row with a deadline, as the index of unfinished work shows it. The index may be some seconds behind the row. */
@@ -38,7 +38,7 @@ export interface WorkStore {
   lease(item: WorkItem, dueAt: number): Promise<DeletedFile | undefined>;
 
   /** Takes a lease on a leaf, as {@link lease} does. */
-  leaseLeaf(item: WorkItem & { readonly leaf: number }, dueAt: number): Promise<LeafAtWork | undefined>;
+  leaseLeaf(item: WorkItem & { readonly leaf: number }, dueAt: number): Promise<LeasedLeaf | undefined>;
 
   walk(): Promise<WalkState | undefined>;
   saveWalk(state: WalkState): Promise<void>;

@@ -32,7 +32,7 @@ export function newAttempt(now: number): LoginAttempt {
 export function keepAttempt(attempt: LoginAttempt, cookies: readonly Cookie[], isSecure: boolean): string[] {
   const { state, codeVerifier, nonce, startedAt } = attempt;
   const value = [state, codeVerifier, nonce, Math.floor(startedAt / 1_000)].join('.');
-  // A browser sends the older first. Source: RFC 6265, section 5.4.
+  // A browser sends older cookies first. Source: RFC 6265, section 5.4.
   const oldest = openAttempts(cookies, isSecure).slice(0, -(OPEN_MAX - 1));
   return [
     setCookie({ name: nameOf(state, isSecure), value }, { maxAgeMs: LOGIN_ATTEMPT_MS, isSecure }),

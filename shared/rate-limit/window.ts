@@ -49,9 +49,9 @@ export interface NewestSlot {
 }
 
 /**
- * What to try before the row is known: the write that is probably right. When each admission has its own slot, that is to
- * open one. With shared slots it is to use the newest one, if this process has seen it in use with uses left. Otherwise it is to
- * open one: a subject that this process does not know has probably not been active for a minute.
+ * The step to try before the row is known, because it is probably the right one. When each admission has its own slot, the step
+ * opens a slot. With shared slots it uses the newest slot, if this process has seen that slot in use with uses left; otherwise it
+ * opens a slot, because a subject that this process does not know has probably not been active for a minute.
  */
 export function firstStep({ limit, slots }: RatePolicy, now: number, known?: NewestSlot): Step {
   const expired = expiredAt(now);
@@ -61,7 +61,7 @@ export function firstStep({ limit, slots }: RatePolicy, now: number, known?: New
   return { kind: 'open', stamp: stampOf(now), expired };
 }
 
-/** What to try when the row is `window`, which is undefined if there is no row. */
+/** The step to try when the row is `window`, which is undefined if there is no row. */
 export function nextStep(policy: RatePolicy, window: Window | undefined, now: number): Step {
   if (!window) return { kind: 'create', window: firstWindow(policy, now) };
   const expired = expiredAt(now);

@@ -131,12 +131,12 @@ test('refused bodies of one owner may hold a quarter of the places', () => {
   const refused = slowClients(['account'], PLACES / 4);
   for (const client of refused) client.isRefused = true;
   takeAll(places, [...uploads, ...refused]);
-  expect(places.isCrowdedBy({ id: 'account', isStranger: false })).toBe(false);
+  expect(places.hasTooManyRefused({ id: 'account', isStranger: false })).toBe(false);
   const oneMore = new Client('account', SLOW);
   oneMore.isRefused = true;
   places.take(oneMore);
-  expect(places.isCrowdedBy({ id: 'account', isStranger: false })).toBe(true);
-  expect(places.isCrowdedBy({ id: 'another', isStranger: false })).toBe(false);
+  expect(places.hasTooManyRefused({ id: 'account', isStranger: false })).toBe(true);
+  expect(places.hasTooManyRefused({ id: 'another', isStranger: false })).toBe(false);
 });
 
 test('a process reports once a minute how many places were taken at once, while any is taken', () => {
