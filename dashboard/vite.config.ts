@@ -8,7 +8,7 @@ const SERVICE = 'http://localhost:8787';
 // Tests set another NODE_ENV, with which the development version of React would be built.
 process.env.NODE_ENV = 'production';
 
-/** The dashboard is served under a path of the app's origin, so that its cookie API needs no CORS. */
+/** The dashboard is served under a path of the app's origin, so that its requests to the API need no CORS. */
 export default defineConfig({
   root: import.meta.dirname,
   base: '/dashboard/',

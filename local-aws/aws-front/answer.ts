@@ -8,7 +8,7 @@ import type { Account, Principal } from './principals.ts';
 import { Problem } from './problem.ts';
 import type { Call, Consumption, PerformedReply, Protocol } from './protocol.ts';
 
-/** In place of an answer: the connection is cut, or stays open and silent until the client gives up. */
+/** What a client gets in place of an answer: the connection is cut, or stays open and silent until the client gives up. */
 export type NoReply = 'cut' | 'silence';
 
 interface FrontParts {
@@ -20,7 +20,7 @@ interface FrontParts {
   readonly onCall: (call: MeteredCall) => void;
 }
 
-/** What is known of a request so far. */
+/** What the front has found out about a request so far. */
 interface Progress {
   readonly startedAt: number;
   principal: string;

@@ -5,10 +5,10 @@ import { type Account, ANONYMOUS, type Caller, type Principal } from './principa
 import { Problem } from './problem.ts';
 import { expectedSignature, parseTimestamp } from './signature.ts';
 
-/** A proven signature. */
+/** A signature that was verified. */
 export interface Signed extends Pick<Authorization, 'place'> {
   readonly ageMilliseconds: number;
-  /** What the signature covers of the body. */
+  /** The hash of the body that was signed, or a word in its place, such as `UNSIGNED-PAYLOAD`. */
   readonly payloadHash: string;
 }
 
@@ -20,7 +20,7 @@ export interface Identity {
 
 /**
  * Finds out who sent a request, and checks that the holder of the secret signed this very request recently.
- * @param options  `payloadHash` says what the signature must cover of the body.
+ * @param options  `payloadHash` gives the hash of the body that must have been signed, or the word in its place.
  * @throws Problem `unknown-access-key`, `invalid-token`, `wrong-scope`, `time-skewed`, `expired-url`, `unsigned-header`,
  *   `signature-mismatch`, and those of {@link readAuthorization}.
  */

@@ -2,7 +2,7 @@ import type { Message } from './message.ts';
 import { Problem } from './problem.ts';
 import { ALGORITHM, type Scope } from './signature.ts';
 
-/** A signature and what it claims to cover. Nothing of it is proven yet. */
+/** A signature, and what it claims to be valid for. None of it is verified yet. */
 export interface Authorization {
   readonly place: 'header' | 'query';
   readonly accessKeyId: string;

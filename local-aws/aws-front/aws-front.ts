@@ -32,24 +32,24 @@ export interface BucketOptions {
 }
 
 export interface AwsFrontOptions extends Account {
-  /** By default a free one. */
+  /** By default, the front takes a free port. */
   readonly port?: number;
   /** The objects are stored in its folder `s3`. */
   readonly dataDir: string;
   readonly principals?: readonly Principal[];
   readonly buckets: readonly BucketOptions[];
   readonly dynamoDbEndpoint: string;
-  /** For an engine that checks them. DynamoDB Local accepts any. */
+  /** Only for an engine that checks credentials. DynamoDB Local accepts any. */
   readonly dynamoDbCredentials?: Credentials;
-  /** Another S3 server to store the objects. Absent: our own, which stores them on disk. */
+  /** Another S3 server that stores the objects. By default, our own server stores them on disk. */
   readonly s3Engine?: { readonly endpoint: string; readonly credentials: Credentials };
-  /** Secrets Manager: values by name. */
+  /** The values of Secrets Manager, by name. */
   readonly secrets?: Readonly<Record<string, string>>;
-  /** CloudWatch Logs. Absent: there are no log groups. */
+  /** The log groups of CloudWatch Logs; by default there are none. */
   readonly logGroups?: LogGroups;
-  /** CodeDeploy's API. Absent: there are no deployments. */
+  /** The API of CodeDeploy; by default there is none. */
   readonly codeDeploy?: JsonService;
-  /** SSM: values by name. */
+  /** The values of SSM parameters, by name. */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly onObjectCreated?: (event: ObjectCreated) => void;
   /** Called for every permission that a call lacked. */

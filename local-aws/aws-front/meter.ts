@@ -10,7 +10,7 @@ export interface MeteredCall {
   readonly principal: string;
   /** The `Root` of its `X-Amzn-Trace-Id`, which the SDK sends inside a Lambda function. */
   readonly traceId?: string;
-  /** Of the answer; 0 when the call was cut off. */
+  /** The status of the answer; 0 when the call was cut off. */
   readonly status: number;
   readonly consumed: readonly Consumption[];
   /** Sums over `consumed`. */

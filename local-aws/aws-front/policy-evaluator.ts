@@ -10,7 +10,7 @@ export interface Permission {
   readonly resource: string;
   /** Condition keys this call has, besides those every call has. */
   readonly context?: Readonly<Record<string, string | string[]>>;
-  /** The policy of the resource, where there may be one. */
+  /** The bucket of the resource: its policy counts as well. Absent for other services than S3. */
   readonly bucket?: string;
 }
 

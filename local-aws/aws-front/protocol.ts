@@ -17,7 +17,7 @@ export interface Protocol {
 }
 
 interface OpenedMessage {
-  /** What the signature must cover of the body. */
+  /** The hash of the body that must have been signed, or the word in its place. */
   payloadHash(authorization: Authorization): string;
   /** Finds the call that an authenticated request makes. @throws errors of the service, for an unknown operation. */
   interpret(identity: Identity): Call;

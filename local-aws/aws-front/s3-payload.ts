@@ -4,9 +4,9 @@ import type { Message } from './message.ts';
 import { Problem } from './problem.ts';
 
 /**
- * Reads what the signature of an S3 request covers of the body: its SHA-256 in hex, or `UNSIGNED-PAYLOAD`, or
+ * Reads the hash of the body with which an S3 request was signed: its SHA-256 in hex, or `UNSIGNED-PAYLOAD`, or
  * `STREAMING-UNSIGNED-PAYLOAD-TRAILER` (`aws-chunked` with a checksum after the content, as SDKs send streams).
- * @throws Problem `payload-hash-missing` when the request says nothing of its body, or nothing that is known;
+ * @throws Problem `payload-hash-missing` when the request has no such hash, or one of an unknown form;
  *   S3Error `NotImplemented` for chunks with signatures of their own, which no client of this server sends.
  */
 export function s3PayloadHash({ headers, url }: Message, place: 'header' | 'query'): string {

@@ -7,7 +7,7 @@ export interface HttpAnswer {
   /** In the order in which they are sent. A name may come more than once. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
-  /** The type of the gateway's own answer. */
+  /** Which error of the gateway itself this is; absent for the answer of a function. */
   readonly errorType?: ResponseType;
 }
 

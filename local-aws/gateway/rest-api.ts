@@ -17,7 +17,7 @@ export interface RestApi {
   readonly apiKeys: ReadonlyMap<string, string>;
   /** The methods that admit no request, as `<method> <path>`. */
   readonly stopped: ReadonlySet<string>;
-  /** Absent: requests are not logged. */
+  /** Where requests are logged; when it is absent, they are not. */
   readonly accessLog?: AccessLog;
 }
 
@@ -84,7 +84,7 @@ const NEVER_SENT = [
 
 /** An answer of the gateway, as the template configures it. */
 export interface ConfiguredResponse {
-  /** Absent: the gateway's own status. */
+  /** The status of the answer; by default that which the gateway itself gives. */
   readonly status?: number;
   /** By header name: a mapping, such as `'text'` or `context.requestId`. */
   readonly headers: Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ export interface AliasConfig {
   readonly arn: string;
   /** The function whose code runs. A template has only one version of it: the function as the template describes it. */
   readonly functionArn: string;
-  /** Absent: CloudFormation moves the alias to a new version without CodeDeploy. */
+  /** How CodeDeploy moves the alias. When it is absent, CloudFormation itself moves the alias to a new version at once. */
   readonly moved?: MovedBy;
 }
 

@@ -19,7 +19,7 @@ export interface FunctionConfig {
   readonly timeoutSeconds: number;
   /** The variables of the template, and no others. */
   readonly variables: Readonly<Record<string, string>>;
-  /** How many may run at once; more are throttled. Absent: no limit of its own. */
+  /** How many events may run at once; more are throttled. When it is absent, the function has no limit of its own. */
   readonly reservedConcurrency?: number;
   /** The name of the log group that its lines go to. */
   readonly logGroup: string | undefined;

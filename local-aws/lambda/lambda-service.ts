@@ -19,7 +19,7 @@ export interface InvokeRequest {
   readonly functionArn: string;
   /** JSON. */
   readonly payload: string;
-  /** The service that invokes the function. Absent: the operator of the local AWS, who may do anything. */
+  /** The service that invokes the function; by default the operator of the local AWS, who may do anything. */
   readonly invoker?: Invoker;
   readonly requestId?: string;
   readonly traceId?: string;

@@ -11,7 +11,7 @@ const KEPT = [
   'content-language',
   'expires',
 ];
-/** For the names and values of all `x-amz-meta-` headers together. Source: S3, "User-defined object metadata". */
+/** The limit for the names and values of all `x-amz-meta-` headers together. Source: S3, "User-defined object metadata". */
 const METADATA_MAX_BYTES = 2 * 1024;
 
 /**
@@ -38,7 +38,7 @@ function storedEncoding(header: string | undefined): string | undefined {
 /** The entity tag as headers and documents write it. */
 export const quoted = (etag: string) => `"${etag}"`;
 
-/** S3 encrypts every object at rest and says so. Sent here as well, so that a test sees a CDN that forwards it to viewers. */
+/** S3 says in a header that it encrypts an object. We send the header too, so that a test notices a CDN that passes it on. */
 const ENCRYPTION = { 'x-amz-server-side-encryption': 'AES256' };
 
 /** The headers of the answer to an upload. */

@@ -118,7 +118,7 @@ describe('upload in a terminal', () => {
       const terminal = inTerminal(args, as(account, proxy.url));
       await proxy.arrival(step);
       await terminal.shows(/[1-9]\d* %/);
-      // Twice, as when npx passes it on.
+      // Typed twice, because under npx a program gets the signal twice.
       terminal.type(CTRL_C + CTRL_C);
       expect(await terminal.ended).toBe(130);
       expect(terminal.text).toMatch(/\nCancelling\.\n.*Cancelled\.\n$/s);
@@ -364,7 +364,7 @@ describe('the API key', () => {
     );
   });
 
-  test('a wrong key ends upload at the first file, with advice about the place where the key is from', async () => {
+  test('a wrong key ends `upload` at the first file, with advice about where the key came from', async () => {
     const names = await Promise.all(['w1.txt', 'w2.txt'].map((name) => put(name, 'x')));
     const { code, stderr } = await run(['upload', ...names], as({ key: 'svc_test_wrong' }));
     expect(code).toBe(1);

@@ -145,7 +145,7 @@ interface Metering {
   readonly logged: readonly string[];
 }
 
-/** Runs it several times. @returns the lowest use. */
+/** Measures a request several times. @returns the lowest use. */
 async function leastUse(metering: Metering): Promise<Use> {
   const uses: Use[] = [];
   for (let time = 0; time < TIMES; time++) uses.push(await useOf(metering));

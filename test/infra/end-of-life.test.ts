@@ -15,7 +15,7 @@ const ENDS = {
 };
 const HALF_A_YEAR_MS = 183 * 24 * 3_600_000;
 
-test.each(Object.entries(ENDS))('%s is supported for half a year more (until %s)', (_version, end) => {
+test.each(Object.entries(ENDS))('%s is supported for at least another half year (until %s)', (_version, end) => {
   expect(Date.now()).toBeLessThan(Date.parse(end) - HALF_A_YEAR_MS);
 });
 

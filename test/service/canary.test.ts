@@ -43,7 +43,7 @@ const lanesSince = (start: number) =>
 test.each([
   ['by a form', LATER, ['inline']],
   ['in the first quarter of an hour also through the streaming server', FIRST_QUARTER, ['inline', 'streaming']],
-])('uploads %s, and leaves nothing in the account', async (_what, time, lanes) => {
+])('the canary uploads %s, and leaves nothing in the account', async (_what, time, lanes) => {
   const start = service.logs.length;
   expect(await run(time)).toEqual([]);
   await expect.poll(() => lanesSince(start).toSorted()).toEqual(lanes);
@@ -51,7 +51,7 @@ test.each([
   expect(me.body).toMatchObject({ file_count: 0, storage_used_bytes: 0 });
 });
 
-test('reports the steps that fail, and still runs the others', async () => {
+test('the canary reports the steps that fail, and still runs the others', async () => {
   const match = { service: 's3', operation: 'PutObject' } as const;
   const failed = await withFault(service, { match, effect: 'error-before' }, () => run(LATER));
   expect(failed).toEqual(['form']);
@@ -66,7 +66,7 @@ function stopHealth(templates: Record<string, Template>): void {
   settings.push({ HttpMethod: 'GET', ResourcePath: '/~1health', ThrottlingRateLimit: 0 });
 }
 
-test('does not fail when strangers have used up what the gateway admits to the health', async () => {
+test('the canary does not fail when other clients have used up the throttle of the health check', async () => {
   const flooded = await startTestService({}, { mayBreakApi: true, edit: stopHealth });
   const admin = operatorOf(flooded);
   try {
@@ -80,7 +80,7 @@ test('does not fail when strangers have used up what the gateway admits to the h
   }
 });
 
-test('deletes the file of a run that died, but not one that another run is still working with', async () => {
+test('the canary deletes the file of a run that died, but not one that another run is still working with', async () => {
   const [left, recent] = [await account.byKey.upload('left', 'a'), await account.byKey.upload('recent', 'a')];
   await operator.dynamoDb.send(
     new UpdateItemCommand({

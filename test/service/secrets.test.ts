@@ -162,7 +162,7 @@ describe('no line contains a secret, and no error more than its code,', () => {
     async ([, effect, match]) => {
       const text = `${account.key}\n${FORGED}`;
       const id = await fileOf(account);
-      // Authentication and rate limiting work, or the code after them would not run.
+      // The calls of authentication and rate limiting do not fail, because otherwise the code after them would not run.
       const isAdmission = (tables: readonly string[]) =>
         tables.some((name) =>
           [service.tables.apiKeys, service.tables.sessions, service.tables.rateLimits].includes(name),

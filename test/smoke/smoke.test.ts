@@ -89,15 +89,20 @@ test.concurrent('a check that needs a key fails with an invalid one', async () =
   expect(lines[0]).toMatch(/^DOES NOT HOLD .*: answered 401 {"error":"unauthorized"} instead of 201/);
 });
 
-test.concurrent.each([
-  [[], '--key is required.'],
-  [['--base-url', 'http://127.0.0.1:1', '--key', 'x'], 'http://127.0.0.1:1 does not end in /api/v1.'],
+test.concurrent.each<[string, string[], string]>([
+  ['without options', [], '--key is required.'],
   [
+    'with an address that is not one of the API',
+    ['--base-url', 'http://127.0.0.1:1', '--key', 'x'],
+    'http://127.0.0.1:1 does not end in /api/v1.',
+  ],
+  [
+    'with a size that is not a number',
     ['--base-url', 'http://127.0.0.1:1/api/v1', '--key', 'x', '--largest-mib', 'all'],
     '--largest-mib must be a positive number, not "all".',
   ],
-  [['--base', 'x'], "Unknown option '--base'"],
-])('the arguments %j are rejected with exit code 2 and a sentence', async (options, sentence) => {
+  ['with an unknown option', ['--base', 'x'], "Unknown option '--base'"],
+])('a command line %s is rejected with exit code 2 and a sentence', async (_name, options, sentence) => {
   const { code, stderr } = await smoke(...options);
   expect(code).toBe(2);
   expect(stderr.startsWith(sentence)).toBe(true);

@@ -31,7 +31,7 @@ type Tables = Readonly<Record<TableName, string>>;
 interface Generated {
   readonly accountId: string;
   readonly count: number;
-  /** Default: `photo-<seq>.jpeg`. */
+  /** The name of each file; by default `photo-<seq>.jpeg`. */
   readonly nameOf?: (seq: number) => string;
   /**
    * Chooses the files that get rows; by default all. The others are only in the books and seals, which is enough for a search that

@@ -116,7 +116,7 @@ test('a fast upload never gives way, however many places its account holds', () 
   expect(cutOf(fast)).toEqual([]);
 });
 
-test('strangers give way before any account', () => {
+test('clients without a valid credential give way before any account', () => {
   const places = new Places(8, () => {});
   const uploads = slowClients(['account'], 6);
   const strangers = ['192.0.2.1', '192.0.2.2'].map((address) => new Client(address, 2 * SLOW, true));
@@ -167,14 +167,14 @@ describe('refused bodies', () => {
     };
   }
 
-  test('give way at once when strangers send them, however fast and new they are', () => {
+  test('give way at once when they came without a valid credential, however fast and new they are', () => {
     const places = new Places(PLACES, () => {});
     const { strangers, accounts, uploads } = mixed();
     takeAll(places, [...uploads, ...accounts, ...strangers]);
     expect([cutOf(strangers).length, cutOf(accounts), cutOf(uploads)]).toEqual([KEPT_FREE, [], []]);
   });
 
-  test('give way after those of strangers and before slow uploads when they belong to accounts', () => {
+  test('of accounts give way after those without a valid credential, and before slow uploads', () => {
     const places = new Places(PLACES, () => {});
     const { strangers, accounts, uploads } = mixed();
     takeAll(places, [...uploads, ...accounts, ...strangers]);
@@ -187,7 +187,7 @@ describe('refused bodies', () => {
   });
 });
 
-test('reports once a minute the most places that were taken', () => {
+test('a report has the most places that were taken in its minute', () => {
   const reported: number[] = [];
   const places = new Places(PLACES, (mostTaken) => reported.push(mostTaken));
   const leave = places.take(new Client('account', FAST));

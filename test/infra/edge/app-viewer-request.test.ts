@@ -13,7 +13,7 @@ const TOKEN = 'T'.repeat(43);
 const FORM = { ...KEY, 'content-type': 'multipart/form-data; boundary=b' };
 const JSON_BODY = { ...KEY, 'content-type': 'application/json' };
 
-/** Runs the function. @returns `<origin>: <uri>`, or `<status> <body>`. */
+/** Runs the function. @returns its result as {@link summary} describes it. */
 function decide(method: string, uri: string, headers: Record<string, string> = {}): string {
   return summary(app.run(viewerRequestEvent(method, uri, headers)));
 }

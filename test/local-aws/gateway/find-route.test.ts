@@ -11,7 +11,7 @@ async function rootOf(...routes: string[]): Promise<ApiResource> {
   return api.root;
 }
 
-/** `GET /users/{id} {"id":"7"}`, or nothing. */
+/** Finds the route of a request. @returns its path and parameters, such as `/users/{id} {"id":"7"}`, or `nothing`. */
 function found(root: ApiResource, request: string): string {
   const [method = '', path = ''] = request.split(' ');
   const route = findRoute(root, method, path);

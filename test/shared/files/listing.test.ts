@@ -58,7 +58,7 @@ test('the listing shows the same pages as a plain list after any uploads and del
       async (operations, questions) => {
         const accountId = await newAccount(service);
         let nextSeq = 0;
-        /** Oldest first. */
+        /** The files that must be listed, oldest first. */
         const model: StoredFile[] = [];
         for (const operation of operations) {
           if (operation.kind === 'upload') model.push(await place(accountId, nextSeq++));

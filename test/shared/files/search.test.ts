@@ -222,7 +222,7 @@ describe('the seal of a leaf', () => {
     expect(await sealedNames(accountId, 0)).not.toContain(files[5]?.name);
   });
 
-  /** @returns false when the writer makes fewer calls. */
+  /** Tries a fault at the nth call of the writer of seals. @returns false when the writer makes fewer calls. */
   async function tryFault(fault: Fault, nth: number): Promise<boolean> {
     const { accountId, files } = await accountWith(66);
     await remove(files[3] as ListedFile);

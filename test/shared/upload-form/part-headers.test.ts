@@ -42,8 +42,8 @@ describe('a file name', () => {
   });
 
   test.each([
-    ['wins after filename', '; filename="x"; filename*=UTF-8\'\'na%C3%AFve.txt', 'naïve.txt'],
-    ['wins before filename', '; filename*=UTF-8\'\'na%C3%AFve.txt; filename="x"', 'naïve.txt'],
+    ['is taken even after filename', '; filename="x"; filename*=UTF-8\'\'na%C3%AFve.txt', 'naïve.txt'],
+    ['is taken even before filename', '; filename*=UTF-8\'\'na%C3%AFve.txt; filename="x"', 'naïve.txt'],
     ['may come alone', "; filename*=utf-8''a.txt", 'a.txt'],
     ['may name a language', "; filename*=UTF-8'en'a%20b.txt", 'a b.txt'],
     ['may be ISO-8859-1', "; filename*=ISO-8859-1''na%EFve.txt", 'naïve.txt'],
@@ -57,9 +57,9 @@ describe('a file name', () => {
     ['may hold single quotes', "; filename*=UTF-8''it's.txt", "it's.txt"],
     ['keeps a percent sign that encodes nothing', "; filename*=UTF-8''100%.txt", '100%.txt'],
     ['has U+FFFD for what is not UTF-8', "; filename*=UTF-8''na%EFve.txt", 'na\uFFFDve.txt'],
-    ['loses when empty', '; filename="a.txt"; filename*=UTF-8\'\'', 'a.txt'],
-    ['loses in an unknown charset', '; filename="a.txt"; filename*=KOI8-R\'\'%C1.txt', 'a.txt'],
-    ['loses without a charset', '; filename="a.txt"; filename*=b.txt', 'a.txt'],
+    ['is ignored when it is empty', '; filename="a.txt"; filename*=UTF-8\'\'', 'a.txt'],
+    ['is ignored in an unknown charset', '; filename="a.txt"; filename*=KOI8-R\'\'%C1.txt', 'a.txt'],
+    ['is ignored without a charset', '; filename="a.txt"; filename*=b.txt', 'a.txt'],
   ])('a file name in filename* %s', async (_, parameters, filename) => {
     expect((await read([disposition(parameters), 'content'])).filename).toBe(filename);
   });
