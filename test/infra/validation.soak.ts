@@ -4,12 +4,13 @@ import { expectAccepted } from '../support/findings.ts';
 
 const certificate = (id: string) => `arn:aws:acm:us-east-1:123456789012:certificate/${id}`;
 
-test.each<[StageName, Partial<StageSettings>]>([
-  ['dev', {}],
-  ['local', {}],
-  ['prod', { streaming: 'off' }],
-  ['prod', { firewall: 'off', reservesConcurrency: false }],
+test.each<[string, StageName, Partial<StageSettings>]>([
+  ['with its own settings', 'dev', {}],
+  ['with its own settings', 'local', {}],
+  ['without streaming uploads', 'prod', { streaming: 'off' }],
+  ['without firewall and reserved concurrency', 'prod', { firewall: 'off', reservesConcurrency: false }],
   [
+    'with domains, a firewall of its own and alarms by e-mail',
     'prod',
     {
       account: '123456789012',
@@ -19,6 +20,9 @@ test.each<[StageName, Partial<StageSettings>]>([
       alarmEmails: { page: ['ops@example.com'] },
     },
   ],
-])('every finding in %s is accepted, and every acceptance has a finding, with %j', async (stage, changes) => {
-  await expectAccepted(stage, changes);
-});
+])(
+  '%s, every finding in the stage %s is accepted, and every acceptance has a finding',
+  async (_name, stage, changes) => {
+    await expectAccepted(stage, changes);
+  },
+);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROUTES } from '../../shared/routes.ts';
-import { FAULTS, type Tally, tryFaults, tryKills } from './fault-matrix.ts';
+import { FAULTS, type Scenario, type Tally, tryFaults, tryKills } from './fault-matrix.ts';
 import { SCENARIOS, startMatrix } from './fault-scenarios.ts';
 
 /** Applies every fault to every call of every route, lane and background function (see fault-matrix.ts). */
@@ -22,18 +22,21 @@ async function expectSurvived(run: () => Promise<void>): Promise<void> {
   expect(tally.tried).toBeGreaterThan(before.tried);
 }
 
+const named = (scenarios: readonly Scenario[]) => scenarios.map((scenario) => [scenario.name, scenario] as const);
+
 test('the scenarios cover every route and every background function', () => {
   const parts = new Set<string>(SCENARIOS.map(({ route }) => route));
   expect([...parts].sort()).toEqual([...Object.keys(ROUTES), 'complete-arrived-upload', 'sweep'].sort());
 });
 
-test.each(SCENARIOS)('the service survives every fault at every call of $name', async (scenario) => {
+test.each(named(SCENARIOS))('the service survives every fault at every call of %s', async (_name, scenario) => {
   await expectSurvived(() => tryFaults(matrix.operator, scenario, FAULTS, tally));
 });
 
 describe('a client that retries succeeds when the process is killed at any call of', () => {
   const killable = [/ with a key$/, /^a completion$/, /^the deletion of a file$/];
-  test.each(SCENARIOS.filter(({ name }) => killable.some((one) => one.test(name))))('$name', async (scenario) => {
+  const killed = SCENARIOS.filter(({ name }) => killable.some((one) => one.test(name)));
+  test.each(named(killed))('%s', async (_name, scenario) => {
     await expectSurvived(() => tryKills(matrix.operator, scenario, tally));
   });
 });
