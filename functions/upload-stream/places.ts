@@ -61,7 +61,7 @@ export class Places {
     this.#occupants.add(occupant);
     this.#mostTaken = Math.max(this.#mostTaken, this.#occupants.size);
     this.#timer ??= setInterval(() => this.#check(), CHECK_EVERY_MS);
-    this.#makeRoom();
+    this.makeRoom();
     return () => this.#leave(occupant);
   }
 
@@ -71,8 +71,8 @@ export class Places {
     return refused.length > this.#total * REFUSED_OF_ONE_OWNER;
   }
 
-  /** Cuts refused and slow bodies until enough places are free, or no such body is left. */
-  #makeRoom(): void {
+  /** Cuts refused and slow bodies until enough places are free, or no such body is left. Call it when a body was refused. */
+  makeRoom(): void {
     while (this.#occupants.size > this.#total * (1 - KEPT_FREE)) {
       const first = this.#firstToGiveWay();
       if (!first) return;
@@ -117,7 +117,7 @@ export class Places {
   }
 
   #check(): void {
-    this.#makeRoom();
+    this.makeRoom();
     this.#checks += 1;
     if (this.#checks % REPORT_EVERY_CHECKS !== 0) return;
     this.#report(this.#mostTaken);

@@ -109,6 +109,18 @@ const refusals = () => service.logs.filter((line) => /^UploadStream\S* .*"status
 const upload = ({ byKey }: Pick<TestAccount, 'byKey'>): Promise<Answer> => byKey.upload('large.bin', LARGE);
 
 describe('contract: streaming when places are short', () => {
+  // The first test, because the server has not started yet: all places are taken before the first request is refused.
+  test('fast clients with invalid keys do not prevent an account from uploading', async () => {
+    const account = await service.newAccount();
+    const before = refusals();
+    const madeUp = generateKey('test');
+    for (let stranger = 0; stranger < PLACES; stranger++) {
+      beginUpload(madeUp, `127.0.0.${2 + (stranger % 4)}`, 2 * FAST_BYTES_PER_SECOND);
+    }
+    await expect.poll(refusals, WAIT).toBe(before + PLACES);
+    for (let time = 0; time < 3; time++) expect((await upload(account)).status).toBe(201);
+  });
+
   test('ten accounts that send at the slowest pace do not prevent an eleventh from uploading', async () => {
     const [honest, ...others] = (await newAccounts(11)) as [TestAccount, ...TestAccount[]];
     const [greedy, modest] = [others.slice(0, 7), others.slice(7)];
@@ -138,17 +150,6 @@ describe('contract: streaming when places are short', () => {
     expect(await upload(account)).toMatchObject({ status: 429, body: { error: 'rate_limit_exceeded' } });
     const statuses = await Promise.all(uploads.map(({ finish }) => finish()));
     expect(statuses).toEqual(Array(STREAMS_PER_ACCOUNT_MAX).fill(201));
-  });
-
-  test('fast clients with invalid keys do not prevent an account from uploading', async () => {
-    const account = await service.newAccount();
-    const before = refusals();
-    const madeUp = generateKey('test');
-    for (let stranger = 0; stranger < PLACES; stranger++) {
-      beginUpload(madeUp, `127.0.0.${2 + (stranger % 4)}`, 2 * FAST_BYTES_PER_SECOND);
-    }
-    await expect.poll(refusals, WAIT).toBe(before + PLACES);
-    for (let time = 0; time < 3; time++) expect((await upload(account)).status).toBe(201);
   });
 
   test.for(IS_THOROUGH ? [2, 10, 20] : [20])(
