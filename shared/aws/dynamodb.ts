@@ -1,10 +1,5 @@
 import { createSecureContext } from 'node:tls';
-import {
-  type AttributeValue,
-  ConditionalCheckFailedException,
-  DynamoDBClient,
-  type DynamoDBClientConfig,
-} from '@aws-sdk/client-dynamodb';
+import { type AttributeValue, ConditionalCheckFailedException, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { required } from '../env.ts';
@@ -38,17 +33,19 @@ type Value =
  */
 export type Item = Readonly<Record<string, Value>>;
 
+const client = new DynamoDBClient(callSettings(CALL_MS.database));
+
 /** The one DynamoDB client of a function. */
-export const dynamoDb = documentClient(callSettings(CALL_MS.database));
+export const dynamoDb = documentClient();
 
 /**
- * A client that never retries: for writes that must happen at most once for each call, like the rate limiter's, where a retry
+ * The same client without retries: for writes that must happen at most once for each call, like the rate limiter's, where a retry
  * after a lost answer would count the request twice.
  */
-export const dynamoDbOnce = documentClient({
-  ...callSettings(CALL_MS.database, 1),
-  // It has the connections of the other, instead of a pool of its own.
-  requestHandler: dynamoDb.config.requestHandler,
+export const dynamoDbOnce = documentClient((middlewareStack) => {
+  // It cannot be removed, because the middleware that signs stands beside it.
+  const place = { step: 'finalizeRequest', priority: 'high' } as const;
+  middlewareStack.add((next) => next, { ...place, name: 'retryMiddleware', override: true });
 });
 
 /**
@@ -81,8 +78,9 @@ export async function warmUpDatabase(): Promise<void> {
   await withAnyItem(() => Promise.all([dynamoDb.send(get), dynamoDbOnce.send(update)]));
 }
 
-function documentClient(settings: DynamoDBClientConfig): DynamoDBDocumentClient {
-  const client = DynamoDBDocumentClient.from(new DynamoDBClient(settings), {
+/** @param prepare  changes the middleware of this client only. All have the same connections and settings. */
+function documentClient(prepare?: (middlewareStack: typeof client.middlewareStack) => void): DynamoDBDocumentClient {
+  const document = DynamoDBDocumentClient.from(client, {
     // An empty text stays one, and a value that DynamoDB cannot keep as it is throws before anything is sent.
     marshallOptions: {
       convertEmptyValues: false,
@@ -92,8 +90,10 @@ function documentClient(settings: DynamoDBClientConfig): DynamoDBDocumentClient 
     },
     unmarshallOptions: { wrapNumbers: toWholeNumber },
   });
-  limitAndTranslate(client);
-  return client;
+  document.middlewareStack = client.middlewareStack.clone();
+  prepare?.(document.middlewareStack);
+  limitAndTranslate(document);
+  return document;
 }
 
 /**

@@ -116,6 +116,19 @@ test('the document client silently leaves out an undefined attribute, so the typ
   expect(Item).toEqual({ id: { S: id } });
 });
 
+test('after a lost connection a call is tried again, but not by the client that never retries', async () => {
+  const command = new GetCommand({ TableName, Key: { id: crypto.randomUUID() } });
+  proxy.setFault(() => 'cut');
+  for (const [client, attempts] of [
+    [dynamoDb, 3],
+    [dynamoDbOnce, 1],
+  ] as const) {
+    proxy.calls.length = 0;
+    await expect(client.send(command)).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(proxy.calls).toHaveLength(attempts);
+  }
+});
+
 test('calls with and without retries share one pool of connections', () => {
   expect(dynamoDbOnce.config.requestHandler).toBe(dynamoDb.config.requestHandler);
 });
