@@ -2,7 +2,7 @@ import { DeleteCommand, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { eachOf } from '../each-of.ts';
 import { serviceUnavailable } from '../errors.ts';
 import { SESSION_MAX_MS, SESSIONS_PER_ACCOUNT_MAX } from '../limits.ts';
-import type { Session, SessionStore } from '../sessions/session.ts';
+import type { Session, SessionCredentials, SessionStore } from '../sessions/session.ts';
 import { ACCOUNT_IS_OPEN, accountAt } from './account-store.ts';
 import {
   dynamoDb,
@@ -21,11 +21,40 @@ const PATIENCE_MS = 5_000;
 /** How many calls run at the same time when many sessions are read or ended. */
 const CONCURRENCY = 16;
 
+const find: SessionCredentials['find'] = async (tokenHash) => {
+  const row = await read(tokenHash);
+  if (!row) return undefined;
+  return {
+    tokenHash,
+    accountId: readText(row, 'account_id'),
+    createdAt: readTime(row, 'created_at'),
+    refreshedAt: readTime(row, 'refreshed_at'),
+    expiresAt: readTime(row, 'expires_at'),
+  };
+};
+
+const refresh: SessionCredentials['refresh'] = async ({ tokenHash, refreshedAt, expiresAt }) => {
+  const command = new UpdateCommand({
+    ...sessionAt(tokenHash),
+    UpdateExpression: 'SET refreshed_at = :refreshed, expires_at = :expires',
+    // It fails after a logout, or after a refresh by a later request: then there is nothing to add.
+    ConditionExpression: 'attribute_exists(token_hash) AND refreshed_at < :refreshed',
+    ExpressionAttributeValues: { ':refreshed': epochSeconds(refreshedAt), ':expires': epochSeconds(expiresAt) },
+  });
+  await failedCondition(writeItem(() => dynamoDb.send(command)));
+};
+
+/** {@link SessionCredentials} in DynamoDB. Most functions contain only this part of the store. */
+export const sessionCredentials: SessionCredentials = { find, refresh };
+
 /**
  * {@link SessionStore} in DynamoDB: one row for each session, under the hash of its token; and one row for each account,
  * which lists its sessions ({@link SessionList}), because a global index would be a moment behind its table.
  */
 export const sessionStore: SessionStore = {
+  find,
+  refresh,
+
   async add(session) {
     const deadlineAt = Date.now() + PATIENCE_MS;
     for (;;) {
@@ -33,29 +62,6 @@ export const sessionStore: SessionStore = {
       if (outcome !== 'list changed') return outcome;
       if (Date.now() >= deadlineAt) throw serviceUnavailable({ detail: 'too many simultaneous logins to one account' });
     }
-  },
-
-  async find(tokenHash) {
-    const row = await read(tokenHash);
-    if (!row) return undefined;
-    return {
-      tokenHash,
-      accountId: readText(row, 'account_id'),
-      createdAt: readTime(row, 'created_at'),
-      refreshedAt: readTime(row, 'refreshed_at'),
-      expiresAt: readTime(row, 'expires_at'),
-    };
-  },
-
-  async refresh({ tokenHash, refreshedAt, expiresAt }) {
-    const command = new UpdateCommand({
-      ...sessionAt(tokenHash),
-      UpdateExpression: 'SET refreshed_at = :refreshed, expires_at = :expires',
-      // It fails after a logout, or after a refresh by a later request: then there is nothing to add.
-      ConditionExpression: 'attribute_exists(token_hash) AND refreshed_at < :refreshed',
-      ExpressionAttributeValues: { ':refreshed': epochSeconds(refreshedAt), ':expires': epochSeconds(expiresAt) },
-    });
-    await failedCondition(writeItem(() => dynamoDb.send(command)));
   },
 
   remove: removeRow,
@@ -71,7 +77,7 @@ export const sessionStore: SessionStore = {
 
   async live(accountId, now) {
     const hashes = [...((await listOf(accountId))?.ends.keys() ?? [])];
-    const sessions = await eachOf(hashes, CONCURRENCY, sessionStore.find);
+    const sessions = await eachOf(hashes, CONCURRENCY, find);
     return sessions.filter((session) => session !== undefined).filter(({ expiresAt }) => expiresAt > now);
   },
 };

@@ -17,18 +17,22 @@ export interface Session {
   readonly expiresAt: number;
 }
 
-/** Keeps sessions. Reads are strongly consistent, so that a logout holds from the next request. */
-export interface SessionStore {
+/** The sessions, as requests use them. Reads are strongly consistent, so that a logout holds from the next request. */
+export interface SessionCredentials {
+  /** Reads a session, even one that has expired; undefined when there is none. */
+  find(tokenHash: string): Promise<Session | undefined>;
+  /** Restarts the idle time, if the session still exists: a late refresh does not bring it back. */
+  refresh(session: Pick<Session, 'tokenHash' | 'refreshedAt' | 'expiresAt'>): Promise<void>;
+}
+
+/** Keeps sessions. */
+export interface SessionStore extends SessionCredentials {
   /**
    * Stores a new session, unless its account is suspended or gone. An account has at most {@link SESSIONS_PER_ACCOUNT_MAX}:
    * one more ends the oldest.
    * @throws ApiError `service_unavailable` when other logins to the account keep it waiting for five seconds.
    */
   add(session: Session): Promise<'added' | 'refused'>;
-  /** Reads a session, even one that has expired; undefined when there is none. */
-  find(tokenHash: string): Promise<Session | undefined>;
-  /** Restarts the idle time, if the session still exists: a late refresh does not bring it back. */
-  refresh(session: Pick<Session, 'tokenHash' | 'refreshedAt' | 'expiresAt'>): Promise<void>;
   /** Ends a session. Harmless when it is gone already. @returns false when there was none. */
   remove(tokenHash: string): Promise<boolean>;
   /**
@@ -72,7 +76,7 @@ const REFRESHED_EVERY_MS = 3_600_000;
  * the idle time counts from a request up to an hour before the last one: a session may end that much early, never late.)
  */
 export async function findSession(
-  sessions: SessionStore,
+  sessions: SessionCredentials,
   token: string,
   clock: () => number = Date.now,
 ): Promise<Session | undefined> {

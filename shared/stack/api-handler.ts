@@ -4,7 +4,7 @@ import { generateKey } from '../api-keys/key-format.ts';
 import { apiKeyCredentials } from '../aws/api-key-store.ts';
 import { withAnyItem } from '../aws/dynamodb.ts';
 import { appUrl } from '../aws/parameters.ts';
-import { sessionStore } from '../aws/session-store.ts';
+import { sessionCredentials } from '../aws/session-store.ts';
 import { ApiError } from '../errors.ts';
 import type { ApiEvent, Caller } from '../http/request.ts';
 import { type ApiResult, ok } from '../http/response.ts';
@@ -40,7 +40,7 @@ type GuardedRouteName = {
 /** A rehearsal takes some milliseconds. */
 const REHEARSAL_MS = 5_000;
 
-const stores = { keys: apiKeyCredentials, sessions: sessionStore, appUrl };
+const stores = { keys: apiKeyCredentials, sessions: sessionCredentials, appUrl };
 
 /** Builds the function of a route that needs a credential. Its checks come in the order of the contract. */
 export function apiHandler<Early = unknown>(

@@ -7,12 +7,12 @@ import { parseCookies, sessionTokenIn } from '../http/cookies.ts';
 import { type ApiEvent, type Caller, headerValues } from '../http/request.ts';
 import type { ApiResult } from '../http/response.ts';
 import type { Access } from '../routes.ts';
-import { findSession, type SessionStore } from '../sessions/session.ts';
+import { findSession, type SessionCredentials } from '../sessions/session.ts';
 import type { Middleware } from './route-stack.ts';
 
 export interface CredentialStores {
   readonly keys: ApiKeyCredentials;
-  readonly sessions: SessionStore;
+  readonly sessions: SessionCredentials;
   /** The app's public address, which decides the cookie's name. Called only when a cookie matters. */
   readonly appUrl: () => Promise<string>;
 }
