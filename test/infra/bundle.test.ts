@@ -63,6 +63,7 @@ test.each<[file: string, use: (module: any) => unknown]>([
   ['util-retry/AdaptiveRetryStrategy.js', ({ AdaptiveRetryStrategy }) => new AdaptiveRetryStrategy()],
   ['regionConfig/getInstanceMetadataRegion.js', ({ getInstanceMetadataRegion }) => getInstanceMetadataRegion()],
   ['signature-v4/dist-es/HeaderFormatter.js', ({ HeaderFormatter }) => new HeaderFormatter().format()],
+  ['commands/DescribeEndpointsCommand.js', ({ DescribeEndpointsCommand }) => new DescribeEndpointsCommand()],
   [
     'middleware-logger/loggerMiddleware.js',
     ({ getLoggerPlugin }) => getLoggerPlugin({ logger: console }).applyToStack(),
