@@ -79,7 +79,7 @@ function sentenceFor(error: unknown, { isLocal }: { isLocal: boolean }): string 
   if (isUnavailable(error)) {
     return `AWS cannot be reached, or is too busy (${name}: ${firstLine(message)}): try again.`;
   }
-  return `It failed: ${name}: ${firstLine(message)}`;
+  return `The command failed: ${name}: ${firstLine(message)}`;
 }
 
 type Cause = Error & { readonly code?: string };

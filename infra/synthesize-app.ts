@@ -64,7 +64,10 @@ function webAclOf(app: App, id: string, { firewall, place }: StageConfig): WebAc
   return { arn: stack.webAclArn, stack };
 }
 
-/** Builds everything that the stacks use as assets. @param built  the folder where it has been built already, if it has. */
+/**
+ * Builds everything that the stacks use as assets. @param built  a folder in which all of it has been built already, if there is
+ * one.
+ */
 async function bundle(
   outdir: string,
   built: string | undefined,

@@ -47,7 +47,7 @@ export function timeLimit(): AbortSignal | undefined {
 export async function limited<Result>(
   endsAt: number,
   work: () => Promise<Result>,
-  reason: () => ApiError = () => new ApiError('timeout', { detail: 'its time was over' }),
+  reason: () => ApiError = () => new ApiError('timeout', { detail: 'the time limit of the request was reached' }),
 ): Promise<Result> {
   const own = new AbortController();
   const timer = setTimeout(() => own.abort(reason()), Math.min(Math.max(0, endsAt - Date.now()), TIMER_MAX_MS));
@@ -56,7 +56,7 @@ export async function limited<Result>(
     return await limits.run(outer ? AbortSignal.any([outer, own.signal]) : own.signal, work);
   } finally {
     clearTimeout(timer);
-    own.abort(new ApiError('timeout', { detail: 'the work it belonged to has ended' }));
+    own.abort(new ApiError('timeout', { detail: 'the work that made this call has ended' }));
   }
 }
 
@@ -93,7 +93,7 @@ export interface Deadline {
 
 /** @throws ApiError `timeout` when the deadline has passed. Then nothing has begun. */
 export function checkDeadline({ deadlineAt }: Deadline): void {
-  if (Date.now() >= deadlineAt) throw new ApiError('timeout', { detail: 'too late to begin' });
+  if (Date.now() >= deadlineAt) throw new ApiError('timeout', { detail: 'the deadline has passed' });
 }
 
 /** The part of Lambda's context that says how long an invocation may still take. */

@@ -21,7 +21,9 @@ export class Service {
     return { authorization: `Bearer ${this.#key}` };
   }
 
-  /** Sends a request with the key, and repeats it after `Retry-After` while it is 429: others may use the account, too. */
+  /**
+   * Sends a request with the key, and repeats it after `Retry-After` while it is 429: other clients may use the account as well.
+   */
   async ask(path: string, ask: Ask = {}): Promise<Answer> {
     for (;;) {
       const answer = await this.askOnce(path, ask);

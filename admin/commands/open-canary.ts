@@ -8,7 +8,7 @@ const CANARY = { issuer: 'canary', subject: 'canary' };
 
 /**
  * Gives the canary a key. If it dies before the key is stored, the canary goes on with its last key, and the next run of this
- * command revokes both. If two run at once, one may revoke the key that the other has stored: then the canary is refused, its
+ * command revokes both keys. If two run at once, one may revoke the key that the other has stored: then the canary is refused, its
  * alarm starts, and another run mends it.
  */
 export const openCanary: Command = {

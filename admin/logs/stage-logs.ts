@@ -19,9 +19,9 @@ export interface StageLogs {
   run(name: SavedQueryName, value: string | undefined, hours: number, until?: number): Promise<LogRow[]>;
   /**
    * Runs `act` and records it in the audit trail (decision 0035). It writes a line `begun` first; if that fails, it does not run
-   * `act`. Afterwards it writes `done` or `failed`. If that cannot be written, it shows the operator the line, to be noted by hand;
-   * the result stays the same. A `begun` without a second line means that the command died or could not write the second line;
-   * `act` may have run.
+   * `act`. Afterwards it writes `done` or `failed`. If this second line cannot be written, it shows the line to the operator, who
+   * has to keep it; the result stays the same. A `begun` without a second line means that the command died or could not write the
+   * second line; `act` may have run.
    * @throws AuditTrailError when the trail cannot be written; and every error of `act`.
    */
   audited<T>(event: AuditEvent, fields: Readonly<Record<string, unknown>>, act: () => Promise<T>): Promise<T>;

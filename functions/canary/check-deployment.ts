@@ -19,9 +19,10 @@ const PAUSE_MS = 10_000;
 const codeDeploy = new CodeDeployClient(callSettings(CALL_MS.database));
 
 /**
- * CodeDeploy calls this function when all requests to a moved function reach its new version. This function sends requests that the
- * moved function handles, and reports the verdict: `Failed` takes the version back. If this function dies before it has reported,
- * CodeDeploy waits for an hour and then takes the version back. If it runs twice, CodeDeploy refuses the second report.
+ * CodeDeploy calls this function when all requests to a moved function reach the new version of that function. This function sends
+ * requests that the moved function handles, and reports the verdict: `Failed` takes the version back. If this function dies before
+ * it has reported, CodeDeploy waits for an hour and then takes the version back. If it runs twice, CodeDeploy refuses the second
+ * report.
  * @returns the verdict.
  */
 export async function handler(event: {

@@ -7,7 +7,7 @@ import { METRIC_NAMESPACE } from '../../shared/metrics.ts';
 import { type Access, methodsOf, type RateClass, ROUTES, type Route } from '../../shared/routes.ts';
 import { acceptFindings } from './accepted-finding.ts';
 
-/** How many requests a second the gateway admits to one method of a path from all clients together, and how many at once. */
+/** How many requests of all clients together the gateway admits to one method of a path: in a second, and at the same moment. */
 interface Throttle {
   readonly throttlingRateLimit: number;
   readonly throttlingBurstLimit: number;
@@ -27,14 +27,13 @@ const THROTTLES: Readonly<Record<RateClass, Throttle>> = {
   'login-callbacks': { throttlingRateLimit: 50, throttlingBurstLimit: 50 },
 };
 
-/** The throttle of routes that are not counted, and of each path with another method. */
+/** The throttle of routes that are not counted, and of all other paths and methods. */
 const OTHER_ROUTES: Throttle = { throttlingRateLimit: 50, throttlingBurstLimit: 50 };
 
 /**
- * One log line per request. The route is the template of the path (`/api/v1/files/{id}`), so the line contains no id, name
- * or query string, and no address or header either; the function's own line with the same request id names the account.
- * A missing value is `-`, so numbers are quoted, too.
- * Source: API Gateway Developer Guide, "Variables for access logging".
+ * One log line per request. The route is the template of the path (`/api/v1/files/{id}`), so the line contains no id, name or query
+ * string, and no address or header either; the function's own line with the same request id names the account. A missing value is
+ * `-`, so numbers are quoted as well. Source: API Gateway Developer Guide, "Variables for access logging".
  */
 const ACCESS_LOG_FIELDS = {
   time: '$context.requestTimeEpoch',
@@ -52,7 +51,8 @@ const ACCESS_LOG_FIELDS = {
 /**
  * The settings of the gateway's stage: throttling and access log.
  * @param stageName  is part of the name of the metric, because a metric filter cannot give its metric a fixed dimension.
- * @returns also the access log, and a metric that counts throttled requests. The gateway's own metrics count only all 4xx together.
+ * @returns the settings, the access log, and a metric that counts throttled requests, because the gateway's own metrics count only
+ *   all 4xx together.
  */
 export function gatewayStage(
   scope: Construct,

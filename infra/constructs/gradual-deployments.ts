@@ -8,7 +8,10 @@ import { acceptFindings, arnInFindings } from './accepted-finding.ts';
 export interface GradualDeploymentsProps {
   /** The names of the alarms that stop a deployment. They exist before the functions. */
   readonly alarmNames: readonly string[];
-  /** True: alarms do not stop the deployment, because it fixes their cause. So all requests go to the new version at once. */
+  /**
+   * If true, alarms do not stop the deployment, because it fixes their cause. Then all requests go to the new version
+   * immediately.
+   */
   readonly ignoresAlarms: boolean;
 }
 
@@ -41,7 +44,10 @@ export class GradualDeployments extends Construct {
     this.#role = this.role();
   }
 
-  /** Lets a function check each new version when it gets all requests, and decide whether it stays. Call this before `addAlias`. */
+  /**
+   * Lets a function check each new version when all requests reach that version, and decide whether it stays. Call this before
+   * `addAlias`.
+   */
   checkBy(check: lambda.Function): void {
     this.#check = check;
     this.allow(['lambda:InvokeFunction'], [check.functionArn]);

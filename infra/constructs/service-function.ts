@@ -20,7 +20,7 @@ export interface ServiceFunctionProps {
   /** In MB. Lambda gives CPU in proportion (1,769 MB is one vCPU). */
   readonly memoryMb: number;
   readonly timeoutSeconds: number;
-  /** True: it writes its lines to the audit trail. Otherwise it has a log group of its own. */
+  /** If true, the function writes its lines to the audit trail. Otherwise it has a log group of its own. */
   readonly isAudited?: boolean;
   /**
    * The concurrency that is reserved for this function. Without it, the function uses the unreserved concurrency of the AWS
@@ -32,7 +32,7 @@ export interface ServiceFunctionProps {
    * changes at once.
    */
   readonly deployments?: GradualDeployments | undefined;
-  /** What happens to events that it failed to handle; absent for a function that is not invoked asynchronously. */
+  /** What happens to events that the function failed to handle; absent for a function that is not invoked asynchronously. */
   readonly failedEvents?: FailedEvents;
 }
 

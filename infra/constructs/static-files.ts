@@ -74,7 +74,10 @@ function copyOf(deployment: s3deploy.BucketDeployment): IConstruct {
   return deployment.node.findChild('CustomResource');
 }
 
-/** The log group of the function that fills all static buckets of a stack. CDK's own would outlive the stack for ever. */
+/**
+ * The log group of the function that fills all static buckets of a stack. The one that CDK would make is kept for ever, even
+ * without the stack.
+ */
 function deploymentLogs(stack: Stack): logs.ILogGroup {
   const id = 'StaticFilesLogs';
   const existing = stack.node.tryFindChild(id) as logs.LogGroup | undefined;

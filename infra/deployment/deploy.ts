@@ -39,13 +39,14 @@ const SMOKE = join(import.meta.dirname, '../../smoke/run.ts');
  * @param before  the commit of the functions that were deployed before; undefined if it is unknown or there was none.
  */
 const failed = (before: string | undefined) => `
-The deployment failed. The stack at which it failed is as it was before. The stacks deployed before it have the new version, those
-after it still have the old one, and the service works in that state. Read the first CREATE_FAILED or UPDATE_FAILED above, fix its cause, and run this again.
-("A deployment that fails" in docs/operate.md lists the cases in which you have to repair a stack.)
+The deployment failed. The stack at which it failed is as it was before. The stacks deployed before that one have the new version,
+those after it still have the old one, and the service works in that state. Read the first CREATE_FAILED or UPDATE_FAILED above,
+fix its cause, and run this again. ("A deployment that fails" in docs/operate.md lists the cases in which you have to repair a stack.)
 
-If that resource is an AWS::Lambda::Alias, a new version of a function was taken back: it failed its check, or an alarm started. All functions of
-the stack are as they were before${before === undefined ? '' : `, at the commit ${before}`}. "Code that is taken back" in docs/operate.md says where to look.
-If this deployment fixes the cause of an alarm: npm run deploy -- --ignore-alarms`;
+If that resource is an AWS::Lambda::Alias, a new version of a function was taken back: it failed its check, or an alarm started.
+All functions of the stack are as they were before${before === undefined ? '' : `, at the commit ${before}`}.
+"Code that is taken back" in docs/operate.md says where to look. If this deployment fixes the cause of an alarm, run:
+  npm run deploy -- --ignore-alarms`;
 
 /** The message tells the operator why nothing is deployed. */
 class Refusal extends Error {}

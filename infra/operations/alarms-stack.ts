@@ -27,7 +27,7 @@ export class AlarmsStack extends Stack {
       addNotifyingAlarm(this, to, 'CanaryFailing', {
         metric: serviceMetric(stage, 'CanaryFailures', { statistic: 'Maximum', period: CANARY_PERIOD }),
         from: 1,
-        // Runs are not exactly five minutes apart, so one of them may be missing in a period.
+        // Runs are not exactly five minutes apart, so a period may have no run.
         periods: [2, 3],
         missingData: 'alarm',
       });

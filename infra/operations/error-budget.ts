@@ -10,7 +10,10 @@ import { addAlarm, alarmNameOf, type NamedAlarm } from './alarm.ts';
  */
 const BUDGET_PERCENT = 0.5;
 
-/** An alarm on a burn rate is on while errors exceed the rate in both windows. The short window ends it soon after the errors end. */
+/**
+ * An alarm on a burn rate is active while errors exceed the rate in both windows. Because of the short window, the alarm ends
+ * soon after the errors.
+ */
 export interface BurnRate {
   readonly long: Duration;
   readonly short: Duration;

@@ -35,7 +35,7 @@ export interface StageSettings {
 /** A copy of files and tables in another Region. */
 export interface SecondCopy {
   readonly region: string;
-  /** For how many days each daily backup is kept, and deleted bytes in the copy of the bucket. */
+  /** For how many days each daily backup is kept. The copy of the bucket keeps deleted bytes for as long. */
   readonly keepDays: number;
 }
 
@@ -237,7 +237,7 @@ const WEB_ACL_ARN: Kind = {
   pattern: /^arn:aws:wafv2:us-east-1:\d{12}:global\/webacl\/\S+$/,
   what: 'the ARN of a web ACL of scope CLOUDFRONT, in us-east-1',
 };
-/** Lambda holds 4 KB of variables for a function. The others of the login need less than half of it. */
+/** Lambda holds 4 KB of variables for a function. The other variables of the login need less than half of that. */
 const ALLOW_LIST_MAX_BYTES = 2_000;
 
 /**
@@ -309,7 +309,7 @@ function domainOf(check: Check, setting: string, domain: CustomDomain | undefine
   return domain;
 }
 
-/** CloudFront gives a name to one distribution only, so the deployment would fail half-way. */
+/** Refuses the name of the app: CloudFront gives a name to one distribution only, so the deployment would fail half-way. */
 function cdnDomainOf(check: Check, { appDomain, cdnDomain }: StageSettings): CustomDomain | undefined {
   const domain = domainOf(check, 'cdnDomain', cdnDomain);
   if (domain !== undefined && domain.name === appDomain?.name)
@@ -354,7 +354,7 @@ function secondCopyOf(check: Check, { region, secondCopy }: StageSettings): Seco
   check.names('secondCopy', secondCopy, ['region', 'keepDays']);
   check.text('secondCopy.region', secondCopy.region, REGION);
   if (secondCopy.region === region) check.fail('secondCopy.region', `must be another Region than ${region}`);
-  // Longer backups would outlive the promise that rows can be restored for 35 days.
+  // Rows can be restored for 35 days, as docs/operate.md promises. Backups that are kept longer would break that promise.
   check.number('secondCopy.keepDays', secondCopy.keepDays, 7, 35);
   return secondCopy;
 }
@@ -378,7 +378,7 @@ function restoredTablesOf(
   return tables;
 }
 
-/** Checks single settings. TypeScript checks their types, but only `npm run check` runs it. */
+/** Checks single settings. It checks their types as well, because a synthesis does not run the compiler of TypeScript. */
 class Check {
   readonly #file: string;
 

@@ -67,16 +67,19 @@ const AUDITED: ReadonlySet<string> = new Set<RouteName>([
 ]);
 
 /**
- * The functions that a deployment changes at once, and not step by step by an alias. For the sweeper the steps would be of no
+ * The functions without an alias: a deployment changes them immediately, not step by step. For the sweeper the steps would be of no
  * use: no request waits for it, the next version sweeps what this one has left, and its failures show only after minutes, when a
  * deployment has ended.
  */
-const AT_ONCE: ReadonlySet<string> = new Set(['sweep']);
+const WITHOUT_ALIAS: ReadonlySet<string> = new Set(['sweep']);
 
 /** Lambda's own maximum age of an event. Source: Lambda API, "PutFunctionEventInvokeConfig". */
 const EVENT_AGE_MAX_SECONDS = 6 * 3_600;
-/** Events that are handled at once. Each usually takes a second, or as long as the client's own attempt that it waits for. */
-const SETTLING_AT_ONCE = 20;
+/**
+ * How many events are handled at the same time. Each usually takes a second, or as long as the attempt of the client that it
+ * waits for.
+ */
+const SETTLING_CONCURRENCY = 20;
 
 /** The gateway, one function per route, and the two functions that events and the schedule call. The stack has no state. */
 export class ApiStack extends Stack {
@@ -207,7 +210,7 @@ export class ApiStack extends Stack {
         maxAgeSeconds: Math.min(directTicketMs(limits.MAX_UPLOAD_SIZE_BYTES) / 1_000, EVENT_AGE_MAX_SECONDS),
       },
       // Further events wait in Lambda's queue, so that many uploads to S3 do not use up the account's concurrency.
-      ...(reservesConcurrency && { reservedConcurrency: SETTLING_AT_ONCE }),
+      ...(reservesConcurrency && { reservedConcurrency: SETTLING_CONCURRENCY }),
     });
     new events.Rule(this, 'UploadArrived', {
       description: 'The bytes of a direct upload are in the bucket',
@@ -251,7 +254,7 @@ export class ApiStack extends Stack {
       memoryMb,
       timeoutSeconds,
       isAudited: AUDITED.has(name),
-      deployments: AT_ONCE.has(name) ? undefined : this.#deployments,
+      deployments: WITHOUT_ALIAS.has(name) ? undefined : this.#deployments,
       ...background,
     };
     const service = new ServiceFunction(this, id, props);

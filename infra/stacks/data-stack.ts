@@ -123,8 +123,8 @@ export class DataStack extends Stack {
   }
 
   /**
-   * Creates a table, or refers to an existing (restored) one, which the stack does not manage. When a stage that
-   * keeps its data changes to an existing table, its own is not deleted.
+   * Creates a table, or refers to an existing (restored) one, which the stack does not manage. When a stage that keeps its data
+   * changes to an existing table, the table that the stack has made is not deleted.
    */
   private table(name: TableName, table: TableDefinition, stage: StageConfig): dynamodb.ITableV2 {
     const id = `${name[0]?.toUpperCase()}${name.slice(1)}Table`;
@@ -143,7 +143,8 @@ export class DataStack extends Stack {
   /**
    * Publishes a value that is either an attribute of a resource or fixed by the file of the stage. The stack has the output in
    * both cases. CDK's own output would be removed with the resource, and then no stack that reads it could be rolled back.
-   * @returns how other stacks refer to it. A fixed value stays in their templates, because the CDK deploys only changed ones.
+   * @returns how other stacks refer to it. A fixed value stays in the templates of these stacks, because the CDK deploys only
+   *   stacks whose templates have changed.
    */
   private publish(id: string, value: string): string {
     const output = new CfnOutput(this, id, { value });

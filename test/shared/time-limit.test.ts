@@ -75,5 +75,5 @@ test('the deadline of an invocation leaves time for a last call, for giving up a
   const invocation = { getRemainingTimeInMillis: () => 28_000 };
   expect(deadlineOf(invocation).deadlineAt - Date.now()).toBeCloseTo(21_500, -2);
   expect(() => checkDeadline(deadlineOf(invocation))).not.toThrow();
-  expect(() => checkDeadline({ deadlineAt: Date.now() })).toThrow('too late to begin');
+  expect(() => checkDeadline({ deadlineAt: Date.now() })).toThrow('the deadline has passed');
 });

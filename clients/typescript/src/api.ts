@@ -17,7 +17,7 @@ export interface RequestOptions extends Pick<Exchange, 'body' | 'content' | 'onS
 }
 
 export interface CallOptions extends RequestOptions, Repetition {
-  /** When a repeated request is answered with this status, an earlier attempt has done it, and only its answer was lost. */
+  /** When a repeated request is answered with this status, an earlier attempt has succeeded, and only its answer was lost. */
   readonly doneStatus?: number;
 }
 

@@ -26,7 +26,9 @@ export interface Job extends RetryOptions {
   readonly size: number | undefined;
   /** All attempts send the same key, so that they make one file. */
   readonly key: string;
-  /** True when the caller gave the key. It can then call again with the same key, so a failed upload must not be removed. */
+  /**
+   * True when the caller gave the key. Then the caller can call again with the same key, so a failed upload must not be removed.
+   */
   readonly isKeyKnown: boolean;
   /** Begins an attempt. @returns a function that reports its progress. */
   readonly begin: (totalBytes: number | undefined) => (sentBytes: number) => void;

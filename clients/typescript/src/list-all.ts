@@ -1,8 +1,8 @@
 import type { FileRecord, FilesPage } from './types.ts';
 
 /**
- * Reads all pages of a list, newest first. A file that exists during the whole loop is returned exactly once, although pages are
- * offsets, so files move between pages while others are added and deleted:
+ * Reads all pages of a list, newest first. Pages are offsets, so files move between pages while others are added and deleted.
+ * Nevertheless a file that exists during the whole loop is returned exactly once:
  * - An added file moves others to a later page, where they appear again. Files are in the order of `created_at`, so a file is
  *   skipped if it is newer than the last one, or has the same time and was returned already.
  * - A deleted file moves others to an earlier page. `total` says by how much at most, so the pages from there on are read again.

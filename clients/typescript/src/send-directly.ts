@@ -50,7 +50,7 @@ async function putWithTicket(
     const { method, url, headers } = given.upload;
     const report = job.begin(blob.size);
     const answer = await job.api.send({ method, url, headers, body: blob, signal: job.signal, onSent: report });
-    // 412: an earlier attempt has stored them.
+    // 412: an earlier attempt has stored the bytes.
     if (answer.status >= 300 && answer.status !== 412) throw storageErrorOf(answer);
     report(blob.size);
   };

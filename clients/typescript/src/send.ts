@@ -17,7 +17,7 @@ export interface Exchange {
   readonly onSent?: ((bytes: number) => void) | undefined;
 }
 
-/** A body up to this length may stay in memory until it is answered. */
+/** A body up to this length may stay in memory until its request is answered. */
 const SHORT_BYTES = 4 * 1024 * 1024;
 
 /** The lowest average rate that the service accepts for an upload. */

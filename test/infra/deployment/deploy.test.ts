@@ -178,7 +178,7 @@ describe('npm run deploy', () => {
     const { code, stderr } = await deploy();
     expect([code, stderr]).toEqual([3, expect.stringContaining('"A deployment that fails"')]);
     expect(stderr).toContain(
-      'at the commit 1234abcd. "Code that is taken back" in docs/operate.md says where to look.',
+      'at the commit 1234abcd.\n"Code that is taken back" in docs/operate.md says where to look.',
     );
     await cdk('exit 4');
     expect(await deploy()).toMatchObject({
