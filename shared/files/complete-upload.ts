@@ -152,8 +152,8 @@ async function attempt(
     if (settled) return settled;
     throw error;
   }
-  await endAttempt(stores, ticket, objectKey);
-  if (outcome !== 'no room') return undefined;
+  const settled = await endAttempt(stores, ticket, objectKey);
+  if (settled || outcome !== 'no room') return settled;
   // The bytes that arrived keep further PUTs out. If we die before this write, the next attempt refuses the ticket, or the
   // sweeper ends it.
   await stores.releases.releaseTicket(ticket, 'refused', { deadlineAt });
@@ -169,7 +169,7 @@ const noRoomForFile = ({ fileCountLimit }: Pick<Completing, 'fileCountLimit'>) =
 /**
  * Gives the lease back, so that the next attempt does not have to wait until it ends, then removes the copy. If this fails or we
  * die, the lease ends by itself, and the sweeper removes the copy when the ticket ends.
- * @returns the file when the settlement has succeeded after all, and only its answer was lost.
+ * @returns the file when the attempt has made it: the answer of its settlement was lost, or an earlier try of it arrived late.
  */
 async function endAttempt(stores: CompletingStores, ref: FileRef, objectKey: string): Promise<StoredFile | undefined> {
   try {

@@ -48,7 +48,7 @@ export async function deleteFile(
   clock: () => number = Date.now,
 ): Promise<void> {
   let isNoted = deleting.isNoted ?? false;
-  let wasSettled = false;
+  let wasTicketOver = false;
   for (let tries = 0; tries < TRIES; tries++) {
     checkDeadline(deleting);
     const row = await (tries === 0 && deleting.row ? deleting.row : findRow(stores, ref));
@@ -60,14 +60,13 @@ export async function deleteFile(
       if ((await stores.releases.releaseFile(row, { left, now: clock() }, deleting)) === 'released') return;
       continue;
     }
-    const ticket = row ? undefined : await findTicket(stores, ref);
-    if (ticket?.state === 'settled' && !wasSettled) {
-      // The file was made after we looked for it, or is deleted already. The next try finds out which.
-      wasSettled = true;
-      continue;
-    }
-    if (ticket?.state !== 'pending') throw new ApiError('not_found');
-    if ((await stores.releases.releaseTicket(ticket, 'cancelled', deleting)) === 'released') {
+    // Only files are noted, so after a note there is no ticket to cancel.
+    if (row || isNoted || wasTicketOver) throw new ApiError('not_found');
+    const ticket = await findTicket(stores, ref);
+    if (ticket?.state !== 'pending') {
+      // The ticket may have become a file after we looked for the file, and may even have ended since. So we look for the file again.
+      wasTicketOver = true;
+    } else if ((await stores.releases.releaseTicket(ticket, 'cancelled', deleting)) === 'released') {
       await tryNow(ticket, () => stores.objects.occupy(incomingKey(ticket)));
       return;
     }

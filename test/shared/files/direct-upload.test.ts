@@ -336,6 +336,34 @@ describe('attempts to complete a ticket', () => {
     await expectBalance(service, ref.accountId, { files: 1, bytes: 5 });
   });
 
+  test('one that finds no room returns its file all the same when an earlier try of its settlement arrives late', async () => {
+    const accountId = await newAccount(service);
+    const ticket = await newTicket(service, accountId, 5);
+    await put(ticket, 'hello');
+    const { id: other } = await uploadDirectly(service, accountId, 'other');
+    const late = Promise.withResolvers<void>();
+    const fault = service.front.faults.add({
+      match: { operation: 'TransactWriteItems' },
+      effect: { lateBy: late.promise },
+      times: 1,
+    });
+    const tickets = {
+      ...stores.tickets,
+      // The other file is deleted while the attempt ends, so the late settlement finds room.
+      endAttempt: async (ref: { accountId: string; id: string }, objectKey: string) => {
+        await deleteFile(stores, { accountId, id: other }, inTime());
+        late.resolve();
+        await fault.lateAnswers();
+        return stores.tickets.endAttempt(ref, objectKey);
+      },
+    };
+    const completing = { ...inTime(), fileCountLimit: 1 };
+    const ref = { accountId, id: ticket.id };
+    expect(await completeUpload({ ...stores, tickets }, ref, completing)).toMatchObject(ref);
+    await sweepLater(service);
+    await expectBalance(service, accountId, { files: 1, bytes: 5 });
+  });
+
   test('the second gets 503 while the first holds its lease too long, and takes over when the lease has ended', async () => {
     const ref = await arrived();
     const lease = { objectKey: newPublicKey(), until: Date.now() + 4_000 };
@@ -579,6 +607,29 @@ describe('cancelling a ticket', () => {
     expect(await put(ticket, 'hello')).toBe(200);
     expect(await event(accountId, ticket.id)).toBe('nothing waits');
     expect(await put(ticket, 'hello')).toBe(412);
+    await sweepLater(service);
+    await expectBalance(service, accountId, { files: 0, bytes: 0 });
+  });
+
+  test('deletes the file of a ticket that became a file, and ended, between the two reads of the cancellation', async () => {
+    const accountId = await newAccount(service);
+    const ticket = await newTicket(service, accountId, 5);
+    const { id } = ticket;
+    await put(ticket, 'hello');
+    const meanwhile = async () => {
+      await complete(accountId, id);
+      await sweepLater(service);
+    };
+    const once = [meanwhile];
+    const tickets = {
+      ...stores.tickets,
+      get: async (ref: { accountId: string; id: string }) => {
+        await once.pop()?.();
+        return stores.tickets.get(ref);
+      },
+    };
+    await deleteFile({ ...stores, tickets }, { accountId, id }, inTime());
+    expect(once).toEqual([]);
     await sweepLater(service);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
