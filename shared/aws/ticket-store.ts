@@ -93,10 +93,20 @@ export const ticketStore: TicketStore = {
       ExpressionAttributeValues: { ':time': sortableTime(time + 1) },
       Limit: rows,
     });
+    const failures: Error[] = [];
     for await (const { Items = [] } of pages) {
+      const tickets = Items.flatMap((item) => {
+        try {
+          return toTicket(item);
+        } catch (error) {
+          failures.push(new Error(`the row of the ticket ${refOf(item).id} cannot be read`, { cause: error }));
+          return [];
+        }
+      });
       // A renewed ticket ends later than its key says.
-      yield Items.map(toTicket).filter(({ endsAt }) => endsAt <= time);
+      yield tickets.filter(({ endsAt }) => endsAt <= time);
     }
+    if (failures.length > 0) throw failures[0];
   },
 
   async *ofAccount(accountId) {
@@ -105,7 +115,8 @@ export const ticketStore: TicketStore = {
       ConsistentRead: true,
     });
     for await (const { Items = [] } of pages) {
-      yield* Items.map(toTicket).filter((ticket) => ticket.accountId === accountId);
+      // The others are not looked at: a row that cannot be read concerns only its own account.
+      yield* Items.filter((item) => refOf(item).accountId === accountId).map(toTicket);
     }
   },
 
@@ -192,14 +203,17 @@ function updateIf(ref: FileRef, input: Omit<UpdateCommandInput, 'TableName' | 'K
   return failedCondition(writeItem(() => dynamoDb.send(command)));
 }
 
-function toTicket(item: Item): Ticket {
+function refOf(item: Item): FileRef {
   const [, accountId = '', id = ''] = readText(item, 'id').split('#');
+  return { accountId, id };
+}
+
+function toTicket(item: Item): Ticket {
   const checksumSha256 = readOptionalText(item, 'checksum_sha256');
   const idempotency = readMap(item, 'idempotency');
   const attemptUntil = readOptionalNumber(item, 'attempt_until');
   return {
-    accountId,
-    id,
+    ...refOf(item),
     state: readText(item, 'state') as Ticket['state'],
     name: readText(item, 'name'),
     mimeType: readText(item, 'mime_type'),

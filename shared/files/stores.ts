@@ -52,6 +52,7 @@ export interface TicketStore {
    * The tickets of a shard that have ended at `time`, some at a time, in the order of the ends that their ids say. The rows may be
    * some seconds old.
    * @param rows  how many rows to read at a time.
+   * @throws after all tickets, the error of the first row that could not be read.
    */
   endedAt(shard: number, time: number, rows: number): AsyncIterable<Ticket[]>;
 

@@ -9,13 +9,14 @@ import type { SweepingStores } from './work-store.ts';
 type SweptKind = 'ticket' | 'cancelled' | 'leftovers';
 
 interface SweptTickets extends Readonly<Record<SweptKind, number>> {
-  /** Tickets that could not be finished, and shards that could not be read; the next sweep tries them again. */
+  /** Tickets that could not be finished, and shards that could not be read entirely; the next sweep tries them again. */
   readonly failed: number;
   /** When the first of the tickets ended, in epoch milliseconds; `now` if there was none. */
   readonly oldestDueAt: number;
 }
 
-const CONCURRENCY = 8;
+/** How many tickets of a shard to finish at the same time. All shards are swept at the same time, so that none waits for another. */
+const CONCURRENCY = 4;
 
 /**
  * Finishes the tickets that have ended. For each of them it gives the reservation back if the ticket is pending, then removes the
@@ -42,8 +43,7 @@ export async function sweepTickets(
       log('error', 'ticket not swept; it is tried again', { fileId: ticket.id, ...describeError(error) });
     }
   };
-  const shards = Array.from({ length: TICKET_SHARDS }, (_, shard) => shard);
-  await eachOf(shards, CONCURRENCY, async (shard) => {
+  const sweepShard = async (shard: number) => {
     try {
       for await (const tickets of stores.tickets.endedAt(shard, now, rows)) {
         await eachOf(tickets, CONCURRENCY, sweepOrFail);
@@ -53,7 +53,8 @@ export async function sweepTickets(
       failed++;
       log('error', 'tickets not read; the next sweep reads them', { shard, ...describeError(error) });
     }
-  });
+  };
+  await Promise.all(Array.from({ length: TICKET_SHARDS }, (_, shard) => sweepShard(shard)));
   return { ...swept, failed, oldestDueAt };
 }
 

@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { type AttributeValue, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { NOTE_SHARDS } from '../../../shared/files/deletion-notes.ts';
+import { firstEndOf } from '../../../shared/files/file.ts';
 import { TICKET_SHARDS } from '../../../shared/files/stores.ts';
 import { sweep } from '../../../shared/files/sweep.ts';
 import { sweepTickets } from '../../../shared/files/sweep-tickets.ts';
 import { WORK_SHARDS } from '../../../shared/files/work-store.ts';
 import { HOUR_MS, inTime, newAccount, newTicket, put, sweepAt, sweepLater, upload, uploadDirectly } from './actions.ts';
-import { expectBalance, forgetWalk, keysInBucket, openParts, statesOf } from './observe.ts';
+import { expectBalance, forgetWalk, keysInBucket, openParts, statesOf, usageOf } from './observe.ts';
 import { BUCKET, startService } from './service.ts';
 
 const service = await startService();
@@ -329,6 +331,33 @@ test('a shard of tickets that cannot be read does not stop the other work of the
   const now = Date.now() + HOUR_MS;
   const report = await sweep({ ...stores, tickets }, { now, budget: { rows: 100, deadlineAt: Date.now() + 30_000 } });
   expect(report).toMatchObject({ failed: 1, swept: { deleted: 1 } });
+  await expectBalance(service, accountId, { files: 0, bytes: 0 });
+});
+
+test('a ticket whose row cannot be read does not stop the other tickets of its shard, nor the audit of other accounts', async () => {
+  const accountId = await newAccount(service);
+  const { id } = await newTicket(service, accountId, 5);
+  await newTicket(service, accountId, 5, { clock: () => Date.now() + 1_000 });
+  const neighbour = randomUUID().slice(0, -1) + accountId.slice(-1);
+  await stores.accounts.upsert({ id: neighbour, email: 'neighbour@example.com', name: 'Neighbour' }, Date.now());
+  const place = `${firstEndOf(id)}#${accountId}#${id}`;
+  const setSize = (size: AttributeValue) =>
+    service.engine.send(
+      new UpdateItemCommand({
+        TableName: service.tables.files,
+        Key: { account_id: { S: `#tickets#${Number.parseInt(accountId.slice(-1), 16)}` }, id: { S: place } },
+        UpdateExpression: 'SET size_bytes = :size',
+        ConditionExpression: 'attribute_exists(id)',
+        ExpressionAttributeValues: { ':size': size },
+      }),
+    );
+  await setSize({ S: 'not a number' });
+  const later = Date.now() + HOUR_MS;
+  expect(await sweepAt(service, later)).toMatchObject({ swept: { ticket: 1 }, failed: 1 });
+  expect(await usageOf(service, accountId)).toEqual({ bytes: 5, files: 0 });
+  expect(await Array.fromAsync(stores.audit.tickets(neighbour))).toEqual([]);
+  await setSize({ N: '5' });
+  expect(await sweepAt(service, later)).toMatchObject({ swept: { ticket: 1 }, failed: 0 });
   await expectBalance(service, accountId, { files: 0, bytes: 0 });
 });
 
