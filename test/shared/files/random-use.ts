@@ -21,9 +21,15 @@ const ROOM = 25;
 const which = fc.nat(9);
 const action = fc.oneof(
   fc.record({ do: fc.constant('upload' as const), size: fc.integer({ min: 0, max: 10 }), key: fc.option(fc.nat(1)) }),
-  fc.record({ do: fc.constant('ticket' as const), size: fc.integer({ min: 0, max: 10 }) }),
+  fc.record({
+    do: fc.constant('ticket' as const),
+    size: fc.integer({ min: 0, max: 10 }),
+    // A second request with a key renews the ticket of the first one.
+    key: fc.option(fc.nat(1)),
+    minutesAgo: fc.constantFrom(0, 10),
+  }),
   fc.record({ do: fc.constantFrom('put', 'complete', 'event', 'delete', 'delete ticket'), which }),
-  fc.record({ do: fc.constant('sweep' as const), minutes: fc.constantFrom(0, 2, 25) }),
+  fc.record({ do: fc.constant('sweep' as const), minutes: fc.constantFrom(0, 2, 12, 25) }),
 );
 type Action = typeof action extends fc.Arbitrary<infer A> ? A : never;
 const anyFault = fc.option(fc.record({ fault: fc.constantFrom(...FAULTS), nth: fc.integer({ min: 1, max: 12 }) }));
@@ -50,8 +56,14 @@ class Client {
       });
       this.#files.push(file.id);
     } else if (what.do === 'ticket') {
-      const ticket = await newTicket(service, this.#accountId, what.size, { storageLimitBytes: ROOM });
-      this.#tickets.push({ ticket, size: what.size });
+      // All requests with one key ask for the same size, because otherwise they are refused.
+      const size = what.key === null ? what.size : 5 + what.key;
+      const ticket = await newTicket(service, this.#accountId, size, {
+        storageLimitBytes: ROOM,
+        clock: () => Date.now() - what.minutesAgo * 60_000,
+        ...(what.key !== null && { idempotencyKey: `ticket ${what.key}` }),
+      });
+      this.#tickets.push({ ticket, size });
     } else if (what.do === 'sweep') {
       await sweepAt(service, Date.now() + what.minutes * 60_000);
     } else if (what.do === 'delete') {
