@@ -158,7 +158,7 @@ export class Alarms extends Construct {
       missingData: 'alarm',
     });
     this.addNotifyingAlarm('SweeperFailures', {
-      // A row that fails is tried again every five minutes.
+      // A row that fails is tried again every minute if it is a ticket, else every five minutes.
       metric: serviceMetric(this.#watched.stage, 'SweepFailures', { period: Duration.minutes(15) }),
       from: 1,
       periods: [2, 2],

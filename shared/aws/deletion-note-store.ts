@@ -4,10 +4,7 @@ import { dynamoDb, failedCondition, readSet, readText, tableName } from './dynam
 import { fileAt, sortableTime } from './file-items.ts';
 import { writeItem } from './transactions.ts';
 
-/**
- * The partition key of a note is this text and the number of its shard; other rows of the table have the id of their account
- * there.
- */
+/** The partition key of a note is this text and the number of its shard; the rows of files have the id of their account there. */
 const PARTITION = '#deletions#';
 
 /**

@@ -32,7 +32,10 @@ const number = (name: string): Key => ({ name, type: 'N' });
 export const TABLES = {
   /** One row for each account: profile, used storage, counts, listing groups. */
   accounts: { variable: 'ACCOUNTS_TABLE', partitionKey: text('id') },
-  /** The rows of files, the leaves of the listing with their seals, the notes of deletions, and the state of the walk of the bucket. */
+  /**
+   * The rows of files and tickets, the leaves of the listing with their seals, the notes of deletions, and the state of the walk of the
+   * bucket.
+   */
   files: {
     variable: 'FILES_TABLE',
     partitionKey: text('account_id'),
@@ -48,7 +51,10 @@ export const TABLES = {
       },
     },
     globalIndexes: {
-      /** Only rows that still need work have these keys. There are sixteen shards, so that no partition takes every upload. */
+      /**
+       * Only deleted files whose objects are left, and leaves whose seals have to be written, have these keys. There are sixteen
+       * shards, so that no partition takes every deletion.
+       */
       unfinished: { partitionKey: text('work_shard'), sortKey: number('work_due_at'), include: [] },
     },
   },
