@@ -9,7 +9,7 @@ import type { Deployment } from './template/deployment.ts';
 
 /** The servers behind the edge. */
 export interface Origins {
-  /** By domain name: the local server that stands in for it. */
+  /** The local servers, by the domain name that each stands in for. */
   readonly addresses: ReadonlyMap<string, OriginAddress>;
   /** Ends the processes of the Web Functions. The next request starts one. */
   stopWebFunctions(): Promise<void>;

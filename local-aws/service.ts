@@ -41,7 +41,7 @@ export interface ServiceOptions {
   /** The port of the app's distribution; 0 takes free ports for all servers. */
   readonly port: number;
   readonly engines: Engines;
-  /** Twelve digits. Services with different accounts may share an engine. */
+  /** The id of the AWS account, of twelve digits. Services with different accounts may share an engine. */
   readonly accountId?: string;
   /** Changes the templates in memory before they are used. */
   readonly edit?: (templates: Record<string, Template>) => void;

@@ -98,8 +98,8 @@ export const strings = {
     again: 'Log in to continue where you were.',
     uploadsWait: (count: string, one: boolean) =>
       one
-        ? '1 upload is waiting in this tab. Log in in the new tab that opens; the upload then continues here.'
-        : `${count} uploads are waiting in this tab. Log in in the new tab that opens; the uploads then continue here.`,
+        ? '1 upload is waiting in this tab. The login opens a new tab; after it, the upload continues here.'
+        : `${count} uploads are waiting in this tab. The login opens a new tab; after it, the uploads continue here.`,
   },
 
   storage: {

@@ -14,7 +14,7 @@ export interface Signed extends Pick<Authorization, 'place'> {
 
 export interface Identity {
   readonly caller: Caller;
-  /** Absent when the request was not signed. */
+  /** The signature; absent when the request was not signed. */
   readonly signed?: Signed;
 }
 

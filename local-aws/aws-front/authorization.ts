@@ -7,13 +7,13 @@ export interface Authorization {
   readonly place: 'header' | 'query';
   readonly accessKeyId: string;
   readonly scope: Scope;
-  /** Names in lower case, in the given order. */
+  /** The names of the signed headers, in lower case and in the given order. */
   readonly signedHeaders: readonly string[];
-  /** Hex. */
+  /** The signature itself, in hex. */
   readonly signature: string;
-  /** `YYYYMMDDTHHMMSSZ`. */
+  /** The time of the signature, as `YYYYMMDDTHHMMSSZ`. */
   readonly timestamp: string;
-  /** Only in a URL: how long it is valid after its timestamp. */
+  /** How long a presigned URL is valid after its timestamp; absent for a header. */
   readonly expiresSeconds?: number;
   readonly sessionToken?: string;
 }
@@ -47,7 +47,7 @@ function fromHeader(header: string, headers: Message['headers']): Authorization 
   return { place: 'header', ...authorization, ...(sessionToken !== undefined && { sessionToken }) };
 }
 
-/** Seven days. */
+/** The longest time for which a presigned URL may be valid: seven days. */
 const EXPIRES_MAX_SECONDS = 604_800;
 
 function fromQuery(query: URLSearchParams): Authorization {

@@ -66,7 +66,7 @@ export interface AwsFront {
   readonly secrets: Secrets;
   /** @throws Error for a policy that the front cannot evaluate, or an access key that is taken. */
   addPrincipal(principal: Principal): void;
-  /** As `aws iam put-role-policy`. @throws Error for a policy that the front cannot evaluate, or when there is no such role. */
+  /** Adds a policy, as `aws iam put-role-policy` does. @throws Error for an unknown role, or a policy that the front cannot evaluate. */
   addPolicy(role: string, policy: PolicyDocument): void;
   /** Every permission used so far, once. */
   grantsUsed(): Grant[];

@@ -31,7 +31,7 @@ const CAN_CONFLICT = new Set(['TransactWriteItems', 'PutItem', 'UpdateItem', 'De
 
 /** What the predicate of a fault sees of a call. */
 export interface FaultSubject extends Pick<Call, 'service' | 'operation' | 'tables' | 'input' | 'bucket' | 'key'> {
-  /** Name of the principal. */
+  /** The name of the principal that makes the call. */
   readonly principal: string;
 }
 
@@ -49,7 +49,7 @@ export interface Fault {
   readonly times?: number | 'always';
   /** Applies only to every n-th call that fits; 1 by default. */
   readonly every?: number;
-  /** For a fault that may apply to no call: {@link Faults.assertApplied} then does not complain. */
+  /** Allows the fault to apply to no call: then {@link Faults.assertApplied} does not throw for it. */
   readonly mayNotApply?: true;
 }
 

@@ -4,10 +4,10 @@ import { Problem } from './problem.ts';
 
 /** A permission that a principal used, has, or lacked. */
 export interface Grant {
-  /** Name of the principal. */
+  /** The name of the principal. */
   readonly principal: string;
   readonly action: string;
-  /** ARN. */
+  /** The ARN of the resource. */
   readonly resource: string;
 }
 

@@ -12,7 +12,7 @@ interface Input {
   readonly logStreamName?: string;
   readonly logEvents?: readonly { readonly timestamp: number; readonly message: string }[];
   readonly queryString?: string;
-  /** Epoch seconds. */
+  /** The beginning of the time range, in epoch seconds. */
   readonly startTime?: number;
   readonly endTime?: number;
   readonly queryId?: string;

@@ -6,7 +6,7 @@ export interface MeteredCall {
   readonly operation: string;
   /** The DynamoDB tables it touched, each once. */
   readonly tables: readonly string[];
-  /** Name of the principal. */
+  /** The name of the principal that made the call. */
   readonly principal: string;
   /** The `Root` of its `X-Amzn-Trace-Id`, which the SDK sends inside a Lambda function. */
   readonly traceId?: string;

@@ -4,9 +4,9 @@ import { type Account, type Caller, callerArn } from './principals.ts';
 
 /** One action on one resource. A call may need several. */
 export interface Permission {
-  /** As in a policy: `s3:GetObject`. */
+  /** The action as a policy names it, such as `s3:GetObject`. */
   readonly action: string;
-  /** ARN; `*` for actions that know no resources. */
+  /** The ARN of the resource; `*` for an action that has none. */
   readonly resource: string;
   /** Condition keys this call has, besides those every call has. */
   readonly context?: Readonly<Record<string, string | string[]>>;

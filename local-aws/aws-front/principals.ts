@@ -21,7 +21,7 @@ export type Caller = Principal | typeof ANONYMOUS;
 
 export interface Account {
   readonly region: string;
-  /** Twelve digits. */
+  /** The id of the AWS account, of twelve digits. */
   readonly accountId: string;
 }
 

@@ -28,13 +28,13 @@ export type ServiceName = 's3' | 'dynamodb' | 'secretsmanager' | 'ssm' | 'logs' 
 /** What a request asks of a service, before it is performed. */
 export interface Call {
   readonly service: ServiceName;
-  /** As the SDK names it: `PutItem`, `GetObject`. */
+  /** The operation as the SDK names it, such as `PutItem`. */
   readonly operation: string;
   /** The DynamoDB tables it touches, in the order of the request, each as often as the request names it. */
   readonly tables: readonly string[];
   /** The request document, of a service with JSON requests. */
   readonly input?: object;
-  /** Only of S3. The key is empty when the call is about the bucket. */
+  /** The bucket and the key of a call to S3. The key is empty when the call is about the bucket. */
   readonly bucket?: string;
   readonly key?: string;
   readonly permissions: readonly Permission[];

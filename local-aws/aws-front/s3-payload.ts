@@ -24,11 +24,11 @@ export function s3PayloadHash({ headers, url }: Message, place: 'header' | 'quer
 const CHUNKED = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER';
 
 interface S3Content {
-  /** Without framing. Reading it throws at its end when it is not what was signed. */
+  /** The content without framing. Reading it throws at its end when it is not what was signed. */
   readonly content: AsyncIterable<Uint8Array>;
-  /** Bytes of content, as announced. */
+  /** The length of the content in bytes, as the request announces it. */
   readonly contentLength: number | undefined;
-  /** Filled when `content` has ended. Names are in lower case. */
+  /** The headers that follow the content, with names in lower case; complete when `content` has ended. */
   readonly trailers: Map<string, string>;
 }
 

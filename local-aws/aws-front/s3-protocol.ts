@@ -15,7 +15,7 @@ import { s3Content, s3PayloadHash } from './s3-payload.ts';
 interface S3ProtocolParts {
   readonly server: S3Server;
   readonly gate: Gate;
-  /** By name of the bucket. */
+  /** The CORS rules of the buckets, by name of the bucket. */
   readonly corsRules: ReadonlyMap<string, readonly CorsRule[]>;
   /** Called with errors that are not an answer of S3. */
   readonly onUnexpected: (error: unknown) => void;

@@ -13,7 +13,7 @@ export interface Credentials {
 
 /** What a signature is valid for. */
 export interface Scope {
-  /** `YYYYMMDD`. */
+  /** The day, as `YYYYMMDD`. */
   readonly date: string;
   readonly region: string;
   readonly service: string;
@@ -47,7 +47,7 @@ interface SignableRequest {
   readonly method: string;
   /** Path and query, as in the request line. */
   readonly url: string;
-  /** Names in lower case. */
+  /** The headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
@@ -77,7 +77,7 @@ export function expectedSignature(
   credentials: Credentials,
   claim: {
     readonly scope: Scope;
-    /** `YYYYMMDDTHHMMSSZ`. */
+    /** The time of the signature, as `YYYYMMDDTHHMMSSZ`. */
     readonly timestamp: string;
     readonly signedHeaders: readonly string[];
     /** SHA-256 of the body in hex, or a word that stands for it. */

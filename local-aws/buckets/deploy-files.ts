@@ -8,7 +8,7 @@ import { readProperties } from '../template/read-properties.ts';
 interface FilesDeployment {
   readonly directories: readonly string[];
   readonly bucket: string;
-  /** Empty, or ends in a slash. */
+  /** The beginning of the keys: empty, or a text that ends in a slash. */
   readonly prefix: string;
   readonly cacheControl?: string;
   /** Whether other objects with the prefix are deleted. */

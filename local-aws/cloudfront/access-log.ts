@@ -4,17 +4,17 @@ import { readProperties } from '../template/read-properties.ts';
 
 /** One request to a distribution, with everything that its log can have. */
 export interface LoggedRequest {
-  /** Epoch milliseconds. */
+  /** When the request ended, in epoch milliseconds. */
   readonly endedAt: number;
   readonly method: string;
-  /** Without the query. */
+  /** The path without the query. */
   readonly path: string;
   /** 0 when the viewer disconnected before the answer. */
   readonly status: number;
   readonly viewerAddress: string;
   /** The `X-Amz-Cf-Id` of the answer. */
   readonly requestId: string;
-  /** `Hit`, `Miss`, `Error`, `FunctionGeneratedResponse` … */
+  /** Where the answer came from: `Hit`, `Miss`, `Error`, `FunctionGeneratedResponse` … */
   readonly resultType: string;
   readonly bytesSent: number;
   readonly bytesReceived: number;

@@ -17,7 +17,7 @@ import {
 
 export interface Distribution {
   readonly origins: ReadonlyMap<string, Origin>;
-  /** In the order in which they are tried. The default behavior is last. */
+  /** The behaviors in the order in which they are tried. The default one is last. */
   readonly behaviors: readonly CacheBehavior[];
   readonly errorRules: ReadonlyMap<number, ErrorRule>;
   readonly defaultRootObject: string;
@@ -44,9 +44,9 @@ export interface CacheBehavior {
 export interface Origin {
   readonly id: string;
   readonly domainName: string;
-  /** Empty, or starting with a slash. */
+  /** The path before that of every request: empty, or a text that begins with a slash. */
   readonly path: string;
-  /** Names in lower case. */
+  /** The headers that every request to the origin gets, with names in lower case. */
   readonly customHeaders: readonly (readonly [name: string, value: string])[];
   readonly readTimeoutSeconds: number;
   /** When requests are signed for S3; absent without an origin access control. */
@@ -55,7 +55,7 @@ export interface Origin {
 
 /** The resources that a distribution refers to by id, name or ARN: their resolved properties in the template. */
 export interface DistributionResources {
-  /** By their `FunctionARN`. */
+  /** The code of the functions, by their `FunctionARN`. */
   readonly functions: Readonly<Record<string, { readonly code: string }>>;
   readonly cachePolicies: Readonly<Record<string, Properties>>;
   readonly originRequestPolicies: Readonly<Record<string, Properties>>;

@@ -17,7 +17,7 @@ export interface OriginAddress {
 
 export interface OriginAnswer {
   readonly status: number;
-  /** Without hop-by-hop headers. */
+  /** The headers of the answer, without hop-by-hop headers. */
   readonly headers: HeaderMap;
   readonly body: Readable;
 }

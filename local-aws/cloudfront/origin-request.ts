@@ -31,7 +31,7 @@ const ALWAYS_FORWARDED = [
 /** Headers that are never accepted from a viewer: CloudFront adds or removes them itself. Source: as above. */
 const NEVER_FORWARDED = /^(cloudfront-.*|expect|x-amz-cf-.*|x-edge-.*|x-forwarded-proto|x-real-ip)$/;
 
-/** Only requests by these methods lose `Authorization` when no policy names it. */
+/** The methods whose requests lose `Authorization` when no policy names it; other requests keep it. */
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Makes the origin's request of the viewer's, by the policies of the behavior. */

@@ -18,7 +18,7 @@ export interface AnsweredRequest {
   readonly path: string;
   /** 0 when the viewer left before it was answered. */
   readonly status: number;
-  /** Bytes of head and body that were sent. */
+  /** How many bytes of head and body were sent. */
   readonly bytes: number;
   readonly milliseconds: number;
   /** The `X-Request-Id` of the answer, if it has one. */

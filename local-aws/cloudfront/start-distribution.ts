@@ -19,7 +19,7 @@ export async function startEdge(options: {
   readonly deployment: Deployment;
   readonly distribution: Resource;
   readonly port: number;
-  /** By domain name: the local server that stands in for it. */
+  /** The local servers, by the domain name that each stands in for. */
   readonly origins: ReadonlyMap<string, OriginAddress>;
   readonly onRequest: (request: AnsweredRequest) => void;
   readonly onExchange: ((exchange: Exchange) => void) | undefined;

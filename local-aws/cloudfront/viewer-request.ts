@@ -12,7 +12,7 @@ export interface ViewerRequest {
   readonly query: string;
   readonly headers: HeaderMap;
   readonly ip: string;
-  /** Absent when the request has none. */
+  /** The body; absent when the request has none. */
   readonly body?: IncomingMessage;
 }
 

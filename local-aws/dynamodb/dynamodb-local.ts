@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { freePort } from '../host/ports.ts';
 
 interface DynamoDbLocal {
-  /** Without a trailing slash. */
+  /** The address of the engine, without a slash at its end. */
   readonly endpoint: string;
   /** Ends the engine, and waits until everything it acknowledged is on disk. */
   close(): Promise<void>;

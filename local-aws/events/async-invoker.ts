@@ -129,7 +129,7 @@ export function createAsyncInvoker(options: {
 type Outcome =
   | 'throttled'
   | {
-      /** Empty when the function succeeded. */
+      /** The error; empty when the function succeeded. */
       readonly failure: string;
       /** Whether a retry is useless. */
       readonly isFinal: boolean;

@@ -4,9 +4,9 @@ import type { AccessLog } from './rest-api.ts';
 
 /** What the access log needs to know of a request; filled in while the request is handled. */
 export interface Progress {
-  /** Absent when no route matches. */
+  /** The path of the resource; absent when no route matches. */
   resourcePath?: string;
-  /** Absent when no function was run. */
+  /** The status and the time of the function; absent when none was run. */
   integration?: { readonly status: number; readonly milliseconds: number };
 }
 

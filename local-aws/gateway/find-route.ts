@@ -4,7 +4,7 @@ import type { ApiResource, Integration } from './rest-api.ts';
 export interface Route {
   readonly resource: ApiResource;
   readonly integration: Integration;
-  /** Decoded, as functions get them. */
+  /** The values of the path parameters, decoded, as functions get them. */
   readonly pathParameters: Readonly<Record<string, string>>;
 }
 

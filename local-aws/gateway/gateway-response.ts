@@ -4,7 +4,7 @@ import type { ConfiguredResponse, ResponseType, RestApi } from './rest-api.ts';
 /** An answer to a client. */
 export interface HttpAnswer {
   readonly status: number;
-  /** In the order in which they are sent. A name may come more than once. */
+  /** The headers, in the order in which they are sent. A name may come more than once. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
   /** Which error of the gateway itself this is; absent for the answer of a function. */
@@ -17,7 +17,7 @@ export interface GatewayError {
   /** AWS's status, unless the template gives another. */
   readonly status: number;
   readonly message: string;
-  /** `x-amzn-ErrorType`. */
+  /** The value of the header `x-amzn-ErrorType`. */
   readonly errorType: string;
 }
 

@@ -31,9 +31,9 @@ export interface GatewayParts {
 /** A request to the stage of the API. */
 interface GatewayRequest {
   readonly message: IncomingMessage;
-  /** Without the stage, encoded. */
+  /** The path without the stage, still encoded. */
   readonly path: string;
-  /** Without the question mark. */
+  /** The query without the question mark. */
   readonly query: string;
   readonly context: RequestContext;
   readonly traceId: string;
@@ -127,7 +127,7 @@ function withApiKey(
   return id === undefined ? undefined : keyedContext(context, key, id);
 }
 
-/** Only for an unknown route does the gateway look for an AWS signature in `Authorization`. */
+/** The error for an unknown route. Only here does the gateway look for an AWS signature in `Authorization`. */
 function unknownRoute({ headers: { authorization } }: IncomingMessage): GatewayError {
   return authorization === undefined ? GATEWAY_ERRORS.unknownRoute : notASignature(authorization);
 }

@@ -89,7 +89,7 @@ function setHeader(headers: Record<string, string[]>, name: string, value: strin
   headers[name] = [value];
 }
 
-/** Decoded, and split at semicolons as well, as REST APIs do. */
+/** The parameters of a query, decoded. REST APIs split a query at semicolons as well. */
 function queryParameters(query: string): Lists {
   const parameters: Record<string, string[]> = Object.create(null);
   for (const [name, value] of new URLSearchParams(query.replaceAll(';', '&'))) {

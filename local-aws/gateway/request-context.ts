@@ -14,15 +14,15 @@ export interface RequestContext {
   readonly identity: {
     readonly sourceIp: string;
     readonly userAgent: string | null;
-    /** Only for a method that needs one. */
+    /** The API key of the request; absent when its method needs none. */
     readonly apiKey?: string;
     readonly apiKeyId?: string;
   };
-  /** With the stage. */
+  /** The path of the request, with the stage. */
   readonly path: string;
   readonly protocol: string;
   readonly requestId: string;
-  /** `21/Nov/2026:04:11:00 +0000`. */
+  /** The time of the request, such as `21/Nov/2026:04:11:00 +0000`. */
   readonly requestTime: string;
   readonly requestTimeEpoch: number;
   readonly resourceId?: string;

@@ -30,12 +30,12 @@ export interface AccessLog {
 /** One path of the API. */
 export interface ApiResource {
   readonly id: string;
-  /** Such as `/files/{id}`. */
+  /** The whole path, such as `/files/{id}`. */
   readonly path: string;
   /** The last part of the path; empty for the root. */
   readonly part: string;
   readonly children: readonly ApiResource[];
-  /** By HTTP method or `ANY`. */
+  /** The functions that answer, by HTTP method or `ANY`. */
   readonly methods: ReadonlyMap<string, Integration>;
 }
 
@@ -86,7 +86,7 @@ const NEVER_SENT = [
 export interface ConfiguredResponse {
   /** The status of the answer; by default that which the gateway itself gives. */
   readonly status?: number;
-  /** By header name: a mapping, such as `'text'` or `context.requestId`. */
+  /** The headers by name, each as a mapping, such as `'text'` or `context.requestId`. */
   readonly headers: Readonly<Record<string, string>>;
   readonly template?: { readonly contentType: string; readonly text: string };
 }

@@ -7,7 +7,7 @@ import { errorPage, loginPage, picture } from './pages.ts';
 import type { RegisteredClient } from './provider.ts';
 
 export interface IdentityProvider {
-  /** `http://127.0.0.1:<port>`: another site than `localhost`, as Google is another site than the product. */
+  /** The address `http://127.0.0.1:<port>`: another site than `localhost`, as Google is another site than the product. */
   readonly issuer: string;
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;

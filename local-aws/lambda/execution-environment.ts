@@ -17,12 +17,12 @@ import type { WorkerEvent, WorkerMessage, WorkerStart } from './worker.ts';
 const INIT_SECONDS = 10;
 
 /**
- * What a thread may take for new objects before it collects garbage. With Node's default, 48 MB, dozens of threads take gigabytes
- * and do not give them back.
+ * The memory that a thread may take for new objects before it collects garbage. With Node's default, 48 MB, dozens of threads take
+ * gigabytes and do not give them back.
  */
 const YOUNG_GENERATION_MB = 16;
 
-/** Compiled to JavaScript once. Node would do it in each thread, which takes as long as loading the function. */
+/** The worker, compiled to JavaScript once. Node would compile it in each thread, which takes as long as loading the function. */
 const { code } = transformSync(readFileSync(join(import.meta.dirname, 'worker.ts'), 'utf8'), { loader: 'ts' });
 const WORKER = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
 // Without this, the process and the thread of the compiler would stay, and take 20 MB.
@@ -138,7 +138,7 @@ export class ExecutionEnvironment {
     }
   }
 
-  /** An uncaught exception or rejection, or no memory left. */
+  /** Handles an uncaught exception or rejection, and the lack of memory. */
   #onError(error: unknown): void {
     const { code, name, message, stack } = error as Partial<NodeJS.ErrnoException>;
     this.#end(

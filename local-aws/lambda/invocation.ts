@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 /** One event for a function. */
 export interface Invocation {
   readonly requestId: string;
-  /** JSON. */
+  /** The event as JSON. */
   readonly payload: string;
   /** X-Ray's trace header (`Root=…`). The SDK sends it with every call, so that the front's meter can attribute the call. */
   readonly traceId: string;
@@ -13,7 +13,7 @@ export interface Invocation {
 
 /** The result of a function, or its failure. */
 export interface InvocationResult {
-  /** JSON: the result, or `{errorType, errorMessage, trace?}`. */
+  /** The result as JSON; after a failure `{errorType, errorMessage, trace?}`. */
   readonly payload: string;
   /** Set when the function failed: it threw, ended, or took too long. */
   readonly functionError?: 'Unhandled';

@@ -17,7 +17,7 @@ import {
 export interface InvokeRequest {
   /** The ARN of a function or of an alias. */
   readonly functionArn: string;
-  /** JSON. */
+  /** The event as JSON. */
   readonly payload: string;
   /** The service that invokes the function; by default the operator of the local AWS, who may do anything. */
   readonly invoker?: Invoker;
@@ -107,7 +107,7 @@ const IDLE_CHECK_MS = 5_000;
 
 interface IdleEnvironment {
   readonly environment: ExecutionEnvironment;
-  /** Epoch milliseconds. */
+  /** When it became idle, in epoch milliseconds. */
   readonly since: number;
 }
 

@@ -12,7 +12,7 @@ export interface Place {
   release(): void;
 }
 
-/** No environment can handle the request. */
+/** Thrown when no environment can handle the request. */
 export class NoPlace extends Error {
   readonly reason: 'crashed' | 'full';
 
@@ -122,7 +122,7 @@ interface WebProcess {
   readonly port: number;
   /** Settles when the process has ended. */
   readonly ended: Promise<void>;
-  /** SIGTERM, one second, SIGKILL. */
+  /** Sends SIGTERM, and SIGKILL a second later. */
   stop(): Promise<void>;
 }
 

@@ -25,15 +25,15 @@ export interface WebFunctionEndpoint {
 /** The head of a request, in the shape of Node's message. */
 interface RequestHead {
   readonly method?: string | undefined;
-  /** Path and query. */
+  /** The path and the query. */
   readonly url?: string | undefined;
-  /** Name, value, name, value. */
+  /** The headers as Node lists them: name, value, name, value. */
   readonly rawHeaders: readonly string[];
 }
 
 interface WebAnswer {
   readonly status: number;
-  /** Name, value, name, value; without those of the connection. */
+  /** The headers as Node lists them, without those of the connection. */
   readonly rawHeaders: readonly string[];
   readonly body: Readable;
   /** True for an answer of the service itself. The body of the request may not have been read. */
@@ -52,7 +52,7 @@ export type HandleWebRequest = (
   options: { readonly gone: AbortSignal; readonly silenceMs?: number },
 ) => Promise<WebAnswer>;
 
-/** No byte moved in either direction for `silenceMs`. */
+/** Thrown when no byte has moved in either direction for `silenceMs`. */
 export class Silence extends Error {}
 
 /** Request headers that do not reach the application. Source: Lambda Developer Guide, "Web function HTTP behavior". */

@@ -26,7 +26,7 @@ export interface WorkerEvent {
   readonly requestId: string;
   readonly payload: string;
   readonly traceId: string;
-  /** Epoch milliseconds. */
+  /** The time at which the event must have ended, in epoch milliseconds. */
   readonly deadline: number;
 }
 

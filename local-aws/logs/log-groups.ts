@@ -1,6 +1,6 @@
 /** One event of a log group. */
 export interface LogEvent {
-  /** Epoch milliseconds. */
+  /** When the event happened, in epoch milliseconds. */
   readonly timestamp: number;
   readonly message: string;
   readonly stream: string;

@@ -8,11 +8,11 @@ import { type Draft, discardDraft, readRecord, sealDraft, writeDraft } from './s
 
 export interface StoredObject {
   readonly key: string;
-  /** Bytes of content. */
+  /** The size of the content in bytes. */
   readonly size: number;
-  /** Without quotes. */
+  /** The ETag without its quotes. */
   readonly etag: string;
-  /** Milliseconds since 1970. */
+  /** When the object was created, in milliseconds since 1970. */
   readonly lastModified: number;
   /** The headers that come back with the content: `content-type`, `content-disposition`, `x-amz-meta-*` and the like. */
   readonly headers: Readonly<Record<string, string>>;

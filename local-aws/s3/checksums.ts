@@ -12,7 +12,7 @@ type ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number];
 
 export interface Checksum {
   readonly algorithm: ChecksumAlgorithm;
-  /** Base64. For a multipart object: `<base64 of the checksum of the parts' checksums>-<number of parts>`. */
+  /** The checksum in base64. A multipart object has `<base64 of the checksum of the parts' checksums>-<number of parts>`. */
   readonly value: string;
 }
 
@@ -55,7 +55,7 @@ interface ChecksummedRequest {
 }
 
 export interface VerifiedDigests {
-  /** In hex, as in an ETag. */
+  /** The MD5 of the content in hex, as in an ETag. */
   readonly md5: string;
   readonly checksum?: Checksum;
 }

@@ -6,7 +6,7 @@ export interface CorsRule {
   readonly AllowedOrigins: readonly string[];
   readonly AllowedHeaders?: readonly string[];
   readonly ExposedHeaders?: readonly string[];
-  /** Seconds. */
+  /** How many seconds a browser may keep the answer to a preflight. */
   readonly MaxAge?: number;
 }
 

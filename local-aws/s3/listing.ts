@@ -108,7 +108,7 @@ function firstAt(keys: readonly string[], key: string): number {
   return index > 0 && keys[index - 1] === key ? index - 1 : index;
 }
 
-/** `max-keys`: a whole number; S3 never gives more than {@link PAGE_MAX} at once. @throws S3Error `InvalidArgument`. */
+/** The number that `max-keys` asks for, at most {@link PAGE_MAX}. @throws S3Error `InvalidArgument` when it is no whole number. */
 function limitOf(query: URLSearchParams): number {
   const text = query.get('max-keys');
   if (text === null || text === '') return PAGE_MAX;

@@ -61,7 +61,7 @@ const isAside = (parameter: string) => parameter === 'x-id' || KNOWN_HEADERS.tes
 export interface S3Target {
   readonly operation: S3Operation;
   readonly bucket: string;
-  /** Decoded; the empty string for an operation on the bucket. */
+  /** The key, decoded; empty for an operation on the bucket. */
   readonly key: string;
   readonly query: URLSearchParams;
 }

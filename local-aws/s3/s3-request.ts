@@ -7,7 +7,7 @@ import type { S3Target } from './operation.ts';
 /** A request whose sender is known and allowed to make it. */
 export interface S3Request extends S3Target {
   readonly headers: IncomingHttpHeaders;
-  /** Bytes of the content, without framing; `undefined` when the request does not say. */
+  /** The length of the content in bytes, without framing; `undefined` when the request does not say it. */
   readonly contentLength: number | undefined;
   /** The content without framing. Reading it throws an S3Error when it is not what was signed, or ends early. */
   readonly content: AsyncIterable<Uint8Array>;
@@ -29,9 +29,9 @@ export type CreationReason = 'PutObject' | 'CopyObject' | 'CompleteMultipartUplo
 export interface ObjectCreated {
   readonly bucket: string;
   readonly key: string;
-  /** Bytes. */
+  /** The size of the object in bytes. */
   readonly size: number;
-  /** Without quotes. */
+  /** The ETag without its quotes. */
   readonly etag: string;
   readonly reason: CreationReason;
 }

@@ -34,7 +34,7 @@ export interface Asset {
 
 /** The output of `cdk synth`: the templates of the stacks and the files that they refer to. */
 export interface Assembly {
-  /** By stack name, in the order in which they would be deployed. */
+  /** The templates by stack name, in the order in which they would be deployed. */
   readonly templates: Readonly<Record<string, Template>>;
   readonly assets: readonly Asset[];
 }

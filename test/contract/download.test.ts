@@ -19,11 +19,11 @@ async function link(name: string, content: string, type: string): Promise<string
 
 /** The policy for content that a browser could execute. */
 const INERT = "sandbox; default-src 'none'";
-/** Lets media load from their own URL, and the browser's built-in viewer use its inline styles. */
+/** The policy for media: it lets them load from their own URL, and lets the browser's built-in viewer use its inline styles. */
 const MEDIA =
   "sandbox allow-same-origin; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
-/** Without `sandbox`, because Safari does not show a PDF in one. */
+/** The policy for a PDF, without `sandbox`, because Safari does not show a PDF in one. */
 const PDF = "default-src 'none'; style-src 'unsafe-inline'";
 
 describe('contract: download', () => {

@@ -11,9 +11,9 @@ export interface Block {
 
 /** Why the tests of the examples do not run a block. */
 export interface Mark {
-  /** `not run: <reason>`, or `checked by <test files>`. */
+  /** The text of the mark: `not run: <reason>`, or `checked by <test files>`. */
   readonly text: string;
-  /** True: it applies to every block of the page. */
+  /** True when the mark applies to every block of the page. */
   readonly isOfPage: boolean;
 }
 

@@ -32,7 +32,7 @@ export async function countMonthlyResources(): Promise<MonthlyResources> {
   };
 }
 
-/** Only a stage on AWS has a firewall. */
+/** The number of rules of the firewall, which only a stage on AWS has. */
 async function firewallRules(): Promise<number> {
   const { Firewall } = await templatesOf('prod');
   const rules = resourcesOf(Firewall, 'AWS::WAFv2::WebACL').flatMap(({ Properties = {} }) => Properties.Rules);

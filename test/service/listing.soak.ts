@@ -18,7 +18,7 @@ const FEW = 300;
 const isInDeletedThird = ({ seq }: ListedFile) => seq >= 16_384 || seq % 5 === 0;
 
 interface ListedAccount extends TestAccount {
-  /** Newest first. */
+  /** The files of the account, newest first. */
   files: readonly ListedFile[];
 }
 
@@ -128,7 +128,7 @@ describe('a listing of 20,000 files', () => {
 });
 
 describe.for([100_000, 1_000_000])('a search among %i files', (count) => {
-  /** As long as names of files usually are. Every 1,000th file is rare. */
+  /** A name as long as names usually are. Every 1,000th file is a rare one. */
   const nameOf = (seq: number) => `${seq % 1_000 === 7 ? 'Rare' : 'Holiday'} photo number ${seq}.jpeg`;
   const isRare = ({ name }: { readonly name: string }) => name.startsWith('Rare');
   let account: ListedAccount;

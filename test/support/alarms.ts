@@ -9,9 +9,9 @@ type Dimensions = Readonly<Record<string, unknown>>;
 export interface MetricValue {
   readonly namespace: string;
   readonly metric: string;
-  /** By name. A value may be an unresolved reference of the template. */
+  /** The dimensions by name. A value may be an unresolved reference of the template. */
   readonly dimensions: Dimensions;
-  /** Epoch milliseconds. */
+  /** When the metric got the value, in epoch milliseconds. */
   readonly at: number;
   readonly value: number;
 }
@@ -53,7 +53,7 @@ interface CompositeProperties extends Pick<AlarmProperties, 'AlarmName' | 'Alarm
 
 /** An alarm of the template that notifies, with the alarms of its rule if it is a composite one. */
 export interface TemplateAlarm {
-  /** Without stage and Region. */
+  /** The name of the alarm without stage and Region. */
   readonly name: string;
   readonly description: string;
   /** The logical id of the topic that it notifies. */

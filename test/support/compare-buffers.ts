@@ -5,7 +5,7 @@ function areEqualBuffers(one: unknown, other: unknown): boolean | undefined {
   return Buffer.isBuffer(one) && Buffer.isBuffer(other) ? one.equals(other) : undefined;
 }
 
-/** Set once it is in use: the files of one process share what `expect` was given. */
+/** Marks the process once `expect` compares buffers in this way, because its test files share one `expect`. */
 const IN_USE = Symbol.for('file-hosting: compare-buffers');
 if (!Object.hasOwn(globalThis, IN_USE)) {
   Object.defineProperty(globalThis, IN_USE, { value: true });

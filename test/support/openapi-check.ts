@@ -49,7 +49,7 @@ export function departures(exchange: Exchange): string[] {
   return found.map((problem) => `${exchange.method} ${exchange.path} ${status}: ${problem}`);
 }
 
-/** As the edge does: letters, digits and `-._~` are not escaped. */
+/** Decodes a path as the edge does: letters, digits and `-._~` are not escaped in it. */
 function canonical(path: string): string {
   return path.replaceAll(/%[0-9a-f]{2}/gi, (escaped) => {
     const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16));

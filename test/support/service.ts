@@ -30,7 +30,7 @@ export interface TestServiceOptions extends Partial<Omit<ServiceOptions, 'onLog'
 
 export interface TestService extends LocalService {
   readonly dataDir: string;
-  /** Physical names. */
+  /** The physical names of the tables. */
   readonly tables: Readonly<Record<TableName, string>>;
   /** All lines logged so far, by the functions and by the local AWS. */
   readonly logs: string[];

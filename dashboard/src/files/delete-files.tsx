@@ -18,7 +18,7 @@ const words = strings.remove;
 const NAMES = 5;
 
 interface DeleteFilesProps {
-  /** Undefined when the dialog is closed. */
+  /** The files to delete; undefined when the dialog is closed. */
   readonly files: readonly FileRecord[] | undefined;
   readonly onClose: () => void;
 }

@@ -12,7 +12,7 @@ import styles from './file-details.module.css';
 const words = strings.details;
 
 interface FileDetailsProps {
-  /** Undefined when the dialog is closed. */
+  /** The file that is shown; undefined when the dialog is closed. */
   readonly file: FileRecord | undefined;
   readonly onClose: () => void;
   readonly onRemove: (file: FileRecord) => void;

@@ -15,7 +15,7 @@ const words = strings.files;
 const EMPTY_ROWS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 
 interface FileTableProps {
-  /** Undefined while they are loading. */
+  /** The files of the page; undefined while they are loading. */
   readonly files: readonly FileRecord[] | undefined;
   /** True while the files of the previous page or search are shown. */
   readonly isStale: boolean;

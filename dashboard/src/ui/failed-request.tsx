@@ -7,7 +7,7 @@ import { strings } from '../strings.ts';
 import { messageFor, notifyError } from './notify.ts';
 import { useCopy } from './use-copy.ts';
 
-/** The id of the failed request, with a button that copies it. By the id, support finds the line of the log that says why it failed. */
+/** The id of the failed request, with a button that copies it. With the id, support finds the line of the log that says why it failed. */
 export function RequestId({ error }: { error: unknown }) {
   const id = error instanceof FileHostingError ? error.requestId : undefined;
   return id === undefined ? null : <CopyableId id={id} />;

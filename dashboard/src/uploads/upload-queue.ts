@@ -34,7 +34,7 @@ interface Job {
   readonly controller: AbortController;
   /** Resolves when it has ended; absent until it begins. */
   running?: Promise<void>;
-  /** What a failed upload has left, which is deleted when the upload is given up. */
+  /** The id of what a failed upload has left. It is deleted when the user gives the upload up. */
   uploadId?: string | undefined;
 }
 

@@ -13,7 +13,7 @@ interface MethodSetting {
 }
 const methodSettings = async () => (await stage()).Properties.MethodSettings as MethodSetting[];
 
-/** By default an AWS account runs so many functions at once. */
+/** The number of functions that an AWS account runs at once by default. */
 const CONCURRENCY = 1_000;
 
 test('each route has a throttle of its own, and all other methods have the default one', async () => {

@@ -241,7 +241,7 @@ function isEveryone(principal: unknown): boolean {
   return principal === '*' || JSON.stringify(principal) === '{"AWS":"*"}';
 }
 
-/** `GET listfiles`: a method of the gateway, and the function whose alias answers it. */
+/** A method of the gateway and the function whose alias answers it, such as `GET listfiles`. */
 function targetOf({ properties: { HttpMethod, Integration } }: Found): string {
   const [, name = ''] = /"([A-Za-z]+)FunctionLive[0-9A-F]{8}"/.exec(JSON.stringify(Integration.Uri)) ?? [];
   return `${HttpMethod} ${name.toLowerCase()}`;

@@ -132,7 +132,7 @@ test.each<[string, ReturnConsumedCapacity | undefined, object | undefined]>([
 });
 
 describe('the calls of one request', () => {
-  /** As in a Lambda function, where the SDK reads the id from the environment. */
+  /** Gives calls a trace id as in a Lambda function, where the SDK reads it from the environment. */
   const traced = (id: string) => {
     const own = dynamoDbClient(front);
     const header = `Root=${id};Parent=53995c3f42cd8ad8;Sampled=1`;

@@ -11,7 +11,7 @@ const reader = principal(
   allow('secretsmanager:GetSecretValue', ORIGIN_ARN),
   allow('ssm:GetParameter', parameterArn('/app/url', ACCOUNT)),
 );
-/** As CDK grants a secret it knows by name alone. */
+/** A principal with the grant that CDK writes for a secret that it knows by name alone. */
 const byName = principal('by-name', allow('secretsmanager:GetSecretValue', ORIGIN_ARN.replace(/.{6}$/, '??????')));
 const front = await frontOfFile({
   principals: [reader, byName],

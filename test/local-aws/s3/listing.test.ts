@@ -7,7 +7,7 @@ import { BUCKET, failureOf, frontOfFile, s3Client } from '../aws-front/front.ts'
 
 const front = await frontOfFile();
 const s3 = s3Client(front);
-/** In the order of their UTF-8 bytes, which is neither that of the alphabet nor that of JavaScript. */
+/** Keys in the order of their UTF-8 bytes, which differs from the alphabet and from the order of JavaScript. */
 const KEYS = [' a&<>"', 'B', 'a', 'a/1', 'a/2/x', 'a/2/y', 'a/3', 'a0', 'ü', '\uffee', '😀'];
 
 const put = (Key: string) => s3.send(new PutObjectCommand({ Bucket: BUCKET, Key, Body: 'x' }));

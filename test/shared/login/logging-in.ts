@@ -18,7 +18,7 @@ export const { accountStore: accounts } = await import('../../../shared/aws/acco
 export const forging = await startForgingProvider();
 
 const APP_URL = 'https://app.example.org';
-/** Epoch seconds and milliseconds of every attempt, unless it says otherwise. */
+/** The time of every attempt that sets no other, in epoch seconds and in milliseconds. */
 export const SECONDS = Math.floor(Date.now() / 1_000);
 export const NOW = SECONDS * 1_000;
 const EVERYBODY: AllowList = { domains: [], emails: ['everyone'] };

@@ -23,7 +23,7 @@ function counted(chunks: readonly Uint8Array[]) {
   return { counts, source: { [Symbol.asyncIterator]: () => iterator } };
 }
 
-/** Whole chunks of a file that is longer than the first of them. */
+/** A form in chunks. Its file begins in the first chunk and ends in the fourth. */
 const CHUNKS = [
   '--B\r\nContent-Disposition: form-data; filename=a\r\n\r\none',
   'two',
