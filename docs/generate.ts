@@ -28,7 +28,7 @@ const GROWTH = join(import.meta.dirname, 'growth.svg');
 const OPENAPI = join(import.meta.dirname, 'openapi.json');
 const FOR_PROGRAMS = join(import.meta.dirname, 'for-programs.md');
 const CLIENT_TYPES = join(import.meta.dirname, '../clients/typescript/src/types.ts');
-// With the default limits; a deployment serves its own.
+// This document has the default limits. A deployment serves a document with its own limits.
 const document = openApiDocument(readLimits({}));
 const filled = (path: string) => ({ [path]: fillTables(readFileSync(path, 'utf8')) });
 const pages = {

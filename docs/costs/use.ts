@@ -58,7 +58,7 @@ export const METERED_REQUESTS = {
   canary: { what: 'Runs of the canary', through: 'app' },
 } as const satisfies Record<string, { what: string; through: 'app' | 'cdn' | 'none' }>;
 
-/** What runs by the clock, also in an idle month. */
+/** The metered requests that a schedule makes, also in an idle month. */
 export const SCHEDULED: readonly MeteredRequest[] = ['sweep', 'canary'];
 
 export type MeteredRequest = keyof typeof METERED_REQUESTS;

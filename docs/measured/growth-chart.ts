@@ -48,7 +48,7 @@ function drawLine({ points, colour }: Line): string {
   return [`<polyline fill="none" stroke="${colour}" stroke-width="2" points="${path}"/>`, ...dots].join('\n');
 }
 
-/** The name of each line beside its last point, or below the name above it. */
+/** The name of each line beside its last point, or lower if it would overlap the name above it. */
 function labels(lines: readonly Line[]): string[] {
   const ends = lines.map(({ what, points, colour }) => ({ what, colour, at: y(points.at(-1)?.ms ?? 1) + 4 }));
   let above = Number.NEGATIVE_INFINITY;

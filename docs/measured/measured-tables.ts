@@ -17,7 +17,7 @@ export function usedByRequests(): { head: readonly string[]; rows: readonly (rea
   };
 }
 
-/** What was measured beside something else in the same run. */
+/** What was compared with something else in the same run. */
 export function compared(): string {
   return `${toTable(RESULTS.measurements.filter(({ beside }) => beside))}\n\n${basis()}`;
 }

@@ -6,7 +6,7 @@ export const PAGES = [
   { name: 'login', path: '/dashboard/login', needsLogin: false, title: 'Login' },
 ] as const;
 
-/** How each of them is looked at. */
+/** The sizes and colour schemes in which each page is shown. */
 export const LOOKS = [
   { name: 'desktop-light', options: { viewport: { width: 1024, height: 640 }, colorScheme: 'light' } },
   { name: 'desktop-dark', options: { viewport: { width: 1024, height: 640 }, colorScheme: 'dark' } },

@@ -10,8 +10,8 @@ const LEFTOVER_MS = 5 * 60_000;
 
 /**
  * Runs every five minutes, as a client: asks for the health, uploads a tiny file with a key of its own, reads its link, and deletes
- * it. It writes the number of steps that failed. If it dies, or has no key, it writes nothing, and the missing value starts the
- * alarm. If it dies between upload and deletion, a later run deletes the file.
+ * it. It writes the number of failed steps as a metric. If it dies, or has no key, it writes no metric, and the missing value
+ * starts the alarm. If it dies between upload and deletion, a later run deletes the file.
  * @param event  the event of the schedule; its `time` is in ISO 8601.
  * @returns the names of the steps that failed.
  */

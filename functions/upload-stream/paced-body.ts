@@ -29,8 +29,8 @@ export class PacedBody implements ArrivingBody {
   #ended = false;
   /** Since when the server waits for the next bytes; undefined while it does not wait. */
   #waitingSince: number | undefined;
-  /** Ends the current wait for bytes. */
-  #giveUp: (failure: ApiError) => void = () => {};
+  /** Ends the current wait for bytes with an error. */
+  #failWait: (failure: ApiError) => void = () => {};
   /** Why nothing more can be read: the body came too slowly, broke off, or was cut. */
   #failure: ApiError | undefined;
 
@@ -64,7 +64,7 @@ export class PacedBody implements ArrivingBody {
    */
   cut(failure: ApiError): void {
     this.#failure ??= failure;
-    this.#giveUp(failure);
+    this.#failWait(failure);
     this.#request.destroy();
   }
 
@@ -75,7 +75,7 @@ export class PacedBody implements ArrivingBody {
     }
   }
 
-  /** See {@link ArrivingBody.drain}. @param bounds  replace those of the pace from now on. */
+  /** See {@link ArrivingBody.drain}. @param bounds  the bounds that replace those of the pace from now on. */
   async drain(bounds: Partial<Pace> = {}): Promise<boolean> {
     this.#pace = { ...this.#pace, maxBytes: this.#pace.drainMaxBytes, ...bounds };
     try {
@@ -114,7 +114,7 @@ export class PacedBody implements ArrivingBody {
     const withinMs = Math.min(deadlineAt - startedAt, graceMs, graceMs + aheadMs);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
-      this.#giveUp = reject;
+      this.#failWait = reject;
       timer = setTimeout(() => reject(new ApiError('timeout', { detail: 'the body came too slowly' })), withinMs);
     });
     this.#waitingSince = startedAt;
@@ -130,7 +130,7 @@ export class PacedBody implements ArrivingBody {
     } finally {
       this.#waitedMs = this.waitedMs;
       this.#waitingSince = undefined;
-      this.#giveUp = () => {};
+      this.#failWait = () => {};
       clearTimeout(timer);
     }
   }

@@ -84,8 +84,8 @@ export class FormReader {
 
   /** Skips content that does not belong to the file, and counts it as framing. */
   async skipContent(): Promise<void> {
-    for (let sight = await this.#look(); sight.contentBytes > 0; sight = await this.#look()) {
-      this.#takeFraming(sight.contentBytes);
+    for (let scan = await this.#look(); scan.contentBytes > 0; scan = await this.#look()) {
+      this.#takeFraming(scan.contentBytes);
     }
   }
 
@@ -122,8 +122,8 @@ export class FormReader {
   /** Reads until the front of the unread bytes is known to be content, or a whole delimiter. */
   async #look(): Promise<ScanResult> {
     for (;;) {
-      const sight = findDelimiter(this.#unread, this.#marker, this.#isAtEnd);
-      if (sight.contentBytes > 0 || sight.delimiter) return sight;
+      const scan = findDelimiter(this.#unread, this.#marker, this.#isAtEnd);
+      if (scan.contentBytes > 0 || scan.delimiter) return scan;
       await this.#fill();
     }
   }

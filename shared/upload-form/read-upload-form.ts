@@ -30,9 +30,9 @@ export interface FileHandler<T> {
  * The file is the part with a file name. If no part has one, it is the only part with a content type other than
  * `text/plain` (decision 0020). Which of the two it is may be known only at the end of the form: see {@link FileOfForm}.
  *
- * `onFile` may run before the end of the body is known. So this resolves with its result only after the closing delimiter
- * and the end of the source. When anything fails in between, it first awaits `discard` of that result. If `discard` rejects,
- * this rejects with the error that `discard` throws, because that is a fault of ours.
+ * `onFile` may run before the end of the body is known. So this resolves with the result of `onFile` only after the closing
+ * delimiter and the end of the source. When anything fails in between, it first awaits `discard` of that result. If `discard`
+ * rejects, this rejects with the error that `discard` throws, because that is a fault of ours.
  *
  * This never closes the source, so that the caller decides what becomes of a refused body: an iterable that gives the same
  * iterator each time, as generators do, can be read on from where this stopped.
@@ -97,7 +97,7 @@ class FileOfForm<T> {
     if (this.#stored) throw twoFiles();
     this.#unnamedParts += 1;
     if (this.#unnamedParts === 1) return this.#hold(part);
-    // With two of them neither is the file, but a part with a file name may still come.
+    // When two parts have only a type, neither of them is the file, but a part with a file name may still come.
     this.#countHeldAsField();
     return this.#reader.skipContent();
   }
