@@ -399,7 +399,10 @@ describe('delete-account', () => {
     };
     const fault = service.front.faults.add({ match: { principal: 'operator', predicate }, effect: 'timeout' });
     const { child, outcome } = startAdmin(['--local', ...args], { DATA_DIR: service.dataDir });
-    await Promise.race([nthCall, outcome.then(({ stderr }) => Promise.reject(new Error(`it ended: ${stderr}`)))]);
+    await Promise.race([
+      nthCall,
+      outcome.then(({ stderr }) => Promise.reject(new Error(`the command ended before that call: ${stderr}`))),
+    ]);
     child.kill('SIGKILL');
     expect((await outcome).code).toBeNull();
     fault.remove();

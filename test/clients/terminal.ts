@@ -76,12 +76,13 @@ export function openTerminal(
           if (error) reject(error);
           else resolve();
         };
-        const fail = (why: string) => settle(new Error(`${why} without ${pattern}:\n${textOf()}`));
+        const fail = (why: string) =>
+          settle(new Error(`${why}, and the screen does not match ${pattern}:\n${textOf()}`));
         const look = () => {
           if (pattern.test(textOf())) settle();
-          else if (hasEnded) fail('the program ended');
+          else if (hasEnded) fail('the program has ended');
         };
-        const timer = setTimeout(() => fail('the time was over'), PATIENCE_MS);
+        const timer = setTimeout(() => fail('the time is over'), PATIENCE_MS);
         listeners.add(look);
         look();
       }),

@@ -97,7 +97,7 @@ test('the guide reads outputs that exist, from the right stack, and uses every o
   expect(asked.length).toBeGreaterThan(10);
   for (const [name, stack] of asked) expect(OUTPUTS).toHaveProperty([String(name), 'stack'], stack);
   const unused = Object.keys(OUTPUTS).filter((name) => !asked.some(([other]) => other === name));
-  // The operator has no use for this: it is in every link.
+  // The operator needs no command that reads the address of the CDN, because it is in every link.
   expect(unused).toEqual(['CdnUrl']);
 });
 

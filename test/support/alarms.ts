@@ -91,7 +91,7 @@ async function alarmsOfStack(stack: string): Promise<TemplateAlarm[]> {
 function isInRule({ logicalId }: Synthesized, composite: Synthesized): boolean {
   const { AlarmRule } = composite.Properties as unknown as CompositeProperties;
   const rule = JSON.stringify(AlarmRule);
-  if (/ OR |NOT /.test(rule)) throw new Error(`a rule that is no conjunction: ${rule}`);
+  if (/ OR |NOT /.test(rule)) throw new Error(`the rule of a composite alarm is not a conjunction: ${rule}`);
   return rule.includes(`"${logicalId}"`);
 }
 
@@ -129,7 +129,7 @@ function periodOf(queries: readonly MetricQuery[]): number {
   const [period = 0, ...others] = new Set(
     queries.flatMap(({ MetricStat, Period }) => MetricStat?.Period ?? Period ?? []),
   );
-  if (others.length > 0) throw new Error('CloudWatch takes no alarm on metrics of several periods');
+  if (others.length > 0) throw new Error('the metrics of an alarm have several periods, which CloudWatch refuses');
   return period;
 }
 
@@ -145,7 +145,7 @@ function valueInPeriod(
   );
   const [{ Expression } = {}, ...others] = queries.filter((query) => query.Expression !== undefined);
   if (Expression === undefined) return metrics[0]?.[1];
-  if (others.length > 0) throw new Error('an alarm with several expressions');
+  if (others.length > 0) throw new Error('an alarm has several expressions, which this evaluation does not know');
   return evaluate(Expression, Object.fromEntries(metrics));
 }
 
@@ -165,7 +165,7 @@ function statisticOf(statistic: string, values: readonly MetricValue[]): number 
   if (statistic === 'Average') return sum / numbers.length;
   if (statistic === 'Maximum') return numbers.at(-1);
   if (statistic === 'p99') return numbers[Math.ceil(numbers.length * 0.99) - 1];
-  throw new Error(`the statistic ${statistic}`);
+  throw new Error(`this evaluation does not know the statistic ${statistic}`);
 }
 
 /**

@@ -88,7 +88,7 @@ export async function visit(browser: Browser, { isFirst = false, ...options }: V
         await clearProfile(context);
         free.push(context);
       }
-      if (problems.length > 0) throw new Error(`in the browser:\n${problems.join('\n')}`);
+      if (problems.length > 0) throw new Error(`there were errors in the browser:\n${problems.join('\n')}`);
     },
   };
 }

@@ -172,7 +172,7 @@ function requireGrants(logs: readonly string[]): void {
 /** @throws Error when an answer, or a request that was accepted, departed from the OpenAPI document. */
 function requireDocumented(undocumented: readonly string[]): void {
   if (undocumented.length > 0)
-    throw new Error(`not as the OpenAPI document says:\n${[...new Set(undocumented)].join('\n')}`);
+    throw new Error(`requests or answers depart from the OpenAPI document:\n${[...new Set(undocumented)].join('\n')}`);
 }
 
 async function logInAndCreateKey({ urls }: LocalService, email: string): Promise<Credentials> {

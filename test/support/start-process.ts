@@ -33,7 +33,7 @@ export async function startProcess(dataDir: string, limits: Record<string, strin
     };
     createInterface({ input: child.stdout }).on('line', onLine);
     createInterface({ input: child.stderr }).on('line', onLine);
-    void ended.then(([code]) => reject(new Error(`it ended with code ${code}:\n${printed.join('\n')}`)));
+    void ended.then(([code]) => reject(new Error(`npm start ended with code ${code}:\n${printed.join('\n')}`)));
   });
   return {
     urls,

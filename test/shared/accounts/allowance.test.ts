@@ -80,7 +80,7 @@ describe('the bytes of a day', () => {
   test('do not admit an upload that alone is larger than a whole day allows', async () => {
     const accountId = await newAccount(service);
     const staged = await stage(service, accountId, chunks('x'.repeat(11)), at(noon));
-    if (staged.kind !== 'stored') throw new Error('not stored');
+    if (staged.kind !== 'stored') throw new Error('the content was not stored');
     const { limits, known } = staged.allowance;
     const strict = { ...staged, allowance: { limits: { ...limits, ...TEN_A_DAY }, known } };
     await expect(settleUpload(stores, strict, inTime())).rejects.toMatchObject({ code: 'rate_limit_exceeded' });

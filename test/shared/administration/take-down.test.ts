@@ -12,7 +12,7 @@ const { stores } = service;
 
 async function published(key: string): Promise<PublishedObject> {
   const found = await findPublished(stores, key);
-  if (!found) throw new Error(`nothing is under ${key}`);
+  if (!found) throw new Error(`there is no file under the key ${key}`);
   return found;
 }
 
@@ -43,7 +43,7 @@ describe('taking a link down', () => {
     const accountId = await newAccount(service);
     const { file } = await upload(service, accountId);
     const row = await stores.files.get(file);
-    if (row?.state !== 'ready') throw new Error('not ready');
+    if (row?.state !== 'ready') throw new Error('the file is not ready');
     await stores.releases.releaseFile(row, { left: { dueAt: Date.now() }, now: Date.now() }, inTime());
     const found = await published(file.objectKey);
     expect(found.file).toBeUndefined();

@@ -385,7 +385,7 @@ describe('attempts to complete a ticket', () => {
     const late = newPublicKey();
     await stores.tickets.beginAttempt(ref, { objectKey: late, until: Date.now() }, Date.now());
     const ticket = await stores.tickets.get(ref);
-    if (ticket?.state !== 'pending') throw new Error('not pending');
+    if (ticket?.state !== 'pending') throw new Error('the ticket is not pending');
     const next = { objectKey: newPublicKey(), until: Date.now() + 1_000 };
     expect(await stores.tickets.beginAttempt(ref, next, Date.now())).toBe('begun');
     const file = { ...ref, name: 'a', mimeType: 'a/b', sizeBytes: 5, objectKey: late };
@@ -574,7 +574,7 @@ describe('cancelling a ticket', () => {
     const { id } = await newTicket(service, accountId, 5, { idempotencyKey: 'k' });
     const ref = { accountId, id };
     const asFirstRead = await stores.tickets.get(ref);
-    if (!asFirstRead) throw new Error('no ticket');
+    if (!asFirstRead) throw new Error('there is no such ticket');
     const renewed = await newTicket(service, accountId, 5, { idempotencyKey: 'k', clock: () => Date.now() + 1_000 });
     expect(renewed.id).toBe(id);
     expect(await stores.releases.releaseTicket(asFirstRead, 'cancelled', inTime())).toBe('changed');

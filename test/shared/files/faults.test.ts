@@ -88,7 +88,7 @@ const SCENARIOS: Record<string, Scenario> = {
   'an upload that is refused when it is settled': {
     begin: async (accountId) => {
       const staged = await stage(service, accountId, chunks('hello'));
-      if (staged.kind !== 'stored') throw new Error('not stored');
+      if (staged.kind !== 'stored') throw new Error('the content was not stored');
       return () =>
         settleUpload(
           stores,
@@ -152,7 +152,7 @@ const SCENARIOS: Record<string, Scenario> = {
     begin: async (accountId) => {
       const { file } = await upload(service, accountId);
       const row = await stores.files.get(file);
-      if (row?.state !== 'ready') throw new Error('not ready');
+      if (row?.state !== 'ready') throw new Error('the file is not ready');
       await stores.releases.releaseFile(row, { left: { dueAt: Date.now() }, now: Date.now() }, inTime());
       return () => sweepWorkOf(accountId);
     },

@@ -135,7 +135,7 @@ describe('a ticket with a used key', () => {
       await askForTicket(service, id, 5, { ...key, clock: () => NOW }),
       await askForTicket(service, id, 5, { ...key, clock: () => NOW + 10 * 60_000 }),
     ];
-    if (first.kind !== 'ticket' || second.kind !== 'ticket') throw new Error('no tickets');
+    if (first.kind !== 'ticket' || second.kind !== 'ticket') throw new Error('the answers are not tickets');
     expect(second).toMatchObject({ isReplay: true, ticket: { id: first.ticket.id } });
     expect(second.ticket.expiresAt - first.ticket.expiresAt).toBe(10 * 60_000);
     expect(await usageOf(service, id)).toEqual({ bytes: 5, files: 0 });
@@ -150,7 +150,7 @@ describe('a ticket with a used key', () => {
     const id = await newAccount(service);
     const key = newKey();
     const first = await askForTicket(service, id, 5, key);
-    if (first.kind !== 'ticket') throw new Error('no ticket');
+    if (first.kind !== 'ticket') throw new Error('the answer is not a ticket');
     await put(first.ticket, 'hello');
     const file = await completeUpload(stores, { accountId: id, id: first.ticket.id }, inTime());
     expect(await askForTicket(service, id, 5, key)).toEqual({ kind: 'file', file, isReplay: true });
@@ -169,7 +169,7 @@ describe('a ticket with a used key', () => {
     const ids = new Set<string>();
     for (let turn = 0; turn < 3; turn++) {
       const answer = await askForTicket(service, id, 5, key);
-      if (answer.kind !== 'ticket') throw new Error('no ticket');
+      if (answer.kind !== 'ticket') throw new Error('the answer is not a ticket');
       expect(answer.isReplay).toBe(false);
       ids.add(answer.ticket.id);
       await end({ accountId: id, id: answer.ticket.id });
@@ -211,7 +211,7 @@ describe('a ticket with a used key', () => {
     await askForTicket(service, id, 5, options);
     clock.at = LATER - 60_000;
     const answer = await askForTicket(service, id, 5, options);
-    if (answer.kind !== 'ticket') throw new Error('no ticket');
+    if (answer.kind !== 'ticket') throw new Error('the answer is not a ticket');
     clock.at = LATER;
     const other = await upload(service, id, 'other', options);
     await stores.objects.put(`incoming/${id}/${answer.ticket.id}`, Buffer.from('hello'), {

@@ -19,7 +19,7 @@ const { stores, engine, tables } = service;
 async function place(accountId: string, seq: number, name = `${seq}`): Promise<StoredFile> {
   await skipSeqs(engine, tables, accountId, seq);
   const known = await stores.accounts.get(accountId);
-  if (!known) throw new Error('no account');
+  if (!known) throw new Error('there is no such account');
   const ref = { accountId, id: randomUUID() };
   const file = { ...ref, name, mimeType: 'text/plain', sizeBytes: 1, objectKey: `uploads/${ref.id}` };
   const allowance = { limits: ACCOUNT_LIMITS, known };

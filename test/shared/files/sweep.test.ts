@@ -21,7 +21,7 @@ const calls = (mark: number) => front.meter.since(mark);
 /** A deleted file whose object and row still exist. */
 async function halfDeleted(accountId: string) {
   const row = await stores.files.get((await upload(service, accountId)).file);
-  if (row?.state !== 'ready') throw new Error('not ready');
+  if (row?.state !== 'ready') throw new Error('the file is not ready');
   await stores.releases.releaseFile(row, { left: { dueAt: Date.now() }, now: Date.now() }, inTime());
   return row;
 }

@@ -97,7 +97,7 @@ describe('the files of an account may be as large as its storage limit', () => {
   ])('the limit at the time of settling counts: it was %s meanwhile', async (_, known, fits) => {
     const accountId = await newAccount(service, { ownLimitBytes: 20 });
     const staged = await stage(service, accountId, chunks(randomBytes(20)));
-    if (staged.kind !== 'stored') throw new Error('not stored');
+    if (staged.kind !== 'stored') throw new Error('the content was not stored');
     const { nextSeq, lastFileAt, fence } = staged.allowance.known;
     const allowance = {
       limits: { ...ACCOUNT_LIMITS, storageLimitBytes: 10 },
@@ -132,7 +132,7 @@ describe('an upload that ends early', () => {
   test('an upload whose form turns out to be invalid after its file was stored leaves nothing behind', async () => {
     const accountId = await newAccount(service);
     const staged = await stage(service, accountId, chunks('x'));
-    if (staged.kind !== 'stored') throw new Error('not stored');
+    if (staged.kind !== 'stored') throw new Error('the content was not stored');
     await discardUpload(stores, staged.file);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
