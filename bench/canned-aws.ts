@@ -38,15 +38,15 @@ const WINDOW = {
 };
 
 /**
- * Starts a server that answers the calls of a function at once, with the same rows each time: what is measured then is the
- * function, not AWS.
+ * Starts a server that answers the calls of a function at once, with the same rows each time. So a benchmark measures the function,
+ * not AWS.
  */
 export async function startCannedAws(): Promise<{ readonly url: string; close(): void }> {
   const server = createServer(async (request, response) => {
     const body = await text(request);
     const operation = String(request.headers['x-amz-target']).split('.')[1];
     response.setHeader('Content-Type', 'application/x-amz-json-1.0');
-    // The storage: an empty answer is a success.
+    // This is a call to the storage, for which an empty answer means success.
     if (operation === undefined) return void response.end();
     const { TableName = '' } = JSON.parse(body) as { TableName?: string };
     response.end(JSON.stringify(operation === 'GetItem' ? { Item: ROWS[TableName] } : { Attributes: WINDOW }));

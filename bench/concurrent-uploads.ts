@@ -5,14 +5,14 @@
  * - DynamoDB cancels all but the first of them (`TransactionConflict`), and refuses single writes of the item meanwhile;
  * - DynamoDB Local carries out one after the other.
  *
- * Time is virtual. All latencies are distributed evenly within their bounds. A cancelled transaction costs two units per item;
- * a successful one also what its indexes take.
+ * Time is virtual. All latencies are distributed evenly within their bounds. A cancelled transaction costs two units per item. A
+ * successful transaction also costs the units of its entries in indexes.
  */
 
 const BOUNDS_MS = { read: [2, 5], write: [3, 7], transaction: [5, 10], object: [20, 40] } as const;
 const TURNS_SPAN_MS = 2_000;
 
-/** Discrete events: tasks that sleep in virtual time. */
+/** Virtual time, in which tasks sleep. It advances from one wake-up to the next. */
 class Clock {
   now = 0;
   readonly #timers: { at: number; wake: () => void }[] = [];
@@ -88,8 +88,8 @@ class Account {
     return seq;
   }
   /**
-   * @param seq  the value that `next_seq` must have; undefined if any value will do. @returns the outcome, and the `next_seq`
-   * that it found.
+   * @param seq  the value that `next_seq` must have; undefined if any value will do.
+   * @returns the outcome, and the `next_seq` that it found.
    */
   async transact(units: { items: number; indexes: number }, seq?: number): Promise<[Outcome, number]> {
     this.cost.transactions += 1;
@@ -132,12 +132,12 @@ async function takeSeq(account: Account): Promise<void> {
   for (let failures = 0; (await account.take()) === undefined; failures++) await account.clock.sleep(jitter(failures));
 }
 
-/** File and account, one index. */
+/** A transaction of two items, the file and the account, with an entry in one index. */
 const TWO_ITEMS = { items: 2, indexes: 1 };
 
 /**
- * The first attempt uses the state of the account that was read at the beginning. @param react waits after a failure, and says what
- * to try next.
+ * The first attempt uses the state of the account that was read at the beginning.
+ * @param react  waits after a failure, and says what to try next.
  */
 async function optimistic(
   account: Account,
@@ -203,7 +203,7 @@ const VARIANTS: Record<string, (account: Account) => Promise<void>> = {
   },
 };
 
-/** Lets `clients` clients each make `each` uploads, one after the other. @returns the means for one upload. */
+/** Simulates several clients; each makes `each` uploads, one after the other. @returns the means for one upload. */
 async function simulate(
   upload: (account: Account) => Promise<void>,
   { clients, each, runs }: { clients: number; each: number; runs: number },

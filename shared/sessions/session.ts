@@ -37,7 +37,7 @@ export interface SessionStore extends SessionCredentials {
   remove(tokenHash: string): Promise<boolean>;
   /**
    * Ends every session of an account that was made before this call. Harmless at any time, and twice.
-   * @param options.last  is ended after all others, so that its owner can try again when this fails on the way.
+   * @param options.last  the session that is ended after all others, so that its owner can try again when this fails on the way.
    * @returns how many sessions there were.
    */
   removeAll(accountId: string, options?: { readonly last: string | undefined }): Promise<number>;
