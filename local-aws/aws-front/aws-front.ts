@@ -154,7 +154,10 @@ function createRouter(s3: Protocol, others: ReadonlyMap<string, Protocol>): (mes
   };
 }
 
-/** Also undefined when the signature is malformed: the service that gets the request refuses it. */
+/**
+ * The service that a request was signed for; undefined when there is no signature. It is also undefined when the signature is
+ * malformed; then the service that gets the request refuses it.
+ */
 function signedFor(message: Message): string | undefined {
   try {
     return readAuthorization(message)?.scope.service;

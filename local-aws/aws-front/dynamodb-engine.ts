@@ -19,7 +19,7 @@ const UNCHECKED_SIGNATURE = {
   authorization: `AWS4-HMAC-SHA256 Credential=local/20000101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=${'0'.repeat(64)}`,
 };
 
-/** Less than the time after which the engine ends idle connections, so that no request uses one that is just ending. */
+/** How long a connection may be idle: less than the engine allows, so that no request uses one that the engine is just ending. */
 const IDLE_CONNECTION_MS = 5_000;
 
 /**

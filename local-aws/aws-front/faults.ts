@@ -178,7 +178,7 @@ function fits({ service, operation, table, principal, predicate }: Fault['match'
   );
 }
 
-/** Never rejects, because the client is gone. */
+/** Performs a late call. It never rejects, because the client is gone. */
 async function later(lateBy: number | Promise<unknown>, perform: () => Promise<{ status: number }>): Promise<unknown> {
   // Unreferenced, so that a late call keeps no process alive.
   await (typeof lateBy === 'number' ? setTimeout(lateBy, undefined, { ref: false }) : lateBy.catch(() => {}));

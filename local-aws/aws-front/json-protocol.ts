@@ -37,7 +37,7 @@ export function jsonProtocol(service: JsonService, onUnexpected: (error: unknown
   };
 }
 
-/** More than DynamoDB accepts in one request (16 MB). */
+/** The longest body that is read: more than DynamoDB accepts in one request (16 MB). */
 const BODY_MAX_BYTES = 17 * 1024 * 1024;
 
 async function readBody({ body }: Message): Promise<Buffer> {

@@ -24,7 +24,7 @@ const LOGIN_SECONDS = 10 * 60;
 
 const TOKEN_SECONDS = 3_600;
 
-/** A provider with what the product uses of Google's: code flow with PKCE, RS256 ID tokens with nonce and profile claims. */
+/** Makes a provider that does what the product uses of Google's: code flow with PKCE, RS256 ID tokens with nonce and profile claims. */
 export async function openIdProvider(issuer: string, client: RegisteredClient, accounts: Accounts): Promise<Provider> {
   const configuration: Configuration = {
     adapter: memoryAdapter(),
@@ -66,7 +66,7 @@ export async function openIdProvider(issuer: string, client: RegisteredClient, a
   return new Provider(issuer, configuration);
 }
 
-/** A new key for each start. Tokens are read only once, at login, and their readers find keys by id. */
+/** Makes a new key for each start. Tokens are read only once, at login, and their readers find keys by id. */
 async function signingKey(): Promise<JWK> {
   const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
   return {
@@ -77,7 +77,7 @@ async function signingKey(): Promise<JWK> {
   } as JWK;
 }
 
-/** No user is remembered, because each login may be by another one. */
+/** Shows the form at every login, because the next login may be by another user. */
 function askEveryTime(): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base();
   const check = new interactionPolicy.Check(

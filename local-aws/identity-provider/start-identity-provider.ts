@@ -32,7 +32,7 @@ export async function startIdentityProvider(
   const issuer = `http://127.0.0.1:${port}`;
 
   const accounts = accountsOf(issuer);
-  /** Made for the first request, because many services never log anyone in: to load the library takes a quarter of a second. */
+  /** The provider. The first request makes it, because loading the library takes a quarter of a second, and many services log in no user. */
   let made: ReturnType<typeof makeProvider> | undefined;
   const makeProvider = async () => {
     const { openIdProvider } = await import('./provider.ts');

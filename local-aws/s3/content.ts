@@ -29,7 +29,7 @@ export async function receiveContent(
   }
 }
 
-/** More than the longest document that S3's limits allow: 10,000 parts with their ETags and checksums. */
+/** The longest document that is read: more than S3's limits allow, which are 10,000 parts with ETags and checksums. */
 const DOCUMENT_MAX_BYTES = 8 * 1024 * 1024;
 
 /**

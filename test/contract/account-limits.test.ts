@@ -13,7 +13,7 @@ import { startTestService, type TestAccount, type TestService } from '../support
 
 const FILES = 3;
 const BYTES_PER_DAY = 6_000_000;
-/** More than the inline lane takes, so that a form with a length can go through the streaming lane, too. */
+/** The largest file: more than the inline lane takes, so that a form with a length can go through the streaming lane, too. */
 const MAX_BYTES = 5_000_000;
 
 let service: TestService;

@@ -19,7 +19,7 @@ import { IS_THOROUGH } from '../support/thorough.ts';
 const PLACES = 24;
 /** The limit of uploads per minute; a test uses it up. */
 const UPLOADS_PER_MINUTE = 30;
-/** Too large for the inline lane. */
+/** Content that is too large for the inline lane. */
 const LARGE = Buffer.alloc(INLINE_BODY_MAX_BYTES + 1, 'x');
 const WAIT = { timeout: 20_000, interval: 50 };
 

@@ -7,10 +7,10 @@ import { startTestService, type TestAccount, type TestService } from '../support
 import { withFault } from '../support/with-fault.ts';
 import { NO_ANSWER, type Outcome, type Prepared, type Scenario } from './fault-matrix.ts';
 
-/** More than fits into one part. */
+/** Content that does not fit into one part. */
 const LARGE = new Uint8Array(5 * 1024 * 1024 + 1);
 
-/** Much longer than an attempt without a fault takes. */
+/** How often leases are expired: after a time much longer than an attempt without a fault takes. */
 const LEASE_PATIENCE_MS = 3_000;
 
 function expectStatus({ status, body }: Outcome, ...expected: number[]): void {

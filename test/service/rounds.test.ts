@@ -14,7 +14,7 @@ import { withFault } from '../support/with-fault.ts';
 
 const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
 const LISTS_PER_MINUTE = 6;
-/** More than fits into one part. */
+/** Content that does not fit into one part. */
 const LARGE = new Uint8Array(6 * 1024 * 1024);
 
 let service: TestService;

@@ -158,7 +158,7 @@ describe('the calls of one request', () => {
     expect(front.meter.take(one).calls).toEqual([]);
   });
 
-  test('take without an id takes the calls that have no trace id', async () => {
+  test('are found without an id when they have no trace id, and can be taken once', async () => {
     front.meter.take();
     await client.send(new GetItemCommand({ TableName: TABLE, Key }));
     expect(front.meter.take().calls).toMatchObject([{ operation: 'GetItem', status: 200 }]);

@@ -28,7 +28,7 @@ async function place(accountId: string, seq: number, name = `${seq}`): Promise<S
   return { ...file, createdAt: seq };
 }
 
-/** One after the other, because each takes the place after the last. */
+/** Places files one after the other, because each takes the place after the last. */
 const placeAll = (count: number, task: (seq: number) => Promise<StoredFile>) =>
   eachOf(
     Array.from({ length: count }, (_, seq) => seq),

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { foldName, isReadable, NAME_SEPARATOR, sealOf, slotsWith } from '../../../shared/files/sealed-names.ts';
 
-/** Names with much in common, so that parts often match. */
+/** Names that have much in common, so that a part of one is often in another. */
 const name = fc.oneof(
   fc.array(fc.constantFrom('a', 'A', 'ß', 'ẞ', 'é', 'e', '\u0301', 'Σ', 'ς', ' ', '.', '💩', 'ﬁ', 'İ'), {
     maxLength: 6,
