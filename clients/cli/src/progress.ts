@@ -22,7 +22,7 @@ export const progressOf = (files: readonly LocalFile[]): ProgressReport =>
 
 const BAR_COLUMNS_MAX = 30;
 
-/** No speed is shown in the first seconds, because bytes that the network merely buffers would count as sent. */
+/** No speed is shown before that many seconds have passed, because bytes that the network merely buffers would count as sent. */
 const FIRST_SPEED_AFTER_SECONDS = 1;
 
 /** One line at the bottom of a terminal for all files together, with speed and time left. */
