@@ -93,7 +93,7 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/engines.ts'],
     // For two cores: a test often waits for a deadline, a retry or a page, and the other workers use that time.
-    maxWorkers: 4,
+    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     projects: [
       // Files run one after the other in a few processes: to start one per file and load all packages took a fifth of the time.

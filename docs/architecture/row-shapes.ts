@@ -81,7 +81,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
     table: 'files',
     kind: 'ticket',
     key: {
-      account_id: key('`#tickets#<0 to 15>`, by the last digit of the account id', /^#tickets#(\d|1[0-5])$/),
+      account_id: key('`#tickets#<0 to 3>`, by the last digit of the account id', /^#tickets#[0-3]$/),
       id: key('`<ms of its end, as its id says>#<account id>#<id>`', /^\d{13}#[0-9a-f-]{36}#[0-9a-f-]{36}$/),
     },
     attributes: {

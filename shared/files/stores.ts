@@ -63,8 +63,8 @@ export interface TicketStore {
   remove(ref: FileRef): Promise<boolean>;
 }
 
-/** Partitions of the tickets: one for each last digit of the account's id, which is random. Each takes 1,000 writes a second. */
-export const TICKET_SHARDS = 16;
+/** Partitions of the tickets. Each takes 1,000 writes a second. */
+export const TICKET_SHARDS = 4;
 
 /** The request that an `Idempotency-Key` was used for. */
 export interface IdempotencyRecord {

@@ -16,7 +16,7 @@ interface SweptTickets extends Readonly<Record<SweptKind, number>> {
 }
 
 /** How many tickets of a shard to finish at the same time. All shards are swept at the same time, so that none waits for another. */
-const CONCURRENCY = 4;
+const CONCURRENCY = 16;
 
 /**
  * Finishes the tickets that have ended. For each of them it gives the reservation back if the ticket is pending, then removes the
