@@ -68,7 +68,8 @@ const sessionJson = ({ tokenHash, createdAt, refreshedAt, expiresAt }: Session) 
 function uploadJson(row: FileRow | Ticket) {
   return {
     id: row.id,
-    state: row.state,
+    // A settled ticket is shown by its file; without one, the file was deleted.
+    state: row.state === 'settled' ? 'deleted' : row.state,
     via: 'via' in row ? row.via : 'ticket',
     begun_at: time(timeOfUuid(row.id)),
     size_bytes: 'sizeBytes' in row ? row.sizeBytes : null,

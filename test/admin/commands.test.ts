@@ -100,6 +100,9 @@ describe('show', () => {
   test('prints the latest uploads, and why requests of the account were refused', async () => {
     const account = await service.newAccount();
     const { body: stored } = await account.byKey.upload('a.txt', 'hello');
+    const { body: direct } = await uploadThrough('direct', account, 'direct.bin', 'hello');
+    const { body: deleted } = await uploadThrough('direct', account, 'deleted.bin', 'hello');
+    expect((await account.byKey.request('DELETE', `/files/${deleted.id}`)).status).toBe(200);
     const { body: ticket } = await askForTicket(account.byKey, 'big.bin', 100);
     expect((await complete(account.byKey, ticket)).status).toBe(409);
     const shown = () => adminJson('show', account.id);
@@ -109,6 +112,8 @@ describe('show', () => {
     expect(await shown()).toMatchObject({
       uploads: [
         { id: ticket.id, state: 'pending', via: 'ticket', size_bytes: 100, ticket_ends_at: expect.any(String) },
+        { id: deleted.id, state: 'deleted', via: 'ticket', name: 'deleted.bin' },
+        { id: direct.id, state: 'ready', via: 'ticket', size_bytes: 5 },
         { id: stored.id, state: 'ready', via: 'form', size_bytes: 5, ticket_ends_at: null },
       ],
       sessions: [{ last_used_at: expect.any(String) }],
