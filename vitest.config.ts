@@ -92,11 +92,12 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     globalSetup: ['test/support/engines.ts'],
-    // For two cores: a test often waits for a deadline, a retry or a page, and the other workers use that time.
+    // More workers than the two cores: a test often waits for a deadline, a retry or a page, and other workers use that time.
     maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     projects: [
-      // Files run one after the other in a few processes: to start one per file and load all packages took a fifth of the time.
+      // Files run one after the other in a few processes. A process for each file would load all packages again, which took a
+      // fifth of the time.
       {
         test: {
           ...COMMON,

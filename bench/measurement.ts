@@ -10,7 +10,7 @@ export interface Measurement {
 /** One line of `npm run bench -- --json`. */
 type Line = Pick<Measurement, 'metric' | 'value' | 'unit'>;
 
-/** A measurement, with what it is compared with and their ratio as measurements of their own. */
+/** One line for the measurement. If it is compared with something, a second line has that value, and a third the ratio. */
 export function linesOf({ metric, value, unit, beside }: Measurement): Line[] {
   if (!beside) return [{ metric, value, unit }];
   return [

@@ -41,7 +41,7 @@ export const COST_COLUMNS = ['calls', 'rounds', 'write units', 'read units'] as 
 export const GROWING = ['first page', 'last page', 'search for a few files'] as const;
 export const FILE_COUNTS = [100, 1_000, 10_000, 100_000, 1_000_000] as const;
 
-/** The name of the metric for one point of the growth, in milliseconds. The metric in read units has `: read units` appended. */
+/** The name of the metric for the time at one point of the growth. For the read units, `: read units` is appended to the name. */
 export function growthMetric(what: (typeof GROWING)[number], count: number): string {
   return `${what}, of ${count.toLocaleString('en-US')} files`;
 }

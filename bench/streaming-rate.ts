@@ -12,7 +12,7 @@ import type { Sending } from './send-form.ts';
 
 const MIB = 1024 * 1024;
 const FILE_BYTES = 100 * MIB;
-/** The two take turns, so that both meet the same load of the machine. */
+/** In each round the streaming lane comes first, then the bare pipe, so that both meet the same load of the machine. */
 const LOADS = [
   { uploads: 1, rounds: 7 },
   { uploads: 8, rounds: 2 },

@@ -19,7 +19,7 @@ export interface SynthesisSettings {
 /** Every finding about a template, even a warning, fails the synthesis, whatever the options of the CLI say. */
 const STRICT = { [FAIL_SYNTH_ON_VALIDATION_ERRORS_CONTEXT]: true, [STRICT_CFN_VALIDATE_ERRORS]: true };
 
-/** The names of context that the CDK CLI itself sets, as far as they contain no colon, slash or @. */
+/** Names of context that the CDK CLI itself sets. Its other names contain a colon, a slash or an @. */
 const CONTEXT_OF_CDK = ['cli-telemetry', 'acknowledged-issue-numbers'];
 
 /**

@@ -57,7 +57,7 @@ function toJson({ defaultStorageLimitBytes }: CommandContext, account: Account, 
   };
 }
 
-/** `last_used_at` is up to an hour old, because the use of a session is written at most once an hour. */
+/** The last use may be up to an hour later than `last_used_at`, because the use of a session is written at most once an hour. */
 const sessionJson = ({ tokenHash, createdAt, refreshedAt, expiresAt }: Session) => ({
   id: sessionIdOf(tokenHash),
   created_at: time(createdAt),
@@ -68,7 +68,7 @@ const sessionJson = ({ tokenHash, createdAt, refreshedAt, expiresAt }: Session) 
 function uploadJson(row: FileRow | Ticket) {
   return {
     id: row.id,
-    // A settled ticket is shown by its file; without one, the file was deleted.
+    // A settled ticket whose file exists is not in the list; the file is. So the file of a settled ticket here was deleted.
     state: row.state === 'settled' ? 'deleted' : row.state,
     via: 'via' in row ? row.via : 'ticket',
     begun_at: time(timeOfUuid(row.id)),

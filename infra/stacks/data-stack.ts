@@ -123,8 +123,8 @@ export class DataStack extends Stack {
   }
 
   /**
-   * Creates a table, or refers to an existing (restored) one, which the stack does not manage. When a stage that keeps its data
-   * changes to an existing table, the table that the stack has made is not deleted.
+   * Creates a table, or refers to an existing (restored) one, which the stack does not manage. If the stack has made
+   * a table before, a stage that keeps its data does not delete that table.
    */
   private table(name: TableName, table: TableDefinition, stage: StageConfig): dynamodb.ITableV2 {
     const id = `${name[0]?.toUpperCase()}${name.slice(1)}Table`;
@@ -143,8 +143,8 @@ export class DataStack extends Stack {
   /**
    * Publishes a value that is either an attribute of a resource or fixed by the file of the stage. The stack has the output in
    * both cases. CDK's own output would be removed with the resource, and then no stack that reads it could be rolled back.
-   * @returns how other stacks refer to it. A fixed value stays in the templates of these stacks, because the CDK deploys only
-   *   stacks whose templates have changed.
+   * @returns how other stacks refer to it: by the output, or by the value itself if it is fixed. Then a new value changes the
+   *   templates of these stacks, and the CDK deploys only stacks whose templates have changed.
    */
   private publish(id: string, value: string): string {
     const output = new CfnOutput(this, id, { value });
@@ -238,7 +238,7 @@ export class DataStack extends Stack {
       eventBridgeConfiguration: { eventBridgeEnabled: true },
     };
     acceptFindings(bucket, {
-      S1: 'A line of an access log would have the key of a file, which is its link. CloudFront logs downloads instead, without readers and for a week (decision 0027)',
+      S1: 'A line of an access log would have the key of a file, which is its link. CloudFront logs downloads instead, without the address of the reader, and keeps that log for a week (decision 0027)',
     });
     return bucket;
   }

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { ApiResource, RestApi } from './rest-api.ts';
 
-/** The `requestContext` of a proxy event, without the nulls of authentication. */
+/** The `requestContext` of a proxy event, without the fields of authentication, which would be null. */
 export interface RequestContext {
   readonly accountId: string;
   readonly apiId: string;

@@ -6,8 +6,7 @@ import { bucket, s3 } from './object-store.ts';
 /**
  * {@link SignUpload} by presigned URLs of S3. Length, type and `If-None-Match` are signed headers, so S3 refuses any other
  * values. (The presigner signs the type only when it is told to.) A checksum must stay a header as well: by default the
- * presigner moves it into the query, where S3 ignores it. The URL ends with the credentials that signed it, if those end
- * earlier.
+ * presigner moves it into the query, where S3 ignores it. The URL expires earlier if the credentials that signed it do.
  *
  * It has a file of its own, so that only the functions that sign carry the presigner.
  */

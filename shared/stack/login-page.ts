@@ -10,7 +10,7 @@ import type { Middleware } from './route-stack.ts';
 
 /**
  * Redirects a browser whose login fails to the dashboard's login page, which explains the error in words, and ends the
- * attempt. Programs get the JSON. It must be the first of a route's checks, so that it sees the headers of all others.
+ * attempt. Programs get the JSON. It must be the first of a route's checks, so that it sees the headers that the others set.
  *
  * The redirect is relative, because the failure may be that we cannot look up our own address. API and dashboard have one
  * origin.

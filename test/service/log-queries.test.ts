@@ -243,7 +243,7 @@ describe('the audit trail', () => {
     });
   });
 
-  test('has no refused login among the requests of a key that the client has named in its user agent', async () => {
+  test('does not count a refused login as a request of the key that its user agent names', async () => {
     const before = await run('by-key-prefix');
     const at = Date.now();
     await fetch(`${service.urls.base_url}/auth/google/callback?state=a&code=b`, {

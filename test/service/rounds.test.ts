@@ -100,7 +100,7 @@ describe('by key, in a warm function,', () => {
   });
 });
 
-test('a search among 5,000 files reads the names of 64 files from one item, and the files of its page by two calls', async () => {
+test('a search among 5,000 files reads 64 names with each item, and the files of its page by two calls', async () => {
   const count = 5_000;
   account = await service.newAccount();
   const operator = operatorOf(service);
@@ -153,7 +153,7 @@ describe('the use of a key', () => {
     expect(Date.now() - Date.parse((await lastUse()) ?? '')).toBeLessThan(10_000);
   });
 
-  test('is waited for before the answer, which is the same when it cannot be noted', async () => {
+  test('holds the answer back until it is noted, and changes no answer when it cannot be noted', async () => {
     const startedAt = Date.now();
     expect((await withFault(service, { ...note(), effect: { delayMs: 1_000 } }, list)).status).toBe(200);
     expect(Date.now() - startedAt).toBeGreaterThan(1_000);

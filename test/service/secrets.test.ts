@@ -55,7 +55,7 @@ function expectNoLeaks(): void {
   expect(errors.filter((error) => !isPlain(error))).toEqual([]);
 }
 
-/** The start of a log record that a file name tries to forge; in the log it would follow a function's name. */
+/** A file name tries to forge a line of the log that begins with this, alone or after the name of a function. */
 const FORGED = '{"forged":"by a name"';
 const FORGED_LINE = /^(\S+ )?\{"forged"/;
 const DEGRADED = /^\{"status":"degraded","db":"(ok|error)","storage":"(ok|error)"\}$/;
@@ -196,7 +196,7 @@ describe('no line contains a secret, and no error more than its code,', () => {
     for (const cut of [20, 60, 100]) await sendAndDisconnect(service.urls.root_url, request.slice(0, -cut));
   });
 
-  test('failures of the login provider, and an invalid secret of it, leave no secret in the log', async () => {
+  test('failures of the login provider, and an invalid value of its secret, leave no secret in the log', async () => {
     await expect(service.newAccount('unverified@example.com')).rejects.toThrow('no key');
     const start = await ask({ method: 'GET', path: '/api/v1/auth/google' });
     const cookie = start.headers

@@ -43,7 +43,7 @@ export async function ask(
   const isTerminal = isInteractive();
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   // With `terminal: true`, Node turns off the echo of the terminal and writes the echo to `output`, which discards it. So a key is
-  // not shown either when standard error is redirected to a file.
+  // never shown, even when standard error is redirected to a file.
   const lines = createInterface({ input: process.stdin, output: silent, terminal: process.stdin.isTTY && isSecret });
   // The question comes after the echo is turned off, because the answer may be pasted immediately.
   if (isTerminal) process.stderr.write(question);

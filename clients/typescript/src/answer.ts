@@ -67,7 +67,7 @@ export function errorOf(answer: Answer, code: unknown, what?: string): FileHosti
   return new FileHostingError(codeOf(status, code), details);
 }
 
-/** True when the answer may be the first part of an answer of the service whose rest was lost on the way. */
+/** True when the service may have sent this answer, and its end was lost on the way. */
 function isCutOff({ text }: Answer): boolean {
   if (!/^\s*(?:\{|$)/.test(text)) return false;
   try {
