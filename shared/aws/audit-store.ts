@@ -40,6 +40,8 @@ export const auditStore: AuditStore = {
   tickets: (accountId) => ticketStore.ofAccount(accountId),
 
   async recent(accountId, count) {
+    // The tickets are read first: a ticket that becomes a file meanwhile is then found as a file.
+    const tickets = await Array.fromAsync(ticketStore.ofAccount(accountId));
     const command = new QueryCommand({
       TableName: tableName('files'),
       ConsistentRead: true,
@@ -51,7 +53,6 @@ export const auditStore: AuditStore = {
     });
     const { Items = [] } = await dynamoDb.send(command);
     const files = Items.flatMap((item) => toFileRow(item) ?? []);
-    const tickets = await Array.fromAsync(ticketStore.ofAccount(accountId));
     const withoutFile = tickets.filter(({ id }) => files.every((file) => file.id !== id));
     // Ids sort by the time when they were made.
     return [...files, ...withoutFile].sort((one, other) => (one.id < other.id ? 1 : -1)).slice(0, count);
