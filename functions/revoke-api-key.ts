@@ -4,7 +4,7 @@ import { ok } from '../shared/http/response.ts';
 import { apiHandler } from '../shared/stack/api-handler.ts';
 import { auditRequest } from '../shared/stack/route-stack.ts';
 
-/** DELETE /api-keys/{id}: 200 `{id, deleted}`; 404 when it is absent or not the caller's. It holds from the next request. */
+/** DELETE /api-keys/{id}: 200 `{id, deleted}`; 404 when it is absent or not the caller's. The next request with the key is refused. */
 export const handler = apiHandler('revokeApiKey', async ({ event, caller: { accountId }, param, deadlineAt }) => {
   const revoked = await revokeApiKey(apiKeyStore, { accountId, id: param('id'), deadlineAt });
   auditRequest(event, 'api_key_revoked', { account_id: accountId, key_id: revoked.id });

@@ -54,8 +54,8 @@ export type MetricDimensions =
   | Readonly<Record<never, never>>;
 
 /**
- * Writes one record of metrics. Not by `console`: Lambda begins its lines with a time and a request id, but a record must be
- * the whole line.
+ * Writes one record of metrics. It does not use `console`: Lambda begins the lines of `console` with a time and a request
+ * id, but a record must be the whole line.
  * Source: CloudWatch User Guide, "Specification: Embedded metric format"; Lambda Developer Guide, "Publishing custom
  * metrics with the embedded metric format".
  */

@@ -3,8 +3,8 @@ import type { RouteName } from '../../shared/routes.ts';
 import { api, ask, CONTENT, type Service, type StoredFile, upload, WrongAnswer } from './client.ts';
 
 /**
- * What a new version of each function must do, by the name of its deployment group. A check judges only its own function: when
- * another function fails, it throws {@link NotJudged}, and the check of the other function finds the fault.
+ * What a new version of each function must do, by the name of its deployment group. A check judges only its own function. When
+ * another function fails, the check throws {@link NotJudged}; the fault is found by the check of that other function.
  */
 export const CHECKS: Readonly<Record<RouteName | 'unknownRoute' | 'completeArrivedUpload', Check>> = {
   health: ({ appUrl }) => ask(`${appUrl}/health`, {}, 200),

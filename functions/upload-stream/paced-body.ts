@@ -7,11 +7,14 @@ export interface Pace {
   readonly maxBytes: number;
   /** Of a refused body, this much is read and discarded, so that its client can read the answer. A longer one is cut. */
   readonly drainMaxBytes: number;
-  /** How many bytes a second a client must send at least, averaged over the time that the server waits for it beyond {@link graceMs}. */
+  /**
+   * The least rate of a client, in bytes a second. It is averaged over the time that the server has waited for the client, without the
+   * first {@link graceMs}.
+   */
   readonly minBytesPerSecond: number;
   /** How long a client may send nothing: phone networks start slowly and stall. */
   readonly graceMs: number;
-  /** The whole body must have arrived by then, in epoch milliseconds. */
+  /** The time by which the whole body must have arrived, in epoch milliseconds. */
   readonly deadlineAt: number;
 }
 

@@ -28,8 +28,8 @@ export function isWellFormedKey(text: string): boolean {
 
 /**
  * The SHA-256 of a key in hexadecimal, which is stored in its place. A plain hash is enough: 256 random bits cannot be
- * guessed, however fast the hash is. The key is compared by finding its row; the time that takes tells nothing about the key,
- * only about its hash.
+ * guessed, however fast the hash is. A key is checked by looking up the row of its hash. The time of this look-up tells
+ * nothing about the key, only about its hash.
  */
 export function hashKey(key: string): string {
   return createHash('sha256').update(key).digest('hex');

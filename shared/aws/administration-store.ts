@@ -92,7 +92,8 @@ export const administrationStore: AdministrationStore = {
   },
 
   async remove(id) {
-    // It fails when an earlier attempt, whose answer was lost, has removed the account; or when a login has created it again since.
+    // The condition fails when an earlier attempt, whose answer was lost, has removed the account, even if a login has created the
+    // account again since.
     const removal = new DeleteCommand({ ...accountAt(id), ConditionExpression: 'attribute_exists(deleting)' });
     await failedCondition(writeItem(() => dynamoDb.send(removal)));
   },

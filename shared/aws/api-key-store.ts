@@ -54,7 +54,7 @@ export const apiKeyCredentials: ApiKeyCredentials = {
     const note = new UpdateCommand({
       ...keyAt(keyHash),
       UpdateExpression: 'SET last_used_at = :used',
-      // Without the first half, a note that arrives late would bring back, in part, a key that was revoked.
+      // Without the first half of the condition, a late note would bring back a part of the row of a revoked key.
       ConditionExpression: 'attribute_exists(pk) AND (attribute_not_exists(last_used_at) OR last_used_at <= :since)',
       ExpressionAttributeValues: { ':used': usedAt, ':since': unlessSince },
     });
@@ -73,7 +73,7 @@ export const apiKeyStore: ApiKeyStore = {
     const count = {
       ...accountAt(key.accountId),
       UpdateExpression: 'ADD key_count :one',
-      // Without the first half a key would create its account. (A login has created the account long before.)
+      // Without the first half of the condition, this update would create a row for an account that is gone.
       ConditionExpression: `${ACCOUNT_IS_OPEN} AND (attribute_not_exists(key_count) OR key_count < :limit)`,
       ExpressionAttributeValues: { ':one': 1, ':limit': limit },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
@@ -105,7 +105,7 @@ export const apiKeyStore: ApiKeyStore = {
     const rows = [keyAt(readText(Item, 'key_hash')), pointer].map((row) => ({
       Delete: { ...row, ConditionExpression: 'attribute_exists(pk)' },
     }));
-    // It has no condition, because a wrong count must not prevent the revocation of a key.
+    // This update has no condition, because a wrong count must not prevent the revocation of a key.
     const count = {
       ...accountAt(accountId),
       UpdateExpression: 'ADD key_count :minusOne',

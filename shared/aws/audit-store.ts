@@ -45,7 +45,7 @@ export const auditStore: AuditStore = {
     const command = new QueryCommand({
       TableName: tableName('files'),
       ConsistentRead: true,
-      // This leaves out the rows of leaves, whose ids begin with `#`: it sorts before every digit.
+      // This leaves out the rows of leaves: their ids begin with `#`, which sorts before every digit.
       KeyConditionExpression: 'account_id = :account AND id >= :digits',
       ExpressionAttributeValues: { ':account': accountId, ':digits': '0' },
       ScanIndexForward: false,
@@ -79,7 +79,7 @@ export const auditStore: AuditStore = {
   async unseal(accountId, leaf, deadline) {
     const { TableName, Key } = fileAt({ accountId, id: sealId(leaf) });
     const items = [
-      // For a deleted account it fails: a row of a leaf would be left over.
+      // If the account is deleted, the transaction must fail: otherwise it would leave a row of a leaf behind.
       { ConditionCheck: { ...accountAt(accountId), ConditionExpression: 'attribute_exists(id)' } },
       { Update: sealNow(accountId, leaf, Date.now()) },
       { Delete: { TableName, Key } },
@@ -102,10 +102,10 @@ export const auditStore: AuditStore = {
     };
   },
 
-  // It writes the account and the leaves in one transaction, or in several when there are too many leaves. Each transaction has
-  // the revision as its condition, and raises it: as long as they succeed, no other transaction has changed the books since they
-  // were read, leaves included. If we die in between, or a condition fails, the remaining leaves stay wrong, and the next audit
-  // finds them.
+  // This writes the account and the leaves in one transaction, or in several when there are too many leaves. Each transaction
+  // compares the revision in its condition, and raises the revision. As long as these transactions succeed, no other transaction
+  // has changed the books since they were read, leaves included. If we die in between, or a condition fails, the remaining leaves
+  // stay wrong, and the next audit finds them.
   async rewrite(accountId, found, computed, deadline) {
     const leaves = leafRewrites(accountId, found, computed);
     let expected = found;

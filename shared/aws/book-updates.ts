@@ -119,8 +119,8 @@ function withinStorage(bytes: number, { limits, known }: Charge): Clause {
 function withinDay(bytes: number, { limits, known, now }: Charge): Clause {
   const today = { ':today': dayOf(now) };
   const room = uploadBytesPerDayOf(known, limits) - bytes;
-  // An upload that is larger than the limit of a day must not begin the day. For it, the second condition is used, which always
-  // fails.
+  // An upload that is larger than the limit of a day must not begin the day. It gets the second clause below,
+  // whose condition then always fails.
   const begins = (known.sent === undefined || known.sent.day < dayOf(now)) && room >= 0;
   return begins
     ? {

@@ -43,14 +43,14 @@ export const dynamoDb = documentClient();
  * after a lost answer would count the request twice.
  */
 export const dynamoDbOnce = documentClient((middlewareStack) => {
-  // It cannot be removed, because the middleware that signs stands beside it.
+  // The middleware that retries is replaced, not removed, because the middleware that signs has its place relative to it.
   const place = { step: 'finalizeRequest', priority: 'high' } as const;
   middlewareStack.add((next) => next, { ...place, name: 'retryMiddleware', override: true });
 });
 
 /**
- * An item that every store can read as one of its own: as a key, as a file, or as the window of a rate limit. A request that finds
- * it is within every rate limit. As a key it was last used so late that no further use is noted.
+ * An item that every store can read as one of its own: as a key, as a file, or as the window of a rate limit. As a
+ * window it admits the request under every rate limit. As a key it was last used so late that no further use is noted.
  */
 const ANY_ITEM = {
   ...{ id: { S: 'none' }, account_id: { S: 'none' }, name: { S: 'none' }, created_at: { N: '1' } },
@@ -60,7 +60,7 @@ const ANY_ITEM = {
   ...{ l: { L: [{ N: '1' }] }, u: { L: [{ N: '1' }] }, c: { N: '1' } },
 };
 
-/** Runs work whose reads and updates find the same item ({@link ANY_ITEM}), without a connection. */
+/** Runs work without a connection: all its reads and updates find one item, {@link ANY_ITEM}. */
 export function withAnyItem<Result>(work: () => Promise<Result>): Promise<Result> {
   return answeredInMemory(JSON.stringify({ Item: ANY_ITEM, Attributes: ANY_ITEM }), work);
 }
@@ -78,10 +78,10 @@ export async function warmUpDatabase(): Promise<void> {
   await withAnyItem(() => Promise.all([dynamoDb.send(get), dynamoDbOnce.send(update)]));
 }
 
-/** @param prepare  changes the middleware of this client only. All have the same connections and settings. */
+/** @param prepare  changes the middleware of this client only. All clients share their connections and settings. */
 function documentClient(prepare?: (middlewareStack: typeof client.middlewareStack) => void): DynamoDBDocumentClient {
   const document = DynamoDBDocumentClient.from(client, {
-    // An empty text stays one, and a value that DynamoDB cannot keep as it is throws before anything is sent.
+    // An empty text stays an empty text. A value that DynamoDB cannot keep unchanged causes an error before anything is sent.
     marshallOptions: {
       convertEmptyValues: false,
       removeUndefinedValues: false,

@@ -33,7 +33,7 @@ export function sealId(leaf: number): string {
   return SEAL_PREFIX + leafDigits(leaf);
 }
 
-/** The id of the list of the ids of a leaf's files, which is written with its seal. */
+/** The id of the row that lists the ids of a leaf's files. This row is written together with the seal of the leaf. */
 export function idListId(leaf: number): string {
   return IDS_PREFIX + leafDigits(leaf);
 }

@@ -244,8 +244,8 @@ function headersOf({ owner, mimeType, contentDisposition }: ObjectDescription) {
 }
 
 /**
- * True when S3 answers that there is no such object. It answers so only to those who may list the bucket, and 403 to all
- * others, so a function that asks this needs that grant.
+ * True when S3 answers that there is no such object. To callers that may not list the bucket, S3 answers 403 instead, so a
+ * function that asks this needs the grant to list it.
  */
 function isMissing(error: unknown): boolean {
   return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404;

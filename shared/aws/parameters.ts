@@ -6,7 +6,7 @@ import { limitAndTranslate } from './failures.ts';
 
 let client: SSMClient | undefined;
 
-/** It is made for the first read, because a request with an API key needs none. */
+/** The client is made at the first read of a parameter, because a request with an API key needs no client. */
 function ssm(): SSMClient {
   if (!client) {
     client = new SSMClient(callSettings(CALL_MS.database));

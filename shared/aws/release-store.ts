@@ -32,7 +32,7 @@ export const releaseStore: ReleaseStore = {
   },
 };
 
-/** The row of a deleted file whose object the sweeper has to remove. Without its seq it leaves the index of the listing. */
+/** The row of a deleted file whose object the sweeper has to remove. It loses its seq, and so its place in the index by_seq. */
 function leavesObject(file: ReadyFile, dueAt: number): TransactWriteUpdate {
   return {
     ...fileAt(file),

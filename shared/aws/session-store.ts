@@ -37,7 +37,7 @@ const refresh: SessionCredentials['refresh'] = async ({ tokenHash, refreshedAt, 
   const command = new UpdateCommand({
     ...sessionAt(tokenHash),
     UpdateExpression: 'SET refreshed_at = :refreshed, expires_at = :expires',
-    // It fails after a logout, or after a refresh by a later request: then there is nothing to add.
+    // The condition fails after a logout, or when a later request has refreshed the session. Then there is nothing to write.
     ConditionExpression: 'attribute_exists(token_hash) AND refreshed_at < :refreshed',
     ExpressionAttributeValues: { ':refreshed': epochSeconds(refreshedAt), ':expires': epochSeconds(expiresAt) },
   });
@@ -170,7 +170,7 @@ function listWith(
     token_hash: listKey(accountId),
     ends: Object.fromEntries(kept),
     newest: tokenHash,
-    // By then every session in it has ended.
+    // At this time every session in the list has ended.
     expires_at: end,
   };
   return { list, surplus: newestFirst.slice(SESSIONS_PER_ACCOUNT_MAX).map(([hash]) => hash) };

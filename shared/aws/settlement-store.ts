@@ -89,7 +89,8 @@ export const settlementStore: SettlementStore = {
         if (failed.has('ticket')) return 'not pending';
         const account = failed.get('account');
         if (account && toAccount(account).fileCount >= fileCountLimit) return 'no room';
-        // The key's 24 hours are over and it belongs to something else now, so the file is settled without it.
+        // If the write of the record failed, the key's 24 hours are over, and the key belongs to something else now. Then the file is
+        // settled without a record.
         isKeyOurs &&= !failed.has('record');
         return undefined;
       },
@@ -147,7 +148,7 @@ interface Joining<Known, Outcome> {
   items(file: StoredFile, place: Place, known: Known): NamedItems;
   /** What failed conditions mean; undefined when the account has changed, so that the next attempt may succeed. */
   outcomeOf(failed: FailedItems, place: Place): Outcome | undefined;
-  /** See {@link SettlementStore.giveUp}. A ticket has none, because ending its attempt has the same effect. */
+  /** See {@link SettlementStore.giveUp}. Tickets do not need it, because ending the attempt has the same effect. */
   giveUp?(): Promise<StoredFile | undefined>;
 }
 

@@ -80,7 +80,7 @@ async function removeEnded(accountId: string, slots: Slots, now: number): Promis
   const each = (render: (index: number) => string, glue: string) => ended.map((_, index) => render(index)).join(glue);
   await updateIf(accountId, {
     UpdateExpression: `REMOVE ${each((index) => `slots.#s${index}`, ', ')}`,
-    // It fails when one of the leases was renewed or removed meanwhile: then the next try looks again.
+    // The condition fails when one of the leases was renewed or removed meanwhile. Then the next try reads the leases again.
     ConditionExpression: each((index) => `slots.#s${index} = :e${index}`, ' AND '),
     ExpressionAttributeNames: Object.fromEntries(ended.map(([id], index) => [`#s${index}`, id])),
     ExpressionAttributeValues: Object.fromEntries(ended.map(([, end], index) => [`:e${index}`, end])),

@@ -115,7 +115,7 @@ export const ticketStore: TicketStore = {
       ConsistentRead: true,
     });
     for await (const { Items = [] } of pages) {
-      // The others are not looked at: a row that cannot be read concerns only its own account.
+      // Tickets of other accounts are left out before they are parsed, so that a broken row harms only its own account.
       yield* Items.filter((item) => refOf(item).accountId === accountId).map(toTicket);
     }
   },

@@ -100,7 +100,7 @@ export async function transactOnBooks(items: NamedItems, deadline: Deadline): Pr
 export interface NotWritten {
   /** The items whose condition failed; none when another writer was at work on one of the items. */
   readonly failed: FailedItems;
-  /** True when the SDK has sent the transaction more than once, so that one of them may still be on its way. */
+  /** True when the SDK has sent the transaction more than once: then an earlier request may still be on its way. */
   readonly mayArriveLate: boolean;
 }
 

@@ -36,8 +36,8 @@ export function noteConflict(accountId: string, ms: number): void {
 }
 
 /**
- * How long a transaction of a busy account takes. Uploads of a busy account should take a turn before their first attempt, which would
- * nearly always fail.
+ * How long a transaction of a busy account takes. Uploads of a busy account should take a turn before their first attempt, because
+ * without a turn this attempt would nearly always fail.
  * @returns milliseconds; undefined when the account is not busy.
  */
 export function busyMs(accountId: string): number | undefined {

@@ -1,7 +1,7 @@
 import { fromHttp } from '@aws-sdk/credential-provider-http';
 import { type Credentials, environmentCredentials } from './environment-credentials.ts';
 
-/** Credentials that end so soon are not used any more. */
+/** Credentials that end within this time are not used any more. */
 const RENEWED_BEFORE_MS = 5 * 60_000;
 
 /**

@@ -77,7 +77,7 @@ async function takeLease(item: WorkItem, dueAt: number): Promise<Item | undefine
   const command = new UpdateCommand({
     ...fileAt(item),
     UpdateExpression: 'SET work_due_at = :lease',
-    // When two sweepers want a row, it fails for the second; it also fails when the index was behind the row.
+    // The condition fails for the second of two sweepers that want a row, and when the index was behind the row.
     ConditionExpression: 'work_due_at = :seen',
     ExpressionAttributeValues: { ':lease': dueAt, ':seen': item.dueAt },
     ReturnValues: 'ALL_NEW',

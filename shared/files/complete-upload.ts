@@ -21,10 +21,7 @@ interface CompletingStores {
   readonly tickets: TicketStore;
 }
 
-/**
- * How much longer than the deadline of an attempt its lease lasts, because the attempt may go on for some time after its
- * deadline.
- */
+/** The time from the deadline of an attempt to the end of its lease. The attempt may go on for a part of this time. */
 const LEASE_MARGIN_MS = WORK_AFTER_DEADLINE_MS + 1_000;
 /** The time that an attempt needs besides that of its copy. */
 const PATIENCE_MS = 3_000;
@@ -111,7 +108,7 @@ async function waitForOther(
 
 /**
  * Copies the bytes under a lease and settles the ticket.
- * @returns undefined when another attempt holds the lease, or the ticket is no longer pending: its row says which.
+ * @returns undefined when another attempt holds the lease, or the ticket is no longer pending. The row of the ticket says which.
  */
 async function attempt(
   stores: CompletingStores,

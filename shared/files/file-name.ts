@@ -12,7 +12,7 @@ const VISIBLE = /[^.\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /**
  * Of a longer name only the first and the last characters are normalised, because normalising takes quadratic time for a run of
- * accents: 64 KB of them took seconds. No other characters can be part of the result: each byte of it comes from at most two UTF-16
+ * accents: 64 KB of them took seconds. No other characters can be part of the result: each of its bytes comes from at most two UTF-16
  * code units (accents are composed with their letters), and an extension with `.tar` is shorter than {@link TAIL_LENGTH} even if each
  * of its letters has three accents.
  */

@@ -62,8 +62,8 @@ export type FileRow = ReadyFile | DeletedFile;
 /** Permission to put one file into the bucket directly. The file gets the id of its ticket. */
 export interface Ticket extends FileRef {
   /**
-   * While it is `pending`, its size is charged: it is a reservation. `refused` is like `cancelled`, but because the account had no room
-   * for another file when the ticket was completed.
+   * While the ticket is `pending`, its size is charged: this is its reservation. A ticket is `refused` when the account had no room for
+   * another file at its completion; a refused ticket is treated like a cancelled one.
    */
   readonly state: 'pending' | 'settled' | 'cancelled' | 'refused' | 'ended';
   readonly name: string;
@@ -103,7 +103,7 @@ export interface IdempotencyClaim {
   readonly key: string;
   /** SHA-256 of what the request asks for, in hex. */
   readonly fingerprint: string;
-  /** The key stands for this request for 24 hours from then. */
+  /** From this time on the key stands for the request for 24 hours. */
   readonly claimedAt: number;
 }
 

@@ -119,7 +119,7 @@ export function countBits(bits: bigint): number {
 /**
  * Merges the entries of adjacent groups that were removed entirely, so that the account's row does not grow with every file
  * that the account ever had. Does so only when `seq`, the place of a new file, is the first of its group: once in 8,192
- * uploads. If it fails or we die before it, the next group does it.
+ * uploads. If this fails or we die before it, the first upload of the next group merges the entries.
  */
 export async function tidyGroups(accounts: AccountStore, accountId: string, seq: number): Promise<void> {
   if (seq % GROUP_SEQS !== 0 || seq === 0) return;

@@ -29,8 +29,8 @@ export interface ObjectStore {
   size(key: string): Promise<number | undefined>;
 
   /**
-   * Copies an object inside the storage: a large one in parts, many of them at the same time. When one fails it removes the
-   * others; when that fails too, the sweeper finds them by the row that holds the key.
+   * Copies an object inside the storage: a large one in parts, many of them at the same time. When one part fails, it
+   * removes the others. If the removal fails too, the sweeper finds the parts by the row that holds the key.
    * @returns false when there is no object to copy, or the sweeper has removed the parts meanwhile.
    */
   copy(copy: Copy, description: ObjectDescription): Promise<boolean>;

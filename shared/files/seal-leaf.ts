@@ -55,7 +55,7 @@ interface SealingStores {
  *
  * The result depends only on the leaf, so this is harmless twice. If we die, the leaf is due again when its lease ends. Until then a
  * search reads the leaf from the index, or hides the deleted files by their bits.
- * @returns false when a file of the leaf was deleted meanwhile, or another sweeper has the lease: then it is due again.
+ * @returns false when a file of the leaf was deleted meanwhile, or another sweeper has the lease: then the leaf is due again.
  */
 export async function sealLeaf(stores: SealingStores, work: LeasedLeaf): Promise<boolean> {
   const { accountId, leaf } = work;

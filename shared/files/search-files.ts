@@ -31,9 +31,9 @@ const CALLS_FOR_PAGE = 4;
 const KEPT_FILES = 2 * LEAF_SEQS;
 
 /**
- * A longer text cannot be part of a name: each byte of a name is at most one and a half characters in any of its spellings, and accents
- * that are not composed make them at most four times as many. So the result for a longer text is empty, without a read. The text is
- * not even folded, because that takes quadratic time for a run of accents.
+ * A longer text cannot be part of a name. In a spelling with composed accents each byte of a name is at most one and a half characters;
+ * in a spelling with separate accents it is at most four times as many. So the result for a longer text is empty, without a read. The
+ * text is not even folded, because that takes quadratic time for a run of accents.
  */
 const SEARCH_MAX_LENGTH = 6 * FILE_NAME_MAX_BYTES;
 

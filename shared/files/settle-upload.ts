@@ -85,7 +85,7 @@ async function refused(
   // Another request with the same key may have used the room: then its file is the answer.
   const earlier = claim && (await stores.idempotency.get(accountId, claim.key, now));
   if (claim && earlier) return { file: replay(earlier, claim.fingerprint), isReplay: true };
-  // The record that held the key has expired since: the next attempt can take it.
+  // The record that held the key has expired since, so the next attempt can take the key.
   if (outcome === 'key taken') throw serviceUnavailable({ detail: 'key taken, and free again' });
   throw refusalError(outcome, now, { bytes: sizeBytes });
 }

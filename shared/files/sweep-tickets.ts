@@ -69,7 +69,7 @@ async function sweepTicket(stores: SweepingStores, ticket: Ticket, deadlineAt: n
     return (await removeTicket(stores, ticket)) ? kind : undefined;
   }
   if ((await stores.releases.releaseTicket(ticket, 'ended', { deadlineAt })) === 'changed') return undefined;
-  // An attempt may have begun since the ticket was read, so it is read again, with the key of the copy.
+  // An attempt may have begun since the ticket was read. So the ticket is read again: now it names the key of that attempt's copy.
   const { accountId, id, sizeBytes, attemptKeys } = (await stores.tickets.get(ticket)) ?? ticket;
   const attempts = attemptKeys.length;
   // S3 does not report a PUT that failed or never came, so this line is all that an operator finds about it.

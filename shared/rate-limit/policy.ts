@@ -12,7 +12,7 @@ export const RATE_LIMIT_OF_CLASS = {
 } as const satisfies Record<RateClass, LimitName>;
 
 /**
- * How many requests any {@link RATE_WINDOW_MS} may admit, and in how many slots a row counts them. A slot is one stamp; it
+ * How many requests are admitted in any span of {@link RATE_WINDOW_MS}, and in how many slots a row counts them. A slot is one stamp; it
  * stands for `limit / slots` admissions.
  */
 export interface RatePolicy {

@@ -6,11 +6,11 @@ import { firstStep, moreAt, type NewestSlot, nextStep, remainingIn, type Step, t
 
 export interface RateDecision {
   readonly admitted: boolean;
-  /** How many requests any {@link RATE_WINDOW_MS} may hold. */
+  /** How many requests are admitted in any span of {@link RATE_WINDOW_MS}. */
   readonly limit: number;
   /** Further requests that would be admitted now. */
   readonly remaining: number;
-  /** How long until more requests remain: 0 to the length of the window. */
+  /** How long until {@link remaining} grows: 0 to the length of the window. */
   readonly resetSeconds: number;
   /** How long until a rejected client is admitted again, at least 1; 0 when admitted. */
   readonly retryAfterSeconds: number;
@@ -135,7 +135,7 @@ function rejected({ limit }: RatePolicy, until: number, now: number): RateDecisi
   return { admitted: false, limit, remaining: 0, resetSeconds: seconds, retryAfterSeconds: seconds };
 }
 
-/** Rounded up, but at most the window: its tolerance passes while the answer is on its way. */
+/** Rounded up, but at most the length of the window. The tolerance that is added to it passes while the answer is on its way. */
 function secondsUntil(time: number, now: number): number {
   return Math.min(RATE_WINDOW_MS / 1_000, Math.max(0, Math.ceil((time - now) / 1_000)));
 }

@@ -57,8 +57,8 @@ function restOfDelimiterLine(unread: Buffer, start: number, isAtEnd: boolean): D
 }
 
 /**
- * Where an incomplete marker begins at the end of `unread`, whose rest may still arrive; the length of `unread` when there is
- * none.
+ * Finds a marker that is cut off by the end of `unread`, so that its rest may still arrive.
+ * @returns where it begins; the length of `unread` when there is none.
  */
 function markerBegun(unread: Buffer, marker: Buffer): number {
   let at = unread.indexOf(CR, Math.max(0, unread.length - marker.length + 1));

@@ -28,7 +28,7 @@ export interface FileHandler<T> {
  * faster than `onFile` reads. Other fields, unselected file inputs, preamble and epilogue are skipped.
  *
  * The file is the part with a file name. If no part has one, it is the only part with a content type other than
- * `text/plain` (decision 0020). Which of the two it is may be known only at the end of the form: see {@link FileOfForm}.
+ * `text/plain` (decision 0020). Which of the two rules applies may be known only at the end of the form: see {@link FileOfForm}.
  *
  * `onFile` may run before the end of the body is known. So this resolves with the result of `onFile` only after the closing
  * delimiter and the end of the source. When anything fails in between, it first awaits `discard` of that result. If `discard`
