@@ -77,7 +77,7 @@ async function costs(service: BenchedService): Promise<Measurement[]> {
     measured.set(name, columns);
     return answer;
   };
-  // Twice, because a new function also reads what it then caches.
+  // Twice: the first calls of a new function also read values that it then caches. The second results replace the first.
   for (let time = 0; time < 2; time++) await measureEach(byKey, measure);
   return [...measured.values()].flat();
 }

@@ -58,7 +58,7 @@ function specifiersIn(file: string, source: string): string[] {
 /** All files that a file imports, directly or through others, itself included. */
 export function reachableFrom(graph: ImportGraph, file: string): ReadonlySet<string> {
   const reached = new Set([file]);
-  // A set that grows while it is iterated hands out what was added.
+  // The loop over a set also visits what is added to the set meanwhile.
   for (const each of reached) for (const next of graph.get(each)?.files ?? []) reached.add(next);
   return reached;
 }

@@ -13,7 +13,7 @@ const LINE_WIDTH = 120;
 
 /**
  * Writes the types of the TypeScript client: an interface for each schema of the document, and the list of its error codes.
- * It is our own because openapi-typescript needs the compiler API of TypeScript 5, which TypeScript 7 does not have.
+ * We wrote this ourselves because openapi-typescript needs the compiler API of TypeScript 5, which TypeScript 7 does not have.
  * @returns the text of a module.
  * @throws Error for a schema that it cannot express.
  */

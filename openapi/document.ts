@@ -8,7 +8,7 @@ import { SCHEMAS, type Schema } from './schemas.ts';
 /** The path under which the service serves its document. */
 export const OPENAPI_PATH = '/api/v1/openapi.json';
 
-/** An OpenAPI 3.1 document, as far as its readers here need its type. */
+/** An OpenAPI 3.1 document. Only the parts that our code reads have exact types. */
 export interface OpenApiDocument {
   readonly openapi: '3.1.1';
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;

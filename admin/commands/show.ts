@@ -68,7 +68,7 @@ const sessionJson = ({ tokenHash, createdAt, refreshedAt, expiresAt }: Session) 
 function uploadJson(row: FileRow | Ticket) {
   return {
     id: row.id,
-    // A settled ticket whose file exists is not in the list; the file is. So the file of a settled ticket here was deleted.
+    // While the file of a settled ticket exists, the list has the file and not the ticket. So a settled ticket means a deleted file.
     state: row.state === 'settled' ? 'deleted' : row.state,
     via: 'via' in row ? row.via : 'ticket',
     begun_at: time(timeOfUuid(row.id)),

@@ -5,7 +5,7 @@ import type { TableName } from '../../shared/aws/tables.ts';
  * the stores really write: it fails when an attribute is missing in this file, has another type, or is never written.
  */
 
-/** The form of the rows. A change of it raises this, and is rolled out as docs/operate.md says. */
+/** The number of the form of the rows. A change of the form raises it, and is rolled out as docs/operate.md says. */
 export const LAYOUT_VERSION = 1;
 
 /** As DynamoDB names them: text, number, bytes, true or false, map, list, set of texts. */
@@ -14,7 +14,7 @@ type AttributeType = 'S' | 'N' | 'B' | 'BOOL' | 'M' | 'L' | 'SS';
 export interface RowShape {
   readonly table: TableName;
   readonly kind: string;
-  /** What the attributes of its key look like, for the reader, and as patterns that tell the kinds of a table apart. */
+  /** What the attributes of its key look like: a text for the reader, and a pattern that tells the kinds of rows in a table apart. */
   readonly key: Readonly<Record<string, { readonly shown: string; readonly pattern: RegExp }>>;
   /** Type and meaning of every other attribute. */
   readonly attributes: Readonly<Record<string, readonly [AttributeType, string]>>;

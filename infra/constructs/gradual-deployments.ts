@@ -23,7 +23,10 @@ const LIVE = 'live';
  * see an error: one to the end of its period, and CloudWatch's delay.
  */
 const CONFIG = codedeploy.LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES;
-/** When alarms stop nothing, nothing would judge the new version in these minutes, and most requests would go on failing. */
+/**
+ * For a deployment that alarms do not stop. In the five minutes nothing would judge the new version, and nine tenths of the requests
+ * would still meet the fault of the old one.
+ */
 const CONFIG_WITHOUT_ALARMS = codedeploy.LambdaDeploymentConfig.ALL_AT_ONCE;
 
 /**

@@ -146,8 +146,8 @@ async function check(stage: StageConfig, isGiven: (option: Option) => boolean): 
 }
 
 /**
- * Without the name of a restored table the stack uses its own. That is the restored one after `cdk import`; otherwise the
- * stack would make a new, empty one, which no option allows.
+ * When the file names no restored table, the stack uses a table of its own. After `cdk import` this is the restored table. Without
+ * the import the stack would make a new, empty table, which no option allows.
  */
 async function checkTables(stage: StageConfig, tables: readonly Difference[], mayChange: boolean): Promise<void> {
   const dropped = tables.filter(({ inFile }) => inFile === undefined);

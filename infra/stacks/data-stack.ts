@@ -143,8 +143,8 @@ export class DataStack extends Stack {
   /**
    * Publishes a value that is either an attribute of a resource or fixed by the file of the stage. The stack has the output in
    * both cases. CDK's own output would be removed with the resource, and then no stack that reads it could be rolled back.
-   * @returns how other stacks refer to it: by the output, or by the value itself if it is fixed. Then a new value changes the
-   *   templates of these stacks, and the CDK deploys only stacks whose templates have changed.
+   * @returns how other stacks refer to it: by the output, or by the value itself if it is fixed. The CDK deploys only
+   *   stacks whose templates have changed, and a new value changes the templates that contain it.
    */
   private publish(id: string, value: string): string {
     const output = new CfnOutput(this, id, { value });
@@ -233,7 +233,7 @@ export class DataStack extends Stack {
       autoDeleteObjects: !keep,
     });
     // Events go through EventBridge, because a direct notification would make this stack refer to the function's stack. CDK's
-    // own option would add a function that sets this, although the bucket has a property for it.
+    // own option would add a function that turns these events on, although the bucket has a property for that.
     (bucket.node.defaultChild as s3.CfnBucket).notificationConfiguration = {
       eventBridgeConfiguration: { eventBridgeEnabled: true },
     };
