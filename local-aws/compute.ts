@@ -32,7 +32,7 @@ export function createCompute(options: {
   readonly deployment: Deployment;
   readonly buckets: readonly BucketConfig[];
   readonly awsEndpoint: string;
-  /** Values that replace those of the template, for variables that the template gives a function. */
+  /** Values of variables of functions, in place of the template's. Variables that the template does not give are ignored. */
   readonly environment: Readonly<Record<string, string>>;
   readonly onLog: LogListener;
   readonly isClockRunning: boolean;

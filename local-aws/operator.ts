@@ -29,7 +29,7 @@ export async function writeOperatorFile(
     AWS_ACCESS_KEY_ID: operator.accessKeyId,
     AWS_SECRET_ACCESS_KEY: operator.secretAccessKey,
   };
-  // Only a new file gets the mode, and a killed service may have left one.
+  // Only a new file gets the mode, but a killed service may have left an old one.
   await rm(path, { force: true });
   await writeFile(path, JSON.stringify(environment), { mode: 0o600, flag: 'wx' });
   return { close: () => rm(path, { force: true }) };

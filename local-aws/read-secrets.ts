@@ -7,7 +7,7 @@ import { readProperties } from './template/read-properties.ts';
 /** The values of the template's secrets, by name. */
 export type Secrets = Record<string, string>;
 
-/** Only the user who runs the local AWS may read them. */
+/** Only the user who runs the local AWS may read the file of the secrets. */
 const PRIVATE = 0o600;
 
 /**

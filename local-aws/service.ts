@@ -45,11 +45,11 @@ export interface ServiceOptions {
   readonly accountId?: string;
   /** Changes the templates in memory before they are used. */
   readonly edit?: (templates: Record<string, Template>) => void;
-  /** Values that replace those of the template, for variables that the template gives a function. Others are ignored. */
+  /** Values of variables of functions, in place of the template's. Variables that the template does not give are ignored. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly onLog?: LogListener;
   readonly onRequest?: (request: AnsweredRequest) => void;
-  /** Called with each whole request to the app's distribution and its answer. Tests check them by it. */
+  /** Called with each whole request to the app's distribution and its answer, so that tests can check both. */
   readonly onExchange?: (exchange: Exchange) => void;
   /** Whether the clock runs schedules. If not, {@link LocalService.runSchedules} does. */
   readonly isClockRunning?: boolean;

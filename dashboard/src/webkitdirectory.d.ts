@@ -1,7 +1,7 @@
 import 'react';
 
 declare module 'react' {
-  // All browsers support it, but no standard has it, so React has no type for it.
+  // All browsers support this attribute, but no standard has it, so React has no type for it.
   interface InputHTMLAttributes<T> {
     webkitdirectory?: T extends HTMLInputElement ? '' : never;
   }

@@ -166,7 +166,7 @@ function signedFor(message: Message): string | undefined {
   }
 }
 
-/** Only S3 has requests without this header, so an unsigned request with it is for another service. */
+/** S3 has no requests with this header, so an unsigned request that has it gets the error of a service with JSON requests. */
 const targetOf = ({ headers }: Message) => (headers['x-amz-target'] === undefined ? undefined : 'dynamodb');
 
 function unknownService(name: string): Protocol {

@@ -43,7 +43,7 @@ const ENGINE_INDEX_UNITS = 4;
 
 /**
  * What a transaction cost. The engine gives no true figure for the items: 4 units for one item, and 4 for several. DynamoDB
- * charges two writes per item, here counted as items of at most 1 KB, and one unit per write of an index.
+ * charges two writes per item, and one unit per write of an index. Each item is counted here as one of at most 1 KB.
  * Sources: DynamoDB Developer Guide, "Capacity management for transactions"; for indexes: aws/agent-toolkit-for-aws,
  * `calculate_costs.py`.
  */
@@ -65,7 +65,7 @@ export function refusedConsumption(operation: string, errorType: string, tables:
   return tables.map((table) => ({ table, readUnits: 0, writeUnits: isCancelled ? 2 : 1 }));
 }
 
-/** The detail that the client asked for; the engine is always asked for all of it. */
+/** Reduces the capacity to the detail that the client asked for. The engine is always asked for every detail. */
 export function askedDetail(
   capacity: ConsumedCapacity | readonly ConsumedCapacity[],
   asked: Detail,

@@ -78,7 +78,7 @@ export interface Faults {
 }
 
 export interface FaultSource extends Faults {
-  /** The first added of the faults that fit the call; it counts as applied. */
+  /** Of the faults that fit the call, the one that was added first. It then counts as applied. */
   take(subject: FaultSubject): TakenFault | undefined;
 }
 

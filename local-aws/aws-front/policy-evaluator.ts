@@ -100,8 +100,8 @@ function commonContext(caller: Caller, { accountId, region }: Account): Record<s
 
 /**
  * The simulator takes the resources of an action from AWS's list of actions. For these actions the list has no resource, although IAM
- * checks one. The value is an action of the same service that has this resource in the list. Sources of the resource: SAM, "Safe
- * deployments"; the CDK's grant.
+ * checks one. The value is the action that is simulated instead: one of the same service, for which the list has that resource.
+ * Sources of the resource: SAM, "Safe deployments"; the CDK's grant.
  */
 const LISTED_WITHOUT_RESOURCE: Readonly<Record<string, string>> = {
   'codedeploy:PutLifecycleEventHookExecutionStatus': 'codedeploy:CreateDeployment',

@@ -33,7 +33,7 @@ async function respond(
   async function* read(): AsyncGenerator<Buffer> {
     if (!isInvited) response.writeContinue();
     isInvited = true;
-    // A small body mostly comes in one packet with the head, and after this turn Node has read all of it. An iterator would then
+    // A small body mostly comes in one packet with the head, and after this `await` Node has read all of it. An iterator would then
     // cost more than the reading.
     await null;
     if (request.readableLength > 0 && request.readableLength === Number(request.headers['content-length'])) {
@@ -57,8 +57,8 @@ async function respond(
   }
   // A client that still waits for 100 Continue sends no body, and its next request could be taken for one.
   await write(response, reply, isInvited ? {} : { connection: 'close' });
-  // The unread rest of the body is let through, so that the client reads the answer and can go on. The reader may still wait
-  // for the next bytes, so its end is not awaited.
+  // The unread rest of the body is read and discarded, so that the client reads the answer and can go on. The reader of the body may
+  // still wait for the next bytes, so its end is not awaited.
   if (isInvited) body.return(undefined).then(() => request.resume());
 }
 

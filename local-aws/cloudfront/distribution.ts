@@ -144,7 +144,7 @@ function readBehavior(
     `cache behavior ${properties.PathPattern}`,
     properties,
     (take) => {
-      // It decides whether answers to OPTIONS are cached; the local CloudFront caches none.
+      // `CachedMethods` decides whether answers to OPTIONS are cached; the local CloudFront caches none.
       refuseUnlessEmpty(
         'CachedMethods',
         take<string[]>('CachedMethods', []).filter((method) => method === 'OPTIONS'),

@@ -116,7 +116,7 @@ function visibleHeaders(headers: HeaderMap, exceptName: string): Record<string, 
   return visible;
 }
 
-/** @param given  the headers whose hidden ones stay. */
+/** @param given  the headers of the request or response that the function was given. Those that it did not see stay. */
 function fromValues(values: Record<string, Value>, given: HeaderMap): HeaderMap {
   const headers: HeaderMap = new Map([...given].filter(([name]) => HIDDEN.test(name)));
   for (const [name, value] of Object.entries(values)) {

@@ -71,7 +71,7 @@ export function originClient(resolveOrigin: (domainName: string) => OriginAddres
       try {
         return await exchange(out, { body, timeoutSeconds });
       } catch (error) {
-        // Only a request without a body is repeated, because a body cannot be sent twice. A request with a body does not need it: the
+        // Only a request without a body is repeated, because a body cannot be sent twice. A request with a body need not be: the
         // gateway and the endpoints of functions never close an idle connection.
         const isStale = !body && out.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(codeOf(error));
         if (!isStale) throw error;

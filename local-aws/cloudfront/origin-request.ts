@@ -77,7 +77,7 @@ function isForwarded(name: string, method: string, { cachePolicy, originRequestP
   );
 }
 
-/** The origin sees only the encodings that are cached apart. */
+/** Of the encodings that the viewer accepts, the origin sees only those that are cached separately. */
 function setAcceptEncoding(headers: HeaderMap, given: HeaderMap, { cachePolicy }: CacheBehavior): void {
   const accepted = acceptedEncodings(header(given, 'accept-encoding'), cachePolicy.encodings);
   if (accepted.length > 0) headers.set('accept-encoding', [accepted.join(',')]);

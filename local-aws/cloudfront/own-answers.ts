@@ -39,7 +39,7 @@ Request ID: ${requestId}
   return { status, headers, body };
 }
 
-/** An {@link ownError} that is ready to be sent, for a request that never reached a distribution and so has no page of its own. */
+/** An {@link ownError} that is ready to be sent, for a request that reached no distribution. So no error page replaces it. */
 export function unroutedError(status: keyof typeof REASONS, requestId: string): OwnAnswer {
   const error = ownError(status, requestId);
   addOwnHeaders(error.headers, 'Error', requestId);

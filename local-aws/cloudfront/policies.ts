@@ -15,7 +15,7 @@ export interface CachePolicy {
   readonly headers: Selection;
   readonly cookies: Selection;
   readonly queryStrings: Selection;
-  /** The encodings that CloudFront may compress to and caches apart. */
+  /** The encodings to which CloudFront may compress; each is cached separately. */
   readonly encodings: readonly ('br' | 'gzip')[];
 }
 

@@ -14,7 +14,7 @@ export type Verdict = 'Succeeded' | 'Failed';
 type Creator = 'user' | 'codeDeployRollback' | 'CloudFormationRollback';
 
 export interface CodeDeploy {
-  /** The operations of its API that hooks call. */
+  /** The operations of CodeDeploy's API that hooks call. */
   readonly service: JsonService;
   /**
    * Moves the alias of a deployment group, as CloudFormation does when the version changes. Here both versions are the same code, so
@@ -73,7 +73,7 @@ const hooksOf = ({ hooks: { before, after } }: MovedBy) => [before, after].filte
 /** Source: CodeDeploy API, "GetDeployment": a `d-` and nine letters and digits. */
 const newDeploymentId = () => `d-${randomUUID().replaceAll('-', '').slice(0, 9).toUpperCase()}`;
 
-/** CodeDeploy invokes a hook by the role of the deployment group. The hook needs no permission of its own. */
+/** CodeDeploy invokes a hook by the role of the deployment group, so the hook needs no `AWS::Lambda::Permission`. */
 function callerOf({ role }: DeploymentGroup): {
   name: string;
   policies: readonly PolicyDocument[];

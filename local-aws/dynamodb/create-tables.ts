@@ -99,7 +99,7 @@ function readTable(resource: Resource): TableConfig {
   );
 }
 
-/** If the process dies between creation and expiry, the next start turns expiry on, because it looks for it again. */
+/** If the process dies before it has turned on the expiry of a new table, the next start does so: it checks existing tables, too. */
 async function createTable(client: DynamoDBClient, { name, keys, ttl }: TableConfig): Promise<void> {
   const TableName = name;
   const existing = await describeTable(client, name);

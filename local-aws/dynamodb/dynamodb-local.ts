@@ -25,9 +25,10 @@ const START_DEADLINE_MS = 30_000;
 /**
  * Starts Amazon's DynamoDB Local and resolves once it answers.
  *
- * The engine acknowledges a transaction a few milliseconds before it is on disk, but it stands for a durable service: however this
- * process dies, acknowledged transactions must be written. So the engine runs in a session of its own, where a Ctrl-C or `kill -9` for
- * this process does not reach it. A shell around it ends it by SIGTERM when this process's end of the pipe closes.
+ * The engine stands for a durable service, but it acknowledges a transaction a few milliseconds before the transaction is on disk.
+ * However this process dies, acknowledged transactions must be written. So the engine runs in a session of its own, where a Ctrl-C or
+ * `kill -9` for this process does not reach it. The shell around the engine reads a pipe from this process. When this process closes
+ * the pipe or dies, the shell ends the engine by SIGTERM.
  * @param options  `dataDir` keeps the data over restarts. Without it the data is only in memory.
  * @throws Error in one sentence when there is no Java runtime, or the engine does not come up.
  */
@@ -79,7 +80,7 @@ export async function startDynamoDbLocal({ dataDir }: { dataDir?: string } = {})
 /**
  * Makes SQLite append each change to a log, and copy it into the database later. By itself the engine has SQLite write each
  * change twice and wait for the disk each time, which takes four times as long. The mode is a property of the file and stays
- * with it. A file system that cannot do this keeps the former mode.
+ * with it. On a file system that cannot do this, the former mode stays.
  */
 function useWriteAheadLog(dataDir: string): void {
   // The name that the engine gives its file with `-sharedDb`.

@@ -70,8 +70,8 @@ export interface AsyncInvoker {
 const RETRY_DELAYS_MS = [60_000, 120_000];
 
 /**
- * A throttled event goes back to the queue, at first for a second, then longer each time, until it is too old. It does not
- * count as a try. Source: as above, "Error handling".
+ * A throttled event goes back to the queue, at first for a second, then longer each time, until it is too old. Being throttled
+ * does not count as a try. Source: as above, "Error handling".
  */
 const THROTTLED = { firstMs: 1_000, longestMs: 300_000 };
 

@@ -15,8 +15,8 @@ interface Ports {
 /**
  * Chooses the ports, and stores the choice in `dataDir`, so that links stay valid.
  * @param app  the port of the app's distribution; 0 takes free ports for all.
- * @throws Error in one sentence when that port is in use, or the kept port of the identity provider: its address is part of the
- *   identity of every account, so with another one users would not find their files.
+ * @throws Error in one sentence when that port is in use, or when the kept port of the identity provider is in use: the provider's
+ *   address is part of the identity of every account, so with another address users would not find their files.
  */
 export async function choosePorts(app: number, dataDir: string): Promise<Ports> {
   const file = join(dataDir, 'ports.json');
@@ -35,7 +35,7 @@ export async function choosePorts(app: number, dataDir: string): Promise<Ports> 
   await requireFreePort(app);
   const appPort = await choose(app);
   const near = (distance: number) => (app === 0 ? 0 : appPort + distance);
-  // Chosen first, so that no other takes the one port that must not change.
+  // Chosen first, so that no other server takes the one port that must not change.
   const identityProvider = await choose(kept.identityProvider ?? near(2));
   if (kept.identityProvider !== undefined && kept.identityProvider !== identityProvider) {
     throw new Error(

@@ -153,7 +153,7 @@ function readEndpointProperties(endpoint: Resource) {
           take<{ MaxEnvironments?: number }>('ScalingConfig', {}).MaxEnvironments ?? DEFAULT_ENVIRONMENTS,
       };
     },
-    // ThrottleConfig limits requests per second to limit costs, and the local Lambda has none.
+    // ThrottleConfig limits requests per second to limit costs, and the local Lambda costs nothing.
     ['EndpointName', 'EndpointType', 'Description', 'ThrottleConfig'],
   );
 }

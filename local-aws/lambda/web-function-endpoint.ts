@@ -15,7 +15,7 @@ import { NoPlace, type Place, WebEnvironments } from './web-environments.ts';
 
 export interface WebFunctionEndpoint {
   readonly port: number;
-  /** Handles a request of a caller in this process as the port would. Its bodies pass through one connection less. */
+  /** Handles a request of a caller in this process as the port would. The bodies then pass through one connection less. */
   readonly handle: HandleWebRequest;
   /** Ends the environments, including those with requests. The next request starts one. */
   stopEnvironments(): Promise<void>;

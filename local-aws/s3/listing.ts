@@ -41,7 +41,7 @@ export const listObjects: Handler = (bucket, { query }) => {
   return { status: 200, body };
 };
 
-/** ListMultipartUploads: the first uploads with a prefix, by key, those of one key by age. */
+/** ListMultipartUploads: the first uploads with a prefix, sorted by key, then by age. */
 export const listMultipartUploads: Handler = (bucket, { query }) => {
   const prefix = query.get('prefix') ?? '';
   const found = bucket.uploads.list().filter(({ key }) => key.startsWith(prefix));

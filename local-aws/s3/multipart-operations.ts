@@ -53,7 +53,7 @@ export const uploadPart: Handler = async (bucket, request) => {
   return { status: 200, headers: writtenHeaders({ etag, ...(checksum && { checksum }) }) };
 };
 
-/** A part that is still being sent is refused when it has arrived. Aborting an upload that has ended is no error, as on S3. */
+/** A part that is being sent during the abort is refused when it has arrived. To abort an upload that has ended is no error, as on S3. */
 export const abortMultipartUpload: Handler = (bucket, request) => {
   const { key, query } = request;
   if (bucket.uploads.findEnded(query.get('uploadId') ?? '', key)) return { status: 204 };

@@ -89,7 +89,7 @@ export class MultipartStore {
     return ended?.key === key ? ended : undefined;
   }
 
-  /** All uploads, by key, and those of one key by age. */
+  /** All uploads, sorted by key, then by age. */
   list(): Upload[] {
     const byKey = (upload: Upload) => Buffer.from(upload.key);
     return [...this.#index.values()].sort((a, b) => byKey(a).compare(byKey(b)) || a.initiated - b.initiated);

@@ -10,7 +10,7 @@ export const putObject: Handler = async (bucket, request) => {
   const { key, headers } = request;
   const kept = keptHeaders(headers);
   const condition = () => checkWrite(headers, bucket.objects.find(key));
-  condition(); // Checked now, so that a request which must fail is refused before its content; and again at the end.
+  condition(); // Checked now, so that a request which must fail is refused before its content is read; and again at the end.
   const { draft, digests } = await receiveContent(bucket, request);
   const { md5: etag, checksum } = digests;
   const fields = { key, etag, headers: kept, ...(checksum && { checksum }) };

@@ -75,7 +75,7 @@ class PiecewiseFile {
     await this.#writing;
     this.#file ??= await open(this.path, 'wx');
     this.#writing = writeAll(this.#file, this.#collected, this.#collectedBytes);
-    // It is awaited with the next piece; until then its failure must not count as unhandled.
+    // The write is awaited with the next piece; until then its failure must not count as unhandled.
     this.#writing.catch(() => {});
     this.#collected = [];
     this.#collectedBytes = 0;

@@ -38,7 +38,7 @@ export interface DeploymentOptions {
   readonly account: Account;
   /** Called when properties with a dynamic reference are read, not before. */
   readonly secretValue: SecretValue;
-  /** May be filled until properties are read. */
+  /** Addresses may be added until properties are read. */
   readonly addresses: LocalAddresses;
 }
 

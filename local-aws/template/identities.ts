@@ -99,7 +99,7 @@ const IDENTITIES: Readonly<Record<string, Identify>> = {
   },
   'AWS::SSM::Parameter': (resource) => named(nameOf(resource, 'Name', 1_011)),
   'AWS::SecretsManager::Secret': (resource) => byId(secretArn(nameOf(resource, 'Name', 512), resource), 'Id'),
-  // Copies an asset into a bucket. Here its name is that of the source, so that the asset can be found.
+  // Copies an asset into a bucket. Here bucket and key of the copy are those of the asset, so that the asset can be found.
   'Custom::S3ObjectCopy': (resource) => ({
     ref: stableId(resource, 16, 'lower'),
     attributes: {

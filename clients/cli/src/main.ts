@@ -101,8 +101,8 @@ function codeOf(error: unknown): number {
 }
 
 /**
- * A second signal within this time comes from the same Ctrl-C: the terminal sends it to npx and to the command, and if the shell of
- * npx is Bash, npx passes it on to the command once more.
+ * A second signal within this time comes from the same Ctrl-C: the terminal sends a signal to npx and one to the command, and if the
+ * shell of npx is Bash, npx passes its own on to the command.
  */
 const SAME_SIGNAL_MS = 500;
 let stoppedAt = 0;

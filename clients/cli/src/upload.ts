@@ -72,7 +72,7 @@ async function sendAll(hosting: FileHosting, files: readonly LocalFile[], sendin
         report.failed(file);
         results.add(at, undefined);
         const endsAll = error instanceof FileHostingError && ENDS_ALL.includes(error.code);
-        // Such an error is printed once, although several uploads fail with it.
+        // An error that ends all uploads is printed once, although several uploads fail with it.
         if (!endsAll) report.print(() => printFailure(error, files.length > 1 ? file.path : undefined));
         else if (!isOver) report.print(() => printFailure(error));
         isOver ||= endsAll;

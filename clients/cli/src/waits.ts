@@ -18,7 +18,7 @@ export class Waits {
       : 'service busy, trying again';
   }
 
-  /** Prints it as a line. */
+  /** Prints the reason that {@link add} returns, if any, as a line. */
   readonly mention = (wait: Wait): void => {
     const reason = this.add(wait);
     if (reason) note(`${reason}, ${countOf(Math.ceil(wait.seconds), 'second')}`);

@@ -5,7 +5,8 @@ import type { FileRecord, FilesPage } from './types.ts';
  * Nevertheless a file that exists during the whole loop is returned exactly once:
  * - An added file moves others to a later page, where they appear again. Files are in the order of `created_at`, so a file is
  *   skipped if it is newer than the last one, or has the same time and was returned already.
- * - A deleted file moves others to an earlier page. `total` says by how much at most, so the pages from there on are read again.
+ * - A deleted file moves others to an earlier page. They move by at most as many places as `total` has fallen, so reading goes back by
+ *   that many places.
  */
 export async function* listAll(
   readPage: (page: number) => Promise<FilesPage>,

@@ -43,7 +43,7 @@ async function render(): Promise<HTMLElement> {
       domNode,
       spec: document,
       layout: 'OperationsOnly',
-      // Its colours have too little contrast.
+      // The colours of the highlighting have too little contrast.
       syntaxHighlight: false,
       plugins: [ownPage, samplesOf(document.paths)],
       onComplete: resolve,
@@ -74,7 +74,7 @@ const mapValues = <From, To>(record: Readonly<Record<string, From>>, map: (value
 
 const ownPage: Plugin = ({ React: { createElement: element } }) => ({
   components: {
-    // Without title, servers and authorization: the page has a title, and requests go to its service with the session.
+    // Leaves out title, servers and authorization: the page has a title, and its requests go to its own origin with the session.
     OperationsOnly: ({ getComponent }) =>
       element(
         'div',

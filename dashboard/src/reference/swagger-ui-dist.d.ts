@@ -1,4 +1,4 @@
-/** The parts of Swagger UI that the dashboard uses. The package has no types, and its own copy of React. */
+/** The parts of Swagger UI that the dashboard uses. The package has no types. It has its own copy of React. */
 declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
   type Node = unknown;
   type Component = (props: never) => Node;

@@ -17,7 +17,7 @@ const STILL_OVER_MS = 600;
 /** How many file names the message shows. */
 const NAMES = 5;
 
-/** Uploads files that are dropped anywhere in the window, or pasted. It is visible while files are dragged over the window. */
+/** Uploads files that are dropped anywhere in the window, or pasted. A zone is shown while files are dragged over the window. */
 export function DropZone() {
   const queue = useUploadQueue();
   const [isOver, setIsOver] = useState(false);

@@ -70,7 +70,7 @@ function UploadStatus({ upload: { state, failure, sentBytes, sizeBytes } }: { up
   if (failure === 'file_too_large') return words.tooLarge(formatBytes(MAX_UPLOAD_BYTES));
   if (failure === 'storage_limit_exceeded' && profile) {
     const free = Math.max(0, profile.storage_limit_bytes - profile.storage_used_bytes);
-    // The API uses the same code when the account has the maximum number of files.
+    // The API also answers with this code when the account has the maximum number of files.
     return sizeBytes > free ? words.noSpace(formatBytes(free)) : words.noPlace;
   }
   return why;
