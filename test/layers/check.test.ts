@@ -106,7 +106,7 @@ describe('the check of imports', () => {
     ]);
   });
 
-  test('refuses a circle of files, counting imports of types', async () => {
+  test('refuses a circle of files, even if one of its imports is of a type', async () => {
     expect(
       await violationsIn({
         'app/a.ts': `import './b.ts';`,
@@ -127,7 +127,7 @@ describe('the check of imports', () => {
     ).toEqual(['folders import each other in a circle: app, app/parts']);
   });
 
-  test('refuses a size beyond its bound, and counts what a file reaches once', async () => {
+  test('refuses a size beyond its bound, and counts a file once even if it is reached twice', async () => {
     const graph = await projectOf({
       'app/main.ts': `import '../stores/a.ts'; import '../stores/b.ts';`,
       'app/alone.ts': '',

@@ -98,7 +98,7 @@ describe.for([
   ['without conflicts', <Result>(run: () => Promise<Result>) => run()],
   ['with a conflict in a third of the transactions', withConflicts],
 ] as const)('%s', ([, run]) => {
-  test(`exactly the ${ROOM} of ${RACERS} simultaneous uploads that fit succeed`, async () => {
+  test(`of ${RACERS} simultaneous uploads exactly the ${ROOM} that fit succeed`, async () => {
     const account = await service.newAccount();
     const answers = await run(() => race(RACERS, (name) => uploadThrough('inline', account, name, CONTENT)));
     expect(tally(answers)).toEqual({ 201: ROOM, '403 storage_limit_exceeded': RACERS - ROOM });
@@ -107,7 +107,7 @@ describe.for([
 });
 
 describe('with a conflict in a third of the transactions', () => {
-  test(`exactly the ${ROOM} of ${RACERS} simultaneous tickets that fit are issued`, async () => {
+  test(`of ${RACERS} tickets that are requested at once exactly the ${ROOM} that fit are issued`, async () => {
     const account = await service.newAccount();
     const answers = await withConflicts(() =>
       race(RACERS, (name) => retryOn503(() => askForTicket(account.byKey, name, SIZE))),

@@ -119,7 +119,7 @@ async function runCanary(): Promise<unknown> {
 const failAsCanary = () =>
   withFault(service, { match: { service: 's3', operation: 'PutObject' }, effect: 'error-before' }, runCanary);
 
-/** Deletes a file whose object S3 refuses to delete, then sweeps, once or still without S3. */
+/** Deletes a file and then sweeps, while S3 refuses to delete objects. */
 async function sweepUndeleted(): Promise<void> {
   const { byKey } = await service.newAccount();
   const { body } = await byKey.upload('a.txt', 'hello');
@@ -131,7 +131,7 @@ async function sweepUndeleted(): Promise<void> {
   });
 }
 
-/** The record of a process of the streaming server, which writes one after a minute (test/functions/upload-stream/places.test.ts). */
+/** The record that a process of the streaming server writes after a minute (test/functions/upload-stream/places.test.ts). */
 function placesTaken(StreamingPlaces: number): MetricValue[] {
   const lines: string[] = [];
   vi.stubEnv('STAGE', 'local');
@@ -157,7 +157,7 @@ async function throttles(type: string): Promise<MetricValue[]> {
 
 const nothing = () => [];
 
-/** @param short  the percentage in the short window, when it differs. */
+/** @param percent  the percentage of requests that end with 5XX. */
 function apiErrors(name: 'ApiBudgetFast' | 'ApiBudgetSlow', hours: number, percent: number): MetricValue[] {
   return ofAws(name, { '5XXError': percent, Count: 100 }, 60 * hours);
 }
@@ -212,7 +212,7 @@ const DRIVEN: Readonly<Record<AlarmName, Driven>> = {
     stays: () => ofAws('AppServerErrors', { '5xxErrorRate': 7 }, 60),
   },
   StreamingSaturation: {
-    // The stage has 20 environments.
+    // The streaming server may have 20 environments, so half of its places are taken.
     starts: () => repeated(placesTaken(STREAMING_PLACES_PER_ENVIRONMENT * 10), { every: 1, last: 3 }),
     stays: () => repeated(placesTaken(STREAMING_PLACES_PER_ENVIRONMENT * 10), { every: 1, last: 2 }),
   },
@@ -272,7 +272,7 @@ describe.each(Object.entries(DRIVEN))('the alarm %s', (name, { starts, stays }) 
   });
 });
 
-test('when all data is missing, only the alarms start whose metrics are written even without traffic', () => {
+test('when all data is missing, only those alarms start whose metrics are written even without traffic', () => {
   const started = [...alarms.values()].filter((alarm) => isAlarming(alarm, [], NOW)).map(({ name }) => name);
   expect(started.toSorted()).toEqual(['CanaryFailing', 'SweeperLag']);
 });

@@ -47,7 +47,7 @@ test('a version stays when its check fails because of another function', async (
   expect(linesOf('deployment not checked').at(-1)).toContain('"function":"deleteFile"');
 });
 
-test('a deployment that goes back is not checked', async () => {
+test('a deployment that goes back to the earlier version is not checked', async () => {
   const mark = service.front.meter.mark();
   expect(await service.codeDeploy.deploy('getFile', 'codeDeployRollback')).toBe('Succeeded');
   expect(service.front.meter.since(mark).calls.map(({ operation }) => operation)).toEqual([

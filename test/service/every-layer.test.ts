@@ -4,7 +4,7 @@ import { expectCloudFrontError, expectError, expectErrorPage } from '../support/
 import { inChunks, rawRequest, sendRaw } from '../support/raw-http.ts';
 import { borrowTestService } from '../support/service.ts';
 
-/** Sends bytes that no client library would send to every public server. */
+/** Sends to every public server bytes that no client library would send. */
 
 const service = await borrowTestService();
 const account = await service.newAccount();

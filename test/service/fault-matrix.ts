@@ -40,7 +40,7 @@ export interface Prepared {
   /** Accepts other answers than success and 503. */
   readonly isAlsoValid?: (outcome: Outcome) => boolean;
   /**
-   * Does what a client does after such an answer: checks the result of a success, or retries after a failure.
+   * Does what a client does after the answer: checks the result of a success, or retries after a failure.
    * @throws Error when the result is wrong or the retry fails.
    */
   readonly followUp: (outcome: Outcome) => Promise<void>;
@@ -212,8 +212,8 @@ const FOR_THE_WALK = /^no row refers to the (object|unfinished multipart upload 
 const PAGES = 3;
 
 /**
- * Checks, before and after a run of the sweeper and a walk of the bucket, that the account has exactly the files that its client
- * knows of, and after it that no work and no object without a row is left.
+ * Runs the sweeper and walks the bucket. Before and after that, the account must have exactly the files that its client knows of;
+ * after it, no work and no object without a row may be left.
  * @returns the number of trials that pass.
  */
 async function countBalanced(operator: Operator, { id }: TestAccount, trials: readonly Trial[], failures: string[]) {

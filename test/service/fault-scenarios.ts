@@ -196,7 +196,7 @@ function sessionScenarios(): Scenario[] {
         return {
           request: end,
           async followUp({ status }) {
-            // If only some sessions ended, and this one is among them, the user logs in again and repeats it.
+            // If only some sessions ended, and this one is among them, the user logs in again and repeats the request.
             if (status !== 200 && (await end()).status === 401) {
               const { cookies: cookie } = await logIn({ startUrl, email });
               expectStatus(await client(service.urls.base_url, { cookie }).request('DELETE', '/auth/sessions'), 200);
@@ -284,7 +284,7 @@ async function arrived(
   return ticket;
 }
 
-/** Completes a ticket; when that is 503 because the lease of a failed attempt is still running, again after its end. */
+/** Completes a ticket. If that is 503, because a failed attempt still holds the lease, ends the lease and completes the ticket again. */
 async function completeInTheEnd(operator: Operator, { byKey }: TestAccount, ticket: Ticket): Promise<Outcome> {
   const answer = await complete(byKey, ticket);
   if (answer.status !== 503) return answer;
@@ -441,7 +441,7 @@ function backgroundScenarios(): Scenario[] {
         const { service } = operator;
         const ticket = await arrived(account, fileName);
         const deliver = async (): Promise<Outcome> => {
-          // An attempt that cannot give its lease back makes the event's next delivery wait two minutes for the end of it.
+          // If an attempt cannot give its lease back, the next delivery of the event would wait two minutes until the lease ends.
           const expiry = setInterval(() => operator.expireLeases(), LEASE_PATIENCE_MS);
           try {
             await service.deliverEvents();

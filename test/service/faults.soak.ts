@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => matrix.close());
 
-/** Expects that the run tries at least one fault, and that all it tries are survived. */
+/** Expects that the run tries at least one fault, and that the service survives every fault that it tries. */
 async function expectSurvived(run: () => Promise<void>): Promise<void> {
   const before = { tried: tally.tried, failures: tally.failures.length };
   await run();

@@ -157,7 +157,7 @@ async function useTickets(): Promise<void> {
 /** Makes uploads fail after their bytes were stored, so that they are removed at once or by the sweeper. */
 async function failUploads(): Promise<void> {
   const { byKey } = account;
-  // The transaction that then gives the upload up checks a condition, and works.
+  // A transaction that checks a condition has no fault, so the upload can be given up.
   const predicate = ({ input }: FaultSubject) => !JSON.stringify(input).includes('"ConditionCheck"');
   const unsettled: Fault = { match: { operation: 'TransactWriteItems', predicate }, effect: 'error-before' };
   await withFault(service, unsettled, () => byKey.upload('d', 'd'));
@@ -177,7 +177,7 @@ async function failUploads(): Promise<void> {
   service.holdEvents();
 }
 
-/** Cancels tickets while they are copied, so that the copies are removed. */
+/** Cancels tickets while their bytes are copied, so that the copies are removed. */
 async function loseRaces(): Promise<void> {
   const ways: [label: string, settle: (ticket: Ticket) => Promise<unknown>][] = [
     ['CompleteUploadFunction', (ticket) => complete(account.byKey, ticket)],

@@ -14,7 +14,7 @@ import { withFault } from '../support/with-fault.ts';
 
 const COUNT = 20_000;
 const FEW = 300;
-/** A third of the files: the newest ones, whose counters become zero, and every fifth of the others. */
+/** A third of the files: all of the newest group, and every fifth of the others. */
 const isInDeletedThird = ({ seq }: ListedFile) => seq >= 16_384 || seq % 5 === 0;
 
 interface ListedAccount extends TestAccount {
@@ -84,7 +84,7 @@ describe('a listing of 20,000 files', () => {
   }
 
   test.for([50, 100])(
-    'reads about as much for its first, middle and last page of %i as is read for the first two pages of 300 files',
+    'takes, for its first, middle and last page of %i, the rounds of a list of 300 files and at most twice its read units',
     expectSameCost,
   );
 
@@ -113,7 +113,7 @@ describe('a listing of 20,000 files', () => {
     });
 
     test.for([50, 100])(
-      'reads about as much for its first, middle and last page of %i as is read for the first two pages of 300 files',
+      'takes, for its first, middle and last page of %i, the rounds of a list of 300 files and at most twice its read units',
       expectSameCost,
     );
 
@@ -180,7 +180,7 @@ describe.for([100_000, 1_000_000])('a search among %i files', (count) => {
 });
 
 describe('while files are uploaded and deleted', () => {
-  test('every total was true at some moment during its request, and it is exact afterwards', async () => {
+  test('every total was true at some moment during its request, and the total is exact afterwards', async () => {
     const account = await accountWith(200);
     const begun = { uploads: 0, deletions: 0 };
     const done = { uploads: 0, deletions: 0 };

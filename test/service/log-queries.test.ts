@@ -184,7 +184,7 @@ describe('the saved query', () => {
   });
 
   test.each(['by-account', 'by-key-prefix', 'by-client-address', 'refusals-of-account', 'audit-trail'] as const)(
-    '%s finds no line of another client that has sent the value in its user agent',
+    '%s finds no line of a client that sent the searched value only in its user agent',
     async (name) => {
       const before = await run(name);
       const value = String(asked[name]);

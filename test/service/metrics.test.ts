@@ -100,7 +100,7 @@ test('a failure of the streaming lane has a metric of its own, since no gateway 
   );
 });
 
-test('a failed login in a browser has a metric of its own, since the gateway counts a redirect', async () => {
+test('a failed login in a browser has a metric of its own, since the gateway sees only a redirect', async () => {
   const fault: Fault = { match: { service: 'dynamodb' }, effect: 'error-before' };
   const request = rawRequest('GET /api/v1/auth/google', ['Sec-Fetch-Mode: navigate']);
   await expectCounted(

@@ -212,7 +212,7 @@ describe('reads that begin before the rate limiter has decided', () => {
     expect(answers.map(({ headers }) => headers.get('ratelimit'))).toEqual([null, null]);
   });
 
-  test('fail an admitted request with 503, and it is counted', async () => {
+  test('make an admitted request fail with 503 when they fail, and the request is counted', async () => {
     account = await service.newAccount();
     const { status, headers } = await withFault(service, { ...firstRead(), effect: 'error-before' }, () => list());
     expect(status).toBe(503);

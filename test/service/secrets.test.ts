@@ -55,7 +55,7 @@ function expectNoLeaks(): void {
   expect(errors.filter((error) => !isPlain(error))).toEqual([]);
 }
 
-/** A file name tries to forge a line of the log that begins with this, alone or after the name of a function. */
+/** The beginning of the log line that a file name tries to forge. The name of a function may precede it. */
 const FORGED = '{"forged":"by a name"';
 const FORGED_LINE = /^(\S+ )?\{"forged"/;
 const DEGRADED = /^\{"status":"degraded","db":"(ok|error)","storage":"(ok|error)"\}$/;
@@ -109,7 +109,7 @@ test('the search finds a line with a piece of a secret', () => {
   expect(leaksIn([`x ${account.key.slice(0, 12)} y`])).toEqual([]);
 });
 
-describe('no line contains a secret, and no error more than its code,', () => {
+describe('no line contains a secret, and no error more than its code:', () => {
   test('requests that succeed log no secret', async () => {
     const { body } = await account.byKey.postJson('/files', { name: 'a', mime_type: 'text/plain', size_bytes: 1 });
     const { url, headers } = body.upload as { url: string; headers: Record<string, string> };

@@ -58,7 +58,7 @@ export interface TemplateAlarm {
   readonly description: string;
   /** The logical id of the topic that it notifies. */
   readonly topic: string;
-  /** All of them must be in the state ALARM. */
+  /** The alarms of the rule, which must all be in the state ALARM; or the alarm itself. */
   readonly all: readonly AlarmProperties[];
 }
 
@@ -117,7 +117,7 @@ export function metricsOf(alarm: AlarmProperties): Metric[] {
   return queriesOf(alarm).flatMap(({ MetricStat }) => MetricStat?.Metric ?? []);
 }
 
-/** An alarm on one metric is one on a query of it. */
+/** The queries of an alarm. An alarm on one metric is treated as if it had one query, for that metric. */
 function queriesOf(alarm: AlarmProperties): readonly MetricQuery[] {
   if (alarm.Metrics) return alarm.Metrics;
   const { Namespace = '', MetricName = '', Dimensions = [], Period = 0, Statistic, ExtendedStatistic } = alarm;

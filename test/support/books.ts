@@ -196,7 +196,7 @@ interface Ticket {
   readonly accountId: string;
   readonly state: string;
   readonly bytes: number;
-  /** The keys under which its bytes may be: what the client sent, and copies of attempts to complete it. */
+  /** The keys under which the bytes of the ticket may be: what the client sent, and the copies of attempts to complete it. */
   readonly keys: readonly string[];
 }
 

@@ -142,7 +142,7 @@ async function writeBooks(
 
 const LEAF_SEQS = 64;
 const LEAVES_PER_GROUP = 128;
-/** At most so many leaves are written for groups that are skipped entirely: only an audit reads them. */
+/** The most leaves that are written for groups that are skipped entirely. Only an audit reads these leaves. */
 const SKIPPED_LEAVES_MAX = 2_000;
 
 /**

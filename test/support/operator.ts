@@ -60,8 +60,8 @@ export function operatorOf(service: TestService): Operator {
   let sweepAt: number | undefined;
 
   /**
-   * Ends every ticket. Because the end of a ticket is also in its id and its key, the sweeper is told from then on that it is late
-   * enough.
+   * Ends every ticket. The end of a ticket is also in its id and its key, so from then on each sweep gets a time after the ends of
+   * these tickets.
    */
   async function expireTickets(): Promise<number> {
     const tickets = {

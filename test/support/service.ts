@@ -123,9 +123,9 @@ export async function startTestService(
 }
 
 /**
- * How many held events are delivered at once: fewer than the function that handles them may run at once. An event that is throttled
- * comes back after a second at first, and after five minutes in the end, so hundreds of events that are delivered at once take an
- * hour.
+ * How many held events are delivered at once. It is less than the concurrency of the function that handles them. An event that is
+ * throttled comes back after a second at first, and after five minutes in the end. So hundreds of events that are delivered at once
+ * would take an hour.
  */
 const EVENTS_AT_ONCE = 10;
 

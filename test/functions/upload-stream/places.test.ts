@@ -16,7 +16,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Sends at one pace from the beginning. */
+/** A client that sends at one pace from the beginning. */
 class Client implements Occupant {
   isRefused = false;
   isCut = false;
@@ -45,7 +45,7 @@ const SLOW = UPLOAD_SLOWEST_BYTES_PER_SECOND;
 const FAST = FAST_BYTES_PER_SECOND;
 const cutOf = (clients: readonly Client[]) => clients.filter(({ isCut }) => isCut);
 
-/** @param count  uploads of each. */
+/** @param count  the number of uploads of each owner. */
 function slowClients(owners: readonly string[], count: number): Client[] {
   return owners.flatMap((owner) => Array.from({ length: count }, () => new Client(owner, SLOW)));
 }

@@ -34,7 +34,7 @@ describe('a cached value', () => {
     expect(await value()).toBe(3);
   });
 
-  test('is used for the same time again when it cannot be read anew', async () => {
+  test('is used for the same time again when it cannot be read again', async () => {
     const { state, value } = dependency();
     expect(await value()).toBe(1);
     state.now = 5_000;

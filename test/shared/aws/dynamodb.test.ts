@@ -23,14 +23,14 @@ beforeEach(() => {
 const put = (id: string, value: unknown) => dynamoDb.send(new PutCommand({ TableName, Item: { id, value } }));
 const get = async (id: string) => (await dynamoDb.send(new GetCommand({ TableName, Key: { id } }))).Item;
 
-/** The item as a failed write of it finds it. */
+/** The item that exists, as the error of a failed write contains it. */
 async function foundByWrite(id: string) {
   const error = await dynamoDb.send(new PutCommand({ TableName, Item: { id }, ...isAbsent })).catch((thrown) => thrown);
   expect(error).toBeInstanceOf(ConditionalCheckFailedException);
   return foundItem(error);
 }
 
-/** The item as a cancelled transaction finds it. */
+/** The item that exists, as the error of a cancelled transaction contains it. */
 async function foundByTransaction(id: string) {
   const items = [{ Put: { TableName, Item: { id: `${id}2` } } }, { Put: { TableName, Item: { id }, ...isAbsent } }];
   const error = await transact(items, { deadlineAt: Date.now() + 10_000 }).catch((thrown) => thrown);

@@ -44,7 +44,7 @@ const limits = { storageLimitBytes: Number.MAX_SAFE_INTEGER, fileCountLimit: 10,
 const NOTHING_KNOWN = { nextSeq: 0, lastFileAt: 0, fence: 0 };
 const allowance = { limits, known: NOTHING_KNOWN };
 
-/** Its last digit puts it into shard 10. */
+/** The last digit of this id puts the file into shard 10. */
 const FILE = '01900000-0000-7000-8000-00000000000a';
 const OTHER = '01900000-0000-7000-8000-00000000000b';
 const rowOfAccount = (id: string) => rowAt(tables.accounts, { id: { S: id } });
@@ -187,7 +187,7 @@ describe('the row of an account', () => {
 });
 
 describe('the row of a multipart upload', () => {
-  test('is ready with the record of its Idempotency-Key, and is released later', async () => {
+  test('becomes ready together with the record of its Idempotency-Key, and is released later', async () => {
     const id = await newAccount();
     const file = fileOf(id);
     const settlement = { file, now: NOW, allowance, claim };
@@ -489,7 +489,7 @@ describe('the rows that docs/architecture.md shows', () => {
       Object.entries(key).every(([name, { pattern }]) => pattern.test(row[name]?.S ?? '')),
     );
 
-  test('hold every row that the stores write, with the type of each attribute', async () => {
+  test('include every row that the stores write, with the type of each attribute', async () => {
     for (const TableName of Object.values(tables)) {
       const { Items = [] } = await engine.send(new ScanCommand({ TableName }));
       seen.push(...Items.map((row) => ({ table: TableName, row })));
@@ -503,7 +503,7 @@ describe('the rows that docs/architecture.md shows', () => {
     }
   });
 
-  test('hold no attribute that no store writes', () => {
+  test('have no attribute that no store writes', () => {
     for (const shape of ROW_SHAPES) {
       const rows = seen.filter(({ table, row }) => shapeOf(table, row).includes(shape)).map(({ row }) => row);
       const never = Object.keys(shape.attributes).filter((name) => !rows.some((row) => name in row));

@@ -23,7 +23,7 @@ test('when many take a slot at the same time, exactly the limit get one, even on
   expect(await takeStreamSlot('other', () => NOW)).toBeDefined();
 });
 
-test('a released slot can be taken again, and releasing twice frees one', async () => {
+test('a released slot can be taken again, and releasing it twice frees one slot', async () => {
   const [first] = await takeMany('b', STREAMS_PER_ACCOUNT_MAX, NOW);
   await first?.release();
   await first?.release();

@@ -274,7 +274,7 @@ test('groups whose files were all deleted are merged when the next group begins'
     [1, 3 * 8_192],
   ];
   expect(await removed()).toEqual(merged);
-  // One that arrives late changes nothing.
+  // A merge that arrives late changes nothing.
   await stores.accounts.mergeRemoved(accountId, before.slice(1, 3));
   expect(await removed()).toEqual(merged);
   for (const page of [1, 2]) expect((await list(accountId, page, 1)).names).toEqual([page === 1 ? file.name : '5']);

@@ -182,7 +182,7 @@ describe('a search over sealed leaves', () => {
     expect(await search(accountId, 'late', {}, { ...stores, listing: late })).toEqual({ names: ['late'], total: 1 });
   });
 
-  test('reads by two calls the files of a page that are far from each other, and one by one those whose ids it does not find', async () => {
+  test('needs two calls for files that are far from each other, and one more for a file whose id is missing', async () => {
     const { accountId, files } = await accountWith(640, (seq) => (seq % 64 === 5 ? `far ${seq}` : 'near'));
     const far = files.filter(({ name }) => name.startsWith('far')).reverse();
     const names = far.map(({ name }) => name);

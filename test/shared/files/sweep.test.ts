@@ -89,7 +89,7 @@ describe('a sweep', () => {
     await sweepLater(service);
   });
 
-  test('ends a ticket that became a file by one write unit', async () => {
+  test('needs one write unit to end a ticket that became a file', async () => {
     const accountId = await newAccount(service);
     const later = Date.now() + HOUR_MS;
     // This sweep walks the bucket, so that the next one does not.
@@ -211,7 +211,7 @@ describe('a sweep that meets a renewal', () => {
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
 
-  test('gives the next request with the key another ticket when it has released the first one', async () => {
+  test('lets the next request with the same key get a new ticket after it has released the first one', async () => {
     const accountId = await newAccount(service);
     const now = Date.now();
     const { id } = await ask(accountId, now - HOUR_MS);

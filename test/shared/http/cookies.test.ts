@@ -67,7 +67,7 @@ test.each([
   ['a cookie that is sent only in another letter case has no value', 'Session=x; SESSION=y', undefined],
   ['a cookie that is sent twice, because another site planted one, has no value', 'session=x; session=y', undefined],
   ['a cookie that is sent twice with one value has no value', 'session=x; session=x', undefined],
-  ['a cookie whose name begins the name of another one has its value', 'session=x; session2=y', 'x'],
+  ['a cookie has its own value when the name of another cookie begins with its name', 'session=x; session2=y', 'x'],
 ])('%s', (_, header, value) => {
   expect(soleCookie(parseCookies([header]), 'session')).toBe(value);
 });

@@ -142,7 +142,7 @@ describe.each([
 });
 
 describe('when many requests arrive at once', () => {
-  test.each(IS_THOROUGH ? [20, 60, 120, 240] : [20, 60])('a limit of %i admits exactly as many', async (limit) => {
+  test.each(IS_THOROUGH ? [20, 60, 120, 240] : [20, 60])('a limit of %i admits exactly that many', async (limit) => {
     expect(await burst(subject(ratePolicy(limit)), limit + 20, START)).toBe(limit);
   });
 

@@ -65,11 +65,7 @@ describe('a session ends', () => {
     ['7 days after login without a request', [], 7 * DAY_MS],
     ['7 days after its last refresh', [3 * DAY_MS, 9 * DAY_MS], 16 * DAY_MS],
     ['30 days after login, however busy', [5, 10, 15, 20, 25, 29.9].map((days) => days * DAY_MS), 30 * DAY_MS],
-    [
-      '7 days after its last refresh, which a request within an hour of it does not repeat',
-      [HOUR_MS - 1_000],
-      7 * DAY_MS,
-    ],
+    ['7 days after login, because a request in the first hour does not refresh it', [HOUR_MS - 1_000], 7 * DAY_MS],
     ['an hour later when a request comes an hour after login', [HOUR_MS], 7 * DAY_MS + HOUR_MS],
   ])('%s', async (_, requests, end) => {
     const token = await start();
@@ -119,7 +115,7 @@ test('a request costs one read, and one write an hour', async () => {
   expect(costs).toEqual(['GetItem', 'GetItem', 'GetItem UpdateItem', 'GetItem', 'GetItem UpdateItem']);
 });
 
-test('a request costs no write in the last days of a session, which no request can prolong', async () => {
+test('a request costs no write in the last days of a session, when no request can prolong it', async () => {
   const token = await start();
   for (const days of [6, 12, 18, 24]) await find(token, LOGIN + days * DAY_MS);
   proxy.calls.length = 0;
@@ -143,7 +139,7 @@ describe('ending every session of an account', () => {
     expect(await sessions.removeAll(accountId)).toBe(0);
   });
 
-  test('can be repeated with the session that asked, when it fails on the way', async () => {
+  test('can be repeated by the session that asked for it, if it failed on the way', async () => {
     const accountId = await newAccount();
     const [own, other] = [await start(accountId), await start(accountId)];
     proxy.setFault((operation) => (operation === 'DeleteItem' ? dynamoDbError('ThrottlingException') : undefined));
@@ -154,7 +150,7 @@ describe('ending every session of an account', () => {
     expect(await sessions.removeAll(accountId, { last: sha256(own) })).toBe(2);
   });
 
-  test('ends, when it is repeated, also the sessions of logins at the same time, which the first call may miss', async () => {
+  test('ends, when it is repeated, also the sessions of simultaneous logins that the first call missed', async () => {
     const accountId = await newAccount();
     const [, ...tokens] = await Promise.all([
       sessions.removeAll(accountId),

@@ -75,10 +75,10 @@ describe('a percent-encoded name', () => {
   test.each([
     ['is decoded when the form is aiohttp’s', UUID, `${TYPE}\r\n${NAME}`, 'a b.txt'],
     ['is decoded when the form is needle’s', NEEDLE, `${NAME}\r\n${TYPE}`, 'a b.txt'],
-    ['has all decoded that aiohttp encodes', UUID, `${TYPE}\r\n${named('%28%21%29%25%C3%A9')}`, '(!)%é'],
+    ['is decoded in all characters that aiohttp encodes', UUID, `${TYPE}\r\n${named('%28%21%29%25%C3%A9')}`, '(!)%é'],
     ['is decoded after a header of another kind', UUID, `Content-Length: 7\r\n${TYPE}\r\n${NAME}`, 'a b.txt'],
-    ['has an asterisk decoded as aiohttp encodes it', UUID, `${TYPE}\r\n${named('%2A')}`, '*'],
-    ['has all decoded that needle encodes', NEEDLE, named('(!)%25%22%C3%A9'), '(!)%"é'],
+    ['is decoded in its asterisk, which aiohttp encodes', UUID, `${TYPE}\r\n${named('%2A')}`, '*'],
+    ['is decoded in all characters that needle encodes', NEEDLE, named('(!)%25%22%C3%A9'), '(!)%"é'],
     ['stays when Content-Type comes second', UUID, `${NAME}\r\n${TYPE}`, 'a%20b.txt'],
     ['stays when there is no Content-Type', UUID, NAME, 'a%20b.txt'],
     [
@@ -87,15 +87,20 @@ describe('a percent-encoded name', () => {
       `${TYPE}\r\n${NAME}`,
       'a%20b.txt',
     ],
-    ['stays in another boundary than needle’s', `${NEEDLE}S`, NAME, 'a%20b.txt'],
+    ['stays with a boundary that is not needle’s', `${NEEDLE}S`, NAME, 'a%20b.txt'],
     ['stays beside a space, which aiohttp would encode', UUID, `${TYPE}\r\n${named('a%20b c.txt')}`, 'a%20b c.txt'],
     ['stays beside a letter that aiohttp would encode', UUID, `${TYPE}\r\n${named('é%20b.txt')}`, 'é%20b.txt'],
     ['stays beside a bracket, which aiohttp would encode', UUID, `${TYPE}\r\n${named('a%20(1).txt')}`, 'a%20(1).txt'],
     ['stays beside a space, which needle would encode', NEEDLE, named('a%20b c.txt'), 'a%20b c.txt'],
     ['stays where it encodes what aiohttp does not', UUID, `${TYPE}\r\n${named('%61%20b.txt')}`, '%61%20b.txt'],
-    ['stays in lower case, which aiohttp does not write', UUID, `${TYPE}\r\n${named('%c3%a9.txt')}`, '%c3%a9.txt'],
-    ['stays where it is not UTF-8', UUID, `${TYPE}\r\n${named('%E9.txt')}`, '%E9.txt'],
-    ['stays where it is not an escape', UUID, `${TYPE}\r\n${named('100%.txt')}`, '100%.txt'],
+    [
+      'stays with lower-case escapes, which aiohttp does not write',
+      UUID,
+      `${TYPE}\r\n${named('%c3%a9.txt')}`,
+      '%c3%a9.txt',
+    ],
+    ['stays when its bytes are not UTF-8', UUID, `${TYPE}\r\n${named('%E9.txt')}`, '%E9.txt'],
+    ['stays when its percent sign begins no escape', UUID, `${TYPE}\r\n${named('100%.txt')}`, '100%.txt'],
   ])('%s', async (_, boundary, headers, filename) => {
     const body = `--${boundary}\r\n${headers}\r\n\r\ncontent\r\n--${boundary}--\r\n`;
     const reading = await readForm(chunksOf(Buffer.from(body)), `multipart/form-data; boundary=${boundary}`);
@@ -133,7 +138,7 @@ describe('a file part whose content is encoded', () => {
     expect(await read([headers, 'x'.repeat(2_000_000)])).toEqual(REFUSED);
   });
 
-  test('does not matter in a field', async () => {
+  test('an encoding does not matter in a field', async () => {
     const field: Part = [`${FIELD[0]}\r\nContent-Transfer-Encoding: quoted-printable`, '=41'];
     const typed: Part = [`${FIELD[0]}\r\nContent-Type: a/b\r\nContent-Transfer-Encoding: base64`, 'QQ=='];
     expect(await read(field, typed, FILE, typed)).toMatchObject({ filename: 'a.txt', stored: 1, discarded: 0 });
@@ -225,8 +230,8 @@ describe('a form', () => {
   test.each([
     ['a line without a colon', 'Content-Disposition'],
     ['a first line that begins with white space', ` ${FILE[0]}`],
-    ['a name with a space', 'Content Disposition: form-data; filename="a"'],
-    ['no name', ': form-data; filename="a"'],
+    ['a header name with a space', 'Content Disposition: form-data; filename="a"'],
+    ['a header without a name', ': form-data; filename="a"'],
     ['a file name broken over two lines', disposition('; filename="a\r\nb.txt"')],
     ['no empty line after them', `${FILE[0]}\r\n--B\r\n${FILE[0]}`],
   ])('is refused when the headers of a part have %s', async (_, headers) => {

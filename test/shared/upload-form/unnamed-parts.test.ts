@@ -63,7 +63,7 @@ describe.each([
 });
 
 describe('a typed part without a file name that is as large as all fields may be', () => {
-  /** The length of its content with which everything in the form besides the file is exactly as long as it may be. */
+  /** The length of its content that makes everything in the form besides the file exactly as long as it may be. */
   const room = (...parts: readonly Part[]) =>
     MULTIPART_FRAMING_MAX_BYTES - formOf(...parts).length + (parts.includes(FILE) ? FILE[1].length : 0);
   const read = (...parts: Part[]) => readForm(chunksOf(formOf(...parts), 65_536));
@@ -99,7 +99,7 @@ describe('a typed part without a file name that is as large as all fields may be
     expect(await read(half, [field[0], `${field[1]}x`])).toMatchObject({ error: 'invalid_request' });
   });
 
-  test('is a second file beside a named one or another one, when it is larger', async () => {
+  test('is a second file when it is larger, beside a named file or another typed part without a name', async () => {
     const large = sized(MULTIPART_FRAMING_MAX_BYTES);
     for (const parts of [
       [large, FILE],
@@ -156,7 +156,7 @@ describe('a part that is held in memory', () => {
     expect(pulled).toBe(large.length);
   });
 
-  test('is dropped when its file cannot be stored, and the form is rejected with that error', async () => {
+  test('is dropped when onFile fails, and the form is rejected with the error of onFile', async () => {
     const onFile = () => Promise.reject(new Error('not stored'));
     const discard = () => Promise.reject(new Error('discarded'));
     const reading = readUploadForm(chunksOf(small), CONTENT_TYPE, { onFile, discard });
