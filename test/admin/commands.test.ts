@@ -154,7 +154,7 @@ describe('show', () => {
 });
 
 describe('requests', () => {
-  test('finds a refused request by account, prefix of the key, request id, file id and address, and with --until only if it came before', async () => {
+  test('finds a refused request by account, prefix of the key, request id, file id or address, and none later than --until', async () => {
     const account = await service.newAccount();
     const { body: ticket } = await askForTicket(account.byKey, 'big.bin', 100);
     const { headers } = await account.byKey.request('POST', `/files/${ticket.id}/complete`);
@@ -324,7 +324,7 @@ describe('take-down', () => {
     expect(stdout).toContain(`On AWS its bytes are kept for ${DELETED_BYTES_KEPT_DAYS} days, as versions of ${key}.\n`);
   });
 
-  test('does not delete the file without --yes and a terminal', async () => {
+  test('does not delete the file when there is neither --yes nor a terminal', async () => {
     const { body: file } = await (await service.newAccount()).byKey.upload('a.txt', 'hello');
     const { code, stderr } = await admin('take-down', String(file.url));
     expect([code, stderr]).toEqual([2, expect.stringMatching(/add --yes\.\n$/)]);
@@ -376,7 +376,7 @@ describe('delete-account', () => {
     expect((await again.byKey.upload('a', 'a')).status).toBe(201);
   });
 
-  test('does not delete the account without --yes and a terminal', async () => {
+  test('does not delete the account when there is neither --yes nor a terminal', async () => {
     const account = await service.newAccount();
     const { code, stderr } = await admin('delete-account', account.email);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/add --yes\.\n$/)]);
@@ -451,7 +451,7 @@ describe('reconcile', () => {
     expect([code, stdout]).toEqual([0, '1 account compared, 0 with differences.\n']);
   });
 
-  test('corrects nothing without --yes and a terminal', async () => {
+  test('corrects nothing when there is neither --yes nor a terminal', async () => {
     const account = await service.newAccount();
     await writeWrongUsage(account);
     expect((await adminProcess(service, 'reconcile', account.email)).code).toBe(2);

@@ -287,7 +287,7 @@ describe('upload without a terminal', () => {
   });
 });
 
-/** Puts programs, as shell scripts, before all others. @returns the variables for that. */
+/** Writes shell scripts that replace programs. @returns a PATH that finds the scripts first. */
 async function fakePrograms(scripts: Record<string, string>): Promise<Variables> {
   const bin = await mkdtemp(join(folder, 'bin-'));
   for (const [name, script] of Object.entries(scripts)) {

@@ -16,7 +16,7 @@ const run = promisify(execFile);
 /** The maximum size of the client in a bundle for browsers, compressed with gzip. */
 const BUNDLE_BYTES_MAX = 8_000;
 
-/** How much more memory a process may use at most after it has sent a stream of 100 MiB than before. */
+/** How much the memory of a process may grow while it sends a stream of 100 MiB. */
 const STREAM_MEMORY_MAX = 64 * MIB;
 
 let service: TestService;

@@ -6,7 +6,7 @@ import { borrowTestService, startTestService, type TestAccount, type TestService
 import { IS_THOROUGH } from '../support/thorough.ts';
 
 const COMPLETIONS = IS_THOROUGH ? 240 : 30;
-/** How often the URL of each of five tickets is used again. */
+/** How many further PUTs are sent to the URL of each of five tickets. */
 const PUTS = IS_THOROUGH ? 24 : 8;
 /** A file of this size is copied in two parts at least. */
 const LARGE_MIB = IS_THOROUGH ? 100 : 48;

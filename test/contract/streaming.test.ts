@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 interface SlowUpload {
-  /** The status of its answer; undefined until then, 0 when the connection was cut. */
+  /** The status of the answer: undefined before it comes, 0 when the connection was cut. */
   readonly status: () => number | undefined;
   /** Sends the end of the form. @returns the status of the answer. */
   finish(): Promise<number>;
@@ -109,7 +109,7 @@ const refusals = () => service.logs.filter((line) => /^UploadStream\S* .*"status
 const upload = ({ byKey }: Pick<TestAccount, 'byKey'>): Promise<Answer> => byKey.upload('large.bin', LARGE);
 
 describe('contract: streaming when places are short', () => {
-  // The first test, because the server has not started yet: all places are taken before the first request is refused.
+  // This test comes first: the server has not started yet, so all places are taken before it refuses the first request.
   test('fast clients with invalid keys do not prevent an account from uploading', async () => {
     const account = await service.newAccount();
     const before = refusals();

@@ -45,7 +45,7 @@ const KEPT_AS: Readonly<Record<string, string>> = {
 
 const OCTETS = 'application/octet-stream';
 
-/** The expected type of the file (the last part with a file name): as declared, or by its extension if it is not. */
+/** The expected type of the file (the last part with a file name): as declared, otherwise by its extension. */
 function typeOf({ body }: CapturedUpload, name: string): string {
   const heads = body.toString('latin1').match(/(?:[\w-]+:[^\r]*\r\n)+(?=\r\n)/g) ?? [];
   const head = heads.findLast((text) => /filename|octet-stream/i.test(text)) ?? '';

@@ -32,7 +32,7 @@ export async function meterUse(service: TestService): Promise<Record<MeteredRequ
   const ofLimiter = await use(() => refused(limited.byKey, 429), 'request', 'metrics', 'metrics');
   const inline = await use(() => done(uploader.byKey.upload('a.bin', SMALL_FILE)), 'request', 'metrics');
   const sweep = await use(() => service.invoke('SweepFunction', {}), 'swept', 'metrics');
-  // This sweeps before any deletion is measured, because after one a sweep would also remove notes.
+  // This sweeps before any deletion is measured, because after a deletion a sweep would also remove notes.
   const seal = await useOfSeal(service, sealed, [inline, sweep]);
   return {
     inline,

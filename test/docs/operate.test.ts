@@ -146,7 +146,7 @@ test("the guide's policy that stops direct uploads denies the PUT of older URLs,
   }
 });
 
-/** The examples of settings, in as few stages as possible: those that set different things together, since a synthesis takes long. */
+/** The examples of settings in few stages, since a synthesis takes long. Examples that set different things share a stage. */
 function settingsTogether(): Partial<StageSettings>[] {
   const stages: Partial<StageSettings>[] = [];
   for (const example of settings) {
@@ -174,7 +174,7 @@ describe('the guide, followed as far as possible without AWS:', () => {
   });
   afterAll(() => Promise.all([rm(directory, { recursive: true }), ...chosen.map(({ remove }) => remove())]));
 
-  test('npm run synth writes the stacks of the guide for the stage prod, in its order', () => {
+  test('npm run synth writes the stacks of the stage prod that the guide lists, in the order of the guide', () => {
     expect(shellLines(page)).toContain('npm run synth');
     expect(JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8'))).toHaveProperty('output', 'cdk.out');
     const [, table = ''] = /\| Stack \| What is in it \|\n.*\n((?:\|.*\n)+)/.exec(page) ?? [];

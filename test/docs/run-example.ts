@@ -78,7 +78,7 @@ async function runPython(code: string, { project, variables }: Place): Promise<s
   return printed;
 }
 
-/** Runs an example in each language. They resolve with what it prints, and reject with that when it fails. */
+/** Runs an example, by language. @returns what the example prints. @throws Error with what it has printed, when it fails. */
 export const RUNNERS: Readonly<Record<string, (code: string, place: Place) => Promise<string>>> = {
   sh: (code, place) => run(place, 'sh', ['-ec', code]),
   ts: (code, place) => run(place, process.execPath, ['--input-type=module-typescript', '--eval', code]),

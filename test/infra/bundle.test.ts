@@ -55,7 +55,7 @@ test('an operation with endpoint discovery, which bundles do not contain, fails 
   expect(() => getEndpointDiscoveryPlugin()).toThrow('this bundle has no endpoint discovery');
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: they are modules of JavaScript.
+// biome-ignore lint/suspicious/noExplicitAny: the modules are JavaScript, without types.
 test.each<[file: string, use: (module: any) => unknown]>([
   ['checksum/ChecksumStream.browser.js', ({ ChecksumStream }) => new ChecksumStream()],
   ['checksum/sha256/Sha256Js.js', ({ Sha256Js }) => new Sha256Js()],

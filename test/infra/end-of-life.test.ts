@@ -3,14 +3,14 @@ import { resourcesOf, templatesOf } from '../support/synthesize-stage.ts';
 
 /**
  * The days on which AWS or the Node project stop supporting the versions that we use. Each test fails half a year before its day, so
- * that there is time to change. For a version without an announced end, the day is when a person has to look it up again.
+ * that there is time to change. If no end of a version is announced, its day is our choice: when the test fails, look it up again.
  */
 const ENDS = {
   // The end of Node 24 (nodejs.org/en/about/previous-releases), and its deprecation by Lambda on the same day (Lambda Developer Guide,
   // "Lambda runtimes", also at endoflife.date/aws-lambda). Looked up on 2026-11-22.
   'nodejs24.x': '2028-04-30',
-  // CloudFront Developer Guide, "Supported protocols and ciphers between viewers and CloudFront": it is listed, beside the newer
-  // TLSv1.2_2025 and TLSv1.3_2025, and no end is announced. Looked up on 2026-11-22.
+  // CloudFront Developer Guide, "Supported protocols and ciphers between viewers and CloudFront": this policy is listed, beside the
+  // newer TLSv1.2_2025 and TLSv1.3_2025, and no end is announced. Looked up on 2026-11-22.
   'TLSv1.2_2021': '2028-06-30',
 };
 const HALF_A_YEAR_MS = 183 * 24 * 3_600_000;

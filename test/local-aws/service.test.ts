@@ -24,7 +24,7 @@ async function withService<T>(
 
 const health = (service: TestService) => client(service.urls.root_url).request('GET', '/health');
 
-/** The properties of the one resource of that type whose logical id starts so, to be changed. */
+/** The properties of the one resource of `type` whose logical id begins with `start`. The caller changes them. */
 function propertiesOf<T>(templates: Templates, type: string, start: string): T {
   const found = Object.values(templates)
     .flatMap(({ Resources }) => Object.entries(Resources))

@@ -34,7 +34,7 @@ async function directory(): Promise<string> {
 }
 
 function launch(environment: Record<string, string>): ChildProcess {
-  // The set-up of the test run has built the bundles, by the same function and without this variable.
+  // The bundles exist already: the set-up of the test run has built them, by the same function as a start.
   const env = { ...inherited(), CDK_BUNDLES: join(inject('assembly'), 'bundles'), ...environment };
   const child = spawn(process.execPath, [START], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
@@ -163,7 +163,7 @@ test('npm run try says what to do when no service runs', async () => {
   await expect(tried).rejects.toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('"npm start"') });
 });
 
-test('npm run try prints nothing for the shell that another program on the port has made up', async () => {
+test('npm run try prints no line for the shell with a key that another program on the port has made up', async () => {
   const other = createServer((request, response) => {
     if (request.method === 'GET' && request.url === '/form') return response.end('<form method="post" action="/form">');
     if (request.url === '/api/v1/api-keys') return response.end(JSON.stringify({ key: 'x; touch /tmp/made-up' }));

@@ -35,7 +35,7 @@ describe('npm start synthesizes', () => {
     expect(Object.keys(templates)).not.toEqual([]);
     expect(Object.keys(templates).filter((name) => !name.startsWith('FileHosting-local-'))).toEqual([]);
     expect(Object.keys(templates)).not.toContain('FileHosting-local-Firewall');
-    // A template with a firewall does not start, instead of running without it.
+    // If a template had a firewall, the start would fail: the local AWS would not leave the firewall out.
     expect(() => checkResourceType('AWS::WAFv2::WebACL', 'WebAcl')).toThrow('nothing for AWS::WAFv2::WebACL');
   });
 

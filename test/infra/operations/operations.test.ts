@@ -96,7 +96,7 @@ test('the alarms on our own metrics use metrics that the functions write, with t
   const own = (await alarms()).flatMap(metricsOf).filter(({ Namespace }) => Namespace === METRIC_NAMESPACE);
   const written = own.filter(({ MetricName = '' }) => Object.hasOwn(METRICS, MetricName));
   for (const { Dimensions } of written) expect(Dimensions).toContainEqual({ Name: 'Stage', Value: 'local' });
-  // The only other one is made from the access log of the gateway.
+  // The only other metric is made from the access log of the gateway.
   expect(own.filter((metric) => !written.includes(metric)).map(({ MetricName }) => MetricName)).toEqual([
     'GatewayThrottles-local',
   ]);
@@ -112,7 +112,7 @@ test('the alarm on saturation starts at half of the places of all environments',
   const { MaxEnvironments } = endpoint.Properties.ScalingConfig as { MaxEnvironments: number };
   const alarm = (await alarms()).find(({ AlarmName }) => AlarmName.endsWith('StreamingSaturation'));
   expect(alarm).toMatchObject({ Threshold: (each * MaxEnvironments) / 2, Statistic: 'Sum', Period: 60 });
-  // The server's own number of places is Lambda's.
+  // The server has as many places as Lambda gives each environment.
   expect(EnvironmentVariables.STREAMING_PLACES).toBe(String(each));
 });
 
@@ -155,7 +155,7 @@ test('only CloudWatch of this account may publish to the topics, over TLS, and t
   expect(await synthesized('Alarms', 'AWS::SNS::Subscription')).toEqual([]);
 });
 
-test('the dashboard has these widgets', async () => {
+test('the dashboard has exactly the listed widgets', async () => {
   const { Properties } = await onlySynthesized('Operations', 'AWS::CloudWatch::Dashboard');
   const titles = [...JSON.stringify(Properties.DashboardBody).matchAll(/\\"title\\":\\"(.*?)\\"/g)].map(
     ([, title]) => title,

@@ -538,7 +538,7 @@ describe('a stage is read from its file, and not from the environment:', () => {
       'the environment has ALLOWED_EMAILS, which is not a limit of this service',
     ],
     [
-      'that list in lower case',
+      'a list of people under a name in lower case',
       { STAGE: 'local', allowed_emails: 'a@example.org' },
       'the environment has allowed_emails, which is not',
     ],
@@ -619,7 +619,7 @@ describe('a second copy', () => {
     expect([name, JSON.stringify(rule?.Destination).match(/filehosting-prod-copy-/g)]).toEqual([name, name]);
   });
 
-  test('has a backup of every day of the tables whose rows cannot be made again, in two locked vaults', () => {
+  test('has daily backups, in two locked vaults, of the tables whose rows cannot be made again', () => {
     const vaults = [templates.Backup, templates.SecondCopy].flatMap((template) =>
       resourcesOf(template, 'AWS::Backup::BackupVault'),
     );

@@ -45,6 +45,6 @@ const fits =
   ([, , ms]: [string, string, number]) =>
     ms < workMs;
 
-test('all attempts to upload a part fit into two thirds of a lease, the least that is left of it', () => {
+test('all attempts to upload a part fit into two thirds of a lease, the least time that a lease has left', () => {
   expect(longest('part')).toBeLessThan((STREAMING_LEASE_MS * 2) / 3);
 });

@@ -78,7 +78,7 @@ describe('a CDN to which the policy of a bucket gives access', () => {
     expect((await failureOf(head)).status).toBe(403);
   });
 
-  test('has access only with its own distribution', async () => {
+  test('has no access for a distribution that the policy does not name', async () => {
     expect(await failureOf(get(otherCdn, 'uploads/token'))).toEqual(DENIED);
   });
 });

@@ -38,7 +38,7 @@ describe('a bucket', () => {
       { EventBridgeConfiguration: { EventBridgeEnabled: true } },
       true,
     ],
-    ['sends events to EventBridge when it does not say that they are disabled', { EventBridgeConfiguration: {} }, true],
+    ['sends events to EventBridge with an empty EventBridgeConfiguration', { EventBridgeConfiguration: {} }, true],
     [
       'sends no events to EventBridge when they are disabled',
       { EventBridgeConfiguration: { EventBridgeEnabled: false } },
@@ -133,7 +133,7 @@ describe('the files of an asset', () => {
     );
   });
 
-  test('replace the former objects, only under that prefix', async () => {
+  test('replace the former objects under their prefix, and no others', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'buckets-'));
     const before = await front(
       ['s3:*'],

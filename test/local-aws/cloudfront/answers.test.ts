@@ -90,7 +90,7 @@ describe('CustomErrorResponses', () => {
     ['a method that is not allowed', 403, '/', { method: 'TRACE' }],
     ['an origin that hangs up', 502, '/', {}],
     ['a function that fails', 503, '/fail', {}],
-  ])('a page replaces CloudFront’s own error of %s', async (_name, status, path, request) => {
+  ])('a page replaces CloudFront’s own error for %s', async (_name, status, path, request) => {
     const { association, resources } = withFunction(
       'viewer-request',
       'function handler(event) { if (event.request.uri === "/fail") throw 1; return event.request; }',
@@ -108,7 +108,7 @@ describe('CustomErrorResponses', () => {
     expect(await ask(rig, path, request)).toMatchObject({ status: 418, text: 'page' });
   });
 
-  test('a page that cannot be fetched is answered with its own error', async () => {
+  test('when the page cannot be fetched, the viewer gets the error of that request', async () => {
     const rig = await startRig(listener, { config: errors('/errors/gone.json') });
     expect(await ask(rig, '/x')).toMatchObject({ status: 403, text: '<Error>AccessDenied</Error>' });
   });
@@ -155,7 +155,7 @@ describe('errors that CloudFront makes are pages of its own', () => {
     ['a head of more than 32 KiB', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`],
     ['a target without a path', 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
     ['a chunk without a valid length', 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'],
-  ])('%s gets such a page with status 400, even where the distribution has a page for it', async (_name, bytes) => {
+  ])('%s gets CloudFront’s page with status 400, even if the distribution has a page for 400', async (_name, bytes) => {
     const CustomErrorResponses = [{ ErrorCode: 400, ResponseCode: 400, ResponsePagePath: '/page' }];
     const { port } = await startRig((_request, response) => response.end('page'), { config: { CustomErrorResponses } });
     const socket = connect(port, '127.0.0.1');

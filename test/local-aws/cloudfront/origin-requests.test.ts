@@ -55,7 +55,7 @@ describe('the headers that CloudFront itself sets:', () => {
     expect(headers['x-origin-secret']).toBe('real');
   });
 
-  test('headers only CloudFront may set are dropped when a viewer sends them', async () => {
+  test('headers that only CloudFront may set are dropped when a viewer sends them', async () => {
     const forged = {
       'CloudFront-Viewer-Address': '10.0.0.1:1',
       'X-Amz-Cf-Id': 'forged',

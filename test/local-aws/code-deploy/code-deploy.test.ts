@@ -159,11 +159,15 @@ describe('an alias', () => {
       'there is no deployment group app/none',
     ],
     [
-      'whose group has no such alarm',
+      'whose group names an alarm that does not exist',
       changed('Group', { AlarmConfiguration: { Alarms: [{ Name: 'none' }] } }),
       'no alarm none',
     ],
-    ['whose group has no such role', changed('Group', { ServiceRoleArn: 'arn:none' }), 'there is no role arn:none'],
+    [
+      'whose group names a role that does not exist',
+      changed('Group', { ServiceRoleArn: 'arn:none' }),
+      'there is no role arn:none',
+    ],
     ['whose group has an unknown property', changed('Group', { TriggerConfigurations: [] }), 'TriggerConfigurations'],
   ])('%s is an error', async (_what, changes, message) => {
     await expect(start(changes)).rejects.toThrow(message);

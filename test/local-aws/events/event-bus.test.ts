@@ -140,7 +140,7 @@ describe('a new object', () => {
     expect(await received()).toEqual([]);
   });
 
-  test('can be delivered twice and in another order, as EventBridge may', async () => {
+  test('the events of two new objects can come twice and in another order, as from EventBridge', async () => {
     const { bus, received } = await busWith();
     const held: (() => void)[] = [];
     bus.deliverBy((deliver) => held.push(deliver, deliver));

@@ -111,7 +111,7 @@ describe('the event that the gateway sends to a function', () => {
     expect(Object.entries(event.multiValueQueryStringParameters)).toEqual(Object.entries(expected));
   });
 
-  test('appends to X-Forwarded-For, and overwrites the other headers of the gateway', async () => {
+  test('has the caller at the end of X-Forwarded-For, and no forged X-Forwarded-Proto or X-Amzn-Trace-Id', async () => {
     const { send } = await echo();
     const forged = { 'x-forwarded-for': '6.6.6.6', 'x-forwarded-proto': 'http', 'x-amzn-trace-id': 'forged' };
     const { headers } = JSON.parse((await send('GET /files/1', forged)).body);
@@ -389,7 +389,7 @@ describe('the body of a request', () => {
   ])('a body of %i bytes is answered %i', async (bytes, status, expected) => {
     const responses = { Large: gatewayResponse('REQUEST_TOO_LARGE', { StatusCode: '418' }) };
     const { send } = await gatewayWith({ ...restApi({ 'POST /': 'F' }, ['*/*']), ...responses }, { F: LENGTH });
-    // No template changes the 413: AWS does not support it.
+    // The status stays 413, because AWS lets no template change it.
     expect(await send('POST /', {}, Buffer.alloc(bytes))).toMatchObject({ status, body: expected });
   });
 

@@ -45,7 +45,7 @@ test('a port of the app that is in use is an error', async () => {
   await expect(choosePorts(app, await dataDir())).rejects.toThrow(`Port ${app} is in use: set PORT to a free one.`);
 });
 
-test('a former port of the identity provider that is in use is an error, because it is part of every account', async () => {
+test('the former port of the identity provider must be free, because every account depends on that port', async () => {
   const directory = await dataDir();
   const app = await freePort();
   const { identityProvider } = await choosePorts(app, directory);

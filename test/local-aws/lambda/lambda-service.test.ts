@@ -116,7 +116,7 @@ describe('an environment', () => {
     expect(resultOf(await send({}))).toBe(2);
   });
 
-  test('ends when it was idle for minutes, and for seconds when it is not the last of its function', async () => {
+  test('ends when it was idle for minutes, or for seconds if its function has another environment', async () => {
     const code = `let events = 0; exports.handler = async () => {
       await new Promise((resolve) => setTimeout(resolve, 100));
       return ++events;
@@ -251,7 +251,7 @@ describe('a function that fails', () => {
     expect(resultOf(await send({}))).toBe('fine');
   });
 
-  test('an event whose environment was killed has that as its result', async () => {
+  test('the result of an event whose environment was killed is an error that says so', async () => {
     const { send, service, arn } = await lambdaWith(FAILS);
     await send({});
     const hanging = send({ how: 'hang' });
@@ -348,7 +348,7 @@ const ALLOWED = {
   SourceArn: 'arn:aws:execute-api:eu-west-1:111122223333:api/*/*/*',
 };
 
-test('functions that only CloudFormation calls are not among the functions', async () => {
+test('readFunctions leaves out functions that only CloudFormation calls', async () => {
   const deployment = await deploy(
     {
       F: lambdaFunction('code'),

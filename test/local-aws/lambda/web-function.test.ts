@@ -127,7 +127,7 @@ describe('the application', () => {
       hasAnswer = true;
     });
     sent.write('first');
-    // Another request goes there and back meanwhile.
+    // Meanwhile another request is sent and answered.
     await answerOf(send().end());
     expect(hasAnswer).toBe(false);
     expect((await answerOf(sent.end('last'))).status).toBe(413);
@@ -222,14 +222,14 @@ describe('a caller in the process of the endpoint', () => {
     return { ask };
   };
 
-  test('gets the same answers as one at the port', async () => {
+  test('gets the same answers as a caller at the port', async () => {
     const { ask } = await begin();
     const { status, rawHeaders, body, isRefusal } = await ask('/answer');
     expect({ status, body: await text(body), isRefusal }).toEqual({ status: 201, body: 'done', isRefusal: false });
     expect(rawHeaders).toEqual(expect.arrayContaining(['x-a', 'b']));
   });
 
-  test('learns that nothing has moved for as long as it waits, and its place is free again', async () => {
+  test('gets an error after the longest silence that it allows, and then its place is free again', async () => {
     const { ask } = await begin();
     await expect(ask('/wait', { silenceMs: 100 })).rejects.toThrow(Silence);
     await expect.poll(async () => (await ask('/answer')).status).toBe(201);

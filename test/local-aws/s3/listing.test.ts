@@ -33,7 +33,7 @@ test('a list has all keys in the order of their bytes, with size and ETag', asyn
 test.each<[string, Partial<ListObjectsV2CommandInput>, string[]]>([
   ['a prefix has the keys that begin with it', { Prefix: 'a/' }, ['a/1', 'a/2/x', 'a/2/y', 'a/3']],
   [
-    'a prefix and a start has the keys that begin with the one and come after the other',
+    'a prefix and a start has the keys that begin with the prefix and come after the start',
     { Prefix: 'a', StartAfter: 'a/2/x' },
     ['a/2/y', 'a/3', 'a0'],
   ],

@@ -177,8 +177,8 @@ describe('a condition of a read', () => {
   const FUTURE = new Date(Date.now() + 3_600_000);
   test.each<[string, number, Partial<GetObjectCommandInput>]>([
     ['If-Match with the ETag of the object', 200, { IfMatch: HELLO_ETAG }],
-    ['If-Match with that ETag without its quotes', 200, { IfMatch: HELLO_ETAG.slice(1, -1) }],
-    ['If-Match with that ETag after another one', 200, { IfMatch: `"other", ${HELLO_ETAG}` }],
+    ['If-Match with the ETag of the object without quotes', 200, { IfMatch: HELLO_ETAG.slice(1, -1) }],
+    ['If-Match with the ETag of the object after another one', 200, { IfMatch: `"other", ${HELLO_ETAG}` }],
     ['If-Match with another ETag', 412, { IfMatch: '"other"' }],
     ['If-None-Match with the ETag of the object', 304, { IfNoneMatch: HELLO_ETAG }],
     ['If-None-Match with *', 304, { IfNoneMatch: '*' }],
