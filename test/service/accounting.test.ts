@@ -98,7 +98,7 @@ describe.for([
   ['without conflicts', <Result>(run: () => Promise<Result>) => run()],
   ['with a conflict in a third of the transactions', withConflicts],
 ] as const)('%s', ([, run]) => {
-  test(`of ${RACERS} simultaneous uploads exactly the ${ROOM} that fit succeed`, async () => {
+  test(`exactly the ${ROOM} uploads that fit succeed when ${RACERS} are sent at the same time`, async () => {
     const account = await service.newAccount();
     const answers = await run(() => race(RACERS, (name) => uploadThrough('inline', account, name, CONTENT)));
     expect(tally(answers)).toEqual({ 201: ROOM, '403 storage_limit_exceeded': RACERS - ROOM });

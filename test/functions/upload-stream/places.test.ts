@@ -174,7 +174,7 @@ describe('refused bodies', () => {
     expect([cutOf(strangers).length, cutOf(accounts), cutOf(uploads)]).toEqual([KEPT_FREE, [], []]);
   });
 
-  test('of accounts give way after those without a valid credential, and before slow uploads', () => {
+  test('give way, if they are of accounts, after those without a valid credential and before slow uploads', () => {
     const places = new Places(PLACES, () => {});
     const { strangers, accounts, uploads } = mixed();
     takeAll(places, [...uploads, ...accounts, ...strangers]);
