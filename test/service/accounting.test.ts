@@ -107,7 +107,7 @@ describe.for([
 });
 
 describe('with a conflict in a third of the transactions', () => {
-  test(`of ${RACERS} tickets that are requested at once exactly the ${ROOM} that fit are issued`, async () => {
+  test(`exactly the ${ROOM} tickets that fit are issued when ${RACERS} are requested at the same time`, async () => {
     const account = await service.newAccount();
     const answers = await withConflicts(() =>
       race(RACERS, (name) => retryOn503(() => askForTicket(account.byKey, name, SIZE))),
