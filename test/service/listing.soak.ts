@@ -196,7 +196,8 @@ describe('while files are uploaded and deleted', () => {
     };
     const toDelete = account.files.filter(({ seq }) => seq % 8 === 0);
     let isOver = false;
-    const writers = Promise.all([eachOf(toDelete, 3, upload), eachOf(toDelete, 3, remove)]).finally(() => {
+    // Twenty clients: ten upload while ten delete.
+    const writers = Promise.all([eachOf(toDelete, 10, upload), eachOf(toDelete, 10, remove)]).finally(() => {
       isOver = true;
     });
 
