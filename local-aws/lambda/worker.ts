@@ -1,8 +1,10 @@
-import { existsSync } from 'node:fs';
-import { enableCompileCache, flushCompileCache } from 'node:module';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { constants, Script } from 'node:vm';
+import { type MessagePort, parentPort, threadId, workerData } from 'node:worker_threads';
 
 /**
  * Lambda's Node runtime, run inside a worker thread. It loads the handler once, then handles one event after the other. Between
@@ -41,9 +43,14 @@ const FROZEN = 1;
 
 type Handler = (event: unknown, context: object) => unknown;
 
+const DIGEST_BYTES = 32;
+
 const start = workerData as WorkerStart;
 const parent = parentPort as MessagePort;
 const tell = (message: WorkerMessage) => parent.postMessage(message);
+
+/** Writes the compiled code for the next thread. It is called once, after the first event, when most functions are compiled. */
+let keepCompiled: (() => void) | undefined;
 
 try {
   const handler = await loadHandler();
@@ -58,14 +65,68 @@ async function loadHandler(): Promise<Handler> {
   const [, moduleName = '', exportName = ''] = /^(.*)\.([^.]+)$/.exec(start.handler) ?? [];
   const file = ['.js', '.mjs', '.cjs'].map((end) => join(start.codeDirectory, moduleName + end)).find(existsSync);
   if (file === undefined) throw named('Runtime.ImportModuleError', `Cannot find module '${moduleName}'`);
-  // Beside the code of all functions, so that the next thread of a function does not compile it again.
-  enableCompileCache(join(start.codeDirectory, '../compile-cache'));
-  const loaded = await import(pathToFileURL(file).href);
-  const handler = loaded[exportName] ?? loaded.default?.[exportName];
+  const loaded = loadCommonJs(file) ?? (await import(pathToFileURL(file).href));
+  const handler = loaded[exportName];
   if (typeof handler !== 'function') {
     throw named('Runtime.HandlerNotFound', `${start.handler} is undefined or not exported`);
   }
   return handler as Handler;
+}
+
+/**
+ * Loads a CommonJS module, with the code that an earlier thread of the function has compiled. Node's own compile cache keeps only what
+ * is compiled while a module loads, but most functions are compiled later, when they are first called.
+ * @returns the exports, or undefined when the file is no CommonJS module.
+ */
+function loadCommonJs(file: string): Record<string, unknown> | undefined {
+  if (file.endsWith('.mjs')) return undefined;
+  const source = readFileSync(file, 'utf8');
+  // Beside the code of all functions, so that threads of other processes find it too. It is removed together with the code.
+  const compiled = join(start.codeDirectory, '../compiled', `${basename(start.codeDirectory)}-${basename(file)}`);
+  const cachedData = readCompiled(compiled, source);
+  const script = compile(file, source, cachedData);
+  if (!script) return undefined;
+  if (!cachedData || script.cachedDataRejected) {
+    keepCompiled = () => writeCompiled(compiled, source, script.createCachedData());
+  }
+  const module = { exports: {} };
+  script.runInThisContext()(module.exports, createRequire(file), module, file, dirname(file));
+  return module.exports;
+}
+
+/** @returns undefined for an ES module and for a syntax error. Then `import` loads the file, or says what is wrong. */
+function compile(filename: string, source: string, cachedData: Buffer | undefined): Script | undefined {
+  const before = '(function (exports, require, module, __filename, __dirname) { ';
+  try {
+    return new Script(`${before}${source}\n})`, {
+      filename,
+      columnOffset: -before.length,
+      ...(cachedData && { cachedData }),
+      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+function readCompiled(file: string, source: string): Buffer | undefined {
+  if (!existsSync(file)) return undefined;
+  const content = readFileSync(file);
+  const data = content.subarray(DIGEST_BYTES);
+  return digestOf(source, data).equals(content.subarray(0, DIGEST_BYTES)) ? data : undefined;
+}
+
+function writeCompiled(file: string, source: string, data: Buffer): void {
+  mkdirSync(dirname(file), { recursive: true });
+  // Another thread may write the same file, and either may be killed while it does.
+  const temporary = `${file}.${process.pid}.${threadId}`;
+  writeFileSync(temporary, Buffer.concat([digestOf(source, data), data]));
+  renameSync(temporary, file);
+}
+
+/** V8 trusts compiled code, so it is used only when it is whole and was compiled from this source. */
+function digestOf(source: string, data: Uint8Array): Buffer {
+  return createHash('sha256').update(source).update(data).digest();
 }
 
 async function runHandler(handler: Handler, event: WorkerEvent): Promise<void> {
@@ -85,19 +146,9 @@ async function answerAndFreeze(message: WorkerMessage): Promise<void> {
   // Set before the answer: the next event may come at once, and then there is nothing to wait for.
   Atomics.store(start.freezer, 0, FROZEN);
   tell(message);
-  keepCompiledCode();
+  keepCompiled?.();
+  keepCompiled = undefined;
   Atomics.wait(start.freezer, 0, FROZEN);
-}
-
-let isCompiledCodeKept = false;
-
-/**
- * Writes the compiled code into the cache after the first event, when most of it has run. By itself Node does so when the thread
- * ends, which may be minutes later. It writes nothing when it found the code in the cache.
- */
-function keepCompiledCode(): void {
-  if (!isCompiledCodeKept) flushCompileCache();
-  isCompiledCodeKept = true;
 }
 
 /** Resolves when the output, if there is any, has reached the parent thread, which logs it. */

@@ -1,3 +1,5 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { readFunctions } from '../../../local-aws/lambda/function-config.ts';
 import type { InvocationResult } from '../../../local-aws/lambda/invocation.ts';
@@ -56,6 +58,47 @@ describe('a function', () => {
   ])('may be %s', async (_name, file, code, expected) => {
     const { send } = await lambdaWith(code, {}, {}, file);
     expect(resultOf(await send({}))).toBe(expected);
+  });
+
+  describe('after its code was compiled by an earlier thread', () => {
+    const code = 'const later = () => "first"; exports.handler = async () => later()';
+
+    async function compiledOnce() {
+      const { send, service, arn } = await lambdaWith(code);
+      expect(resultOf(await send({}))).toBe('first');
+      const { codeDirectory } = service.find('F');
+      const compiled = join(codeDirectory, '../compiled/code-index.js');
+      // The thread writes it after it has answered.
+      await expect.poll(() => stat(compiled)).toBeDefined();
+      await service.killEnvironments(arn);
+      return { send, source: join(codeDirectory, 'index.js'), compiled };
+    }
+
+    test('uses the compiled code', async () => {
+      const { send, compiled } = await compiledOnce();
+      const { ino } = await stat(compiled);
+      expect(resultOf(await send({}))).toBe('first');
+      // A thread that cannot use it writes it again, as another file of the same name.
+      expect((await stat(compiled)).ino).toBe(ino);
+    });
+
+    test('runs its new code after the file changed, even if that has the same length', async () => {
+      const { send, source } = await compiledOnce();
+      await writeFile(source, code.replace('first', 'other'));
+      expect(resultOf(await send({}))).toBe('other');
+    });
+
+    test.each([
+      ['is cut off', (content: Buffer) => content.subarray(0, content.length / 2)],
+      ['is empty', () => Buffer.alloc(0)],
+      ['has a wrong byte', (content: Buffer) => content.with(content.length - 9, 0xff)],
+    ])('compiles it again when the compiled file %s', async (_name, damage) => {
+      const { send, compiled } = await compiledOnce();
+      await writeFile(compiled, damage(await readFile(compiled)));
+      const { ino } = await stat(compiled);
+      expect(resultOf(await send({}))).toBe('first');
+      await expect.poll(async () => (await stat(compiled)).ino).not.toBe(ino);
+    });
   });
 
   test('has the environment variables of the template and of Lambda, and no others', async () => {
