@@ -11,7 +11,8 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   invalid_request: 'Do not repeat it: correct the form, the JSON, the parameter or the header.',
   unauthorized: 'Do not repeat it: ask the person for another key.',
   storage_limit_exceeded: 'Do not repeat it: files must be deleted first, or the limit raised.',
-  forbidden: 'Use an API key. A request with a cookie needs the header `Origin` with the address of the service.',
+  forbidden:
+    'Use an API key. A request with a cookie needs `Origin` with the address of the service, or `Sec-Fetch-Site: same-origin`.',
   api_key_limit_exceeded: 'A person must revoke a key first.',
   not_found:
     'The file or key is deleted, or belongs to another account. After a repeated DELETE, it means that the first one succeeded.',
@@ -19,7 +20,7 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   upload_incomplete: 'Send the bytes to `upload.url`, then complete the upload again.',
   idempotency_conflict: 'Use a new `Idempotency-Key` for another file.',
   length_required: 'Send `Content-Length`.',
-  file_too_large: 'Do not repeat it: the file is larger than the service takes.',
+  file_too_large: 'Do not repeat it: the file or the body is larger than the service takes.',
   unsupported_media_type: 'Send `multipart/form-data` or `application/json`, without `Content-Encoding`.',
   rate_limit_exceeded: 'Wait as many seconds as `Retry-After` says, then repeat it.',
   internal_error:
@@ -64,7 +65,7 @@ ${typescript.source}
 ${python.source}
 \`\`\`
 
-Large files go directly to the storage: ask for a ticket, send the bytes to its URL within ${DIRECT_URL_TTL_MS / MINUTE_MS} minutes, complete it.
+Large files go directly to the storage: ask for a ticket, send the bytes to its URL, complete it. The PUT must begin within ${DIRECT_URL_TTL_MS / MINUTE_MS} minutes.
 
 \`\`\`sh
 ${direct.source}

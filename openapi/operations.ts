@@ -148,8 +148,8 @@ export const OPERATIONS: Readonly<Record<RouteName, Operation>> = {
     tag: 'Files',
     description:
       'A form uploads the file at once. JSON asks for a direct upload, for large files and slow networks: send exactly the ' +
-      `announced bytes to \`upload.url\` with \`upload.headers\`, within ${DIRECT_URL_TTL_MS / MINUTE_MS} minutes, then complete ` +
-      'the upload. Until then the announced size counts as used. `DELETE` cancels.',
+      `announced bytes to \`upload.url\` with \`upload.headers\`, then complete the upload. Until then the announced ` +
+      `size counts as used. The PUT must begin within ${DIRECT_URL_TTL_MS / MINUTE_MS} minutes. \`DELETE\` cancels.`,
     parameters: [idempotencyKey],
     body: {
       description:

@@ -25,7 +25,8 @@ export const ERRORS = {
   length_required: { status: 411, meaning: 'Only a multipart body may come without a `Content-Length`.' },
   file_too_large: {
     status: 413,
-    meaning: 'The file is larger than `MAX_UPLOAD_SIZE_BYTES`, or the JSON body is larger than 64 KiB.',
+    meaning:
+      'The file is larger than `MAX_UPLOAD_SIZE_BYTES`, a JSON body is larger than 64 KiB, or a body that is neither JSON nor an upload form is larger than 4 MiB.',
   },
   unsupported_media_type: {
     status: 415,
@@ -33,7 +34,8 @@ export const ERRORS = {
   },
   rate_limit_exceeded: {
     status: 429,
-    meaning: 'Too many requests in a minute, or bytes in a day; `Retry-After` says how long to wait.',
+    meaning:
+      'Too many requests in a minute, too many bytes in a day, or too many large forms at the same time; `Retry-After` says how long to wait.',
   },
   internal_error: { status: 500, meaning: 'A fault of the service; the log has the cause, under the `X-Request-Id`.' },
   service_unavailable: {

@@ -94,7 +94,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'bytes a day',
     decision:
-      'An account sends at most `UPLOAD_BYTES_PER_DAY` in a UTC day, including refused and deleted bytes. After that, uploads are 429 `rate_limit_exceeded` until the day ends.',
+      'The bytes that an account sends in a UTC day are counted, including refused and deleted ones. An upload that would exceed `UPLOAD_BYTES_PER_DAY` (or the storage limit of the account, if that is larger) is 429 `rate_limit_exceeded` until the day ends; only uploads that are repeated under their `Idempotency-Key` go on, up to twice the limit.',
     pieces: ['test/shared/accounts/allowance.test.ts'],
   },
   {
