@@ -167,7 +167,7 @@ const VARIANTS: Record<string, (account: Account) => Promise<void>> = {
     await account.writeOther(1);
     await transactUntilDone(account, 3, 2);
   },
-  'optimistic; learns and retries at once': (account) =>
+  'optimistic; takes `next_seq` from the failed condition, and retries at once': (account) =>
     optimistic(account, async (failures, outcome, found) => {
       if (outcome === 'conflict') await account.clock.sleep(jitter(failures));
       return found;

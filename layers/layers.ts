@@ -233,7 +233,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     path: 'shared/aws',
-    what: 'The stores: all calls of the service to AWS',
+    what: 'The stores: all calls of the service to AWS, except those to CodeDeploy (`functions/canary`)',
     imports: [
       'shared/accounts',
       'shared/administration',

@@ -148,14 +148,16 @@ export const INVARIANTS: readonly Invariant[] = [
     ],
   },
   {
-    statement: 'An account sends at most `UPLOAD_BYTES_PER_DAY` in a UTC day (decision 0014).',
+    statement:
+      'An upload or ticket succeeds only if the bytes that were counted for its account in this UTC day, its own included, are at most `UPLOAD_BYTES_PER_DAY`, or the storage limit of this account if that is larger. Two kinds of bytes count but may go beyond: those of refused bodies, and, up to twice the limit, those of uploads that are repeated under their `Idempotency-Key` (decision 0014).',
     enforcedIn: ['shared/aws/book-updates.ts', 'shared/accounts/allowance.ts'],
     tests: [
       ['test/contract/account-limits.test.ts', 'exactly as many simultaneous uploads succeed as the day has bytes for'],
     ],
   },
   {
-    statement: 'Each attempt publishes its bytes under a new key, so no late write brings a deleted link back.',
+    statement:
+      "Each attempt to make a file stores its bytes under a new public key, so no late write of one attempt reaches the link of another. A deleted link stays dead, with one exception: when S3's answer to the write of the object is lost, the SDK sends the write again; if the file is then deleted before the first request takes effect, the link works again until the walk of the bucket removes the object (decision 0021).",
     enforcedIn: ['shared/files/object-key.ts'],
     tests: [
       [

@@ -12,7 +12,7 @@ export function usedByRequests(): { head: readonly string[]; rows: readonly (rea
   const costs = RESULTS.measurements.filter(({ metric }) => isCost(metric) && !isGrowth(metric));
   const byRequest = Map.groupBy(costs, ({ metric }) => metric.slice(0, metric.lastIndexOf(': ')));
   return {
-    head: ['By key, in a warm function', ...COST_COLUMNS],
+    head: ['With an API key, in a warm function', ...COST_COLUMNS],
     rows: [...byRequest].map(([request, columns]) => [request, ...columns.map(({ value }) => readable(value))]),
   };
 }
@@ -29,7 +29,7 @@ export function measuredPage(): string {
 
 Made by \`npm run bench -- --record\`, which takes ${Math.ceil(RESULTS.seconds / 60)} minutes. ${basis()} What a request uses of AWS is in
 the [README](../README.md#measured); these counts hold on AWS as well. Times do not: there, clients, service and database do not share
-processors.
+processors. A *plain bundle* has the same handler, but the AWS SDK as published, bundled by esbuild without settings, and no warm-up.
 
 ${toTable(others)}
 `;
