@@ -2,8 +2,8 @@ import { type LimitName, parseLimit } from './limits.ts';
 
 /**
  * Every variable that a function or `npm run admin` may find in its environment, besides the limits (see `limits.ts`). The
- * stack gives each function those that go with its grants. Only `shared/aws/`, the middleware, the files of `functions/` and
- * `admin/` read them, through this file; domain code takes values.
+ * stack gives each function those that go with its grants. Only `shared/aws/`, the middleware, `shared/metrics.ts` (the stage), and
+ * the files of `functions/` and `admin/` read them, through this file; domain code takes values.
  */
 export const VARIABLES = {
   STAGE: '`prod`, `dev` or `local`; on every metric, and decides the prefix of API keys',

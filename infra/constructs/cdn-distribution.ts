@@ -52,7 +52,8 @@ export class CdnDistribution extends Construct {
       comment: 'Uploaded files',
       ...viewerSide(this, props, props.stage.cdnDomain),
       defaultBehavior: {
-        // `grantRead` grants reading, by prefix. S3 reveals that a key does not exist only to those who may list the bucket.
+        // This grants listing only, without which S3 would answer 403 instead of 404 for a missing key. `grantRead` grants reading,
+        // because it can limit that to a prefix.
         origin: origins.S3BucketOrigin.withOriginAccessControl(props.uploads, {
           originAccessLevels: [cloudfront.AccessLevel.LIST],
         }),

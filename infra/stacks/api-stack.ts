@@ -81,7 +81,10 @@ const EVENT_AGE_MAX_SECONDS = 6 * 3_600;
  */
 const SETTLING_CONCURRENCY = 20;
 
-/** The gateway, one function per route, and the two functions that events and the schedule call. The stack has no state. */
+/**
+ * The gateway, one function per route, the function of unknown routes, the two functions that events and the schedule call, and the
+ * check of deployments. The stack has no state.
+ */
 export class ApiStack extends Stack {
   readonly restApi: apigateway.RestApi;
   /** All functions by the names of their bundles. */

@@ -33,8 +33,9 @@ export function accountAt(id: string) {
 /**
  * {@link AccountStore} in DynamoDB, with one row for each account:
  * - its profile: `email`, `name`, `picture_url`, `created_at` (epoch milliseconds);
- * - its books, which only transactions change: `storage_used_bytes`, `file_count`, `key_count`, `next_seq`, `last_file_at` (epoch
- *   milliseconds), `removed` (a map of listing groups to their numbers of removed files), `books_revision` (0 while it is absent);
+ * - its books: `storage_used_bytes`, `file_count`, `key_count`, `next_seq`, `last_file_at` (epoch milliseconds), `removed` (a map of
+ *   listing groups to their numbers of removed files), `books_revision` (0 while it is absent). Only transactions change what they say;
+ *   `mergeRemoved`, which is one conditional update, writes several entries of `removed` as one that says the same;
  * - `fence`: a transaction makes a file only if it has read this value (see `SettlementStore.giveUp`);
  * - the bytes sent on its last day with an upload: `sent_bytes`, `sent_day` (days since 1970); both absent before the first;
  * - what the operator sets (see `administration-store.ts`): `storage_limit_bytes`; `suspended` and `deleting`, which are true

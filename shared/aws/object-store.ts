@@ -38,7 +38,7 @@ limitAndTranslate(s3);
 
 export const bucket = required('UPLOADS_BUCKET');
 
-/** A browser may keep a copy this long. The CDN asks again after a minute, whatever this says. */
+/** A browser may keep a copy this long. The CDN asks again within a minute, whatever this says (`infra/constructs/cdn-distribution.ts`). */
 const CACHE_CONTROL = 'public, max-age=3600';
 
 /** What S3 answers to `If-None-Match: *` when an object is there, or is being stored at this moment. */

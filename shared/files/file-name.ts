@@ -11,10 +11,15 @@ const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\uFEFF]/gu;
 const VISIBLE = /[^.\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /**
- * Of a longer name only the first and the last characters are normalised, because normalising takes quadratic time for a run of
- * accents: 64 KB of them took seconds. No other characters can be part of the result: each of its bytes comes from at most two UTF-16
- * code units (accents are composed with their letters), and an extension with `.tar` is shorter than {@link TAIL_LENGTH} even if each
- * of its letters has three accents.
+ * A name of more UTF-16 code units than {@link HEAD_LENGTH} and {@link TAIL_LENGTH} together is cut before it is normalised: only these
+ * units of its beginning and its end are kept. Otherwise a run of accents would take quadratic time: 64 KB of them took seconds. The
+ * units in between cannot be part of the result, because that has at most {@link FILE_NAME_MAX_BYTES} bytes. (Only in a run of hundreds
+ * of accents on one letter, which no real name has, may the cut change the letter.)
+ *
+ * - The head: normalising composes letters with their accents, but any two code units still give at least one byte. So the result
+ *   cannot hold more units of the beginning than twice its bytes.
+ * - The tail: it holds the whole extension. An extension has at most 21 characters (`.tar`, a dot, and 16 more), and each of the 16
+ *   is made of at most four code units (a letter with three accents).
  */
 const HEAD_LENGTH = 2 * FILE_NAME_MAX_BYTES;
 const TAIL_LENGTH = 128;

@@ -51,7 +51,8 @@ interface SealingStores {
 
 /**
  * Brings the seal of a leaf up to date: it gets the names of all files that the leaf has now. The sweeper calls this after the
- * transaction that fills a leaf, and after every deletion, to take the name of the deleted file out.
+ * transaction that fills a leaf, and again a day after the first deletion that follows, to take out the names of all files that were
+ * deleted in that day.
  *
  * The result depends only on the leaf, so this is harmless twice. If we die, the leaf is due again when its lease ends. Until then a
  * search reads the leaf from the index, or hides the deleted files by their bits.

@@ -27,13 +27,19 @@ const LEAVES_PER_RANGE = 512;
 const NEAR_SEQS = 32;
 /** If reading the files of a page by their seqs would take more calls than this, they are read by their ids, which takes two. */
 const CALLS_FOR_PAGE = 4;
-/** How many of the files that are read for the search each range keeps for the page. */
+/**
+ * A search reads the files of leaves without a seal from the index, in ranges. Of each range it keeps the newest matching files, at most
+ * this many, so that it need not read them again if they are on the page.
+ */
 const KEPT_FILES = 2 * LEAF_SEQS;
 
 /**
- * A longer text cannot be part of a name. In a spelling with composed accents each byte of a name is at most one and a half characters;
- * in a spelling with separate accents it is at most four times as many. So the result for a longer text is empty, without a read. The
- * text is not even folded, because that takes quadratic time for a run of accents.
+ * A longer text cannot be part of a name, so its result is empty, without a read. It is not even folded, because folding takes
+ * quadratic time for a run of accents.
+ *
+ * A text may be longer than the part of a name that it matches, because it may be spelled in another way: in upper or lower case, with
+ * composed or separate accents. Still, no spelling has more than one and a half UTF-16 code units for each byte of the name. The bound
+ * is four times that.
  */
 const SEARCH_MAX_LENGTH = 6 * FILE_NAME_MAX_BYTES;
 

@@ -27,7 +27,7 @@ export interface SettledUpload {
  * `docs/architecture.md`.
  * @throws ApiError `storage_limit_exceeded`; `rate_limit_exceeded` for the bytes of the day; `idempotency_conflict` when
  *   another request took the key meanwhile; `timeout` when the upload took too long; `service_unavailable`. Then the upload is
- *   discarded.
+ *   discarded, unless giving it up has failed.
  */
 export async function settleUpload(
   stores: SettlingStores,

@@ -99,7 +99,11 @@ export interface Settled {
 
 /**
  * The transactions that charge storage. Each writes everything or nothing. Its result says that it has happened, or which condition
- * failed; in that case it cannot happen later. It throws `service_unavailable` when it failed, or only its answer was lost.
+ * failed. It throws `service_unavailable` when it failed, or only its answer was lost.
+ *
+ * When a condition has failed, `settleUpload` cannot happen later. The other two can, because an earlier request of the SDK may still be
+ * on its way: `settleTicket` until the caller ends the attempt ({@link TicketStore.endAttempt}), and `reserve` at any time; a ticket
+ * that appears so late ends like any other.
  */
 export interface SettlementStore {
   /**

@@ -135,7 +135,10 @@ function rejected({ limit }: RatePolicy, until: number, now: number): RateDecisi
   return { admitted: false, limit, remaining: 0, resetSeconds: seconds, retryAfterSeconds: seconds };
 }
 
-/** Rounded up, but at most the length of the window. The tolerance that is added to it passes while the answer is on its way. */
+/**
+ * Rounded up, but at most the length of the window. A slot stays in use some milliseconds longer than that (the tolerance between clocks,
+ * see `window.ts`), but these pass while the answer is on its way.
+ */
 function secondsUntil(time: number, now: number): number {
   return Math.min(RATE_WINDOW_MS / 1_000, Math.max(0, Math.ceil((time - now) / 1_000)));
 }

@@ -68,8 +68,9 @@ export async function receiveUpload(request: UploadFileRequest, onStored?: () =>
     return created(toFileRecord(file, cdnUrl), `/api/v1/files/${file.id}`, replayedHeader(isReplay));
   } catch (error) {
     const isCounted = isFaultOfClient(error, event);
-    // A client that still sends its body cannot read the answer, so we read and discard the rest first. But if the account may send no
-    // more bytes today, we do not.
+    // A client that still sends its body cannot read the answer, so the rest is read and discarded first. We do this here, where the
+    // upload still has its slot; but when the day is used up, the streaming server does it afterwards (`drainRefused` in
+    // `functions/upload-stream/server.ts`), without a slot of the account.
     if (!isDayUsedUp(error)) await event.stream?.drain();
     if (isCounted) await countDiscardedBytes(accountStore, caller.accountId, bytesSoFar(event));
     throw error;
