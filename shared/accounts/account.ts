@@ -42,7 +42,10 @@ export function storageLimitOf(account: Pick<Account, 'storageLimitBytes'>, defa
   return account.storageLimitBytes ?? defaultBytes;
 }
 
-/** Keeps accounts. Usage and counts change only in the transactions of `SettlementStore` and `ReleaseStore`. */
+/**
+ * Keeps accounts. Usage and counts of files change only in the transactions of `SettlementStore` and `ReleaseStore`, and when an operator
+ * corrects them (`AuditStore.rewrite`).
+ */
 export interface AccountStore {
   /** Reads strongly; undefined when there is no such account. */
   get(id: string): Promise<Account | undefined>;

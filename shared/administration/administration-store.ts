@@ -14,7 +14,7 @@ export interface AdministrationStore {
   setStorageLimit(id: string, bytes: number | undefined): Promise<boolean>;
   /** Suspends the account for good. @returns false when there is no such account. */
   beginDeletion(id: string): Promise<boolean>;
-  /** Removes the rows besides files, keys and sessions: rows of leaves, their seals, and records of `Idempotency-Key`s. */
+  /** Removes the rows besides files, keys and sessions: rows of leaves, their seals and lists of ids, and records of `Idempotency-Key`s. */
   removeRecords(id: string): Promise<void>;
   /** Removes the account's row, if its deletion has begun. */
   remove(id: string): Promise<void>;
@@ -32,7 +32,7 @@ export interface KeyMarkStore {
   all(accountId: string): AsyncIterable<KeyReference>;
   /**
    * Marks a key as suspended, or removes the mark. Harmless twice, and for a key that is gone.
-   * @returns false, without a change, when the state of the account itself is no longer `isSuspended`.
+   * @returns false, without a change, when the account itself is not suspended although `isSuspended` is true, or the other way round.
    */
   mark(accountId: string, key: KeyReference, isSuspended: boolean, deadline: Deadline): Promise<boolean>;
 }

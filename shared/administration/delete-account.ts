@@ -51,8 +51,8 @@ export async function deleteAccount(
   const rows = await Array.fromAsync(audit.rows(id));
   const files = rows.filter(({ state }) => state === 'ready');
   await eachOf(files, CONCURRENCY, end);
-  // The records are removed after the files, because each deletion of a file writes the row of its leaf. Nothing else writes those
-  // rows.
+  // The records are removed after the files, because each deletion of a file writes the row of its leaf. Nothing else creates such a
+  // row while the account is suspended.
   await administration.removeRecords(id);
   const left = await Array.fromAsync(audit.rows(id));
   await administration.remove(id);

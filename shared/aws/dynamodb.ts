@@ -49,8 +49,8 @@ export const dynamoDbOnce = documentClient((middlewareStack) => {
 });
 
 /**
- * An item that every store can read as one of its own: as a key, as a file, or as the window of a rate limit. As a
- * window it admits the request under every rate limit. As a key it was last used so late that no further use is noted.
+ * An item that stores can read as a key, as a file, or as the window of a rate limit. As a window it admits the request under every
+ * rate limit. As a key it was last used so late that no further use is noted.
  */
 const ANY_ITEM = {
   ...{ id: { S: 'none' }, account_id: { S: 'none' }, name: { S: 'none' }, created_at: { N: '1' } },

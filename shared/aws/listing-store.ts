@@ -6,7 +6,10 @@ import { bytesOfUuid, UUID_BYTES, uuidOfBytes } from '../ids.ts';
 import { dynamoDb, type Item, readBits, readBytes, readNumber, readText, tableName } from './dynamodb.ts';
 import { fileKey, idListId, leafId, leafOfId, toFileRow, toListedFile } from './file-items.ts';
 
-/** {@link ListingStore} in DynamoDB. It reads the leaf counters in the table of the files, and the local index `by_seq`. */
+/**
+ * {@link ListingStore} in DynamoDB. It reads the table of the files (rows of leaves, lists of ids, rows of files) and its local index
+ * `by_seq`.
+ */
 export const listingStore: ListingStore = {
   async removedByLeaf(accountId, group) {
     const { first, last } = leavesOfGroup(group);

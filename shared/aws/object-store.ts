@@ -29,9 +29,9 @@ import { limitAndTranslate } from './failures.ts';
 import { answeredInMemory } from './warm-up.ts';
 
 /**
- * The one S3 client of a function. It adds a checksum only where an operation requires one: by default it adds the CRC32 of an
- * empty body to presigned URLs, which then refuse every upload. A call that may take longer than a call for a small object
- * sets its own time.
+ * The one S3 client of a function. It adds a checksum only where an operation requires one. With the default of the SDK, it would add
+ * the CRC32 of an empty body to presigned URLs, which would then refuse every upload. A call that may take longer than a
+ * call for a small object sets its own time.
  */
 export const s3 = new S3Client({ ...callSettings(CALL_MS.object), requestChecksumCalculation: 'WHEN_REQUIRED' });
 limitAndTranslate(s3);

@@ -163,8 +163,8 @@ export function ticketSettles(ref: FileRef, objectKey: string): TransactWriteUpd
 }
 
 /**
- * The update that ends the reservation of a ticket. It fails when the ticket was renewed since it was read, because its client
- * still uses it.
+ * The update that ends the reservation of a ticket. It fails when the ticket is no longer pending, or was renewed since it was read,
+ * because then its client still uses it.
  */
 export function ticketIsReleased(ticket: Ticket, state: Ticket['state']): TransactWriteUpdate {
   return {

@@ -188,7 +188,7 @@ async function endAttempt(stores: CompletingStores, ref: FileRef, objectKey: str
  * that we store ourselves change nothing.
  *
  * Usually the client's own attempt is under way: then this waits for it, or, if that attempt died, until its lease ends.
- * @throws ApiError `service_unavailable`: then the event must be delivered again.
+ * @throws ApiError `service_unavailable` or `timeout`: then the event must be delivered again.
  */
 export async function completeArrivedUpload(
   stores: CompletingStores,

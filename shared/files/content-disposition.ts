@@ -15,7 +15,7 @@ export function contentDisposition(name: string, mimeType: string): string {
 }
 
 /**
- * Removes accents. Replaces by `_` all characters that are not ASCII, `"` and `\` (many clients cannot unescape them), `%` (some
+ * Removes accents. Replaces by `_` all characters that are not printable ASCII, `"` and `\` (many clients cannot unescape them), `%` (some
  * clients decode it; RFC 6266, appendix D), and `/`. A name that has only accents becomes `_`.
  */
 function asciiName(name: string): string {

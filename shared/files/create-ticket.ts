@@ -138,7 +138,7 @@ async function useKey(
   if (earlier.file) return { answer: { kind: 'file', file: earlier.file, isReplay: true } };
   const ticket = await renewTicket(stores, { accountId, id: earlier.fileId }, now);
   if (ticket) return { answer: { kind: 'ticket', ticket, isReplay: true } };
-  // The earlier ticket was cancelled or has ended, so the new ticket may take its place in the record.
+  // The earlier ticket was cancelled or refused, or has ended, so the new ticket may take its place in the record.
   return { claim: { ...claim, replacesTicket: earlier.fileId } };
 }
 

@@ -34,12 +34,13 @@ const TRIES = 3;
  *
  * A deletion is noted first. If we die after that, the sweeper repeats it. Then the object is removed, and then one transaction
  * takes the file out of the books and removes its row. So when the row is gone, nothing is left to do. A slow or failing storage does
- * not fail the request: if it does not remove the object in two seconds, the row stays, and the sweeper removes it.
+ * not fail the request: if it does not remove the object in two seconds, the row stays, and the sweeper removes the object and the row.
  *
  * When a ticket is cancelled, we store an empty object under its key in `incoming/`, unless its bytes are there. If that fails or we
  * die before it, one PUT may still succeed. Then its bytes make no file, make S3 refuse further PUTs, and are removed when the ticket
  * ends.
- * @throws ApiError `not_found` for an unknown id, an id of another account, an upload under way, and a deleted file.
+ * @throws ApiError `not_found` for an unknown id, an id of another account, a form that is still being uploaded, and a
+ *   deleted file.
  */
 export async function deleteFile(
   stores: DeletingStores,
@@ -74,7 +75,11 @@ export async function deleteFile(
   throw serviceUnavailable({ detail: 'the file changed each time' });
 }
 
-/** Tries now what the sweeper would otherwise do later. If it fails, the deletion succeeds all the same. @returns whether it was done. */
+/**
+ * Tries to remove the object of a file, or to store the empty object of a cancelled ticket. If it fails, the deletion succeeds all the
+ * same, and the sweeper removes what is left, at the latest when the ticket ends.
+ * @returns whether it was done.
+ */
 async function tryNow(ref: FileRef, work: () => Promise<void>): Promise<boolean> {
   try {
     await briefly(work);

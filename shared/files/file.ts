@@ -79,8 +79,8 @@ export interface Ticket extends FileRef {
   /** The ticket's `Idempotency-Key`: settling writes the file into its record. */
   readonly idempotency?: IdempotencyClaim;
   /**
-   * Until this time a PUT by any of the ticket's URLs may arrive. It is the time at which the slowest PUT ends if it begins at the
-   * last moment.
+   * Until this time a PUT by any of the ticket's URLs may arrive. Even the slowest PUT that begins at the last moment ends some minutes
+   * before (see `directTicketMs`).
    */
   readonly endsAt: number;
 }

@@ -20,12 +20,12 @@ export interface PageRequest {
 /** The results of the first reads of a listing, which do not depend on other reads. */
 export interface ListingStart {
   readonly account: Account;
-  /** The newest files; absent unless the request is for the first page. */
+  /** The newest files; present only for page 1 of all files, not for a search. */
   readonly newest?: ListedFile[];
 }
 
 /**
- * Makes the first reads of a listing, at the same time: the account, and for page 1 its files.
+ * Makes the first reads of a listing, at the same time: the account and, for page 1 without a search, its files.
  * @throws ApiError `unauthorized` when the account is gone.
  */
 export async function beginListing(stores: ListingStores, request: PageRequest): Promise<ListingStart> {

@@ -8,7 +8,8 @@ const CHARSET = /;[ \t]*charset=("?)([a-z0-9][a-z0-9_.:+-]{0,39})\1[ \t]*(?:;|$)
 
 /**
  * Images, audio and video that browsers show and that cannot run script. They are exact types, because a prefix such as
- * `image/` would include `image/svg+xml`, which can run script. The CDN's edge function uses this list, too.
+ * `image/` would include `image/svg+xml`, which can run script. (The CDN's edge function recognises such types by a pattern of its
+ * own, `MEDIA_TYPE` in `infra/edge/cdn-viewer-response.js`.)
  */
 export const INLINE_MEDIA_TYPES: readonly string[] = [
   'image/apng',

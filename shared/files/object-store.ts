@@ -1,6 +1,6 @@
 import type { FileRef } from './file.ts';
 
-/** What is served with the bytes of a public object. */
+/** What the bucket keeps with the bytes of a public object. All but `owner` is served with them. */
 export interface ObjectDescription {
   readonly owner: FileRef;
   readonly mimeType: string;
@@ -85,7 +85,7 @@ export interface SignedPut {
 }
 
 /**
- * Signs a URL that takes one PUT of exactly these bytes, once.
+ * Signs a URL that takes one PUT, only of this length and type and, if there is a checksum, only of the bytes with this checksum.
  * @param validity  the PUT must begin within `lifetimeMs` from `now`.
  */
 export type SignUpload = (

@@ -67,9 +67,9 @@ interface Matches {
  * leaves without a seal from the index (usually only the newest leaf), and then the files of the page.
  *
  * It misses no file whose upload was answered before: such a file is in the index, or in a leaf that was full when its seal was made.
- * It finds no deleted file: the bits of the deleted files are read strongly, and the files of the page are read again. (A file that is
- * deleted between these two reads is missing on the page, but counted in the total.) Memory holds the ranges that are being read, and
- * a number for each match: some ten megabytes when 1,000,000 files match.
+ * It finds no deleted file: the bits of the deleted files are read strongly, and so are the files of the page. (A file that is deleted
+ * between the read of its bit and that of its row is missing on the page, but counted in the total.) Memory holds the
+ * ranges that are being read, and a number for each match: some ten megabytes when 1,000,000 files match.
  */
 export async function searchFiles(
   stores: SearchingStores,

@@ -63,7 +63,7 @@ async function giveUp(stores: SettlingStores, file: UnsettledFile): Promise<Stor
     const found = await stores.settlements.giveUp(file);
     if (found) return found;
   } catch (error) {
-    // The object stays: a file may need it. If there is none, the walk of the bucket removes it.
+    // The object stays: a file may need it. If there is no such file, the walk of the bucket removes the object.
     log('warn', 'upload not given up; it may have become a file', { fileId: file.id, ...describeError(error) });
     return undefined;
   }

@@ -43,7 +43,7 @@ export interface TicketStore {
 
   /**
    * Gives the lease back: from here on no settlement by this attempt can succeed. Its key stays on the row, because a copy
-   * may still appear there.
+   * may still appear under that key.
    * @returns `settled` when the attempt has made the file.
    */
   endAttempt(ref: FileRef, objectKey: string): Promise<'ended' | 'settled'>;
@@ -59,7 +59,7 @@ export interface TicketStore {
   /** Every ticket of an account, by strong reads. Reads its whole shard, so no request uses it. */
   ofAccount(accountId: string): AsyncIterable<Ticket>;
 
-  /** Removes the row of a ticket, unless the ticket is pending. @returns false when it was gone already. */
+  /** Removes the row of a ticket, unless the ticket is pending. @returns false when it is pending, or was gone already. */
   remove(ref: FileRef): Promise<boolean>;
 }
 
@@ -182,7 +182,10 @@ export interface ReleaseStore {
   ): Promise<'released' | 'changed'>;
 }
 
-/** An account's ready files in the order of their `seq`. All reads are strong: once a client has the 201 for a file, it is listed. */
+/**
+ * An account's ready files in the order of their `seq`. Files and bitmaps are read strongly: once a client has the 201 for a file, it is
+ * listed.
+ */
 export interface ListingStore {
   /** The bitmaps of the removed files of each leaf of one group, in one read. A leaf without removed files may be absent. */
   removedByLeaf(accountId: string, group: number): Promise<ReadonlyMap<number, bigint>>;

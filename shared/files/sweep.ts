@@ -13,7 +13,7 @@ import { type SweepingStores, WORK_SHARDS, type WorkItem, type WorkStore } from 
 type SweptKind = 'ticket' | 'cancelled' | 'deleted' | 'leftovers' | 'leaf';
 
 interface SweepBudget {
-  /** How many rows to look up at a time. The sweep goes on as long as it finds that many. */
+  /** How many rows to look up at a time. The sweep goes on as long as a shard may have more that are due. */
   readonly rows: number;
   /** The sweep begins nothing new after this time, in epoch milliseconds of the real clock. */
   readonly deadlineAt: number;

@@ -41,7 +41,7 @@ export function soleCookie(cookies: readonly Cookie[], name: string): string | u
 /**
  * A `Set-Cookie` for this host alone. Scripts cannot read the cookie, and requests that other sites make do not carry it,
  * except when a person follows a link to this host.
- * @param maxAgeMs  in whole seconds; 0 removes the cookie.
+ * @param maxAgeMs  a multiple of 1,000, because a cookie keeps whole seconds; 0 removes the cookie.
  * @param isSecure  false only where the site has no TLS, as under `npm start`.
  */
 export function setCookie(

@@ -119,8 +119,8 @@ export interface AllowList {
 /**
  * True when the operator allows this person to log in.
  *
- * Google verifies the address of an account in another domain only once, when the account is made: a person who has left the
- * domain keeps the account. So a domain on the list admits only Workspace accounts and gmail.com addresses.
+ * If an address is neither in a Workspace domain nor in gmail.com, Google verifies it only once, when the account is made: a person who
+ * has left the domain keeps the account. So a domain on the list admits only Workspace accounts and gmail.com addresses.
  * Source: Google, "Verify the Google ID token", `email_verified` and `hd`.
  */
 export function isAllowed({ email, isHosted }: Identity, list: AllowList, provider: LoginProvider): boolean {

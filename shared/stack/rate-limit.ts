@@ -18,7 +18,8 @@ warmUp(warmUpDatabase);
 type Request = middy.Request<ApiEvent, ApiResult, Error, Context, { rateLimitHeaders?: Record<string, string> }>;
 
 /**
- * Counts the request against its subject, and adds `RateLimit` and `RateLimit-Policy` to every answer.
+ * Counts the request against its subject, and adds `RateLimit` and `RateLimit-Policy` to the answer of every request that was counted
+ * or refused.
  * @param subjectOf  finds the subject: the account or, for the routes of the login, the address of the client.
  * @param begin  starts what a route does while the limiter's table decides. It is not called for a request that is known to
  *   be refused, so that a client that does not wait costs no read. It must not throw.

@@ -56,9 +56,9 @@ export function routeStack(
 }
 
 /**
- * Logs one line for each request: account, key prefix, client address, route, status and time; for an error also its code, detail and
- * numbers; for our own failures also the cause. It never logs a name, credential, query or body (decision 0029). It also counts the
- * answers with an error.
+ * Logs one line for each request: request id, account, key prefix, client address, route, method, the id of the file, ticket or key,
+ * length, status and time; for an error also its code, detail and numbers; for our own failures also the cause. It never
+ * logs a name, credential, query or body (decision 0029). It also counts the answers with an error.
  */
 function requestLog(name: RouteName | 'unknownRoute'): Middleware {
   const { rateClass } = (ROUTES as Readonly<Record<string, Route | undefined>>)[name] ?? {};

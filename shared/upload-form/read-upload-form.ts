@@ -15,8 +15,8 @@ export interface FilePart extends FileDescription {
 
 export interface FileHandler<T> {
   /**
-   * Stores the file of the form. Only what it reads from `body` is read from the source; the rest is skipped. Before it
-   * rejects, it must clean up after itself.
+   * Stores the file of the form. While it runs, the source is read only as fast as it reads `body`. What it leaves unread is skipped.
+   * Before it rejects, it must clean up after itself.
    */
   readonly onFile: (file: FilePart) => Promise<T>;
   /** Undoes the result of `onFile`, because the rest of the form was bad. */
