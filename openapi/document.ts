@@ -106,7 +106,7 @@ export function openApiDocument(limits: Pick<Record<LimitName, number>, 'MAX_UPL
 function describe(maxUploadBytes: number): string {
   return [
     'Every success is a JSON object, except the redirects of the login. Every error is `{"error": "<code>"}`, except the 503 of',
-    '`/health`, which says what is down. Paths that are not in this document are 404 `not_found`; methods that a path does not',
+    '`/health`, which says what is down. Other paths of the API are 404 `not_found`; methods that a path does not',
     'have are 405 `method_not_allowed`. CloudFront itself may answer 400, 403, 503 and 504, in HTML.',
     '',
     `A file may have at most ${maxUploadBytes.toLocaleString('en-US')} bytes. Answers to counted requests say in \`RateLimit\` how many requests are left.`,

@@ -12,7 +12,7 @@ export const HEADERS = {
   RateLimit: 'How many requests are left, and after how many seconds there are more: `"uploads";r=59;t=60`.',
   'Retry-After': 'How many seconds to wait before the next attempt.',
   Location: 'The address of what was made, or where the browser goes on.',
-  'Idempotency-Replayed': '`true` when an earlier request with the same `Idempotency-Key` made the file.',
+  'Idempotency-Replayed': '`true` when an earlier request with the same `Idempotency-Key` made the file or the ticket.',
   'X-Commit': 'The commit of the code that answers.',
   'Set-Cookie': 'The cookie of the session, or of the attempt to log in.',
 } as const satisfies Readonly<Record<string, string>>;
@@ -37,7 +37,7 @@ export interface Operation {
     readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
   };
   readonly successes: readonly Success[];
-  /** The errors that only this route has; `document.ts` adds those that follow from the row of the route. */
+  /** The errors that not every route has; `document.ts` adds those of every route, and `unauthorized` if it needs a credential. */
   readonly errors?: readonly ErrorCode[];
 }
 
@@ -76,7 +76,8 @@ const idempotencyKey: Schema = {
   in: 'header',
   description:
     'Makes it safe to send the upload again: the same upload with the same key within ' +
-    `${IDEMPOTENCY_TTL_MS / HOUR_MS} hours is answered with the record of the first one, and makes no second file.`,
+    `${IDEMPOTENCY_TTL_MS / HOUR_MS} hours is answered with the record of the first one, and makes no second file. A repeated request for a ticket gets the ` +
+    'same ticket with a new URL while the upload is open, and the record when it is complete.',
   schema: { type: 'string', ...IDEMPOTENCY_KEY, examples: ['8f14e45f-ceea-467f-a0e6-1b5f2a3c4d5e'] },
 };
 
@@ -109,7 +110,11 @@ export const OPERATIONS: Readonly<Record<RouteName, Operation>> = {
       schema: { type: 'string' },
     })),
     successes: [
-      { status: 302, description: 'The browser goes on at the dashboard.', headers: ['Location', 'Set-Cookie'] },
+      {
+        status: 302,
+        description: 'The browser goes on at the dashboard or the login page.',
+        headers: ['Location', 'Set-Cookie'],
+      },
     ],
   },
   getMe: {

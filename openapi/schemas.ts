@@ -70,7 +70,7 @@ const fileRecord = record<FileRecord>('A file. It always has these six fields.',
     type: 'string',
     format: 'uri',
     description: 'The direct link. Everyone who has it can read the file.',
-    examples: ['https://cdn.example.com/uploads/3q2-7wAAbW9yZSBi'],
+    examples: ['https://cdn.example.com/uploads/2Nf8cQ0xTq7mZ4LrVb9KsE/photo.jpg'],
   },
   created_at: time('When the upload was complete'),
 });

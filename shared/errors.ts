@@ -21,7 +21,11 @@ export const ERRORS = {
     meaning: 'The route exists, but not with this method; `Allow` lists the ones it has.',
   },
   upload_incomplete: { status: 409, meaning: 'The bytes of a direct upload have not arrived yet.' },
-  idempotency_conflict: { status: 409, meaning: 'The `Idempotency-Key` was used for another file.' },
+  idempotency_conflict: {
+    status: 409,
+    meaning:
+      'The `Idempotency-Key` was used for another file, or for the same file by the other kind of upload (form, ticket).',
+  },
   length_required: { status: 411, meaning: 'Only a multipart body may come without a `Content-Length`.' },
   file_too_large: {
     status: 413,

@@ -11,7 +11,8 @@ export interface ContractRow {
 export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'errors',
-    decision: 'Every error of every layer that we control is exactly `{"error": code}` as JSON, with `X-Request-Id`.',
+    decision:
+      'Every error of every layer that we control is exactly `{"error": code}` as JSON, except the 503 of `/health`. Errors of functions, gateway and edge functions have `X-Request-Id`; the error pages of CloudFront have only its own `X-Amz-Cf-Id`.',
   },
   {
     name: 'codes',
@@ -27,10 +28,15 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
       'The gateway answers requests that do not come through CloudFront with 403 `forbidden`, before a function runs.',
   },
   { name: 'head', decision: 'HEAD works on every path that has GET, and counts like it; `Allow` names it.' },
-  { name: 'caching', decision: 'Every answer of the API has `Cache-Control: no-store`.' },
+  {
+    name: 'caching',
+    decision:
+      'Every answer of the API has `Cache-Control: no-store`. (The OpenAPI document is a static file, which may be cached for five minutes.)',
+  },
   {
     name: 'success',
-    decision: 'A creation is 201 with `Location`, a ticket 202, everything else 200; always a JSON object.',
+    decision:
+      'A creation is 201 with `Location`, a ticket 202, a redirect of the login 302, everything else 200; except for the redirects always a JSON object.',
   },
   {
     name: 'upload form',
@@ -41,7 +47,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'multipart',
     decision:
-      'RFC 7578 and RFC 2046 are supported in full. A body that is cut off is 400 and leaves nothing behind. A file part that is encoded (base64, quoted-printable, gzip) or `multipart/mixed` is 400 as well.',
+      'RFC 7578 and RFC 2046 are supported, with two exceptions: a form is 400 when its file part is encoded (base64, quoted-printable, gzip), or when any part is `multipart/mixed`. A body that is cut off is 400 as well, and leaves nothing behind.',
     pieces: ['test/shared/upload-form/'],
   },
   {
@@ -107,13 +113,13 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'rate limits',
     decision:
-      'Requests are counted per account and class, in any 60 seconds. Every counted answer has the headers of its limit.',
+      'Requests are counted per account and class (starts and callbacks of a login: per client address), in any 60 seconds. Every counted answer has the headers of its limit.',
     pieces: ['test/shared/rate-limit/'],
   },
   {
     name: 'streaming when places are short',
     decision:
-      'While less than a quarter of the places of a streaming server is free, uploads slower than 128 KiB/s are cut, those of the account with the most places first (decision 0015).',
+      'While less than a quarter of the places of a streaming server is free, first the bodies of refused requests are cut, then uploads slower than 128 KiB/s, those of the account with the most places first (decision 0015).',
     pieces: ['test/functions/upload-stream/'],
   },
   {
@@ -142,11 +148,12 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'in time',
     decision:
-      'A request that was answered 504 `timeout` changes nothing afterwards. Work that only cleans up delays no answer (decision 0017).',
+      'A request that was answered 504 `timeout` changes nothing afterwards. Work that only cleans up delays an answer by at most two seconds (decision 0017).',
     pieces: ['test/shared/time-limit.test.ts', 'test/infra/stacks/call-times.test.ts'],
   },
   {
     name: 'retries',
-    decision: '`POST /files` with the same `Idempotency-Key` makes one file, however often it is repeated.',
+    decision:
+      '`POST /files` with the same `Idempotency-Key` makes one file, however often it is repeated within 24 hours.',
   },
 ];
