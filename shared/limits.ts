@@ -1,5 +1,5 @@
 /**
- * Every limit of the service. Durations are in milliseconds unless their name says otherwise. {@link CONFIGURABLE_LIMITS} are
+ * The limits that several parts of the service share. Durations are in milliseconds unless their name says otherwise. {@link CONFIGURABLE_LIMITS} are
  * those that an operator may change: on AWS in the file of the stage, under `npm start` in the environment. The stacks give them to
  * the functions as variables of the same names.
  */
@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 const STORAGE_LIMIT_DEFAULT_BYTES = 2_048 * MIB;
-/** By default an account may send this many times its storage limit in a day: enough for normal use, but bounded. */
+/** By default an account may send this many times `STORAGE_LIMIT_BYTES` in a day: enough for normal use, but bounded. */
 const FILLS_PER_DAY = 25;
 
 /** The limits that an operator may set, with their defaults and bounds (both inclusive). */

@@ -36,7 +36,7 @@ export const INVARIANTS: readonly Invariant[] = [
     ],
   },
   {
-    statement: '`file_count` is the number of ready files, and never passes `FILE_COUNT_LIMIT`.',
+    statement: '`file_count` is the number of ready files, and no upload makes it pass `FILE_COUNT_LIMIT`.',
     enforcedIn: ['shared/aws/book-updates.ts'],
     tests: [
       [
@@ -100,7 +100,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'After the answer 201 the client finds its file. After an error the client owns nothing, and its room is free again. After 504 `timeout` the request makes no file any more (decision 0017).',
+      'After the answer 201 the client finds its file. After an error the client owns nothing, and its room is free again. After 504 `timeout` the request makes no file any more (decision 0017). There is one exception: when the database answers neither the settling transaction nor the write that gives the upload up, the client gets an error although its file may exist or appear.',
     enforcedIn: ['shared/files/settle-upload.ts', 'shared/aws/settlement-store.ts', 'shared/time-limit.ts'],
     tests: [
       [
@@ -187,7 +187,8 @@ export const INVARIANTS: readonly Invariant[] = [
     ],
   },
   {
-    statement: 'In any span of 60 seconds, at most as many requests of a class are admitted as its limit allows.',
+    statement:
+      'In any span of 60 seconds, an account (for the two classes of the login: a client address) has at most as many requests of a class admitted as the limit of the class allows.',
     enforcedIn: ['shared/rate-limit/window.ts', 'shared/aws/rate-limit-store.ts'],
     tests: [
       [

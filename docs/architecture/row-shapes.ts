@@ -97,7 +97,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
       attempt_key: ['S', 'public key of the attempt that holds the lease to complete the ticket, or has settled it'],
       attempt_until: ['N', 'ms when that lease ends'],
       attempt_keys: ['SS', 'public keys of all attempts whose copies are not removed yet'],
-      idempotency: ['M', 'of a pending ticket: `key`, `fingerprint` (hex SHA-256), `claimed_at` (ms)'],
+      idempotency: ['M', '`key`, `fingerprint` (hex SHA-256), `claimed_at` (ms); removed when the ticket is settled'],
     },
   },
   {

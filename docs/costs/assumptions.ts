@@ -12,7 +12,7 @@ export const ASSUMPTIONS = {
   lambdaLogBytes: 500,
   /** The gateway's line of a request. */
   accessLogBytes: 330,
-  /** CloudFront's line of a download, six fields as JSON. */
+  /** CloudFront's line of a download, seven fields as JSON. */
   downloadLogBytes: 200,
   /** CloudFront's line of a request to the app, eleven fields as JSON. */
   appLogBytes: 350,
