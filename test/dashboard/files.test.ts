@@ -199,7 +199,7 @@ describe.runIf(HAS_BROWSER)('the files page', () => {
     await here.leave();
   });
 
-  test('deletes nothing without a network, not even later, and nothing more after Stop', async () => {
+  test('deletes nothing without a network, not even later, says why it waits, and deletes nothing more after Stop', async () => {
     const page = await open('/dashboard/?search=invoice');
     const question = page.getByRole('dialog');
     const askToDelete = async () => {
@@ -212,6 +212,13 @@ describe.runIf(HAS_BROWSER)('the files page', () => {
     await page.getByRole('alert').filter({ hasText: '1 file was not deleted' }).waitFor();
     await question.waitFor({ state: 'hidden' });
     await here.context.setOffline(false);
+    await page.route('**/api/v1/files/*', (route) =>
+      route.fulfill({ status: 503, headers: { 'Retry-After': '30' }, json: { error: 'service_unavailable' } }),
+    );
+    await askToDelete();
+    await question.getByText('Waiting. The service is not available at the moment.').waitFor();
+    await question.getByRole('button', { name: 'Stop' }).click();
+    await question.waitFor({ state: 'hidden' });
     await page.route('**/api/v1/files/*', (route) =>
       route.fulfill({ status: 429, headers: { 'Retry-After': '30' }, json: { error: 'rate_limit_exceeded' } }),
     );

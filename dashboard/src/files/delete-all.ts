@@ -1,4 +1,4 @@
-import { FileHostingError, type FileRecord } from '../../../clients/typescript/src/index.ts';
+import { type ErrorCode, FileHostingError, type FileRecord } from '../../../clients/typescript/src/index.ts';
 import { hosting } from '../api/client.ts';
 
 const AT_ONCE = 4;
@@ -14,12 +14,12 @@ export interface Deletion {
 }
 
 export interface DeletionOptions {
-  /** Aborting it stops further deletions from starting. */
+  /** Aborting it starts no further deletion, and does not wait for those that have begun. These may still succeed. */
   readonly signal: AbortSignal;
   /** Called with the number of deleted files. */
   readonly onProgress: (done: number) => void;
-  /** Called with true when the rate limit makes it wait, and with false when it continues. */
-  readonly onHeld: (isHeld: boolean) => void;
+  /** Called with the reason when a deletion waits before its next request, and with undefined when one continues. */
+  readonly onHeld: (reason: ErrorCode | undefined) => void;
 }
 
 /**
@@ -36,8 +36,8 @@ export async function deleteAll(
   const work = async () => {
     for (let file = waiting.shift(); file && !signal.aborted; file = waiting.shift()) {
       try {
-        await hosting.delete(file.id, { signal, retries: RETRIES, onWait: () => onHeld(true) });
-        onHeld(false);
+        await hosting.delete(file.id, { signal, retries: RETRIES, onWait: ({ code }) => onHeld(code) });
+        onHeld(undefined);
       } catch (error) {
         if (signal.aborted) return;
         if (!(error instanceof FileHostingError) || error.code === 'unauthorized') throw error;

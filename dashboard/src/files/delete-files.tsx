@@ -1,7 +1,7 @@
 import { Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import type { FileRecord, FilesPage } from '../../../clients/typescript/src/index.ts';
+import type { ErrorCode, FileRecord, FilesPage } from '../../../clients/typescript/src/index.ts';
 import { FILES, profileQuery, refreshQueries } from '../api/queries.ts';
 import { formatNumber, percentOf } from '../format.ts';
 import { strings } from '../strings.ts';
@@ -28,13 +28,13 @@ export function DeleteFiles({ files, onClose }: DeleteFilesProps) {
   const shown = useLast(files) ?? [];
   const queryClient = useQueryClient();
   const [done, setDone] = useState(0);
-  const [isHeld, setIsHeld] = useState(false);
+  const [held, setHeld] = useState<ErrorCode>();
   const controller = useRef(new AbortController());
   const removal = useMutation({
     mutationFn: (chosen: readonly FileRecord[]) => {
       controller.current = new AbortController();
       const { signal } = controller.current;
-      return deleteAll(chosen, { signal, onProgress: setDone, onHeld: setIsHeld });
+      return deleteAll(chosen, { signal, onProgress: setDone, onHeld: setHeld });
     },
     onSuccess: ({ deleted, failures }) => {
       // Remove the files from the list at once, even if refetching it fails.
@@ -49,7 +49,7 @@ export function DeleteFiles({ files, onClose }: DeleteFilesProps) {
       void refreshQueries(queryClient, profileQuery);
       onClose();
       setDone(0);
-      setIsHeld(false);
+      setHeld(undefined);
     },
   });
   const isOne = shown.length === 1;
@@ -78,9 +78,9 @@ export function DeleteFiles({ files, onClose }: DeleteFilesProps) {
             />
           </div>
         )}
-        {isHeld && (
+        {held !== undefined && (
           <Text size="sm" c="dimmed" role="status">
-            {strings.uploads.held(strings.failures.rate_limit_exceeded)}
+            {strings.uploads.held(strings.failures[held])}
           </Text>
         )}
         <Group justify="end">
