@@ -19,7 +19,10 @@ const allowed = { domains: list('ALLOWED_EMAIL_DOMAINS'), emails: list('ALLOWED_
 
 const checks = [loginPage(), rateLimit(ROUTES.finishLogin.rateClass, viewerSubject)];
 
-/** GET /auth/google/callback: 302 to the dashboard with a session, or to its login page with `?error=`. */
+/**
+ * GET /auth/google/callback: 302 to the dashboard with a session, or to its login page with `?error=`. A program gets the errors of
+ * the checks, such as 429, and our own failures as JSON.
+ */
 export const handler = routeStack('finishLogin', checks, async ({ event }) => {
   const [provider, url] = await Promise.all([loginProvider(), appUrl()]);
   const login = await finishLogin(

@@ -85,7 +85,7 @@ export const strings = {
     title: 'Log in',
     lead: 'Upload a file with one request, get a direct link. Log in to see your files and API keys.',
     google: 'Continue with Google',
-    cookie: 'One cookie keeps you logged in; nothing else is stored about your visit.',
+    cookie: 'One cookie keeps you logged in. There are no cookies for anything but the login.',
     errors: {
       access_denied: 'The login was cancelled at Google.',
       expired: 'The login took too long, or was started in another browser. Please try again.',
@@ -241,7 +241,8 @@ export const strings = {
     operations: 'Operations',
     operationsLead: 'What you try out here happens in your account, with your session.',
     errors: 'Errors',
-    errorsLead: 'Every error is exactly {"error": "<code>"}; X-Request-Id names the request in the log.',
+    errorsLead:
+      'Every error is exactly {"error": "<code>"}, except the 503 of /health. X-Request-Id names the request in the log.',
     columns: { status: 'Status', code: 'error', meaning: 'Meaning' },
     failed: 'The API reference could not be loaded. Reload the page to try again.',
     samples: 'Samples',

@@ -53,7 +53,10 @@ export const CHECKS: Readonly<Record<RouteName | 'unknownRoute' | 'completeArriv
 
 export type Check = (service: Service) => Promise<unknown>;
 
-/** A check could not judge its own function, because another function failed first, or a limit refused the request. */
+/**
+ * A check could not judge its own function: a request to another function failed first, or was refused by a limit; or the answer is
+ * one that the settings of the stage explain, such as the 503 of a login without a Google client.
+ */
 export class NotJudged extends Error {
   constructor(cause: unknown) {
     super('the check cannot judge the version', { cause });
@@ -94,7 +97,7 @@ async function unless(statuses: readonly number[], step: Promise<unknown>): Prom
   });
 }
 
-/** Runs a step with a file or a ticket, and then deletes the file or ticket. If that fails, the canary deletes it later. */
+/** Runs a step with a file or a ticket, and then deletes the file or ticket. If that fails, the canary deletes the file later, and the ticket ends by itself. */
 async function removing(service: Service, { id }: { id: string }, step: () => Promise<unknown>): Promise<void> {
   try {
     await step();

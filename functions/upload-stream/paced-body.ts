@@ -108,7 +108,11 @@ export class PacedBody implements ArrivingBody {
     return this.#failure;
   }
 
-  /** Waits for bytes. @throws ApiError `timeout` when the client is too slow; `invalid_request` when the connection breaks. */
+  /**
+   * Waits for bytes.
+   * @throws ApiError `timeout` when the client is too slow; `invalid_request` when the connection breaks; the failure that was given
+   *   to {@link cut}.
+   */
   async #inTime<Value>(next: Promise<Value>): Promise<Value> {
     const { minBytesPerSecond, graceMs, deadlineAt } = this.#pace;
     const startedAt = Date.now();

@@ -19,7 +19,7 @@ const CHECK_EVERY_MS = 1_000;
 /** The use of places is reported after this many checks, while any is taken. */
 const REPORT_EVERY_CHECKS = 60;
 
-/** The part of all places that the refused bodies of one owner may hold. When they hold more, they are cut instead of read. */
+/** The part of all places that the refused bodies of one owner may hold. A body that is refused beyond that is cut instead of read. */
 const REFUSED_OF_ONE_OWNER = 1 / 4;
 
 /** The sender of a request: an account, or, without a valid credential, a stranger at an address. */

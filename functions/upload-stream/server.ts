@@ -122,7 +122,8 @@ async function uploadInSlot(request: UploadFileRequest): Promise<ApiResult> {
     return released;
   };
   try {
-    // A body that is refused while it arrives keeps its slot until it is drained.
+    // A body that is refused while it arrives keeps its slot until it is drained. If the account has used up its bytes of the day,
+    // `receiveUpload` does not drain it: then it is drained after this, without a slot.
     return await receiveUpload(request, release);
   } finally {
     await release();

@@ -20,7 +20,7 @@ import { acceptViewerSide, STRICT_TRANSPORT, viewerSide } from './viewer-side.ts
 
 export interface AppDistributionProps {
   readonly api: apigateway.RestApi;
-  /** Absent when streaming uploads are off: then the edge rejects multipart bodies over 4 MiB. */
+  /** Absent when streaming uploads are off: then the edge rejects multipart bodies over 4 MiB or without a length. */
   readonly streamingDomain: string | undefined;
   readonly originSecret: secretsmanager.Secret;
   readonly stage: StageConfig;
@@ -68,7 +68,8 @@ export class AppDistribution extends Construct {
       ],
     };
     const apiHeaders = new cloudfront.ResponseHeadersPolicy(this, 'ApiHeaders', {
-      // The functions set these headers, too, but CloudFront's own answers and the error pages get them only here.
+      // The gateway and the functions behind it set only nosniff themselves. CloudFront's own answers and the error pages have not even
+      // that.
       securityHeadersBehavior: { contentTypeOptions: { override: true }, strictTransportSecurity: STRICT_TRANSPORT },
       customHeadersBehavior: { customHeaders: [SAME_ORIGIN_RESOURCES] },
     });

@@ -16,8 +16,9 @@ interface Throttle {
 /**
  * The throttles by class of the route; the functions count each account. By default an AWS account runs 1,000 functions at once. So
  * a flood of one kind takes at most a third of them even when every answer takes a second, and leaves the rest for the other
- * routes, events and the sweeper. Above its throttle a route answers with our own 429. Together the throttles are below the limit
- * that all APIs of an account share (10,000 per second, 2,500 in newer Regions).
+ * routes, events and the sweeper. Above its throttle a route answers with our own 429. Together the throttles of the routes are
+ * below the limit that all APIs of an account share (10,000 per second, 2,500 in newer Regions). The catch-alls for unknown paths and
+ * methods are not counted in that.
  */
 const THROTTLES: Readonly<Record<RateClass, Throttle>> = {
   uploads: { throttlingRateLimit: 300, throttlingBurstLimit: 150 },

@@ -19,8 +19,9 @@ export interface GradualDeploymentsProps {
 const LIVE = 'live';
 
 /**
- * A tenth of the requests goes to the new version for five minutes, and then all of them. An alarm needs at most three minutes to
- * see an error: one to the end of its period, and CloudWatch's delay.
+ * A tenth of the requests goes to the new version for five minutes, and then all of them. The alarm `InternalError` needs at most
+ * three minutes to see an error: one to the end of its period, and CloudWatch's delay. (The alarm of the canary needs a quarter of an
+ * hour.)
  */
 const CONFIG = codedeploy.LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES;
 /**

@@ -20,7 +20,7 @@ export interface FileSet {
   readonly after?: string;
 }
 
-/** A private bucket of files that a distribution serves; every deployment copies them again. */
+/** A private bucket of files that a distribution serves; a deployment that changes files copies them again. */
 export class StaticFiles extends Construct {
   readonly bucket: s3.Bucket;
 

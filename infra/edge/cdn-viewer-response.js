@@ -1,7 +1,8 @@
 /**
  * The viewer-response function of the "cdn" distribution. It gives each download the Content-Security-Policy of its type, and
  * text its charset, and answers 412 when a precondition of the request is false. The headers that all downloads have in
- * common (nosniff, HSTS, Cross-Origin-Resource-Policy, removed metadata) are in the response headers policy of the stack.
+ * common (nosniff, HSTS, Referrer-Policy, Cross-Origin-Resource-Policy, removed metadata) are in the response headers policy of
+ * the distribution.
  * CloudFront Functions runtime 2.0, like app-viewer-request.js. CloudFront does not run it for statuses of 400 and above.
  */
 

@@ -27,7 +27,7 @@ export const ALARMS = {
   ApiBudgetFast: {
     urgency: 'page',
     meaning:
-      'So many answers of the API are 5xx, over an hour and still in the last five minutes, that the error budget of a month would be spent within two days.',
+      'So many answers of the API are 5xx, over an hour and still in the last five minutes, that the error budget of a month would be spent in about two days.',
   },
   ApiBudgetSlow: {
     urgency: 'ticket',
@@ -52,12 +52,12 @@ export const ALARMS = {
   CdnServerErrors: {
     urgency: 'page',
     meaning:
-      'So many downloads are answered 5xx, over an hour and still in the last five minutes, that the error budget of a month would be spent within two days.',
+      'So many downloads are answered 5xx, over an hour and still in the last five minutes, that the error budget of a month would be spent in about two days.',
   },
   AppServerErrors: {
     urgency: 'page',
     meaning:
-      'So many answers that viewers get from the app distribution (API and dashboard) are 5xx, over an hour and still in the last five minutes, that the error budget of a month would be spent within two days.',
+      'So many answers that viewers get from the app distribution (API and dashboard) are 5xx, over an hour and still in the last five minutes, that the error budget of a month would be spent in about two days.',
   },
   StreamingSaturation: {
     urgency: 'ticket',

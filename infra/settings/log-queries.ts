@@ -19,8 +19,8 @@ export const EDGE_LOG_FIELDS = [
 ] as const;
 
 /**
- * The fields of CloudFront's log of the links. It has no client addresses either: a line says which link was read and how many bytes
- * were sent, but not to whom. Source: CloudFront Developer Guide, "Standard logging (v2)", "Log file fields".
+ * The fields of CloudFront's log of the links. It has none of these either, and no client addresses: a line says which link was read
+ * and how many bytes were sent, but not to whom. Source: CloudFront Developer Guide, "Standard logging (v2)", "Log file fields".
  */
 export const DOWNLOAD_LOG_FIELDS = [
   'date',
@@ -99,7 +99,8 @@ export const SAVED_QUERIES = {
     text: `filter message = "request" and ispresent(code) and account_id = "{{account}}" | stats count(*) as refusals, latest(@timestamp) as last, latest(request_id) as request_id by route, status, code, detail | sort refusals desc | limit 50`,
   },
   'refused-by-gateway': {
-    meaning: 'The requests that the gateway refused before a function ran, such as throttled ones',
+    meaning:
+      'The requests that the gateway answered itself: those that it refused, such as throttled ones, and those to which no function gave an answer',
     of: 'service',
     text: 'filter ispresent(gateway_response) and gateway_response != "-" | stats count(*) as requests, latest(request_id) as request_id by route, status, gateway_response | sort requests desc | limit 50',
   },

@@ -58,7 +58,7 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
   region: {
     values: 'a Region',
     meaning:
-      'The Region of everything except CloudFront and the resources that it requires in us-east-1. Only the stage `local` has none',
+      'The Region of everything except CloudFront, the resources that it requires in us-east-1, and a second copy. Only the stage `local` has none',
   },
   account: {
     values: 'twelve digits; any account if it is absent',
@@ -67,7 +67,7 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
   keepsData: {
     values: '`true`, `false`',
     meaning:
-      '`true`: tables, files and secrets stay when their stack is deleted. `false`: the stage can be destroyed completely',
+      '`true`: tables, files, secrets and the audit trail stay when their stack is deleted. `false`: the stage can be destroyed completely',
   },
   whoMayLogIn: {
     values: '`{ domains, emails }`, `everyone`',
@@ -84,7 +84,8 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
   },
   canary: {
     values: '`true` (default), `false`',
-    meaning: '`false`: there is no [canary](#the-canary), so an outage while no person uses the service is not noticed',
+    meaning:
+      '`false`: there is no [canary](#the-canary), so an outage while no person uses the service is not noticed, and new versions of functions are not checked',
   },
   monthlyBudgetUsd: {
     values: 'US dollars; no budget if it is absent',
@@ -116,7 +117,7 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
   reservesConcurrency: {
     values: '`true` (default), `false`',
     meaning:
-      '`false`: no concurrency is reserved for the sweeper and the function that settles direct uploads (for a new AWS account)',
+      '`false`: no concurrency is reserved for the sweeper and the function that settles direct uploads, and new versions of functions are not checked (for a new AWS account)',
   },
   originSecretSlot: { values: '`a` (default), `b`', meaning: 'The slot of the origin secret that the edge sends' },
   restoredTables: {
@@ -145,7 +146,10 @@ export interface StageConfig {
   readonly monthlyBudgetUsd: number | undefined;
   /** Without it, both distributions have names under cloudfront.net, which are separate sites (Public Suffix List). */
   readonly appDomain: CustomDomain | undefined;
-  /** It is under another registrable domain than the app's, so that no upload shares a site with the dashboard's cookie. */
+  /**
+   * The operator must choose another registrable domain than the app's, so that no upload shares a site with the dashboard's cookie.
+   * We only check that it is another name.
+   */
   readonly cdnDomain: CustomDomain | undefined;
   readonly priceClass: 'all' | '200' | '100';
   readonly firewall: StageSettings['firewall'];
@@ -161,8 +165,8 @@ export interface StageConfig {
 export type AllowListName = 'ALLOWED_EMAIL_DOMAINS' | 'ALLOWED_EMAILS';
 
 /**
- * Returns the name of the SSM parameter that holds the environment of a deployment's stores as JSON. `npm run admin` reads the
- * names of the tables and the bucket there.
+ * Returns the name of the SSM parameter that holds the environment of `npm run admin` as JSON: the names of the tables, the bucket
+ * and the log group of the audit trail, the addresses of links, and the default storage limit, for example.
  */
 export function operatorParameterName(stage: StageName): string {
   return `/file-hosting/${stage}/operator`;
@@ -319,12 +323,12 @@ function cdnDomainOf(check: Check, { appDomain, cdnDomain }: StageSettings): Cus
 
 function firewallOf(check: Check, firewall: StageSettings['firewall']): StageConfig['firewall'] {
   if (firewall === 'off') return firewall;
-  if (typeof firewall === 'object' && firewall !== null && 'webAclArn' in firewall) {
+  check.names('firewall', firewall, ['requests', 'downloads', 'webAclArn'], 'off');
+  if ('webAclArn' in firewall) {
     check.names('firewall', firewall, ['webAclArn']);
     check.text('firewall.webAclArn', firewall.webAclArn, WEB_ACL_ARN);
     return firewall;
   }
-  check.names('firewall', firewall, ['requests', 'downloads'], 'off');
   // Source: AWS WAF API reference, "RateBasedStatement".
   check.number('firewall.requests', firewall.requests, 10, 2_000_000_000);
   check.number('firewall.downloads', firewall.downloads, 10, 2_000_000_000);
@@ -354,7 +358,7 @@ function secondCopyOf(check: Check, { region, secondCopy }: StageSettings): Seco
   check.names('secondCopy', secondCopy, ['region', 'keepDays']);
   check.text('secondCopy.region', secondCopy.region, REGION);
   if (secondCopy.region === region) check.fail('secondCopy.region', `must be another Region than ${region}`);
-  // Rows can be restored for 35 days, as docs/operate.md promises. Backups that are kept longer would break that promise.
+  // docs/operate.md says that a deleted row can be restored for 35 days and no longer. With older backups that would be false.
   check.number('secondCopy.keepDays', secondCopy.keepDays, 7, 35);
   return secondCopy;
 }

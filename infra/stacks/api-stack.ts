@@ -43,21 +43,21 @@ export interface ApiStackProps extends ServiceStackProps {
  *     1,024 MB  13 ms each    $0.18
  *     1,769 MB  12 ms each    $0.28
  *
- * beside $0.20 for the invocations and $3.50 for the gateway. The first request of an environment takes 16 ms of a whole processor,
- * so with these four sizes it takes 110, 55, 28 and 16 ms. More than 512 MB costs more than it gives to a route that mostly waits.
+ * beside $0.20 for the invocations and $3.50 for the gateway. The first request of an environment takes 13 ms of a whole processor,
+ * so with these four sizes it takes 90, 45, 22 and 13 ms. More than 512 MB costs more than it gives to a route that mostly waits.
  */
 const MEMORY_DEFAULT_MB = 512;
 /** The memory of the routes that work more than they wait. */
 const MEMORY_MB: Readonly<Partial<Record<RouteName, number>>> = {
   // It parses, hashes and stores up to 4 MiB.
   uploadFile: 1_024,
-  // A search case-folds and compares every file name of the account.
+  // A search reads and compares every file name of the account.
   listFiles: 1_024,
   // It copies up to 5,000 MiB, many parts at once.
   completeUpload: 1_024,
 };
 
-/** The routes whose lines belong to the audit trail, because they begin or end logins, sessions and keys (decision 0035). */
+/** The routes whose lines belong to the audit trail, because they finish logins, end sessions, or make and revoke keys (decision 0035). */
 const AUDITED: ReadonlySet<string> = new Set<RouteName>([
   'finishLogin',
   'logout',
@@ -152,8 +152,8 @@ export class ApiStack extends Stack {
 
   /**
    * Adds the function that checks new versions. A stage without a canary has no such function, because it uses the key of the
-   * canary. Neither has an account that may run only ten functions at once, because the check runs for all moved functions at the
-   * same time.
+   * canary. A stage in an account that may run only ten functions at once has none either, because the check runs for all moved
+   * functions at the same time.
    */
   private addCheck(): void {
     const { function: check } = new ServiceFunction(this, 'CheckDeployment', {
@@ -161,7 +161,7 @@ export class ApiStack extends Stack {
       bundle: 'checkDeployment',
       needs: BACKGROUND_NEEDS.checkDeployment,
       memoryMb: 256,
-      // Three rounds of at most six requests, and the wait for an event.
+      // Three rounds of at most five requests, and the wait for an event.
       timeoutSeconds: 300,
     });
     check.addEnvironment('CHECK_SECONDS', '20');
@@ -232,7 +232,7 @@ export class ApiStack extends Stack {
     const sweep = this.service('sweep', BACKGROUND_NEEDS.sweep, 512, 55, {
       failedEvents: { queue, retryAttempts: 0, maxAgeSeconds: 60 },
       // Uploads that use up the account's concurrency must not block the sweeper, which frees their space. One execution is
-      // for a sweep, one for the next if the first takes longer than a minute. More would only compete for the same rows.
+      // for a sweep, one for the next if the event of the first came late. More would only compete for the same rows.
       ...(reservesConcurrency && { reservedConcurrency: 2 }),
     });
     new events.Rule(this, 'EveryMinute', {

@@ -36,8 +36,9 @@ export interface DataStackProps {
 }
 
 /**
- * The resources that must outlive every deployment: the tables, the files, the secrets, and the distribution whose address
- * is in every link. This stack refers to no other stack but the firewall, so a failed deployment of the others cannot affect it.
+ * The resources that must outlive every deployment: the tables, the files, the secrets, the audit trail, and the distribution whose
+ * address is in every link. This stack needs no other stack but the firewall and the second copy, if the stage has them, so a failed
+ * deployment of the others cannot affect it.
  */
 export class DataStack extends Stack {
   readonly resources: SharedResources;

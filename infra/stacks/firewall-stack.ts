@@ -43,8 +43,8 @@ export interface WebAcl {
 
 /**
  * A web ACL that rejects an address with too many requests before our code runs, with the same error as our rate limiter.
- * The rate limiter counts each account exactly, and only requests with a valid credential; this one counts all requests of
- * an address, approximately. Downloads are counted apart, because a page of the dashboard shows many pictures. CloudFront
+ * The rate limiter counts exactly, and only requests with a valid credential, by account, and those of a login, by address; this one
+ * counts all requests of an address, approximately. Downloads are counted apart, because a page of the dashboard shows many pictures. CloudFront
  * takes web ACLs only from us-east-1 (decision 0007). The stack has no state.
  */
 export class FirewallStack extends Stack {

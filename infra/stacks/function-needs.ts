@@ -2,7 +2,7 @@ import type { RouteName } from '../../shared/routes.ts';
 import type { BACKGROUND_ENTRIES } from '../bundle/entries.ts';
 import type { Needs, TableUse } from '../constructs/needs.ts';
 
-/** Authentication reads the credential once, and at times records its use. Rate limiting writes the window once. */
+/** Authentication reads the credential once, and at times records its use. Rate limiting usually writes the window once. */
 const BY_SESSION: readonly TableUse[] = [
   { table: 'sessions', actions: ['GetItem', 'UpdateItem'] },
   { table: 'rateLimits', actions: ['PutItem', 'UpdateItem'] },

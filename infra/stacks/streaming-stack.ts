@@ -14,7 +14,7 @@ import type { ServiceStackProps } from './api-stack.ts';
 import type { DataStack } from './data-stack.ts';
 import { UPLOAD_STREAM_NEEDS } from './function-needs.ts';
 
-/** The streaming upload server: a Lambda Web Function, for bodies that are too large for a Lambda event. It has no state. */
+/** The streaming upload server: a Lambda Web Function, for forms that are too large for a Lambda event or of unknown length. It has no state. */
 export class StreamingStack extends Stack {
   readonly webFunction: lambda.WebFunction;
   /** The number of requests that all environments together serve at once. */

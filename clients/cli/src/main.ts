@@ -34,7 +34,7 @@ function commands(): Command {
     .showHelpAfterError('(file-hosting --help lists the commands)')
     .addHelpText(
       'after',
-      '\nFILE_HOSTING_URL and FILE_HOSTING_KEY are used instead of what login has stored. Exit codes: 0, 1 for a failure, 2 for a wrong command line.',
+      '\nFILE_HOSTING_URL and FILE_HOSTING_KEY are used instead of what login has stored. Exit codes: 0, 1 for a failure, 2 for a wrong command line, 128 and the number of the signal after a signal such as Ctrl-C.',
     );
   program
     .command('login')

@@ -14,7 +14,10 @@ export interface UploadFlags extends FindFlags {
 /** How many files are sent at the same time. */
 const AT_ONCE = 4;
 
-/** Errors that all further files would get as well. The client reports a rate limit as an error only when it lasts until midnight. */
+/**
+ * Errors that further files would probably get as well, so that no more are sent. The client reports a rate limit as an error only when
+ * it lasts until midnight, or after many waits.
+ */
 const ENDS_ALL: readonly unknown[] = ['unauthorized', 'forbidden', 'storage_limit_exceeded', 'rate_limit_exceeded'];
 
 /**

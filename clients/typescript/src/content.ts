@@ -33,7 +33,10 @@ export interface Description {
 
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** @throws FileHostingError `unreadable` when there is no file at the path, `invalid_argument` for any other type of source. */
+/**
+ * @throws FileHostingError `unreadable` when there is no file at the path, or it cannot be read; `invalid_argument` for a source or a
+ *   `type` that cannot be sent.
+ */
 export async function openSource(source: UploadSource, { name, type }: Description): Promise<Content | StreamContent> {
   if (type !== undefined && !/^[ -~]+$/.test(type)) throw invalid('`type` must be a media type');
   const described = (givenName = '', givenType = '') => ({

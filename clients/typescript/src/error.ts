@@ -7,7 +7,7 @@ import type { ServiceErrorCode } from './types.ts';
  * - `aborted`: the `signal` of the call was aborted.
  * - `invalid_response`: the answer is not one of the service, for example the page of a proxy.
  * - `unreadable`: the content could not be read, or changed while it was read.
- * - `invalid_argument`: the call is wrong; nothing was sent.
+ * - `invalid_argument`: the call is wrong; nothing was stored.
  */
 export type ErrorCode =
   | ServiceErrorCode

@@ -51,7 +51,8 @@ export class FileHosting {
 
   /**
    * Uploads one file, and repeats failed attempts by itself. It makes one file, or ends with an error.
-   * @param source  a path, Blob, File, bytes, or a stream. At most 4 MiB of a stream are kept in memory.
+   * @param source  a path, Blob, File, bytes, or a stream. At most 4 MiB of a stream are kept in memory, except in a browser: it
+   *   cannot send while it reads, so there the whole stream is read first.
    */
   upload(source: UploadSource, options: UploadOptions = {}): Promise<FileRecord> {
     return upload(this.#api, source, this.#with(options));

@@ -38,7 +38,8 @@ function usesXhr(using: typeof fetch | undefined): boolean {
 
 /**
  * Sends one request.
- * @throws FileHostingError `network_error`, `stalled`, `aborted`, `unreadable`.
+ * @throws FileHostingError `network_error`, `stalled`, `aborted`, `unreadable`, or `invalid_response` for a redirect that was not
+ *   followed; and whatever `onSent` has thrown.
  */
 export async function send(exchange: Exchange): Promise<Answer> {
   const { signal, body, content = body } = exchange;

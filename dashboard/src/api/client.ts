@@ -2,5 +2,8 @@ import { FileHosting } from '../../../clients/typescript/src/index.ts';
 
 export const API = '/api/v1';
 
-/** The client of the API, with the cookie of the session. The cache of queries repeats them, so the client repeats nothing by itself. */
+/**
+ * The client of the API, with the cookie of the session. The cache of queries repeats queries, so the client itself repeats only calls
+ * that set a number of retries: uploads and deletions.
+ */
 export const hosting = new FileHosting({ retries: 0 });

@@ -111,7 +111,7 @@ export class UploadQueue {
     this.#sessions.dispatchEvent(new Event('session'));
   }
 
-  /** Adds files to upload. @param maxBytes  a larger file fails at once; the service would reject it only after it was sent. */
+  /** Adds files to upload. @param maxBytes  a larger file fails at once, without a request. */
   add(files: readonly File[], maxBytes: number): void {
     const batch = this.#openBatch();
     const uploads = files.toSorted(byName).map((file): Upload => {
@@ -135,7 +135,7 @@ export class UploadQueue {
     return this.#cancelWhere(({ state }) => isUnfinished(state));
   }
 
-  /** Retries a failed upload, with the same Idempotency-Key. */
+  /** Retries a failed upload, with the same Idempotency-Key, unless that key cannot be used again (see `#run`). */
   retry(id: string): void {
     if (!this.#jobs.has(id)) return;
     this.#change(id, { state: 'waiting', sentBytes: 0, batch: this.#openBatch() });

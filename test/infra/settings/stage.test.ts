@@ -429,7 +429,7 @@ describe('an invalid setting is an error that names the file of the stage and th
     [
       'nothing about the firewall',
       { firewall: undefined },
-      'firewall must be "off" or an object with requests, downloads, not undefined',
+      'firewall must be "off" or an object with requests, downloads, webAclArn, not undefined',
     ],
     [
       'a firewall that admits too few requests',
@@ -489,7 +489,7 @@ describe('an invalid setting is an error that names the file of the stage and th
     [
       'null for the firewall',
       { firewall: null },
-      'firewall must be "off" or an object with requests, downloads, not null',
+      'firewall must be "off" or an object with requests, downloads, webAclArn, not null',
     ],
     [
       'one domain for both distributions',
