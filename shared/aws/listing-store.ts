@@ -50,8 +50,9 @@ export const listingStore: ListingStore = {
     return { files, ...(rest && { rest }) };
   },
 
-  // No call reads several seqs from the index by_seq. So this reads the ids, then the rows. The ids are read eventually consistent,
-  // because the id at a seq never changes; the rows strongly, because the file may have been deleted.
+  // One call reads a range of the index by_seq, but not several seqs that are far from each other. So this reads the ids, then the rows.
+  // The ids are read eventually consistent, because the id at a seq never changes; the rows strongly, because the file may have been
+  // deleted.
   async filesAt(accountId, seqs) {
     const leaves = [...new Set(seqs.map(leafOf))];
     const lists = await getAll({ Keys: leaves.map((leaf) => fileKey({ accountId, id: idListId(leaf) })) });

@@ -6,7 +6,7 @@ import { fileAt, workShard } from './file-items.ts';
 import { ticketIsReleased } from './ticket-store.ts';
 import { transactOnBooks } from './transactions.ts';
 
-/** {@link ReleaseStore} in DynamoDB. Each method is one `TransactWriteItems`, and one of its items is the account. */
+/** {@link ReleaseStore} in DynamoDB. Each attempt of a method is one `TransactWriteItems`, and one of its items is the account. */
 export const releaseStore: ReleaseStore = {
   async releaseFile(file, { left, now }, deadline) {
     const failed = await transactOnBooks(

@@ -20,7 +20,7 @@ import {
 } from './transactions.ts';
 import { busyMs, noteConflict, waitForTurn } from './turns.ts';
 
-/** {@link SettlementStore} in DynamoDB. Each method is one `TransactWriteItems`, and one of its items is the account. */
+/** {@link SettlementStore} in DynamoDB. Each attempt of a method is one `TransactWriteItems`, and one of its items is the account. */
 export const settlementStore: SettlementStore = {
   async settleUpload({ file, now, allowance, claim }, deadline) {
     const { accountId, sizeBytes: bytes } = file;

@@ -23,7 +23,7 @@ export interface StreamSlot {
 }
 
 /**
- * Takes a slot, by one write when there is room.
+ * Takes a slot, by one write when the account has a row with room. (Two more writes create the row.)
  * @returns undefined when the account has as many streams as it may.
  * @throws ApiError `service_unavailable`; then no slot is kept. If giving it back fails too, its lease ends by itself.
  */

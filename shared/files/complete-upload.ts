@@ -41,8 +41,8 @@ interface Completing extends Deadline {
 /**
  * Makes a direct upload a file once its bytes have arrived. It is safe to call this repeatedly, at the same time (the client
  * and the event of the bucket usually race), and while the ticket is being cancelled: one attempt at a time copies the bytes,
- * under a lease on the ticket, and the others wait for its file. After a failure the ticket is still pending, so the next attempt
- * can succeed until the ticket ends.
+ * under a lease on the ticket, and the others wait for its file. When an attempt fails, the ticket stays pending, so the next attempt
+ * can succeed until the ticket ends. (Only when the account has the maximum number of files, the ticket becomes `refused`.)
  *
  * Each attempt copies to a public key of its own, and writes this key to the row of the ticket first. So the sweeper finds the
  * copies of attempts that died, or that finished after their lease had ended; no link leads to such copies. The bytes that arrived

@@ -24,7 +24,7 @@ const VISIBLE = /[^.\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 const HEAD_LENGTH = 2 * FILE_NAME_MAX_BYTES;
 const TAIL_LENGTH = 128;
 
-/** The last extension if it is as short as extensions are, with `.tar` before it. */
+/** The last extension, if it is as short as extensions are; together with `.tar`, if that comes before it. */
 const EXTENSION = /(?:\.tar)?\.[^.\s]{1,16}$/iu;
 
 /**

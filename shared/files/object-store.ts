@@ -30,7 +30,7 @@ export interface ObjectStore {
 
   /**
    * Copies an object inside the storage: a large one in parts, many of them at the same time. When one part fails, it
-   * removes the others. If the removal fails too, the sweeper finds the parts by the row that holds the key.
+   * removes the others. If the removal fails too, the sweeper finds the parts by the row of the ticket, which holds the key.
    * @returns false when there is no object to copy, or the sweeper has removed the parts meanwhile.
    */
   copy(copy: Copy, description: ObjectDescription): Promise<boolean>;

@@ -49,7 +49,7 @@ export interface TicketStore {
   endAttempt(ref: FileRef, objectKey: string): Promise<'ended' | 'settled'>;
 
   /**
-   * The tickets of a shard that have ended at `time`, some at a time, in the order of the ends that their ids say. The rows may be
+   * The tickets of a shard that have ended at `time`, some at a time, in the order of their ends before any renewal. The rows may be
    * some seconds old.
    * @param rows  how many rows to read at a time.
    * @throws after all tickets, the error of the first row that could not be read.

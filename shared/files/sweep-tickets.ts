@@ -24,7 +24,7 @@ const CONCURRENCY = 16;
  *
  * It may die at any step, and two may run at the same time: a row is removed last, and each step is harmless when repeated. When a
  * ticket cannot be finished, the next sweep tries again.
- * @param budget.rows  how many rows to read at a time.
+ * @param options.rows  how many rows to read at a time.
  */
 export async function sweepTickets(
   stores: SweepingStores,
