@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { unescape as percentDecode } from 'node:querystring';
 import { text } from 'node:stream/consumers';
 import type { Provider } from 'oidc-provider';
 import { listen } from '../host/http-server.ts';
@@ -19,8 +20,8 @@ export interface IdentityProvider {
 const FORM_MAX_CHARACTERS = 4_096;
 
 /**
- * Starts an OpenID provider where any e-mail address can log in. It is a real one (`oidc-provider`), so it checks codes, PKCE,
- * nonce, signatures and client authentication as Google does.
+ * Starts an OpenID provider where any e-mail address can log in. It is a real one (`oidc-provider`): it checks codes, PKCE and the
+ * client's secret, and signs ID tokens with the nonce, as Google does.
  * @param options  `port` absent or 0 takes a free one.
  */
 export async function startIdentityProvider(
@@ -32,7 +33,7 @@ export async function startIdentityProvider(
   const issuer = `http://127.0.0.1:${port}`;
 
   const accounts = accountsOf(issuer);
-  /** The provider. The first request makes it, because loading the library takes a quarter of a second, and many services log in no user. */
+  /** The provider. The first request makes it: loading the library takes a quarter of a second, and in many tests no user logs in. */
   let made: ReturnType<typeof makeProvider> | undefined;
   const makeProvider = async () => {
     const { openIdProvider } = await import('./provider.ts');
@@ -107,5 +108,5 @@ function sendHtml(response: ServerResponse, status: number, html: string): void 
 
 function sendPicture(pathname: string, response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'image/svg+xml', 'cross-origin-resource-policy': 'cross-origin' });
-  response.end(picture(pathname.slice('/picture/'.length)));
+  response.end(picture(percentDecode(pathname.slice('/picture/'.length))));
 }

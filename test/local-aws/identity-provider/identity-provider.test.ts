@@ -130,7 +130,7 @@ describe('a login', () => {
     });
   });
 
-  test('a login without an address shows the form again', async () => {
+  test('a login with a text that is no e-mail address shows the form again', async () => {
     const startUrl = `${callbackOrigin()}/start`;
     await expect(logIn({ startUrl, email: 'nobody' })).rejects.toThrow(/400 .*That is not an e-mail address/s);
   });
@@ -229,12 +229,16 @@ describe('the form', () => {
     expect((await visit(resumed)).searchParams.has('code')).toBe(true);
     expect((await visit(authorization)).pathname).toMatch(/^\/login\//);
   });
+});
 
-  test('shows a picture for each account', async () => {
-    const response = await fetch(`${provider.issuer}/picture/%3Cscript%3E.svg`);
-    expect(response.headers.get('content-type')).toBe('image/svg+xml');
-    expect(await response.text()).not.toContain('<script');
-  });
+test.each([
+  ['ada%40example.com', 'A'],
+  ['%C3%BC%40example.com', 'Ü'],
+  ['%3Cscript%3E%40example.com', '&lt;'],
+])('the picture of %s is an image with the letter %s', async (address, letter) => {
+  const response = await fetch(`${provider.issuer}/picture/${address}.svg`);
+  expect(response.headers.get('content-type')).toBe('image/svg+xml');
+  expect(await response.text()).toContain(`>${letter}</text>`);
 });
 
 describe('the login helper', () => {
