@@ -30,7 +30,8 @@ const VERDICTS_MAX = 20_000;
 /**
  * Evaluates policies as IAM does: an explicit deny wins, then an allow of the caller's policies or the bucket's. Everything
  * of the local AWS is plain HTTP, which stands for TLS, so `aws:SecureTransport` is true.
- * @throws Error for a policy that is malformed or has condition keys that the front does not know.
+ * @throws Error for a policy of a bucket with condition keys that the front does not know. A malformed policy is an error of the first call
+ *   that needs it.
  */
 export function createPolicyEvaluator(
   account: Account,
@@ -49,7 +50,8 @@ export function createPolicyEvaluator(
       const context = relevantContext(caller, permission, policies, account);
       const identity = 'accessKeyId' in caller ? caller.accessKeyId : '';
       const shape = resourceShape(permission.resource, policies);
-      const key = JSON.stringify([identity, permission.action, permission.bucket, shape, context]);
+      // Adding a policy to a principal makes its list longer, so verdicts from before are not used again.
+      const key = JSON.stringify([identity, policies.length, permission.action, permission.bucket, shape, context]);
       const known = verdicts.get(key);
       if (known) return known;
       const verdict = simulate(caller, permission, bucketPolicy, context, account);

@@ -118,6 +118,16 @@ test('a permission for items of transactions does not allow the operation by its
   expect((await failureOf(client.send(new PutItemCommand(Put)))).name).toBe('AccessDeniedException');
 });
 
+test('a policy that is added to a role changes what its later calls may do', async () => {
+  const user = principal('changed', allow('dynamodb:GetItem', tableArn(TABLE)));
+  front.addPrincipal(user);
+  const client = dynamoDbClient(front, user);
+  const read = () => client.send(new GetItemCommand({ TableName: TABLE, Key }));
+  await read();
+  front.addPolicy('changed', { Statement: [{ Effect: 'Deny', Action: 'dynamodb:*', Resource: '*' }] });
+  expect((await failureOf(read())).name).toBe('AccessDeniedException');
+});
+
 test.each<[string, (client: DynamoDBClient) => Promise<unknown>]>([
   ['ListTables', (client) => client.send(new ListTablesCommand({}))],
   ['ExecuteStatement', (client) => client.send(new ExecuteStatementCommand({ Statement: `SELECT * FROM "${TABLE}"` }))],
