@@ -74,7 +74,8 @@ export const completeMultipartUpload: Handler = async (bucket, request) => {
   const document = await readDocument(request, 'CompleteMultipartUpload');
   const listed = listedParts(document);
   const etag = joinedEtag(listed);
-  if (bucket.uploads.findEnded(query.get('uploadId') ?? '', key)?.etag === etag) return completed(bucket, key, etag);
+  const ended = bucket.uploads.findEnded(query.get('uploadId') ?? '', key);
+  if (ended?.etag === etag) return completed(bucket, key, etag, ended.checksum);
 
   const upload = findUpload(bucket, request);
   const parts = findParts(listed, upload);
@@ -89,7 +90,7 @@ export const completeMultipartUpload: Handler = async (bucket, request) => {
     throw error;
   });
   const fields = { key, etag, headers: upload.headers, ...(checksum && { checksum }) };
-  const end = () => bucket.uploads.end(upload.id, { key, etag });
+  const end = () => bucket.uploads.end(upload.id, { key, etag, ...(checksum && { checksum }) });
   const object = await bucket.objects.publish(draft, fields, { before: condition, after: end });
   bucket.created(object, 'CompleteMultipartUpload');
   return completed(bucket, key, etag, checksum);

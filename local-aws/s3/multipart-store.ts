@@ -30,10 +30,11 @@ interface MutableUpload extends Upload {
   readonly parts: Map<number, Part>;
 }
 
-/** An upload that has ended. The ETag is that of its object; absent when the upload was aborted. */
+/** An upload that has ended. ETag and checksum are those of its object; there is no ETag when the upload was aborted. */
 interface EndedUpload {
   readonly key: string;
   readonly etag?: string;
+  readonly checksum?: Checksum;
 }
 
 /** How many ended uploads are remembered. S3 remembers them for some hours; here they are forgotten with the process. */

@@ -48,7 +48,7 @@ const KNOWN_HEADERS = new RegExp(
     'algorithm|credential|date|expires|signedheaders|signature|content-sha256|security-token|user-agent',
     'decoded-content-length|trailer|sdk-checksum-algorithm',
     'checksum-(crc32|sha256|mode|algorithm|type)',
-    'meta-.+|metadata-directive|mp-object-size',
+    'meta-.+|metadata-directive',
     'copy-source(-range|-if-(none-)?match|-if-(un)?modified-since)?',
     // CloudFront sends its request id, for access logs.
     'cf-id',

@@ -115,12 +115,19 @@ describe('a completion', () => {
   });
 
   test('a repeated completion gets the same answer, and does not restore a deleted object', async () => {
-    const upload = await create('repeated');
-    const parts = [await send(upload, 1, LAST)];
-    const { ETag } = await complete(upload, parts, { IfNoneMatch: '*' });
+    const upload = await create('repeated', { ChecksumAlgorithm: 'SHA256' });
+    const parts = [await send(upload, 1, LAST, { ChecksumAlgorithm: 'SHA256' })];
+    const { $metadata: _, ...answer } = await complete(upload, parts, { IfNoneMatch: '*' });
+    expect(answer.ChecksumSHA256).toBeDefined();
     await s3.send(new DeleteObjectCommand({ Bucket: BUCKET, Key: 'repeated' }));
-    expect(await complete(upload, parts, { IfNoneMatch: '*' })).toMatchObject({ ETag });
+    expect(await complete(upload, parts, { IfNoneMatch: '*' })).toMatchObject(answer);
     expect((await failureOf(head('repeated'))).status).toBe(404);
+  });
+
+  test('a completion that names the size of the object is refused, because the server would have to ignore it', async () => {
+    const upload = await create('sized');
+    const sized = complete(upload, [await send(upload, 1, LAST)], { MpuObjectSize: LAST.length });
+    expect(await failureOf(sized)).toEqual({ name: 'NotImplemented', status: 501 });
   });
 
   test('one of several simultaneous completions of one key with If-None-Match: * succeeds', async () => {
@@ -156,8 +163,8 @@ describe('a checksum', () => {
   });
 });
 
-describe('an aborted upload', () => {
-  test('loses its parts, and accepts no more of them', async () => {
+describe('the abort of an upload', () => {
+  test('removes its parts, and then the upload accepts no more of them', async () => {
     const upload = await create('aborted');
     const part = await send(upload, 1, LAST);
     expect((await abort(upload)).$metadata.httpStatusCode).toBe(204);
@@ -169,12 +176,12 @@ describe('an aborted upload', () => {
     expect(folder('drafts')).toEqual([]);
   });
 
-  test.each(['unknown', '..', '../objects'])('is not found by the id %j', async (UploadId) => {
+  test.each(['unknown', '..', '../objects'])('is refused for the id %j', async (UploadId) => {
     const upload = { Bucket: BUCKET, Key: 'aborted', UploadId };
     expect(await failureOf(abort(upload))).toEqual({ name: 'NoSuchUpload', status: 404 });
   });
 
-  test('is not found under another key', async () => {
+  test('is refused under another key', async () => {
     const upload = await create('mine');
     expect((await failureOf(abort({ ...upload, Key: 'yours' }))).name).toBe('NoSuchUpload');
   });
