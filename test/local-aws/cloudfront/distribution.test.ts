@@ -37,7 +37,7 @@ test('numbers and booleans may be strings, as CloudFormation allows', () => {
   expect(distribution.errorRules.get(404)).toEqual({ cachingMinTtlSeconds: 0, page: { path: '/e.json', status: 404 } });
 });
 
-describe('a distribution does not start, and names the property, when the template has', () => {
+describe('a distribution does not start, and the error names the property, when the template has', () => {
   const behavior = (extra: Properties) => ({ DefaultCacheBehavior: { ...PASS_BEHAVIOR, ...extra } });
   const origin = (extra: Properties) => ({ Origins: [{ ...ORIGIN, ...extra }] });
   test.each([
@@ -58,14 +58,14 @@ describe('a distribution does not start, and names the property, when the templa
     [
       'a function at another event than those of viewers',
       behavior({ FunctionAssociations: [{ EventType: 'origin-request', FunctionARN: 'f' }] }),
-      'f',
+      'do not run at origin-request',
     ],
   ])('%s', (_name, config, message) => {
-    expect(read(config)).toThrow(message);
+    expect(read(config, { functions: { f: { code: '' } } })).toThrow(message);
   });
 });
 
-describe('a distribution does not start, and names what is missing, without', () => {
+describe('a distribution does not start, and the error names what is missing, without', () => {
   test.each([
     ['an origin', { DefaultCacheBehavior: { ...PASS_BEHAVIOR, TargetOriginId: 'gone' } }, 'the origin "gone"'],
     [

@@ -166,11 +166,14 @@ describe('bodies', () => {
 });
 
 test('a method that the behavior does not allow is refused before a function or the origin sees it', async () => {
-  const behavior = { ...PASS_BEHAVIOR, AllowedMethods: ['GET', 'HEAD'] };
-  const reply = await ask(await startRig(echo, { config: { DefaultCacheBehavior: behavior } }), '/', {
-    method: 'DELETE',
-  });
-  expectOwnPage(reply, 403);
+  const { association, resources } = withFunction(
+    'viewer-request',
+    'function handler() { return { statusCode: 299 }; }',
+  );
+  const behavior = { ...PASS_BEHAVIOR, ...association, AllowedMethods: ['GET', 'HEAD'] };
+  const rig = await startRig(echo, { config: { DefaultCacheBehavior: behavior }, resources });
+  expectOwnPage(await ask(rig, '/', { method: 'DELETE' }), 403);
+  expect((await ask(rig, '/')).status).toBe(299);
 });
 
 test('a function sends a request to another origin, with that origin’s path and headers', async () => {

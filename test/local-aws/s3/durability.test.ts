@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import {
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
+  DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
@@ -91,7 +92,8 @@ test('deleted objects are gone after a restart, and the data of buckets is kept 
   const front = await startFront({ dataDir, buckets: [{ name: BUCKET }, { name: 'other' }] });
   const before = s3Client(front);
   await before.send(new PutObjectCommand({ Bucket: 'other', Key: 'far', Body: 'x' }));
-  await before.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'near', Body: 'x' }));
+  for (const Key of ['deleted', 'near']) await before.send(new PutObjectCommand({ Bucket: BUCKET, Key, Body: 'x' }));
+  await before.send(new DeleteObjectCommand({ Bucket: BUCKET, Key: 'deleted' }));
   await front.close();
   const after = await restart(dataDir);
   const { Contents } = await after.send(new ListObjectsV2Command({ Bucket: BUCKET }));
