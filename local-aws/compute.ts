@@ -15,7 +15,7 @@ import type { LogListener } from './lambda/invocation.ts';
 import { createLambdaService, type LambdaService, readPermissions } from './lambda/lambda-service.ts';
 import type { Deployment } from './template/deployment.ts';
 
-/** The functions, and what invokes them other than by HTTP: events and schedules. */
+/** The functions, and what invokes them other than by HTTP: events, schedules and CodeDeploy. */
 export interface Compute {
   readonly functions: readonly FunctionConfig[];
   readonly webFunctions: readonly WebFunctionConfig[];

@@ -11,8 +11,8 @@ export function isLoginProviderSecret({ metadata }: Resource): boolean {
 
 /**
  * Starts the identity provider, and puts its addresses and a new client into the secret.
- * @param options  After a login, users return to `appUrl`. The provider accepts the path of every resource of the APIs whose last
- *   part is `callback`.
+ * @param options  `appUrl` is the address to which users return after a login. As redirect addresses the provider accepts `appUrl` with the
+ *   path of each resource of the APIs that ends with `/callback`.
  */
 export async function startLoginProvider(options: {
   readonly deployment: Deployment;

@@ -3,7 +3,7 @@ import { deploymentHelpers, type FunctionConfig, type WebFunctionConfig } from '
 import type { Deployment } from './template/deployment.ts';
 import { readRoles } from './template/role-policies.ts';
 
-/** All callers of AWS: each function with the policies of its role, and each distribution of CloudFront. */
+/** The callers of AWS that the template describes: each function with the policies of its role, and each distribution of CloudFront. */
 export function readPrincipals(
   deployment: Deployment,
   functions: readonly Pick<FunctionConfig | WebFunctionConfig, 'credentials' | 'roleArn'>[],

@@ -22,7 +22,7 @@ export interface Identity {
  * Finds out who sent a request, and checks that the holder of the secret signed this very request recently.
  * @param options  `payloadHash` gives the hash of the body that must have been signed, or the word in its place.
  * @throws Problem `unknown-access-key`, `invalid-token`, `wrong-scope`, `time-skewed`, `expired-url`, `unsigned-header`,
- *   `signature-mismatch`, and those of {@link readAuthorization}.
+ *   `signature-mismatch`, those of {@link readAuthorization}, and the errors of `payloadHash`.
  */
 export function authenticate(
   message: Message,

@@ -19,8 +19,8 @@ const READS = new Set(['GetItem', 'Query', 'Scan', 'BatchGetItem']);
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems']);
 
 /**
- * The capacity that a call consumed, from its answer. For a read that finds nothing, the engine reports no capacity, but DynamoDB
- * charges the smallest read; so this function counts the smallest read.
+ * The capacity that a call consumed, from its answer. For a `GetItem`, `Query` or `Scan` that finds nothing, the engine reports no
+ * units, but DynamoDB charges the smallest read; so this function counts the smallest read.
  * @param isStrong  whether the request asked for `ConsistentRead`.
  * @param tables  the tables of the request, each as often as the request names it.
  */

@@ -59,7 +59,8 @@ const TRANSACTION_ITEMS: Readonly<Record<string, string>> = {
 /**
  * The actions of a call, in the order of the request: a transaction needs the action of each of its items, a batch the action
  * of the batch on each table.
- * @returns undefined for an unknown operation, or a request without the parameters that name its tables.
+ * @returns undefined for an unknown operation, or for a request without the parameters that name its tables. A batch without them has no
+ *   actions, and the engine refuses it.
  * Source: DynamoDB service authorization; "Using IAM with DynamoDB transactions".
  */
 function tableActions(operation: string, input: DynamoDbInput): TableAction[] | undefined {

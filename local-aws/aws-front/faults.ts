@@ -78,7 +78,10 @@ export interface Faults {
 }
 
 export interface FaultSource extends Faults {
-  /** Of the faults that fit the call, the one that was added first. It then counts as applied. */
+  /**
+   * Of the faults that apply to the call (it fits, and `every` and `times` admit it), the one that was added first. It then counts as
+   * applied.
+   */
   take(subject: FaultSubject): TakenFault | undefined;
 }
 

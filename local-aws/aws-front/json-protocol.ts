@@ -75,7 +75,7 @@ function parseObject(body: Buffer): object {
   throw new JsonError('com.amazon.coral.service#SerializationException', 'The request is not a JSON object.');
 }
 
-/** An error answer of DynamoDB, Secrets Manager or SSM. */
+/** An error answer of a {@link JsonService}. */
 export class JsonError extends Error {
   /** May have a namespace and a `#` in front. SDKs read what follows. */
   readonly type: string;

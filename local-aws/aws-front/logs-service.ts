@@ -23,7 +23,7 @@ interface Operation {
   perform(input: Input): object;
 }
 
-/** A part of CloudWatch Logs: it writes events, lists groups, and runs queries of Logs Insights. */
+/** A part of CloudWatch Logs: it lists groups, creates streams, writes events, and runs queries of Logs Insights. */
 export function createLogsService(groups: LogGroups, { region, accountId }: Account): JsonService {
   const arnOf = (group: string) => `arn:aws:logs:${region}:${accountId}:log-group:${group}:*`;
   const resourceOf = (group: string, { logStreamName }: Input) =>

@@ -32,7 +32,7 @@ interface S3Content {
   readonly trailers: Map<string, string>;
 }
 
-/** The content of a request whose signature is proven. */
+/** The content of a request that is not signed, or whose signature was verified. */
 export function s3Content({ headers, body }: Message, payloadHash: string): S3Content {
   const trailers = new Map<string, string>();
   if (payloadHash === CHUNKED) {
@@ -98,7 +98,7 @@ function parseChunkSize(line: string | undefined): number {
   return Number.parseInt(line ?? '', 16);
 }
 
-/** Reads a stream of bytes by lines and lengths, and holds no more of it than came in one piece. */
+/** Reads a stream of bytes by lines and lengths. It holds at most one received piece and the beginning of a line. */
 class ByteReader {
   readonly #source: AsyncIterator<Uint8Array>;
   #rest: Buffer = Buffer.alloc(0);

@@ -112,7 +112,7 @@ async function withErrorPage(context: FetchContext, answer: Answer, viewer: View
 
 /**
  * Turns an answer into the one that the viewer gets: applies the response headers policy of the behavior, runs its viewer-response
- * function (not for errors), and adds CloudFront's own headers.
+ * function (not for errors), and adds CloudFront's own headers. An answer that a viewer-request function made only gets the own headers.
  * @throws errors of the function, and InvalidFunctionResult.
  */
 function viewerAnswer(answer: Answer, viewer: ViewerRequest, behavior: CacheBehavior): Answer {

@@ -69,7 +69,7 @@ export function cacheKey(viewer: ViewerRequest, { cachePolicy }: CacheBehavior, 
   return JSON.stringify([origin.id, viewer.path, headers, query, cookies.sort(), encodings]);
 }
 
-/** Answers one request from a cache entry: with all of it, a part, or 304. */
+/** Answers one request from a cache entry: with all of it, with a part, or with 304 or 416. */
 export function answerFromEntry(
   entry: CacheEntry,
   viewer: ViewerRequest,

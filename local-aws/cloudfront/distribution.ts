@@ -70,7 +70,7 @@ function find<T>(kind: string, id: string, all: Readonly<Record<string, T>>): T 
   return found;
 }
 
-/** Names, certificates, prices, log delivery and protocols towards viewers have no effect in the local AWS. */
+/** Names, certificates, prices, logs in a bucket, the firewall and protocols towards viewers have no effect in the local AWS. */
 const NO_EFFECT_IN_DISTRIBUTION = [
   'Aliases',
   'Comment',

@@ -47,8 +47,9 @@ const INVOKE = new Script(`
 `);
 
 /**
- * Loads the code of a CloudFront Function (runtime 2.0) into a context that has the language and nothing else: no Node globals
- * and no code from strings. Its global state lives as long as the distribution; it handles one event at a time.
+ * Loads the code of a CloudFront Function (runtime 2.0) into a context that has only the language, the module `cloudfront`, and a
+ * `console` that discards its output: no Node globals and no code from strings. Its global state lives as long as the distribution; it
+ * handles one event at a time.
  * @throws SyntaxError, or what the top level of the code throws.
  */
 export function loadFunction(code: string): FunctionRuntime {

@@ -84,7 +84,7 @@ function setAcceptEncoding(headers: HeaderMap, given: HeaderMap, { cachePolicy }
   else headers.delete('accept-encoding');
 }
 
-/** The offered encodings that the viewer accepts, in the order of preference. */
+/** The offered encodings that the viewer accepts, in the order in which they are offered. */
 export function acceptedEncodings<T extends string>(acceptEncoding: string | undefined, offered: readonly T[]): T[] {
   const taken = (acceptEncoding ?? '')
     .toLowerCase()

@@ -39,7 +39,10 @@ Request ID: ${requestId}
   return { status, headers, body };
 }
 
-/** An {@link ownError} that is ready to be sent, for a request that reached no distribution. So no error page replaces it. */
+/**
+ * An {@link ownError} that is ready to be sent, and that no error page replaces: for what is no valid request, or for an answer that
+ * cannot be written.
+ */
 export function unroutedError(status: keyof typeof REASONS, requestId: string): OwnAnswer {
   const error = ownError(status, requestId);
   addOwnHeaders(error.headers, 'Error', requestId);

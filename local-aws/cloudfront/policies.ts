@@ -4,7 +4,7 @@ import { readProperties } from '../template/read-properties.ts';
 /** The headers, cookies or query parameters that a policy selects. */
 export interface Selection {
   readonly behavior: 'none' | 'whitelist' | 'allExcept' | 'all';
-  /** The selected names: those of headers in lower case, others as written. */
+  /** The selected names; with `allExcept`, those that are not selected. Names of headers are in lower case, others as written. */
   readonly names: ReadonlySet<string>;
 }
 

@@ -132,7 +132,7 @@ export async function startDistribution(options: DistributionOptions): Promise<L
     // No limit on large uploads: the origin decides what is too slow.
     requestTimeout: 0,
     keepAliveTimeout: 75_000,
-    // `readViewerRequest` refuses it, with a body, which Node's own refusal lacks.
+    // `serveRequest` refuses a request without `Host`, with a page. Node's own refusal would have no body.
     requireHostHeader: false,
   });
   server.on('request', (message, response) => serve(message, response, false));
@@ -152,7 +152,7 @@ export async function startDistribution(options: DistributionOptions): Promise<L
   };
 }
 
-/** Answers what is not HTTP, unless an answer is already on its way. */
+/** Refuses what is not HTTP, and `CONNECT`, unless an answer is already on its way. */
 function refuseMalformed(socket: Duplex, response: ServerResponse | undefined): void {
   if (!socket.writable || response?.headersSent) {
     socket.destroy();

@@ -39,11 +39,11 @@ export function readInvokeConfigs(deployment: Deployment): ReadonlyMap<string, I
   );
 }
 
-/** An event whose function failed at every try. */
+/** An event that was given up: its function failed at every try, Lambda refused it, or it became too old. */
 interface FailedEvent {
   readonly functionArn: string;
   readonly payload: string;
-  /** How often the function ran. */
+  /** How often it was handed to Lambda, without the times when it was throttled. */
   readonly attempts: number;
   /** The last error. */
   readonly failure: string;

@@ -76,8 +76,8 @@ function readRate(expression: string): number {
 }
 
 /**
- * Delivers an event to a function by calling `deliver`. EventBridge delivers at least once and in no order, so a test may
- * deliver an event twice, later, or in another order.
+ * Delivers the event of a new object to the functions of a rule by calling `deliver`. EventBridge delivers at least once and in no
+ * order, so a test may deliver an event twice, later, or in another order.
  */
 type EventDelivery = (deliver: () => void) => void;
 
@@ -86,7 +86,7 @@ export interface EventBus {
   objectCreated(created: ObjectCreated): void;
   /** Runs the scheduled rules now: all of them, or the one with that logical id or name. @throws Error when there is none. */
   runSchedules(rule?: string): void;
-  /** Replaces the delivery, which by default is immediate. */
+  /** Replaces the delivery of the events of new objects, which by default is immediate. Schedules do not use it. */
   deliverBy(delivery: EventDelivery): void;
   close(): void;
 }

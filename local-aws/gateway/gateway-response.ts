@@ -7,7 +7,7 @@ export interface HttpAnswer {
   /** The headers, in the order in which they are sent. A name may come more than once. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
-  /** Which error of the gateway itself this is; absent for the answer of a function. */
+  /** Which error of the gateway itself this is; absent for the answer of a function, and for an error that no template can change. */
   readonly errorType?: ResponseType;
 }
 

@@ -22,7 +22,7 @@ export interface GatewayParts {
   readonly api: RestApi;
   readonly account: Account;
   readonly lambda: LambdaService;
-  /** Called with the reason why the gateway itself answered a request. */
+  /** Called with the reason when the gateway itself answers with an error 5xx, before a template changes the status. */
   readonly onFailure: (failure: { readonly requestId: string; readonly reason: string }) => void;
   /** Called with each line of the access log. */
   readonly onAccess: (group: string, line: string) => void;
@@ -127,7 +127,7 @@ function withApiKey(
   return id === undefined ? undefined : keyedContext(context, key, id);
 }
 
-/** The error for an unknown route. Only here does the gateway look for an AWS signature in `Authorization`. */
+/** The error for an unknown route. Only here does the gateway take every `Authorization` header for an AWS signature. */
 function unknownRoute({ headers: { authorization } }: IncomingMessage): GatewayError {
   return authorization === undefined ? GATEWAY_ERRORS.unknownRoute : notASignature(authorization);
 }

@@ -50,7 +50,6 @@ export interface Integration {
 /** The types of the gateway's own answers that the local gateway implements. */
 const RESPONSE_TYPES = [
   'API_CONFIGURATION_ERROR',
-  'BAD_REQUEST_PARAMETERS',
   'DEFAULT_4XX',
   'DEFAULT_5XX',
   'INTEGRATION_FAILURE',
@@ -67,11 +66,12 @@ export type ResponseType = (typeof RESPONSE_TYPES)[number];
  * The other types that AWS has, which this gateway never sends. Source: API Gateway Developer Guide, "Gateway response types".
  */
 const NEVER_SENT = [
-  // The local gateway has no authorizers, request models or quotas, and no firewall.
+  // The local gateway has no authorizers, request validators, request models or quotas, and no firewall.
   'ACCESS_DENIED',
   'AUTHORIZER_CONFIGURATION_ERROR',
   'AUTHORIZER_FAILURE',
   'BAD_REQUEST_BODY',
+  'BAD_REQUEST_PARAMETERS',
   'EXPIRED_TOKEN',
   'QUOTA_EXCEEDED',
   'RESOURCE_NOT_FOUND',

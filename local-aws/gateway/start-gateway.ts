@@ -8,8 +8,8 @@ import { type GatewayParts, handleRequest } from './handle-request.ts';
 import { type RequestContext, requestContext } from './request-context.ts';
 
 /**
- * The limit for request line and header values together. Source: API Gateway quotas, "Total combined size of request line and
- * headers".
+ * The limit for the request line and the headers together, with their names. Source: API Gateway quotas, "Total combined size of request
+ * line and headers".
  */
 const HEAD_MAX_BYTES = 10_240;
 

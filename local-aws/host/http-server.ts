@@ -33,8 +33,8 @@ export async function listen(server: Server, port = 0): Promise<Listening> {
 }
 
 /**
- * Reads and forgets the rest of a request body after the request was answered, because many clients read nothing before
- * they have sent everything. A client that sends more than the limits allow is cut off.
+ * Reads and forgets the rest of a request body once the answer is known, because many clients read nothing before they have sent
+ * everything. A client that sends more than the limits allow is cut off.
  * @returns once nothing more comes: whether the client sent all of it.
  */
 export async function drain(

@@ -35,7 +35,7 @@ export async function choosePorts(app: number, dataDir: string): Promise<Ports> 
   await requireFreePort(app);
   const appPort = await choose(app);
   const near = (distance: number) => (app === 0 ? 0 : appPort + distance);
-  // Chosen first, so that no other server takes the one port that must not change.
+  // Chosen before the two below, so that neither takes the one port that must not change.
   const identityProvider = await choose(kept.identityProvider ?? near(2));
   if (kept.identityProvider !== undefined && kept.identityProvider !== identityProvider) {
     throw new Error(

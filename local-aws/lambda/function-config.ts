@@ -98,7 +98,10 @@ function labelOf({ logicalId }: Resource): string {
 
 const CUSTOM_RESOURCES = ['Custom::CDKBucketDeployment', 'Custom::S3AutoDeleteObjects', 'Custom::S3ObjectCopy'];
 
-/** The functions behind custom resources. The local AWS itself does what they do. */
+/**
+ * The functions behind custom resources. The local AWS does not run them: it puts the files into buckets itself, finds a copied asset at
+ * its source, and deletes no stack.
+ */
 export function deploymentHelpers(deployment: Deployment): Resource[] {
   const custom = deployment.resources(...CUSTOM_RESOURCES);
   const arns = new Set(custom.map((resource) => resource.properties().ServiceToken));

@@ -15,7 +15,7 @@ export interface Invocation {
 export interface InvocationResult {
   /** The result as JSON; after a failure `{errorType, errorMessage, trace?}`. */
   readonly payload: string;
-  /** Set when the function failed: it threw, ended, or took too long. */
+  /** Set when the function failed: it could not be loaded, threw, ended, took too long, or returned too much. */
   readonly functionError?: 'Unhandled';
 }
 

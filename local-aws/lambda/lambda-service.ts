@@ -178,7 +178,10 @@ class FunctionPool {
   }
 }
 
-/** One `AWS::Lambda::Permission`: it lets a service invoke a function, or an alias, but not the function by its own ARN. */
+/**
+ * One `AWS::Lambda::Permission`: it lets a service invoke a function or an alias. A permission on an alias does not allow the ARN of the
+ * function itself.
+ */
 interface InvokePermission {
   readonly functionArn: string;
   /** A service, such as `events.amazonaws.com`. */

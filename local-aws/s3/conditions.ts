@@ -68,7 +68,8 @@ export function requestedRange(headers: IncomingHttpHeaders, object: StoredObjec
 
 /**
  * Checks the conditions of a write against the object it would replace.
- * @throws S3Error `PreconditionFailed`; `NoSuchKey` when there is `If-Match` and no object.
+ * @throws S3Error `PreconditionFailed`; `NoSuchKey` when there is `If-Match` and no object; `NotImplemented` for an `If-None-Match` other
+ *   than `*`.
  */
 export function checkWrite(headers: IncomingHttpHeaders, current: StoredObject | undefined): void {
   const { 'if-none-match': ifNoneMatch, 'if-match': ifMatch } = headers;

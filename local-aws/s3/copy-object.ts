@@ -10,7 +10,7 @@ import type { Bucket, Handler, S3Request } from './s3-request.ts';
 import type { Draft } from './sealed-file.ts';
 import { renderXml } from './xml.ts';
 
-/** The bucket and key that a copy reads. @throws S3Error `InvalidArgument`, `InvalidURI`, `NotImplemented`. */
+/** The bucket and key that a copy reads. @throws S3Error `InvalidArgument`, `InvalidURI`, `KeyTooLongError`, `NotImplemented`. */
 export function copySource(header: string): { bucket: string; key: string } {
   const [, bucket, key] = /^\/?([^/?]+)\/([^?]+)$/s.exec(header) ?? [];
   if (header.includes('?')) throw new S3Error('NotImplemented', { details: { Header: 'x-amz-copy-source' } });

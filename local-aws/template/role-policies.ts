@@ -8,11 +8,14 @@ export interface Role {
   readonly policies: readonly PolicyDocument[];
 }
 
-/** Managed policies of AWS that only allow writing logs. The logs of the local AWS do not go through IAM. */
+/** Managed policies of AWS that only allow writing logs. The local AWS collects what functions and gateways write without asking IAM. */
 const LOGS_ONLY =
   /^arn:aws:iam::aws:policy\/service-role\/(AWSLambdaBasicExecutionRole|AmazonAPIGatewayPushToCloudWatchLogs)$/;
 
-/** All roles, each with its inline and attached policies. @throws Error naming a managed policy, which only AWS has. */
+/**
+ * All roles, each with its inline and attached policies.
+ * @throws Error naming a managed policy that allows more than writing logs, because only AWS has its text.
+ */
 export function readRoles(deployment: Deployment): Role[] {
   const attached = deployment.resources('AWS::IAM::Policy').map((resource) => ({
     roles: resource.properties().Roles as readonly string[],
@@ -40,7 +43,7 @@ function readInline(logicalId: string, properties: Properties): PolicyDocument[]
       if (managed) throw new Error(`${logicalId} has the policy ${managed}, which is not in the templates`);
       return take<{ PolicyDocument: PolicyDocument }[]>('Policies', []).map(({ PolicyDocument }) => PolicyDocument);
     },
-    // AssumeRolePolicyDocument: in the local AWS only the functions that have the role in the template use it.
+    // AssumeRolePolicyDocument: in the local AWS only the functions and deployment groups that have the role in the template use it.
     ['AssumeRolePolicyDocument', 'Description', 'MaxSessionDuration', 'Path', 'RoleName', 'Tags'],
   );
 }

@@ -7,7 +7,7 @@ import { type Deployment, resolveDeployment } from '../../local-aws/template/dep
 
 export const ACCOUNT = { accountId: '111122223333', region: 'eu-west-1' };
 
-/** A template without its optional parts. */
+/** The resources of a template, by logical id. */
 type Resources = Template['Resources'];
 
 const ASSET_BUCKET = 'assets-${AWS::AccountId}-${AWS::Region}';

@@ -63,8 +63,8 @@ for (const Key of ['uploads/token', 'incoming/token', 'public/page']) {
 }
 const get = (who: Principal, Key: string) => s3Client(front, who).send(new GetObjectCommand({ Bucket: BUCKET, Key }));
 
-describe('a CDN to which the policy of a bucket gives access', () => {
-  test('reads what the policy names, and no other object', async () => {
+describe('a distribution of CloudFront', () => {
+  test('reads what the policy of the bucket lets it read, and no other object', async () => {
     expect((await get(cdn, 'uploads/token')).ContentLength).toBe(5);
     expect(await failureOf(get(cdn, 'incoming/token'))).toEqual(DENIED);
     const write = s3Client(front, cdn).send(new PutObjectCommand({ Bucket: BUCKET, Key: 'uploads/x', Body: 'x' }));
@@ -78,7 +78,7 @@ describe('a CDN to which the policy of a bucket gives access', () => {
     expect((await failureOf(head)).status).toBe(403);
   });
 
-  test('has no access for a distribution that the policy does not name', async () => {
+  test('has no access when the policy of the bucket names another one', async () => {
     expect(await failureOf(get(otherCdn, 'uploads/token'))).toEqual(DENIED);
   });
 });

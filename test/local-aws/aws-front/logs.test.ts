@@ -59,7 +59,7 @@ describe('a query of the logs', () => {
     ['filters by a whole text', 'fields route | filter code = "not_found"', [{ route: 'a' }]],
     ['filters by a regular expression', 'fields route | filter code like /ROOM/i', [{ route: 'b' }]],
     ['filters by a part of the line', 'fields route | filter @message like "not_f"', [{ route: 'a' }]],
-    ['takes no text in quotes for a pattern', 'fields route | filter @message like "n.t_f"', []],
+    ['matches a text in quotes literally, not as a pattern', 'fields route | filter @message like "n.t_f"', []],
     [
       'filters by and, or, not, in and ispresent',
       'fields `who.id` | filter ispresent(who.id) and not (status != 200 or route in ["b"])',

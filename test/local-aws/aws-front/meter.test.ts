@@ -195,7 +195,7 @@ test('a meter forgets old calls, and refuses to sum up calls that it has forgott
   expect(meter.since(latest).calls).toHaveLength(1);
 });
 
-test('a listener is called with every call and its status, including calls of S3 and refused ones', async () => {
+test('onCall is called with every call and its status, including calls of S3 and refused ones', async () => {
   heard.splice(0);
   await s3Client(front).send(new PutObjectCommand({ Bucket: BUCKET, Key: 'k', Body: 'x' }));
   const stranger = principal('stranger');

@@ -16,7 +16,7 @@ import type { MeteredCall } from '../../../local-aws/aws-front/meter.ts';
 import type { ObjectCreated } from '../../../local-aws/s3/s3-request.ts';
 import { allow, BUCKET, failureOf, frontOfFile, principal, s3Client } from './front.ts';
 
-// The other engine is a second front. The first one is a principal of it.
+// The other engine is a second front. The front that is tested calls it as the principal `outer`.
 const outer = principal('front', allow('s3:*', '*'));
 const engineCalls: MeteredCall[] = [];
 const engine = await frontOfFile({ principals: [outer], onCall: (call) => engineCalls.push(call) });

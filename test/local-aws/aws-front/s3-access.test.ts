@@ -70,7 +70,7 @@ test.each(OPERATIONS)('%s needs exactly its own permission', async (_, call, act
   expect((await failureOf(call(clientWith(action, `${BUCKET_ARN}x${path}`)))).status).toBe(403);
 });
 
-test('the other calls of a multipart upload need their own permissions', async () => {
+test('completing and aborting a multipart upload need their own permissions', async () => {
   const s3 = clientWith(['s3:GetObject', 's3:ListBucket'], [BUCKET_ARN, `${BUCKET_ARN}/*`]);
   const complete = new CompleteMultipartUploadCommand({ ...part, MultipartUpload: parts });
   expect(await failureOf(s3.send(complete))).toEqual(DENIED);

@@ -89,7 +89,7 @@ describe('a signed request', () => {
     expect((await getObject(ADMIN)).ContentLength).toBe(5);
   });
 
-  test('a signed request without a hash of its body is refused', async () => {
+  test('a signed request with an unknown word in place of the hash of its body is refused', async () => {
     expect(await send(await signed({ payloadHash: 'whatever' }))).toEqual([400, 'InvalidRequest']);
   });
 

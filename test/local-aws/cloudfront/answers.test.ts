@@ -237,7 +237,7 @@ describe('compression', () => {
     );
   const ACCEPT = { headers: { 'accept-encoding': 'gzip;q=0.5, br' } };
 
-  test('text is compressed in the preferred encoding of the viewer, from the cache, too', async () => {
+  test('text is compressed with Brotli, or with gzip for a viewer that does not accept Brotli, from the cache, too', async () => {
     const rig = await rigFor({ 'content-type': 'text/css; charset=utf-8' });
     for (const source of ['Miss', 'Hit']) {
       const reply = await ask(rig, '/', ACCEPT);

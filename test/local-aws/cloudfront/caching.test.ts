@@ -9,7 +9,7 @@ interface Stored {
   status: number;
 }
 
-/** A bucket with one object that can change, and the methods and conditions it was asked with. */
+/** A bucket with one object that can change, and the methods, ranges and conditions that it was asked with. */
 function bucket(initial: Partial<Stored> = {}) {
   const stored: Stored = { body: Buffer.from('0123456789'), headers: { etag: '"v1"' }, status: 200, ...initial };
   const asked: string[] = [];
@@ -276,21 +276,21 @@ describe('the cache keeps errors of GET requests as CloudFront does:', () => {
     ['401', 401, { 'cache-control': 'max-age=30' }, {}, 0],
     ['429', 429, {}, {}, 0],
     [
-      '416, even where the distribution says 4',
+      '416 for no time, even where ErrorCachingMinTTL is 4',
       416,
       {},
       { CustomErrorResponses: [{ ErrorCode: 416, ErrorCachingMinTTL: 4 }] },
       0,
     ],
     [
-      '503 where the distribution says 0',
+      '503 for no time where ErrorCachingMinTTL is 0',
       503,
       noStore,
       { CustomErrorResponses: [{ ErrorCode: 503, ErrorCachingMinTTL: 0 }] },
       0,
     ],
     [
-      '503 where the distribution says 4',
+      '503 where ErrorCachingMinTTL is 4',
       503,
       {},
       { CustomErrorResponses: [{ ErrorCode: 503, ErrorCachingMinTTL: 4 }] },

@@ -172,7 +172,7 @@ test('the answer of a function is sent as it is: no error page, no response head
 });
 
 describe('a viewer-response function', () => {
-  test('sees and changes headers, cookies and body, and cannot remove the headers that it does not see', async () => {
+  test('sees and changes headers and cookies, sets the body, and cannot remove the headers that it does not see', async () => {
     const rig = await rigWith(
       'viewer-response',
       `function handler(event) {

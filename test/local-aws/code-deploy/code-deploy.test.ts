@@ -192,7 +192,7 @@ describe('a deployment', async () => {
   const client = (credentials = hook) =>
     new CodeDeployClient({ endpoint: front.endpoint, region: ACCOUNT.region, credentials, maxAttempts: 1 });
 
-  /** Moves the alias, and runs `act` in place of the hook. */
+  /** Moves the alias. After the hook has logged its event, `act` does what a real hook would do. */
   async function deployWith(
     act: (ids: { deploymentId: string; lifecycleEventHookExecutionId: string }) => Promise<unknown>,
   ) {

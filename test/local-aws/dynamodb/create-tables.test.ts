@@ -46,7 +46,7 @@ const FILES = {
   TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: true },
 };
 
-/** A table whose name no other test has. */
+/** A deployment of one table. By default the account is random, so that no other test has a table of the same name. */
 async function deploymentOf(properties: Record<string, unknown>, accountId = String(randomInt(1e11, 1e12))) {
   const Resources = { Files: { Type: 'AWS::DynamoDB::GlobalTable', Properties: properties } };
   const assembly = await loadAssembly(await writeAssembly({ Data: { Resources } }));
@@ -76,7 +76,7 @@ test('a table has the keys, indexes and expiry of the template, and is created o
   client.destroy();
 });
 
-test('a table whose creation was interrupted before its expiry gets it at the next start', async () => {
+test('a table whose creation was interrupted before its expiry was turned on gets the expiry at the next start', async () => {
   const { TimeToLiveSpecification: _, ...withoutExpiry } = FILES;
   const interrupted = await deploymentOf(withoutExpiry);
   await createTables(interrupted, engines());

@@ -55,7 +55,7 @@ describe('a route of literal, parameter and greedy parts', async () => {
   });
 });
 
-test('a catch-all at the root takes the paths of no other resource, but not the root itself', async () => {
+test('a catch-all at the root takes each request that no other method answers, but not those to the root itself', async () => {
   const root = await rootOf('ANY /{proxy+}', 'GET /files/{id}', 'OPTIONS /cors');
   expect(found(root, 'GET /files/7')).toBe('/files/{id} {"id":"7"}');
   expect(found(root, 'POST /files/7')).toBe('/{proxy+} {"proxy":"files/7"}');

@@ -10,7 +10,7 @@ import { ACCOUNT, deploy, lambdaFunction } from '../assembly-fixture.ts';
 
 type Resources = Template['Resources'];
 
-/** A method in the words of the tests: `GET /files/{id}` → logical id of the function. */
+/** The methods of an API, each with its function: `GET /files/{id}` → logical id of the function. */
 type Routes = Readonly<Record<string, string>>;
 
 const RestApiId = { Ref: 'Api' };

@@ -253,7 +253,7 @@ describe('without configured responses, the gateway answers with AWS’s own err
   test.each([
     ['throws', '/throw'],
     ['ends its process', '/exit'],
-    ['does not end in its own time', '/hang'],
+    ['runs into its own timeout', '/hang'],
   ])('a function that %s is a 502', async (_name, path) => {
     const { send } = await failing({ Timeout: 1 });
     const answer = await send(`GET ${path}`);
@@ -368,7 +368,7 @@ describe('a method that requires an API key', () => {
     expect((await send('GET /keyed', { 'X-Api-Key': KEYS.good })).status).toBe(403);
   });
 
-  test('rejects a usage plan with limits', async () => {
+  test('a usage plan with limits is an error at the start', async () => {
     const limited = keyedApi({ ApiId: { Ref: 'Api' }, Stage: { Ref: 'Stage' }, Throttle: { '/a/GET': {} } });
     await expect(gatewayWith(limited, { Echo: ECHO })).rejects.toThrow('Plan: the local gateway counts no requests');
     const quota = keyedApi();
@@ -429,10 +429,13 @@ describe('a configured error', () => {
   test.each([
     ['DEFAULT_4XX', 'GET /nothing', 403],
     ['DEFAULT_5XX', 'GET /throw', 502],
-  ])('falls back to %s and keeps the status', async (type, request, status) => {
-    const { send } = await withResponses({ A: gatewayResponse(type, JSON_ERROR) });
-    expect(await send(request)).toMatchObject({ status, body: '{"error":"not_found"}' });
-  });
+  ])(
+    'an error without a response of its own type gets the response %s, and keeps its status',
+    async (type, request, status) => {
+      const { send } = await withResponses({ A: gatewayResponse(type, JSON_ERROR) });
+      expect(await send(request)).toMatchObject({ status, body: '{"error":"not_found"}' });
+    },
+  );
 
   test('may use context variables of the request', async () => {
     const template =

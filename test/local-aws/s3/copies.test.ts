@@ -40,7 +40,7 @@ const source = await s3.send(
   }),
 );
 
-test('a copy has the content, headers and checksum of its source, and the listener is called', async () => {
+test('a copy has the content, headers and checksum of its source, and onObjectCreated is called', async () => {
   const answer = await copy('copy');
   expect(answer.CopyObjectResult).toMatchObject({ ETag: source.ETag, ChecksumSHA256: SHA256 });
   expect(await head('copy')).toMatchObject({

@@ -55,7 +55,7 @@ describe('content whose digest is given', () => {
 });
 
 describe('a stream whose checksum comes after it', () => {
-  // The SDK warns that it cannot send a stream again, which is what these tests are about.
+  // The SDK warns that it could not send a stream a second time. These tests send streams on purpose.
   const ignore = () => {};
   const logger = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };
   const streaming = s3Client(front, ADMIN, { logger });

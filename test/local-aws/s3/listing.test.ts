@@ -40,7 +40,7 @@ test.each<[string, Partial<ListObjectsV2CommandInput>, string[]]>([
   ['a start has the keys that come after it', { StartAfter: 'a/3' }, ['a0', 'ü', '\uffee', '😀']],
   ['a start that is no key has the keys that come after it', { StartAfter: 'zzz' }, ['ü', '\uffee', '😀']],
   ['a prefix of no key is empty', { Prefix: 'nothing' }, []],
-  ['room for no key is empty', { MaxKeys: 0 }, []],
+  ['a maximum of 0 keys is empty', { MaxKeys: 0 }, []],
 ])('a list with %s', async (_name, request, keys) => {
   expect(await list(request)).toMatchObject({ keys, IsTruncated: false });
 });
@@ -90,7 +90,7 @@ describe('listPage', () => {
     );
   });
 
-  test('lists exactly the keys with the prefix that come after', () => {
+  test('lists exactly the keys with the prefix that come after the given key', () => {
     fc.assert(
       fc.property(keys, key, key, (all, prefix, after) => {
         const bytes = (text: string) => Buffer.from(text);

@@ -100,7 +100,7 @@ test('a deletion gets the same answer whether the object was there or not', asyn
   expect((await remove()).$metadata.httpStatusCode).toBe(204);
 });
 
-test('the listener is called with every stored object, and with no refused one', async () => {
+test('onObjectCreated is called with every stored object, and with no refused one', async () => {
   await put('told', HELLO);
   await failureOf(put('told', HELLO, { IfNoneMatch: '*' }));
   expect(created.filter(({ key }) => key === 'told')).toEqual([
@@ -127,7 +127,7 @@ test.each([
   expect(await failureOf(put('ignored', HELLO, more))).toEqual({ name: 'NotImplemented', status: 501 });
 });
 
-describe('a range of 11 bytes', () => {
+describe('a range of an object of 11 bytes', () => {
   test.each([
     ['bytes=0-4', 'hello', 'bytes 0-4/11'],
     ['bytes=6-', 'world', 'bytes 6-10/11'],
