@@ -33,11 +33,21 @@ export const requests: Command = {
   },
 };
 
+/**
+ * Chooses the query by the version of the UUID: an account has version 5, a file, ticket or key has version 7, and a request has
+ * version 4.
+ */
+function queryForId(id: string): SavedQueryName {
+  const version = id.charAt(14);
+  if (version === '5') return 'by-account';
+  return version === '7' ? 'by-resource' : 'by-request-id';
+}
+
 async function queriesFor(context: CommandContext, what: string): Promise<[SavedQueryName, string][]> {
   const [prefix] = KEY_PREFIX.exec(what) ?? [];
   if (prefix !== undefined) return [['by-key-prefix', prefix]];
   if (what.includes('@')) return [['by-account', (await findAccount(context, what)).id]];
-  if (isUuid(what)) return [['by-request-id', what]];
+  if (isUuid(what)) return [[queryForId(what), what]];
   if (isIP(what) !== 0) {
     return [
       ['by-client-address', what],

@@ -43,8 +43,11 @@ export interface SavedQuery {
   readonly text: string;
 }
 
-const REQUEST =
-  'fields @timestamp, message, route, status, code, detail, request_id, account_id, key_prefix, client_address';
+/** The numbers by which `shared/accounts/allowance.ts` and other checks of sizes refuse an upload. */
+const NUMBERS =
+  'bytes, used_bytes, limit_bytes, sent_today_bytes, limit_today_bytes, file_count, file_count_limit, expected_bytes';
+
+const REQUEST = `fields @timestamp, message, route, status, code, detail, ${NUMBERS}, outcome, request_id, account_id, key_prefix, client_address`;
 
 /** Finds every line that contains the id anywhere: also Lambda's own lines, and ids in the text of an error. For random ids only. */
 const containing = (parameter: string) => `filter @message like "{{${parameter}}}"`;
@@ -84,7 +87,7 @@ export const SAVED_QUERIES = {
     meaning: 'What happened to a file, a direct upload or a key, by its id',
     of: 'service',
     parameter: { name: 'id', example: '01a20458-90c6-7de2-99f0-06a159293a04' },
-    text: `${REQUEST}, outcome, expected_bytes | ${containing('id')} | sort @timestamp desc | limit 200`,
+    text: `${REQUEST} | ${containing('id')} | sort @timestamp desc | limit 200`,
   },
   'by-client-address': {
     meaning: 'The requests of a client that reached the API',

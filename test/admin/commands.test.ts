@@ -169,6 +169,18 @@ describe('requests', () => {
     expect(await found(id, '--until', String(from))).toEqual([]);
     expect(await found(id, '--until', String(to), '--hours', '2')).toContainEqual(refused);
   });
+
+  test('shows the numbers behind a refusal, and what came of a direct upload whose bytes arrived', async () => {
+    const account = await service.newAccount();
+    await askForTicket(account.byKey, 'huge.bin', 200_000_000);
+    const { body: file } = await uploadThrough('direct', account, 'direct.bin', 'hello');
+    const found = async (what: string) => (await adminJson('requests', what)).requests;
+    const arrived = { message: 'upload arrived', outcome: expect.any(String), account_id: account.id };
+    await expect.poll(() => found(String(file.id))).toContainEqual(expect.objectContaining(arrived));
+    const refused = { code: 'file_too_large', bytes: '200000000', limit_bytes: '104857600' };
+    expect(await found(account.email)).toContainEqual(expect.objectContaining(refused));
+    expect(await found(account.id)).toEqual(await found(account.email));
+  });
 });
 
 test('suspend rejects the account from the next request on, and restore makes its keys valid again, but not its sessions', async () => {

@@ -64,6 +64,7 @@ async function writeLines(): Promise<void> {
   const { cookies: second } = await logIn({ startUrl, email: account.email });
   await client(service.urls.base_url, { cookie: second }).request('POST', '/auth/logout');
   await adminProcessJson(service, '--yes', 'set-limit', account.id, '1000000');
+  await askForTicket(byKey, FILE_NAME, 2_000_000);
   await adminProcessJson(service, '--yes', 'take-down', String(file.url));
   await bySession.request('DELETE', '/auth/sessions');
   secrets.push(key, cookie.split('=')[1] ?? '', second.split('=')[1] ?? '', String(made.body.key), String(file.url));
