@@ -18,7 +18,7 @@ export const deleteAccount: Command = {
     );
     const left =
       leftToSweeper > 0
-        ? ` ${several(leftToSweeper, 'unfinished upload')} will be removed by the sweeper, each at its own deadline.`
+        ? ` The sweeper will remove ${several(leftToSweeper, 'row')} of direct uploads and unfinished deletions, each when it is due.`
         : '';
     return {
       json: { id: account.id, deleted: true, files, left_to_sweeper: leftToSweeper },

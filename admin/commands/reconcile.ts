@@ -4,7 +4,7 @@ import type { Command } from './command.ts';
 import { findAccount } from './find-account.ts';
 import { nameOf, printable, several } from './text.ts';
 
-/** Compares the books with the rows and the bucket, and corrects them, after tables were restored or edited by hand. */
+/** Compares the books with the rows, and the rows with the bucket. It corrects the books, and deletes files that have no right object. */
 export const reconcile: Command = {
   arguments: ['[<account>]'],
   meaning:
@@ -13,7 +13,10 @@ export const reconcile: Command = {
   async run(context, name) {
     const account = name === undefined ? undefined : await findAccount(context, name);
     if (!context.isDryRun) {
-      await context.confirm(`Correct the books of ${account ? nameOf(account) : 'all accounts'}?`);
+      const whose = account ? nameOf(account) : 'all accounts';
+      await context.confirm(
+        `Correct the books of ${whose}, and delete files whose object is missing or has another size?`,
+      );
     }
     const options = { repair: !context.isDryRun, ...(account && { accountId: account.id }) };
     const differing: AccountReport[] = [];
