@@ -70,7 +70,7 @@ test.each(['Stopping uploads', 'Stopping logins'])(
     const routes = (throttles: readonly Throttle[]) => throttles.map(({ value: _, ...route }) => route);
     expect(started.length).toBeGreaterThan(0);
     expect(routes(stopsIn(title))).toEqual(routes(started));
-    // Without the burst, a gateway whose rate is 0 may admit as many requests as its burst allows.
+    // If a command set only the rate to 0, the gateway might still admit as many requests as its burst allows.
     expect(new Set(started.map(({ limit }) => limit))).toEqual(new Set(Object.values(LIMITS)));
     const { MethodSettings } = (await onlySynthesized('Api', 'AWS::ApiGateway::Stage')).Properties;
     for (const { method, resourcePath, limit, value } of started) {
@@ -132,7 +132,7 @@ describe('the commands of "Stopping traffic"', () => {
     const large = await byKey.upload('large.bin', 'x'.repeat(6_000_000));
     expect([large.status, large.body]).toEqual([503, { error: 'service_unavailable' }]);
     expect(service.logs.join()).toContain('"detail":"stopped by an operator"');
-    expect(service.logs.join()).not.toContain('InternalError');
+    expect(service.logs.join()).not.toContain('internal_error');
     const { status, body } = await byKey.request('GET', '/files');
     expect([status, body.total]).toEqual([200, 1]);
     expect((await byKey.request('DELETE', `/files/${fileId}`)).status).toBe(200);
