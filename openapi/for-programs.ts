@@ -15,7 +15,7 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
     'Use an API key. A request with a cookie needs `Origin` with the address of the service, or `Sec-Fetch-Site: same-origin`.',
   api_key_limit_exceeded: 'A person must revoke a key first.',
   not_found:
-    'The file or key is deleted, or belongs to another account. After a repeated DELETE, it means that the first one succeeded.',
+    'The path is wrong, or the file or key is deleted or belongs to another account. After a repeated DELETE, it means that the first one succeeded.',
   method_not_allowed: 'Use a method that `Allow` lists.',
   upload_incomplete: 'Send the bytes to `upload.url`, then complete the upload again.',
   idempotency_conflict: 'Use a new `Idempotency-Key` for another file.',

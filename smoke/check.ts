@@ -4,7 +4,7 @@ export interface Settings {
   readonly service: Service;
   /** The deployment's `MAX_UPLOAD_SIZE_BYTES`. */
   readonly maxUploadBytes: number;
-  /** The size of the largest file to upload. */
+  /** No check stores a larger file. Some send a larger body, which the service must refuse. */
   readonly largestBytes: number;
   /** False where the deployment has no streaming function. */
   readonly isStreaming: boolean;

@@ -8,7 +8,7 @@ const NAME = 'smoke.bin';
 /** An invalid key in the right format, so that the edge lets it through. */
 const INVALID_KEY = { authorization: `Bearer svc_live_${'0'.repeat(49)}` };
 
-/** A client whose large body is rejected receives the error, not a broken connection. */
+/** A client whose body is rejected, even a large one, receives the error, not a broken connection. */
 export const REFUSAL_CHECKS: readonly Check[] = [
   ...(['length', 'chunked', 'expect'] as const).map(
     (framing) =>
@@ -47,7 +47,7 @@ export const REFUSAL_CHECKS: readonly Check[] = [
     },
   },
   {
-    name: 'a body far over MAX_UPLOAD_SIZE_BYTES is 413 at once',
+    name: 'a body far over MAX_UPLOAD_SIZE_BYTES is 413',
     async run({ service, maxUploadBytes }) {
       const ask = formOf(NAME, randomContent(maxUploadBytes + 2 * MIB - framingBytes(NAME)));
       expectError(await service.ask('/files', ask), 413, 'file_too_large');

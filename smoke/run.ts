@@ -12,13 +12,13 @@ import { Service } from './service.ts';
 
 /**
  * `STAGE=prod npm run smoke -- --key svc_…`: checks a running service, local or deployed, within its rate limits, and prints one
- * line per check. The exit code is 1 when a check fails. It deletes what it uploads. On AWS it finds the service by its stage.
+ * line per check. The exit code is 1 when a check fails, and 2 when it cannot begin. It deletes what it uploads. On AWS it finds the service by its stage.
  */
 
 const HELP = `STAGE=<stage> npm run smoke -- [--key <API key>] [options]
 
   --key <key>               an API key of an account with 200 MB of free storage; default: FILE_HOSTING_KEY
-  --largest-mib <number>    upload no file larger than this (100)
+  --largest-mib <number>    store no file larger than this (100)
   --gateway-url <url>       address of the gateway itself (output GatewayUrl), which must reject every request
   --only <text>             run only the checks whose name contains this text
 

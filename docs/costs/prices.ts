@@ -1,4 +1,4 @@
-/** What AWS asks for one unit. */
+/** What AWS asks for a number of units. */
 export interface Price {
   readonly usd: number;
   /** How many units cost that much. */

@@ -24,7 +24,7 @@ test('an idle month costs less than 20 dollars, with the firewall', () => {
   expect(Number(/\$([\d.]+)/.exec(sum)?.[1])).toBeLessThan(20);
 });
 
-test('the worst days are computed from the limits and the firewall of the stage prod', () => {
+test('the worst days are computed from the default limits and the firewall of the stage prod', () => {
   const counts = costsOfWorstDays().rows.map(([what, count]) => [what, count]);
   expect(counts).toEqual(
     expect.arrayContaining([

@@ -189,7 +189,7 @@ describe('the samples of the API reference', () => {
 
   const inCurl = here.filter(({ route, lang }) => lang === 'Shell' && ROUTES[route].access !== 'public');
   test.each(inCurl)(
-    'the sample of $route in $label fails with a wrong key, and prints the error of the service',
+    'the sample of $route in $label fails with a wrong key or session, and prints the error of the service',
     async (sample) => {
       const wrong = { key: 'svc_test_wrong', cookie: `${shared.cookie.split('=')[0]}=wrong` };
       // Without the .curlrc of the examples.

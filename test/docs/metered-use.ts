@@ -11,7 +11,7 @@ import type { TestAccount, TestService } from '../support/service.ts';
 const KIB = 1_024;
 const [SMALL_FILE, LARGE_FILE] = [Buffer.alloc(100 * KIB, 'x'), Buffer.alloc(25 * KIB * KIB, 'x')];
 const FILES_IN_LIST = 1_000;
-/** Several runs, because a new function also reads what it caches, and writes once a minute when a key was used. */
+/** Several runs, because a new function also reads what it then caches, and the time at which a key was used is written once a minute. */
 const TIMES = 3;
 const LOG_WAIT = { timeout: 20_000, interval: 10 };
 

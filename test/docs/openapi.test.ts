@@ -83,7 +83,7 @@ describe('the service', () => {
     expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
-  test('answers another method at its path with 405', async () => {
+  test('answers another method at the path of the document with 405', async () => {
     const answer = await fetch(service.urls.root_url + OPENAPI_PATH, { method: 'POST', body: '{}' });
     expect([answer.status, answer.headers.get('allow'), await answer.json()]).toEqual([
       405,

@@ -51,7 +51,7 @@ test("the guide's admin commands are valid, and it has an example of every comma
   expect(new Set(parsed)).toEqual(new Set(Object.values(COMMANDS)));
 });
 
-test("the guide names the deployment's parameters", () => {
+test('the guide names the parameters that hold the tables and the settings of a deployment', () => {
   for (const name of [operatorParameterName, settingsParameterName]) {
     expect(page).toContain(`\`${name('<stage>' as 'prod')}\``);
   }
@@ -89,7 +89,7 @@ test('an invalid limit is rejected with the message in the guide', () => {
   expect(() => parseLimit('MAX_UPLOAD_SIZE_BYTES', '100MB')).toThrow(sentence);
 });
 
-test('the guide reads outputs that exist, from the right stack, and uses every output', () => {
+test('the guide reads outputs that exist, from the right stack, and uses every output except CdnUrl', () => {
   const asked = [...page.matchAll(/\boutput ([A-Z]\w+)(?:-\$AWS_REGION)? (\w+)/g)].map(([, stack, name]) => [
     name,
     stack,
@@ -126,7 +126,7 @@ test('the guide says where to look for every check of the smoke run', () => {
   expect(beginnings.filter((beginning) => !names.some((name) => name.startsWith(beginning)))).toEqual([]);
 });
 
-test("the guide's policy that stops direct uploads denies the PUT of older URLs, and nothing else", async () => {
+test("the guide's policy that stops direct uploads denies their PUTs, even to older URLs, and nothing else", async () => {
   const [, policy = ''] = /--policy-name stop-direct-uploads --policy-document '(.*)'/.exec(page) ?? [];
   const service = await startTestService({}, { mayLackGrants: true });
   try {
