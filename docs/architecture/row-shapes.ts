@@ -82,7 +82,10 @@ export const ROW_SHAPES: readonly RowShape[] = [
     kind: 'ticket',
     key: {
       account_id: key('`#tickets#<0 to 3>`, by the last digit of the account id', /^#tickets#[0-3]$/),
-      id: key('`<ms of its end, as its id says>#<account id>#<id>`', /^\d{13}#[0-9a-f-]{36}#[0-9a-f-]{36}$/),
+      id: key(
+        '`<ms>#<account id>#<id>`, where `<id>` is the UUID of the ticket, and `<ms>` is when the ticket ends if it is not renewed; the UUID encodes this time as well',
+        /^\d{13}#[0-9a-f-]{36}#[0-9a-f-]{36}$/,
+      ),
     },
     attributes: {
       state: ['S', '`pending`, `settled`, `cancelled`, `refused` or `ended`'],
@@ -92,7 +95,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
       checksum_sha256: ['S', 'base64; as the client announced it'],
       ends_at: [
         'N',
-        'ms; a PUT of the ticket may arrive until then; later than the key says if the ticket was renewed',
+        'ms; a PUT of the ticket may arrive until then; later than `<ms>` in the key if the ticket was renewed',
       ],
       attempt_key: ['S', 'public key of the attempt that holds the lease to complete the ticket, or has settled it'],
       attempt_until: ['N', 'ms when that lease ends'],

@@ -34,7 +34,7 @@ const ROWS = 1_000;
 const MARGIN_MS = 15_000;
 
 /**
- * Runs every minute: finishes what uploads and deletions had left unfinished at the time of the event.
+ * A schedule runs this every minute. It finishes what uploads and deletions had left unfinished at the time of the scheduled event.
  * @returns a report of what it did.
  */
 export async function handler({ time }: Partial<ScheduledEvent>, context: Context): Promise<SweepReport> {

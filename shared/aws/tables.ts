@@ -65,7 +65,10 @@ export const TABLES = {
     partitionKey: text('token_hash'),
     ttl: 'expires_at',
   },
-  /** One row for each window: `<class>#<limit>#<subject>`; and one for the streams of each account: `streams#<account>`. */
+  /**
+   * One row for each window of a rate limit (`<class>#<limit>#<subject>`), one for the streams of each account (`streams#<account>`), and
+   * one for each span of time in which uploads of an account take turns (`turns#<account>#<span>`).
+   */
   rateLimits: { variable: 'RATE_LIMITS_TABLE', partitionKey: text('id'), ttl: 'expires_at' },
   /** One row for each key: `<account>#<Idempotency-Key>`. */
   idempotency: { variable: 'IDEMPOTENCY_TABLE', partitionKey: text('id'), ttl: 'expires_at' },

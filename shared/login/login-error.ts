@@ -31,7 +31,7 @@ export function loginErrorCodeOf(cause: unknown): LoginErrorCode {
   switch (cause.code) {
     case 'rate_limit_exceeded':
       return cause.code;
-    // The account was suspended between our two writes.
+    // A login writes the account, then the session. In between the account was suspended or deleted.
     case 'unauthorized':
       return 'not_allowed';
     case 'service_unavailable':

@@ -19,8 +19,8 @@ const SAFE_METHODS = new Set(['GET', 'HEAD']);
  * request comes from in headers that no page can set:
  * - `Origin`, if present, must be exactly ours; `null` (a sandboxed or local page) is not;
  * - `Sec-Fetch-Site`, if present, must be `same-origin`: another site of our domain is foreign too;
- * - at least one of them must be present: a request without either may come from an old browser that shows any page. A request
- *   in which one of them is repeated proves nothing, so it is refused.
+ * - at least one of them must be present. An old browser sends neither, so a request without both may come from a page of any site.
+ *   A request in which one of them is repeated proves nothing, so it is refused.
  * @param ownOrigin  the origin of dashboard and API, as `new URL(…).origin` writes it.
  */
 export function isCrossSiteWrite(method: string, { origin, secFetchSite }: SiteHeaders, ownOrigin: string): boolean {
