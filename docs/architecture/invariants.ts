@@ -66,7 +66,7 @@ export const INVARIANTS: readonly Invariant[] = [
     tests: [
       [
         'test/shared/files/upload.test.ts',
-        'an upload > is served with the name and type of its part, and names its row',
+        'an upload > is served with the name and type of its part, and the metadata of its object says which row it belongs to',
       ],
       [
         'test/shared/files/direct-upload.test.ts',

@@ -109,7 +109,7 @@ describe('contract: file count', () => {
     await expectUsage(account, FILES, FILES);
     await service.deliverEvents();
     await remove(account, first as Answer);
-    // The upload is cancelled, and each completion gets this answer until the ticket would have ended.
+    // The ticket is refused, and each completion gets this answer until the ticket ends.
     expect(outcome(await complete(account.byKey, ticket.body))).toEqual([403, 'storage_limit_exceeded']);
     await expectUsage(account, FILES - 1, FILES - 1);
   });
@@ -123,7 +123,7 @@ describe('contract: file count', () => {
     await expectUsage(account, FILES, FILES + 10);
     await service.deliverEvents();
     await expectUsage(account, FILES, FILES);
-    // The client gets the reason, although the event of the bucket cancelled the upload first.
+    // The client gets the reason, although the ticket was refused before, at the event of the bucket.
     expect(outcome(await complete(account.byKey, ticket.body))).toEqual([403, 'storage_limit_exceeded']);
   });
 

@@ -156,7 +156,7 @@ describe('contract: direct uploads', () => {
     expect(service.invoker.failed).toEqual([]);
   });
 
-  test('a completion waits while another one copies and answers with its file, and no event fails', async () => {
+  test('while one completion copies, another one waits and answers with the same file, and the event of the bucket does not fail', async () => {
     const fresh = await service.newAccount();
     const slow = service.front.faults.add({ match: { operation: 'CopyObject' }, effect: { delayMs: 1_000 } });
     const ticket = await ticketFor('slow', {}, fresh);

@@ -48,7 +48,7 @@ describe('contract: login', () => {
     expect((await client(service.urls.base_url, { cookie: cookies }).request('GET', '/auth/me')).status).toBe(401);
   });
 
-  test('a login that was allowed to start is allowed to finish: only its start counts', async () => {
+  test('a login takes one use of the limit of starts, because its callback is counted separately', async () => {
     const limited = await startTestService({ RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: '2' });
     const start = () => logIn({ startUrl: `${limited.urls.base_url}/auth/google`, email: 'me@example.com' });
     for (const _ of [1, 2]) expect((await start()).location).toMatch(/\/dashboard$/);

@@ -44,7 +44,7 @@ test('the export script of the guide saves every file of an account, with any na
   expect(saved).toMatchObject({ total: names.length });
 });
 
-test('the export script of the guide fails with a message when a file or the key is invalid', async () => {
+test('the export script of the guide fails with a message when a file cannot be downloaded or the key is wrong', async () => {
   const account = await service.newAccount();
   const operator = operatorOf(service);
   // A row without an object.

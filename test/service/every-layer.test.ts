@@ -231,14 +231,6 @@ describe('a streaming upload that is rejected', () => {
     }
   });
 
-  test('does not reach the streaming server by the path of its cache behaviour', async () => {
-    for (const line of ['GET /upload-stream-origin', 'POST /upload-stream-origin']) {
-      const answer = await send(rawRequest(line, ['Content-Length: 0']));
-      expectError(answer, 'not_found');
-      expect(answer?.headers.get('x-cache')).toBe('FunctionGeneratedResponse from cloudfront');
-    }
-  });
-
   test('is read to its end, so that the client receives the error', async () => {
     expectError(await whole(), 'unauthorized');
   });
@@ -246,6 +238,14 @@ describe('a streaming upload that is rejected', () => {
   test('is cut within seconds when the client sends nothing', async () => {
     expect(await send(begun)).toMatchObject({ status: 503, text: '{"error":"service_unavailable"}' });
   });
+});
+
+test('the edge answers 404 to requests for /upload-stream-origin, the path of the cache behaviour of the streaming server', async () => {
+  for (const line of ['GET /upload-stream-origin', 'POST /upload-stream-origin']) {
+    const answer = await send(rawRequest(line, ['Content-Length: 0']));
+    expectError(answer, 'not_found');
+    expect(answer?.headers.get('x-cache')).toBe('FunctionGeneratedResponse from cloudfront');
+  }
 });
 
 test('an upload is service_unavailable when the streaming server ends during it', async () => {

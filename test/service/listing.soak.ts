@@ -28,7 +28,8 @@ const engine = dynamoDbClient();
 let service: TestService;
 
 beforeAll(async () => {
-  // With a higher limit the rate limiter groups requests in slots, and the first request of a slot needs one more round trip.
+  // A test reads more pages in a minute than the default limit allows. With this limit, requests share slots; but one process serves all
+  // of them and knows the newest slot, so the rate limiter still needs one round trip for each.
   service = await startTestService({ RATE_LIMIT_LISTS_PER_MINUTE: '500' });
 });
 afterAll(async () => {

@@ -81,7 +81,7 @@ describe.each([
     }
   });
 
-  test('a group first moves a tenth of the requests, and takes a version back when its check fails or an alarm starts', async () => {
+  test('each deployment group first moves a tenth of the requests, and takes the version back when the deployment fails or an alarm starts', async () => {
     const { Api, Alarms } = templates();
     const made = ofType(Alarms, 'AWS::CloudWatch::Alarm');
     expect(made.map(([id]) => id.slice(0, -8))).toEqual(alarms);

@@ -30,7 +30,7 @@ const front = await frontOfFile({
 const s3 = s3Client(front);
 const there = { Bucket: BUCKET, Key: 'a b/ü' };
 
-test('an object is stored in the other engine and read from it, and the listener is called', async () => {
+test('an object is stored in the other engine and read from it, and `onObjectCreated` is called', async () => {
   await s3.send(new PutObjectCommand({ ...there, Body: 'hello', ContentType: 'text/plain', Metadata: { file: 'x' } }));
   expect(await s3Client(engine).send(new HeadObjectCommand(there))).toMatchObject({ Metadata: { file: 'x' } });
   const answer = await s3.send(new GetObjectCommand({ ...there, Range: 'bytes=1-2' }));

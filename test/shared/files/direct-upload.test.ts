@@ -336,7 +336,7 @@ describe('attempts to complete a ticket', () => {
     await expectBalance(service, ref.accountId, { files: 1, bytes: 5 });
   });
 
-  test('one that finds no room still returns its file if an earlier try of its settlement arrives late', async () => {
+  test('one whose settlement found no room returns the file if an earlier request of that settlement arrives late and makes it', async () => {
     const accountId = await newAccount(service);
     const ticket = await newTicket(service, accountId, 5);
     await put(ticket, 'hello');

@@ -28,7 +28,7 @@ describe('an upload', () => {
     },
   );
 
-  test('is served with the name and type of its part, and names its row', async () => {
+  test('is served with the name and type of its part, and the metadata of its object says which row it belongs to', async () => {
     const accountId = await newAccount(service);
     const { file } = await upload(service, accountId, '<p>', { clientName: 'C:\\ä.html', declaredType: 'Text/HTML' });
     expect(file).toMatchObject({ name: 'ä.html', mimeType: 'text/html' });
