@@ -109,14 +109,14 @@ test('a body whose connection breaks is invalid_request, and cannot be drained',
   expect(await body.drain()).toBe(false);
 });
 
-test('the rest that the upload left is drained within its own bounds', async () => {
+test('draining the rest that the upload has not read gives up by its own bounds', async () => {
   const { body, send } = await begin({});
   send(100);
   await body[Symbol.asyncIterator]().next();
   expect(await body.drain({ graceMs: 50 })).toBe(false);
 });
 
-test('the rest that the upload left is drained to the end', async () => {
+test('the rest that the upload has not read is drained to the end', async () => {
   const { body, send } = await begin({});
   send(100);
   await body[Symbol.asyncIterator]().next();

@@ -67,14 +67,17 @@ describe('slow uploads', () => {
     expect(cutOf([phone, ...others])).toEqual([]);
   });
 
-  test('leave a quarter of the places free within seconds, however many accounts send them', () => {
-    const places = new Places(PLACES, () => {});
-    const clients = slowClients(names(PLACES / 8), 8);
-    takeAll(places, clients);
-    expect(cutOf(clients)).toEqual([]);
-    vi.advanceTimersByTime(3_000);
-    expect(cutOf(clients)).toHaveLength(KEPT_FREE);
-  });
+  test.each([1, PLACES / 8, PLACES])(
+    'leave a quarter of the places free within seconds, if %i accounts send them',
+    (accounts) => {
+      const places = new Places(PLACES, () => {});
+      const clients = slowClients(names(accounts), PLACES / accounts);
+      takeAll(places, clients);
+      expect(cutOf(clients)).toEqual([]);
+      vi.advanceTimersByTime(3_000);
+      expect(cutOf(clients)).toHaveLength(KEPT_FREE);
+    },
+  );
 
   test('give way by account: the one with the most uploads first', () => {
     const places = new Places(PLACES, () => {});

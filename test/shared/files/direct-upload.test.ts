@@ -201,6 +201,7 @@ describe('completing a ticket', () => {
     const file = await complete(accountId, ticket.id);
     expect(file).toMatchObject({ id: ticket.id, name: 'ä b.bin', sizeBytes: content.length });
     expect(file.objectKey).toMatch(/^uploads\/[0-9A-Za-z]{22}$/);
+    expect(ticket.put.url).not.toContain(file.objectKey.slice('uploads/'.length));
     const object = await readObject(service, file.objectKey);
     expect(object.bytes.equals(content)).toBe(true);
     expect(object).toMatchObject({
@@ -229,7 +230,13 @@ describe('completing a ticket', () => {
   test.each([
     ['another account’s ticket', async (ticketId: string) => ({ accountId: await newAccount(service), id: ticketId })],
     ['an unknown id', async (_: string, accountId: string) => ({ accountId, id: randomUUID() })],
-    ['the id of the account’s own counters', async (_: string, accountId: string) => ({ accountId, id: '#seq' })],
+    [
+      'the id of a leaf of the account',
+      async (_: string, accountId: string) => {
+        await cancel(accountId, (await uploadDirectly(service, accountId, 'gone')).id);
+        return { accountId, id: '#leaf#000000' };
+      },
+    ],
   ])('%s is not_found', async (_, refOf) => {
     const accountId = await newAccount(service);
     await uploadDirectly(service, accountId, 'hello');
@@ -364,7 +371,7 @@ describe('attempts to complete a ticket', () => {
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
 
-  test('the second gets 503 while the first holds its lease too long, and takes over when the lease has ended', async () => {
+  test('the second gets 503 while the first holds its lease too long, and the event takes over when the lease has ended', async () => {
     const ref = await arrived();
     const lease = { objectKey: newPublicKey(), until: Date.now() + 4_000 };
     expect(await stores.tickets.beginAttempt(ref, lease, Date.now())).toBe('begun');
@@ -380,7 +387,7 @@ describe('attempts to complete a ticket', () => {
     await expectBalance(service, ref.accountId, { files: 1, bytes: 5 });
   });
 
-  test('one whose lease has ended cannot settle any more', async () => {
+  test('one whose lease has passed to another cannot settle any more', async () => {
     const ref = await arrived();
     const late = newPublicKey();
     await stores.tickets.beginAttempt(ref, { objectKey: late, until: Date.now() }, Date.now());
@@ -595,7 +602,7 @@ describe('cancelling a ticket', () => {
   });
 
   test.each([
-    ['dies before it stores the empty object', { effect: 'cut' }],
+    ['loses its connection before the empty object is stored', { effect: 'cut' }],
     ['fails to store the empty object', { effect: 'error-before' }],
   ] as const)('a cancellation that %s lets one PUT in, whose bytes make no file', async (_, { effect }) => {
     const accountId = await newAccount(service);

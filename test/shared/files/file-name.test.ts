@@ -82,7 +82,7 @@ describe('a long file name', () => {
   });
 });
 
-test('only about a thousand characters of a name are normalised, however long it is', () => {
+test('fewer than a thousand characters of a name are normalised, however long it is', () => {
   // A run of accents in two classes is sorted in quadratic time: these 64 KB took seconds.
   const names = ['\u0300\u0316'.repeat(16_000), `a${'\u0300'.repeat(16_000)}${'\u0316'.repeat(16_000)}.txt`];
   const normalize = vi.spyOn(String.prototype, 'normalize');

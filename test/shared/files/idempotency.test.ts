@@ -53,10 +53,10 @@ describe('an upload with a used key', () => {
   });
 
   test.each([
-    ['before its content is read', 5],
-    ['when its content is known', 0],
+    ['by the length of the form', 5],
+    ['by the length of the content', 0],
   ])(
-    'is answered %s, if another request made the file between the reads of record and account, and used up the room',
+    'is answered with the file that another request has made between the reads of record and account, if that took the room (seen %s)',
     async (_, leastBytes) => {
       const owner = await newAccount(service);
       const [key, full] = [newKey(), { storageLimitBytes: 5 }];

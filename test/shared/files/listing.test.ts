@@ -246,7 +246,7 @@ describe('a search', () => {
     expect(await list(accountId, 1, 50, name.normalize('NFD'))).toEqual({ names: [name], total: 1 });
   });
 
-  test('a search for a text that is longer than any name reads nothing', async () => {
+  test('a search for a text that is longer than any name reads only the account', async () => {
     const accountId = await newAccount(service);
     await place(accountId, 1);
     const mark = service.front.meter.mark();

@@ -152,7 +152,8 @@ describe('an upload that ends early', () => {
 
   test('an upload that cannot store a part removes its other parts', async () => {
     const accountId = await newAccount(service);
-    const predicate = ({ operation }: { operation: string }) => operation === 'UploadPart';
+    let calls = 0;
+    const predicate = ({ operation }: { operation: string }) => operation === 'UploadPart' && ++calls > 1;
     const fault = service.front.faults.add({ match: { predicate }, effect: 'error-before' });
     const uploading = upload(service, accountId, randomBytes(2 * PART_BYTES));
     await expect(uploading).rejects.toMatchObject({ code: 'service_unavailable' });
