@@ -11,8 +11,8 @@ import { rateKey, ratePolicy } from '../shared/rate-limit/policy.ts';
 import { admit, LimiterMemory, rateLimitHeaders } from '../shared/rate-limit/rate-limiter.ts';
 
 /**
- * The steps of `functions/get-file.ts` one after another in one function, without the middleware of the routes, and without handling
- * failures. The benchmark compares the product's function with it.
+ * The steps of `functions/get-file.ts` in one function, without the middleware of the routes, and without handling failures. The
+ * benchmark compares the product's function with it.
  */
 
 const cdnUrl = required('CDN_URL');

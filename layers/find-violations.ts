@@ -2,7 +2,10 @@ import { dirname } from 'node:path';
 import { folderGraph, type ImportGraph, reachableFrom } from './import-graph.ts';
 import type { Bound, Layer } from './layers.ts';
 
-/** @returns one sentence for each import and each size that breaks a rule; empty when all rules hold. */
+/**
+ * @returns one sentence for each import, size and circle that breaks a rule, each file without a layer, and each allowed import that no
+ *   file has; empty when all rules hold.
+ */
 export function findViolations(graph: ImportGraph, layers: readonly Layer[], bounds: readonly Bound[]): string[] {
   return [
     ...[...graph].flatMap(([file, { files, packages }]) => [

@@ -30,7 +30,7 @@ export const BOUNDS: readonly Bound[] = [
   },
 ];
 
-/** What the stacks take from the product: its declarations, and no code that runs. */
+/** What the stacks take from the product: the files that declare its tables, variables, errors, limits, metrics and routes. */
 const DECLARATIONS = [
   'shared/aws/tables.ts',
   'shared/env.ts',
@@ -40,7 +40,7 @@ const DECLARATIONS = [
   'shared/routes.ts',
 ];
 
-/** The files of the product that the dashboard and the OpenAPI document import. */
+/** The files of the product that both the dashboard and the OpenAPI document import. */
 const SHARED_WITH_CLIENTS = ['shared/errors.ts', 'shared/limits.ts', 'shared/login/login-error.ts'];
 
 const REACT = ['@mantine/*', '@tabler/icons-react', '@tanstack/*', 'react', 'react-dom'];

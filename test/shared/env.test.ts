@@ -15,7 +15,7 @@ test('a function that lacks variables of its list fails when it loads, and names
   await expect(load()).rejects.toThrow('environment variable CDN_URL and STORAGE_LIMIT_BYTES is not set');
 });
 
-test('a function that has all variables of its list loads, whatever else there is', async () => {
+test('a function that has all variables of its list loads, even if other variables are missing', async () => {
   vi.stubEnv('NEEDED_VARIABLES', 'STAGE');
   vi.stubEnv('STAGE', 'dev');
   const { required } = await load();

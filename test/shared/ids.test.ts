@@ -23,7 +23,7 @@ describe('a token', () => {
     const expected = (2_000 * 43) / 62;
     const chiSquare = [...counts.values()].reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);
     expect(counts.size).toBe(62);
-    // 61 degrees of freedom: a fair source exceeds 150 once in a billion runs, bytes modulo 62 give over 900.
+    // 61 degrees of freedom: a fair source exceeds 150 less than once in a hundred million runs, bytes modulo 62 give about 630.
     expect(chiSquare).toBeLessThan(150);
   });
 });

@@ -5,9 +5,9 @@ import { ListMultipartUploadsCommand, paginateListObjectsV2 } from '@aws-sdk/cli
 import type { Operator } from './operator.ts';
 
 /**
- * An independent audit of the whole service: it shares no code with the service, only the names of tables and attributes.
- * It reads every row and the bucket, and computes from the ready files what everything else must be (docs/architecture.md,
- * I1 to I6). Valid only while no upload or deletion is running.
+ * An independent audit of the files of all accounts: it shares no code with the service, only the names of tables and attributes.
+ * It reads the rows of the accounts and of their files, and the bucket. From the ready files and the pending tickets it computes what
+ * everything else must be (docs/architecture.md, I1, I3 to I6 and I15). Valid only while no upload or deletion is running.
  */
 export interface Books {
   /** One sentence per violated invariant; empty when the books balance. */
@@ -78,7 +78,8 @@ export async function readBooks({ dynamoDb, s3, bucket, service: { tables } }: O
 const number = (value: AttributeValue | undefined) => Number(value?.N ?? 0);
 
 /**
- * Compares an account's usage, file count and listing counters with its rows, and checks that no seq is missing or used twice.
+ * Compares an account's usage, file count and listing counters with its rows. Checks that no seq is missing or used twice, that a file
+ * with a higher seq is not older, and that the seals are right.
  */
 function accountProblems(account: Row, rows: readonly Row[], tickets: readonly Ticket[]): string[] {
   const own = rows.filter(({ account_id }) => account_id?.S === account.id?.S);

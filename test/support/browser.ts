@@ -15,7 +15,7 @@ import type { TestAccount, TestService } from './service.ts';
 
 /** The package contains a Chromium for Linux on x64 only. On other platforms the browser tests are skipped, with a warning. */
 export const HAS_BROWSER = process.platform === 'linux' && process.arch === 'x64';
-if (!HAS_BROWSER) console.warn('The dashboard tests are skipped: their browser runs only on Linux on x64.');
+if (!HAS_BROWSER) console.warn('The tests in a browser are skipped: that browser runs only on Linux on x64.');
 
 /**
  * Launches a headless Chromium that is installed from npm.

@@ -19,7 +19,10 @@ export interface Operator {
   readonly s3: S3Client;
   /** The bucket of the uploads. */
   readonly bucket: string;
-  /** Sets every deadline of unfinished work to a time that has passed. @returns the number of unfinished rows. */
+  /**
+   * Sets every deadline of unfinished work to a time that has passed.
+   * @returns the number of unfinished rows and tickets; notes of deletions are not counted.
+   */
   expireDeadlines(): Promise<number>;
   /** Sets the end of every lease of an attempt to complete a direct upload to a time that has passed. */
   expireLeases(): Promise<void>;

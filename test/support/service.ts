@@ -71,7 +71,7 @@ export async function startTestService(
     environment: {
       // All accounts of a test log in from the same address.
       RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: '10000',
-      // An alias here leads to the new version at once.
+      // On AWS the check of a deployment is repeated, because a moved alias may still lead to the old version. Here it never does.
       CHECK_SECONDS: '0',
       ...limits,
     },
@@ -82,7 +82,7 @@ export async function startTestService(
     ...options,
   });
   const admin = adminOf(service);
-  /** When each account first logged in, in epoch milliseconds, by id. */
+  /** When `newAccount` first gave each account, in epoch milliseconds, by id. */
   const createdAt = new Map<string, number>();
   const held: (() => void)[] = [];
   return {

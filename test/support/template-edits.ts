@@ -1,7 +1,8 @@
 import type { Template, TemplateResource } from '../../local-aws/service.ts';
 
 /**
- * Edits of the templates in memory: they remove what a stack might forget, and lower numbers that are too large for a test.
+ * Edits of the templates in memory: they remove what a stack might forget, lower numbers that are too large for a test, and give a table
+ * its name.
  * A resource is identified by the start of its logical id, because CDK appends a hash. Each function throws an Error when
  * the templates do not contain exactly one such resource.
  */

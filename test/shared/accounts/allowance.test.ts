@@ -14,7 +14,7 @@ const service = await startService();
 const { stores } = service;
 
 const DAY_MS = 24 * 3_600_000;
-/** A UTC day, and moments of it. */
+/** A UTC day, moments of it, and a moment of the next day. */
 const TODAY = 30_000;
 const noon = TODAY * DAY_MS + DAY_MS / 2;
 const lastSecond = (TODAY + 1) * DAY_MS - 1_000;
@@ -193,7 +193,7 @@ describe('bytes that were sent but did not become a file', () => {
   });
 });
 
-test('a direct upload is refused when the account has the maximum number of files, and its ticket is cancelled', async () => {
+test('a direct upload is refused when the account has the maximum number of files, and its reservation is given back', async () => {
   const accountId = await newAccount(service);
   const ticket = await newTicket(service, accountId, 5, { fileCountLimit: 1 });
   await put(ticket, 'hello');

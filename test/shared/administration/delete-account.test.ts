@@ -159,7 +159,7 @@ test.each(ENDING)('a deletion that %s at any call is finished by the next one', 
   const ids = await eachOf(tried, 8, async (nth) => {
     const { id } = await newPerson();
     const { end, happenLate } = await applyFault(fault, nth, () => remove(id));
-    // Only objects and rows whose deletion was complete may be missing.
+    // The account is gone before this second run only if the first run succeeded, or its fault was at the last call.
     await remove(id).catch((error) => {
       if (error.code !== 'not_found' || (end !== 'success' && nth < nths.length)) throw error;
     });

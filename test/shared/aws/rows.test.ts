@@ -186,8 +186,8 @@ describe('the row of an account', () => {
   });
 });
 
-describe('the row of a multipart upload', () => {
-  test('becomes ready together with the record of its Idempotency-Key, and is released later', async () => {
+describe('the row of a file that came by a form', () => {
+  test('is written together with the record of its Idempotency-Key, and is released later', async () => {
     const id = await newAccount();
     const file = fileOf(id);
     const settlement = { file, now: NOW, allowance, claim };
@@ -464,7 +464,7 @@ test('a note has the deletions of an account within 5 seconds, and stays when on
   expect(await rowAt(tables.files, key)).toBeUndefined();
 });
 
-test('the row of the walk of the bucket has its position only while a walk is under way', async () => {
+test('the row of the walk of the bucket holds its progress, and its position if it has one', async () => {
   const walk = { startedAt: NOW, isOver: false, checkedBefore: 1, until: 2, hasFailed: true };
   const row = {
     ...keyOf('#walk', '#walk'),

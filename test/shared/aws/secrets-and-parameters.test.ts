@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
-/** A server that answers like both services: it gets a name, and answers a value or an error. */
+/** A server that answers as Secrets Manager and Parameter Store do: it gets a name, and answers a value or an error. */
 const values = new Map<string, string>();
 const asked: string[] = [];
 const server = createServer(async (request, response) => {

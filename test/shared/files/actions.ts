@@ -39,7 +39,7 @@ export async function newAccount({ stores, engine, tables }: Service, options: {
   return id;
 }
 
-/** The limits of a test that sets no others. */
+/** The limits that a test sets, and the defaults of those that it does not set. */
 function limitsOf(options: Partial<AccountLimits>): AccountLimits {
   const { storageLimitBytes, fileCountLimit, uploadBytesPerDay } = { ...ACCOUNT_LIMITS, ...options };
   return { storageLimitBytes, fileCountLimit, uploadBytesPerDay };

@@ -40,7 +40,10 @@ export async function usageOf({ stores }: Service, accountId: string) {
   return { bytes: account?.storageUsedBytes, files: account?.fileCount };
 }
 
-/** Expects that books, rows, listing and objects of an account agree, and that no work is left. */
+/**
+ * Expects that books, rows, listing and objects of an account agree, that it has no tickets but settled ones, and that the bucket holds no
+ * object without a row.
+ */
 export async function expectBalance(service: Service, accountId: string, usage: { files: number; bytes: number }) {
   const { differences } = await auditAccount(service.stores, accountId);
   expect(differences).toEqual([]);

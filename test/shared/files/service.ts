@@ -9,7 +9,7 @@ import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
 export const BUCKET = 'files';
 /**
- * Starts the product's stores and use cases on real engines, for one test file: DynamoDB Local, and the AWS front before it.
+ * Loads the product's stores on real engines, for one test file: DynamoDB Local, and the AWS front before it.
  * The front is also the S3 server; it counts calls and injects faults. Call it once in a test file; it ends with the file.
  */
 export async function startService() {

@@ -109,7 +109,7 @@ describe('a login', () => {
   });
 });
 
-describe('the attempt is over after any outcome:', () => {
+describe('an attempt to log in', () => {
   const leftOver = (outcome: LoginOutcome, cookies: Cookie[]) =>
     browser(outcome.cookies, cookies).filter(({ name }) => name.includes('login'));
 
@@ -118,7 +118,7 @@ describe('the attempt is over after any outcome:', () => {
     ['a bad token', { claims: { nonce: 'other' } }],
     ['a refusal at the provider', { parameters: { error: ['access_denied'], code: undefined } }],
     ['a login of a person who is not allowed', { allowed: { domains: ['other.org'], emails: [] } }],
-  ])('%s', async (_, attempt) => {
+  ])('is over after %s', async (_, attempt) => {
     const started = begin();
     expect(leftOver(await logIn(attempt, started), started.cookies)).toEqual([]);
   });
@@ -128,19 +128,19 @@ describe('the attempt is over after any outcome:', () => {
     ['with another state', { parameters: { state: ['x'.repeat(43)] } }],
     ['without a state', { parameters: { state: undefined } }],
     ['without any parameter', { parameters: { state: undefined, code: undefined } }],
-  ])('the attempt is not ended by a callback %s', async (_, attempt) => {
+  ])('is not ended by a callback %s', async (_, attempt) => {
     const started = begin();
     expect(leftOver(await logIn(attempt, started), started.cookies)).toHaveLength(1);
   });
 
-  test('the attempt of another tab is not ended', async () => {
+  test('is not ended by the callback of another tab', async () => {
     const one = begin();
     const two = begin({ cookies: one.cookies });
     const outcome = await logIn({}, { ...one, cookies: two.cookies });
     expect(leftOver(outcome, two.cookies).map(({ value }) => value.split('.')[0])).toEqual([two.state]);
   });
 
-  test('a second callback of the same attempt is refused without a request to the provider', async () => {
+  test('ends with its first callback: the second is refused without a request to the provider', async () => {
     const started = begin();
     const first = await logIn({}, started);
     const again = await logIn({}, { ...started, cookies: browser(first.cookies, started.cookies) });

@@ -37,7 +37,7 @@ test('an endpoint without TLS may be on this machine, by its name or its address
   }
 });
 
-describe('an incomplete secret is refused with the name of the field, without its value:', () => {
+describe('an incomplete or wrong secret is refused with the name of the field, without its value:', () => {
   test.each([
     ['when it is empty', {}, 'client_id'],
     ['without the client’s secret', { client_id: 'hunter2' }, 'client_secret'],

@@ -105,7 +105,7 @@ describe('only a person whom the operator allows can log in', () => {
   });
 });
 
-describe('a provider that fails and one that refuses have different codes:', () => {
+describe('a login is unavailable when something fails, and login_failed when the provider refuses it:', () => {
   test.each([
     ['refuses the code', { status: 400, body: { error: 'invalid_grant', error_description: 'used' } }, 'login_failed'],
     ['refuses our secret', { status: 401, body: { error: 'invalid_client' } }, 'login_failed'],
@@ -115,13 +115,13 @@ describe('a provider that fails and one that refuses have different codes:', () 
     ['is broken', { status: 500, body: {} }, 'unavailable'],
     ['is busy', { status: 429, body: {} }, 'unavailable'],
     ['hangs up', 'cut', 'unavailable'],
-  ] as const)('its token endpoint %s', async (_, answer, code) => {
+  ] as const)('the token endpoint of the provider %s', async (_, answer, code) => {
     const started = begin();
     forging.answer = answer;
     await expectRefused(await finish({}, started), code);
   });
 
-  test('its token endpoint never answers', async () => {
+  test('the token endpoint of the provider never answers', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const started = begin();
     forging.answer = 'wait';
@@ -131,7 +131,7 @@ describe('a provider that fails and one that refuses have different codes:', () 
     await expectRefused(await outcome, 'unavailable');
   });
 
-  test('its keys cannot be fetched', async () => {
+  test('the keys of the provider cannot be fetched', async () => {
     forging.keys = { status: 500, body: {} };
     await expectRefused(await logIn({ provider: { jwksUri: `${forging.provider.jwksUri}/new` } }), 'unavailable');
   });

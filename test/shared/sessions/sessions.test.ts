@@ -125,7 +125,7 @@ test('a request costs no write in the last days of a session, when no request ca
 });
 
 describe('ending every session of an account', () => {
-  /** The hashes of the sessions in this order, and whether each is still there. */
+  /** For each of these sessions, whether it is still there. */
   const areThere = (tokens: string[]) =>
     Promise.all(tokens.map(async (token) => (await sessions.find(sha256(token))) !== undefined));
 

@@ -2,7 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Expectation, readCases } from './fixtures/capture/cases.ts';
 
-/** The upload of a real client, byte for byte. fixtures/capture/capture.ts records them. */
+/**
+ * The upload of a real client, byte for byte, as fixtures/capture/capture.ts has recorded it; of two clients, as their source code says
+ * (fixtures/capture/written-by-hand.ts).
+ */
 export interface CapturedUpload {
   readonly name: string;
   readonly client: string;
@@ -11,8 +14,9 @@ export interface CapturedUpload {
   /** The value of the request's Content-Type. */
   readonly contentType: string;
   readonly body: Buffer;
-  /** What its user wanted to upload. */
+  /** What we expect to read: the name that its user wanted, or what its client makes of that name. */
   readonly expected: Expectation;
+  /** What its user wanted to upload. */
   readonly content: Buffer;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { chunksOf, disposition, FIELD, formOf, readForm } from './read-form.ts';
 
-/** Fields around the file, a preamble, padding, and content that looks like delimiters. */
+/** Fields around the file, a preamble, and content that looks like delimiters. */
 const FORM = formOf(FIELD, [disposition('; filename="a.txt"'), 'one\r\n--\r\n--Bx\r\n'], FIELD);
 const BODY = Buffer.concat([Buffer.from('preamble\r\n'), FORM]);
 const CLOSED_AT = BODY.lastIndexOf('--B--') + '--B--'.length;

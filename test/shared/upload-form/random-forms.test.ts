@@ -87,7 +87,7 @@ test('a form of any boundary, parts and chunks is read back as it was written', 
   );
 });
 
-test('any bytes are read to their end, and refused with invalid_request unless they are a form', async () => {
+test('any bytes are either read as a form, or refused with invalid_request, and then what was stored is discarded', async () => {
   const pieces = [
     '--B',
     '\r\n--B\r\n',
