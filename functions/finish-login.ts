@@ -33,8 +33,8 @@ export const handler = routeStack('finishLogin', checks, async ({ event }) => {
     },
   );
   if (login.refusal) {
-    const { code, cause } = login.refusal;
-    if (code === 'unavailable') measure({}, { LoginFailures: 1 });
+    const { code, cause, isOurFailure } = login.refusal;
+    if (isOurFailure) measure({}, { LoginFailures: 1 });
     log('warn', 'login refused', { request_id: event.requestContext.requestId, code, ...describeError(cause) });
     auditRequest(event, 'login_refused', { code });
   }

@@ -3,7 +3,7 @@ import { type Cookie, isSecureUrl, sessionCookie, sessionTokenIn } from '../http
 import { endSession, hashToken, type SessionStore, sessionIdOf, startSession } from '../sessions/session.ts';
 import { type AllowList, accountIdOf, isAllowed, verifyIdToken } from './identity.ts';
 import { findAttempt, forgetAttempt } from './login-attempt.ts';
-import { LoginError, type LoginErrorCode, loginErrorCodeOf } from './login-error.ts';
+import { isOurFailure, LoginError, type LoginErrorCode, loginErrorCodeOf } from './login-error.ts';
 import { exchangeCode } from './oauth-client.ts';
 import { issuerSpellings, type LoginProvider } from './provider.ts';
 import type { LoginRedirect } from './start-login.ts';
@@ -34,8 +34,8 @@ interface BegunSession {
 export interface LoginOutcome extends LoginRedirect {
   /** Absent when the login was refused. */
   readonly begun?: BegunSession;
-  /** Why there is no session; absent when there is one. `cause` is for the log. */
-  readonly refusal?: { readonly code: LoginErrorCode; readonly cause: unknown };
+  /** Why there is no session; absent when there is one. `cause` is for the log; for `isOurFailure` see login-error.ts. */
+  readonly refusal?: { readonly code: LoginErrorCode; readonly cause: unknown; readonly isOurFailure: boolean };
 }
 
 /**
@@ -58,7 +58,8 @@ export async function finishLogin(
     return { location: `${appUrl}/dashboard`, cookies: [sessionCookie(token, appUrl), ...over], begun };
   } catch (cause) {
     const code = loginErrorCodeOf(cause);
-    return { location: `${appUrl}/dashboard/login?error=${code}`, cookies: over, refusal: { code, cause } };
+    const refusal = { code, cause, isOurFailure: isOurFailure(cause) };
+    return { location: `${appUrl}/dashboard/login?error=${code}`, cookies: over, refusal };
   }
 }
 

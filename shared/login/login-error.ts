@@ -16,12 +16,24 @@ export type LoginErrorCode = keyof typeof LOGIN_ERRORS;
 /** A login that ends without a session. The message is only for the log, and holds no secret and no claim. */
 export class LoginError extends Error {
   readonly code: LoginErrorCode;
+  /** True when the login failed because of the service, its settings or the identity provider. */
+  readonly isOurFailure: boolean;
 
-  constructor(code: LoginErrorCode, detail: string) {
+  constructor(code: LoginErrorCode, detail: string, { isOurFailure = code === 'unavailable' } = {}) {
     super(detail);
     this.name = 'LoginError';
     this.code = code;
+    this.isOurFailure = isOurFailure;
   }
+}
+
+/**
+ * True when a login ended because of the service, its settings or the identity provider, and not because of the person or the browser.
+ * The alarm LoginFailures counts these logins.
+ */
+export function isOurFailure(cause: unknown): boolean {
+  if (cause instanceof LoginError) return cause.isOurFailure;
+  return !(cause instanceof ApiError) || cause.status >= 500;
 }
 
 /** The code for any error that ended a login. */

@@ -65,12 +65,19 @@ async function withinTimeout<Value>(work: Promise<Value>): Promise<Value> {
   }
 }
 
+/**
+ * The errors by which the provider refuses our client, whatever the code is: for example, its secret is wrong or has expired. A browser
+ * with a wrong code cannot cause them. Source: RFC 6749, section 5.2.
+ */
+const REFUSALS_OF_OUR_CLIENT: ReadonlySet<string> = new Set(['invalid_client', 'unauthorized_client']);
+
 /** Leaves out the cause, because arctic's errors hold the provider's answer. */
 function toLoginError(error: unknown): LoginError {
   if (error instanceof LoginError) return error;
   if (error instanceof ArcticFetchError) return new LoginError('unavailable', 'the token endpoint cannot be reached');
   if (error instanceof OAuth2RequestError) {
-    return new LoginError('login_failed', `the token endpoint refused the code: ${error.code}`);
+    const isOurFailure = REFUSALS_OF_OUR_CLIENT.has(error.code);
+    return new LoginError('login_failed', `the token endpoint refused the code: ${error.code}`, { isOurFailure });
   }
   if (error instanceof UnexpectedResponseError || error instanceof UnexpectedErrorResponseBodyError) {
     const code = error.status >= 500 || error.status === 429 ? 'unavailable' : 'login_failed';

@@ -142,6 +142,32 @@ describe('a login is unavailable when something fails, and login_failed when the
   });
 });
 
+test.each([
+  ['the provider refuses our secret', true, { status: 401, body: { error: 'invalid_client' } }],
+  ['the provider does not let our client use codes', true, { status: 400, body: { error: 'unauthorized_client' } }],
+  ['the provider is broken', true, { status: 500, body: {} }],
+  ['the provider refuses the code', false, { status: 400, body: { error: 'invalid_grant' } }],
+] as const)('when %s, a login counts as failed by the service: %s', async (_, isOurFailure, answer) => {
+  const started = begin();
+  forging.answer = answer;
+  const { refusal } = await finish({}, started);
+  expect(refusal?.isOurFailure).toBe(isOurFailure);
+});
+
+test.each([
+  ['lacks a grant', true, 'AccessDeniedException'],
+  ['is throttled', true, 'ThrottlingException'],
+] as const)('when our role %s, a login counts as failed by the service: %s', async (_, isOurFailure, name) => {
+  proxy.setFault(() => dynamoDbError(name));
+  const { refusal } = await logIn();
+  expect(refusal?.isOurFailure).toBe(isOurFailure);
+});
+
+test('a login of a person who is not allowed does not count as failed by the service', async () => {
+  const { refusal } = await logIn({ allowed: { domains: ['other.org'], emails: [] } });
+  expect(refusal?.isOurFailure).toBe(false);
+});
+
 test('the error of a refusal contains no secret and no claim', async () => {
   const started = begin();
   const told = [];
