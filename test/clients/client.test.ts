@@ -124,8 +124,11 @@ describe('upload', () => {
       yield patterned(5 * MIB);
       throw new Error('the disk is gone');
     };
-    const error = await hosting.upload(failing()).catch((thrown: client.FileHostingError) => thrown);
+    const fresh = await service.newAccount();
+    const by = new FileHosting({ url: service.urls.root_url, key: fresh.key });
+    const error = await by.upload(failing()).catch((thrown: client.FileHostingError) => thrown);
     expect(error).toMatchObject({ code: 'unreadable', cause: { message: 'the disk is gone' } });
+    expect((await by.list()).total).toBe(0);
   });
 
   test.for([200_000, LARGE])(
@@ -242,9 +245,10 @@ describe('a session', () => {
   });
 
   test('can be ended together with all others of the account', async () => {
-    const by = withSession(await service.newAccount());
-    await by.endSessions();
-    await expect(by.me()).rejects.toMatchObject({ code: 'unauthorized' });
+    const email = 'two-browsers@example.com';
+    const sessions = [withSession(await service.newAccount(email)), withSession(await service.newAccount(email))];
+    await sessions[0]?.endSessions();
+    for (const session of sessions) await expect(session.me()).rejects.toMatchObject({ code: 'unauthorized' });
   });
 });
 

@@ -72,7 +72,7 @@ async function proxyOf({ onTestFinished }: TestContext): Promise<FaultyProxy> {
 async function leftOf({ id, bySession }: TestAccount): Promise<unknown> {
   await service.invoker.idle();
   const { body } = await bySession.request('GET', '/auth/me');
-  // The row of a cancelled ticket stays until its URL has expired.
+  // The row of a cancelled ticket stays until the ticket would have ended.
   const rows = (await service.rowsOf(id)).filter(({ state }) => (state as { S: string }).S !== 'cancelled');
   return { used: body.storage_used_bytes, rows, stored: await service.storedBytes(id) };
 }
@@ -364,10 +364,11 @@ describe('the API key', () => {
     );
   });
 
-  test('a wrong key ends `upload` at the first file, with advice about where the key came from', async () => {
+  test('a wrong key ends `upload` with one error, and with advice about where the key came from', async () => {
     const names = await Promise.all(['w1.txt', 'w2.txt'].map((name) => put(name, 'x')));
     const { code, stderr } = await run(['upload', ...names], as({ key: 'svc_test_wrong' }));
     expect(code).toBe(1);
+    expect(stderr.match(/error: /g)).toHaveLength(1);
     expect(stderr).toContain('The key is from the variable FILE_HOSTING_KEY. Create another in the dashboard');
     expect(stderr).not.toContain('file-hosting login');
     const home = await mkdtemp(join(folder, 'home-'));

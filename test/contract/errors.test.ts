@@ -175,7 +175,7 @@ describe('contract: codes', () => {
       ['DELETE', ''],
       ['POST', '/complete'],
     ] as const) {
-      for (const id of [body.id, UNKNOWN_ID, 'no-uuid', '%23seq']) {
+      for (const id of [body.id, UNKNOWN_ID, 'no-uuid', '%23leaf%23000000']) {
         expectError(await stranger.byKey.request(method, `/files/${id}${path}`), 404, 'not_found');
       }
     }

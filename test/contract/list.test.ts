@@ -38,10 +38,10 @@ describe('contract: list order', () => {
     service.front.faults.add({ match, effect: { delayMs: 3_000 }, times: 1 });
     const slow = byKey.upload('slow', 'slow');
     await reached.promise;
-    const files = [await byKey.upload('quick', 'quick'), await slow].map(({ body }) => body);
-    const timeOf = (file: Record<string, unknown>) => Date.parse(String(file.created_at));
-    const newestFirst = files.toSorted((one, other) => timeOf(other) - timeOf(one));
-    expect((await byKey.request<Page>('GET', '/files')).body.items).toEqual(newestFirst);
+    const lastFirst: unknown[] = [];
+    const uploads = [slow, byKey.upload('quick', 'quick')];
+    await Promise.all(uploads.map((upload) => upload.then(({ body }) => lastFirst.unshift(body))));
+    expect((await byKey.request<Page>('GET', '/files')).body.items).toEqual(lastFirst);
   });
 
   test('listing works past the 64,000,000th upload of an account', async () => {

@@ -145,7 +145,10 @@ describe('with a conflict in a third of the transactions', () => {
     const refused = uploads.filter(({ body }) => body.error === 'storage_limit_exceeded');
     expect(taken.length + refused.length).toBe(8);
     expect(taken.length).toBeLessThanOrEqual(4);
-    await expectExact(account, [...taken, ...namesOf(old.slice(4))]);
+    const free = 4 - taken.length;
+    const later = await race(free + 1, (name) => uploadThrough('inline', account, `later ${name}`, CONTENT));
+    expect(namesOf(later)).toHaveLength(free);
+    await expectExact(account, [...taken, ...namesOf(old.slice(4)), ...namesOf(later)].sort());
   });
 
   test('a direct upload that is completed and deleted at the same time is deleted, with its reservation', async () => {

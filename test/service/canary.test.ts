@@ -53,8 +53,11 @@ test.each([
 
 test('the canary reports the steps that fail, and still runs the others', async () => {
   const match = { service: 's3', operation: 'PutObject' } as const;
+  const start = service.logs.length;
   const failed = await withFault(service, { match, effect: 'error-before' }, () => run(LATER));
   expect(failed).toEqual(['form']);
+  const later = () => service.logs.slice(start).filter((line) => /^ListFilesFunction .*"status":200/.test(line));
+  await expect.poll(later).toHaveLength(1);
   const lines = service.logs.filter((line) => line.includes('canary step failed'));
   expect(lines.at(-1)).toMatch(/POST api: 503 .*service_unavailable.* \(request [\w-]+\)/);
 });

@@ -187,7 +187,7 @@ describe('an unusual but valid HTTP request', () => {
   });
 });
 
-describe('a body that is too large is rejected, and 401 comes first, on', () => {
+describe('a body of more than 10 MiB', () => {
   const BYTES = 10 * 1_024 * 1_024 + 1;
   const body = 'x'.repeat(BYTES);
   const ID = '01900000-0000-7000-8000-000000000000';
@@ -195,22 +195,25 @@ describe('a body that is too large is rejected, and 401 comes first, on', () => 
     ([name, { method }]) => method !== 'GET' && name !== 'uploadFile',
   );
 
-  test.for(routes)('%s', async ([, { method, path, access }]) => {
-    const line = `${method} ${path.replace('{id}', ID)}`;
-    const credential = access === 'session' ? session() : [key()];
-    const json = ['Content-Type: application/json', `Content-Length: ${BYTES}`];
-    expectError(await send(rawRequest(line, [...credential, ...json], body)), 'file_too_large');
-    expectError(await send(rawRequest(line, json, body)), 'unauthorized');
-  });
+  test.for(routes)(
+    'to the route %s is 401 without a credential, and 413 with one',
+    async ([, { method, path, access }]) => {
+      const line = `${method} ${path.replace('{id}', ID)}`;
+      const credential = access === 'session' ? session() : [key()];
+      const json = ['Content-Type: application/json', `Content-Length: ${BYTES}`];
+      expectError(await send(rawRequest(line, [...credential, ...json], body)), 'file_too_large');
+      expectError(await send(rawRequest(line, json, body)), 'unauthorized');
+    },
+  );
 
-  test('uploadFile when the body is not a form', async () => {
+  test('to the route uploadFile, when it is not a form, is 413 or 415', async () => {
     const upload = (type: string) =>
       send(rawRequest('POST /api/v1/files', [key(), `Content-Type: ${type}`, `Content-Length: ${BYTES}`], body));
     expectError(await upload('application/json'), 'file_too_large');
     expectError(await upload('text/plain'), 'unsupported_media_type');
   });
 
-  test('health, the dashboard and the CDN', async () => {
+  test('to the health check, the dashboard or a link is 404 or 405', async () => {
     const length = `Content-Length: ${BYTES}`;
     expectError(await send(rawRequest('POST /health', [length], body)), 'not_found');
     expectError(await send(rawRequest('PUT /dashboard/', [length], body)), 'method_not_allowed');
@@ -228,6 +231,7 @@ describe('a streaming upload that is rejected', () => {
     for (const credential of ['Authorization: Bearer nobody', 'Authorization: Basic eDp5', 'Cookie: session=x']) {
       const answer = await send(rawRequest('POST /api/v1/files', [credential, form, 'Transfer-Encoding: chunked']));
       expectError(answer, 'unauthorized');
+      expect(answer?.headers.get('x-cache')).toBe('FunctionGeneratedResponse from cloudfront');
     }
   });
 
@@ -236,7 +240,9 @@ describe('a streaming upload that is rejected', () => {
   });
 
   test('is cut within seconds when the client sends nothing', async () => {
+    const startedAt = Date.now();
     expect(await send(begun)).toMatchObject({ status: 503, text: '{"error":"service_unavailable"}' });
+    expect(Date.now() - startedAt).toBeLessThan(15_000);
   });
 });
 

@@ -49,10 +49,10 @@ describe('npm start synthesizes', () => {
 test('every file counts as an input, but not data, tests, documents and hidden folders', async () => {
   const root = await mkdtemp(join(tmpdir(), 'project-'));
   onTestFinished(() => rm(root, { recursive: true }));
-  for (const folder of ['functions', 'data', 'test', '.git', 'node_modules']) await mkdir(join(root, folder));
+  for (const folder of ['functions', 'data', 'test', 'docs', '.git', 'node_modules']) await mkdir(join(root, folder));
   const inputs = (environment = {}) => fingerprint({ root, except: join(root, 'data'), environment });
   const first = inputs();
-  for (const ignored of ['data/table', 'test/a.ts', '.git/index', 'node_modules/a']) {
+  for (const ignored of ['data/table', 'test/a.ts', 'docs/a.md', '.git/index', 'node_modules/a']) {
     await writeFile(join(root, ignored), '');
   }
   expect(inputs()).toBe(first);

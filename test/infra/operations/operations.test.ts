@@ -22,8 +22,10 @@ async function notifyingAlarms(): Promise<[stack: string, AlarmProperties][]> {
 }
 
 test('each alarm notifies the topic of its urgency, when it starts and when it ends', async () => {
+  const names: string[] = [];
   for (const [stack, alarm] of await notifyingAlarms()) {
     const name = alarm.AlarmName.replace('FileHosting-local-', '') as AlarmName;
+    names.push(name);
     const id = { page: 'Pages', ticket: 'Tickets' }[ALARMS[name].urgency];
     const home = stack === 'Operations' ? 'Alarms' : stack;
     const topic = (await synthesized(home, 'AWS::SNS::Topic')).find(({ logicalId }) => logicalId.startsWith(id));
@@ -36,6 +38,7 @@ test('each alarm notifies the topic of its urgency, when it starts and when it e
     expect(alarm.AlarmDescription).toBe(descriptionOf(name));
     expect(alarm.AlarmDescription.length).toBeLessThanOrEqual(1_024);
   }
+  expect(names.sort()).toEqual(Object.keys(ALARMS).sort());
 });
 
 test('only alarms about failures that users notice now are pages', () => {
@@ -66,7 +69,8 @@ test("the metrics of AWS services that alarms use have the names and dimensions 
 });
 
 test('no alarm adds up more than ten metrics, which is the limit of CloudWatch', async () => {
-  const counts = (await alarms()).map(({ Metrics = [] }) => Metrics.filter(({ MetricStat }) => MetricStat).length);
+  const all = [...(await alarms()), ...(await alarmsOf('EdgeAlarms'))];
+  const counts = all.map(({ Metrics = [] }) => Metrics.filter(({ MetricStat }) => MetricStat).length);
   expect(Math.max(...counts)).toBeLessThanOrEqual(10);
 });
 
@@ -116,7 +120,7 @@ test('the alarm on saturation starts at half of the places of all environments',
   expect(EnvironmentVariables.STREAMING_PLACES).toBe(String(each));
 });
 
-test('an alarm counts the PUTs of direct uploads, and starts when there are more than accounts may send', async () => {
+test('an alarm counts the PUTs of direct uploads, and starts when there are more than twenty accounts may send', async () => {
   const buckets = await synthesized('Data', 'AWS::S3::Bucket');
   const [filter] = buckets.flatMap(({ Properties }) => (Properties.MetricsConfigurations ?? []) as { Id: string }[]);
   expect(filter).toEqual({ Id: 'incoming', Prefix: 'incoming/' });
@@ -134,8 +138,12 @@ test('the alarms on the API use a gateway name that no other stage has', async (
 });
 
 test('only CloudWatch of this account may publish to the topics, over TLS, and there is no default subscription', async () => {
-  const topics = await synthesized('Alarms', 'AWS::SNS::Topic');
-  const policies = (await synthesized('Alarms', 'AWS::SNS::TopicPolicy')).map(({ Properties }) => Properties);
+  for (const stack of ['Alarms', 'EdgeAlarms']) await expectClosedTopics(stack);
+});
+
+async function expectClosedTopics(stack: string): Promise<void> {
+  const topics = await synthesized(stack, 'AWS::SNS::Topic');
+  const policies = (await synthesized(stack, 'AWS::SNS::TopicPolicy')).map(({ Properties }) => Properties);
   expect([topics.length, policies.length]).toEqual([2, 2]);
   for (const { logicalId } of topics) {
     const of = { Action: 'sns:Publish', Resource: { Ref: logicalId } };
@@ -152,8 +160,8 @@ test('only CloudWatch of this account may publish to the topics, over TLS, and t
       ],
     });
   }
-  expect(await synthesized('Alarms', 'AWS::SNS::Subscription')).toEqual([]);
-});
+  expect(await synthesized(stack, 'AWS::SNS::Subscription')).toEqual([]);
+}
 
 test('the dashboard has exactly the listed widgets', async () => {
   const { Properties } = await onlySynthesized('Operations', 'AWS::CloudWatch::Dashboard');
