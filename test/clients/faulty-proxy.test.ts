@@ -95,7 +95,7 @@ describe('an upload through a faulty proxy makes one file', () => {
     expect(await usageOf(account)).toEqual({ files: 1, bytes: BIG_MIB * MIB });
   });
 
-  test.concurrent('the client survives a lost answer, a cut answer and a 500 at each step', async (context) => {
+  test.concurrent(`the client survives a lost answer, a cut answer and a 500 at each of: ${STEPS.join(', ')}`, async (context) => {
     const { proxy, account, client } = await setUp(context);
     for (const step of STEPS) proxy.addFaults(step, 'lost after', 'cut', { status: 500 });
     await client.upload(LARGE, { name: 'a.bin' });

@@ -216,7 +216,7 @@ describe('contract: bytes a day', () => {
       expect(outcome(await upload())).toEqual([429, 'rate_limit_exceeded']);
     });
 
-    test('count when the bytes of the day are used up', async () => {
+    test('count when the file is larger than the bytes left of the day', async () => {
       const account = await service.newAccount();
       await uploadStreaming(account, 'big', bytes(MAX_BYTES + 100_000));
       const before = await sentBytes(account);

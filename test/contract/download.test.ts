@@ -17,7 +17,7 @@ async function link(name: string, content: string, type: string): Promise<string
   return String(body.url);
 }
 
-/** The policy for content that a browser could execute. */
+/** The policy for all other types, such as HTML: a browser executes nothing of such a file. */
 const INERT = "sandbox; default-src 'none'";
 /** The policy for media: it lets them load from their own URL, and lets the browser's built-in viewer use its inline styles. */
 const MEDIA =

@@ -67,7 +67,7 @@ describe('contract: login', () => {
     const broken = (match: Fault['match']): Fault => ({ match, effect: 'error-before' });
     const pageOf = (code: string) => `/dashboard/login?error=${code}`;
 
-    test('an exceeded limit of login starts adds the rate-limit headers', async () => {
+    test('an exceeded limit of login starts or callbacks adds the rate-limit headers', async () => {
       const limited = await startTestService({ RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: '1' });
       const byProgram = client(limited.urls.base_url);
       for (const path of ['/auth/google', '/auth/google/callback']) {

@@ -133,7 +133,7 @@ describe('contract: streaming when places are short', () => {
     // All places were taken. The server frees a quarter of them by itself.
     await expect.poll(async () => (await upload(honest)).status, { ...WAIT, interval: 250 }).toBe(201);
     await expect.poll(() => ended(uploads).length, WAIT).toBeGreaterThanOrEqual(PLACES / 4);
-    // When clients that were cut come back at once, the same number of other uploads is cut.
+    // When clients that were cut come back at once, the same number of uploads is cut again.
     const again = greedy.slice(0, PLACES / 4).map(({ key }) => beginUpload(key));
     await expect.poll(() => ended([...uploads, ...again]).length, WAIT).toBe(2 * (PLACES / 4));
     for (let time = 0; time < 3; time++) expect((await upload(honest)).status).toBe(201);

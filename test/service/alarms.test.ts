@@ -267,7 +267,7 @@ describe.each(Object.entries(DRIVEN))('the alarm %s', (name, { starts, stays }) 
     expect(isStarted(await starts())).toBe(true);
   });
 
-  test('does not start just below its threshold', async () => {
+  test('does not start without the fault, or with a smaller one', async () => {
     expect(isStarted(await stays())).toBe(false);
   });
 });

@@ -44,7 +44,7 @@ test('a SIGKILL during uploads loses nothing that was acknowledged', { timeout: 
   expect(promised.files.size).toBeGreaterThanOrEqual(4);
 });
 
-test('a SIGTERM during uploads ends every process with exit code 0', async () => {
+test('a SIGTERM during uploads ends `npm start` with exit code 0, and leaves no process', async () => {
   expect(processesOn(dataDir).length).toBeGreaterThan(0);
   const after = { uploads: 6, milliseconds: 0 };
   expect(await endDuringUploads(service, { key, promised, wave: 'second', signal: 'SIGTERM', after })).toBe(0);

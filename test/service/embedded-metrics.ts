@@ -17,7 +17,10 @@ export function rulesBroken(record: Json): string[] {
   const age = Date.now() - Number(Timestamp);
   return [
     ...broken(Number.isInteger(Timestamp), 'Timestamp is a whole number of milliseconds'),
-    ...broken(age < TWO_WEEKS_MS && age > -TWO_HOURS_MS, 'Timestamp is of the last two weeks'),
+    ...broken(
+      age < TWO_WEEKS_MS && age > -TWO_HOURS_MS,
+      'Timestamp is at most two weeks old, and at most two hours ahead',
+    ),
     ...broken(Object.keys(others).length === 0, '_aws holds nothing else'),
     ...broken(Array.isArray(CloudWatchMetrics) && CloudWatchMetrics.length > 0, 'there is a directive'),
     ...((CloudWatchMetrics ?? []) as Json[]).flatMap((directive) => directiveBroken(directive, record)),

@@ -49,7 +49,10 @@ export async function forgetRecentUse({ dynamoDb, service: { tables } }: Operato
   );
 }
 
-/** Makes the account's next file the first of a group of the listing. The files before it are missing in the books. */
+/**
+ * Makes the account's next file the first of a group of the listing. The seqs that this skips have no files, and the books do not
+ * count them as deleted.
+ */
 export function nextSeqStartsGroup(operator: Operator, accountId: string): Promise<void> {
   return skipTo(operator, accountId, (next) => (Math.floor(next / 8_192) + 1) * 8_192);
 }

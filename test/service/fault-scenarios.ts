@@ -480,7 +480,10 @@ function backgroundScenarios(): Scenario[] {
   ];
 }
 
-/** Leaves one row of each kind of work for the sweeper. */
+/**
+ * Leaves work for the sweeper: a deletion that did not remove the object, one that did not change the books, a ticket whose bytes
+ * arrived, and a cancelled ticket. (The upload that fails leaves none.)
+ */
 async function leaveWork({ service }: Operator, account: TestAccount, fileName: string): Promise<void> {
   const { byKey } = account;
   const storage = (operation: string) => ({

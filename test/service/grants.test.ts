@@ -58,7 +58,10 @@ async function arrived(
   return ticket;
 }
 
-/** Requests every route with every credential it accepts, each time as the first request in hours. */
+/**
+ * Requests every route that needs a credential, except those that end sessions, with every credential it accepts. Each request is
+ * the first in hours.
+ */
 async function requestEveryRoute(): Promise<void> {
   const { byKey, bySession } = account;
   for (const { method, path, access } of Object.values<Route>(ROUTES)) {

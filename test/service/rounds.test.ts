@@ -73,7 +73,7 @@ describe('by key, in a warm function,', () => {
     ['the profile', () => () => account.bySession.request('GET', '/auth/me'), { calls: 3, rounds: 2, writeUnits: 1 }],
   ])('%s makes no more calls and rounds than it needs', async (_, requestOf, floor) => {
     const request = requestOf();
-    // The first request of a function or an account also reads what is kept, and creates a row.
+    // The first request of a function also reads what the function then caches, and the first of an account creates a row.
     expect((await request()).status).toBeLessThan(300);
     const { answer, readUnits, ...cost } = await metered(request);
     expect(answer.status).toBeLessThan(300);

@@ -38,7 +38,7 @@ async function arrived({ byKey }: TestAccount, name: string): Promise<Ticket> {
 const roleOf = (label: string) => service.lambda.find(label).roleArn.split('/').at(-1) ?? '';
 
 /**
- * Leaves `count` rows of each kind of work for the sweeper, and `count` files.
+ * Leaves work of each kind for the sweeper: one leaf, and `count` or twice as many rows of every other kind. Leaves `count` files, too.
  * @returns the number of rows, as the sweeper reports them.
  */
 async function leaveWork(account: TestAccount, count: number): Promise<SweepReport['swept']> {

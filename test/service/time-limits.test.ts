@@ -14,7 +14,7 @@ import { walkEverything } from './fast-forward.ts';
 
 let service: TestService;
 let operator: Operator;
-/** A service whose functions have a time-out of 10 s: the deadline of an upload is at 3.5 s, its 504 comes at 9.5 s. */
+/** A service that gives the functions of uploads and completions 10 s: the deadline of an upload is at 3.5 s, its 504 comes at 9.5 s. */
 let hurried: TestService;
 let hurriedOperator: Operator;
 const EARLY_ANSWER_MS = 9_500;
@@ -75,7 +75,7 @@ describe('contract: in time', () => {
       await expectBalance(hurriedOperator);
     });
 
-    test('an upload whose bytes are stored after its deadline is given up, and is 504 at once', {
+    test('an upload that S3 answers only after its deadline is given up, and is 504 at once', {
       concurrent: false,
     }, async () => {
       const account = await hurried.newAccount();

@@ -61,11 +61,7 @@ describe('POST /api/v1/files', () => {
       { ...KEY, 'content-type': 'multipart/form-database', 'content-length': '5000000' },
     ],
     ['a ticket', '/api/v1/files from the origin default', { ...JSON_BODY, 'content-length': '80' }],
-    [
-      'JSON longer than a Lambda event',
-      '413 {"error":"file_too_large"}',
-      { ...JSON_BODY, 'content-length': '4194305' },
-    ],
+    ['JSON over 4 MiB', '413 {"error":"file_too_large"}', { ...JSON_BODY, 'content-length': '4194305' }],
     ['JSON without a length', '411 {"error":"length_required"}', { ...JSON_BODY, 'transfer-encoding': 'chunked' }],
     ['a long body without a type', '415 {"error":"unsupported_media_type"}', { ...KEY, 'content-length': '5000000' }],
     ['a short body without a type', '/api/v1/files from the origin default', { ...KEY, 'content-length': '5' }],

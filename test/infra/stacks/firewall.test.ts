@@ -74,7 +74,7 @@ test('the firewall rejects an address with too many requests or downloads in fiv
   ]);
 });
 
-test('an account may use all its limits at once without the firewall of prod', () => {
+test('an account that uses all its limits at once sends less than half of the requests that the firewall of prod admits', () => {
   const { limits } = readStage('prod', STAGES.prod);
   const perMinute =
     limits.RATE_LIMIT_UPLOADS_PER_MINUTE + limits.RATE_LIMIT_LISTS_PER_MINUTE + limits.RATE_LIMIT_REQUESTS_PER_MINUTE;

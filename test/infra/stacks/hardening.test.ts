@@ -9,7 +9,7 @@ import { methodsOf, ROUTES } from '../../../shared/routes.ts';
 import { startTestService } from '../../support/service.ts';
 import { type SynthesizedStage, synthesizeStage } from '../../support/synthesize-stage.ts';
 
-/** Security properties of every template, with any settings. */
+/** Security properties of every template of the stages local, local without streaming uploads, and prod. */
 
 interface Statement {
   readonly Effect: 'Allow' | 'Deny';
@@ -219,7 +219,7 @@ describe.each(STAGES)('in the stage %s', (stage, assembly) => {
     }
   });
 
-  test('every accepted finding is accepted on a single resource, with a reason', async () => {
+  test('every accepted finding is accepted on a construct of a stack, not on a whole stack, and with a reason', async () => {
     const { templates } = await loadAssembly(assembly());
     const accepted = await Promise.all(Object.keys(templates).map((stack) => acknowledgements(assembly(), stack)));
     expect(accepted.flat().length).toBeGreaterThan(0);
