@@ -112,7 +112,7 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
   },
   streaming: {
     values: '`{ environments }` (2 to 10000), `off`',
-    meaning: `The maximum number of environments of the streaming function; each has 2 vCPUs and serves ${STREAMING_PLACES_PER_ENVIRONMENT} requests at once. \`off\`: it is not deployed, and multipart bodies over 4 MiB are refused with 413`,
+    meaning: `The maximum number of environments of the streaming function; each has 2 vCPUs and serves ${STREAMING_PLACES_PER_ENVIRONMENT} requests at once. \`off\`: it is not deployed, multipart bodies over 4 MiB are refused with 413, and those without a length with 411`,
   },
   reservesConcurrency: {
     values: '`true` (default), `false`',
