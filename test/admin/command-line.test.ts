@@ -10,7 +10,7 @@ import { main } from '../../admin/main.ts';
 import { freePort } from '../../local-aws/host/ports.ts';
 import { startAdmin } from '../support/admin.ts';
 
-/** The messages for an invalid command line, and when a command cannot run at all. */
+/** How command lines are read, outputs are formatted and confirmations are asked for; the messages when a command cannot run at all. */
 
 const run = (args: string[], environment: Record<string, string> = {}) => startAdmin(args, environment).outcome;
 

@@ -16,7 +16,7 @@ import { withFault } from '../support/with-fault.ts';
 
 /**
  * Runs the operator's commands and checks their effects over HTTP. Most run in this process, since a start of Node takes longer
- * than a command; those of `reconcile`, whose use case logs, and the one that is killed run as processes.
+ * than a command. `reconcile` runs as a process, because it also writes log lines, and so do the command that is killed and its repetition.
  */
 
 let service: TestService;
