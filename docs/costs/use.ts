@@ -48,12 +48,15 @@ export const METERED_REQUESTS = {
   },
   list: { what: 'Lists (50 of 1,000 files, the first page)', through: 'app' },
   search: { what: 'Searches among 1,000 files', through: 'app' },
-  remove: { what: 'Deletions (the sweeper adds at most one write unit each)', through: 'app' },
+  remove: { what: 'Deletions (the sweeper adds at most one write unit each, and seals: see below)', through: 'app' },
   downloadCached: { what: 'Downloads, cached at the edge', through: 'cdn' },
   downloadUncached: { what: 'Downloads, not cached', through: 'cdn' },
   stranger: { what: 'Refusals of a request with an unknown key (401)', through: 'app' },
   limited: { what: 'Refusals by the limiter (429)', through: 'app' },
-  seal: { what: 'Seals of 64 names, one for 64 uploads', through: 'none' },
+  seal: {
+    what: 'Seals of 64 names: one for 64 uploads, and one a day for 64 files of which some were deleted',
+    through: 'none',
+  },
   sweep: { what: 'Sweeps that find nothing to do', through: 'none' },
   canary: { what: 'Runs of the canary', through: 'app' },
 } as const satisfies Record<string, { what: string; through: 'app' | 'cdn' | 'none' }>;
