@@ -136,7 +136,7 @@ function withinDay(bytes: number, { limits, known, now }: Charge): Clause {
       };
 }
 
-/** How long the name of a deleted file stays in the seal of its leaf: one seal is written for the deletions of a day. */
+/** How long the name of a deleted file may stay in the seal of its leaf: one seal is written for the deletions of a day. */
 const SEAL_WAITS_MS = 24 * 3_600_000;
 
 /**

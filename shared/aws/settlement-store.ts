@@ -153,10 +153,10 @@ interface Joining<Known, Outcome> {
 }
 
 /**
- * Gives a file the next place in its account's listing. The first attempt uses the account as it was read. It fails if another file
- * was settled meanwhile; each further attempt waits for a turn and reads the account again (decision 0024). While other uploads of
- * the account are under way, the first attempt also waits for a turn (decision 0034). The transaction of the last file of a leaf
- * also makes the sweeper write the seal of the leaf.
+ * Gives a file the next place in its account's listing. The first attempt uses the account as it was read. It fails if another file was
+ * settled meanwhile; each further attempt waits for a turn and reads the account again (decision 0024). For two seconds after a
+ * conflict that this process has seen, the first attempt also waits for a turn (decision 0034). The transaction of the last file of a
+ * leaf also makes the sweeper write the seal of the leaf.
  *
  * When this function throws or returns no file, an attempt that is still under way may make the file later. With `giveUp`, that is
  * possible only when this function has thrown.

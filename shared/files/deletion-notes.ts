@@ -5,12 +5,12 @@ import type { FileRef } from './file.ts';
  * process died is finished (decision 0032).
  */
 
-/** The files of one account whose deletion began within {@link NOTE_MS}, or some of them if there were many. */
+/** The files of one account whose deletion began in the same span of {@link NOTE_MS}, or some of them if there were many. */
 export interface DeletionNote {
   /** The id of the note's row. */
   readonly id: string;
   readonly accountId: string;
-  /** The beginning of the time that the note covers ({@link NOTE_MS}), in epoch milliseconds. */
+  /** The beginning of the span, in epoch milliseconds. */
   readonly begunAt: number;
   readonly fileIds: readonly string[];
 }
@@ -26,7 +26,7 @@ export interface DeletionNoteStore {
   remove(note: DeletionNote): Promise<void>;
 }
 
-/** Deletions of an account within this time share a note, which the sweeper removes by one write. */
+/** Time is divided into spans of this length. Deletions of an account in one span share a note, which the sweeper removes by one write. */
 export const NOTE_MS = 5_000;
 /** A note with more files would be longer than 1 KB: then adding another file would cost more than one write unit. */
 export const NOTE_FILES_MAX = 24;

@@ -88,7 +88,8 @@ export function idempotencyKey(event: ApiEvent): string | undefined {
   const isValid = values.length === 1 && key.length <= IDEMPOTENCY_KEY.maxLength && IDEMPOTENCY_KEY_PATTERN.test(key);
   if (!isValid)
     throw new ApiError('invalid_request', {
-      detail: 'the Idempotency-Key is repeated, too long, or has other characters',
+      detail:
+        'the Idempotency-Key is empty, repeated or too long, or has characters that are not visible ASCII or spaces',
     });
   return key;
 }

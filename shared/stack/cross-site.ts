@@ -46,7 +46,7 @@ export function crossSite(): Middleware {
     };
     const { origin } = new URL(await appUrl());
     if (isCrossSiteWrite(event.httpMethod, headers, origin))
-      throw new ApiError('forbidden', { detail: 'Origin or Sec-Fetch-Site is not ours' });
+      throw new ApiError('forbidden', { detail: 'Origin or Sec-Fetch-Site is not ours, or both are absent' });
   }
   return { before: crossSiteBefore };
 }
