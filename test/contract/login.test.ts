@@ -25,6 +25,7 @@ describe('contract: login', () => {
     expect(searchParams.get('state') ?? '').toMatch(/^.{32,}$/);
     expect(searchParams.get('nonce') ?? '').toMatch(/^.{20,}$/);
     expect(searchParams.get('code_challenge_method')).toBe('S256');
+    expect(searchParams.get('code_challenge') ?? '').toMatch(/^[\w-]{43}$/);
     const [cookie] = answer.headers.getSetCookie();
     expect(cookie).toMatch(/HttpOnly/);
     expect(cookie).toMatch(/SameSite=Lax/);
