@@ -306,7 +306,7 @@ describe.concurrent('an upload that is aborted leaves nothing', () => {
     expect(await usageOf(account)).toEqual({ files: 0, bytes: 0 });
   });
 
-  test('an aborted upload reads no more of its content', async (context) => {
+  test('an aborted upload sends no more of its content', async (context) => {
     const { client } = await setUp(context);
     const controller = new AbortController();
     const sent: number[] = [];

@@ -191,7 +191,7 @@ describe('contract: direct uploads', () => {
     await service.deliverEvents();
   });
 
-  test.concurrent('a large direct upload is completed in time although the storage takes 6 s to copy it, and 2 s for each part', async ({
+  test.concurrent('a large direct upload is completed in time although the storage takes 6 s to copy it whole, or 2 s to copy a part', async ({
     onTestFinished,
   }) => {
     const roomy = await borrowTestService();

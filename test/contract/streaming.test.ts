@@ -15,7 +15,7 @@ import { startTestService, type TestAccount, type TestService } from '../support
 import { limitStreamingPlaces } from '../support/template-edits.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
 
-/** Three quarters of the places are more than one account may stream at once. */
+/** So many that three quarters of them are still more than the number of uploads that one account may stream at once. */
 const PLACES = 24;
 /** The limit of uploads per minute; a test uses it up. */
 const UPLOADS_PER_MINUTE = 30;

@@ -116,7 +116,7 @@ describe.runIf(HAS_BROWSER)('an upload in the dashboard', () => {
     await here.leave();
   });
 
-  test('releases its reserved bytes when it is removed after its bytes never arrived', async () => {
+  test('releases its reserved bytes when the user removes it from the list after its bytes did not arrive', async () => {
     const page = await arrive({ isFirst: true });
     const used = async () =>
       (await account.bySession.request<{ storage_used_bytes: number }>('GET', '/auth/me')).body.storage_used_bytes;

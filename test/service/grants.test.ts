@@ -180,7 +180,7 @@ async function failUploads(): Promise<void> {
   service.holdEvents();
 }
 
-/** Cancels tickets while their bytes are copied, so that the copies are removed. */
+/** Cancels tickets after their bytes were copied and before they are settled, so that the copies are removed. */
 async function loseRaces(): Promise<void> {
   const ways: [label: string, settle: (ticket: Ticket) => Promise<unknown>][] = [
     ['CompleteUploadFunction', (ticket) => complete(account.byKey, ticket)],

@@ -22,7 +22,7 @@ let service: TestService;
 let account: TestAccount;
 let logs: CloudWatchLogsClient;
 const asked: Partial<Record<SavedQueryName, string>> = {};
-/** What no line of the audit trail may contain. */
+/** What no line may contain, except a line of the log of downloads. */
 const secrets: string[] = [FILE_NAME, KEY_NAME];
 
 beforeAll(async () => {

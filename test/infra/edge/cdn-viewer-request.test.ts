@@ -29,7 +29,7 @@ test.each([
   expect(summary(cdn.run(viewerRequestEvent(method, uri)))).toBe(expected);
 });
 
-test('the query is removed, so that it can neither miss the cache nor reach S3', () => {
+test('the query is removed, so that it can neither bypass the cache nor reach S3', () => {
   const event = viewerRequestEvent('GET', `/uploads/${TOKEN}/a.html`);
   event.request.querystring = { 'response-content-type': { value: 'text/html' } };
   expect(cdn.run(event).result).toHaveProperty('querystring', {});

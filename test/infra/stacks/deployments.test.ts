@@ -76,7 +76,7 @@ describe.each([
         DeploymentGroupName: { Ref: group },
         ...(isChecked && { AfterAllowTrafficHook: { Ref: hook } }),
       });
-      // A new setting of the group, and a new check, hold for the deployment that brings them.
+      // So a deployment that changes the group or the check first changes these, and then moves the alias by them.
       expect(alias.DependsOn).toEqual(expect.arrayContaining([group, ...(isChecked ? [hook] : [])]));
     }
   });

@@ -28,7 +28,7 @@ interface Found {
   readonly deletionPolicy: string | undefined;
 }
 
-/** CDK's own functions and roles, which fill and empty buckets. */
+/** CDK's own functions and roles, which fill and empty buckets, and set their notifications. */
 const HELPER = /^Custom|^BucketNotificationsHandler/;
 
 /**
