@@ -41,8 +41,8 @@ async function judge(deploymentId: string): Promise<Verdict> {
   try {
     const { deploymentInfo = {} } = await codeDeploy.send(new GetDeploymentCommand({ deploymentId }));
     name = deploymentInfo.deploymentGroupName;
-    if (!isRollback(deploymentInfo)) await check(String(name));
-    log('info', 'deployment checked', { function: name, deployment: deploymentId });
+    const isChecked = !isRollback(deploymentInfo) && (await check(String(name)));
+    if (isChecked) log('info', 'deployment checked', { function: name, deployment: deploymentId });
     return 'Succeeded';
   } catch (error) {
     log('error', 'the new version failed its check', {
@@ -59,26 +59,31 @@ function isRollback({ creator, rollbackInfo }: DeploymentInfo): boolean {
   return /rollback/i.test(creator ?? '') || rollbackInfo?.rollbackTriggeringDeploymentId !== undefined;
 }
 
-/** @throws Error when the function does not do what it should, or has no check. */
-async function check(name: string): Promise<void> {
+/**
+ * @returns false when nothing was judged, because the canary has no key, or no round of the check could judge the function.
+ * @throws Error when the function does not do what it should, or has no check.
+ */
+async function check(name: string): Promise<boolean> {
   const run = Object.entries(CHECKS).find(([function_]) => function_ === name)?.[1];
   if (!run) throw new Error(`there is no check of ${name}`);
   const service = await openService();
   if (service === undefined) {
     log('warn', 'deployment not checked: the canary has no key (npm run admin -- open-canary)', { function: name });
-    return;
+    return false;
   }
   // The check is repeated for some seconds, because a moved alias may still lead to the old version at first.
   const until = Date.now() + 1_000 * Number(required('CHECK_SECONDS'));
+  let isJudged = false;
   for (;;) {
     try {
       await run(service);
+      isJudged = true;
     } catch (error) {
       const isLimited = error instanceof WrongAnswer && error.status === 429;
       if (!(error instanceof NotJudged || isLimited)) throw error;
       log('warn', 'deployment not checked', { function: name, ...describeError(error) });
     }
-    if (Date.now() >= until) return;
+    if (Date.now() >= until) return isJudged;
     await pause(PAUSE_MS);
   }
 }

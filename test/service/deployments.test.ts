@@ -45,6 +45,7 @@ test('a version stays when its check fails because of another function', async (
   const fault = failing('UploadFileFunction', 'PutObject');
   expect(await withFault(service, fault, () => service.codeDeploy.deploy('deleteFile'))).toBe('Succeeded');
   expect(linesOf('deployment not checked').at(-1)).toContain('"function":"deleteFile"');
+  expect(linesOf('deployment checked').filter((line) => line.includes('"function":"deleteFile"'))).toEqual([]);
 });
 
 test('a deployment that goes back to the earlier version is not checked', async () => {
@@ -54,4 +55,5 @@ test('a deployment that goes back to the earlier version is not checked', async 
     'GetDeployment',
     'PutLifecycleEventHookExecutionStatus',
   ]);
+  expect(linesOf('deployment checked').filter((line) => line.includes('"function":"getFile"'))).toEqual([]);
 });
