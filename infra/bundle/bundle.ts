@@ -57,7 +57,7 @@ async function bundle(
     // and functions with `keepNames` makes a function load a tenth more slowly.)
     minifyWhitespace: true,
     minifySyntax: true,
-    // The packages' ES modules make smaller bundles than their CommonJS: 334 kB instead of 526 kB with DynamoDB.
+    // The packages' ES modules make smaller bundles than their CommonJS: for `getFile`, without our plugin, 443 kB instead of 1,101 kB.
     mainFields: ['module', 'main'],
     alias: {
       '@aws-sdk/credential-provider-node': credentials,

@@ -32,7 +32,7 @@ async function newKey(): Promise<string> {
   );
   const answer = await fetch(`${rootUrl}/api/v1/api-keys`, {
     method: 'POST',
-    // A request with a cookie must name its origin, as browsers do.
+    // A request with a cookie that changes something must say where it comes from, as browsers do.
     headers: { cookie: cookies, origin: rootUrl, 'content-type': 'application/json' },
     body: JSON.stringify({ name: 'npm run try' }),
   });
