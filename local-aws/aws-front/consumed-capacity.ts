@@ -19,23 +19,56 @@ const READS = new Set(['GetItem', 'Query', 'Scan', 'BatchGetItem']);
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems']);
 
 /**
- * The capacity that a call consumed, from its answer. For a `GetItem`, `Query` or `Scan` that finds nothing, the engine reports no
- * units, but DynamoDB charges the smallest read; so this function counts the smallest read.
- * @param isStrong  whether the request asked for `ConsistentRead`.
+ * The capacity that a call consumed, from its answer. For a read that finds nothing, the engine may report no units, but DynamoDB charges
+ * the smallest read; so this function counts the smallest read.
+ * @param isStrong  whether the request asked for `ConsistentRead`; of a batch, see `missing`.
  * @param tables  the tables of the request, each as often as the request names it.
+ * @param missing  of a `BatchGetItem`: the read units, by table, of the keys that have no item.
  */
 export function consumptionOf(
   operation: string,
   capacity: ConsumedCapacity | readonly ConsumedCapacity[],
-  { isStrong, tables }: { readonly isStrong: boolean; readonly tables: readonly string[] },
+  {
+    isStrong,
+    tables,
+    missing,
+  }: {
+    readonly isStrong: boolean;
+    readonly tables: readonly string[];
+    readonly missing: Readonly<Record<string, number>>;
+  },
 ): Consumption[] {
   if (operation === 'TransactWriteItems') return [capacity].flat().map((of) => transactionConsumption(of, tables));
-  const least = operation === 'Query' || operation === 'Scan' || operation === 'GetItem' ? (isStrong ? 1 : 0.5) : 0;
+  const least = operation === 'Query' || operation === 'Scan' || operation === 'GetItem' ? smallestRead(isStrong) : 0;
   return [capacity].flat().map(({ TableName, CapacityUnits }) => ({
     table: TableName,
-    readUnits: READS.has(operation) ? Math.max(CapacityUnits, least) : 0,
+    readUnits: READS.has(operation) ? Math.max(CapacityUnits, least) + (missing[TableName] ?? 0) : 0,
     writeUnits: WRITES.has(operation) ? CapacityUnits : 0,
   }));
+}
+
+const smallestRead = (isStrong: boolean) => (isStrong ? 1 : 0.5);
+
+/** The part of a `BatchGetItem` that is about one table. */
+export interface BatchKeys {
+  readonly Keys: readonly unknown[];
+  readonly ConsistentRead?: boolean;
+}
+
+/**
+ * The read units, by table, of the keys of a `BatchGetItem` that have no item: the smallest read for each key. A key that was not
+ * processed costs nothing.
+ */
+export function missingUnits(
+  requested: Readonly<Record<string, BatchKeys>>,
+  found: Readonly<Record<string, readonly unknown[]>>,
+  unprocessed: Readonly<Record<string, BatchKeys>>,
+): Record<string, number> {
+  const units = Object.entries(requested).map(([table, { Keys, ConsistentRead = false }]) => {
+    const answered = (found[table]?.length ?? 0) + (unprocessed[table]?.Keys.length ?? 0);
+    return [table, (Keys.length - answered) * smallestRead(ConsistentRead)] as const;
+  });
+  return Object.fromEntries(units);
 }
 
 /** For each write of an index in a transaction, the engine charges this many units. */

@@ -1,5 +1,12 @@
 import { crc32 } from 'node:zlib';
-import { askedDetail, type ConsumedCapacity, consumptionOf, refusedConsumption } from './consumed-capacity.ts';
+import {
+  askedDetail,
+  type BatchKeys,
+  type ConsumedCapacity,
+  consumptionOf,
+  missingUnits,
+  refusedConsumption,
+} from './consumed-capacity.ts';
 import type { DynamoDbEngine, EngineReply } from './dynamodb-engine.ts';
 import { JsonError, type JsonService } from './json-protocol.ts';
 import type { Permission } from './policy-evaluator.ts';
@@ -93,6 +100,14 @@ function dynamoDbPermissions(
   }));
 }
 
+/** The parts of an answer that say what the call cost. */
+interface DynamoDbOutput {
+  readonly ConsumedCapacity?: ConsumedCapacity;
+  readonly __type?: string;
+  readonly Responses?: Readonly<Record<string, readonly unknown[]>>;
+  readonly UnprocessedKeys?: Readonly<Record<string, BatchKeys>>;
+}
+
 async function perform(
   engine: DynamoDbEngine,
   operation: string,
@@ -100,17 +115,20 @@ async function perform(
   tables: Call['tables'],
 ): Promise<PerformedReply> {
   const reply = await engine.send(operation, JSON.stringify({ ...input, ReturnConsumedCapacity: 'INDEXES' }));
-  const output = JSON.parse(reply.body.toString('utf8')) as { ConsumedCapacity?: ConsumedCapacity; __type?: string };
+  const output = JSON.parse(reply.body.toString('utf8')) as DynamoDbOutput;
   const { ConsumedCapacity: capacity, ...rest } = output;
   if (!capacity) {
     const consumed = refusedConsumption(operation, output.__type ?? '', tables);
     return { ...toReply(reply, reply.body), consumed };
   }
+  const { Responses = {}, UnprocessedKeys = {} } = output;
+  const requested = operation === 'BatchGetItem' ? (input.RequestItems as Record<string, BatchKeys>) : {};
+  const missing = missingUnits(requested, Responses, UnprocessedKeys);
   const asked = askedDetail(capacity, (input.ReturnConsumedCapacity ?? 'NONE') as 'NONE' | 'TOTAL' | 'INDEXES');
   const answer = Buffer.from(JSON.stringify(asked ? { ...rest, ConsumedCapacity: asked } : rest));
   return {
     ...toReply(reply, answer),
-    consumed: consumptionOf(operation, capacity, { isStrong: input.ConsistentRead === true, tables }),
+    consumed: consumptionOf(operation, capacity, { isStrong: input.ConsistentRead === true, tables, missing }),
   };
 }
 

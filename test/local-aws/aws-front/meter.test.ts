@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
+  BatchGetItemCommand,
   CreateTableCommand,
   DeleteItemCommand,
   type DynamoDBClient,
@@ -39,6 +40,7 @@ await engineClient().send(
 );
 const client = dynamoDbClient(front);
 const Key = { id: { S: 'small' } };
+const batchKeys = [Key, { id: { S: '-' } }, { id: { S: '--' } }];
 const big = { id: { S: 'big' }, data: { S: 'x'.repeat(5_000) } };
 await client.send(new PutItemCommand({ TableName: TABLE, Item: Key }));
 await client.send(new PutItemCommand({ TableName: TABLE, Item: big }));
@@ -100,6 +102,18 @@ test.each<[string, (client: DynamoDBClient) => Promise<unknown>, number, number]
     'a read that finds nothing',
     (c) => c.send(new GetItemCommand({ TableName: TABLE, Key: { id: { S: '-' } } })),
     0.5,
+    0,
+  ],
+  [
+    'a batch of strong reads that finds one of three items',
+    (c) => c.send(new BatchGetItemCommand({ RequestItems: { [TABLE]: { Keys: batchKeys, ConsistentRead: true } } })),
+    3,
+    0,
+  ],
+  [
+    'a batch of eventual reads that finds one of three items',
+    (c) => c.send(new BatchGetItemCommand({ RequestItems: { [TABLE]: { Keys: batchKeys } } })),
+    1.5,
     0,
   ],
   ['a deletion of nothing', (c) => c.send(new DeleteItemCommand({ TableName: TABLE, Key: { id: { S: '-' } } })), 0, 1],
