@@ -74,14 +74,17 @@ interface Statement {
   readonly Resource: string | readonly string[];
 }
 
-/** The actions on resources that the policies of these principals allow and that were not used, as the policies write them. */
+/**
+ * The actions on resources that the policies of these principals allow and that were not used, as the policies write them. An action
+ * with a wildcard counts as not used.
+ */
 export function unusedGrants(principals: Iterable<Principal>, used: readonly Grant[]): Grant[] {
   return [...principals].flatMap(grantsOf).filter((granted) => !used.some((use) => isUse(use, granted)));
 }
 
 function isUse(use: Grant, granted: Grant): boolean {
   if (use.principal !== granted.principal || use.action !== granted.action) return false;
-  // `*` stands for any text. These policies use no other wildcard.
+  // `*` stands for any text. The resources of these policies have no other wildcard.
   const pattern = granted.resource.split('*').map(RegExp.escape).join('.*');
   return new RegExp(`^${pattern}$`).test(use.resource);
 }

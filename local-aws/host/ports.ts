@@ -39,7 +39,7 @@ export async function choosePorts(app: number, dataDir: string): Promise<Ports> 
   const identityProvider = await choose(kept.identityProvider ?? near(2));
   if (kept.identityProvider !== undefined && kept.identityProvider !== identityProvider) {
     throw new Error(
-      `Port ${kept.identityProvider} is in use, and the accounts in DATA_DIR belong to it: free that port.`,
+      `Port ${kept.identityProvider} is in use, but the accounts in DATA_DIR need the identity provider at that port: free it.`,
     );
   }
   const cdn = await choose(kept.cdn ?? near(1));

@@ -50,7 +50,7 @@ test('the former port of the identity provider must be free, because every accou
   const app = await freePort();
   const { identityProvider } = await choosePorts(app, directory);
   await occupy(identityProvider);
-  await expect(choosePorts(app, directory)).rejects.toThrow(`Port ${identityProvider} is in use, and the accounts`);
+  await expect(choosePorts(app, directory)).rejects.toThrow(`Port ${identityProvider} is in use, but the accounts`);
 });
 
 test('the port 0 takes free ports for all servers', async () => {

@@ -31,7 +31,7 @@ async function resolve(value: unknown, options: Partial<DeploymentOptions> = {})
 }
 
 describe('names', () => {
-  test('are those of CloudFormation, and the same at every start', async () => {
+  test('have the form of those of CloudFormation, and are the same at every start', async () => {
     const [first, second] = [await deploy({ Data: DATA }), await deploy({ Data: DATA })];
     const name = first.resources('AWS::DynamoDB::GlobalTable')[0]?.ref;
     expect(name).toMatch(/^Data-Files1399FAA4-[0-9A-Z]{12}$/);
