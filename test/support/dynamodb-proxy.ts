@@ -28,7 +28,7 @@ export interface DynamoDbProxy {
 /**
  * Starts a proxy between the product's DynamoDB clients and the engine of the test run. It records the calls, and injects
  * over HTTP, as in production, what DynamoDB Local never does: conflicts, throttling and lost answers. Call it where a test
- * file begins: it adds a check after each test.
+ * file begins, not in a hook: it adds a check after each test, which would never run when it is added in a hook.
  */
 export async function startDynamoDbProxy(): Promise<DynamoDbProxy> {
   const calls: string[] = [];

@@ -1,4 +1,4 @@
 import { vi } from 'vitest';
 
-/** Before each file of a process: the file loads our modules again. Packages stay loaded. */
+/** Runs before each test file of a process, so that the file loads our modules again. Packages stay loaded. */
 vi.resetModules();

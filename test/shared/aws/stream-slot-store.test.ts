@@ -1,16 +1,11 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { STREAMING_LEASE_MS, STREAMS_PER_ACCOUNT_MAX } from '../../../shared/limits.ts';
-import { type DynamoDbProxy, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
+import { startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
-let takeStreamSlot: typeof import('../../../shared/aws/stream-slot-store.ts').takeStreamSlot;
-let proxy: DynamoDbProxy;
-
-beforeAll(async () => {
-  proxy = await startDynamoDbProxy();
-  await createTables(dynamoDbClient());
-  ({ takeStreamSlot } = await import('../../../shared/aws/stream-slot-store.ts'));
-});
+const proxy = await startDynamoDbProxy();
+await createTables(dynamoDbClient());
+const { takeStreamSlot } = await import('../../../shared/aws/stream-slot-store.ts');
 
 const NOW = Date.now();
 const taken = (slots: unknown[]) => slots.filter((slot) => slot !== undefined).length;

@@ -31,7 +31,7 @@ import { faultsOfProduct, triedAt } from './faults.ts';
 import { forgetWalk, statesOf, strayKeys } from './observe.ts';
 import { startService } from './service.ts';
 
-/** Tries a fault at every call to AWS that a use case makes. The books must balance after it, or at the latest after a sweep. */
+/** Tries a fault at every call to AWS that a use case makes. After the sweeps that follow, the books must balance. */
 
 const service = await startService();
 const { stores } = service;

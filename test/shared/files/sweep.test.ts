@@ -292,6 +292,8 @@ describe('the walk of the bucket', () => {
   });
 
   test('takes one page for each sweep, and begins at most once a day', async () => {
+    const accountId = await newAccount(service);
+    for (const content of ['a', 'b']) await upload(service, accountId, content);
     const inventory = { ...stores.inventory };
     const keys = (await keysInBucket(service)).sort();
     const pages: (string | undefined)[] = [];
@@ -301,11 +303,14 @@ describe('the walk of the bucket', () => {
       const [first] = page.objects;
       return first && page.objects.length > 1 ? { objects: [first], after: first.key } : page;
     };
-    const now = Date.now() + 2 * DAYS;
-    for (let i = 0; i < keys.length + 3; i++) {
-      await sweep({ ...stores, inventory }, { now, budget: { rows: 16, deadlineAt: Date.now() + 60_000 } });
-    }
+    const begun = Date.now() + 2 * DAYS;
+    const sweepOnce = (now: number) =>
+      sweep({ ...stores, inventory }, { now, budget: { rows: 16, deadlineAt: Date.now() + 60_000 } });
+    for (let i = 0; i < keys.length + 3; i++) await sweepOnce(begun);
+    await sweepOnce(begun + DAYS - 1);
     expect(pages).toEqual([undefined, ...keys.slice(0, -1)]);
+    await sweepOnce(begun + DAYS);
+    expect(pages.slice(keys.length)).toEqual([undefined]);
   });
 });
 
