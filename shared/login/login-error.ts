@@ -8,7 +8,7 @@ export const LOGIN_ERRORS = {
   not_allowed: 'The allow-lists of the operator do not have this person, or the account is suspended.',
   unavailable: 'The identity provider or our own database could not be reached; trying again may help.',
   rate_limit_exceeded: 'More logins were started or finished from one network in a minute than the limit allows.',
-  login_failed: 'Anything else: the answer of the identity provider was not one we can trust.',
+  login_failed: 'Anything else, such as an answer of the identity provider that we cannot trust.',
 } as const;
 
 export type LoginErrorCode = keyof typeof LOGIN_ERRORS;

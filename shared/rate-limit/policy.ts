@@ -24,7 +24,7 @@ export interface RatePolicy {
 const OWN_SLOT_MAX = 120;
 /**
  * The number of slots that admissions share above {@link OWN_SLOT_MAX}. Such a row stays within one write unit, too. A slot is
- * free again 60 s after its last use, so a client that never pauses gets 72/73 of its limit; a client that was idle may use all
+ * free again 60 s after its last use, so a client that never pauses gets only 98 % of its limit; a client that was idle may use all
  * of it immediately.
  */
 const SHARED_SLOTS = 72;
