@@ -81,7 +81,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const leave = places.take(sender);
   try {
     const isUpload = event.httpMethod === 'POST' && event.path === '/api/v1/files';
-    const result = await (isUpload ? uploadFile : unknownRoute)(event, contextOf(event));
+    const result = await (isUpload ? uploadFile : unknownRoute)(event, contextOf());
     if (await drainRefused(sender, result)) send(response, result);
     else request.destroy();
   } finally {
@@ -175,12 +175,9 @@ function toEvent(request: IncomingMessage, stream: PacedBody): ApiEvent {
 }
 
 /** The part of a Lambda context that the stack reads. */
-function contextOf(event: ApiEvent): Context {
+function contextOf(): Context {
   const endsAt = Date.now() + REQUEST_DEADLINE_MS;
-  return {
-    awsRequestId: event.requestContext.requestId,
-    getRemainingTimeInMillis: () => endsAt - Date.now(),
-  } as Context;
+  return { getRemainingTimeInMillis: () => endsAt - Date.now() } as Context;
 }
 
 function send(response: ServerResponse, { statusCode, headers, multiValueHeaders, body }: ApiResult): void {

@@ -11,8 +11,8 @@ interface ListedAlarm {
 }
 
 /**
- * Every alarm that notifies a topic, by the last part of its name. docs/alarms.md has a section for each: what to look at, and how
- * to mend it.
+ * Every alarm that notifies a topic, by the part of its name that follows the stage. docs/alarms.md has a section for each: what to
+ * look at, and how to mend it.
  */
 export const ALARMS = {
   InternalError: {

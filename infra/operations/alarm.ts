@@ -21,7 +21,7 @@ export interface NamedAlarm {
 
 /**
  * Adds an alarm to a stack.
- * @param name  the last part of the alarm's name, and its id in the scope.
+ * @param name  the part of the alarm's name that follows the stage, and its id in the scope.
  */
 export function addAlarm(
   scope: Construct,

@@ -21,7 +21,7 @@ export interface Watched {
   readonly distributions: Readonly<Record<'app' | 'cdn', Distribution>>;
 }
 
-/** The log groups of the functions, the gateway and the streaming server, each once: some functions share a group. */
+/** The log groups of the functions (but the canary), the gateway and the streaming server, each once: some functions share a group. */
 export function serviceLogs({ api, streaming }: Watched): ILogGroup[] {
   const all = [...Object.values(api.functions).map(({ logGroup }) => logGroup), api.accessLog];
   if (streaming) all.push(streaming.logGroup);
