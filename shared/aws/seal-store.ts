@@ -46,7 +46,7 @@ export const sealStore: SealStore = {
 };
 
 /**
- * Takes a leaf out of the index of unfinished work, together with another write. A leaf without deleted files then needs no row.
+ * Takes a leaf out of the index of unfinished work, together with the other writes. A leaf without deleted files then needs no row.
  * @returns false when the leaf is not as it was when the lease was taken: then nothing is written.
  */
 async function endWork(work: LeasedLeaf, ...others: TransactWriteItem[]): Promise<boolean> {

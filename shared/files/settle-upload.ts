@@ -21,10 +21,10 @@ export interface SettledUpload {
 /**
  * Makes a staged upload a file, in one transaction: charged, counted, listed and recorded for its `Idempotency-Key`.
  *
- * When the answer of the transaction is lost, we give the upload up. Giving up either makes sure that the transaction has not
- * happened and cannot happen any more, or finds the file. (The outcome stays unknown only when the database does not answer then
- * either. The client gets an error, although the file may exist; such a file is consistent and can be deleted.) See invariant I7 of
- * `docs/architecture.md`.
+ * When the transaction throws, for example because its answer is lost, we give the upload up. Giving up either makes sure that the
+ * transaction has not happened and cannot happen any more, or finds the file. (The outcome stays unknown only when the database does not
+ * answer then either. The client gets an error, although the file may exist; such a file is consistent and can be deleted.) See
+ * invariant I7 of `docs/architecture.md`.
  * @throws ApiError `storage_limit_exceeded`; `rate_limit_exceeded` for the bytes of the day; `idempotency_conflict` when
  *   another request took the key meanwhile; `timeout` when the upload took too long; `service_unavailable`. Then the upload is
  *   discarded, unless giving it up has failed.
