@@ -13,7 +13,7 @@ import { type ApiRequest, apiHandler } from '../shared/stack/api-handler.ts';
 const stores = { accounts: accountStore, listing: listingStore, seals: sealStore };
 const cdnUrl = required('CDN_URL');
 
-/** GET /files: 200 `{items, page, limit, total}`, newest first; 400 for a `page` or `limit` out of bounds. */
+/** GET /files: 200 `{items, page, limit, total}`, newest first; 400 for a `page` or `limit` out of bounds, or a repeated parameter. */
 export const handler = apiHandler<ListingStart>(
   'listFiles',
   async (request) => {
