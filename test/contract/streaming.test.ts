@@ -153,7 +153,7 @@ describe('contract: streaming when places are short', () => {
   });
 
   test.for(IS_THOROUGH ? [2, 10, 20] : [20])(
-    'other clients get the same answers while %i slow clients with invalid keys are sending',
+    'other clients get their usual answers while %i slow clients with invalid keys are sending',
     async (count) => {
       const [account, limited] = (await newAccounts(2)) as [TestAccount, TestAccount];
       for (let time = 0; time < UPLOADS_PER_MINUTE; time++) await limited.byKey.upload('a', 'a');

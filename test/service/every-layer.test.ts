@@ -125,7 +125,7 @@ describe('an unusual but valid HTTP request', () => {
     [20_000, 400],
     [31_000, 400],
   ] as const)(
-    'a request with a header of %i bytes is %i: our JSON error comes before an origin rejects it with its own',
+    'a request with a header of %i bytes is %i, and no origin rejects it with an error of its own',
     async ([bytes, status]) => {
       const long = `X-Long: ${'a'.repeat(bytes)}`;
       const list = await send(rawRequest('GET /api/v1/files', [key(), long]));

@@ -50,7 +50,7 @@ async function callsOf(request: () => Promise<unknown>): Promise<string[]> {
   return calls.map(({ operation, tables: [table = ''] }) => `${operation} ${names.get(table)}`).sort();
 }
 
-describe('by key, in a warm function,', () => {
+describe('in a warm function, by key (the profile by session),', () => {
   let id: unknown;
   beforeAll(async () => {
     account = await service.newAccount();

@@ -28,8 +28,8 @@ interface Found {
   readonly deletionPolicy: string | undefined;
 }
 
-/** CDK's own functions and roles, which fill and empty buckets, and set their notifications. */
-const HELPER = /^Custom|^BucketNotificationsHandler/;
+/** CDK's own functions and roles, which fill and empty buckets. */
+const HELPER = /^Custom/;
 
 /**
  * The grants with a wildcard, each with its reason. All belong to CDK's own helpers, which run only during a deployment, and
@@ -135,7 +135,7 @@ describe.each(STAGES)('in the stage %s', (stage, assembly) => {
       (properties.ManagedPolicyArns ?? []).map((arn: unknown) => [logicalId, JSON.stringify(arn)]),
     );
     for (const [role, arn] of managed) {
-      expect(role).toMatch(/^Custom|^BucketNotificationsHandler|^ApiCloudWatchRole/);
+      expect(role).toMatch(/^Custom|^ApiCloudWatchRole/);
       expect(arn).toMatch(/service-role\/(AWSLambdaBasicExecutionRole|AmazonAPIGatewayPushToCloudWatchLogs)"/);
     }
   });
