@@ -8,7 +8,9 @@ test.each([
   ['Streaming', 'AWS::Lambda::WebFunctionRevision'],
 ])('the code of every function of %s is deployed after the grants of its role', async (stack, type) => {
   const policies = await synthesized(stack, 'AWS::IAM::Policy');
-  for (const { logicalId, Properties, DependsOn = [] } of await synthesized(stack, type)) {
+  const functions = await synthesized(stack, type);
+  expect(functions).not.toEqual([]);
+  for (const { logicalId, Properties, DependsOn = [] } of functions) {
     const text = JSON.stringify(Properties);
     const own = policies.filter(({ Properties: { Roles } }) =>
       (Roles as { Ref: string }[]).some(({ Ref }) => text.includes(`"${Ref}"`)),
