@@ -27,7 +27,7 @@ export interface Compute {
   close(): Promise<void>;
 }
 
-/** Creates the functions and the event bus. Nothing runs yet, except the clock of schedules if it is wanted. */
+/** Creates the functions and the event bus. No function runs yet. The clock of schedules runs if it is wanted. */
 export function createCompute(options: {
   readonly deployment: Deployment;
   readonly buckets: readonly BucketConfig[];

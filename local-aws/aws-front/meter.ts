@@ -16,7 +16,7 @@ export interface MeteredCall {
   /** Sums over `consumed`. */
   readonly readUnits: number;
   readonly writeUnits: number;
-  /** Positions in the common order of all starts and ends: a call that started after another's end waited for it. */
+  /** Positions in the common order of all starts and ends: a call that started after another's end counts as one that waited for it. */
   readonly startedAt: number;
   readonly endedAt: number;
 }

@@ -77,7 +77,7 @@ function describe(error: unknown): string {
   return error.cause ? `${error.message}: ${describe(error.cause)}` : error.message;
 }
 
-/** Makes a request conditional on the cache entry. @returns false when the entry has no validator. */
+/** Makes a request conditional on the cache entry. @returns false when the entry is an error or has no validator. */
 function addValidators(request: OriginRequest, entry: CacheEntry): boolean {
   const etag = header(entry.headers, 'etag');
   const modified = header(entry.headers, 'last-modified');

@@ -49,7 +49,7 @@ export interface Origin {
   /** The headers that every request to the origin gets, with names in lower case. */
   readonly customHeaders: readonly (readonly [name: string, value: string])[];
   readonly readTimeoutSeconds: number;
-  /** When requests are signed for S3; absent without an origin access control. */
+  /** When requests are signed for S3; absent without an origin access control, or with one that never signs. */
   readonly signing?: 'always' | 'no-override';
 }
 

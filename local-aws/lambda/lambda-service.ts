@@ -93,14 +93,15 @@ export function createLambdaService(options: {
 
 /**
  * How many environments one function has at most. On AWS there may be a thousand. Here each is a thread of some 30 MB that
- * takes a core a quarter of a second to start, and more than two per core would only wait for it. Further events wait for a
+ * takes a core about an eighth of a second to start, and more than two per core would only wait for it. Further events wait for a
  * free environment, which a caller cannot tell from a busy machine. Four are enough to test any interleaving of two.
  */
 const ENVIRONMENTS_MAX = Math.max(4, Math.min(8, 2 * availableParallelism()));
 
 /**
  * How long an environment may be idle before it ends. On AWS that is some minutes. Here the last environment of a function stays as
- * long, because a start takes a quarter of a second. Further ones, which a busy moment has started, end soon, to free their memory.
+ * long, because a start takes about an eighth of a second of processor time. Further ones, which a busy moment has started, end soon, to
+ * free their memory.
  */
 const IDLE_MS = { last: 300_000, others: 15_000 };
 const IDLE_CHECK_MS = 5_000;

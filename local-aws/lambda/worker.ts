@@ -140,7 +140,7 @@ async function runHandler(handler: Handler, event: WorkerEvent): Promise<void> {
   }
 }
 
-/** Answers, then runs nothing until the next event wakes the thread. */
+/** Answers, keeps the compiled code if it has to, and then runs nothing until the next event wakes the thread. */
 async function answerAndFreeze(message: WorkerMessage): Promise<void> {
   await Promise.all([process.stdout, process.stderr].map(flushed));
   // Set before the answer: the next event may come at once, and then there is nothing to wait for.

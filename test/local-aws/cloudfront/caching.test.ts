@@ -200,7 +200,7 @@ describe('the cache', () => {
     },
   );
 
-  test('keeps no answers to HEAD, nor to methods other than GET', async () => {
+  test('keeps only answers to GET, none to HEAD or POST', async () => {
     const origin = bucket();
     const rig = await startRig(origin.listener, {
       config: {
