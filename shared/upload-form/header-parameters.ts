@@ -3,7 +3,7 @@ const PARAMETER_END = /[ \t]*(?:;[ \t]*(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+[ \t]*=|$)
 
 /**
  * Real headers have three or four. Reading one may search the whole rest of the header, so without a bound a header of 16 KB
- * of quotes that never close would take seconds.
+ * of quotes that never close would take a quarter of a second.
  */
 const PARAMETERS_MAX = 16;
 

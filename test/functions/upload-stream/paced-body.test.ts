@@ -77,9 +77,14 @@ test('the time that the reader takes does not count against the client', async (
   expect((await rest).value).toHaveLength(990);
 });
 
-test('the deadline ends every body', async () => {
-  const { body } = await begin({ deadlineAt: Date.now() + 50 });
+test.each([
+  ['sends nothing', 0],
+  ['sends steadily', 1],
+])('the deadline ends the body of a client that %s', async (_, bytes) => {
+  const { body, send } = await begin({ deadlineAt: Date.now() + 50 });
+  const sending = setInterval(() => send(bytes), 10);
   await expect(lengthOf(body)).rejects.toMatchObject({ code: 'timeout' });
+  clearInterval(sending);
 });
 
 test('a body that is too long is file_too_large, and can be drained within a longer bound', async () => {
