@@ -45,8 +45,8 @@ async function accountWithFiles() {
   return { accountId, files };
 }
 
-describe('an account whose books', () => {
-  test('balance shows no differences, even with a pending ticket', async () => {
+describe('the books of an account', () => {
+  test('show no differences when they balance, even with a pending ticket', async () => {
     const { accountId } = await accountWithFiles();
     await newTicket(service, accountId, 10);
     expect(await run({ accountId, repair: true })).toEqual([{ accountId, differences: [], isRepaired: false }]);
@@ -84,7 +84,7 @@ describe('an account whose books', () => {
         await stores.objects.remove(objectKey);
       },
     ],
-  ] as const)('%s is repaired', async (_, what, spoil) => {
+  ] as const)('are repaired when they %s', async (_, what, spoil) => {
     const { accountId, files } = await accountWithFiles();
     await spoil(accountId, files[0] as StoredFile);
     const [seen] = await run({ accountId, repair: false });
@@ -98,7 +98,7 @@ describe('an account whose books', () => {
     expect(await usageOf(service, accountId)).toEqual({ bytes: computed.storageUsedBytes, files: computed.fileCount });
   });
 
-  test('change during the audit are left alone', async () => {
+  test('are left alone when they change during the audit', async () => {
     const { accountId } = await accountWithFiles();
     await setAccount(accountId, 'SET storage_used_bytes = :value', 99);
     const { recorded, computed } = await auditAccount(stores, accountId);
@@ -109,7 +109,7 @@ describe('an account whose books', () => {
     await expectBalance(service, accountId, { files: 4, bytes: 10 });
   });
 
-  test('change during the audit are left alone, even when the sum of bytes stays the same', async () => {
+  test('are left alone when they change during the audit, even if the sum of bytes stays the same', async () => {
     const { accountId, files } = await accountWithFiles();
     await setAccount(accountId, 'SET storage_used_bytes = :value', 99);
     const [first] = files as [StoredFile];
@@ -129,7 +129,7 @@ describe('an account whose books', () => {
     await expectBalance(service, accountId, { files: 4, bytes: 10 });
   });
 
-  test('have more wrong leaves than one transaction can write are right in the end', async () => {
+  test('are right in the end even if more leaves are wrong than one transaction can write', async () => {
     const { accountId } = await accountWithFiles();
     await Promise.all(Array.from({ length: 120 }, (_, leaf) => setLeaf(accountId, leafId(leaf), 9)));
     const second = service.front.faults.add({
