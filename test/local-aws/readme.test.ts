@@ -38,13 +38,18 @@ test('the README of the local AWS names files that exist', () => {
 });
 
 test('the servers have the ports that the README of the local AWS names', async () => {
-  const offset = (what: string) => Number(new RegExp(`${what} at \`port\`(?: \\+ (\\d))?`).exec(readme)?.[1] ?? 0);
+  const offset = (server: string) => {
+    const [sentence, number = 0] =
+      new RegExp(`${server}(?:\\s+listens)? at \`port\`(?: \\+ (\\d))?`).exec(readme) ?? [];
+    expect(sentence).toBeDefined();
+    return Number(number);
+  };
   const port = await freePort();
   const ports = await choosePorts(port, temporaryDirectory());
   expect(ports).toEqual({
-    app: port + offset("the app's distribution"),
-    cdn: port + offset('the other one'),
-    identityProvider: port + offset('the identity\\s+provider'),
-    aws: port + offset('the AWS front'),
+    app: port + offset("app's distribution"),
+    cdn: port + offset('other\\s+distribution'),
+    identityProvider: port + offset('identity\\s+provider'),
+    aws: port + offset('AWS front'),
   });
 });
