@@ -16,6 +16,7 @@ export const THOROUGH = [
   'contract/multipart',
   'contract/streaming',
   'contract/upload-clients',
+  'dashboard/accessibility',
   'dashboard/uploading',
   'docs/examples',
   'service/accounting',
