@@ -77,21 +77,30 @@ export function replaced(original: string, replacement: string, file: string): s
 /**
  * Lets esbuild leave out the paginators that a function does not use, with their commands. It keeps the call of a function unless a comment
  * says that the call has no effect.
+ * @throws Error when the file makes a paginator in another way.
  */
-function withPurePaginators(pagination: string): string {
-  return pagination.replace('= createPaginator(', '= /* @__PURE__ */ createPaginator(');
+export function withPurePaginators(pagination: string): string {
+  const pure = pagination.replace('= createPaginator(', '= /* @__PURE__ */ createPaginator(');
+  // The files of this folder without a paginator export no constant.
+  if (pure === pagination && /^export const /m.test(pagination)) {
+    throw new Error('the SDK makes its paginators in another way');
+  }
+  return pure;
 }
 
 /**
  * Replaces computed keys of schemas by their text: `{ [_hH]: … }` becomes `{ "httpHeader": … }`. Evaluating a computed key may have an
  * effect, so with them esbuild would keep the schemas of all operations.
+ * @throws Error when no key is written like that.
  */
 export function withLiteralKeys(schemas: string): string {
   const names = new Map([...schemas.matchAll(/^const (_\w+) = ("[^"\\]*");$/gm)].map(([, name, text]) => [name, text]));
-  return schemas.replace(/([{,] *)\[(_\w+)\]:/g, (key, before, name) => {
+  const literal = schemas.replace(/([{,] *)\[(_\w+)\]:/g, (key, before, name) => {
     const text = names.get(name);
     return text === undefined ? key : `${before}${text}:`;
   });
+  if (literal === schemas) throw new Error('a client of the SDK writes the keys of its schemas in another way');
+  return literal;
 }
 
 const REGISTRATION = /^\w+_registry\.registerError\((\w+)\$, \1\);\n/gm;

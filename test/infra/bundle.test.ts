@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { build, transform } from 'esbuild';
 import { describe, expect, inject, test } from 'vitest';
 import { ENTRIES } from '../../infra/bundle/entries.ts';
-import { leanSdk, REPLACEMENTS, replaced, withLiteralKeys, withoutUnusedErrors } from '../../infra/bundle/lean-sdk.ts';
+import {
+  leanSdk,
+  REPLACEMENTS,
+  replaced,
+  withLiteralKeys,
+  withoutUnusedErrors,
+  withPurePaginators,
+} from '../../infra/bundle/lean-sdk.ts';
 import { getEndpointDiscoveryPlugin } from '../../infra/bundle/no-endpoint-discovery.ts';
 import { EventStreamSerde } from '../../infra/bundle/no-event-streams.ts';
 import sizes from '../../infra/bundle/sizes.json' with { type: 'json' };
@@ -86,6 +93,16 @@ test('a file of the SDK that exports more than its replacement cannot be bundled
 test('only computed keys that stand for a text are replaced in schemas', () => {
   const schemas = 'const _hH = "httpHeader";\nexport var A$ = [0, { [_hH]: _x, [_unknown]: 1 }, list[_hH]];\n';
   expect(withLiteralKeys(schemas)).toContain('[0, { "httpHeader": _x, [_unknown]: 1 }, list[_hH]]');
+});
+
+test('a client of the SDK that writes the keys of its schemas in another way cannot be bundled', () => {
+  const schemas = 'export var A$ = [0, { ["httpHeader"]: _x }];\n';
+  expect(() => withLiteralKeys(schemas)).toThrow('writes the keys of its schemas in another way');
+});
+
+test('an SDK that makes its paginators in another way cannot be bundled', () => {
+  const pagination = 'export const paginateQuery = makePaginator(QueryCommand);\n';
+  expect(() => withPurePaginators(pagination)).toThrow('makes its paginators in another way');
 });
 
 test('a client of the SDK that registers its errors in another way cannot be bundled', () => {
