@@ -4,7 +4,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Algorithm, Checksum } from './checksums.ts';
-import { type Draft, discardDraft, readRecord, sealDraft, writeDraft } from './sealed-file.ts';
+import { type Draft, discardDraft, finishDraft, readRecord, writeDraft } from './described-file.ts';
 
 export interface StoredObject {
   readonly key: string;
@@ -86,7 +86,7 @@ export class BucketFiles {
   ): Promise<StoredObject> {
     const object: StoredObject = { ...fields, size: draft.size, lastModified: Date.now() };
     try {
-      await sealDraft(draft, object);
+      await finishDraft(draft, object);
       step.before?.();
       const path = this.#path(object.key);
       mkdirSync(dirname(path), { recursive: true });

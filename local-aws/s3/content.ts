@@ -1,7 +1,7 @@
 import { digestOf, expectedDigests, type VerifiedDigests } from './checksums.ts';
+import { type Draft, discardDraft } from './described-file.ts';
 import { S3Error } from './s3-error.ts';
 import type { Bucket, S3Request } from './s3-request.ts';
-import { type Draft, discardDraft } from './sealed-file.ts';
 import { parseXml, type ReadElement } from './xml.ts';
 
 /** The most one PUT may hold. Source: S3 quotas. */

@@ -1,13 +1,13 @@
 import type { ByteRange, StoredObject } from './bucket-files.ts';
 import { type Checksum, requestedAlgorithm } from './checksums.ts';
 import { checkRead, checkWrite } from './conditions.ts';
+import type { Draft } from './described-file.ts';
 import { findUpload, partNumberOf } from './multipart-operations.ts';
 import { checksumElements, keptHeaders, quoted } from './object-headers.ts';
 import { missing } from './object-operations.ts';
 import { decodeKey } from './operation.ts';
 import { S3Error } from './s3-error.ts';
 import type { Bucket, Handler, S3Request } from './s3-request.ts';
-import type { Draft } from './sealed-file.ts';
 import { renderXml } from './xml.ts';
 
 /** The bucket and key that a copy reads. @throws S3Error `InvalidArgument`, `InvalidURI`, `KeyTooLongError`, `NotImplemented`. */

@@ -3,7 +3,7 @@ import { createReadStream, renameSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Checksum } from './checksums.ts';
-import { type Draft, discardDraft, readRecord, sealDraft } from './sealed-file.ts';
+import { type Draft, discardDraft, finishDraft, readRecord } from './described-file.ts';
 
 export interface Part {
   readonly partNumber: number;
@@ -42,8 +42,8 @@ const ENDED_MAX = 1_000;
 const RECORD_NAME = 'upload.json';
 
 /**
- * The unfinished multipart uploads of one bucket, on disk: one directory per upload, with one sealed file per part. An upload
- * that its client abandoned stays until it is aborted, as on S3.
+ * The unfinished multipart uploads of one bucket, on disk: one directory per upload, with one described file (`described-file.ts`)
+ * per part. An upload that its client abandoned stays until it is aborted, as on S3.
  */
 export class MultipartStore {
   readonly #uploads: string;
@@ -99,7 +99,7 @@ export class MultipartStore {
   /** Makes a draft a part of the upload, in place of any earlier one. @returns undefined when the upload ended meanwhile. */
   async putPart(id: string, draft: Draft, fields: Omit<Part, 'size' | 'lastModified'>): Promise<Part | undefined> {
     const part: Part = { ...fields, size: draft.size, lastModified: Date.now() };
-    await sealDraft(draft, part);
+    await finishDraft(draft, part);
     const upload = this.#index.get(id);
     if (!upload) {
       await discardDraft(draft);

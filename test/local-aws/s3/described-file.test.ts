@@ -2,7 +2,7 @@ import { pbkdf2 } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { readRecord, sealDraft, writeDraft } from '../../../local-aws/s3/sealed-file.ts';
+import { finishDraft, readRecord, writeDraft } from '../../../local-aws/s3/described-file.ts';
 import { temporaryDirectory } from '../aws-front/front.ts';
 
 /** Keeps the threads that open files busy, so that an open is often still under way when the content fails. */
@@ -29,7 +29,7 @@ test('content that fails leaves no file, however slow the disk is', async () => 
   expect(readdirSync(directory)).toEqual([]);
 });
 
-const sealedDirectory = temporaryDirectory();
+const finishedDirectory = temporaryDirectory();
 
 test.each([
   ['without content', []],
@@ -42,8 +42,8 @@ test.each([
   async function* content() {
     yield* chunks;
   }
-  const draft = await writeDraft(sealedDirectory, content(), []);
-  await sealDraft(draft, { name: 'record' });
+  const draft = await writeDraft(finishedDirectory, content(), []);
+  await finishDraft(draft, { name: 'record' });
   const whole = Buffer.concat(chunks);
   expect(draft.size).toBe(whole.length);
   expect(readFileSync(draft.path).subarray(0, whole.length).equals(whole)).toBe(true);

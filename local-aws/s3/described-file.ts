@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { type Algorithm, createDigest } from './checksums.ts';
 
 /**
- * A sealed file holds content and its description: the content, then a record as JSON, then the length of the record in four
+ * A described file holds content and its description: the content, then a record as JSON, then the length of the record in four
  * bytes. So one rename publishes both, and no reader ever sees one without the other.
  */
 const LENGTH_BYTES = 4;
 /**
  * Content is written in pieces of this size, which leaves the thread pool free for the sockets. The last piece stays in memory
- * until the file is sealed, so a small file is written by one call. An upload takes about twice this much memory.
+ * until the file is finished, so a small file is written by one call. An upload takes about twice this much memory.
  */
 const PIECE_BYTES = 1024 * 1024;
 
@@ -103,7 +103,7 @@ async function writeAll(file: FileHandle, chunks: readonly Uint8Array[], bytes: 
 }
 
 /** Appends the end of the content and the record. The file is then ready to be renamed to where readers look. */
-export async function sealDraft({ path, end }: Draft, record: object): Promise<void> {
+export async function finishDraft({ path, end }: Draft, record: object): Promise<void> {
   const json = Buffer.from(JSON.stringify(record));
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32BE(json.length);
@@ -116,7 +116,7 @@ export async function discardDraft(draft: Draft): Promise<void> {
   await rm(draft.path, { force: true });
 }
 
-/** The record of a sealed file; `undefined` when the file is incomplete because the machine lost power. */
+/** The record of a described file; `undefined` when the file is incomplete because the machine lost power. */
 export async function readRecord(path: string): Promise<unknown> {
   const file = await open(path, 'r');
   try {
