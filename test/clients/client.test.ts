@@ -132,7 +132,7 @@ describe('upload', () => {
   });
 
   test.for([200_000, LARGE])(
-    'ends with the error that onProgress throws for %i bytes, and stores nothing',
+    'of %i bytes ends with the error that onProgress throws, and stores nothing',
     async (size) => {
       const fresh = await service.newAccount();
       const by = new FileHosting({ url: service.urls.root_url, key: fresh.key });

@@ -142,7 +142,7 @@ export async function openAccount(
   return { account, here };
 }
 
-/** The panel that lists running uploads. */
+/** The panel that lists all uploads: waiting, running, failed and done. */
 export const uploadPanel = (page: Page): Locator => page.getByRole('region', { name: 'Uploads' });
 
 /**

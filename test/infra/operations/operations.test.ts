@@ -106,7 +106,7 @@ test('the alarms on our own metrics use metrics that the functions write, with t
   ]);
 });
 
-test('the alarm on saturation starts at half of the places of all environments', async () => {
+test('StreamingSaturation starts when requests take half of the places in all Lambda environments of the streaming function', async () => {
   const revision = await onlySynthesized('Streaming', 'AWS::Lambda::WebFunctionRevision');
   const endpoint = await onlySynthesized('Streaming', 'AWS::Lambda::WebFunctionEndpoint');
   const { MaxConcurrencyPerEnvironment: each, EnvironmentVariables } = revision.Properties.ServiceConfig as {
@@ -120,7 +120,7 @@ test('the alarm on saturation starts at half of the places of all environments',
   expect(EnvironmentVariables.STREAMING_PLACES).toBe(String(each));
 });
 
-test('an alarm counts the PUTs of direct uploads, and starts when there are more than twenty accounts may send', async () => {
+test('DirectUploadRequests counts the PUTs of direct uploads, and starts when they are as many as twenty accounts together may send', async () => {
   const buckets = await synthesized('Data', 'AWS::S3::Bucket');
   const [filter] = buckets.flatMap(({ Properties }) => (Properties.MetricsConfigurations ?? []) as { Id: string }[]);
   expect(filter).toEqual({ Id: 'incoming', Prefix: 'incoming/' });

@@ -256,7 +256,7 @@ describe('a fault', () => {
     expect(fault.hits).toBe(2);
   });
 
-  test('applies to every third call', async () => {
+  test('with `every: 3` applies to each third call only', async () => {
     const fault = inject('error-before', {}, { every: 3 });
     const outcomes: string[] = [];
     for (let call = 1; call <= 7; call++)

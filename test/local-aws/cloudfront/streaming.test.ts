@@ -14,7 +14,7 @@ function* chunks(bytes: number): Generator<Buffer> {
   for (let left = bytes; left > 0; left -= CHUNK.length) yield CHUNK.subarray(0, Math.min(left, CHUNK.length));
 }
 
-/** An upload that writes only as fast as it is read. */
+/** Begins an upload. The caller writes the body to the request that this returns. */
 function upload({ port }: Rig, headers: Record<string, string> = {}) {
   const request = httpRequest({ host: '127.0.0.1', port, path: '/', method: 'POST', headers, agent: false });
   request.on('error', () => {});

@@ -20,7 +20,7 @@ import {
 } from './logging-in.ts';
 
 describe('a login', () => {
-  test('ends in the dashboard with a session of the account, which holds the profile', async () => {
+  test('ends in the dashboard with a session, and stores the profile of the person in the account', async () => {
     const outcome = await logIn();
     expect(outcome.location).toBe('https://app.example.org/dashboard');
     expect(outcome.refusal).toBeUndefined();

@@ -98,20 +98,20 @@ describe('a typed part without a file name that is as large as all fields may be
     expect(await read(field, half)).toMatchObject(expected);
     expect(await read(half, [field[0], `${field[1]}x`])).toMatchObject({ error: 'invalid_request' });
   });
+});
 
-  test('is a second file when it is larger, beside a named file or another typed part without a name', async () => {
-    const large = sized(MULTIPART_FRAMING_MAX_BYTES);
-    for (const parts of [
-      [large, FILE],
-      [large, META],
-      [META, large],
-      [FILE, large],
-    ]) {
-      const reading = await read(...parts);
-      expect(reading.error).toBe('invalid_request');
-      expect(reading.discarded).toBe(reading.stored);
-    }
-  });
+test('a form is refused when a typed part without a file name is larger than all fields may be, and beside it is a named file or another typed part without a file name', async () => {
+  const large = json('x'.repeat(MULTIPART_FRAMING_MAX_BYTES));
+  for (const parts of [
+    [large, FILE],
+    [large, META],
+    [META, large],
+    [FILE, large],
+  ]) {
+    const reading = await readForm(chunksOf(formOf(...parts), 65_536));
+    expect(reading.error).toBe('invalid_request');
+    expect(reading.discarded).toBe(reading.stored);
+  }
 });
 
 describe('a part that is held in memory', () => {
