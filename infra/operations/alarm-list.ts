@@ -82,7 +82,7 @@ export const ALARMS = {
   SweeperLag: {
     urgency: 'ticket',
     meaning:
-      'Unfinished uploads and deletions have waited for ten minutes, or the sweeper does not report. Accounts stay charged for files that do not exist.',
+      'Work has waited for the sweeper for ten minutes (tickets that have ended, interrupted deletions, file names to be written for searches), or the sweeper does not report. Accounts may stay charged for files that do not exist, and searches may read more.',
   },
   SweeperFailures: {
     urgency: 'ticket',

@@ -67,7 +67,7 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
   keepsData: {
     values: '`true`, `false`',
     meaning:
-      '`true`: tables, files, secrets and the audit trail stay when their stack is deleted. `false`: the stage can be destroyed completely',
+      '`true`: tables, files, secrets and the audit trail stay when their stack is deleted. `false`: they are deleted with it. A second copy stays in both cases',
   },
   whoMayLogIn: {
     values: '`{ domains, emails }`, `everyone`',
@@ -394,7 +394,10 @@ class Check {
     throw new Error(`${this.#file}: ${setting} ${what}`);
   }
 
-  /** Checks that a value is an object without unknown names. @param word  a text that is allowed instead of the object. */
+  /**
+   * Checks that a value is an object without unknown names.
+   * @param word  a text that the setting may be as well. The caller has accepted it before; here it is only named in the error.
+   */
   names(setting: string, value: unknown, known: readonly string[], word?: string): void {
     const choices = `${word === undefined ? '' : `"${word}" or `}an object with ${known.join(', ')}`;
     if (typeof value !== 'object' || value === null)

@@ -1,6 +1,6 @@
 import type { StageSettings } from '../settings/stage.ts';
 
-/** A second service for trying things out, which can be destroyed completely. */
+/** A second service for trying things out. Its data is deleted together with its stacks. */
 export const dev: StageSettings = {
   region: 'eu-central-1',
   keepsData: false,
