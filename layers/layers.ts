@@ -193,7 +193,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     path: 'functions/canary',
-    what: 'The canary, a client of the service, and the check of a deployment',
+    what: 'The canary (which is a client of the service) and the check of a deployment',
     imports: ['shared/aws', 'shared/*'],
     packages: ['@aws-sdk/client-codedeploy', 'node:*'],
   },

@@ -99,7 +99,10 @@ export const ROW_SHAPES: readonly RowShape[] = [
       ],
       attempt_key: ['S', 'public key of the attempt that holds the lease to complete the ticket, or has settled it'],
       attempt_until: ['N', 'ms when that lease ends'],
-      attempt_keys: ['SS', 'public keys of all attempts whose copies are not removed yet'],
+      attempt_keys: [
+        'SS',
+        'public keys of all attempts except the one that made the file; when the ticket ends, the sweeper removes what is left of their copies',
+      ],
       idempotency: ['M', '`key`, `fingerprint` (hex SHA-256), `claimed_at` (ms); removed when the ticket is settled'],
     },
   },
