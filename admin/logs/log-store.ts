@@ -27,7 +27,10 @@ const GROUPS_MAX = 50;
 const POLL_MS = 200;
 const QUERY_MS = 60_000;
 
-/** The logs of a stage, for the operator, with the operator's own credentials. No function has these grants. */
+/**
+ * Reads the logs of a stage and writes to its audit trail, with the operator's own credentials. No function of the service may read
+ * logs.
+ */
 export const logStore = {
   /** The names of all log groups that begin with `prefix`, in a Region; by default in that of the environment. */
   async groups(prefix: string, region?: string): Promise<string[]> {

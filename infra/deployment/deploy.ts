@@ -146,8 +146,9 @@ async function check(stage: StageConfig, isGiven: (option: Option) => boolean): 
 }
 
 /**
- * When the file names no restored table, the stack uses a table of its own. After `cdk import` this is the restored table. Without
- * the import the stack would make a new, empty table, which no option allows.
+ * Refuses a deployment that would replace a restored table by a new, empty one. It would, when the file of the stage no longer names
+ * the table, and `cdk import` has not put the table into the stack. No option permits that. A deployment that changes tables in
+ * another way needs `--change-tables`.
  */
 async function checkTables(stage: StageConfig, tables: readonly Difference[], mayChange: boolean): Promise<void> {
   const dropped = tables.filter(({ inFile }) => inFile === undefined);

@@ -143,7 +143,8 @@ export class DataStack extends Stack {
 
   /**
    * Publishes a value that is either an attribute of a resource or fixed by the file of the stage. The stack has the output in
-   * both cases. CDK's own output would be removed with the resource, and then no stack that reads it could be rolled back.
+   * both cases. An output that the CDK makes for a reference would disappear together with the resource, and a stack whose deployed
+   * version still reads it could then not be rolled back.
    * @returns how other stacks refer to it: by the output, or by the value itself if it is fixed. The CDK deploys only
    *   stacks whose templates have changed, and a new value changes the templates that contain it.
    */

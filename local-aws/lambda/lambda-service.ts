@@ -29,7 +29,7 @@ export interface LambdaService {
   /** Runs a function and waits for its result. @throws InvocationRefused when it was not run. */
   invoke(request: InvokeRequest): Promise<InvocationResult>;
   /**
-   * Finds a function by its name, its label, its ARN, or the ARN of an alias.
+   * Finds a function by its name, its label (its logical id without the CDK's hash), its ARN, or the ARN of one of its aliases.
    * @throws Error when there is none, or more than one.
    */
   find(name: string): FunctionConfig;

@@ -16,7 +16,8 @@ const isModifiedSince = (header: string, object: StoredObject): boolean | undefi
 
 /**
  * Checks the conditions of a read. `fresh` means that the caller already has this version (304).
- * @param prefix  `x-amz-copy-source-` for the source of a copy, where having this version fails the condition instead.
+ * @param prefix  the beginning of the names of the headers: `x-amz-copy-source-` for the source of a copy, else empty. A copy has no
+ *   304: when the caller already has this version of the source, the condition fails.
  * @throws S3Error `PreconditionFailed`.
  * Source: RFC 9110, section 13.2.2; S3 keeps its order of precedence.
  */

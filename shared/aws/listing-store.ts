@@ -13,7 +13,8 @@ import { fileKey, idListId, leafId, leafOfId, toFileRow, toListedFile } from './
 export const listingStore: ListingStore = {
   async removedByLeaf(accountId, group) {
     const { first, last } = leavesOfGroup(group);
-    // These are at most 128 items of about 75 bytes: one page, three read units.
+    // These are at most 128 items of up to 80 bytes, or 110 while the leaf is due for a new seal: one page, and three or four read
+    // units.
     const { Items = [] } = await dynamoDb.send(
       new QueryCommand({
         TableName: tableName('files'),

@@ -27,7 +27,11 @@ const LEASE_MARGIN_MS = WORK_AFTER_DEADLINE_MS + 1_000;
 const PATIENCE_MS = 3_000;
 const FIRST_WAIT_MS = 150;
 const LONGEST_WAIT_MS = 2_000;
-/** How many attempts may find that the ticket has changed: pending, then settled or cancelled, then gone. */
+/**
+ * How many times we may begin an attempt that makes no file and does not fail. The ticket was pending when we read it, but then another
+ * attempt took the lease before us, or ours was lost while we copied. (Waiting while another attempt has the lease is not counted. A
+ * ticket that is no longer pending is not tried again.)
+ */
 const TRIES = 3;
 
 interface Completing extends Deadline {

@@ -38,7 +38,7 @@ export function isReadable({ unicode }: Seal): boolean {
   return unicode === undefined || unicode === UNICODE;
 }
 
-/** The slots of a seal whose names have a part, in ascending order. @param part  folded, not empty, without a separator. */
+/** The slots of a seal whose names contain a text, in ascending order. @param part  the text: folded, not empty, without a separator. */
 export function slotsWith({ names }: Seal, part: string): number[] {
   if (!names.includes(part)) return [];
   return names.split(NAME_SEPARATOR).flatMap((name, slot) => (name.includes(part) ? slot : []));

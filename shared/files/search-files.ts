@@ -63,8 +63,8 @@ interface Matches {
 }
 
 /**
- * Finds the files whose name has a part, in upper or lower case. It reads the seals of the full leaves in parallel ranges, the
- * leaves without a seal from the index (usually only the newest leaf), and then the files of the page.
+ * Finds the files whose names contain the searched text, in upper or lower case. It reads the seals of the full leaves in parallel
+ * ranges, the leaves without a seal from the index (usually only the newest leaf), and then the files of the page.
  *
  * It misses no file whose upload was answered before: such a file is in the index, or in a leaf that was full when its seal was made.
  * It finds no deleted file: the bits of the deleted files are read strongly, and so are the files of the page. (A file that is deleted

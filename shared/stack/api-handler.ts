@@ -37,7 +37,7 @@ type GuardedRouteName = {
   [Name in RouteName]: (typeof ROUTES)[Name]['access'] extends 'public' ? never : Name;
 }[RouteName];
 
-/** How long a rehearsal may take; usually it takes some milliseconds. */
+/** How long {@link rehearse} may run the checks of a route in memory; usually that takes some milliseconds. */
 const REHEARSAL_MS = 5_000;
 
 const stores = { keys: apiKeyCredentials, sessions: sessionCredentials, appUrl };

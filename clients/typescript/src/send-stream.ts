@@ -49,7 +49,10 @@ function finalError(error: unknown, { isConsumed, isSent }: StreamForm, signal: 
   return isLost && final === error ? withDetails(error, { advice: NOT_REPEATED }) : final;
 }
 
-/** The form of a stream. Each iteration begins with `start`, which is kept in memory. */
+/**
+ * The form of a stream. Each iteration gives the head of the form, then `start` (the first bytes of the stream, which are kept in
+ * memory), then the rest of the stream, then the tail of the form. The rest can be read only once.
+ */
 class StreamForm implements AsyncIterable<Uint8Array> {
   /** True when the stream was read beyond `start`. */
   isConsumed = false;
