@@ -38,6 +38,8 @@ export async function newApp(settings: SynthesisSettings): Promise<App> {
     context: recommendedFlags,
     postCliContext: STRICT,
     autoSynth: false,
+    // For tools that show the constructs; `npm start` and tests need no such file.
+    treeMetadata: isChecked,
     builtinCloudFormationValidation: isChecked,
   });
   rejectContext(app, settings.npm_config_call);
