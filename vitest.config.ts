@@ -93,7 +93,7 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/engines.ts'],
     // More workers than the two cores: a test often waits for a deadline, a retry or a page, and other workers use that time.
-    maxWorkers: 5,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     projects: [
       // Files run one after the other in a few processes. A process for each file would load all packages again, which took a
