@@ -98,7 +98,7 @@ async function drainRefused(sender: Sender, { statusCode }: ApiResult): Promise<
   const { body } = sender;
   if (body.hasEnded) return true;
   const owner = sender.becomeRefused();
-  // Without this call, if all places were taken before the first refusal, new requests would find no place until the next check.
+  // A timer makes room once a second. If all places were taken before the first refusal, new requests would find none until then.
   places.makeRoom();
   if (places.hasTooManyRefused(owner)) return false;
   const { drainMs, ...bounds } = owner.isStranger ? REFUSED.ofStranger : REFUSED.ofAccount;

@@ -79,7 +79,7 @@ export class GradualDeployments extends Construct {
         ...(this.#check && { afterAllowTrafficHook: this.#check.functionName }),
       },
     };
-    // The alias is moved by the new settings, not by those of the last deployment.
+    // CloudFormation updates the deployment group first, so that CodeDeploy moves the alias as the new template says.
     alias.node.addDependency(group, this.#role);
     if (this.#check) {
       alias.node.addDependency(this.#check);

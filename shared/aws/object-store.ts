@@ -54,8 +54,8 @@ export const objectStore: ObjectStore = {
     try {
       await storeInParts(key, description, (upload) => putParts(upload, parts), CALL_MS.part);
     } catch (error) {
-      // The operator or the bucket's lifecycle aborted the upload. (When a completion is repeated after a lost answer, S3
-      // answers again that it is done.)
+      // The operator or the bucket's lifecycle aborted the upload. (It is not a repeated CompleteMultipartUpload whose first answer
+      // was lost: S3 answers that again that it is done.)
       if (error instanceof NoSuchUpload) throw new ApiError('timeout', { cause: error, detail: 'its parts are gone' });
       throw error;
     }

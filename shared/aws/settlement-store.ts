@@ -158,8 +158,8 @@ interface Joining<Known, Outcome> {
  * conflict that this process has seen, the first attempt also waits for a turn (decision 0034). The transaction of the last file of a
  * leaf also makes the sweeper write the seal of the leaf.
  *
- * When this function throws or returns no file, an attempt that is still under way may make the file later. With `giveUp`, that is
- * possible only when this function has thrown.
+ * A transaction whose answer was lost may still reach DynamoDB after this function has thrown or has returned no file, and then makes
+ * the file. When there is `giveUp` and this function has returned no file, that cannot happen any more.
  */
 async function joinListing<Known extends ListingEnd, Outcome>(
   unsettled: UnsettledFile,

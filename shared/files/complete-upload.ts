@@ -28,9 +28,9 @@ const PATIENCE_MS = 3_000;
 const FIRST_WAIT_MS = 150;
 const LONGEST_WAIT_MS = 2_000;
 /**
- * How many times we may begin an attempt that makes no file and does not fail. The ticket was pending when we read it, but then another
- * attempt took the lease before us, or ours was lost while we copied. (Waiting while another attempt has the lease is not counted. A
- * ticket that is no longer pending is not tried again.)
+ * How many times we may lose the lease to another attempt: the ticket was pending when we read it, but another attempt took the lease
+ * before us, or took it from us while we copied. (Waiting while another attempt has the lease is not counted. A ticket that is no longer
+ * pending is not tried again.)
  */
 const TRIES = 3;
 
