@@ -27,7 +27,7 @@ export const VARIABLES = {
   CHECK_SECONDS: 'for how many seconds the check of a deployment is repeated',
   STREAMING_PLACES: 'how many requests one process of the streaming lane serves at once',
   NEEDED_VARIABLES:
-    'comma-separated names of the variables and limits that this function needs (infra/constructs/needs.ts)',
+    'comma-separated names of the variables and limits that this function needs by infra/constructs/needs.ts',
   ALLOWED_EMAIL_DOMAINS: 'comma-separated; people with an address in these domains may log in',
   ALLOWED_EMAILS:
     'comma-separated; people with these addresses may log in; the word `everyone` stands for all addresses',
@@ -41,8 +41,9 @@ export type VariableName = keyof typeof VARIABLES;
 checkEnvironment();
 
 /**
- * Lets a function that lacks a variable fail when it loads, not at the first request that needs it: the stores read the names
- * of their tables only when they use them. Elsewhere (tests, the operator's command) nothing is listed, so nothing is checked.
+ * Lets a function that lacks a variable of `NEEDED_VARIABLES` fail when it loads, not at the first request that needs it: the stores
+ * read the names of their tables only when they use them. Elsewhere (tests, the operator's command) nothing is listed, so nothing is
+ * checked.
  */
 function checkEnvironment(): void {
   const needed = process.env.NEEDED_VARIABLES?.split(',') ?? [];

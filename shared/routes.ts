@@ -1,5 +1,5 @@
 /**
- * The table of routes. The stack makes a gateway resource, a function and a role for each row; the README's table is generated
+ * The table of routes. The stack makes a gateway method, a function and a role for each row; the README's table is generated
  * from it; the tests go through it. (The local AWS knows only the synthesized templates.)
  */
 

@@ -62,7 +62,7 @@ export class PacedBody implements ArrivingBody {
   }
 
   /**
-   * Ends the connection. The client gets no answer, because on this path no answer reaches it before its whole body was read.
+   * Ends the connection. The client gets no answer: Lambda and CloudFront pass none on before the whole body was read.
    * @param failure  the error that the body throws to its readers from now on.
    */
   cut(failure: ApiError): void {

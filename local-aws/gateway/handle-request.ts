@@ -108,7 +108,7 @@ const TOO_LARGE: HttpAnswer = {
   body: Buffer.from(`HTTP content length exceeded ${BODY_MAX_BYTES} bytes.`),
 };
 
-/** The answer to an event that is too large for Lambda (a body of 4.5 to 10 MiB). Others saw it; the documentation says 500. */
+/** The answer to an event that is too large for Lambda (a body of 4.5 to 10 MiB). Users of AWS report this 413; the documentation says 500. */
 const EVENT_TOO_LARGE: HttpAnswer = {
   status: 413,
   headers: [['Content-Type', 'application/json']],

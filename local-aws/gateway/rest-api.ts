@@ -63,10 +63,11 @@ const RESPONSE_TYPES = [
 export type ResponseType = (typeof RESPONSE_TYPES)[number];
 
 /**
- * The other types that AWS has, which this gateway never sends. Source: API Gateway Developer Guide, "Gateway response types".
+ * The other types that AWS has. What a template configures for them has no effect here. Source: API Gateway Developer Guide, "Gateway
+ * response types".
  */
-const NEVER_SENT = [
-  // The local gateway has no authorizers, request validators, request models or quotas, and no firewall.
+const WITHOUT_EFFECT = [
+  // This gateway never sends these: it has no authorizers, request validators, request models or quotas, and no firewall.
   'ACCESS_DENIED',
   'AUTHORIZER_CONFIGURATION_ERROR',
   'AUTHORIZER_FAILURE',
@@ -78,7 +79,7 @@ const NEVER_SENT = [
   'UNAUTHORIZED',
   'UNSUPPORTED_MEDIA_TYPE',
   'WAF_FILTERED',
-  // On AWS, too, a template does not change this answer.
+  // The gateway sends its own answer (TOO_LARGE in handle-request.ts). On AWS, too, a template does not change it.
   'REQUEST_TOO_LARGE',
 ] as const;
 
@@ -91,7 +92,7 @@ export interface ConfiguredResponse {
   readonly template?: { readonly contentType: string; readonly text: string };
 }
 
-type ConfiguredType = ResponseType | (typeof NEVER_SENT)[number];
+type ConfiguredType = ResponseType | (typeof WITHOUT_EFFECT)[number];
 
 /** Properties that describe the API, or choose the type of its endpoint: the local gateway has only one type. */
 const NO_EFFECT_API = ['Description', 'EndpointConfiguration', 'Name', 'Tags'];
@@ -250,7 +251,7 @@ function readGatewayResponse(
   return readProperties(logicalId, properties, (take) => {
     take('RestApiId');
     const type = take<ConfiguredType>('ResponseType');
-    if (![...RESPONSE_TYPES, ...NEVER_SENT].includes(type))
+    if (![...RESPONSE_TYPES, ...WITHOUT_EFFECT].includes(type))
       throw new Error(`${logicalId}: the local gateway does not know ${type}`);
     const status = take<string>('StatusCode', '');
     const [template, ...others] = Object.entries(take<Record<string, string>>('ResponseTemplates', {}));

@@ -49,8 +49,8 @@ interface Clause {
  * The update of the account's row. Each update raises `books_revision`, by which an audit notices that the books have changed while it
  * read. The counts alone would not show it: one file may have been added, and another deleted.
  *
- * The condition fails when the account is gone, when a limit would be exceeded, and when a value that the entry has from the account
- * (the place, the fence, its own limit, its last day) has changed since the caller read it. When the entry has a `fileCountLimit`, it
+ * The condition fails when the account is gone, when a limit would be exceeded, and when the row no longer agrees with what the caller
+ * read in it: the place of the next file, the fence, a storage limit of the account's own, and whether bytes were sent today. When the entry has a `fileCountLimit`, it
  * also fails when the account is suspended or being deleted.
  */
 export function accountUpdate({

@@ -6,7 +6,7 @@ import type { SweepingStores, WalkState } from './work-store.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /**
- * Nothing still works on an object of this age: a stream ends within 15 minutes, and a copy with its function. (Bytes in
+ * No upload or copy still uses an object of this age: a stream ends within 15 minutes, and a copy with its function. (Bytes in
  * `incoming/` may be needed for longer. The walk keeps them, because the row of their ticket exists from before they arrive.)
  */
 const MIN_AGE_MS = DAY_MS + 3_600_000;
