@@ -212,20 +212,18 @@ describe.runIf(HAS_BROWSER)('the files page', () => {
     await page.getByRole('alert').filter({ hasText: '1 file was not deleted' }).waitFor();
     await question.waitFor({ state: 'hidden' });
     await here.context.setOffline(false);
-    await page.route('**/api/v1/files/*', (route) =>
-      route.fulfill({ status: 503, headers: { 'Retry-After': '30' }, json: { error: 'service_unavailable' } }),
-    );
-    await askToDelete();
-    await question.getByText('Waiting. The service is not available at the moment.').waitFor();
-    await question.getByRole('button', { name: 'Stop' }).click();
-    await question.waitFor({ state: 'hidden' });
-    await page.route('**/api/v1/files/*', (route) =>
-      route.fulfill({ status: 429, headers: { 'Retry-After': '30' }, json: { error: 'rate_limit_exceeded' } }),
-    );
-    await askToDelete();
-    await question.getByText('Waiting. Too many requests in a minute.').waitFor();
-    await question.getByRole('button', { name: 'Stop' }).click();
-    await question.waitFor({ state: 'hidden' });
+    for (const [status, error, reason] of [
+      [503, 'service_unavailable', 'The service is not available at the moment.'],
+      [429, 'rate_limit_exceeded', 'Too many requests in a minute.'],
+    ] as const) {
+      await page.route('**/api/v1/files/*', (route) =>
+        route.fulfill({ status, headers: { 'Retry-After': '30' }, json: { error } }),
+      );
+      await askToDelete();
+      await question.getByText(`Waiting. ${reason}`).waitFor();
+      await question.getByRole('button', { name: 'Stop' }).click();
+      await question.waitFor({ state: 'hidden' });
+    }
     const { body } = await account.byKey.request<{ total: number }>('GET', '/files?search=invoice');
     expect(body.total).toBe(1);
     await here.leave();

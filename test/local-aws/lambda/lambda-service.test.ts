@@ -69,7 +69,14 @@ describe('a function', () => {
       const { codeDirectory } = service.find('F');
       const compiled = join(codeDirectory, '../compiled/code-index.js');
       // The thread writes it after it has answered.
-      await expect.poll(() => stat(compiled)).toBeDefined();
+      await expect
+        .poll(() =>
+          stat(compiled).then(
+            ({ size }) => size,
+            () => 0,
+          ),
+        )
+        .toBeGreaterThan(100);
       await service.killEnvironments(arn);
       return { send, source: join(codeDirectory, 'index.js'), compiled };
     }
