@@ -1,4 +1,5 @@
 import type { TransactWriteUpdate } from '@aws-sdk/lib-dynamodb';
+import { ApiError } from '../errors.ts';
 import type { ReadyFile } from '../files/file.ts';
 import type { ReleaseStore } from '../files/stores.ts';
 import { accountUpdate, leafUpdate } from './book-updates.ts';
@@ -21,13 +22,13 @@ export const releaseStore: ReleaseStore = {
   },
 
   async releaseTicket(ticket, state, deadline) {
-    const failed = await transactOnBooks(
-      {
-        ticket: { Update: ticketIsReleased(ticket, state) },
-        account: { Update: accountUpdate({ accountId: ticket.accountId, bytes: -ticket.sizeBytes }) },
-      },
-      deadline,
-    );
+    const released = { Update: ticketIsReleased(ticket, state) };
+    const account = { Update: accountUpdate({ accountId: ticket.accountId, bytes: -ticket.sizeBytes }) };
+    const failed = await transactOnBooks({ ticket: released, account }, deadline).catch((error: unknown) => {
+      if (!(error instanceof ApiError && error.code === 'unauthorized')) throw error;
+      // The account is gone, as after a restore of its table to an earlier time: there is nothing to give the bytes back to.
+      return transactOnBooks({ ticket: released }, deadline);
+    });
     return failed === undefined ? 'released' : 'changed';
   },
 };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type AttributeValue, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { type AttributeValue, DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
@@ -12,7 +12,7 @@ import { sweepTickets } from '../../../shared/files/sweep-tickets.ts';
 import { WORK_SHARDS } from '../../../shared/files/work-store.ts';
 import { skipSeqs } from '../../support/generated-files.ts';
 import { HOUR_MS, inTime, newAccount, newTicket, put, sweepAt, sweepLater, upload, uploadDirectly } from './actions.ts';
-import { expectBalance, forgetWalk, keysInBucket, openParts, statesOf, usageOf } from './observe.ts';
+import { expectBalance, forgetWalk, keysInBucket, openParts, statesOf, strayKeys, usageOf } from './observe.ts';
 import { BUCKET, startService } from './service.ts';
 
 const service = await startService();
@@ -141,6 +141,17 @@ describe('a sweep', () => {
     expect(late.swept.ticket).toBe(0);
     expect((await sweep(stores, { now, budget })).swept.ticket).toBe(2 * WORK_SHARDS + 1);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
+  });
+
+  test('ends a ticket whose account is gone, as after the restore of the accounts table', async () => {
+    const accountId = await newAccount(service);
+    await put(await newTicket(service, accountId, 5), 'hello');
+    await service.engine.send(
+      new DeleteItemCommand({ TableName: service.tables.accounts, Key: { id: { S: accountId } } }),
+    );
+    expect(await sweepAt(service, Date.now() + HOUR_MS)).toMatchObject({ swept: { ticket: 1 }, failed: 0 });
+    expect(await statesOf(service, accountId)).toEqual([]);
+    expect(await strayKeys(service)).toEqual([]);
   });
 
   test('removes the parts of a copy that died before they became an object', async () => {
