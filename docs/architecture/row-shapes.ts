@@ -73,7 +73,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
       object_key: ['S', '`uploads/<token>`'],
       created_at: ['N', 'ms when it became ready'],
       seq: ['N', 'place in the listing; only ready rows have it, which puts them into the index `by_seq`'],
-      work_shard: ['S', '`0` to `15`; with `work_due_at` puts a `deleting` row into the index `unfinished`'],
+      work_shard: ['S', '`0` to `3`; with `work_due_at` puts a `deleting` row into the index `unfinished`'],
       work_due_at: ['N', 'ms; the sweeper may take the row from then on'],
     },
   },

@@ -52,7 +52,7 @@ export const TABLES = {
     },
     globalIndexes: {
       /**
-       * Only deleted files whose objects are left, and leaves whose seals have to be written, have these keys. There are sixteen
+       * Only deleted files whose objects are left, and leaves whose seals have to be written, have these keys. There are four
        * shards, so that no partition takes every deletion.
        */
       unfinished: { partitionKey: text('work_shard'), sortKey: number('work_due_at'), include: [] },

@@ -40,7 +40,7 @@ const CONCURRENCY = 8;
  *
  * It may die at any step, and two may run at the same time: a sweep takes each row of the index by a conditional lease, and each step on
  * a row is harmless when repeated. A row that fails is due again when its lease ends, behind the others. A sweep without work
- * reads 24 empty partitions (16 of the index, 4 of tickets, 4 of notes of deletions) and the state of the walk.
+ * reads 12 empty partitions (4 of the index, 4 of tickets, 4 of notes of deletions) and the state of the walk.
  * @param options.now  epoch milliseconds.
  */
 export async function sweep(

@@ -45,12 +45,7 @@ export interface WorkStore {
 }
 
 /** Partitions of the index of unfinished work: deletions write to the index, and a partition takes 1,000 writes a second. */
-export const WORK_SHARDS = 16;
-
-/** The shard of a row: the last digit of its id. Of a file's id this digit is random; a leaf's id ends in the number of the leaf. */
-export function workShardOf({ id }: FileRef): number {
-  return Number.parseInt(id.slice(-1), 16);
-}
+export const WORK_SHARDS = 4;
 
 /** What the sweeper needs: its list of work, and all that a request may have left half done. */
 export interface SweepingStores {
