@@ -23,6 +23,12 @@ interface CompletingStores {
 
 /** The time from the deadline of an attempt to the end of its lease. The attempt may go on for a part of this time. */
 const LEASE_MARGIN_MS = WORK_AFTER_DEADLINE_MS + 1_000;
+/**
+ * How long a lease lasts at most, besides {@link SLOW_COPY} times the time that the copy should take. An attempt for a client ends before
+ * that. An attempt for the event may take two minutes; if it dies, nobody should wait for so long.
+ */
+const LEASE_MAX_MS = 30_000;
+const SLOW_COPY = 6;
 /** The time that an attempt needs besides that of its copy. */
 const PATIENCE_MS = 3_000;
 const FIRST_WAIT_MS = 150;
@@ -128,7 +134,8 @@ async function attempt(
     throw new ApiError('upload_incomplete', { detail, facts });
   }
   const objectKey = newPublicKey();
-  const lease = { objectKey, until: deadlineAt + LEASE_MARGIN_MS };
+  const leaseEndsAt = clock() + LEASE_MAX_MS + SLOW_COPY * copyMs(ticket.sizeBytes);
+  const lease = { objectKey, until: Math.min(deadlineAt + LEASE_MARGIN_MS, leaseEndsAt) };
   let outcome: Awaited<ReturnType<SettlementStore['settleTicket']>> | undefined;
   try {
     // This call is inside the `try`, because we may hold the lease even when it fails.

@@ -56,8 +56,8 @@ export const COPIES_AT_ONCE = 24;
 /** We assume that one call copies at least this much (decision 0022). */
 const COPY_BYTES_PER_SECOND = 16 * MIB;
 
-/** How long the copy of an object may take, in milliseconds: at most 2 s up to 768 MiB, 14 s for 5,000 MiB. */
+/** How long the copy of an object may take, in whole milliseconds: at most 2 s up to 768 MiB, 14 s for 5,000 MiB. */
 export function copyMs(sizeBytes: number): number {
   const rounds = Math.ceil(Math.ceil(sizeBytes / COPY_PART_BYTES) / COPIES_AT_ONCE);
-  return (Math.min(sizeBytes, rounds * COPY_PART_BYTES) * 1_000) / COPY_BYTES_PER_SECOND;
+  return Math.ceil((Math.min(sizeBytes, rounds * COPY_PART_BYTES) * 1_000) / COPY_BYTES_PER_SECOND);
 }

@@ -441,7 +441,7 @@ function backgroundScenarios(): Scenario[] {
         const { service } = operator;
         const ticket = await arrived(account, fileName);
         const deliver = async (): Promise<Outcome> => {
-          // If an attempt cannot give its lease back, the next delivery of the event would wait two minutes until the lease ends.
+          // If an attempt cannot give its lease back, the next delivery of the event would wait half a minute until the lease ends.
           const expiry = setInterval(() => operator.expireLeases(), LEASE_PATIENCE_MS);
           try {
             await service.deliverEvents();

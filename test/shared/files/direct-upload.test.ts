@@ -387,6 +387,20 @@ describe('attempts to complete a ticket', () => {
     await expectBalance(service, ref.accountId, { files: 1, bytes: 5 });
   });
 
+  test('one for the event that dies blocks the client for half a minute, not for the two minutes that its function may take', async () => {
+    const ref = await arrived();
+    const copy = () => Promise.reject(new Error('died'));
+    const endAttempt = () => Promise.reject(new Error('died'));
+    const dying = { ...stores, objects: { ...stores.objects, copy }, tickets: { ...stores.tickets, endAttempt } };
+    const twoMinutes = { ...inTime(), deadlineAt: Date.now() + 113_000 };
+    await expect(completeUpload(dying, ref, twoMinutes)).rejects.toThrow('died');
+    const inHalfAMinute = Date.now() + 31_000;
+    expect(await stores.tickets.beginAttempt(ref, { objectKey: newPublicKey(), until: 0 }, Date.now())).toBe('busy');
+    expect(await completeUpload(stores, ref, inTime(), () => inHalfAMinute)).toMatchObject(ref);
+    await sweepLater(service);
+    await expectBalance(service, ref.accountId, { files: 1, bytes: 5 });
+  });
+
   test('one whose lease has passed to another cannot settle any more', async () => {
     const ref = await arrived();
     const late = newPublicKey();
