@@ -218,7 +218,7 @@ describe('the row of a file that came by a form', () => {
     expect(await rowOfFile(id)).toEqual({
       ...rest,
       state: { S: 'deleting' },
-      work_shard: { S: '10' },
+      work_shard: { S: '2' },
       work_due_at: { N: String(NOW + 5) },
     });
     expect(await rowOfAccount(id)).toMatchObject({ removed: { M: { 0: { N: '1' } } }, books_revision: { N: '2' } });
